@@ -1,0 +1,99 @@
+#!/bin/sh
+# Brings everything that the build needs: Debian packages of this machine, and the headers of Boost >= 1.88, which is
+# the first release whose Boost.Redis has what the library uses. Debian 12 has 1.81 only, so there Debian 13's header
+# package is fetched from the machine's own Debian mirror and unpacked under the build tree; no system file changes.
+#
+#   cmake/setup.sh [DIRECTORY]     DIRECTORY: where unpacked packages go (default: build/deps)
+#
+# A second call finds the stamp of the first and does nothing.
+set -eu
+cd "$(dirname "$0")/.."
+deps=${1:-build/deps}
+boost_package=libboost1.88-dev
+boost_suite=trixie
+packages='g++ make cmake ninja-build ccache ca-certificates libssl-dev nlohmann-json3-dev libcli11-dev redis-server'
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+# The stamp names what was set up, so that a change of this list is noticed.
+stamp=$deps/stamp
+wanted="$packages $boost_package"
+if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then exit 0; fi
+
+check_system() {
+    command -v apt-get >/dev/null 2>&1 || fail "this system has no apt-get. Set-up works on Debian 12 or newer.
+  Elsewhere install by hand: a C++20 compiler, CMake >= 3.25, Ninja, Boost >= 1.88, OpenSSL, nlohmann_json, CLI11,
+  redis-server >= 6; then: cmake --workflow --preset demo"
+    # shellcheck disable=SC1091
+    ( . /etc/os-release; [ "${ID:-}" = debian ] || fail "this is ${PRETTY_NAME:-an unknown system}; set-up knows Debian 12 and newer only" )
+    version=$( . /etc/os-release; echo "${VERSION_ID:-99}" )
+    [ "$version" -ge 12 ] || fail "Debian $version is too old: CMake >= 3.25 and a compiler with C++20 coroutines come with Debian 12"
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"
+    elif command -v sudo >/dev/null 2>&1; then sudo "$@"
+    else fail "missing packages:$missing. Run as root or with sudo, or install them yourself"
+    fi
+}
+
+install_packages() {
+    missing=
+    for package in $packages; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    say "installing$missing"
+    as_root apt-get update -qq
+    # The tests start servers of their own: policy-rc.d keeps the package's service from starting where none ran before.
+    # shellcheck disable=SC2086
+    as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+
+system_boost_version() {
+    header=/usr/include/boost/version.hpp
+    if [ -f $header ]; then sed -n 's/^#define BOOST_VERSION \([0-9]*\).*/\1/p' $header; else echo 0; fi
+}
+
+# apt with private lists, cache and sources: the machine's own mirror, with the suite's name replaced.
+fetch_boost() {
+    home=$(mkdir -p "$deps/apt" && cd "$deps/apt" && pwd)
+    mkdir -p "$home/lists/partial" "$home/archives/partial"
+    codename=$( . /etc/os-release; echo "${VERSION_CODENAME:-}" )
+    site=$(apt-get indextargets --format '$(RELEASE) $(SITE)' 2>/dev/null | awk -v release="$codename" '$1 == release { print $2; exit }')
+    if [ -z "$site" ]; then
+        missing=' (package lists)'
+        as_root apt-get update -qq
+        site=$(apt-get indextargets --format '$(RELEASE) $(SITE)' | awk -v release="$codename" '$1 == release { print $2; exit }')
+    fi
+    [ -n "$site" ] || fail "no Debian mirror for $codename in this machine's apt sources; $boost_package is fetched from there"
+    keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    [ -f $keyring ] || fail "$keyring is missing: install debian-archive-keyring"
+    echo "deb [signed-by=$keyring] $site $boost_suite main" > "$home/sources.list"
+    private_apt() {
+        apt-get -qq -o Dir::Etc::SourceList="$home/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+            -o Dir::State::Lists="$home/lists" -o Dir::Cache="$home" -o Dir::Cache::Archives="$home/archives" \
+            -o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none -o Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false "$@"
+    }
+    say "fetching $boost_package from Debian's $boost_suite suite"
+    private_apt update || fail "the $boost_suite suite could not be read from this machine's Debian mirror"
+    ( cd "$home/archives" && rm -f ./libboost*.deb && private_apt download "$boost_package" ) ||
+        fail "$boost_package could not be downloaded from this machine's Debian mirror"
+    rm -rf "$deps/boost"
+    mkdir -p "$deps/boost"
+    dpkg-deb -x "$home"/archives/libboost*.deb "$deps/boost"
+    [ -f "$deps/boost/usr/include/boost/redis/connection.hpp" ] || fail "$boost_package holds no Boost.Redis"
+    rm -rf "$home"
+}
+
+check_system
+install_packages
+if [ "$(system_boost_version)" -ge 108800 ]; then
+    say "using the system's Boost ($(system_boost_version))"
+else
+    fetch_boost
+fi
+mkdir -p "$deps"
+echo "$wanted" > "$stamp"
+say "done"
