@@ -1,0 +1,97 @@
+// The nodes, and everything that runs for them.
+#ifndef REDLOCK_CLIENT_HPP
+#define REDLOCK_CLIENT_HPP
+
+#include <redlock/config.hpp>
+#include <redlock/detail/initiation.hpp>
+#include <redlock/error.hpp>
+#include <redlock/status.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace redlock {
+
+/// Connections to the nodes, the rounds that go to them, and the watchdog that keeps leases alive.
+///
+/// One client a process is usual; it serves any number of locks and coroutines. Everything inside runs on a strand of the
+/// executor that it was given. If other handlers on that executor may block for long, give the client an executor of its own
+/// (`asio::thread_pool{1}`): operations complete on their callers' executors anyway, and a watchdog that cannot run
+/// cannot extend.
+///
+/// Lifetimes: move-only. The destructor is `cancel()`. An `io_context` may be destroyed while operations, leases and scopes are
+/// outstanding: their handlers are destroyed without being called, as Asio does.
+///
+/// Thread safety: `cancel`, `status`, `run`, `drain` and `get_executor` may be called from any thread.
+class client {
+public:
+    using executor_type = asio::any_io_executor;
+
+    /// Makes a client that is not connected yet: call `run()`. Throws `config_error`.
+    client(asio::any_io_executor executor, config const& configuration);
+
+    // For simulations and tests: a client over a core of their own.
+    explicit client(std::shared_ptr<detail::core> core) noexcept : core_{std::move(core)} {}
+
+    client(client&&) noexcept = default;
+    client& operator=(client&& other) noexcept;
+    ~client();
+
+    executor_type get_executor() const noexcept { return core_->get_executor(); }
+
+    /// Connects to all nodes and keeps them connected until `cancel()`.
+    ///
+    /// Preconditions: called once.
+    /// Lifetimes: the client object may be destroyed meanwhile, which cancels.
+    /// Completion signature: `void(error_code)`.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: all types, each the same as `cancel()`: there is nothing that could be undone.
+    /// Errors: `errc::client_cancelled`, always: it runs until then. A node that cannot be reached is no error, it is tried again;
+    /// `status()` says why.
+    /// Thread safety: may be started from any thread.
+    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    auto run(CompletionToken&& token = {})
+    {
+        return asio::async_initiate<CompletionToken, void(error_code)>(
+            detail::initiate_on_core{core_, &detail::core::run}, token);
+    }
+
+    /// Stops. Acquisitions under way complete with `errc::client_cancelled` and are undone; leases are lost with the same
+    /// code, so that scopes end. Releases that are under way, or that those scopes now ask for, still go out, for 500 ms
+    /// at the most; then the connections close and `run()` completes. Keys that could not be released expire. May be
+    /// called more than once, from any thread.
+    void cancel() noexcept { core_->cancel(); }
+
+    /// Waits until all releases that are under way, those of destroyed leases and undone attempts included, were answered by
+    /// every node that can be reached.
+    ///
+    /// Preconditions: none.
+    /// Lifetimes: the client object may be destroyed meanwhile, which cancels.
+    /// Completion signature: `void(error_code)`.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: all types; the releases go on.
+    /// Errors: `errc::client_cancelled` when the client stopped first; `asio::error::operation_aborted`.
+    /// Thread safety: may be started from any thread.
+    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    auto drain(CompletionToken&& token = {})
+    {
+        return asio::async_initiate<CompletionToken, void(error_code)>(
+            detail::initiate_on_core{core_, &detail::core::drain}, token);
+    }
+
+    /// The nodes, what they are doing, and counters.
+    client_status status() const { return core_->status(); }
+
+private:
+    friend class lock;
+
+    std::shared_ptr<detail::core> core_;
+};
+
+}  // namespace redlock
+
+#endif

@@ -1,0 +1,30 @@
+// The clock that leases are measured with.
+#ifndef REDLOCK_CLOCK_HPP
+#define REDLOCK_CLOCK_HPP
+
+#include <chrono>
+#include <cstdint>
+
+namespace redlock {
+
+/// Time since boot, *including* the time that the machine was suspended.
+///
+/// `std::chrono::steady_clock` stops while a machine sleeps; the servers' keys go on expiring meanwhile, so a lease
+/// measured with it would look valid long after it ended. On Linux this is `CLOCK_BOOTTIME`; systems without it fall
+/// back to their monotonic clock, and a suspended machine there must not trust a lease it held before.
+///
+/// Thread safety: `now()` may be called from any thread.
+class boot_clock {
+public:
+    using rep = std::int64_t;
+    using period = std::nano;
+    using duration = std::chrono::nanoseconds;
+    using time_point = std::chrono::time_point<boot_clock, duration>;
+    static constexpr bool is_steady = true;
+
+    static time_point now() noexcept;
+};
+
+}  // namespace redlock
+
+#endif

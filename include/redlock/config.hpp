@@ -1,0 +1,73 @@
+// Which nodes a client talks to, and how.
+#ifndef REDLOCK_CONFIG_HPP
+#define REDLOCK_CONFIG_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock {
+
+/// More nodes than this are refused: a majority of 15 already survives the loss of 7.
+inline constexpr std::size_t nodes_max = 15;
+
+/// A configuration that cannot be used. The text says where and why, and never contains a password.
+class config_error : public std::invalid_argument {
+public:
+    using std::invalid_argument::invalid_argument;
+};
+
+/// One Redis or Valkey server.
+struct node_address {
+    std::string host;                ///< A host name, an IPv4 address, or an IPv6 address without brackets.
+    std::uint16_t port{6379};
+    std::string username{"default"};
+    std::string password;            ///< Empty: the server wants none.
+    std::uint16_t database{0};
+
+    /// Reads `redis://[user[:password]@]host[:port][/database]`. An IPv6 address stands in brackets; user and password may
+    /// be percent-encoded. Throws `config_error`.
+    static node_address from_url(std::string_view url);
+
+    /// `host:port`, with brackets around an IPv6 address; never the credentials.
+    std::string to_string() const;
+
+    friend bool operator==(node_address const&, node_address const&) = default;
+};
+
+/// What a `client` needs to know. `validate()` is called by the client's constructor.
+struct config {
+    /// The independent nodes (not replicas of each other, not members of one cluster). One: a single-instance lock;
+    /// two and more: Redlock, majority N/2+1. Odd numbers are better: four nodes survive no more faults than three.
+    std::vector<node_address> nodes;
+
+    /// The name that the connections carry in the servers' CLIENT LIST. No spaces.
+    std::string client_name{"redlock"};
+
+    /// How long connecting and the handshake may take, together. 10 ms to 10 min.
+    std::chrono::milliseconds connect_timeout{2'000};
+
+    /// The bounds of the pause between two attempts to connect to a node. It grows from the one to the other, with jitter.
+    std::chrono::milliseconds reconnect_delay_min{50};
+    std::chrono::milliseconds reconnect_delay_max{2'000};
+
+    /// A connection on which nothing was answered for so long is given up and made anew. At least 100 ms.
+    std::chrono::milliseconds stall_timeout{10'000};
+
+    /// How many commands may wait for one slow node; further ones count as failed there at once. 1 to 1,000,000.
+    std::size_t node_queue_max{8'192};
+
+    /// Throws `config_error`.
+    static config from_urls(std::vector<std::string> const& urls);
+
+    /// Throws `config_error` for: no nodes, too many, the same node twice, empty hosts, durations out of bounds.
+    void validate() const;
+};
+
+}  // namespace redlock
+
+#endif

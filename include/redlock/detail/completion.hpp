@@ -1,0 +1,86 @@
+// A completion handler of any type, kept until its operation ends on another thread.
+#ifndef REDLOCK_DETAIL_COMPLETION_HPP
+#define REDLOCK_DETAIL_COMPLETION_HPP
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/append.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace redlock {
+
+namespace asio = boost::asio;
+
+namespace detail {
+
+/// Calls its handler once, on the handler's associated executor, never from inside the call that completes it. Until then
+/// it keeps that executor's context running. Destroyed without a call, it destroys the handler without a call.
+template <class... Args>
+class completion {
+public:
+    completion() = default;
+
+    // The executor is read before the handler's type is erased: any_completion_executor cannot be posted to.
+    template <class Handler>
+        requires(!std::is_same_v<std::decay_t<Handler>, completion>)
+    completion(Handler&& handler, asio::any_io_executor const& fallback)
+        : executor_{asio::prefer(executor_of(handler, fallback), asio::execution::outstanding_work.tracked)},
+          handler_{std::forward<Handler>(handler)}
+    {
+    }
+
+    explicit operator bool() const noexcept { return static_cast<bool>(handler_); }
+
+    // To be used only while the operation is being initiated: a slot belongs to its caller's thread.
+    asio::cancellation_slot slot() const noexcept { return handler_.get_cancellation_slot(); }
+
+    void operator()(Args... args)
+    {
+        auto const executor = std::move(executor_);
+        // The lambda hides what is associated with the handler: it is on its executor already, a second hop is not needed.
+        asio::post(executor, [handler = std::move(handler_), hop = hop_, values = std::tuple<Args...>{std::move(args)...}]() mutable {
+            std::apply(
+                [&](Args&... unpacked) {
+                    if (hop) {
+                        asio::dispatch(asio::append(std::move(handler), std::move(unpacked)...));
+                    } else {
+                        std::move(handler)(std::move(unpacked)...);
+                    }
+                },
+                values);
+        });
+    }
+
+private:
+    template <class Handler>
+    static constexpr bool erased_executor =
+        !std::is_convertible_v<asio::associated_executor_t<std::decay_t<Handler>, asio::any_io_executor>, asio::any_io_executor>;
+
+    template <class Handler>
+    asio::any_io_executor executor_of(Handler const& handler, asio::any_io_executor const& fallback)
+    {
+        if constexpr (erased_executor<Handler>) {
+            hop_ = true;  // posted to the fallback, dispatched from there
+            return fallback;
+        } else {
+            return asio::get_associated_executor(handler, fallback);
+        }
+    }
+
+    bool hop_{false};
+    asio::any_io_executor executor_;
+    asio::any_completion_handler<void(Args...)> handler_;
+};
+
+}  // namespace detail
+}  // namespace redlock
+
+#endif

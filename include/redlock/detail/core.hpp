@@ -1,0 +1,66 @@
+// The seam between the public classes, which are templates over completion tokens, and the compiled library.
+//
+// A public operation `f(token)` starts an initiation object (initiation.hpp), which erases the handler's type and calls
+// one of these functions. `basic_core<Clock>` in src/core implements them; tests implement them with a clock of their own.
+// All functions may be called from any thread.
+#ifndef REDLOCK_DETAIL_CORE_HPP
+#define REDLOCK_DETAIL_CORE_HPP
+
+#include <redlock/attempt_report.hpp>
+#include <redlock/clock.hpp>
+#include <redlock/detail/completion.hpp>
+#include <redlock/error.hpp>
+#include <redlock/options.hpp>
+#include <redlock/status.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <memory>
+#include <string>
+
+namespace redlock {
+
+class lease;
+
+namespace detail {
+
+struct lease_state;
+
+using plain_handler = completion<error_code>;
+using lease_handler = completion<error_code, lease>;
+
+struct acquire_request {
+    std::string name;
+    lock_options options;
+    attempt_report* report;  // may be null
+    bool once;               // try_acquire
+};
+
+class core {
+public:
+    virtual ~core() = default;
+
+    virtual asio::any_io_executor get_executor() const noexcept = 0;
+    virtual boot_clock::time_point now() const noexcept = 0;
+
+    virtual void run(plain_handler handler) = 0;
+    virtual void cancel() noexcept = 0;
+    virtual void drain(plain_handler handler) = 0;
+    virtual client_status status() const = 0;
+
+    virtual void acquire(acquire_request request, lease_handler handler) = 0;
+    virtual void extend(std::shared_ptr<lease_state> state, plain_handler handler) = 0;
+    virtual void release(std::shared_ptr<lease_state> state, plain_handler handler) = 0;
+    virtual void wait_lost(std::shared_ptr<lease_state> state, plain_handler handler) = 0;
+
+    // A lease object is gone: release in the background.
+    virtual void let_go(std::shared_ptr<lease_state> state) noexcept = 0;
+
+    // The body of a scope ended; counts those that outlived their lease.
+    virtual void scope_ended(lease_state const& state) noexcept = 0;
+};
+
+}  // namespace detail
+}  // namespace redlock
+
+#endif

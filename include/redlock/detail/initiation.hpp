@@ -1,0 +1,83 @@
+// The initiation objects of all operations: structs with an executor (so that tokens like cancel_after work) whose
+// constructors make them non-aggregates (g++ 12 destroys aggregate temporaries twice inside co_await expressions).
+#ifndef REDLOCK_DETAIL_INITIATION_HPP
+#define REDLOCK_DETAIL_INITIATION_HPP
+
+#include <redlock/detail/core.hpp>
+#include <redlock/detail/lease_state.hpp>
+
+#include <utility>
+
+namespace redlock::detail {
+
+// Starts an operation of the client itself.
+class initiate_on_core {
+public:
+    using executor_type = asio::any_io_executor;
+    using operation = void (core::*)(plain_handler);
+
+    initiate_on_core(std::shared_ptr<core> target, operation what) : target_{std::move(target)}, what_{what} {}
+
+    executor_type get_executor() const noexcept { return target_->get_executor(); }
+
+    template <class Handler>
+    void operator()(Handler&& handler) const
+    {
+        ((*target_).*what_)(plain_handler{std::forward<Handler>(handler), get_executor()});
+    }
+
+private:
+    std::shared_ptr<core> target_;
+    operation what_;
+};
+
+class initiate_acquire {
+public:
+    using executor_type = asio::any_io_executor;
+
+    initiate_acquire(std::shared_ptr<core> target, acquire_request request)
+        : target_{std::move(target)}, request_{std::move(request)}
+    {
+    }
+
+    executor_type get_executor() const noexcept { return target_->get_executor(); }
+
+    // A template, because `lease_handler` holds a lease, which is not complete here.
+    template <class Handler>
+    void operator()(Handler&& handler) const
+    {
+        target_->acquire(request_, lease_handler{std::forward<Handler>(handler), get_executor()});
+    }
+
+private:
+    std::shared_ptr<core> target_;
+    acquire_request request_;
+};
+
+// Starts an operation on a lease. An empty lease has no client: its operations complete at once with `not_held`, on
+// the handler's own executor.
+class initiate_on_lease {
+public:
+    using executor_type = asio::any_io_executor;
+    using operation = void (core::*)(std::shared_ptr<lease_state>, plain_handler);
+
+    initiate_on_lease(std::shared_ptr<lease_state> state, operation what) : state_{std::move(state)}, what_{what} {}
+
+    executor_type get_executor() const noexcept;
+
+    template <class Handler>
+    void operator()(Handler&& handler) const
+    {
+        start(plain_handler{std::forward<Handler>(handler), get_executor()});
+    }
+
+private:
+    void start(plain_handler handler) const;
+
+    std::shared_ptr<lease_state> state_;
+    operation what_;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,41 @@
+// What a lease object shares with the client that keeps it alive. Readable from any thread.
+#ifndef REDLOCK_DETAIL_LEASE_STATE_HPP
+#define REDLOCK_DETAIL_LEASE_STATE_HPP
+
+#include <redlock/clock.hpp>
+#include <redlock/error.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace redlock::detail {
+
+class core;
+
+enum class lease_phase : std::uint8_t { acquiring, held, lost, released };
+
+struct lease_state {
+    lease_state(std::shared_ptr<core> from, std::string of) : owner{std::move(from)}, name{std::move(of)} {}
+    lease_state(lease_state const&) = delete;
+    lease_state& operator=(lease_state const&) = delete;
+    virtual ~lease_state() = default;
+
+    boot_clock::time_point valid_until() const noexcept
+    {
+        return boot_clock::time_point{boot_clock::duration{valid_until_ns.load(std::memory_order_acquire)}};
+    }
+
+
+    std::shared_ptr<core> const owner;
+    std::string const name;
+    std::atomic<std::int64_t> valid_until_ns{0};
+    std::atomic<std::uint32_t> nodes_held{0};
+    std::atomic<lease_phase> phase{lease_phase::acquiring};
+    std::atomic<errc> lost_because{errc::lease_lost};  // meaningful in phase lost
+};
+
+}  // namespace redlock::detail
+
+#endif

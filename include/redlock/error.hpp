@@ -1,0 +1,71 @@
+// Error codes, and the conditions that group them.
+#ifndef REDLOCK_ERROR_HPP
+#define REDLOCK_ERROR_HPP
+
+#include <boost/system/error_category.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/system/error_condition.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <type_traits>
+
+namespace redlock {
+
+using boost::system::error_code;
+using boost::system::system_error;
+
+/// What an operation of this library, or one node of it, can report.
+enum class errc {
+    // Outcomes of an acquisition.
+    contended = 1,       ///< So many nodes refused that no majority was left: somebody else holds the lock.
+    no_majority,         ///< Too few nodes answered to know: nodes are down, slow, or refuse to work.
+    validity_exhausted,  ///< A majority granted, but so late that nothing was left of the lease. It was given back.
+    deadline_exceeded,   ///< `lock_options::deadline` passed before the lock was acquired.
+
+    // Ends of a lease.
+    lease_lost,          ///< The lease could not be kept, or ended: the critical section is no longer protected.
+    max_hold_exceeded,   ///< `lock_options::max_hold` passed: the watchdog stopped extending on purpose.
+    not_held,            ///< The operation needs a lease, but this object is empty or was released.
+
+    // The client.
+    client_cancelled,    ///< `client::cancel()` was called, or the client was destroyed.
+
+    // Why one node did not vote; found in an `attempt_report` and in `client::status()`.
+    node_unreachable,    ///< No usable connection to the node at the moment.
+    node_timeout,        ///< The node did not answer within `lock_options::node_timeout`.
+    node_queue_full,     ///< The node is not keeping up: its queue is full, so it was not asked.
+    node_not_admitted,   ///< The node may not vote (it can have forgotten locks).
+    handshake_refused,   ///< The server refused HELLO: a wrong or missing password, or a server older than Redis 6.
+    not_a_redis_server,  ///< What the server sent is not the Redis protocol.
+    server_error,        ///< The server answered with an error; the text is in the report.
+    unexpected_reply,    ///< The server answered with something that the protocol does not allow here.
+};
+
+/// Groups of error codes, to compare with: `if (ec == redlock::condition::not_acquired)`.
+enum class condition {
+    not_acquired = 1,  ///< contended, no_majority, validity_exhausted or deadline_exceeded: nothing is held.
+    lost,              ///< lease_lost, max_hold_exceeded or client_cancelled: the critical section must end.
+    node_failure,      ///< Any reason why one node did not vote.
+};
+
+/// The category of `errc`. Thread-safe.
+boost::system::error_category const& error_category() noexcept;
+
+/// The category of `condition`. Thread-safe.
+boost::system::error_category const& condition_category() noexcept;
+
+inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
+
+inline boost::system::error_condition make_error_condition(condition c) noexcept
+{
+    return {static_cast<int>(c), condition_category()};
+}
+
+}  // namespace redlock
+
+template <>
+struct boost::system::is_error_code_enum<redlock::errc> : std::true_type {};
+template <>
+struct boost::system::is_error_condition_enum<redlock::condition> : std::true_type {};
+
+#endif

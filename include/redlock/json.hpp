@@ -1,0 +1,44 @@
+// Configuration from JSON. The only header that sees nlohmann_json.
+#ifndef REDLOCK_JSON_HPP
+#define REDLOCK_JSON_HPP
+
+#include <redlock/config.hpp>
+#include <redlock/options.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <string_view>
+
+namespace redlock {
+
+/// What a configuration file holds: the client's part, and defaults for its locks.
+///
+///     {
+///       "nodes": ["redis://10.0.0.1", {"host": "10.0.0.2", "port": 6380, "username": "app", "password": "…"}],
+///       "client_name": "billing",          "connect_timeout_ms": 2000,
+///       "reconnect_delay_min_ms": 50,      "reconnect_delay_max_ms": 2000,
+///       "stall_timeout_ms": 10000,         "node_queue_max": 8192,
+///       "lock": {"ttl_ms": 10000, "drift": 0.01, "node_timeout_ms": 500, "deadline_ms": 60000, "attempts_max": 0,
+///                "retry_delay_min_ms": 10, "retry_delay_max_ms": 1000, "auto_extend": true,
+///                "extend_interval_ms": 3333, "stop_margin_ms": 1000, "max_hold_ms": 3600000}
+///     }
+///
+/// Only `nodes` is required. Keys that are not listed here are errors, since a misspelt one would be silently without effect.
+struct settings {
+    redlock::config client;
+    lock_options lock;
+};
+
+/// Throws `config_error`; the text names the place (`nodes[1].port: …`).
+settings settings_from_json(nlohmann::json const& document);
+
+/// Reads JSON text; `//` comments are allowed. Throws `config_error`; for malformed JSON with the line and column.
+settings parse_settings(std::string_view text);
+
+/// Reads a file. Throws `config_error`, also when it cannot be read; the text starts with the file's name.
+settings load_settings(std::filesystem::path const& file);
+
+}  // namespace redlock
+
+#endif

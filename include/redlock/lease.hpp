@@ -1,0 +1,145 @@
+// Proof of holding a lock for a while.
+#ifndef REDLOCK_LEASE_HPP
+#define REDLOCK_LEASE_HPP
+
+#include <redlock/clock.hpp>
+#include <redlock/detail/initiation.hpp>
+#include <redlock/error.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace redlock {
+
+/// Proof of holding a lock until `valid_until()`.
+///
+/// Move-only. A default-constructed or moved-from lease is empty: it holds nothing. Made by `lock::acquire()`; from then on
+/// the client's watchdog extends it until it is released or lost. The destructor never blocks and never throws; it hands the
+/// release to the client, which does it in the background (`client::drain()` waits for it).
+///
+/// Lifetimes: a lease may outlive its lock and its client object; when the client is gone it is lost.
+///
+/// Thread safety: distinct leases may be used from any thread. Of one lease, `valid`, `valid_until`, `nodes_held` and `name`
+/// may be called at any time from any thread; everything else needs the usual care that two threads do not use one object.
+class [[nodiscard]] lease {
+public:
+    /// An empty lease.
+    lease() noexcept = default;
+
+    explicit lease(std::shared_ptr<detail::lease_state> state) noexcept : state_{std::move(state)} {}
+
+    lease(lease&& other) noexcept = default;
+    lease& operator=(lease&& other) noexcept
+    {
+        if (this != &other) {
+            let_go();
+            state_ = std::move(other.state_);
+        }
+        return *this;
+    }
+
+    /// Hands the release, if one is due, to the client.
+    ~lease() { let_go(); }
+
+    /// Whether this is a lease at all (it may have ended: see `valid()`).
+    explicit operator bool() const noexcept { return state_ != nullptr; }
+
+    /// Whether the lock is held now, and will be for `min_left` more. Looks at the clock, so it is right even when no
+    /// timer has run. Ask again right before anything that must not happen without the lock.
+    bool valid(std::chrono::nanoseconds min_left = {}) const noexcept;
+
+    /// When the proof ends unless it is extended: the M-th largest of the nodes' deadlines, each counted from before the
+    /// request was sent. The epoch for an empty lease.
+    boot_clock::time_point valid_until() const noexcept;
+
+    /// On how many nodes the key is known to be ours. A majority at least, while the lease is valid.
+    std::size_t nodes_held() const noexcept;
+
+    /// The name of the lock; empty for an empty lease.
+    std::string_view name() const noexcept;
+
+    /// Extends the lease by the ttl of its options, on a majority.
+    ///
+    /// The watchdog does this by itself; call it when `auto_extend` is off, or before something that needs the full ttl.
+    ///
+    /// Preconditions: none; an empty, released or lost lease is an error, see below.
+    /// Lifetimes: the lease object may be moved or destroyed meanwhile.
+    /// Completion signature: `void(error_code)`.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: `terminal` and `partial` stop the waiting; what was sent to the nodes still counts. `total`
+    /// is ignored, since the nodes may already have extended.
+    /// Errors: `errc::no_majority` (too few nodes confirmed in time; the lease still runs until `valid_until()`),
+    /// `errc::lease_lost` or whatever else ended the lease, `errc::not_held`, `errc::client_cancelled`.
+    /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
+    /// Source: the distlock page of Redis, "Making the algorithm more reliable: extending the lock".
+    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    auto extend(CompletionToken&& token = {})
+    {
+        return asio::async_initiate<CompletionToken, void(error_code)>(
+            detail::initiate_on_lease{state_, &detail::core::extend}, token);
+    }
+
+    /// Gives the lock back on every node. The lease is over from the moment this starts.
+    ///
+    /// Preconditions: none; on an empty lease it is an error.
+    /// Lifetimes: the lease object may be moved or destroyed meanwhile.
+    /// Completion signature: `void(error_code)`; called when a majority answered, or none can any more. The release itself
+    /// goes on to every node; `client::drain()` waits for that.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: `terminal` and `partial` stop the waiting, not the release. `total` is ignored: the release is
+    /// already on its way.
+    /// Errors: `errc::lease_lost` (or what else ended it: the keys were already gone on a majority, so somebody else may have
+    /// held the lock before this call), `errc::no_majority` (too few nodes answered; the keys expire within the ttl),
+    /// `errc::not_held`, `errc::client_cancelled`.
+    /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
+    /// Source: the distlock page of Redis, "Correct implementation with a single instance" (compare and delete).
+    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    auto release(CompletionToken&& token = {})
+    {
+        return asio::async_initiate<CompletionToken, void(error_code)>(
+            detail::initiate_on_lease{state_, &detail::core::release}, token);
+    }
+
+    /// Completes when the lease is lost: `stop_margin` before its validity ends if it could not be extended, at once when a
+    /// majority is known to be gone, when `max_hold` passes, or when the client is cancelled.
+    ///
+    /// Preconditions: none; on an empty lease it is an error.
+    /// Lifetimes: the lease object may be moved meanwhile. Destroying it releases the lease, which ends the wait.
+    /// Completion signature: `void(error_code)`; the code says why, it is never "no error".
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: all types; nothing else changes.
+    /// Errors: `errc::lease_lost`, `errc::max_hold_exceeded`, `errc::client_cancelled` (condition `lost`);
+    /// `asio::error::operation_aborted` when the wait was cancelled or the lease was released; `errc::not_held`.
+    /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
+    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    auto wait_lost(CompletionToken&& token = {})
+    {
+        return asio::async_initiate<CompletionToken, void(error_code)>(
+            detail::initiate_on_lease{state_, &detail::core::wait_lost}, token);
+    }
+
+    /// Why the lease ended before it was released (condition `lost`); no error while it is held, after its release, and for an
+    /// empty one. A lease whose validity ran out without anybody noticing is lost too.
+    error_code lost_error() const noexcept;
+
+    // For with_lock: whether a release is due.
+    bool held() const noexcept;
+
+    // For with_lock: tells the client that the body of a scope is over.
+    void scope_ended() noexcept;
+
+private:
+    void let_go() noexcept;
+
+    std::shared_ptr<detail::lease_state> state_;
+};
+
+}  // namespace redlock
+
+#endif

@@ -1,0 +1,91 @@
+// A resource's name plus options.
+#ifndef REDLOCK_LOCK_HPP
+#define REDLOCK_LOCK_HPP
+
+#include <redlock/attempt_report.hpp>
+#include <redlock/client.hpp>
+#include <redlock/lease.hpp>
+#include <redlock/options.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace redlock {
+
+/// A cheap handle: the name of a resource, options, and the client to ask. It holds nothing on any server.
+///
+/// Any number of acquisitions may be started from one lock object; each is on its own, also against the others.
+///
+/// Lifetimes: may outlive the client object; operations then complete with `errc::client_cancelled`.
+/// Thread safety: const members may be called from any thread at the same time.
+class lock {
+public:
+    /// Throws `std::invalid_argument` when the name is empty or an option makes no sense. The name is the key on the servers,
+    /// byte for byte: whoever uses the same key with `SET NX PX` (redsync, node-redlock, redis-py) shares the lock.
+    lock(client const& owner, std::string name, lock_options const& options = {});
+
+    std::string const& name() const noexcept { return name_; }
+    lock_options const& options() const noexcept { return options_; }
+
+    /// Waits until the lock is held: asks all nodes at once, undoes what was not a majority, retries after a random delay.
+    ///
+    /// Preconditions: `client::run` was called, otherwise no node is ever usable.
+    /// Lifetimes: the lock may be destroyed meanwhile.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: `terminal` and `partial` complete at once, and whatever was or will be granted is given back in
+    /// the background. `total` promises that nothing happened, so it completes at once only between two attempts; an attempt
+    /// under way is awaited, and if it wins, the operation succeeds.
+    /// Errors: `errc::deadline_exceeded`; with `attempts_max`, what the last attempt ended with (`errc::contended`,
+    /// `errc::no_majority`, `errc::validity_exhausted`); `errc::client_cancelled`; `asio::error::operation_aborted`.
+    /// Thread safety: may be started from any thread.
+    /// Source: the distlock page of Redis, "The Redlock algorithm", and PROTOCOL section 1.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto acquire(CompletionToken&& token = {}) const
+    {
+        return start(nullptr, false, token);
+    }
+
+    /// The same, and fills `report` just before it completes. `report` must live until then.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto acquire(attempt_report& report, CompletionToken&& token = {}) const
+    {
+        return start(&report, false, token);
+    }
+
+    /// Asks all nodes once and does not wait for a holder.
+    ///
+    /// Preconditions, lifetimes, executor, cancellation, thread safety: as `acquire()`.
+    /// Completion signature: `void(error_code, lease)`.
+    /// Errors: `errc::contended` (somebody else holds it), `errc::no_majority` (it cannot be known), `errc::validity_exhausted`,
+    /// `errc::deadline_exceeded`, `errc::client_cancelled`, `asio::error::operation_aborted`.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto try_acquire(CompletionToken&& token = {}) const
+    {
+        return start(nullptr, true, token);
+    }
+
+    /// The same, and fills `report` just before it completes. `report` must live until then.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
+    {
+        return start(&report, true, token);
+    }
+
+private:
+    template <class CompletionToken>
+    auto start(attempt_report* report, bool once, CompletionToken& token) const
+    {
+        return asio::async_initiate<CompletionToken, void(error_code, lease)>(
+            detail::initiate_acquire{core_, detail::acquire_request{name_, options_, report, once}}, token);
+    }
+
+    std::shared_ptr<detail::core> core_;
+    std::string name_;
+    lock_options options_;
+};
+
+}  // namespace redlock
+
+#endif

@@ -1,0 +1,65 @@
+// What can be chosen for a lock.
+#ifndef REDLOCK_OPTIONS_HPP
+#define REDLOCK_OPTIONS_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+namespace redlock {
+
+/// The options of a lock, made for designated initialisers: `redlock::lock{client, "name", {.ttl = 30s}}`.
+///
+/// Trivially copyable, and kept so: g++ 12 destroys some non-trivial temporaries twice inside `co_await` expressions.
+/// Every duration is in milliseconds on the wire; coarser `std::chrono` durations convert by themselves. A value that
+/// makes no sense is refused by the constructor of `lock` (`std::invalid_argument`, the text names the member).
+struct lock_options {
+    /// How long a node keeps the lock without hearing from us. 10 ms to 30 days. Long enough to ride out a hiccup of
+    /// the network, short enough to wait for when a holder crashed; the watchdog renews it, so it need not cover the work.
+    std::chrono::milliseconds ttl{10'000};
+
+    /// How much faster a node's clock may run than ours, as a fraction of ttl; 0 to 0.5. 1 % covers crystals, ntpd's
+    /// slewing and leap smear, not steps. The validity of a lease is `ttl * (1 - drift)` less 2 ms, because servers
+    /// count in whole milliseconds.
+    double drift{0.01};
+
+    /// How long one node may take to answer before its vote counts as failed. Far below ttl, so that a dead node costs
+    /// little. Default: ttl/20, at least 5 ms and at most 500 ms (Redlock's page: 5 to 50 ms for a ttl of 10 s).
+    std::optional<std::chrono::milliseconds> node_timeout{};
+
+    /// How long `acquire()` waits at most, from its start. Default: as long as it takes.
+    std::optional<std::chrono::milliseconds> deadline{};
+
+    /// How often `acquire()` tries at most; 0: as often as it takes.
+    std::uint32_t attempts_max{0};
+
+    /// The bounds of the random delay before the next try (decorrelated jitter: each delay is drawn between
+    /// `retry_delay_min` and three times the one before). Random, so that clients who split the votes do not split them again.
+    std::chrono::milliseconds retry_delay_min{10};
+    std::chrono::milliseconds retry_delay_max{1'000};
+
+    /// Whether the watchdog keeps the lease alive. Without it the lease ends by itself, unless `lease::extend()` is called.
+    bool auto_extend{true};
+
+    /// How often the watchdog extends. At most ttl/2, so that a failed extension can be repeated in time. Default: ttl/3.
+    std::optional<std::chrono::milliseconds> extend_interval{};
+
+    /// How long before the end of its validity a lease that could not be extended counts as lost, which is when the scope
+    /// of `with_lock` is cancelled. It is the time that the body has for stopping. Less than ttl/2. Default: ttl/10.
+    std::optional<std::chrono::milliseconds> stop_margin{};
+
+    /// How long the watchdog keeps a lease at most, from its acquisition; then it counts as lost, so that a holder that
+    /// hangs does not keep everybody else out for ever. Default: no limit.
+    std::optional<std::chrono::milliseconds> max_hold{};
+};
+
+static_assert(std::is_trivially_copyable_v<lock_options> && std::is_trivially_destructible_v<lock_options>,
+              "g++ 12 destroys non-trivial temporaries twice inside co_await expressions");
+
+/// Throws `std::invalid_argument` whose text names the first member that makes no sense, and why.
+void validate(lock_options const& options);
+
+}  // namespace redlock
+
+#endif

@@ -1,0 +1,16 @@
+// All of redlock, except JSON configuration (redlock/json.hpp).
+#ifndef REDLOCK_REDLOCK_HPP
+#define REDLOCK_REDLOCK_HPP
+
+#include <redlock/attempt_report.hpp>
+#include <redlock/client.hpp>
+#include <redlock/clock.hpp>
+#include <redlock/config.hpp>
+#include <redlock/error.hpp>
+#include <redlock/lease.hpp>
+#include <redlock/lock.hpp>
+#include <redlock/options.hpp>
+#include <redlock/status.hpp>
+#include <redlock/with_lock.hpp>
+
+#endif

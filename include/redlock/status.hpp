@@ -1,0 +1,60 @@
+// A picture of a client at one moment.
+#ifndef REDLOCK_STATUS_HPP
+#define REDLOCK_STATUS_HPP
+
+#include <redlock/error.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace redlock {
+
+/// What a client knows about one node.
+enum class node_state : std::uint8_t {
+    connecting,  ///< The first connection is being made; requests wait for it.
+    usable,      ///< Connected, handshake done: it is asked for its vote.
+    down,        ///< Not connected, trying again with growing pauses; its vote counts as failed at once.
+};
+
+char const* to_string(node_state state) noexcept;
+
+struct node_status {
+    std::string node;            ///< The address, without credentials.
+    node_state state{node_state::connecting};
+    error_code last_error;       ///< Why the last connection ended or could not be made.
+    std::string last_error_text; ///< The same in words, with what the server said.
+    std::uint64_t connects{0};   ///< How often a connection became usable.
+};
+
+/// Counters since the client was made. They only grow.
+struct client_counters {
+    std::uint64_t acquired{0};            ///< Leases handed out.
+    std::uint64_t contended{0};           ///< Attempts that ended with `errc::contended`.
+    std::uint64_t no_majority{0};         ///< Attempts that ended with `errc::no_majority`.
+    std::uint64_t validity_exhausted{0};  ///< Attempts that ended with `errc::validity_exhausted`.
+    std::uint64_t late_grants_undone{0};  ///< Grants that arrived after their attempt was over, and were given back.
+    std::uint64_t extensions_renewed{0};  ///< Extensions that a majority confirmed.
+    std::uint64_t extensions_held{0};     ///< Less than a majority, but with earlier ones validity still grew.
+    std::uint64_t extensions_unknown{0};  ///< Too few answers; repeated while validity lasts.
+    std::uint64_t extensions_lost{0};     ///< A majority could no longer hold the lease.
+    std::uint64_t released{0};            ///< Releases that a majority confirmed.
+    std::uint64_t releases_unconfirmed{0};///< Releases that too few nodes answered; the keys expire by themselves.
+    std::uint64_t leases_lost{0};         ///< Leases that ended before they were released.
+    std::uint64_t overruns{0};            ///< Bodies of `with_lock` that went on after their lease had ended.
+    std::uint64_t watchdog_late{0};       ///< Times the watchdog ran so late that a lease had ended meanwhile.
+    std::chrono::nanoseconds overrun_max{0};  ///< The longest time by which a body outlived its lease.
+};
+
+struct client_status {
+    std::vector<node_status> nodes;   ///< In the order of the configuration.
+    client_counters counters;
+    std::size_t leases{0};            ///< Leases that are held now.
+    std::size_t waiting{0};           ///< Acquisitions under way.
+    std::size_t releases_pending{0};  ///< Releases that not all nodes have answered yet.
+};
+
+}  // namespace redlock
+
+#endif
