@@ -1,0 +1,102 @@
+#include "quorum/lease_machine.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace redlock::quorum {
+
+namespace {
+
+// After an extension that did not get its majority: soon, but each time a good part of what is left later, so that the
+// number of tries is bounded by the logarithm of the validity.
+constexpr int retry_fraction = 8;
+constexpr duration retry_min = std::chrono::milliseconds{1};
+
+}  // namespace
+
+lease_machine::lease_machine(tenure const& holders, time_point sent, time_point acquired, timing const& t) noexcept
+    : timing_{t}, holders_{holders}, acquired_{acquired}, extend_at_{sent + t.extend_interval}, renew_at_{extend_at_}
+{
+    assert(holders_.valid_until() > acquired);
+}
+
+time_point lease_machine::stops_at() const noexcept
+{
+    time_point const at = holders_.valid_until() - timing_.stop_margin;
+    return timing_.max_hold ? std::min(at, acquired_ + *timing_.max_hold) : at;
+}
+
+time_point lease_machine::due() const noexcept
+{
+    return timing_.auto_extend ? std::min(extend_at_, stops_at()) : stops_at();
+}
+
+lease_duty lease_machine::duty(time_point now, duration early) const noexcept
+{
+    if (now >= stops_at()) {
+        bool const too_long = timing_.max_hold && now >= acquired_ + *timing_.max_hold;
+        bool const ended = now >= holders_.valid_until() - timing_.stop_margin;
+        return too_long && !ended ? lease_duty::stop_max_hold : lease_duty::stop;
+    }
+    if (timing_.auto_extend && now + early >= extend_at_) return lease_duty::extend;
+    return lease_duty::none;
+}
+
+void lease_machine::on_extension_sent(time_point now) noexcept
+{
+    assert(now < stops_at());
+    renew_at_ = now + timing_.extend_interval;
+    // In case no answer and no timeout ever came, the next one would still go out.
+    extend_at_ = std::max(renew_at_, now + timing_.node_timeout);
+}
+
+void lease_machine::on_extension_done(extend_outcome outcome, time_point now) noexcept
+{
+    assert(outcome != extend_outcome::pending);
+    extend_at_ = renew_at_;
+    if (outcome == extend_outcome::renewed || outcome == extend_outcome::lost) return;
+    duration const left = stops_at() - now;
+    time_point const retry = now + std::max(left / retry_fraction, retry_min);
+    extend_at_ = std::min(extend_at_, retry);
+}
+
+extend_machine::extend_machine(std::size_t nodes, time_point sent, time_point valid_until_before, timing const& t) noexcept
+    : sent_{sent},
+      renewed_until_{sent + t.validity},
+      valid_until_before_{valid_until_before},
+      node_timeout_{t.node_timeout},
+      votes_{nodes}
+{
+}
+
+extend_outcome extend_machine::on_vote(lease_machine& lease, std::size_t node, vote v) noexcept
+{
+    if (v == vote::granted) lease.holders().holds(node, renewed_until_);
+    if (v == vote::refused) lease.holders().gone(node);
+    ++answered_;
+    assert(answered_ <= votes_.nodes());
+    if (outcome_ != extend_outcome::pending) return extend_outcome::pending;
+    votes_.cast(node, v);
+    return decide(lease);
+}
+
+extend_outcome extend_machine::on_timeout(lease_machine& lease) noexcept
+{
+    if (outcome_ != extend_outcome::pending) return extend_outcome::pending;
+    for (std::size_t node = 0; node < votes_.nodes(); ++node) votes_.cast(node, vote::failed);
+    return decide(lease);
+}
+
+extend_outcome extend_machine::decide(lease_machine& lease) noexcept
+{
+    if (votes_.majority_granted()) {
+        outcome_ = extend_outcome::renewed;
+    } else if (lease.holders().majority_gone()) {
+        outcome_ = extend_outcome::lost;
+    } else if (votes_.pending() == 0) {
+        outcome_ = lease.valid_until() > valid_until_before_ ? extend_outcome::held : extend_outcome::unknown;
+    }
+    return outcome_;
+}
+
+}  // namespace redlock::quorum

@@ -1,0 +1,83 @@
+// A lease from its acquisition to its loss: when to extend, what the answers mean, when to stop.
+#ifndef REDLOCK_QUORUM_LEASE_MACHINE_HPP
+#define REDLOCK_QUORUM_LEASE_MACHINE_HPP
+
+#include "quorum/tenure.hpp"
+#include "quorum/timing.hpp"
+#include "quorum/votes.hpp"
+
+#include <cstddef>
+
+namespace redlock::quorum {
+
+enum class extend_outcome {
+    pending,
+    renewed,  // a majority renewed in this round
+    held,     // fewer did, but together with earlier renewals the end of validity moved on
+    unknown,  // too few answers; the lease runs until its old end, so try again while it does
+    lost,     // the key is gone on so many nodes that the rest is no majority
+};
+
+// What the watchdog has to do for a lease.
+enum class lease_duty { none, extend, stop, stop_max_hold };
+
+class lease_machine {
+public:
+    lease_machine(tenure const& holders, time_point sent, time_point acquired, timing const& t) noexcept;
+
+    // When the watchdog has to look at this lease again.
+    time_point due() const noexcept;
+
+    // What is due at `now`. `early`: how much sooner than necessary an extension may go, to share a round with others.
+    lease_duty duty(time_point now, duration early = {}) const noexcept;
+
+    time_point valid_until() const noexcept { return holders_.valid_until(); }
+    time_point stops_at() const noexcept;
+    std::size_t held_on(time_point now) const noexcept { return holders_.held_on(now); }
+
+    // A vote that came after the majority: one node more holds the key.
+    void on_late_grant(std::size_t node, time_point until) noexcept { holders_.holds(node, until); }
+
+    // An extension starts: none is due until it was answered or timed out, and none sooner than an interval from now if
+    // it succeeds.
+    void on_extension_sent(time_point now) noexcept;
+    void on_extension_done(extend_outcome outcome, time_point now) noexcept;
+
+    tenure& holders() noexcept { return holders_; }
+    timing const& times() const noexcept { return timing_; }
+
+private:
+    timing timing_;
+    tenure holders_;
+    time_point acquired_;
+    time_point extend_at_;
+    time_point renew_at_;  // when the next extension is due if the last one succeeds
+};
+
+// One extension's votes. Feeds the lease's tenure; votes after the decision still do.
+class extend_machine {
+public:
+    extend_machine(std::size_t nodes, time_point sent, time_point valid_until_before, timing const& t) noexcept;
+
+    extend_outcome on_vote(lease_machine& lease, std::size_t node, vote v) noexcept;
+    extend_outcome on_timeout(lease_machine& lease) noexcept;
+
+    extend_outcome outcome() const noexcept { return outcome_; }
+    time_point times_out() const noexcept { return sent_ + node_timeout_; }
+    bool all_answered() const noexcept { return answered_ == votes_.nodes(); }
+
+private:
+    extend_outcome decide(lease_machine& lease) noexcept;
+
+    time_point sent_;
+    time_point renewed_until_;
+    time_point valid_until_before_;
+    duration node_timeout_;
+    ballot votes_;
+    std::size_t answered_{0};
+    extend_outcome outcome_{extend_outcome::pending};
+};
+
+}  // namespace redlock::quorum
+
+#endif

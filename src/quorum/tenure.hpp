@@ -1,0 +1,40 @@
+// Which nodes are known to hold a lease, and until when.
+#ifndef REDLOCK_QUORUM_TENURE_HPP
+#define REDLOCK_QUORUM_TENURE_HPP
+
+#include "quorum/timing.hpp"
+#include "quorum/votes.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace redlock::quorum {
+
+class tenure {
+public:
+    explicit tenure(std::size_t nodes) noexcept;
+
+    // A node granted or renewed the key until `until`. A deadline never moves back.
+    void holds(std::size_t node, time_point until) noexcept;
+
+    // A node said that the key is not ours there.
+    void gone(std::size_t node) noexcept;
+
+    // The M-th largest deadline: until then, at least M nodes hold the key. The epoch when fewer than M ever did.
+    time_point valid_until() const noexcept;
+
+    // On how many nodes the key is known to be ours at `now`.
+    std::size_t held_on(time_point now) const noexcept;
+
+    // So many nodes said "gone" that the others are no majority.
+    bool majority_gone() const noexcept;
+
+private:
+    std::size_t nodes_;
+    std::array<time_point, nodes_max> until_{};  // the epoch: never held
+    std::array<bool, nodes_max> gone_{};
+};
+
+}  // namespace redlock::quorum
+
+#endif

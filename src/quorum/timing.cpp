@@ -1,0 +1,36 @@
+#include "quorum/timing.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace redlock::quorum {
+
+using std::chrono::milliseconds;
+
+duration validity_of(duration ttl, double drift) noexcept
+{
+    auto const allowance = std::chrono::duration_cast<duration>(
+        std::chrono::duration<double, std::nano>{static_cast<double>(ttl.count()) * drift});
+    return ttl - allowance - expiry_granularity;
+}
+
+timing make_timing(lock_options const& options) noexcept
+{
+    duration const ttl = options.ttl;
+    duration const default_timeout = std::clamp<duration>(ttl / 20, milliseconds{5}, milliseconds{500});
+
+    timing t{};
+    t.ttl = ttl;
+    t.validity = validity_of(ttl, options.drift);
+    t.node_timeout = options.node_timeout ? duration{*options.node_timeout} : default_timeout;
+    t.extend_interval = options.extend_interval ? duration{*options.extend_interval} : ttl / 3;
+    t.stop_margin = options.stop_margin ? duration{*options.stop_margin} : ttl / 10;
+    if (options.max_hold) t.max_hold = duration{*options.max_hold};
+    t.auto_extend = options.auto_extend;
+
+    assert(t.validity > duration::zero() && t.validity < t.ttl);
+    assert(t.stop_margin < t.validity);
+    return t;
+}
+
+}  // namespace redlock::quorum

@@ -1,0 +1,37 @@
+// The durations of a lock, with every default filled in; and how long a grant is good.
+#ifndef REDLOCK_QUORUM_TIMING_HPP
+#define REDLOCK_QUORUM_TIMING_HPP
+
+#include <redlock/clock.hpp>
+#include <redlock/options.hpp>
+
+#include <optional>
+
+namespace redlock::quorum {
+
+using time_point = boot_clock::time_point;
+using duration = boot_clock::duration;
+
+// Servers keep expiry times in whole milliseconds and compare them with a clock cached per event loop turn: one
+// millisecond each (the reference implementation adds the same 2 ms to its drift).
+inline constexpr duration expiry_granularity = std::chrono::milliseconds{2};
+
+struct timing {
+    duration ttl;
+    duration validity;         // from before a request is sent to when its grant must no longer be trusted
+    duration node_timeout;
+    duration extend_interval;
+    duration stop_margin;
+    std::optional<duration> max_hold;
+    bool auto_extend;
+};
+
+// How long a grant is good: `ttl * (1 - drift)` less `expiry_granularity`. Precondition: both within their bounds.
+duration validity_of(duration ttl, double drift) noexcept;
+
+// Precondition: `validate(options)` accepts them.
+timing make_timing(lock_options const& options) noexcept;
+
+}  // namespace redlock::quorum
+
+#endif
