@@ -1,0 +1,380 @@
+#include "node/redis_node.hpp"
+
+#include "node/redis_codec.hpp"
+#include "node/scripts.hpp"
+#include "quorum/backoff.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/redis/connection.hpp>
+#include <boost/version.hpp>
+
+#include <cassert>
+#include <functional>
+#include <random>
+
+namespace redlock::detail {
+
+namespace redis = boost::redis;
+using redis::resp3::node_view;
+using steady = std::chrono::steady_clock;
+
+namespace {
+
+// Receives every RESP3 node of an answer, with the number of the call that it belongs to. Boost.Redis changed its adapters
+// in 1.90; this hides which form is in use. It never reports an error: that would end the connection.
+using node_sink = std::function<void(std::size_t call, node_view const& node)>;
+
+#if BOOST_VERSION >= 109000
+redis::any_adapter make_adapter(node_sink& sink)
+{
+    return redis::any_adapter{[&sink, call = std::size_t{0}](redis::any_adapter::parse_event event, node_view const& node,
+                                                             boost::system::error_code&) mutable {
+        if (event == redis::any_adapter::parse_event::node) sink(call, node);
+        if (event == redis::any_adapter::parse_event::done) ++call;
+    }};
+}
+#else
+struct sink_adapter {
+    node_sink* sink;
+    std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
+    void operator()(std::size_t call, node_view const& node, boost::system::error_code&) const { (*sink)(call, node); }
+};
+struct adapted_sink {
+    node_sink* sink;
+    friend sink_adapter boost_redis_adapt(adapted_sink& s) { return {s.sink}; }
+};
+redis::any_adapter make_adapter(node_sink& sink)
+{
+    adapted_sink adapted{&sink};
+    return redis::any_adapter{adapted};
+}
+#endif
+
+std::shared_ptr<redis::connection> make_connection(asio::any_io_executor const& executor)
+{
+#if BOOST_VERSION >= 108900
+    return std::make_shared<redis::connection>(executor, redis::logger{redis::logger::level::disabled});
+#else
+    return std::make_shared<redis::connection>(executor);
+#endif
+}
+
+template <class Handler>
+void run_connection(redis::connection& connection, redis::config const& settings, Handler handler)
+{
+#if BOOST_VERSION >= 108900
+    connection.async_run(settings, std::move(handler));
+#else
+    connection.async_run(settings, redis::logger{redis::logger::level::disabled}, std::move(handler));
+#endif
+}
+
+bool is_parse_error(error_code ec) noexcept
+{
+    using redis::error;
+    for (error e : {error::invalid_data_type, error::not_a_number, error::exceeeds_max_nested_depth,
+                    error::unexpected_bool_value, error::empty_field, error::not_a_double})
+        if (ec == e) return true;
+    return false;
+}
+
+bool is_error(node_view const& node) noexcept
+{
+    return node.data_type == redis::resp3::type::simple_error || node.data_type == redis::resp3::type::blob_error;
+}
+
+}  // namespace
+
+class redis_node::impl : public std::enable_shared_from_this<impl> {
+public:
+    impl(asio::strand<asio::any_io_executor> strand, node_address const& address, config const& settings)
+        : strand_{std::move(strand)},
+          name_{address.to_string()},
+          connect_timeout_{settings.connect_timeout},
+          stall_timeout_{settings.stall_timeout},
+          timer_{strand_},
+          pause_{settings.reconnect_delay_min, settings.reconnect_delay_max},
+          random_{std::random_device{}()},
+          has_password_{!address.password.empty()}
+    {
+        redis_.addr = {address.host, std::to_string(address.port)};
+        redis_.username = address.username;
+        redis_.password = address.password;
+        redis_.clientname = settings.client_name;
+        redis_.database_index = address.database;
+        redis_.health_check_interval = steady::duration::zero();  // watch() does it, and counts real traffic too
+        redis_.reconnect_wait_interval = steady::duration::zero();
+        redis_.resolve_timeout = settings.connect_timeout;
+        redis_.connect_timeout = settings.connect_timeout;
+        handshake_.push("SCRIPT", "LOAD", extend_script().text);
+        handshake_.push("SCRIPT", "LOAD", release_script().text);
+        ping_.push("PING");
+    }
+
+    std::string const& name() const noexcept { return name_; }
+
+    void start(std::size_t index, std::weak_ptr<node_listener> listener)
+    {
+        assert(state_ == state::idle);
+        index_ = index;
+        listener_ = std::move(listener);
+        connect();
+    }
+
+    void stop()
+    {
+        if (stopping_) return;
+        stopping_ = true;
+        timer_.cancel();
+        if (connection_) {
+            connection_->cancel();
+        } else {
+            stopped();
+        }
+    }
+
+    void exec(batch const& work, std::vector<reply>& replies, exec_handler handler);
+
+private:
+    enum class state { idle, connecting, usable, pausing, stopped };
+
+    // What is being waited for, and where its answers go.
+    struct exchange {
+        explicit exchange(std::vector<wire_call> const& calls, std::vector<reply>& replies) : reader{calls, replies} {}
+        reply_reader reader;
+        node_sink sink;
+    };
+
+    void connect();
+    void on_handshake(std::shared_ptr<redis::connection> const& c, error_code ec);
+    void on_run_ended(std::shared_ptr<redis::connection> const& c, error_code ec);
+    void explain(error_code ec);
+    void watch();
+    void ping();
+    void load_scripts_and_repeat(batch const& work, std::vector<reply>& replies, exec_handler handler);
+    void stopped();
+
+    void progress() noexcept { last_progress_ = steady::now(); }
+
+    template <class Handler>
+    void after(steady::duration delay, Handler handler)
+    {
+        timer_.expires_after(delay);
+        timer_.async_wait([self = shared_from_this(), handler = std::move(handler)](error_code ec) {
+            if (!ec && !self->stopping_) handler(*self);
+        });
+    }
+
+    asio::strand<asio::any_io_executor> strand_;
+    std::string name_;
+    steady::duration connect_timeout_;
+    steady::duration stall_timeout_;
+    redis::config redis_;
+    redis::request handshake_{one_connection_only()};
+    redis::request ping_{one_connection_only()};
+    asio::steady_timer timer_;  // one purpose at a time: connect timeout, pause, watch
+    quorum::backoff pause_;
+    std::minstd_rand random_;
+    bool has_password_;
+
+    std::size_t index_{0};
+    std::weak_ptr<node_listener> listener_;
+    state state_{state::idle};
+    bool stopping_{false};
+    std::shared_ptr<redis::connection> connection_;
+    error_code refused_with_;   // what went wrong in our part of the handshake
+    std::string server_words_;
+    std::size_t outstanding_{0};
+    steady::time_point last_progress_{};
+};
+
+void redis_node::impl::connect()
+{
+    state_ = state::connecting;
+    refused_with_ = {};
+    server_words_.clear();
+    outstanding_ = 0;
+    auto const c = connection_ = make_connection(strand_);
+    auto const self = shared_from_this();
+
+    run_connection(*c, redis_, asio::bind_executor(strand_, [self, c](error_code ec) { self->on_run_ended(c, ec); }));
+
+    auto const sink = std::make_shared<node_sink>([raw = this](std::size_t call, node_view const& node) {
+        bool const expected = node.value == (call == 0 ? extend_script().sha1 : release_script().sha1);
+        if (expected || raw->refused_with_) return;
+        raw->refused_with_ = is_error(node) ? errc::server_error : errc::unexpected_reply;
+        raw->server_words_ = node.value;
+    });
+    c->async_exec(handshake_, make_adapter(*sink),
+                  asio::bind_executor(strand_, [self, c, sink](error_code ec, std::size_t) { self->on_handshake(c, ec); }));
+
+    after(connect_timeout_, [c](impl& me) {
+        me.refused_with_ = errc::node_timeout;
+        c->cancel();
+    });
+}
+
+void redis_node::impl::on_handshake(std::shared_ptr<redis::connection> const& c, error_code ec)
+{
+    if (ec || stopping_ || c != connection_) return;  // on_run_ended follows and says why
+    if (refused_with_) return c->cancel();
+
+    // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
+    error_code ignored;  // without it the node is slower, not wrong
+    c->next_layer().lowest_layer().set_option(asio::ip::tcp::no_delay{true}, ignored);
+
+    state_ = state::usable;
+    pause_.reset();
+    progress();
+    watch();
+    if (auto const listener = listener_.lock()) listener->on_up(index_);
+}
+
+void redis_node::impl::on_run_ended(std::shared_ptr<redis::connection> const& c, error_code ec)
+{
+    assert(c == connection_);
+    c->cancel(redis::operation::exec);  // what was queued before a refused connect would wait for ever
+    explain(ec);
+    connection_.reset();
+    timer_.cancel();
+    state_ = state::pausing;
+    if (auto const listener = listener_.lock()) listener->on_down(index_, refused_with_, server_words_);
+    if (stopping_) return stopped();
+    after(pause_.next(random_), [](impl& me) { me.connect(); });
+}
+
+// Says in our words why a connection ended: Boost.Redis keeps the server's own for HELLO to itself.
+void redis_node::impl::explain(error_code ec)
+{
+    if (refused_with_ == errc::node_timeout) {
+        server_words_ = state_ == state::usable ? "no answer for the whole stall_timeout"
+                                                : "no connection and handshake within connect_timeout";
+    } else if (!refused_with_ && ec == redis::error::resp3_hello) {
+        refused_with_ = errc::handshake_refused;
+        server_words_ = has_password_ ? "HELLO was refused: wrong user name or password, or a server older than Redis 6"
+                                      : "HELLO was refused: the server wants a password, or is older than Redis 6";
+    } else if (!refused_with_ && is_parse_error(ec)) {
+        refused_with_ = errc::not_a_redis_server;
+        server_words_ = ec.message();
+    } else if (!refused_with_) {
+        refused_with_ = errc::node_unreachable;
+        server_words_ = ec ? ec.message() : "the connection was closed";
+    }
+}
+
+// A connection on which nothing was answered for the whole stall_timeout is given up: its peer may be gone without a word.
+void redis_node::impl::watch()
+{
+    after(stall_timeout_ / 4, [](impl& me) {
+        if (me.state_ != state::usable) return;
+        auto const quiet = steady::now() - me.last_progress_;
+        if (me.outstanding_ > 0 && quiet >= me.stall_timeout_) {
+            me.refused_with_ = errc::node_timeout;
+            return me.connection_->cancel();
+        }
+        if (me.outstanding_ == 0 && quiet >= me.stall_timeout_ / 2) me.ping();
+        me.watch();
+    });
+}
+
+void redis_node::impl::ping()
+{
+    auto const sink = std::make_shared<node_sink>([](std::size_t, node_view const&) {});  // any answer shows life
+    ++outstanding_;
+    progress();
+    connection_->async_exec(ping_, make_adapter(*sink),
+                            asio::bind_executor(strand_, [self = shared_from_this(), c = connection_, sink](error_code, std::size_t) {
+                                if (c != self->connection_) return;
+                                --self->outstanding_;
+                                self->progress();
+                            }));
+}
+
+void redis_node::impl::exec(batch const& work, std::vector<reply>& replies, exec_handler handler)
+{
+    assert(state_ == state::usable && connection_);
+    if (!work.wire) work.wire = std::make_unique<redis_request>(work);
+    auto const& wire = static_cast<redis_request const&>(*work.wire);
+    replies.resize(work.commands.size());
+
+    auto const e = std::make_shared<exchange>(wire.calls, replies);
+    e->sink = [raw = e.get()](std::size_t call, node_view const& node) { raw->reader.on_node(call, node); };
+    if (outstanding_++ == 0) progress();
+
+    auto done = [self = shared_from_this(), c = connection_, e, &work, &replies,
+                 handler = std::move(handler)](error_code ec, std::size_t) mutable {
+        if (c == self->connection_) {
+            --self->outstanding_;
+            self->progress();
+        }
+        if (ec) return std::move(handler)(errc::node_unreachable);
+        if (e->reader.has_noscript()) return self->load_scripts_and_repeat(work, replies, std::move(handler));
+        std::move(handler)(error_code{});
+    };
+    connection_->async_exec(wire.request, make_adapter(e->sink), asio::bind_executor(strand_, std::move(done)));
+}
+
+// SCRIPT FLUSH, or a server that evicted its scripts: nothing of those calls was executed, so they can be repeated.
+void redis_node::impl::load_scripts_and_repeat(batch const& work, std::vector<reply>& replies, exec_handler handler)
+{
+    if (state_ != state::usable) return std::move(handler)(errc::node_unreachable);
+
+    struct repetition {
+        batch work;
+        std::vector<std::size_t> where;
+        std::vector<reply> replies;
+    };
+    auto const again = std::make_shared<repetition>();
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+        if (!reply_reader::is_noscript(replies[i])) continue;
+        again->work.commands.push_back(work.commands[i]);
+        again->where.push_back(i);
+    }
+    auto const sink = std::make_shared<node_sink>([](std::size_t, node_view const&) {});  // the repeated calls show if it failed
+    auto load_done = [self = shared_from_this(), again, sink, &replies, handler = std::move(handler)](error_code ec, std::size_t) mutable {
+        if (ec || self->state_ != state::usable) return std::move(handler)(errc::node_unreachable);
+        auto& target = again->replies;
+        target.resize(again->where.size());
+        again->work.wire = std::make_unique<redis_request>(again->work);
+        auto const& wire = static_cast<redis_request const&>(*again->work.wire);
+        auto const e = std::make_shared<exchange>(wire.calls, target);
+        e->sink = [raw = e.get()](std::size_t call, node_view const& node) { raw->reader.on_node(call, node); };
+        auto done = [self, again, e, &replies, handler = std::move(handler)](error_code ec2, std::size_t) mutable {
+            self->progress();
+            if (ec2) return std::move(handler)(errc::node_unreachable);
+            for (std::size_t i = 0; i < again->where.size(); ++i) replies[again->where[i]] = std::move(again->replies[i]);
+            std::move(handler)(error_code{});
+        };
+        self->connection_->async_exec(wire.request, make_adapter(e->sink), asio::bind_executor(self->strand_, std::move(done)));
+    };
+    connection_->async_exec(handshake_, make_adapter(*sink), asio::bind_executor(strand_, std::move(load_done)));
+}
+
+void redis_node::impl::stopped()
+{
+    if (state_ == state::stopped) return;
+    state_ = state::stopped;
+    if (auto const listener = listener_.lock()) listener->on_stopped(index_);
+}
+
+redis_node::redis_node(asio::strand<asio::any_io_executor> strand, node_address address, config const& settings)
+    : impl_{std::make_shared<impl>(std::move(strand), address, settings)}
+{
+}
+
+redis_node::~redis_node() = default;
+
+std::string const& redis_node::name() const noexcept { return impl_->name(); }
+
+void redis_node::start(std::size_t index, std::weak_ptr<node_listener> listener) { impl_->start(index, std::move(listener)); }
+
+void redis_node::stop() { impl_->stop(); }
+
+void redis_node::exec(batch const& work, std::vector<reply>& replies, exec_handler handler)
+{
+    impl_->exec(work, replies, std::move(handler));
+}
+
+}  // namespace redlock::detail

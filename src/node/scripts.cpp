@@ -1,0 +1,56 @@
+#include "node/scripts.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <stdexcept>
+
+namespace redlock::detail {
+
+namespace {
+
+// pcall: a key of another type (a hash of another library) answers WRONGTYPE, which means somebody else's. It must not
+// abort the script, or it would fail the other leases of the call.
+constexpr std::string_view extend_text = R"lua(local answers = {}
+for i = 1, #KEYS do
+  if redis.pcall('GET', KEYS[i]) == ARGV[2 * i - 1] then
+    answers[i] = redis.call('PEXPIRE', KEYS[i], ARGV[2 * i])
+  else
+    answers[i] = 0
+  end
+end
+return answers)lua";
+
+constexpr std::string_view release_text =
+    R"lua(if redis.pcall('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0)lua";
+
+std::string sha1_hex(std::string_view text)
+{
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned length = 0;
+    if (EVP_Digest(text.data(), text.size(), digest.data(), &length, EVP_sha1(), nullptr) != 1)
+        throw std::runtime_error{"redlock: OpenSSL offers no SHA-1, which names scripts on Redis servers"};
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string hex;
+    for (unsigned i = 0; i < length; ++i) {
+        hex += digits[digest[i] >> 4];
+        hex += digits[digest[i] & 15];
+    }
+    return hex;
+}
+
+}  // namespace
+
+script const& extend_script()
+{
+    static script const s{extend_text, sha1_hex(extend_text)};
+    return s;
+}
+
+script const& release_script()
+{
+    static script const s{release_text, sha1_hex(release_text)};
+    return s;
+}
+
+}  // namespace redlock::detail
