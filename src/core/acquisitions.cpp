@@ -1,0 +1,212 @@
+#include "core/acquisitions.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace redlock::detail {
+
+using quorum::acquire_outcome;
+
+namespace {
+
+constexpr time_point never = time_point::max();
+
+std::chrono::microseconds to_microseconds(duration d) { return std::chrono::duration_cast<std::chrono::microseconds>(d); }
+
+error_code to_error(acquire_outcome outcome)
+{
+    switch (outcome) {
+    case acquire_outcome::granted: return {};
+    case acquire_outcome::contended: return errc::contended;
+    case acquire_outcome::no_majority: return errc::no_majority;
+    case acquire_outcome::validity_exhausted: return errc::validity_exhausted;
+    case acquire_outcome::pending: break;
+    }
+    assert(false);
+    return errc::no_majority;
+}
+
+}  // namespace
+
+attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<hold> what, time_point now)
+    : owner_{owner}, caller_{&caller}, hold_{std::move(what)}, machine_{owner.env_.to_nodes->nodes(), now, hold_->times}
+{
+}
+
+// A slow node is still asked after the majority was won: the lease then stands on one node more.
+bool attempt::wanted(std::size_t, time_point now) const { return !hold_->release_started && now < machine_.deadline(); }
+
+void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
+{
+    if (caller_ && caller_->request_.report)
+        caller_->verdicts_[node] = {owner_.env_.to_nodes->name(node), answer.vote, answer.error, answer.detail,
+                                    to_microseconds(now - machine_.sent())};
+
+    bool const was_open = machine_.outcome() == acquire_outcome::pending;
+    auto const outcome = machine_.on_vote(node, answer.vote, now);
+    if (answer.vote == vote::granted && hold_->release_started) {
+        ++owner_.env_.count.late_grants_undone;  // the release is behind it, on the same connection
+    } else if (answer.vote == vote::granted && !was_open && hold_->machine) {
+        owner_.leases_.late_grant(*hold_, node, machine_.deadline(), now);
+    }
+    if (outcome != acquire_outcome::pending && caller_) owner_.decided(*this, outcome, now);
+}
+
+void attempt::on_alarm(time_point now)
+{
+    auto const self = shared_from_this();
+    if (!caller_) return;
+    if (caller_->request_.report) {
+        for (std::size_t node = 0; node < machine_.votes().nodes(); ++node)
+            if (machine_.votes().of(node) == vote::pending)
+                caller_->verdicts_[node] = {owner_.env_.to_nodes->name(node), vote::failed, errc::node_timeout, {}, {}};
+    }
+    auto const outcome = machine_.on_timeout(now);
+    assert(outcome != acquire_outcome::pending);
+    owner_.decided(*this, outcome, now);
+}
+
+acquisition::acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_request what, lease_handler handler, time_point now)
+    : owner_{owner},
+      core_{std::move(of)},
+      request_{std::move(what)},
+      handler_{std::move(handler)},
+      timing_{quorum::make_timing(request_.options)},
+      delay_{request_.options.retry_delay_min, request_.options.retry_delay_max},
+      started_{now},
+      deadline_{request_.options.deadline ? now + *request_.options.deadline : never}
+{
+}
+
+void acquisition::on_alarm(time_point now)
+{
+    auto const self = shared_from_this();
+    if (now >= deadline_) {
+        owner_.detach(*this);
+        return owner_.finish(*this, errc::deadline_exceeded, {});
+    }
+    if (!current_) owner_.next_attempt(*this, now);
+}
+
+void acquisitions::start(std::shared_ptr<acquisition> const& what)
+{
+    waiting_.push_back(what);
+    what->place_ = std::prev(waiting_.end());
+    ++env_.count.waiting;
+    next_attempt(*what, env_.now());
+}
+
+void acquisitions::refuse(acquisition& what, error_code why)
+{
+    what.done_ = true;
+    if (what.request_.report) fill_report(what, why);
+    what.handler_(why, lease{});
+}
+
+void acquisitions::next_attempt(acquisition& what, time_point now)
+{
+    assert(!what.done_ && !what.current_);
+    ++what.attempts_;
+    if (what.request_.report) {
+        what.verdicts_.assign(env_.to_nodes->nodes(), {});
+        for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) what.verdicts_[node].node = env_.to_nodes->name(node);
+    }
+    auto const h = std::make_shared<hold>(what.core_, what.request_.name, env_.fresh_value(), what.timing_);
+    auto const a = std::make_shared<attempt>(*this, what, h, now);
+    h->may_live_until(now + 2 * what.timing_.ttl);  // it may wait in a node's queue for as long as it would be valid
+    what.current_ = a;
+    env_.set_alarm(*a, a->machine_.times_out());
+    if (what.deadline_ != never) env_.set_alarm(what, what.deadline_);
+    env_.to_nodes->add({h->request(verb::acquire), a});
+}
+
+void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
+{
+    assert(a.caller_ && a.caller_->current_.get() == &a);
+    acquisition& what = *a.caller_;
+    env_.cancel_alarm(a);
+    what.last_outcome_ = to_error(outcome);
+    if (outcome == acquire_outcome::granted) {
+        auto const h = a.hold_;
+        a.caller_ = nullptr;
+        what.current_.reset();
+        ++env_.count.acquired;
+        leases_.adopt(h, a.machine_, now);
+        return finish(what, {}, lease{h});
+    }
+    if (outcome == acquire_outcome::contended) ++env_.count.contended;
+    if (outcome == acquire_outcome::no_majority) ++env_.count.no_majority;
+    if (outcome == acquire_outcome::validity_exhausted) ++env_.count.validity_exhausted;
+    detach(what);
+    fell_through(what, what.last_outcome_, now);
+}
+
+// An attempt was not won: what to do next.
+void acquisitions::fell_through(acquisition& what, error_code why, time_point now)
+{
+    auto const attempts_max = what.request_.options.attempts_max;
+    if (what.stop_when_idle_) return finish(what, asio::error::operation_aborted, {});
+    if (what.request_.once || (attempts_max > 0 && what.attempts_ >= attempts_max)) return finish(what, why, {});
+    what.retry_at_ = now + what.delay_.next(env_.jitter);
+    env_.set_alarm(what, std::min(what.retry_at_, what.deadline_));
+}
+
+// The attempt under way, if any, no longer has a caller: whatever was or will be granted is given back.
+void acquisitions::detach(acquisition& what)
+{
+    auto const a = std::exchange(what.current_, nullptr);
+    if (!a) return;
+    a->caller_ = nullptr;
+    env_.cancel_alarm(*a);
+    a->hold_->phase.store(lease_phase::released);
+    releases_.start(a->hold_, {});
+}
+
+void acquisitions::cancel(acquisition& what, asio::cancellation_type_t type)
+{
+    if (what.done_) return;
+    auto const undo = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+    if ((type & undo) == asio::cancellation_type::none && what.current_) {
+        what.stop_when_idle_ = true;
+        return;
+    }
+    detach(what);
+    finish(what, asio::error::operation_aborted, {});
+}
+
+void acquisitions::fail_all(error_code why)
+{
+    while (!waiting_.empty()) {
+        auto const what = waiting_.front();
+        detach(*what);
+        finish(*what, why, {});
+    }
+}
+
+void acquisitions::finish(acquisition& what, error_code ec, lease held)
+{
+    assert(!what.done_ && !what.current_);
+    what.done_ = true;
+    auto const self = *what.place_;
+    waiting_.erase(what.place_);
+    --env_.count.waiting;
+    env_.cancel_alarm(what);
+    if (what.request_.report) fill_report(what, ec);
+    what.handler_(ec, std::move(held));
+}
+
+void acquisitions::fill_report(acquisition& what, error_code ec)
+{
+    attempt_report& report = *what.request_.report;
+    report.outcome = what.last_outcome_ || !ec ? what.last_outcome_ : ec;
+    report.attempts = what.attempts_;
+    report.elapsed = to_microseconds(env_.now() - what.started_);
+    report.nodes = std::move(what.verdicts_);
+}
+
+void acquisitions::clear() noexcept { auto const gone = std::exchange(waiting_, {}); }
+
+}  // namespace redlock::detail

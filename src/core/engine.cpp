@@ -1,0 +1,266 @@
+#include "core/engine.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+
+#include <cassert>
+#include <utility>
+
+namespace redlock::detail {
+
+engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std::unique_ptr<node>> nodes,
+               engine_settings settings, rounds::clock_function clock)
+    : outer_{std::move(outer)}, strand_{std::move(strand)}
+{
+    for (auto const& n : nodes) node_status_.push_back({n->name(), node_state::connecting, {}, {}, 0});
+    env_.now = clock;
+    env_.to_nodes = std::make_shared<rounds>(*strand_, std::move(nodes), settings.node_queue_max, clock);
+    env_.fresh_value = std::move(settings.fresh_value);
+    env_.jitter.seed(settings.jitter_seed);
+    releases_.on_idle = [this] { stop_nodes_when_quiet(); };
+}
+
+template <class F>
+void engine::on_strand(F f)
+{
+    asio::post(*strand_, [self = shared_from_this(), f = std::move(f)]() mutable { f(); });
+}
+
+// Keeps a handler until its operation ends, and lets its caller stop waiting: `cancel(waiter)` runs on the strand.
+template <class Cancel>
+std::shared_ptr<waiter> engine::wait_with(plain_handler handler, Cancel cancel)
+{
+    auto slot = handler.slot();
+    auto const w = std::make_shared<waiter>(std::move(handler));
+    if (slot.is_connected()) {
+        slot.assign([weak = weak_from_this(), who = std::weak_ptr{w}, cancel](asio::cancellation_type_t type) {
+            auto const self = weak.lock();
+            if (!self) return;
+            self->on_strand([who, cancel, type] {
+                if (auto const found = who.lock()) cancel(found.get(), type);
+            });
+        });
+    }
+    return w;
+}
+
+namespace {
+
+// What the nodes are doing already cannot be made not to have happened, so a `total` cancellation is ignored.
+bool gives_up(asio::cancellation_type_t type)
+{
+    auto const heeded = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+    return (type & heeded) != asio::cancellation_type::none;
+}
+
+std::shared_ptr<hold> to_hold(std::shared_ptr<lease_state> of) { return std::static_pointer_cast<hold>(std::move(of)); }
+
+}  // namespace
+
+void engine::run(plain_handler handler)
+{
+    auto const w = wait_with(std::move(handler), [this](waiter const*, asio::cancellation_type_t) { stop(); });
+    on_strand([this, w] {
+        if (life_ == life::stopped) return w->done(errc::client_cancelled);
+        runners_.push_back(w);
+        if (life_ == life::idle) start();
+    });
+}
+
+void engine::start()
+{
+    life_ = life::running;
+    nodes_running_ = env_.to_nodes->nodes();
+    start_watchdog();
+    env_.to_nodes->start(weak_from_this());
+}
+
+void engine::cancel() noexcept
+{
+    if (closed_) return;
+    on_strand([this] { stop(); });
+}
+
+// Ends every operation and lease, then waits a little for the releases that this brings about.
+void engine::stop()
+{
+    if (life_ != life::idle && life_ != life::running) return;
+    bool const ran = life_ == life::running;
+    life_ = life::lingering;
+    acquisitions_.fail_all(errc::client_cancelled);
+    leases_.lose_all(errc::client_cancelled);
+    if (!ran) return stop_nodes();
+    env_.set_alarm(linger_, env_.now() + linger_max);
+    stop_nodes_when_quiet();
+}
+
+void engine::stop_nodes_when_quiet()
+{
+    if (life_ == life::lingering && releases_.idle() && leases_.empty()) stop_nodes();
+}
+
+void engine::stop_nodes()
+{
+    assert(life_ == life::lingering);
+    env_.cancel_alarm(linger_);
+    life_ = life::stopping;
+    if (nodes_running_ > 0) return env_.to_nodes->stop();
+    nodes_running_ = 1;  // never started: there is nothing to wait for
+    on_stopped(0);
+}
+
+void engine::on_up(std::size_t node)
+{
+    {
+        std::lock_guard const guard{status_mutex_};
+        node_status_[node].state = node_state::usable;
+        ++node_status_[node].connects;
+    }
+    env_.to_nodes->up(node);
+}
+
+void engine::on_down(std::size_t node, error_code why, std::string const& text)
+{
+    {
+        std::lock_guard const guard{status_mutex_};
+        node_status_[node].state = node_state::down;
+        node_status_[node].last_error = why;
+        node_status_[node].last_error_text = text;
+    }
+    env_.to_nodes->down(node);
+}
+
+void engine::on_stopped(std::size_t)
+{
+    assert(life_ == life::stopping && nodes_running_ > 0);
+    if (--nodes_running_ > 0) return;
+    // What the nodes had not answered has failed by now; let those votes be filed first.
+    on_strand([this] {
+        life_ = life::stopped;
+        for (std::size_t i = 0; i < env_.to_nodes->nodes(); ++i) env_.to_nodes->down(i);
+        releases_.finish_draining(errc::client_cancelled);
+        stop_watchdog();
+        for (auto const& w : std::exchange(runners_, {})) w->done(errc::client_cancelled);
+    });
+}
+
+void engine::drain(plain_handler handler)
+{
+    auto const w = wait_with(std::move(handler), [this](waiter const* who, asio::cancellation_type_t) { releases_.abandon_drain(who); });
+    on_strand([this, w] {
+        if (life_ == life::stopped) return w->done(errc::client_cancelled);
+        releases_.drain(w);
+    });
+}
+
+client_status engine::status() const
+{
+    client_status s;
+    {
+        std::lock_guard const guard{status_mutex_};
+        s.nodes = node_status_;
+    }
+    s.counters = env_.count.snapshot();
+    s.leases = env_.count.leases.get();
+    s.waiting = env_.count.waiting.get();
+    s.releases_pending = env_.count.releases_pending.get();
+    return s;
+}
+
+void engine::acquire(acquire_request request, lease_handler handler)
+{
+    auto slot = handler.slot();
+    auto const what = std::make_shared<acquisition>(acquisitions_, shared_from_this(), std::move(request), std::move(handler), now());
+    if (slot.is_connected()) {
+        slot.assign([weak = weak_from_this(), op = std::weak_ptr{what}](asio::cancellation_type_t type) {
+            auto const self = weak.lock();
+            if (!self) return;
+            self->on_strand([raw = self.get(), op, type] {
+                if (auto const found = op.lock()) raw->acquisitions_.cancel(*found, type);
+            });
+        });
+    }
+    on_strand([this, what] {
+        bool const open = life_ == life::idle || life_ == life::running;
+        open ? acquisitions_.start(what) : acquisitions_.refuse(*what, errc::client_cancelled);
+    });
+}
+
+void engine::extend(std::shared_ptr<lease_state> of, plain_handler handler)
+{
+    auto const h = to_hold(std::move(of));
+    auto const w = wait_with(std::move(handler), [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
+        if (auto const found = weak.lock(); found && gives_up(type)) leases_.abandon_extend(*found, who);
+    });
+    on_strand([this, h, w] { leases_.extend(h, w); });
+}
+
+void engine::wait_lost(std::shared_ptr<lease_state> of, plain_handler handler)
+{
+    auto const h = to_hold(std::move(of));
+    auto const w = wait_with(std::move(handler), [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t) {
+        if (auto const found = weak.lock()) leases_.abandon_wait(*found, who);
+    });
+    on_strand([this, h, w] { leases_.wait_lost(*h, w); });
+}
+
+void engine::release(std::shared_ptr<lease_state> of, plain_handler handler)
+{
+    // From this moment on, in whatever thread, the lease is over.
+    auto expected = lease_phase::held;
+    of->phase.compare_exchange_strong(expected, lease_phase::released, std::memory_order_acq_rel);
+
+    auto const h = to_hold(std::move(of));
+    auto const w = wait_with(std::move(handler), [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
+        if (auto const found = weak.lock(); found && gives_up(type)) releases_.abandon(*found, who);
+    });
+    on_strand([this, h, w] {
+        give_back(h);
+        releases_.wait(*h, w);
+    });
+}
+
+void engine::let_go(std::shared_ptr<lease_state> of) noexcept
+{
+    if (closed_) return;
+    auto expected = lease_phase::held;
+    of->phase.compare_exchange_strong(expected, lease_phase::released, std::memory_order_acq_rel);
+    on_strand([this, h = to_hold(std::move(of))] { give_back(h); });
+}
+
+void engine::give_back(std::shared_ptr<hold> const& what)
+{
+    error_code const lost = what->phase.load() == lease_phase::lost ? error_code{what->lost_because.load()} : error_code{};
+    leases_.let_go(*what);
+    releases_.start(what, lost);
+    stop_nodes_when_quiet();
+}
+
+void engine::scope_ended(lease_state const& of) noexcept
+{
+    if (of.phase.load() == lease_phase::released) return;
+    auto const late = now() - of.valid_until();
+    if (late <= duration::zero()) return;
+    ++env_.count.overruns;
+    env_.count.overrun_max_ns.at_least(static_cast<std::uint64_t>(late.count()));
+}
+
+// Everything that keeps a handler, or belongs to the context, goes now. Handlers may own leases and clients: those find
+// `closed_` and stay away.
+void engine::context_destroyed() noexcept
+{
+    auto const self = shared_from_this();
+    closed_ = true;
+    env_.pending.clear();
+    destroy_watchdog();
+    auto const runners = std::exchange(runners_, {});
+    acquisitions_.clear();
+    leases_.clear();
+    releases_.clear();
+    env_.to_nodes->clear();
+    env_.to_nodes.reset();
+    strand_.reset();
+    outer_ = {};
+}
+
+}  // namespace redlock::detail

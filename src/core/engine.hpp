@@ -1,0 +1,110 @@
+// The operations of the public classes: takes them from any thread to the strand, and from there to whoever does the work.
+#ifndef REDLOCK_CORE_ENGINE_HPP
+#define REDLOCK_CORE_ENGINE_HPP
+
+#include "core/acquisitions.hpp"
+#include "core/context_service.hpp"
+#include "core/environment.hpp"
+#include "core/leases.hpp"
+#include "core/releases.hpp"
+
+#include <redlock/detail/core.hpp>
+#include <redlock/lease.hpp>
+
+#include <boost/asio/strand.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace redlock::detail {
+
+// What an engine is made with, besides its nodes.
+struct engine_settings {
+    std::size_t node_queue_max{8'192};
+    std::function<std::string()> fresh_value;  // for every attempt
+    std::uint32_t jitter_seed{1};
+};
+
+class engine : public core, public node_listener, public shutdown_hook, public std::enable_shared_from_this<engine> {
+public:
+    using strand_type = rounds::strand_type;
+
+    // Releases that are under way when the client is cancelled still go out, for so long.
+    static constexpr duration linger_max = std::chrono::milliseconds{500};
+
+    engine(asio::any_io_executor outer, strand_type strand, std::vector<std::unique_ptr<node>> nodes, engine_settings settings,
+           rounds::clock_function clock);
+    ~engine() override = default;
+
+    asio::any_io_executor get_executor() const noexcept override { return outer_; }
+    time_point now() const noexcept override { return env_.now(); }
+
+    void run(plain_handler handler) override;
+    void cancel() noexcept override;
+    void drain(plain_handler handler) override;
+    client_status status() const override;
+
+    void acquire(acquire_request request, lease_handler handler) override;
+    void extend(std::shared_ptr<lease_state> of, plain_handler handler) override;
+    void release(std::shared_ptr<lease_state> of, plain_handler handler) override;
+    void wait_lost(std::shared_ptr<lease_state> of, plain_handler handler) override;
+    void let_go(std::shared_ptr<lease_state> of) noexcept override;
+    void scope_ended(lease_state const& of) noexcept override;
+
+    void on_up(std::size_t node) override;
+    void on_down(std::size_t node, error_code why, std::string const& text) override;
+    void on_stopped(std::size_t node) override;
+
+    void context_destroyed() noexcept override;
+
+protected:
+    enum class life { idle, running, lingering, stopping, stopped };
+
+    virtual void start_watchdog() = 0;
+    virtual void stop_watchdog() = 0;
+    virtual void destroy_watchdog() noexcept = 0;
+
+    strand_type& strand() noexcept { return *strand_; }
+    environment& env() noexcept { return env_; }
+
+private:
+    template <class F>
+    void on_strand(F f);
+    template <class Cancel>
+    std::shared_ptr<waiter> wait_with(plain_handler handler, Cancel cancel);
+
+    void start();
+    void stop();
+    void stop_nodes_when_quiet();
+    void stop_nodes();
+    void give_back(std::shared_ptr<hold> const& what);
+
+    struct linger final : alarm {
+        explicit linger(engine& of) : owner{of} {}
+        void on_alarm(time_point) override { owner.stop_nodes(); }
+        engine& owner;
+    };
+
+    asio::any_io_executor outer_;
+    std::optional<strand_type> strand_;
+    environment env_;
+    releases releases_{env_};
+    leases leases_{env_};
+    acquisitions acquisitions_{env_, leases_, releases_};
+    linger linger_{*this};
+    life life_{life::idle};
+    std::size_t nodes_running_{0};
+    std::vector<std::shared_ptr<waiter>> runners_;
+    std::atomic<bool> closed_{false};  // the context is gone, nothing can be posted any more
+
+    mutable std::mutex status_mutex_;
+    std::vector<node_status> node_status_;
+};
+
+}  // namespace redlock::detail
+
+#endif

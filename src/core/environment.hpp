@@ -1,0 +1,52 @@
+// src/core: drives the machines of quorum/ over the nodes of node/. One strand, one timer, no locks: all of it runs on the
+// strand of its client, except what says otherwise.
+//
+//   engine        the operations of the public classes; start, stop, drain
+//   acquisitions  acquire() and try_acquire(): attempts, retries, deadlines
+//   leases        what is held: extensions, loss, who waits for it
+//   releases      giving back, also in the background
+//   rounds        one request to all nodes, shared by the operations of a loop turn
+//   alarms        everything that waits for a moment
+//   basic_core    the engine with a clock: the watchdog coroutine that sleeps until the next alarm
+#ifndef REDLOCK_CORE_ENVIRONMENT_HPP
+#define REDLOCK_CORE_ENVIRONMENT_HPP
+
+#include "core/alarms.hpp"
+#include "core/counters.hpp"
+#include "core/rounds.hpp"
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+
+namespace redlock::detail {
+
+// What the parts of an engine share.
+struct environment {
+    rounds::clock_function now;
+    std::shared_ptr<rounds> to_nodes;
+    counters count;
+    std::minstd_rand jitter;
+    std::function<std::string()> fresh_value;  // for every attempt: 128 random bits, never used again
+
+    void set_alarm(alarm& a, time_point at)
+    {
+        pending.set(a, at);
+        if (at < sleeping_until && wake) wake();
+    }
+    void cancel_alarm(alarm& a) noexcept { pending.cancel(a); }
+
+    alarms pending;
+    time_point sleeping_until{};  // the epoch while the watchdog is awake
+    std::function<void()> wake;
+};
+
+// 32 hexadecimal digits from the system's random source. Thread-safe. Throws std::system_error without one.
+std::string random_value();
+
+}  // namespace redlock::detail
+
+#endif

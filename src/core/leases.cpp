@@ -1,0 +1,215 @@
+#include "core/leases.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace redlock::detail {
+
+using quorum::extend_outcome;
+using quorum::lease_duty;
+
+namespace {
+
+// How much sooner than necessary an extension may go out to share a round with one that is due.
+constexpr duration early_max = std::chrono::milliseconds{50};
+constexpr int early_fraction = 16;  // of extend_interval
+
+duration early(quorum::timing const& t) noexcept { return std::min<duration>(early_max, t.extend_interval / early_fraction); }
+
+}  // namespace
+
+void hold::on_alarm(time_point now)
+{
+    assert(keeper != nullptr);
+    auto const self = shared_from_this();
+    keeper->tend(*this, now);
+}
+
+bool hold::may_come_early(time_point now) const { return machine->duty(now, early(times)) == lease_duty::extend; }
+
+extension::extension(leases& owner, std::shared_ptr<hold> what, time_point now)
+    : owner_{owner},
+      hold_{std::move(what)},
+      machine_{owner.env_.to_nodes->nodes(), now, hold_->machine->valid_until(), hold_->times}
+{
+}
+
+bool extension::wanted(std::size_t, time_point now) const
+{
+    // Never extend after the deadline that the holder counts on, nor what is being given back.
+    return hold_->phase.load() == lease_phase::held && now < hold_->machine->stops_at();
+}
+
+void extension::on_vote(std::size_t node, reply const& answer, time_point now)
+{
+    auto const outcome = machine_.on_vote(*hold_->machine, node, answer.vote);
+    if (hold_->phase.load() == lease_phase::held) {
+        hold_->publish(now);
+        if (hold_->keeper && outcome == extend_outcome::pending) owner_.set_alarm(*hold_);
+    }
+    if (outcome != extend_outcome::pending) decided(outcome, now);
+}
+
+void extension::on_alarm(time_point now)
+{
+    auto const self = shared_from_this();
+    auto const outcome = machine_.on_timeout(*hold_->machine);
+    if (outcome != extend_outcome::pending) decided(outcome, now);
+}
+
+void extension::decided(extend_outcome outcome, time_point now)
+{
+    owner_.env_.cancel_alarm(*this);
+    error_code result = errc::no_majority;
+    auto& count = owner_.env_.count;
+    switch (outcome) {
+    case extend_outcome::renewed:
+        ++count.extensions_renewed;
+        result = {};
+        break;
+    case extend_outcome::held: ++count.extensions_held; break;
+    case extend_outcome::unknown: ++count.extensions_unknown; break;
+    case extend_outcome::lost:
+        ++count.extensions_lost;
+        result = errc::lease_lost;
+        break;
+    case extend_outcome::pending: assert(false);
+    }
+    hold_->machine->on_extension_done(outcome, now);
+    if (outcome == extend_outcome::lost) owner_.lose(*hold_, errc::lease_lost);
+    if (hold_->keeper && hold_->phase.load() == lease_phase::held) owner_.set_alarm(*hold_);
+    if (hold_->phase.load() == lease_phase::lost) result = hold_->lost_because.load();
+    for (auto const& w : std::exchange(waiters_, {})) w->done(result);
+}
+
+void leases::adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine const& won, time_point now)
+{
+    assert(what->keeper == nullptr && !what->release_started);
+    what->machine.emplace(won.holders(), won.sent(), now, what->times);
+    what->publish(now);
+    what->phase.store(lease_phase::held, std::memory_order_release);
+    what->keeper = this;
+    held_.push_back(what);
+    what->place = std::prev(held_.end());
+    ++env_.count.leases;
+    set_alarm(*what);
+}
+
+void leases::late_grant(hold& what, std::size_t node, time_point until, time_point now)
+{
+    what.machine->on_late_grant(node, until);
+    what.publish(now);
+}
+
+void leases::set_alarm(hold& what) { env_.set_alarm(what, what.machine->due()); }
+
+void leases::tend(hold& what, time_point now)
+{
+    if (what.phase.load(std::memory_order_acquire) != lease_phase::held) return;  // a release is on its way to the strand
+    switch (what.machine->duty(now, early(what.times))) {
+    case lease_duty::stop:
+        if (now >= what.machine->valid_until()) ++env_.count.watchdog_late;
+        return lose(what, errc::lease_lost);
+    case lease_duty::stop_max_hold: return lose(what, errc::max_hold_exceeded);
+    case lease_duty::extend: start_extension(what.shared_from_this(), now, nullptr); break;
+    case lease_duty::none: break;
+    }
+    set_alarm(what);
+}
+
+void leases::extend(std::shared_ptr<hold> const& what, std::shared_ptr<waiter> who)
+{
+    auto const now = env_.now();
+    if (what->phase.load() == lease_phase::held && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);
+    switch (what->phase.load()) {
+    case lease_phase::held: break;
+    case lease_phase::lost: return who->done(what->lost_because.load());
+    case lease_phase::released:
+    case lease_phase::acquiring: return who->done(errc::not_held);
+    }
+    start_extension(what, now, std::move(who));
+    set_alarm(*what);
+}
+
+void leases::start_extension(std::shared_ptr<hold> const& what, time_point now, std::shared_ptr<waiter> who)
+{
+    auto const e = std::make_shared<extension>(*this, what, now);
+    if (who) {
+        e->waiters_.push_back(std::move(who));
+        std::erase_if(asked_for_, [](auto const& weak) { return weak.expired(); });
+        asked_for_.push_back(e);
+    }
+    what->machine->on_extension_sent(now);
+    what->may_live_until(now + 2 * what->times.ttl);  // it may wait in a node's queue for as long as it is valid
+    env_.set_alarm(*e, e->machine_.times_out());
+    env_.to_nodes->add({what->request(verb::extend), e});
+}
+
+void leases::abandon_extend(hold const& what, waiter const* who)
+{
+    for (auto const& weak : asked_for_) {
+        auto const e = weak.lock();
+        if (!e || e->hold_.get() != &what) continue;
+        auto const it = std::find_if(e->waiters_.begin(), e->waiters_.end(), [&](auto const& w) { return w.get() == who; });
+        if (it == e->waiters_.end()) continue;
+        auto const found = *it;
+        e->waiters_.erase(it);
+        return found->done(asio::error::operation_aborted);
+    }
+}
+
+void leases::wait_lost(hold& what, std::shared_ptr<waiter> who)
+{
+    switch (what.phase.load()) {
+    case lease_phase::lost: return who->done(what.lost_because.load());
+    case lease_phase::released:
+    case lease_phase::acquiring: return who->done(asio::error::operation_aborted);
+    case lease_phase::held: what.waiters.push_back(std::move(who));
+    }
+}
+
+void leases::abandon_wait(hold& what, waiter const* who)
+{
+    auto const it = std::find_if(what.waiters.begin(), what.waiters.end(), [&](auto const& w) { return w.get() == who; });
+    if (it == what.waiters.end()) return;
+    auto const found = *it;
+    what.waiters.erase(it);
+    found->done(asio::error::operation_aborted);
+}
+
+void leases::lose(hold& what, errc why)
+{
+    what.lost_because.store(why, std::memory_order_relaxed);
+    auto expected = lease_phase::held;
+    if (!what.phase.compare_exchange_strong(expected, lease_phase::lost, std::memory_order_acq_rel)) return;
+    env_.cancel_alarm(what);
+    ++env_.count.leases_lost;
+    for (auto const& w : std::exchange(what.waiters, {})) w->done(why);
+}
+
+void leases::lose_all(errc why)
+{
+    for (auto const& h : held_) lose(*h, why);
+}
+
+void leases::let_go(hold& what)
+{
+    if (what.keeper == nullptr) return;
+    env_.cancel_alarm(what);
+    --env_.count.leases;
+    for (auto const& w : std::exchange(what.waiters, {})) w->done(asio::error::operation_aborted);
+    what.keeper = nullptr;
+    held_.erase(what.place);
+}
+
+void leases::clear() noexcept
+{
+    for (auto const& h : held_) h->keeper = nullptr;
+    auto const gone = std::exchange(held_, {});
+    for (auto const& h : gone) auto const waiters = std::exchange(h->waiters, {});
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,81 @@
+// What is held: extensions, loss, and who waits for it. The watchdog's work, called by its alarms.
+#ifndef REDLOCK_CORE_LEASES_HPP
+#define REDLOCK_CORE_LEASES_HPP
+
+#include "core/environment.hpp"
+#include "core/hold.hpp"
+#include "quorum/acquire_machine.hpp"
+
+#include <list>
+#include <memory>
+
+namespace redlock::detail {
+
+class leases;
+
+// One extension of one lease; those that are due together share their round, and a script call on each node.
+class extension final : public voter, public alarm, public std::enable_shared_from_this<extension> {
+public:
+    extension(leases& owner, std::shared_ptr<hold> what, time_point now);
+
+    void on_vote(std::size_t node, reply const& answer, time_point now) override;
+    void on_sent(std::size_t node) override { hold_->touch(node); }
+    bool wanted(std::size_t node, time_point now) const override;
+    void on_alarm(time_point now) override;
+
+private:
+    friend class leases;
+
+    void decided(quorum::extend_outcome outcome, time_point now);
+
+    leases& owner_;
+    std::shared_ptr<hold> hold_;
+    quorum::extend_machine machine_;
+    std::vector<std::shared_ptr<waiter>> waiters_;  // who called lease::extend()
+};
+
+class leases {
+public:
+    explicit leases(environment& env) : env_{env} {}
+
+    // A majority granted: the hold is a lease from now on.
+    void adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine const& won, time_point now);
+
+    // A node granted after the majority had.
+    void late_grant(hold& what, std::size_t node, time_point until, time_point now);
+
+    // Whatever is due for this lease now; sets its next alarm.
+    void tend(hold& what, time_point now);
+
+    // lease::extend(): joins no other extension, since the caller wants the full ttl from now on.
+    void extend(std::shared_ptr<hold> const& what, std::shared_ptr<waiter> who);
+    void abandon_extend(hold const& what, waiter const* who);
+
+    void wait_lost(hold& what, std::shared_ptr<waiter> who);
+    void abandon_wait(hold& what, waiter const* who);
+
+    // Ends a lease that was not released. Does nothing when it has ended already.
+    void lose(hold& what, errc why);
+    void lose_all(errc why);
+
+    // The lease is being released: nothing is due for it any more, and nobody waits for its loss.
+    void let_go(hold& what);
+
+    bool empty() const noexcept { return held_.empty(); }
+
+    void clear() noexcept;
+
+private:
+    friend class extension;
+
+    void start_extension(std::shared_ptr<hold> const& what, time_point now, std::shared_ptr<waiter> who);
+    void set_alarm(hold& what);
+
+    environment& env_;
+    std::list<std::shared_ptr<hold>> held_;
+    std::list<std::weak_ptr<extension>> asked_for_;  // by callers, so that they can stop waiting
+};
+
+}  // namespace redlock::detail
+
+#endif

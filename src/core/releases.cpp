@@ -1,0 +1,128 @@
+#include "core/releases.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace redlock::detail {
+
+using quorum::release_outcome;
+
+namespace {
+
+// Completes one waiter of many with operation_aborted.
+void abandon_one(std::vector<std::shared_ptr<waiter>>& waiters, waiter const* who)
+{
+    auto const it = std::find_if(waiters.begin(), waiters.end(), [&](auto const& w) { return w.get() == who; });
+    if (it == waiters.end()) return;
+    auto const found = *it;
+    waiters.erase(it);
+    found->done(asio::error::operation_aborted);
+}
+
+void finish_all(std::vector<std::shared_ptr<waiter>>& waiters, error_code ec)
+{
+    for (auto const& w : std::exchange(waiters, {})) w->done(ec);
+}
+
+}  // namespace
+
+release::release(releases& owner, std::shared_ptr<hold> const& what, error_code lost_before)
+    : owner_{owner}, hold_{what}, lost_before_{lost_before}, machine_{owner.env_.to_nodes->nodes()}
+{
+}
+
+bool release::wanted(std::size_t node, time_point now) const { return hold_->has_touched(node) && now < hold_->expires; }
+
+void release::on_vote(std::size_t node, reply const& answer, time_point)
+{
+    auto const outcome = machine_.on_vote(node, answer.vote);
+    if (outcome != release_outcome::pending && waiting_for_votes_) decided(outcome);
+    if (machine_.complete() && !std::exchange(complete_, true)) owner_.completed();
+}
+
+void release::on_alarm(time_point)
+{
+    auto const self = shared_from_this();
+    decided(machine_.on_timeout());
+}
+
+void release::decided(release_outcome outcome)
+{
+    waiting_for_votes_ = false;
+    owner_.env_.cancel_alarm(*this);
+    bool const was_a_lease = hold_->machine.has_value();  // and not an attempt that is undone
+    if (was_a_lease && outcome == release_outcome::released) ++owner_.env_.count.released;
+    if (was_a_lease && outcome == release_outcome::no_majority) ++owner_.env_.count.releases_unconfirmed;
+    hold_->release_result = result();
+    finish_all(waiters_, hold_->release_result);
+}
+
+error_code release::result() const
+{
+    if (lost_before_) return lost_before_;
+    switch (machine_.outcome()) {
+    case release_outcome::released: return {};
+    case release_outcome::lost: return errc::lease_lost;
+    case release_outcome::no_majority:
+    case release_outcome::pending: break;
+    }
+    return errc::no_majority;
+}
+
+void release::wait(std::shared_ptr<waiter> who)
+{
+    assert(waiting_for_votes_);
+    waiters_.push_back(std::move(who));
+}
+
+void release::abandon(waiter const* who) { abandon_one(waiters_, who); }
+
+void releases::start(std::shared_ptr<hold> const& what, error_code lost_before)
+{
+    if (std::exchange(what->release_started, true)) return;
+    auto const r = std::make_shared<release>(*this, what, lost_before);
+    what->giving_back = r;
+    ++pending_;
+    ++env_.count.releases_pending;
+    env_.set_alarm(*r, env_.now() + what->times.node_timeout);
+    env_.to_nodes->add({what->request(verb::release), r});
+}
+
+void releases::wait(hold const& what, std::shared_ptr<waiter> who)
+{
+    assert(what.release_started);
+    auto const r = what.giving_back.lock();
+    if (!r || !r->waiting_for_votes_) return who->done(what.release_result);
+    r->wait(std::move(who));
+}
+
+void releases::abandon(hold const& what, waiter const* who)
+{
+    if (auto const r = what.giving_back.lock()) r->abandon(who);
+}
+
+void releases::completed()
+{
+    --pending_;
+    --env_.count.releases_pending;
+    if (pending_ > 0) return;
+    finish_draining({});
+    if (on_idle) on_idle();
+}
+
+void releases::drain(std::shared_ptr<waiter> who)
+{
+    if (idle()) return who->done(error_code{});
+    drainers_.push_back(std::move(who));
+}
+
+void releases::abandon_drain(waiter const* who) { abandon_one(drainers_, who); }
+
+void releases::finish_draining(error_code ec) { finish_all(drainers_, ec); }
+
+void releases::clear() noexcept { auto const gone = std::exchange(drainers_, {}); }
+
+}  // namespace redlock::detail

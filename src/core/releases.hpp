@@ -1,0 +1,79 @@
+// Giving back: compare-and-delete on every node, whether somebody waits for it or not.
+#ifndef REDLOCK_CORE_RELEASES_HPP
+#define REDLOCK_CORE_RELEASES_HPP
+
+#include "core/environment.hpp"
+#include "core/hold.hpp"
+#include "quorum/release_machine.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace redlock::detail {
+
+class releases;
+
+// Lives as long as its tickets in the rounds: until every node has answered, or the key has expired there.
+class release final : public voter, public alarm, public std::enable_shared_from_this<release> {
+public:
+    release(releases& owner, std::shared_ptr<hold> const& what, error_code lost_before);
+
+    void on_vote(std::size_t node, reply const& answer, time_point now) override;
+    bool wanted(std::size_t node, time_point now) const override;
+    void on_alarm(time_point now) override;
+
+private:
+    friend class releases;
+
+    void wait(std::shared_ptr<waiter> who);
+    void abandon(waiter const* who);
+    void decided(quorum::release_outcome outcome);
+    error_code result() const;
+
+    releases& owner_;
+    std::shared_ptr<hold> hold_;
+    error_code lost_before_;
+    quorum::release_machine machine_;
+    bool waiting_for_votes_{true};
+    bool complete_{false};
+    std::vector<std::shared_ptr<waiter>> waiters_;
+};
+
+class releases {
+public:
+    explicit releases(environment& env) : env_{env} {}
+
+    // Sends the release to every node; at most once for a hold, however often it is called. `lost_before`: why the lease had
+    // ended already, if it had; that is then the result.
+    void start(std::shared_ptr<hold> const& what, error_code lost_before);
+
+    // Completes when the release that was started is decided.
+    void wait(hold const& what, std::shared_ptr<waiter> who);
+    void abandon(hold const& what, waiter const* who);
+
+    // Every node that can be reached has answered every release.
+    bool idle() const noexcept { return pending_ == 0; }
+
+    void drain(std::shared_ptr<waiter> who);
+    void abandon_drain(waiter const* who);
+
+    // The client stops: nobody needs to wait any longer.
+    void finish_draining(error_code ec);
+
+    // Called when idle() becomes true.
+    std::function<void()> on_idle;
+
+    void clear() noexcept;
+
+private:
+    friend class release;
+    void completed();
+
+    environment& env_;
+    std::size_t pending_{0};
+    std::vector<std::shared_ptr<waiter>> drainers_;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,109 @@
+// Rounds: one request to every node, shared by all operations of a turn of the loop; and the votes that come back.
+//
+// Each node has a queue of its own, so that a slow one never holds up the others: while it answers, it gets the same bytes
+// as everybody (serialised once); when it falls behind, its commands wait in its queue, and when that is full, requests to
+// acquire or extend count as failed there at once. Releases are never refused: behind each stands a key that must go. What
+// a lost connection or a dead node left of them is sent when the node is back, unless the key has expired by then.
+#ifndef REDLOCK_CORE_ROUNDS_HPP
+#define REDLOCK_CORE_ROUNDS_HPP
+
+#include "core/alarms.hpp"
+#include "node/node.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace redlock::detail {
+
+// Who asked, and counts the votes.
+class voter {
+public:
+    virtual void on_vote(std::size_t node, reply const& answer, time_point now) = 0;
+
+    // The request is about to leave for this node.
+    virtual void on_sent(std::size_t) {}
+
+    // Whether a request that waited in a node's queue should still go out.
+    virtual bool wanted(std::size_t node, time_point now) const = 0;
+
+protected:
+    ~voter() = default;
+};
+
+struct ticket {
+    command request;
+    std::shared_ptr<voter> asked_by;
+};
+
+class rounds : public std::enable_shared_from_this<rounds> {
+public:
+    using strand_type = asio::strand<asio::any_io_executor>;
+    using clock_function = time_point (*)() noexcept;
+
+    // Rounds that may be on their way to one node at the same time: enough to fill a long line, and a bound.
+    static constexpr std::size_t in_flight_max = 32;
+    // Commands in one message to a node that has fallen behind.
+    static constexpr std::size_t catch_up_max = 512;
+
+    rounds(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t queue_max, clock_function now);
+
+    std::size_t nodes() const noexcept { return links_.size(); }
+    std::string const& name(std::size_t node) const noexcept { return links_[node].peer->name(); }
+
+    // Puts a request into the next round, which starts in the next turn of the loop.
+    void add(ticket request);
+
+    // Starts and stops the nodes; their events go to the listener, which passes them on to up() and down().
+    void start(std::weak_ptr<node_listener> const& listener);
+    void stop();
+
+    void up(std::size_t node);
+    void down(std::size_t node);
+
+    // Destroys everything, for when the context is destroyed.
+    void clear() noexcept;
+
+private:
+    enum class link_state { starting, up, down };
+
+    struct link {
+        std::unique_ptr<node> peer;
+        link_state state{link_state::starting};
+        std::size_t in_flight{0};
+        std::deque<ticket> queue;
+    };
+
+    struct round {
+        std::vector<ticket> tickets;
+        batch work;
+        std::vector<std::vector<reply>> replies;  // one a node
+    };
+
+    class start_exec;
+
+    void flush();
+    void launch(std::shared_ptr<round> const& r, std::vector<std::size_t> const& to);
+    bool in_step(link const& l) const noexcept;
+    void enqueue(std::size_t node, ticket const& t, time_point now);
+    void catch_up(std::size_t node);
+    std::shared_ptr<round> next_for(link& l, std::size_t node, time_point now);
+    void exec(std::shared_ptr<round> const& r, std::size_t node, exec_handler then);
+    void file(round& r, std::size_t node, error_code ec);
+
+    strand_type strand_;
+    clock_function now_;
+    std::size_t queue_max_;
+    std::vector<link> links_;
+    std::vector<ticket> outgoing_;
+    bool flush_posted_{false};
+};
+
+}  // namespace redlock::detail
+
+#endif
