@@ -1,0 +1,142 @@
+#include "loopback.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <system_error>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace redlock::testing {
+namespace {
+
+// Below Linux's default ip_local_port_range (32768 to 60999), see the header; above what well-known services use.
+constexpr int port_min = 20'000;
+constexpr int port_max = 29'999;
+
+struct address {
+    sockaddr_storage storage{};
+    socklen_t size{};
+
+    address(loopback family, std::uint16_t port)
+    {
+        if (family == loopback::ipv4) {
+            sockaddr_in v4{};
+            v4.sin_family = AF_INET;
+            v4.sin_port = htons(port);
+            v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+            std::memcpy(&storage, &v4, size = sizeof v4);
+        } else {
+            sockaddr_in6 v6{};
+            v6.sin6_family = AF_INET6;
+            v6.sin6_port = htons(port);
+            v6.sin6_addr = in6addr_loopback;
+            std::memcpy(&storage, &v6, size = sizeof v6);
+        }
+    }
+
+    sockaddr const* get() const noexcept { return reinterpret_cast<sockaddr const*>(&storage); }
+};
+
+[[noreturn]] void fail(int error, char const* what) { throw std::system_error{error, std::generic_category(), what}; }
+
+int open_socket(loopback family)
+{
+    int const fd = ::socket(family == loopback::ipv4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) fail(errno, "socket");
+    return fd;
+}
+
+bool is_free(loopback family, std::uint16_t port)
+{
+    int const fd = open_socket(family);
+    // Servers set this too; without it a port in TIME_WAIT would look taken.
+    int const yes = 1;
+    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    address const at{family, port};
+    bool const bound = ::bind(fd, at.get(), at.size) == 0;
+    int const error = errno;
+    ::close(fd);
+    if (!bound && error != EADDRINUSE && error != EACCES) fail(error, "bind to loopback");
+    return bound;
+}
+
+}  // namespace
+
+std::uint16_t free_port(loopback family)
+{
+    constexpr int tries_max = 200;
+    std::random_device random;
+    std::uniform_int_distribution<int> pick{port_min, port_max};
+    for (int tries = 0; tries < tries_max; ++tries) {
+        auto const port = static_cast<std::uint16_t>(pick(random));
+        if (is_free(family, port)) return port;
+    }
+    throw std::runtime_error{"no free loopback port found"};
+}
+
+loopback_socket::loopback_socket(loopback family, std::uint16_t port, time_point deadline)
+    : fd_{open_socket(family)}, deadline_{deadline}
+{
+    try {
+        address const peer{family, port};
+        if (::connect(fd_, peer.get(), peer.size) == 0) return;
+        if (errno != EINPROGRESS) fail(errno, "connect");
+        wait_for(POLLOUT);
+        int error = 0;
+        socklen_t size = sizeof error;
+        if (::getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) != 0) fail(errno, "getsockopt");
+        if (error != 0) fail(error, "connect");
+    } catch (...) {
+        ::close(fd_);
+        throw;
+    }
+}
+
+loopback_socket::~loopback_socket() { ::close(fd_); }
+
+void loopback_socket::write(std::string_view bytes)
+{
+    while (!bytes.empty()) {
+        auto const n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (n >= 0)
+            bytes.remove_prefix(static_cast<std::size_t>(n));
+        else if (errno == EAGAIN)
+            wait_for(POLLOUT);
+        else if (errno != EINTR)
+            fail(errno, "send");
+    }
+}
+
+std::size_t loopback_socket::read(char* buffer, std::size_t size)
+{
+    for (;;) {
+        auto const n = ::recv(fd_, buffer, size, 0);
+        if (n > 0) return static_cast<std::size_t>(n);
+        if (n == 0) fail(ECONNRESET, "the server closed the connection");
+        if (errno == EAGAIN)
+            wait_for(POLLIN);
+        else if (errno != EINTR)
+            fail(errno, "recv");
+    }
+}
+
+void loopback_socket::wait_for(short events) const
+{
+    for (;;) {
+        auto const left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
+        if (left.count() <= 0) fail(ETIMEDOUT, "no answer in time");
+        pollfd poll_for{fd_, events, 0};
+        int const ready = ::poll(&poll_for, 1, static_cast<int>(std::min<std::int64_t>(left.count(), 60'000)));
+        if (ready > 0) return;
+        if (ready < 0 && errno != EINTR) fail(errno, "poll");
+    }
+}
+
+}  // namespace redlock::testing

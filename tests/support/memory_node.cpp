@@ -1,0 +1,201 @@
+#include "support/memory_node.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::testing {
+
+using detail::command;
+using detail::reply;
+using detail::verb;
+
+class memory_node::front_node final : public detail::node {
+public:
+    front_node(memory_node& of, asio::any_io_executor executor) : of_{of}
+    {
+        of_.executor_ = executor;
+        of_.timer_ = std::make_unique<virtual_timer>(std::move(executor));
+    }
+    ~front_node() override
+    {
+        of_.timer_.reset();
+        of_.line_.clear();
+        of_.executor_ = {};
+    }
+
+    std::string const& name() const noexcept override { return of_.name_; }
+
+    void start(std::size_t index, std::weak_ptr<detail::node_listener> listener) override
+    {
+        of_.index_ = index;
+        of_.listener_ = std::move(listener);
+        of_.started = true;
+        if (!of_.refuse_connections) return of_.connect();
+        if (auto const l = of_.listener_.lock()) l->on_down(index, errc::node_unreachable, "refused");
+    }
+
+    void stop() override
+    {
+        of_.ending_ = true;
+        if (of_.connected_) of_.cut();
+        asio::post(of_.executor_, [listener = of_.listener_, index = of_.index_] {
+            if (auto const l = listener.lock()) l->on_stopped(index);
+        });
+    }
+
+    void exec(detail::batch const& work, std::vector<reply>& replies, detail::exec_handler handler) override
+    {
+        of_.exec(work, replies, std::move(handler));
+    }
+
+private:
+    memory_node& of_;
+};
+
+std::unique_ptr<detail::node> memory_node::front(asio::any_io_executor executor)
+{
+    return std::make_unique<front_node>(*this, std::move(executor));
+}
+
+void memory_node::connect()
+{
+    connected_ = true;
+    if (auto const l = listener_.lock()) l->on_up(index_);
+}
+
+void memory_node::exec(detail::batch const& work, std::vector<reply>& replies, detail::exec_handler handler)
+{
+    ++batches;
+    replies.assign(work.commands.size(), {});
+    auto p = std::make_shared<pending>();
+    p->work = &work;
+    p->replies = &replies;
+    p->handler = std::move(handler);
+    p->arrives = virtual_clock::now() + there;
+    p->strings.reserve(2 * work.commands.size());
+    for (command const& c : work.commands) {
+        // Bytes on the wire belong to nobody: the sender may be gone when they are executed.
+        p->strings.emplace_back(c.key);
+        std::string_view const key = p->strings.back();
+        p->strings.emplace_back(c.value);
+        p->copies.push_back({c.what, key, p->strings.back(), c.ttl});
+    }
+    line_.push_back(std::move(p));
+    pump();
+}
+
+// Executes what has arrived and answers what has been executed, strictly in order.
+void memory_node::pump()
+{
+    if (!timer_) return;
+    auto const now = virtual_clock::now();
+    for (auto const& p : line_) {
+        if (stopped_ || p->arrives > now) break;
+        if (!p->executed) execute(*p);
+    }
+    while (!line_.empty() && line_.front()->executed && line_.front()->arrives + back <= now && !stopped_) {
+        auto const p = line_.front();
+        line_.pop_front();
+        *p->replies = std::move(p->answers);
+        std::move(p->handler)(error_code{});
+    }
+    if (line_.empty() || stopped_ || !timer_) return;
+    auto wake = line_.front()->arrives + (line_.front()->executed ? back : duration::zero());
+    for (auto const& p : line_)
+        if (!p->executed) wake = std::min(wake, p->arrives);
+    timer_->expires_at(std::max(wake, now));
+    timer_->async_wait([this](error_code ec) {
+        if (!ec) pump();
+    });
+}
+
+void memory_node::go_on()
+{
+    stopped_ = false;
+    // What was read late is answered late: the way back starts now.
+    for (auto const& p : line_) p->arrives = std::max(p->arrives, virtual_clock::now());
+    pump();
+}
+
+void memory_node::cut(bool deliver_what_was_sent)
+{
+    connected_ = false;
+    auto const lost = std::exchange(line_, {});
+    for (auto const& p : lost)
+        if (deliver_what_was_sent && !p->executed) execute(*p);
+    if (auto const l = listener_.lock()) l->on_down(index_, errc::node_unreachable, "cut");
+    for (auto const& p : lost) std::move(p->handler)(errc::node_unreachable);
+}
+
+void memory_node::execute(pending& p)
+{
+    p.executed = true;
+    for (command const& c : p.copies) p.answers.push_back(execute(c));
+}
+
+reply memory_node::execute(command const& c)
+{
+    expire();
+    std::string const key{c.key};
+    received.push_back({c.what, key, std::string{c.value}, virtual_clock::now()});
+    if (always) return *always;
+    reply const yes{vote::granted, {}, {}};
+    reply const no{vote::refused, {}, {}};
+    auto const it = keys_.find(key);
+    bool const ours = it != keys_.end() && it->second.value == c.value;
+    switch (c.what) {
+    case verb::acquire:
+        if (it != keys_.end()) return no;
+        keys_[key] = {std::string{c.value}, virtual_clock::now() + c.ttl};
+        return yes;
+    case verb::extend:
+        if (!ours) return no;
+        it->second.expires = virtual_clock::now() + c.ttl;
+        return yes;
+    case verb::release:
+        if (!ours) return no;
+        keys_.erase(it);
+        return yes;
+    }
+    return no;
+}
+
+void memory_node::expire()
+{
+    std::erase_if(keys_, [](auto const& k) { return k.second.expires && *k.second.expires < virtual_clock::now(); });
+}
+
+std::optional<std::string> memory_node::get(std::string const& key)
+{
+    expire();
+    auto const it = keys_.find(key);
+    if (it == keys_.end()) return std::nullopt;
+    return it->second.value;
+}
+
+void memory_node::set(std::string const& key, std::string value, std::optional<duration> ttl)
+{
+    keys_[key] = {std::move(value), ttl ? std::optional{virtual_clock::now() + *ttl} : std::nullopt};
+}
+
+std::size_t memory_node::keys()
+{
+    expire();
+    return keys_.size();
+}
+
+duration memory_node::pttl(std::string const& key)
+{
+    expire();
+    auto const it = keys_.find(key);
+    return it == keys_.end() || !it->second.expires ? duration::zero() : *it->second.expires - virtual_clock::now();
+}
+
+std::size_t memory_node::count(verb what) const
+{
+    return static_cast<std::size_t>(std::count_if(received.begin(), received.end(), [&](auto const& r) { return r.what == what; }));
+}
+
+}  // namespace redlock::testing

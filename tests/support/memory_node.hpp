@@ -1,0 +1,101 @@
+// A node in memory, in virtual time: what the wire protocol does to a server, and everything that can go wrong on the way.
+#ifndef REDLOCK_TESTS_SUPPORT_MEMORY_NODE_HPP
+#define REDLOCK_TESTS_SUPPORT_MEMORY_NODE_HPP
+
+#include "support/virtual_time.hpp"
+
+#include "node/node.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::testing {
+
+class memory_node {
+public:
+    struct entry {
+        std::string value;
+        std::optional<time_point> expires;
+    };
+
+    // A request that arrived, in the order of arrival.
+    struct request {
+        detail::verb what;
+        std::string key;
+        std::string value;
+        time_point at;
+    };
+
+    // The part that the core owns; it may go before the memory does.
+    std::unique_ptr<detail::node> front(asio::any_io_executor executor);
+
+    // From a request's sending to its execution, and from there to the answer's arrival.
+    duration there{std::chrono::microseconds{50}};
+    duration back{std::chrono::microseconds{50}};
+
+    // A stopped process: requests are taken in and executed, in order, when it goes on.
+    void stop() { stopped_ = true; }
+    void go_on();
+
+    // The connection breaks: nothing that is outstanding is answered, though it may have been executed or still be.
+    void cut(bool deliver_what_was_sent = true);
+    void connect();
+
+    // Until it is set, the node behaves like Redis. Then every request is answered so, without being executed.
+    std::optional<detail::reply> always;
+
+    std::optional<std::string> get(std::string const& key);
+    void set(std::string const& key, std::string value, std::optional<duration> ttl = {});
+    void del(std::string const& key) { keys_.erase(key); }
+    std::size_t keys();
+    duration pttl(std::string const& key);
+
+    std::vector<request> received;
+    std::size_t batches{0};
+    bool started{false};
+    bool refuse_connections{false};  // never comes up by itself
+
+    std::size_t count(detail::verb what) const;
+
+private:
+    class front_node;
+
+    struct pending {
+        detail::batch const* work;
+        std::vector<detail::command> copies;
+        std::vector<std::string> strings;
+        std::vector<detail::reply>* replies;
+        detail::exec_handler handler;
+        time_point arrives;
+        bool executed{false};
+        std::vector<detail::reply> answers;
+    };
+
+    void exec(detail::batch const& work, std::vector<detail::reply>& replies, detail::exec_handler handler);
+    void pump();
+    void execute(pending& p);
+    detail::reply execute(detail::command const& c);
+    void expire();
+
+    std::map<std::string, entry> keys_;
+    std::deque<std::shared_ptr<pending>> line_;
+    bool stopped_{false};
+    bool connected_{false};
+    bool ending_{false};
+    std::size_t index_{0};
+    std::weak_ptr<detail::node_listener> listener_;
+    asio::any_io_executor executor_;
+    std::unique_ptr<virtual_timer> timer_;
+    std::string name_;
+
+public:
+    explicit memory_node(std::string name) : name_{std::move(name)} {}
+};
+
+}  // namespace redlock::testing
+
+#endif

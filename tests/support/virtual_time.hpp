@@ -1,0 +1,153 @@
+// Time that passes only when a test says so: a clock and a timer for basic_core, and for the coroutines of tests.
+#ifndef REDLOCK_TESTS_SUPPORT_VIRTUAL_TIME_HPP
+#define REDLOCK_TESTS_SUPPORT_VIRTUAL_TIME_HPP
+
+#include "core/basic_core.hpp"
+
+#include <redlock/clock.hpp>
+#include <redlock/detail/completion.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/query.hpp>
+
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace redlock::testing {
+
+using detail::duration;
+using detail::time_point;
+
+// One timeline for the whole test program; a test works on one thread.
+class virtual_clock {
+public:
+    static time_point now() noexcept { return current; }
+    static inline time_point current{std::chrono::hours{1}};
+};
+
+// The waits of all timers on one context. A service, so that the handlers go when the context goes.
+class virtual_time final : public asio::execution_context::service {
+public:
+    static inline asio::execution_context::id id;
+
+    struct wait {
+        detail::completion<error_code> done;
+        const void* timer;
+    };
+
+    explicit virtual_time(asio::execution_context& context) : service{context} {}
+
+    bool empty() const noexcept { return waits_.empty(); }
+    std::size_t size() const noexcept { return waits_.size(); }
+    time_point next() const noexcept { return waits_.begin()->first; }
+
+    void add(time_point at, std::shared_ptr<wait> w) { waits_.emplace(at, std::move(w)); }
+
+    // Completes the waits whose time has come.
+    void ring()
+    {
+        while (!waits_.empty() && next() <= virtual_clock::now()) {
+            auto const w = waits_.begin()->second;
+            waits_.erase(waits_.begin());
+            w->done(error_code{});
+        }
+    }
+
+    template <class Predicate>
+    void cancel(Predicate which)
+    {
+        for (auto it = waits_.begin(); it != waits_.end();) {
+            if (!which(*it->second)) {
+                ++it;
+                continue;
+            }
+            auto const w = it->second;
+            it = waits_.erase(it);
+            w->done(asio::error::operation_aborted);
+        }
+    }
+
+private:
+    void shutdown() override { auto const gone = std::exchange(waits_, {}); }
+
+    std::multimap<time_point, std::shared_ptr<wait>> waits_;
+};
+
+class virtual_timer {
+public:
+    using executor_type = asio::any_io_executor;
+
+    explicit virtual_timer(asio::any_io_executor executor)
+        : executor_{std::move(executor)},
+          time_{&asio::use_service<virtual_time>(asio::query(executor_, asio::execution::context))}
+    {
+    }
+    virtual_timer(asio::any_io_executor executor, duration after) : virtual_timer{std::move(executor)} { expires_after(after); }
+    virtual_timer(virtual_timer const&) = delete;
+    virtual_timer& operator=(virtual_timer const&) = delete;
+    ~virtual_timer() { cancel(); }
+
+    void expires_at(time_point at)
+    {
+        cancel();
+        at_ = at;
+    }
+    void expires_after(duration d) { expires_at(virtual_clock::now() + d); }
+
+    void cancel()
+    {
+        time_->cancel([this](virtual_time::wait const& w) { return w.timer == this; });
+    }
+
+    template <class CompletionToken = asio::deferred_t>
+    auto async_wait(CompletionToken&& token = {})
+    {
+        return asio::async_initiate<CompletionToken, void(error_code)>(initiate{this}, token);
+    }
+
+private:
+    class initiate {
+    public:
+        using executor_type = asio::any_io_executor;
+        explicit initiate(virtual_timer* timer) : timer_{timer} {}
+        executor_type get_executor() const noexcept { return timer_->executor_; }
+
+        template <class Handler>
+        void operator()(Handler&& handler) const
+        {
+            detail::completion<error_code> done{std::forward<Handler>(handler), timer_->executor_};
+            auto slot = done.slot();
+            auto const w = std::make_shared<virtual_time::wait>(std::move(done), timer_);
+            if (slot.is_connected()) {
+                slot.assign([time = timer_->time_, raw = w.get()](asio::cancellation_type_t) {
+                    time->cancel([raw](virtual_time::wait const& each) { return &each == raw; });
+                });
+            }
+            timer_->time_->add(timer_->at_, w);
+        }
+
+    private:
+        virtual_timer* timer_;
+    };
+
+    asio::any_io_executor executor_;
+    virtual_time* time_;
+    time_point at_{};
+};
+
+}  // namespace redlock::testing
+
+namespace redlock::detail {
+
+template <>
+struct timer_for<testing::virtual_clock> {
+    using type = testing::virtual_timer;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,163 @@
+// A client over nodes in memory, in virtual time: the fixture of story tests.
+#ifndef REDLOCK_TESTS_SUPPORT_WORLD_HPP
+#define REDLOCK_TESTS_SUPPORT_WORLD_HPP
+
+#include "support/memory_node.hpp"
+#include "support/printing.hpp"
+#include "support/virtual_time.hpp"
+
+#include <redlock/redlock.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace redlock::testing {
+
+using namespace std::chrono_literals;
+
+class world {
+public:
+    explicit world(std::size_t node_count = 3, std::size_t queue_max = 8'192)
+    {
+        for (std::size_t i = 0; i < node_count; ++i) nodes.push_back(std::make_unique<memory_node>("node" + std::to_string(i)));
+        client.emplace(make_client(queue_max));
+    }
+
+    ~world()
+    {
+        context.reset();  // handlers that own the client, leases or nodes go first
+        client.reset();
+    }
+
+    // A further client of the same nodes is not possible (a node has one connection): a foreign holder sets keys by hand.
+    redlock::client make_client(std::size_t queue_max)
+    {
+        asio::any_io_executor const executor = context->get_executor();
+        asio::strand<asio::any_io_executor> const strand{executor};
+        std::vector<std::unique_ptr<detail::node>> fronts;
+        for (auto const& n : nodes) fronts.push_back(n->front(strand));
+        detail::engine_settings settings;
+        settings.node_queue_max = queue_max;
+        settings.fresh_value = [this] { return "value" + std::to_string(++values); };
+        auto core = detail::basic_core<virtual_clock>::make(executor, strand, std::move(fronts), std::move(settings));
+        return redlock::client{std::move(core)};
+    }
+
+    // Starts the client and lets its connections come up.
+    void start()
+    {
+        client->run([this](error_code ec) { run_result = ec; });
+        settle();
+    }
+
+    // Runs everything that is ready, without letting time pass.
+    void settle()
+    {
+        for (int turns = 0; turns < 1'000'000; ++turns) {
+            context->restart();
+            if (context->poll() == 0) return;
+        }
+        throw std::runtime_error{"the world does not come to rest: something runs for ever without waiting"};
+    }
+
+    // Lets time pass, timer by timer.
+    void advance(duration d)
+    {
+        auto const end = virtual_clock::now() + d;
+        auto& time = asio::use_service<virtual_time>(*context);
+        for (;;) {
+            settle();
+            if (time.empty() || time.next() > end) break;
+            virtual_clock::current = std::max(virtual_clock::current, time.next());
+            time.ring();
+        }
+        virtual_clock::current = end;
+    }
+
+    // Time passes, but nothing runs: a paused process. What is due runs in the next advance() or settle().
+    void pause(duration d) { virtual_clock::current += d; }
+
+    // Runs a coroutine to its end, for at most `limit` of virtual time, and returns what it returns.
+    template <class T>
+    T run(asio::awaitable<T> story, duration limit = 10min)
+    {
+        std::exception_ptr failure;
+        bool done = false;
+        std::optional<T> result;
+        asio::co_spawn(*context, std::move(story), [&](std::exception_ptr e, T value) {
+            failure = e;
+            result.emplace(std::move(value));
+            done = true;
+        });
+        run_until(done, limit);
+        if (failure) std::rethrow_exception(failure);
+        return std::move(*result);
+    }
+
+    void run(asio::awaitable<void> story, duration limit = 10min)
+    {
+        std::exception_ptr failure;
+        bool done = false;
+        asio::co_spawn(*context, std::move(story), [&](std::exception_ptr e) {
+            failure = e;
+            done = true;
+        });
+        run_until(done, limit);
+        if (failure) std::rethrow_exception(failure);
+    }
+
+    void run_until(bool const& done, duration limit)
+    {
+        auto const end = virtual_clock::now() + limit;
+        auto& time = asio::use_service<virtual_time>(*context);
+        for (settle(); !done; settle()) {
+            if (time.empty() || time.next() > end) throw std::runtime_error{"the story does not end: it waits for ever"};
+            virtual_clock::current = std::max(virtual_clock::current, time.next());
+            time.ring();
+        }
+    }
+
+    // Cancels the client and lets everything come to its end.
+    void finish()
+    {
+        client->cancel();
+        advance(1s);
+    }
+
+    std::size_t keys() const
+    {
+        std::size_t n = 0;
+        for (auto const& node : nodes) n += node->keys();
+        return n;
+    }
+
+    client_counters counters() const { return client->status().counters; }
+
+    std::unique_ptr<asio::io_context> context = std::make_unique<asio::io_context>();
+    std::vector<std::unique_ptr<memory_node>> nodes;
+    std::optional<redlock::client> client;
+    std::optional<error_code> run_result;
+    int values{0};
+};
+
+// co_await sleep(d) in virtual time; can be cancelled.
+inline asio::awaitable<void> sleep(duration d)
+{
+    virtual_timer timer{co_await asio::this_coro::executor, d};
+    auto wait = timer.async_wait(asio::use_awaitable);
+    co_await std::move(wait);
+}
+
+}  // namespace redlock::testing
+
+#endif
