@@ -95,7 +95,7 @@ public:
     /// Per-operation cancellation: `terminal` and `partial` stop the waiting, not the release. `total` is ignored: the release is
     /// already on its way.
     /// Errors: `errc::lease_lost` (or what else ended it: the keys were already gone on a majority, so somebody else may have
-    /// held the lock before this call), `errc::no_majority` (too few nodes answered; the keys expire within the ttl),
+    /// held the lock before this call), `errc::release_unconfirmed` (too few nodes answered; the keys expire within the ttl),
     /// `errc::not_held`, `errc::client_cancelled`.
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: the distlock page of Redis, "Correct implementation with a single instance" (compare and delete).

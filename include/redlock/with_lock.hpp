@@ -38,9 +38,11 @@ template <class Body>
 asio::awaitable<detail::scope_result_t<Body, lease&>> with_lock(lock resource, Body body)
 {
     auto const caller = co_await asio::this_coro::executor;
+    detail::body_result<detail::scope_result_t<Body, lease&>> result;
     auto scope = asio::co_spawn(asio::make_strand(caller),
-                                detail::run_scope<Body>(std::move(resource), std::move(body)), asio::use_awaitable);
-    co_return co_await std::move(scope);
+                                detail::run_scope<Body>(std::move(resource), std::move(body), result), asio::use_awaitable);
+    co_await std::move(scope);
+    co_return result.take();
 }
 
 }  // namespace redlock

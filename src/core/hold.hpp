@@ -49,7 +49,10 @@ public:
 
     void publish(time_point now) noexcept
     {
-        valid_until_ns.store(machine->valid_until().time_since_epoch().count(), std::memory_order_release);
+        // Keys that turn out to be gone took the lease with them at a moment that nobody knows: now, at the latest.
+        time_point const until = machine->valid_until();
+        time_point const end = until < valid_until() && until < now ? std::min(valid_until(), now) : until;
+        valid_until_ns.store(end.time_since_epoch().count(), std::memory_order_release);
         nodes_held.store(static_cast<std::uint32_t>(machine->held_on(now)), std::memory_order_relaxed);
     }
 

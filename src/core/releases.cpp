@@ -69,7 +69,7 @@ error_code release::result() const
     case release_outcome::no_majority:
     case release_outcome::pending: break;
     }
-    return errc::no_majority;
+    return errc::release_unconfirmed;
 }
 
 void release::wait(std::shared_ptr<waiter> who)

@@ -13,6 +13,8 @@
 #include <cassert>
 #include <functional>
 #include <random>
+#include <string>
+#include <vector>
 
 namespace redlock::detail {
 
@@ -103,13 +105,22 @@ public:
         redis_.username = address.username;
         redis_.password = address.password;
         redis_.clientname = settings.client_name;
-        redis_.database_index = address.database;
         redis_.health_check_interval = steady::duration::zero();  // watch() does it, and counts real traffic too
         redis_.reconnect_wait_interval = steady::duration::zero();
         redis_.resolve_timeout = settings.connect_timeout;
         redis_.connect_timeout = settings.connect_timeout;
-        handshake_.push("SCRIPT", "LOAD", extend_script().text);
-        handshake_.push("SCRIPT", "LOAD", release_script().text);
+        // Boost.Redis says HELLO with the password first, but keeps the answer to itself, and what stands behind it is executed
+        // even if it was refused. Said again without the password, it is refused unless the first one was accepted.
+        handshake_.push("HELLO", "3");
+        handshake_answers_.push_back("");
+        if (address.database != 0) {
+            handshake_.push("SELECT", std::to_string(address.database));
+            handshake_answers_.push_back("OK");
+        }
+        for (script const* s : {&extend_script(), &release_script()}) {
+            handshake_.push("SCRIPT", "LOAD", s->text);
+            handshake_answers_.push_back(s->sha1);
+        }
         ping_.push("PING");
     }
 
@@ -148,6 +159,7 @@ private:
     };
 
     void connect();
+    void check_handshake(std::size_t call, node_view const& node);
     void on_handshake(std::shared_ptr<redis::connection> const& c, error_code ec);
     void on_run_ended(std::shared_ptr<redis::connection> const& c, error_code ec);
     void explain(error_code ec);
@@ -155,6 +167,12 @@ private:
     void ping();
     void load_scripts_and_repeat(batch const& work, std::vector<reply>& replies, exec_handler handler);
     void stopped();
+
+    char const* refusal_hint() const noexcept
+    {
+        return has_password_ ? "HELLO was refused: wrong user name or password, or a server older than Redis 6"
+                             : "HELLO was refused: the server wants a password, or is older than Redis 6";
+    }
 
     void progress() noexcept { last_progress_ = steady::now(); }
 
@@ -173,6 +191,7 @@ private:
     steady::duration stall_timeout_;
     redis::config redis_;
     redis::request handshake_{one_connection_only()};
+    std::vector<std::string> handshake_answers_;
     redis::request ping_{one_connection_only()};
     asio::steady_timer timer_;  // one purpose at a time: connect timeout, pause, watch
     quorum::backoff pause_;
@@ -201,12 +220,8 @@ void redis_node::impl::connect()
 
     run_connection(*c, redis_, asio::bind_executor(strand_, [self, c](error_code ec) { self->on_run_ended(c, ec); }));
 
-    auto const sink = std::make_shared<node_sink>([raw = this](std::size_t call, node_view const& node) {
-        bool const expected = node.value == (call == 0 ? extend_script().sha1 : release_script().sha1);
-        if (expected || raw->refused_with_) return;
-        raw->refused_with_ = is_error(node) ? errc::server_error : errc::unexpected_reply;
-        raw->server_words_ = node.value;
-    });
+    auto const sink = std::make_shared<node_sink>(
+        [raw = this](std::size_t call, node_view const& node) { raw->check_handshake(call, node); });
     c->async_exec(handshake_, make_adapter(*sink),
                   asio::bind_executor(strand_, [self, c, sink](error_code ec, std::size_t) { self->on_handshake(c, ec); }));
 
@@ -214,6 +229,22 @@ void redis_node::impl::connect()
         me.refused_with_ = errc::node_timeout;
         c->cancel();
     });
+}
+
+// An empty expected answer: anything but an error.
+void redis_node::impl::check_handshake(std::size_t call, node_view const& node)
+{
+    if (refused_with_ || node.depth > 0 || call >= handshake_answers_.size()) return;
+    std::string const& expected = handshake_answers_[call];
+    if (!is_error(node) && (expected.empty() || node.value == expected)) return;
+    if (call == 0) {
+        refused_with_ = errc::handshake_refused;
+        server_words_ = refusal_hint();
+        server_words_.append(" (").append(node.value).append(")");
+    } else {
+        refused_with_ = is_error(node) ? errc::server_error : errc::unexpected_reply;
+        server_words_ = node.value;
+    }
 }
 
 void redis_node::impl::on_handshake(std::shared_ptr<redis::connection> const& c, error_code ec)
@@ -253,8 +284,7 @@ void redis_node::impl::explain(error_code ec)
                                                 : "no connection and handshake within connect_timeout";
     } else if (!refused_with_ && ec == redis::error::resp3_hello) {
         refused_with_ = errc::handshake_refused;
-        server_words_ = has_password_ ? "HELLO was refused: wrong user name or password, or a server older than Redis 6"
-                                      : "HELLO was refused: the server wants a password, or is older than Redis 6";
+        server_words_ = refusal_hint();
     } else if (!refused_with_ && is_parse_error(ec)) {
         refused_with_ = errc::not_a_redis_server;
         server_words_ = ec.message();

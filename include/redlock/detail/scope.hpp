@@ -40,7 +40,7 @@ template <class Body, class Argument>
 concept scope_body = std::invocable<Body&, Argument> && requires { typename scope_result_t<Body, Argument>; } &&
                      !std::is_reference_v<scope_result_t<Body, Argument>>;
 
-// co_spawn needs default-constructible results and parallel_group copies them about; so the result stays here.
+// co_spawn hands over results by way of default-constructed ones; so the result stays here, in the frame of with_lock.
 template <class T>
 struct body_result {
     std::optional<T> value;
@@ -81,10 +81,8 @@ struct cancel_thoroughly {
 };
 
 template <class Body>
-asio::awaitable<scope_result_t<Body, lease&>> run_scope(lock resource, Body body)
+asio::awaitable<void> run_scope(lock resource, Body body, body_result<scope_result_t<Body, lease&>>& result)
 {
-    using result_type = scope_result_t<Body, lease&>;
-
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     auto acquisition = resource.acquire(asio::use_awaitable);
     lease held = co_await std::move(acquisition);
@@ -97,7 +95,6 @@ asio::awaitable<scope_result_t<Body, lease&>> run_scope(lock resource, Body body
     co_await asio::this_coro::reset_cancellation_state(cancel_thoroughly{});
 
     auto const strand = co_await asio::this_coro::executor;
-    body_result<result_type> result;
     auto both = asio::experimental::make_parallel_group(
         asio::co_spawn(strand, run_body(body, held, result), asio::bind_executor(strand, asio::deferred)),
         held.wait_lost(asio::bind_executor(strand, asio::deferred)));
@@ -117,7 +114,6 @@ asio::awaitable<scope_result_t<Body, lease&>> run_scope(lock resource, Body body
     }
     if (body_error) std::rethrow_exception(body_error);
     if (release_error) throw system_error{release_error};
-    co_return result.take();
 }
 
 }  // namespace redlock::detail

@@ -1,0 +1,129 @@
+# Makes every Boost.Test case a test of CTest, so that their number, times and failures are those of cases, not of programs.
+#
+#   redlock_add_test(name                 the program; its tests are called name/suite/case, less a trailing _tests
+#       SOURCES file...                   one of them holds BOOST_TEST_MODULE
+#       [LIBRARIES target...]
+#       [LABELS label...]
+#       [TIMEOUT seconds]                 of each case; 60 by default
+#       [PROPERTIES name value...])       any other properties of CTest, for instance RUN_SERIAL ON
+#
+# The cases are listed after each build of the program by running it. A program that cannot be run, or has no case, fails the
+# build; one that was not built is a test that fails. Suites may be nested, cases may be data-driven (each row is a test).
+#
+# This file is included by CMakeLists.txt; after a build it runs itself as a script to list the cases.
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+    set(REDLOCK_DISCOVERY_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
+
+    function(redlock_add_test name)
+        cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;PROPERTIES")
+        if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+            message(FATAL_ERROR "redlock_add_test(${name}): unknown arguments (${arg_UNPARSED_ARGUMENTS}), or no SOURCES")
+        endif()
+        if(NOT arg_TIMEOUT)
+            set(arg_TIMEOUT 60)
+        endif()
+
+        add_executable(${name} ${arg_SOURCES})
+        target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+
+        # Semicolons would end arguments on their way through the build system.
+        string(REPLACE ";" "|" labels "${arg_LABELS}")
+        string(REPLACE ";" "|" properties "${arg_PROPERTIES}")
+        set(tests_file "${CMAKE_CURRENT_BINARY_DIR}/${name}_tests.cmake")
+        add_custom_command(TARGET ${name} POST_BUILD VERBATIM
+            BYPRODUCTS "${tests_file}"
+            COMMENT "Listing the cases of ${name}"
+            COMMAND "${CMAKE_COMMAND}"
+                "-Dprogram=$<TARGET_FILE:${name}>" "-Dname=${name}" "-Dtests_file=${tests_file}"
+                "-Dlabels=${labels}" "-Dtimeout=${arg_TIMEOUT}" "-Dproperties=${properties}"
+                "-Dfolder=${CMAKE_CURRENT_BINARY_DIR}" -P "${REDLOCK_DISCOVERY_SCRIPT}")
+
+        set(include_file "${CMAKE_CURRENT_BINARY_DIR}/${name}_include.cmake")
+        file(WRITE "${include_file}"
+            "if(EXISTS [==[${tests_file}]==])\n"
+            "    include([==[${tests_file}]==])\n"
+            "else()\n"
+            "    add_test(${name}_was_not_built ${name}_was_not_built)\n"
+            "    set_tests_properties(${name}_was_not_built PROPERTIES LABELS [==[${arg_LABELS}]==])\n"
+            "endif()\n")
+        set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${include_file}")
+    endfunction()
+
+    return()
+endif()
+
+# From here on: the script that runs after a build.
+
+function(fail why)
+    file(REMOVE "${program}" "${tests_file}")  # so that the next build tries again, and CTest reports what is missing
+    message(FATAL_ERROR "${name}: ${why}")
+endfunction()
+
+# HRF is an outline, four spaces a level; '*' marks what is enabled, and a description may follow after ": ".
+execute_process(COMMAND "${program}" --list_content=HRF --color_output=no
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE outline)
+if(NOT result EQUAL 0)
+    fail("listing the cases failed (${result}):\n${output}${outline}")
+endif()
+
+# Characters that mean something in CMake lists.
+string(REPLACE ";" "\\;" outline "${outline}")
+string(REPLACE "[" "\\[" outline "${outline}")
+string(REPLACE "]" "\\]" outline "${outline}")
+string(REGEX REPLACE "\r?\n" ";" lines "${outline}")
+
+set(path "")
+set(pending "")       # the line before: a case, unless the next one is deeper
+set(pending_depth -1)
+set(pending_enabled TRUE)
+set(count 0)
+set(text "")
+
+string(REGEX REPLACE "_tests$" "" prefix "${name}")
+string(REPLACE "|" ";" labels "${labels}")
+string(REPLACE "|" ";" properties "${properties}")
+set(all_properties "TIMEOUT [==[${timeout}]==] WORKING_DIRECTORY [==[${folder}]==] LABELS [==[${labels}]==]")
+foreach(property IN LISTS properties)
+    string(APPEND all_properties " [==[${property}]==]")
+endforeach()
+
+function(add_pending_case)
+    set(disabled "")
+    if(NOT pending_enabled)
+        set(disabled " DISABLED TRUE")
+    endif()
+    string(APPEND text
+        "add_test([==[${prefix}/${pending}]==] [==[${program}]==] [==[--run_test=${pending}]==] --color_output=no)\n"
+        "set_tests_properties([==[${prefix}/${pending}]==] PROPERTIES ${all_properties}${disabled})\n")
+    math(EXPR count "${count} + 1")
+    set(text "${text}" PARENT_SCOPE)
+    set(count "${count}" PARENT_SCOPE)
+endfunction()
+
+foreach(line IN LISTS lines)
+    if(NOT line MATCHES "^( *)([^ *:][^*:]*)(\\*?)(:.*)?$")
+        continue()
+    endif()
+    string(STRIP "${CMAKE_MATCH_2}" unit)
+    set(star "${CMAKE_MATCH_3}")
+    string(LENGTH "${CMAKE_MATCH_1}" depth)
+    math(EXPR depth "${depth} / 4")
+    if(pending AND NOT depth GREATER pending_depth)
+        add_pending_case()
+    endif()
+    list(SUBLIST path 0 ${depth} path)
+    list(APPEND path "${unit}")
+    list(JOIN path "/" pending)
+    set(pending_depth ${depth})
+    set(pending_enabled TRUE)
+    if(NOT star)
+        set(pending_enabled FALSE)
+    endif()
+endforeach()
+if(pending)
+    add_pending_case()
+endif()
+if(count EQUAL 0)
+    fail("no test case was found")
+endif()
+file(WRITE "${tests_file}" "${text}")

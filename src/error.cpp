@@ -1,0 +1,119 @@
+#include <redlock/error.hpp>
+
+#include <cstdio>
+#include <string>
+
+namespace redlock {
+
+namespace {
+
+char const* text_of(errc e) noexcept
+{
+    switch (e) {
+    case errc::contended: return "somebody else holds the lock";
+    case errc::no_majority: return "too few nodes answered to know who holds the lock";
+    case errc::validity_exhausted: return "a majority granted the lock, but too late to use it";
+    case errc::deadline_exceeded: return "the lock was not acquired before its deadline";
+    case errc::lease_lost: return "the lease is lost: the critical section is no longer protected";
+    case errc::max_hold_exceeded: return "the lease was held for max_hold, so it is not extended any more";
+    case errc::not_held: return "there is no lease: this object is empty or was released";
+    case errc::release_unconfirmed: return "too few nodes answered the release: the keys expire by themselves";
+    case errc::client_cancelled: return "the client was cancelled";
+    case errc::node_unreachable: return "no usable connection to the node";
+    case errc::node_timeout: return "the node did not answer in time";
+    case errc::node_queue_full: return "the node is not keeping up: its queue is full";
+    case errc::node_not_admitted: return "the node may not vote: it can have forgotten locks";
+    case errc::handshake_refused: return "the server refused the handshake: wrong credentials, or older than Redis 6";
+    case errc::not_a_redis_server: return "what the server sent is not the Redis protocol";
+    case errc::server_error: return "the server answered with an error";
+    case errc::unexpected_reply: return "the server answered with something that the protocol does not allow here";
+    }
+    return nullptr;
+}
+
+char const* text_of(condition c) noexcept
+{
+    switch (c) {
+    case condition::not_acquired: return "the lock was not acquired";
+    case condition::lost: return "the lease has ended, and with it the protection of the critical section";
+    case condition::node_failure: return "a node did not vote";
+    }
+    return nullptr;
+}
+
+bool belongs_to(errc e, condition c) noexcept
+{
+    switch (e) {
+    case errc::contended:
+    case errc::no_majority:
+    case errc::validity_exhausted:
+    case errc::deadline_exceeded: return c == condition::not_acquired;
+    case errc::lease_lost:
+    case errc::max_hold_exceeded:
+    case errc::client_cancelled: return c == condition::lost;
+    case errc::node_unreachable:
+    case errc::node_timeout:
+    case errc::node_queue_full:
+    case errc::node_not_admitted:
+    case errc::handshake_refused:
+    case errc::not_a_redis_server:
+    case errc::server_error:
+    case errc::unexpected_reply: return c == condition::node_failure;
+    case errc::not_held:
+    case errc::release_unconfirmed: return false;
+    }
+    return false;
+}
+
+// Numbers of their own, so that a category is the same one in every shared object that carries a copy of this library.
+constexpr boost::ulong_long_type error_category_id = 0x9d3c51e0a7b64f21;
+constexpr boost::ulong_long_type condition_category_id = 0x9d3c51e0a7b64f22;
+
+template <class Enum>
+class texts : public boost::system::error_category {
+public:
+    using error_category::error_category;
+
+    std::string message(int value) const override
+    {
+        char buffer[64];
+        return message(value, buffer, sizeof buffer);
+    }
+
+    char const* message(int value, char* buffer, std::size_t size) const noexcept override
+    {
+        if (char const* text = text_of(static_cast<Enum>(value))) return text;
+        std::snprintf(buffer, size, "unknown value %d of %s", value, name());
+        return buffer;
+    }
+};
+
+class error_texts final : public texts<errc> {
+public:
+    constexpr error_texts() noexcept : texts{error_category_id} {}
+    char const* name() const noexcept override { return "redlock"; }
+};
+
+class condition_texts final : public texts<condition> {
+public:
+    constexpr condition_texts() noexcept : texts{condition_category_id} {}
+    char const* name() const noexcept override { return "redlock.condition"; }
+
+    bool equivalent(error_code const& code, int value) const noexcept override
+    {
+        return code.category() == redlock::error_category() &&
+               belongs_to(static_cast<errc>(code.value()), static_cast<condition>(value));
+    }
+};
+
+// Constant-initialised: usable while other globals are being made and after they are gone.
+constexpr error_texts the_error_category;
+constexpr condition_texts the_condition_category;
+
+}  // namespace
+
+boost::system::error_category const& error_category() noexcept { return the_error_category; }
+
+boost::system::error_category const& condition_category() noexcept { return the_condition_category; }
+
+}  // namespace redlock
