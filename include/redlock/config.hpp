@@ -29,8 +29,8 @@ struct node_address {
     std::string password;            ///< Empty: the server wants none.
     std::uint16_t database{0};
 
-    /// Reads `redis://[user[:password]@]host[:port][/database]`. An IPv6 address stands in brackets; user and password may
-    /// be percent-encoded. Throws `config_error`.
+    /// Reads `redis://[[user]:password@]host[:port][/database]`. An IPv6 address stands in brackets; user and password may
+    /// be percent-encoded. Throws `config_error`, whose text repeats no part of the URL.
     static node_address from_url(std::string_view url);
 
     /// `host:port`, with brackets around an IPv6 address; never the credentials.
@@ -45,17 +45,18 @@ struct config {
     /// two and more: Redlock, majority N/2+1. Odd numbers are better: four nodes survive no more faults than three.
     std::vector<node_address> nodes;
 
-    /// The name that the connections carry in the servers' CLIENT LIST. No spaces.
+    /// The name that the connections carry in the servers' CLIENT LIST. Visible ASCII, no spaces.
     std::string client_name{"redlock"};
 
     /// How long connecting and the handshake may take, together. 10 ms to 10 min.
     std::chrono::milliseconds connect_timeout{2'000};
 
     /// The bounds of the pause between two attempts to connect to a node. It grows from the one to the other, with jitter.
+    /// 1 ms to 1 day.
     std::chrono::milliseconds reconnect_delay_min{50};
     std::chrono::milliseconds reconnect_delay_max{2'000};
 
-    /// A connection on which nothing was answered for so long is given up and made anew. At least 100 ms.
+    /// A connection on which nothing was answered for so long is given up and made anew. 100 ms to 1 day.
     std::chrono::milliseconds stall_timeout{10'000};
 
     /// How many commands may wait for one slow node; further ones count as failed there at once. 1 to 1,000,000.
@@ -64,7 +65,8 @@ struct config {
     /// Throws `config_error`.
     static config from_urls(std::vector<std::string> const& urls);
 
-    /// Throws `config_error` for: no nodes, too many, the same node twice, empty hosts, durations out of bounds.
+    /// Throws `config_error` for: no nodes, too many, the same server twice (whatever the database), hosts that are none,
+    /// a username without a password, durations out of bounds.
     void validate() const;
 };
 

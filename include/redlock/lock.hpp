@@ -40,7 +40,7 @@ public:
     /// Errors: `errc::deadline_exceeded`; with `attempts_max`, what the last attempt ended with (`errc::contended`,
     /// `errc::no_majority`, `errc::validity_exhausted`); `errc::client_cancelled`; `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
-    /// Source: the distlock page of Redis, "The Redlock algorithm", and PROTOCOL section 1.
+    /// Source: the distlock page of Redis, "The Redlock algorithm"; docs/protocol.md.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
     auto acquire(CompletionToken&& token = {}) const
     {

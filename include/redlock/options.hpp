@@ -25,24 +25,26 @@ struct lock_options {
     double drift{0.01};
 
     /// How long one node may take to answer before its vote counts as failed. Far below ttl, so that a dead node costs
-    /// little. Default: ttl/20, at least 5 ms and at most 500 ms (Redlock's page: 5 to 50 ms for a ttl of 10 s).
+    /// little. 1 ms to ttl. Default: ttl/20, within 5 and 500 ms (Redlock's page: 5 to 50 ms for a ttl of 10 s).
     std::optional<std::chrono::milliseconds> node_timeout{};
 
-    /// How long `acquire()` waits at most, from its start. Default: as long as it takes.
+    /// How long `acquire()` waits at most, from its start. 1 ms to 365 days. Default: as long as it takes.
     std::optional<std::chrono::milliseconds> deadline{};
 
     /// How often `acquire()` tries at most; 0: as often as it takes.
     std::uint32_t attempts_max{0};
 
     /// The bounds of the random delay before the next try (decorrelated jitter: each delay is drawn between
-    /// `retry_delay_min` and three times the one before). Random, so that clients who split the votes do not split them again.
+    /// `retry_delay_min` and three times the one before). 1 ms to 1 day. Random, so that clients who split the votes do not
+    /// split them again.
     std::chrono::milliseconds retry_delay_min{10};
     std::chrono::milliseconds retry_delay_max{1'000};
 
     /// Whether the watchdog keeps the lease alive. Without it the lease ends by itself, unless `lease::extend()` is called.
     bool auto_extend{true};
 
-    /// How often the watchdog extends. At most ttl/2, so that a failed extension can be repeated in time. Default: ttl/3.
+    /// How often the watchdog extends. 1 ms to ttl/2, so that a failed extension can be repeated in time, and less than the
+    /// validity less `stop_margin`, so that the first one comes in time. Default: ttl/3.
     std::optional<std::chrono::milliseconds> extend_interval{};
 
     /// How long before the end of its validity a lease that could not be extended counts as lost, which is when the scope
@@ -50,7 +52,7 @@ struct lock_options {
     std::optional<std::chrono::milliseconds> stop_margin{};
 
     /// How long the watchdog keeps a lease at most, from its acquisition; then it counts as lost, so that a holder that
-    /// hangs does not keep everybody else out for ever. Default: no limit.
+    /// hangs does not keep everybody else out for ever. 1 ms to 365 days. Default: no limit.
     std::optional<std::chrono::milliseconds> max_hold{};
 };
 
