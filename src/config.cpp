@@ -1,0 +1,89 @@
+#include <redlock/config.hpp>
+
+#include "bounds.hpp"
+#include "node_address.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+namespace redlock {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+std::string place_of(std::size_t node) { return "nodes[" + std::to_string(node) + ']'; }
+
+void require_between(char const* member, milliseconds value, milliseconds min, milliseconds max)
+{
+    bounds::require_between<config_error>(std::string{"config::"} + member, value, min, max);
+}
+
+void validate_node(std::size_t index, node_address const& node)
+{
+    if (auto const problem = host_problem(node.host); !problem.empty())
+        throw config_error{place_of(index) + ": the host " + problem};
+    std::string const place = place_of(index) + " (" + node.to_string() + ')';
+    if (node.port == 0) throw config_error{place + ": the port must be between 1 and 65535"};
+    if (node.username.empty())
+        throw config_error{place + ": the username is empty; the servers' own name for no special one is \"default\""};
+    if (node.password.empty() && node.username != "default")
+        throw config_error{place + ": there is a username but no password, so it would not be used"};
+}
+
+void require_distinct(std::vector<node_address> const& nodes)
+{
+    for (std::size_t later = 1; later < nodes.size(); ++later)
+        for (std::size_t earlier = 0; earlier < later; ++earlier)
+            if (server_key(nodes[later]) == server_key(nodes[earlier]))
+                throw config_error{place_of(later) + " (" + nodes[later].to_string() + "): the same server as " +
+                                   place_of(earlier) + "; every vote must come from a server of its own"};
+}
+
+void validate_client_name(std::string const& name)
+{
+    if (name.empty()) throw config_error{"config::client_name is empty"};
+    if (!std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; }))
+        throw config_error{"config::client_name contains a character that the servers refuse in names: it must be visible "
+                           "ASCII without spaces"};
+}
+
+}  // namespace
+
+config config::from_urls(std::vector<std::string> const& urls)
+{
+    config result;
+    for (std::string const& url : urls) {
+        try {
+            result.nodes.push_back(node_address::from_url(url));
+        } catch (config_error const& error) {
+            throw config_error{place_of(result.nodes.size()) + ": " + error.what()};
+        }
+    }
+    result.validate();
+    return result;
+}
+
+void config::validate() const
+{
+    if (nodes.empty()) throw config_error{"config::nodes is empty: there must be at least one node"};
+    if (nodes.size() > nodes_max)
+        throw config_error{"config::nodes has " + std::to_string(nodes.size()) + " nodes; there may be at most " +
+                           std::to_string(nodes_max)};
+    for (std::size_t index = 0; index < nodes.size(); ++index) validate_node(index, nodes[index]);
+    require_distinct(nodes);
+    validate_client_name(client_name);
+    require_between("connect_timeout", connect_timeout, 10ms, 10min);
+    require_between("reconnect_delay_max", reconnect_delay_max, 1ms, bounds::one_day);
+    if (reconnect_delay_min < 1ms || reconnect_delay_min > reconnect_delay_max)
+        bounds::refuse<config_error>(
+            "config::reconnect_delay_min", bounds::to_text(reconnect_delay_min),
+            "between 1 ms and reconnect_delay_max, which is " + bounds::to_text(reconnect_delay_max));
+    require_between("stall_timeout", stall_timeout, 100ms, bounds::one_day);
+    if (node_queue_max < 1 || node_queue_max > 1'000'000)
+        bounds::refuse<config_error>("config::node_queue_max", std::to_string(node_queue_max), "between 1 and 1000000");
+}
+
+}  // namespace redlock

@@ -1,0 +1,122 @@
+#include <redlock/json.hpp>
+
+#include "json_reader.hpp"
+#include "json_text.hpp"
+
+#include <cerrno>
+#include <cstddef>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace redlock {
+
+namespace {
+
+using nlohmann::json;
+
+// Far above any configuration; a larger file is the wrong one.
+constexpr std::size_t file_size_max = std::size_t{1} << 20;
+
+node_address node_from_json(json const& value, std::string const& place)
+{
+    if (value.is_string()) {
+        try {
+            return node_address::from_url(value.get_ref<std::string const&>());
+        } catch (config_error const& error) {
+            throw config_error{place + ": " + error.what()};
+        }
+    }
+    if (!value.is_object())
+        throw config_error{place + ": expected a redis:// URL or an object, found " + describe(value, true)};
+
+    node_address address;
+    object_reader reader{value, place, object_reader::content::secret};
+    if (!value.contains("host")) throw config_error{place + ".host: this key is missing"};
+    reader.read("host", address.host);
+    reader.read_whole<std::uint16_t>("port", address.port, 1);
+    reader.read("username", address.username);
+    reader.read("password", address.password);
+    reader.read_whole<std::uint16_t>("database", address.database);
+    reader.refuse_unknown_keys();
+    return address;
+}
+
+lock_options lock_from_json(json const& value)
+{
+    lock_options options;
+    object_reader reader{value, "lock"};
+    reader.read("ttl_ms", options.ttl);
+    reader.read("drift", options.drift);
+    reader.read("node_timeout_ms", options.node_timeout);
+    reader.read("deadline_ms", options.deadline);
+    reader.read_whole("attempts_max", options.attempts_max);
+    reader.read("retry_delay_min_ms", options.retry_delay_min);
+    reader.read("retry_delay_max_ms", options.retry_delay_max);
+    reader.read("auto_extend", options.auto_extend);
+    reader.read("extend_interval_ms", options.extend_interval);
+    reader.read("stop_margin_ms", options.stop_margin);
+    reader.read("max_hold_ms", options.max_hold);
+    reader.refuse_unknown_keys();
+    try {
+        validate(options);
+    } catch (std::invalid_argument const& error) {
+        throw config_error{std::string{"lock: "} + error.what()};
+    }
+    return options;
+}
+
+std::string read_file(std::filesystem::path const& file)
+{
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored)) throw config_error{"this is a directory, not a file"};
+    errno = 0;
+    std::ifstream stream{file, std::ios::binary};
+    if (!stream) throw config_error{"cannot be opened: " + std::generic_category().message(errno)};
+    std::string text(file_size_max + 1, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (stream.bad()) throw config_error{"cannot be read: " + std::generic_category().message(errno)};
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > file_size_max) throw config_error{"is larger than 1 MiB: this is no configuration"};
+    return text;
+}
+
+}  // namespace
+
+settings settings_from_json(json const& document)
+{
+    settings result;
+    config& client = result.client;
+    object_reader reader{document, ""};
+    json const* nodes = reader.find("nodes");
+    reader.read("client_name", client.client_name);
+    reader.read("connect_timeout_ms", client.connect_timeout);
+    reader.read("reconnect_delay_min_ms", client.reconnect_delay_min);
+    reader.read("reconnect_delay_max_ms", client.reconnect_delay_max);
+    reader.read("stall_timeout_ms", client.stall_timeout);
+    reader.read_whole("node_queue_max", client.node_queue_max);
+    json const* lock = reader.find("lock");
+    reader.refuse_unknown_keys();
+
+    if (!nodes) throw config_error{"nodes: this key is missing"};
+    if (!nodes->is_array()) throw config_error{"nodes: expected a list, found " + describe(*nodes, true)};
+    for (json const& node : *nodes)
+        client.nodes.push_back(node_from_json(node, "nodes[" + std::to_string(client.nodes.size()) + ']'));
+    if (lock) result.lock = lock_from_json(*lock);
+    client.validate();
+    return result;
+}
+
+settings parse_settings(std::string_view text) { return settings_from_json(parse_strictly(text)); }
+
+settings load_settings(std::filesystem::path const& file)
+{
+    try {
+        return parse_settings(read_file(file));
+    } catch (config_error const& error) {
+        throw config_error{file.string() + ": " + error.what()};
+    }
+}
+
+}  // namespace redlock
