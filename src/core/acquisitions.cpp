@@ -36,6 +36,9 @@ attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<hold>
 {
 }
 
+// The services of an io_context that is destroyed take their handlers, and with them the rounds, before our own is told.
+attempt::~attempt() { owner_.env_.cancel_alarm(*this); }
+
 // A slow node is still asked after the majority was won: the lease then stands on one node more.
 bool attempt::wanted(std::size_t, time_point now) const { return !hold_->release_started && now < machine_.deadline(); }
 
@@ -52,7 +55,10 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
     } else if (answer.vote == vote::granted && !was_open && hold_->machine) {
         owner_.leases_.late_grant(*hold_, node, machine_.deadline(), now);
     }
-    if (outcome != acquire_outcome::pending && caller_) owner_.decided(*this, outcome, now);
+    if (!caller_) return;
+    if (outcome != acquire_outcome::pending) return owner_.decided(*this, outcome, now);
+    // It cannot be won any more, though it is still open what to call it: what was granted must not stand in others' way.
+    if (machine_.votes().majority_out_of_reach()) owner_.undo(*this);
 }
 
 void attempt::on_alarm(time_point now)
@@ -93,6 +99,8 @@ void acquisition::on_alarm(time_point now)
 
 void acquisitions::start(std::shared_ptr<acquisition> const& what)
 {
+    if (what->stop_when_idle_) return refuse(*what, asio::error::operation_aborted);
+    what->started_waiting_ = true;
     waiting_.push_back(what);
     what->place_ = std::prev(waiting_.end());
     ++env_.count.waiting;
@@ -161,13 +169,22 @@ void acquisitions::detach(acquisition& what)
     if (!a) return;
     a->caller_ = nullptr;
     env_.cancel_alarm(*a);
-    a->hold_->phase.store(lease_phase::released);
-    releases_.start(a->hold_, {});
+    undo(*a);
+}
+
+void acquisitions::undo(attempt& a)
+{
+    a.hold_->phase.store(lease_phase::released);
+    releases_.start(a.hold_, {});
 }
 
 void acquisitions::cancel(acquisition& what, asio::cancellation_type_t type)
 {
     if (what.done_) return;
+    if (!what.started_waiting_) {
+        what.stop_when_idle_ = true;
+        return;
+    }
     auto const undo = asio::cancellation_type::terminal | asio::cancellation_type::partial;
     if ((type & undo) == asio::cancellation_type::none && what.current_) {
         what.stop_when_idle_ = true;

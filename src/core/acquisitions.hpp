@@ -28,6 +28,7 @@ class acquisition;
 class attempt final : public voter, public alarm, public std::enable_shared_from_this<attempt> {
 public:
     attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<hold> what, time_point now);
+    ~attempt();
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
     void on_sent(std::size_t node) override { hold_->touch(node); }
@@ -67,7 +68,8 @@ private:
     error_code last_outcome_;
     std::vector<node_verdict> verdicts_;  // of the last attempt, when the caller wants a report
     std::shared_ptr<attempt> current_;
-    bool stop_when_idle_{false};  // a total cancellation came while an attempt was under way
+    bool stop_when_idle_{false};  // a total cancellation came while an attempt was under way, or any before the start
+    bool started_waiting_{false};
     std::list<std::shared_ptr<acquisition>>::iterator place_;
     bool done_{false};
 };
@@ -93,6 +95,7 @@ private:
     void decided(attempt& a, quorum::acquire_outcome outcome, time_point now);
     void fell_through(acquisition& what, error_code why, time_point now);
     void detach(acquisition& what);
+    void undo(attempt& a);
     void finish(acquisition& what, error_code ec, lease held);
     void fill_report(acquisition& what, error_code ec);
 

@@ -137,7 +137,7 @@ void engine::on_stopped(std::size_t)
     // What the nodes had not answered has failed by now; let those votes be filed first.
     on_strand([this] {
         life_ = life::stopped;
-        for (std::size_t i = 0; i < env_.to_nodes->nodes(); ++i) env_.to_nodes->down(i);
+        env_.to_nodes->close();
         releases_.finish_draining(errc::client_cancelled);
         stop_watchdog();
         for (auto const& w : std::exchange(runners_, {})) w->done(errc::client_cancelled);

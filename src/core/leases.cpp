@@ -37,6 +37,8 @@ extension::extension(leases& owner, std::shared_ptr<hold> what, time_point now)
 {
 }
 
+extension::~extension() { owner_.env_.cancel_alarm(*this); }  // as in ~attempt
+
 bool extension::wanted(std::size_t, time_point now) const
 {
     // Never extend after the deadline that the holder counts on, nor what is being given back.

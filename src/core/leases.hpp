@@ -17,6 +17,7 @@ class leases;
 class extension final : public voter, public alarm, public std::enable_shared_from_this<extension> {
 public:
     extension(leases& owner, std::shared_ptr<hold> what, time_point now);
+    ~extension();
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
     void on_sent(std::size_t node) override { hold_->touch(node); }

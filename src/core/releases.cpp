@@ -34,6 +34,8 @@ release::release(releases& owner, std::shared_ptr<hold> const& what, error_code 
 {
 }
 
+release::~release() { owner_.env_.cancel_alarm(*this); }  // as in ~attempt
+
 bool release::wanted(std::size_t node, time_point now) const { return hold_->has_touched(node) && now < hold_->expires; }
 
 void release::on_vote(std::size_t node, reply const& answer, time_point)

@@ -17,6 +17,7 @@ class releases;
 class release final : public voter, public alarm, public std::enable_shared_from_this<release> {
 public:
     release(releases& owner, std::shared_ptr<hold> const& what, error_code lost_before);
+    ~release();
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
     bool wanted(std::size_t node, time_point now) const override;

@@ -139,9 +139,7 @@ void rounds::file(round& r, std::size_t node, error_code ec)
     for (std::size_t i = 0; i < r.tickets.size(); ++i) {
         ticket const& t = r.tickets[i];
         t.asked_by->on_vote(node, ec ? lost : r.replies[node][i], now);
-        // Nobody knows whether it was executed; to delete twice what is ours does no harm.
-        bool const owed = ec && t.request.what == verb::release && t.asked_by->wanted(node, now);
-        if (owed && l.queue.size() < owed_max) l.queue.push_back(t);
+        if (ec) owe(node, t, now);  // nobody knows whether it was executed; to delete twice what is ours does no harm
     }
     catch_up(node);
 }
@@ -152,12 +150,20 @@ void rounds::enqueue(std::size_t node, ticket const& t, time_point now)
     bool const is_release = t.request.what == verb::release;
     if (l.state == link_state::down) {
         t.asked_by->on_vote(node, failure(errc::node_unreachable), now);
-        if (is_release && t.asked_by->wanted(node, now) && l.queue.size() < owed_max) l.queue.push_back(t);
+        owe(node, t, now);
     } else if (is_release || l.queue.size() < queue_max_) {
         l.queue.push_back(t);
     } else {
         t.asked_by->on_vote(node, failure(errc::node_queue_full), now);
     }
+}
+
+// Keeps a release for when the node is back.
+void rounds::owe(std::size_t node, ticket const& t, time_point now)
+{
+    link& l = links_[node];
+    if (closed_ || t.request.what != verb::release || l.queue.size() >= owed_max) return;
+    if (t.asked_by->wanted(node, now)) l.queue.push_back(t);
 }
 
 void rounds::catch_up(std::size_t node)
@@ -204,6 +210,12 @@ void rounds::down(std::size_t node)
     auto const now = now_();
     auto waiting = std::exchange(l.queue, {});
     for (ticket& t : waiting) enqueue(node, t, now);
+}
+
+void rounds::close()
+{
+    closed_ = true;
+    for (std::size_t i = 0; i < links_.size(); ++i) down(i);
 }
 
 void rounds::clear() noexcept

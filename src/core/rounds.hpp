@@ -66,6 +66,9 @@ public:
     void up(std::size_t node);
     void down(std::size_t node);
 
+    // The nodes have stopped for good: nothing is owed to them any more, whatever is added fails.
+    void close();
+
     // Destroys everything, for when the context is destroyed.
     void clear() noexcept;
 
@@ -91,6 +94,7 @@ private:
     void launch(std::shared_ptr<round> const& r, std::vector<std::size_t> const& to);
     bool in_step(link const& l) const noexcept;
     void enqueue(std::size_t node, ticket const& t, time_point now);
+    void owe(std::size_t node, ticket const& t, time_point now);
     void catch_up(std::size_t node);
     std::shared_ptr<round> next_for(link& l, std::size_t node, time_point now);
     void exec(std::shared_ptr<round> const& r, std::size_t node, exec_handler then);
@@ -102,6 +106,7 @@ private:
     std::vector<link> links_;
     std::vector<ticket> outgoing_;
     bool flush_posted_{false};
+    bool closed_{false};
 };
 
 }  // namespace redlock::detail

@@ -35,11 +35,14 @@ public:
     // So many refused that the rest is no majority: whatever the failed nodes would have said, the answer is no.
     bool majority_excluded() const noexcept { return nodes_ - refused() < majority(nodes_); }
 
+    // No later vote can bring a majority of grants.
+    bool majority_out_of_reach() const noexcept { return granted() + pending() < majority(nodes_); }
+
     // No later vote can bring a majority of grants, nor its exclusion. Both, so that the verdict does not depend on whether a
     // failed node or a refusal was heard of first: "somebody holds it" must not look like "cannot know".
     bool majority_undecidable() const noexcept
     {
-        return granted() + pending() < majority(nodes_) && nodes_ - refused() - pending() >= majority(nodes_);
+        return majority_out_of_reach() && nodes_ - refused() - pending() >= majority(nodes_);
     }
 
 private:

@@ -15,11 +15,13 @@ class memory_node::front_node final : public detail::node {
 public:
     front_node(memory_node& of, asio::any_io_executor executor) : of_{of}
     {
+        of_.owned = true;
         of_.executor_ = executor;
         of_.timer_ = std::make_unique<virtual_timer>(std::move(executor));
     }
     ~front_node() override
     {
+        of_.owned = false;
         of_.timer_.reset();
         of_.line_.clear();
         of_.executor_ = {};

@@ -57,6 +57,7 @@ public:
     std::vector<request> received;
     std::size_t batches{0};
     bool started{false};
+    bool owned{false};  // a client still has it
     bool refuse_connections{false};  // never comes up by itself
 
     std::size_t count(detail::verb what) const;
