@@ -1,0 +1,180 @@
+#include "message_support.hpp"
+
+#include <redlock/config.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace redlock {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+node_address node(std::string host, std::uint16_t port = 6379)
+{
+    return {.host = std::move(host), .port = port, .password = {}};
+}
+
+config three_nodes()
+{
+    config c;
+    c.nodes = {node("a"), node("b"), node("c")};
+    return c;
+}
+
+template <class Change>
+std::string problem_with(Change change)
+{
+    config c = three_nodes();
+    change(c);
+    return message_of<config_error>([&] { c.validate(); });
+}
+
+std::string problem_with_urls(std::vector<std::string> const& urls)
+{
+    return message_of<config_error>([&] { config::from_urls(urls); });
+}
+
+void check_bounds(std::string const& name, milliseconds config::*member, std::initializer_list<milliseconds> good,
+                  std::initializer_list<milliseconds> bad)
+{
+    for (milliseconds value : good) {
+        auto const text = problem_with([&](config& c) { c.*member = value; });
+        BOOST_TEST(text.empty(), name << " = " << value.count() << " ms: " << text);
+    }
+    for (milliseconds value : bad) {
+        auto const text = problem_with([&](config& c) { c.*member = value; });
+        BOOST_TEST(text.starts_with("config::" + name + " is "), name << " = " << value.count() << " ms: " << text);
+    }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(configuration)
+
+BOOST_AUTO_TEST_CASE(urls_become_nodes_in_their_order)
+{
+    config const c = config::from_urls({"redis://10.0.0.1", "redis://:pw@10.0.0.2:7000", "redis://[::1]/3"});
+    BOOST_REQUIRE(c.nodes.size() == 3u);
+    BOOST_TEST(c.nodes[0].to_string() == "10.0.0.1:6379");
+    BOOST_TEST(c.nodes[1].to_string() == "10.0.0.2:7000");
+    BOOST_TEST(c.nodes[1].password == "pw");
+    BOOST_TEST(c.nodes[2].to_string() == "[::1]:6379");
+    BOOST_TEST(c.nodes[2].database == 3);
+    BOOST_TEST(c.client_name == "redlock");
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_url_is_named_by_its_place)
+{
+    BOOST_TEST(problem_with_urls({"redis://a", "redis://b", "redis://c:0"}) ==
+               "nodes[2]: the URL's port is not a number between 1 and 65535");
+    REDLOCK_TEST_CONTAINS(problem_with_urls({"b"}), "nodes[0]: the URL has no scheme");
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_url_does_not_reveal_its_password)
+{
+    BOOST_TEST(!contains(problem_with_urls({"redis://a", "redis://app:hunter2@b:x"}), "hunter2"));
+    BOOST_TEST(!contains(problem_with_urls({"redis://app:hunter2@b", "redis://app:hunter2@b"}), "hunter2"));
+}
+
+BOOST_AUTO_TEST_CASE(from_one_node_to_fifteen)
+{
+    std::string const empty = "config::nodes is empty: there must be at least one node";
+    BOOST_TEST(problem_with([](config& c) { c.nodes.clear(); }) == empty);
+    BOOST_TEST(problem_with_urls({}) == empty);
+    BOOST_TEST(problem_with([](config& c) { c.nodes.resize(1); }) == "");
+    auto const with_nodes = [](std::uint16_t count) {
+        return problem_with([=](config& c) {
+            c.nodes.clear();
+            for (std::uint16_t port = 1; port <= count; ++port) c.nodes.push_back(node("h", port));
+        });
+    };
+    BOOST_TEST(with_nodes(15) == "");
+    BOOST_TEST(with_nodes(16) == "config::nodes has 16 nodes; there may be at most 15");
+}
+
+BOOST_AUTO_TEST_CASE(one_server_is_one_node_however_it_is_written)
+{
+    char const* const expected = "nodes[3] (";
+    auto const with = [](node_address extra) { return problem_with([&](config& c) { c.nodes.push_back(extra); }); };
+    BOOST_TEST(with(node("b")) ==
+               "nodes[3] (b:6379): the same server as nodes[1]; every vote must come from a server of its own");
+    REDLOCK_TEST_CONTAINS(with(node("B")), expected);
+    REDLOCK_TEST_CONTAINS(with(node("b.")), expected);
+    REDLOCK_TEST_CONTAINS(with({.host = "b", .password = "pw", .database = 7}), expected);
+    BOOST_TEST(with(node("b", 6380)) == "");
+    BOOST_TEST(with(node("bb")) == "");
+}
+
+BOOST_AUTO_TEST_CASE(one_ipv6_address_is_one_node_however_it_is_written)
+{
+    BOOST_TEST(problem_with_urls({"redis://[2001:db8::1]", "redis://[2001:DB8:0:0:0:0:0:1]"}) != "");
+    BOOST_TEST(problem_with_urls({"redis://[2001:db8::1]", "redis://[2001:db8::2]"}) == "");
+    BOOST_TEST(problem_with_urls({"redis://[fe80::1%25eth0]", "redis://[fe80::1%25eth1]"}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_node_made_in_code_is_checked_like_one_from_a_url)
+{
+    auto const with = [](node_address bad) { return problem_with([&](config& c) { c.nodes[1] = bad; }); };
+    BOOST_TEST(with(node("")) == "nodes[1]: the host is empty");
+    BOOST_TEST(with(node("b", 0)) == "nodes[1] (b:0): the port must be between 1 and 65535");
+    REDLOCK_TEST_CONTAINS(with(node("b c")), "nodes[1]: the host contains a space");
+    REDLOCK_TEST_CONTAINS(with(node("b\n")), "nodes[1]: the host contains a space or a control character");
+    REDLOCK_TEST_CONTAINS(with(node("b:6379")), "contains a ':' but is not an IPv6 address");
+    REDLOCK_TEST_CONTAINS(with(node("[::1]")), "contains a ':' but is not an IPv6 address");
+    REDLOCK_TEST_CONTAINS(with(node(std::string{"::1\0", 4})), "contains a ':' but is not an IPv6 address");
+    REDLOCK_TEST_CONTAINS(with(node("redis://b")), "nodes[1]: the host contains");
+    REDLOCK_TEST_CONTAINS(with({.host = "b", .username = "", .password = "pw"}), "nodes[1] (b:6379): the username is empty");
+    REDLOCK_TEST_CONTAINS(with({.host = "b", .username = "app", .password = ""}), "a username but no password");
+    BOOST_TEST(with(node("::1")) == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_client_name_is_one_the_servers_accept)
+{
+    for (std::string const good : {"x", "billing-7", "a.b_c:d/e", "!~"})
+        BOOST_TEST(problem_with([&](config& c) { c.client_name = good; }) == "");
+    BOOST_TEST(problem_with([](config& c) { c.client_name = ""; }) == "config::client_name is empty");
+    for (std::string const bad : {"a b", " ", "a\n", "a\t", "caf\xc3\xa9", "\x7f"})
+        REDLOCK_TEST_CONTAINS(problem_with([&](config& c) { c.client_name = bad; }), "config::client_name contains");
+}
+
+BOOST_AUTO_TEST_CASE(connect_timeout)
+{
+    check_bounds("connect_timeout", &config::connect_timeout, {10ms, 2s, 10min},
+                 {9ms, 0ms, -1ms, 10min + 1ms, milliseconds::max(), milliseconds::min()});
+}
+
+BOOST_AUTO_TEST_CASE(reconnect_delays)
+{
+    check_bounds("reconnect_delay_min", &config::reconnect_delay_min, {1ms, 2s},
+                 {0ms, -1ms, 2'001ms, milliseconds::max(), milliseconds::min()});
+    check_bounds("reconnect_delay_max", &config::reconnect_delay_max, {50ms, 24h},
+                 {0ms, -1ms, 24h + 1ms, milliseconds::max(), milliseconds::min()});
+    BOOST_TEST(problem_with([](config& c) { c.reconnect_delay_max = 49ms; }) ==
+               "config::reconnect_delay_min is 50 ms; it must be between 1 ms and reconnect_delay_max, which is 49 ms");
+}
+
+BOOST_AUTO_TEST_CASE(stall_timeout)
+{
+    check_bounds("stall_timeout", &config::stall_timeout, {100ms, 24h},
+                 {99ms, 0ms, -1ms, 24h + 1ms, milliseconds::max(), milliseconds::min()});
+}
+
+BOOST_AUTO_TEST_CASE(node_queue_max)
+{
+    auto const with = [](std::size_t value) { return problem_with([=](config& c) { c.node_queue_max = value; }); };
+    BOOST_TEST(with(1) == "");
+    BOOST_TEST(with(1'000'000) == "");
+    BOOST_TEST(with(0) == "config::node_queue_max is 0; it must be between 1 and 1000000");
+    BOOST_TEST(with(1'000'001) == "config::node_queue_max is 1000001; it must be between 1 and 1000000");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock

@@ -1,0 +1,225 @@
+#include "message_support.hpp"
+
+#include <redlock/json.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+namespace redlock {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string problem_with(std::string_view text)
+{
+    return message_of<config_error>([&] { parse_settings(text); });
+}
+
+// One node, and this beside it.
+std::string with_key(std::string const& more) { return R"({"nodes": ["redis://a"], )" + more + "}"; }
+std::string with_lock(std::string const& members) { return with_key(R"("lock": {)" + members + "}"); }
+std::string with_node(std::string const& node) { return R"({"nodes": ["redis://a", )" + node + "]}"; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(json)
+
+BOOST_AUTO_TEST_CASE(nodes_are_enough_and_the_rest_has_its_defaults)
+{
+    settings const s = parse_settings(R"({"nodes": ["redis://10.0.0.1"]})");
+    config expected;
+    BOOST_REQUIRE(s.client.nodes.size() == 1u);
+    BOOST_TEST(s.client.nodes[0].to_string() == "10.0.0.1:6379");
+    BOOST_TEST(s.client.client_name == expected.client_name);
+    BOOST_TEST((s.client.stall_timeout == expected.stall_timeout));
+    BOOST_TEST((s.lock.ttl == lock_options{}.ttl));
+    BOOST_TEST(!s.lock.node_timeout.has_value());
+    BOOST_TEST(!s.lock.deadline.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
+{
+    settings const s = parse_settings(R"({
+        "nodes": ["redis://10.0.0.1", {"host": "::1", "port": 6380, "username": "app", "password": "pw", "database": 4}],
+        "client_name": "billing", "connect_timeout_ms": 2001, "reconnect_delay_min_ms": 51, "reconnect_delay_max_ms": 2002,
+        "stall_timeout_ms": 10001, "node_queue_max": 8193,
+        "lock": {"ttl_ms": 20000, "drift": 0.02, "node_timeout_ms": 501, "deadline_ms": 60001, "attempts_max": 7,
+                 "retry_delay_min_ms": 11, "retry_delay_max_ms": 1001, "auto_extend": false,
+                 "extend_interval_ms": 3334, "stop_margin_ms": 1002, "max_hold_ms": 3600001}
+    })");
+    BOOST_REQUIRE(s.client.nodes.size() == 2u);
+    node_address const expected{.host = "::1", .port = 6380, .username = "app", .password = "pw", .database = 4};
+    BOOST_TEST((s.client.nodes[1] == expected));
+    BOOST_TEST(s.client.client_name == "billing");
+    BOOST_TEST((s.client.connect_timeout == 2'001ms));
+    BOOST_TEST((s.client.reconnect_delay_min == 51ms));
+    BOOST_TEST((s.client.reconnect_delay_max == 2'002ms));
+    BOOST_TEST((s.client.stall_timeout == 10'001ms));
+    BOOST_TEST(s.client.node_queue_max == 8'193u);
+    BOOST_TEST((s.lock.ttl == 20s));
+    BOOST_TEST(s.lock.drift == 0.02);
+    BOOST_TEST((s.lock.node_timeout == 501ms));
+    BOOST_TEST((s.lock.deadline == 60'001ms));
+    BOOST_TEST(s.lock.attempts_max == 7u);
+    BOOST_TEST((s.lock.retry_delay_min == 11ms));
+    BOOST_TEST((s.lock.retry_delay_max == 1'001ms));
+    BOOST_TEST(!s.lock.auto_extend);
+    BOOST_TEST((s.lock.extend_interval == 3'334ms));
+    BOOST_TEST((s.lock.stop_margin == 1'002ms));
+    BOOST_TEST((s.lock.max_hold == 3'600'001ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_document_made_in_code_works_as_well)
+{
+    nlohmann::json const document = {{"nodes", {"redis://a", "redis://b"}}, {"lock", {{"ttl_ms", 5000}, {"drift", 0}}}};
+    settings const s = settings_from_json(document);
+    BOOST_TEST(s.client.nodes.size() == 2u);
+    BOOST_TEST((s.lock.ttl == 5s));
+    BOOST_TEST(s.lock.drift == 0.0);
+}
+
+BOOST_AUTO_TEST_CASE(a_document_must_be_an_object_with_nodes)
+{
+    BOOST_TEST(problem_with("[]") == "the document: expected an object, found a list");
+    BOOST_TEST(problem_with("17") == "the document: expected an object, found 17");
+    BOOST_TEST(problem_with("{}") == "nodes: this key is missing");
+    BOOST_TEST(problem_with(R"({"nodes": "redis://a"})") == "nodes: expected a list, found a string");
+    BOOST_TEST(problem_with(R"({"nodes": []})") == "config::nodes is empty: there must be at least one node");
+}
+
+BOOST_AUTO_TEST_CASE(a_duration_is_a_whole_number_of_milliseconds)
+{
+    std::string const expected = "lock.ttl_ms: expected a whole number of milliseconds, found ";
+    for (std::string const bad : {"\"10s\"", "10.0", "10000.5", "-1", "-10000", "true", "null", "18446744073709551615"})
+        BOOST_TEST(problem_with(with_lock("\"ttl_ms\": " + bad)) == expected + bad);
+    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": [10000])")) == expected + "a list");
+    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": {"s": 1})")) == expected + "an object");
+    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 1e4)")) == expected + "10000.0");
+    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 10000000000000000000000)")) == expected + "1e+22");
+}
+
+BOOST_AUTO_TEST_CASE(every_duration_is_read_with_the_same_care)
+{
+    for (std::string const key : {"node_timeout_ms", "deadline_ms", "retry_delay_min_ms", "retry_delay_max_ms",
+                                  "extend_interval_ms", "stop_margin_ms", "max_hold_ms"})
+        BOOST_TEST(problem_with(with_lock('"' + key + "\": \"1s\"")) ==
+                   "lock." + key + ": expected a whole number of milliseconds, found \"1s\"");
+    for (std::string const key :
+         {"connect_timeout_ms", "reconnect_delay_min_ms", "reconnect_delay_max_ms", "stall_timeout_ms"})
+        BOOST_TEST(problem_with(with_key('"' + key + "\": 1.5")) ==
+                   key + ": expected a whole number of milliseconds, found 1.5");
+}
+
+BOOST_AUTO_TEST_CASE(other_types_are_checked_too)
+{
+    BOOST_TEST(problem_with(with_lock(R"("auto_extend": 1)")) == "lock.auto_extend: expected true or false, found 1");
+    BOOST_TEST(problem_with(with_lock(R"("drift": "1%")")) == "lock.drift: expected a number, found \"1%\"");
+    BOOST_TEST(problem_with(with_key(R"("client_name": 5)")) == "client_name: expected a string, found 5");
+    BOOST_TEST(problem_with(with_key(R"("lock": 5)")) == "lock: expected an object, found 5");
+    REDLOCK_TEST_CONTAINS(problem_with(with_lock(R"("attempts_max": 4294967296)")),
+                          "lock.attempts_max: expected a whole number between 0 and 4294967295, found 4294967296");
+    REDLOCK_TEST_CONTAINS(problem_with(with_lock(R"("attempts_max": -1)")), "lock.attempts_max: expected a whole number");
+    REDLOCK_TEST_CONTAINS(problem_with(with_key(R"("node_queue_max": 1.5)")), "node_queue_max: expected a whole number");
+}
+
+BOOST_AUTO_TEST_CASE(a_long_value_is_shortened_in_the_message)
+{
+    std::string const text = problem_with(with_lock("\"ttl_ms\": \"" + std::string(10'000, 'x') + '"'));
+    BOOST_TEST(text.size() < 150u);
+    BOOST_TEST(text.ends_with("..."));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_well_formed_is_validated)
+{
+    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 5)")) ==
+               "lock: lock_options::ttl is 5 ms; it must be between 10 ms and 30 days");
+    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 9223372036854775807)")) ==
+               "lock: lock_options::ttl is 9223372036854775807 ms; it must be between 10 ms and 30 days");
+    BOOST_TEST(problem_with(with_key(R"("connect_timeout_ms": 1)")) ==
+               "config::connect_timeout is 1 ms; it must be between 10 ms and 10 min");
+    BOOST_TEST(problem_with(with_key(R"("client_name": "")")) == "config::client_name is empty");
+    BOOST_TEST(problem_with(with_node("\"redis://A\"")) ==
+               "nodes[1] (A:6379): the same server as nodes[0]; every vote must come from a server of its own");
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_key_is_an_error_that_names_the_nearest_known_one)
+{
+    BOOST_TEST(problem_with(with_lock(R"("tll_ms": 5000)")) ==
+               "lock: unknown key \"tll_ms\"; the nearest known one is \"ttl_ms\"");
+    BOOST_TEST(problem_with(with_lock(R"("ttl": 5000)")) ==
+               "lock: unknown key \"ttl\"; the nearest known one is \"ttl_ms\"");
+    BOOST_TEST(problem_with(with_lock(R"("retry_min_ms": 5)")) ==
+               "lock: unknown key \"retry_min_ms\"; the nearest known one is \"retry_delay_min_ms\"");
+    BOOST_TEST(problem_with(with_key(R"("conect_timeout_ms": 5000)")) ==
+               "unknown key \"conect_timeout_ms\"; the nearest known one is \"connect_timeout_ms\"");
+    BOOST_TEST(problem_with(R"({"node": ["redis://a"]})") == "unknown key \"node\"; the nearest known one is \"nodes\"");
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "user": "x"})")) ==
+               "nodes[1]: unknown key \"user\"; the nearest known one is \"username\"");
+    BOOST_TEST(problem_with(with_key(R"("Client_Name": "x")")) ==
+               "unknown key \"Client_Name\"; the nearest known one is \"client_name\"");
+}
+
+BOOST_AUTO_TEST_CASE(a_key_of_another_level_is_unknown)
+{
+    REDLOCK_TEST_CONTAINS(problem_with(with_key(R"("ttl_ms": 5000)")), "unknown key \"ttl_ms\"");
+    REDLOCK_TEST_CONTAINS(problem_with(with_lock(R"("nodes": [])")), "lock: unknown key \"nodes\"");
+}
+
+BOOST_AUTO_TEST_CASE(a_key_that_appears_twice_is_an_error)
+{
+    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 5000, "ttl_ms": 6000)")) == "lock.ttl_ms: this key appears twice");
+    BOOST_TEST(problem_with(with_key(R"("nodes": ["redis://b"])")) == "nodes: this key appears twice");
+    std::string const twice = "nodes[1].host: this key appears twice";
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "port": 1, "host": "c"})")) == twice);
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "\u0068ost": "c"})")) == twice);
+}
+
+BOOST_AUTO_TEST_CASE(equal_keys_of_different_objects_are_fine)
+{
+    BOOST_TEST(problem_with(R"({"nodes": [{"host": "a"}, {"host": "b"}, {"host": "c"}], "lock": {}})") == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_node_is_a_url_or_an_object)
+{
+    BOOST_TEST(problem_with(with_node("17")) == "nodes[1]: expected a redis:// URL or an object, found a number");
+    BOOST_TEST(problem_with(with_node("null")) == "nodes[1]: expected a redis:// URL or an object, found something else");
+    BOOST_TEST(problem_with(with_node("[]")) == "nodes[1]: expected a redis:// URL or an object, found a list");
+    BOOST_TEST(problem_with(with_node("\"b\"")) == "nodes[1]: the URL has no scheme; write redis://host:port");
+    BOOST_TEST(problem_with(with_node("{}")) == "nodes[1].host: this key is missing");
+    BOOST_TEST(problem_with(with_node(R"({"host": ""})")) == "nodes[1]: the host is empty");
+    BOOST_TEST(problem_with(with_node(R"({"host": 5})")) == "nodes[1].host: expected a string, found a number");
+    for (std::string const port : {"0", "65536", "-1", "1.5", "\"6379\""})
+        REDLOCK_TEST_CONTAINS(problem_with(with_node(R"({"host": "b", "port": )" + port + "}")),
+                              "nodes[1].port: expected a whole number between 1 and 65535, found ");
+    REDLOCK_TEST_CONTAINS(problem_with(with_node(R"({"host": "b", "database": 65536})")),
+                          "nodes[1].database: expected a whole number between 0 and 65535, found ");
+}
+
+BOOST_AUTO_TEST_CASE(secrets_are_never_repeated)
+{
+    for (std::string const bad : {
+             R"({"host": "b", "username": "app", "password": ["hunter2"]})", R"({"host": "b", "password": {"hunter2": 1}})",
+             R"({"host": "b", "port": "hunter2"})", R"({"host": ["hunter2"]})", R"({"host": "b", "password": 4711})",
+             R"({"host": "b", "password": 4711, "port": 0})", R"({"host": "b", "pasword": "hunter2"})",
+             R"({"host": "b c", "password": "hunter2"})",
+             R"({"host": "hunter2@b", "password": "x"})", R"({"host": "b", "username": "", "password": "hunter2"})",
+             R"("redis://app:hunter2@b:x")", R"("redis://hunter2@b")", R"(["redis://app:hunter2@b"])",
+             R"({"host": "b", "password": "hunter2)", R"({"host": "b", "password": "hunter2" "x"})",
+             R"({"host": "b", "password": "hunter2\x"})", R"({"host": "b", "password": hunter2})",
+             R"({"host": "a", "username": "app", "password": "hunter2"})",
+             "{\"host\": \"b\", \"password\": \"hunter2\n\"}", R"({"redis://app:hunter2@b": {}})",
+             R"({"host": "b", "app:hunter2@b": 1, "app:hunter2@b": 2})"}) {
+        std::string const text = problem_with(with_node(bad));
+        BOOST_TEST(!text.empty(), bad << " was accepted");
+        BOOST_TEST(!contains(text, "hunter"), text);
+        BOOST_TEST(!contains(text, "4711"), text);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock

@@ -1,0 +1,213 @@
+#include "message_support.hpp"
+
+#include <redlock/config.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <vector>
+
+namespace redlock {
+
+namespace {
+
+node_address parsed(std::string_view url) { return node_address::from_url(url); }
+
+std::string problem_with(std::string_view url)
+{
+    return message_of<config_error>([&] { node_address::from_url(url); });
+}
+
+void check_problem(std::string_view url, std::string_view expected)
+{
+    std::string const text = problem_with(url);
+    BOOST_TEST(contains(text, expected), url << ": \"" << text << '"');
+    BOOST_TEST(text.starts_with("the URL"), text);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(addresses)
+
+BOOST_AUTO_TEST_CASE(a_host_is_enough)
+{
+    node_address const address = parsed("redis://10.0.0.1");
+    BOOST_TEST(address.host == "10.0.0.1");
+    BOOST_TEST(address.port == 6379);
+    BOOST_TEST(address.username == "default");
+    BOOST_TEST(address.password == "");
+    BOOST_TEST(address.database == 0);
+}
+
+BOOST_AUTO_TEST_CASE(everything_that_a_url_can_hold)
+{
+    node_address const address = parsed("redis://app:s3cret@cache-1.example_net:7001/15");
+    BOOST_TEST(address.host == "cache-1.example_net");
+    BOOST_TEST(address.port == 7001);
+    BOOST_TEST(address.username == "app");
+    BOOST_TEST(address.password == "s3cret");
+    BOOST_TEST(address.database == 15);
+}
+
+BOOST_AUTO_TEST_CASE(a_password_without_a_user_belongs_to_the_default_user)
+{
+    node_address const address = parsed("redis://:s3cret@localhost");
+    BOOST_TEST(address.username == "default");
+    BOOST_TEST(address.password == "s3cret");
+}
+
+BOOST_AUTO_TEST_CASE(the_scheme_may_be_in_capitals)
+{
+    BOOST_TEST(parsed("REDIS://localhost").host == "localhost");
+}
+
+BOOST_AUTO_TEST_CASE(user_and_password_may_be_percent_encoded)
+{
+    node_address const address = parsed("redis://a%40b:p%2Fq%3a%3F%23%25%e2%82%AC@h");
+    BOOST_TEST(address.username == "a@b");
+    BOOST_TEST(address.password == "p/q:?#%\xe2\x82\xac");
+}
+
+BOOST_AUTO_TEST_CASE(a_password_may_contain_colons)
+{
+    BOOST_TEST(parsed("redis://app:a:b:c@h").password == "a:b:c");
+}
+
+BOOST_AUTO_TEST_CASE(ipv6_addresses_stand_in_brackets)
+{
+    BOOST_TEST(parsed("redis://[::1]").host == "::1");
+    BOOST_TEST(parsed("redis://[2001:db8::17]:7000/2").host == "2001:db8::17");
+    BOOST_TEST(parsed("redis://[2001:db8::17]:7000/2").port == 7000);
+    BOOST_TEST(parsed("redis://u:p@[::ffff:10.0.0.1]:1").host == "::ffff:10.0.0.1");
+    BOOST_TEST(parsed("redis://[fe80::1%25eth0]").host == "fe80::1%eth0");
+}
+
+BOOST_AUTO_TEST_CASE(ports_and_databases_at_their_bounds)
+{
+    BOOST_TEST(parsed("redis://h:1").port == 1);
+    BOOST_TEST(parsed("redis://h:65535").port == 65535);
+    BOOST_TEST(parsed("redis://h/").database == 0);
+    BOOST_TEST(parsed("redis://h/65535").database == 65535);
+}
+
+BOOST_AUTO_TEST_CASE(only_the_redis_scheme_is_known)
+{
+    check_problem("", "the URL is empty");
+    check_problem("localhost:6379", "no scheme; write redis://host:port");
+    check_problem("redis:localhost", "no scheme");
+    check_problem("http://localhost", "scheme must be redis://");
+    check_problem("://localhost", "scheme must be redis://");
+    check_problem("rediss://localhost", "TLS is not supported by this version");
+    check_problem("unix:///run/redis.sock", "unix://: Unix domain sockets are not supported by this version");
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_port_is_refused)
+{
+    for (auto url : {"redis://h:", "redis://h:0", "redis://h:65536", "redis://h:4294967297", "redis://h:x", "redis://h:63a",
+                     "redis://h:-1", "redis://h:+1", "redis://[::1]:0", "redis://[::1]:", "redis://h:99999999999999999999"})
+        check_problem(url, "port is not a number between 1 and 65535");
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_database_is_refused)
+{
+    for (auto url : {"redis://h/65536", "redis://h/x", "redis://h/1x", "redis://h/-1", "redis://h/1/2", "redis://h//",
+                     "redis://h/99999999999999999999"})
+        check_problem(url, "database is not a number between 0 and 65535");
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_host_is_refused)
+{
+    check_problem("redis://", "host is empty");
+    check_problem("redis://:6379", "host is empty");
+    check_problem("redis:///3", "host is empty");
+    check_problem("redis://u:p@/3", "host is empty");
+    check_problem("redis://h\xc3\xa9", "a character other than letters, digits");
+    check_problem("redis://h%20x", "a character other than letters, digits");
+    check_problem("redis://a,b", "a character other than letters, digits");
+    check_problem("redis://h]", "a character other than letters, digits");
+    check_problem("redis://...", "no letter or digit");
+    check_problem("redis://" + std::string(254, 'a'), "longer than 253 characters");
+}
+
+BOOST_AUTO_TEST_CASE(spaces_and_control_characters_are_refused)
+{
+    for (char const bad : {' ', '\t', '\n', '\r', '\x7f', '\0'}) {
+        for (std::string url : {"redis://h?", "redis://h?i", "?redis://h", "redis://u:p?q@h"}) {
+            url[url.find('?')] = bad;
+            check_problem(url, "a space or a control character");
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_ipv6_address_is_refused)
+{
+    check_problem("redis://[::1", "no closing bracket");
+    check_problem("redis://[::1:6379", "no closing bracket");
+    check_problem("redis://::1", "must stand in brackets");
+    check_problem("redis://2001:db8::1:6379", "must stand in brackets");
+    check_problem("redis://[]", "not an IPv6 address");
+    check_problem("redis://[10.0.0.1]", "not an IPv6 address");
+    check_problem("redis://[::g]", "not an IPv6 address");
+    check_problem("redis://[::1%00x]", "not an IPv6 address");
+    check_problem("redis://[::1%25]", "not an IPv6 address");
+    check_problem("redis://[::1]x", "something other than a port");
+    check_problem("redis://[::1]6379", "something other than a port");
+}
+
+BOOST_AUTO_TEST_CASE(queries_and_fragments_are_refused)
+{
+    for (auto url : {"redis://h?db=1", "redis://h/1?timeout=5", "redis://h#x", "redis://u:p?q@h", "redis://u:p#q@h"})
+        check_problem(url, "takes no parameters");
+}
+
+BOOST_AUTO_TEST_CASE(credentials_without_a_password_are_refused)
+{
+    for (auto url : {"redis://app@h", "redis://app:@h", "redis://:@h", "redis://@h"})
+        check_problem(url, "has no password before its '@'");
+}
+
+BOOST_AUTO_TEST_CASE(broken_percent_encoding_is_refused)
+{
+    for (auto url : {"redis://u:p%@h", "redis://u:p%4@h", "redis://u:%zz@h", "redis://u:%4g@h", "redis://u%:p@h",
+                     "redis://u:%-1@h", "redis://u:%+1@h", "redis://u:%0x@h"})
+        check_problem(url, "two hexadecimal digits");
+}
+
+BOOST_AUTO_TEST_CASE(characters_that_move_the_borders_must_be_encoded)
+{
+    check_problem("redis://u:p@q@h", "write %40");
+    check_problem("redis://u:p/q@h", "write %2F");
+}
+
+BOOST_AUTO_TEST_CASE(no_error_repeats_a_password)
+{
+    std::vector<std::string> const around_the_secret[] = {
+        {"redis://app:", "@h:0"},        {"redis://app:", "@h:x"},        {"redis://app:", "@h/x"},
+        {"redis://app:", "@"},           {"redis://app:", "@[::1"},       {"redis://app:", "@::1"},
+        {"redis://app:", "@h?x"},        {"redis://app:", "@h h"},        {"redis://app:", "/x@h"},
+        {"redis://app:", "@x@h"},        {"redis://app:", "%@h"},         {"redis://app:", ""},
+        {"redis://", "@h"},              {"redis://", ":@h"},             {"redis://:", ""},
+        {"rediss://app:", "@h"},         {"http://app:", "@h"},           {"app:", "@h"},
+        {"", "://h"},                    {"unix://app:", "@/run/socket"}, {"redis://h:", ""},
+        {"redis://h/", ""},              {"redis://[", "]"},              {"redis://h, ", ""},
+        {"redis://app:", "\n@h"},        {"redis://app:", "#@h"},         {"redis://[::1]", ""},
+    };
+    std::string const secret = "hunter2";
+    for (auto const& parts : around_the_secret) {
+        std::string const url = parts[0] + secret + parts[1];
+        std::string const text = problem_with(url);
+        BOOST_TEST(!text.empty(), url << " was accepted");
+        BOOST_TEST(!contains(text, secret), text);
+        BOOST_TEST(!contains(text, "hunter"), text);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_address_prints_host_and_port_only)
+{
+    BOOST_TEST(parsed("redis://app:s3cret@h:7000/3").to_string() == "h:7000");
+    BOOST_TEST(parsed("redis://:s3cret@[::1]").to_string() == "[::1]:6379");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock

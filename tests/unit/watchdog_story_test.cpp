@@ -1,0 +1,279 @@
+// Leases over nodes in memory: extensions and their four outcomes, loss, and time that plays tricks.
+#include "support/world.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/test/unit_test.hpp>
+
+namespace {
+
+using namespace redlock::testing;
+using namespace redlock;
+using detail::verb;
+
+struct lease_world : world {
+    explicit lease_world(std::size_t node_count = 3) : world{node_count} { start(); }
+
+    lease acquire(std::string name = "resource", lock_options const& options = {.ttl = 9s})
+    {
+        auto story = [&]() -> asio::awaitable<lease> {
+            redlock::lock resource{*client, name, options};
+            auto acquiring = resource.acquire(asio::use_awaitable);
+            co_return co_await std::move(acquiring);
+        };
+        return run(story());
+    }
+
+    // What wait_lost said, once it has.
+    std::optional<error_code> lost;
+    time_point lost_at{};
+    void watch(lease& held)
+    {
+        held.wait_lost([this](error_code ec) {
+            lost = ec;
+            lost_at = virtual_clock::now();
+        });
+    }
+
+    error_code extend(lease& held)
+    {
+        auto story = [&]() -> asio::awaitable<error_code> {
+            auto extending = held.extend(asio::as_tuple(asio::use_awaitable));
+            auto [ec] = co_await std::move(extending);
+            co_return ec;
+        };
+        return run(story());
+    }
+
+    error_code release(lease& held)
+    {
+        auto story = [&]() -> asio::awaitable<error_code> {
+            auto releasing = held.release(asio::as_tuple(asio::use_awaitable));
+            auto [ec] = co_await std::move(releasing);
+            co_return ec;
+        };
+        return run(story());
+    }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(watchdog_story)
+
+BOOST_FIXTURE_TEST_CASE(extends_every_third_of_the_ttl, lease_world)
+{
+    lease held = acquire();
+    advance(60s);
+    BOOST_TEST(held.valid());
+    BOOST_TEST(held.nodes_held() == 3u);
+    BOOST_TEST(nodes[0]->count(verb::extend) >= 19u);
+    BOOST_TEST(nodes[0]->count(verb::extend) <= 20u);
+    BOOST_TEST(counters().extensions_renewed == nodes[0]->count(verb::extend));
+}
+
+BOOST_FIXTURE_TEST_CASE(does_not_extend_when_told_so, lease_world)
+{
+    lease held = acquire("resource", {.ttl = 9s, .auto_extend = false});
+    auto const end = held.valid_until();
+    watch(held);
+    advance(30s);
+    BOOST_TEST(nodes[0]->count(verb::extend) == 0u);
+    BOOST_TEST(!held.valid());
+    BOOST_REQUIRE(lost.has_value());
+    BOOST_TEST(*lost == errc::lease_lost);
+    BOOST_TEST((lost_at == end - 900ms));  // the default stop_margin is ttl/10
+}
+
+BOOST_FIXTURE_TEST_CASE(unknown_is_not_lost_and_is_tried_again_while_validity_lasts, lease_world)
+{
+    lease held = acquire();
+    watch(held);
+    advance(2900ms);
+    nodes[0]->stop();
+    nodes[1]->stop();
+    advance(3s);  // the extension after 3 s finds no majority
+    BOOST_TEST(counters().extensions_unknown >= 1u);
+    BOOST_TEST(held.valid());
+    nodes[0]->go_on();
+    advance(4s);
+    BOOST_TEST(held.valid());
+    BOOST_TEST(!lost.has_value());
+    BOOST_TEST(counters().extensions_lost == 0u);
+    BOOST_TEST(counters().extensions_renewed >= 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lease_that_cannot_be_extended_is_lost_stop_margin_before_its_end, lease_world)
+{
+    lease held = acquire();
+    watch(held);
+    auto const end = held.valid_until();
+    for (auto& n : nodes) n->stop();
+    advance(20s);
+    BOOST_REQUIRE(lost.has_value());
+    BOOST_TEST(*lost == errc::lease_lost);
+    BOOST_TEST((lost_at == end - 900ms));
+    BOOST_TEST(counters().leases_lost == 1u);
+    BOOST_TEST(nodes[0]->batches < 60u);  // the tries were bounded
+}
+
+BOOST_FIXTURE_TEST_CASE(a_majority_that_is_gone_is_lost_at_once, lease_world)
+{
+    lease held = acquire();
+    watch(held);
+    advance(1s);
+    nodes[0]->set("resource", "foreign");
+    nodes[2]->del("resource");
+    advance(3s);
+    BOOST_REQUIRE(lost.has_value());
+    BOOST_TEST(*lost == errc::lease_lost);
+    BOOST_TEST(!held.valid());
+    BOOST_TEST(extend(held) == errc::lease_lost);
+    BOOST_TEST(release(held) == errc::lease_lost);
+    BOOST_TEST(*nodes[0]->get("resource") == "foreign");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_minority_that_is_gone_is_no_loss, lease_world)
+{
+    lease held = acquire();
+    watch(held);
+    nodes[1]->set("resource", "foreign");
+    advance(30s);
+    BOOST_TEST(!lost.has_value());
+    BOOST_TEST(held.valid());
+    BOOST_TEST(held.nodes_held() == 2u);
+    BOOST_TEST(!release(held));
+    BOOST_TEST(*nodes[1]->get("resource") == "foreign");
+}
+
+BOOST_FIXTURE_TEST_CASE(extending_by_hand_needs_a_majority, lease_world)
+{
+    lease held = acquire("resource", {.ttl = 9s, .auto_extend = false});
+    advance(5s);
+    auto const before = held.valid_until();
+    BOOST_TEST(!extend(held));
+    BOOST_TEST((held.valid_until() == before + 5s + 100us));  // from the moment that it was sent
+    nodes[0]->stop();
+    nodes[1]->stop();
+    BOOST_TEST(extend(held) == errc::no_majority);
+    BOOST_TEST(held.valid());  // until its old end
+}
+
+BOOST_FIXTURE_TEST_CASE(extending_what_somebody_else_holds_never_succeeds, lease_world)
+{
+    lease held = acquire("resource", {.ttl = 9s, .auto_extend = false});
+    for (auto& n : nodes) n->set("resource", "foreign");
+    BOOST_TEST(extend(held) == errc::lease_lost);
+    BOOST_TEST(!held.valid());
+    for (auto& n : nodes) BOOST_TEST(*n->get("resource") == "foreign");
+}
+
+BOOST_FIXTURE_TEST_CASE(never_extends_after_the_deadline_even_when_a_timer_was_late, lease_world)
+{
+    lease held = acquire();
+    watch(held);
+    pause(9s);  // a process that was paused past the end: no timer ran
+    BOOST_TEST(!held.valid());  // the clock is believed, not the timer
+    advance(1ms);
+    BOOST_REQUIRE(lost.has_value());
+    BOOST_TEST(counters().watchdog_late == 1u);
+    BOOST_TEST(nodes[0]->count(verb::extend) == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_answer_after_the_end_does_not_revive_a_lease, lease_world)
+{
+    lease held = acquire();
+    watch(held);
+    advance(2900ms);
+    for (auto& n : nodes) n->back = 7s;  // extended on the servers, answered when the lease is over
+    advance(20s);
+    BOOST_TEST(lost.has_value());
+    BOOST_TEST(!held.valid());
+    BOOST_TEST(release(held) == errc::lease_lost);
+    for (auto& n : nodes) n->back = 0s;
+    advance(20s);
+    BOOST_TEST(keys() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(extensions_that_are_due_together_share_one_request_a_node, lease_world)
+{
+    std::vector<lease> held;
+    for (int i = 0; i < 50; ++i) {
+        held.push_back(acquire("lock" + std::to_string(i)));
+        advance(200us);  // acquired over 10 ms: well within what the watchdog takes together
+    }
+    auto const before = nodes[0]->batches;
+    advance(3s);
+    BOOST_TEST(nodes[0]->count(verb::extend) == 50u);
+    BOOST_TEST(nodes[0]->batches - before == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(operations_of_one_turn_share_one_request_a_node, lease_world)
+{
+    int acquired = 0;
+    for (int i = 0; i < 100; ++i) {
+        redlock::lock resource{*client, "lock" + std::to_string(i), {.ttl = 9s}};
+        auto keep = std::make_shared<lease>();
+        resource.acquire([&acquired, keep](error_code ec, lease got) {
+            acquired += !ec;
+            *keep = std::move(got);
+        });
+    }
+    advance(1ms);
+    BOOST_TEST(acquired == 100);
+    BOOST_TEST(nodes[0]->count(verb::acquire) == 100u);
+    BOOST_TEST((nodes[0]->received.front().at == nodes[0]->received[99].at));
+    BOOST_TEST(nodes[0]->batches == 2u);  // the leases went with their handlers: the releases shared a round, too
+    BOOST_TEST(nodes[0]->count(verb::release) == 100u);
+}
+
+BOOST_FIXTURE_TEST_CASE(releasing_confirms_with_a_majority_and_tells_lost_from_unknown, lease_world)
+{
+    lease first = acquire();
+    BOOST_TEST(!release(first));
+    BOOST_TEST(!first.valid());
+    BOOST_TEST(!release(first));  // again: the same answer, nothing is sent twice
+    advance(1ms);
+    BOOST_TEST(nodes[0]->count(verb::release) == 1u);
+
+    lease second = acquire();
+    nodes[0]->stop();
+    nodes[1]->stop();
+    BOOST_TEST(release(second) == errc::release_unconfirmed);
+    nodes[0]->go_on();
+    nodes[1]->go_on();
+    advance(1ms);
+    BOOST_TEST(keys() == 0u);
+
+    lease third = acquire();
+    nodes[0]->del("resource");
+    nodes[1]->del("resource");
+    BOOST_TEST(release(third) == errc::lease_lost);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_released_lease_ends_its_watch, lease_world)
+{
+    lease held = acquire();
+    watch(held);
+    advance(1s);
+    held = lease{};
+    advance(1ms);
+    BOOST_REQUIRE(lost.has_value());
+    BOOST_TEST(*lost == asio::error::operation_aborted);
+    BOOST_TEST(keys() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(many_leases_live_for_long, lease_world)
+{
+    std::vector<lease> held;
+    for (int i = 0; i < 500; ++i) held.push_back(acquire("lock" + std::to_string(i)));
+    advance(120s);
+    for (auto const& l : held) BOOST_TEST(l.valid());
+    BOOST_TEST(counters().leases_lost == 0u);
+    BOOST_TEST(client->status().leases == 500u);
+    held.clear();
+    advance(10ms);
+    BOOST_TEST(keys() == 0u);
+    BOOST_TEST(client->status().leases == 0u);
+    BOOST_TEST(client->status().releases_pending == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
