@@ -1,0 +1,208 @@
+// Connections that break, servers that come back, and a server that does not keep up.
+#include "support/cluster.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace redlock::testing {
+namespace {
+
+constexpr lock_options steady{.ttl = 10s, .extend_interval = 200ms};
+
+config with_stall_timeout(std::chrono::milliseconds d)
+{
+    config c = quick_config();
+    c.stall_timeout = d;
+    return c;
+}
+
+config with_queue(std::size_t max)
+{
+    config c = quick_config();
+    c.node_queue_max = max;
+    c.stall_timeout = 60s;
+    return c;
+}
+
+struct impatient_nodes : cluster {
+    impatient_nodes() : cluster{3, with_stall_timeout(400ms)} {}
+};
+
+struct remembering_nodes : cluster {
+    remembering_nodes() : cluster{3, quick_config(), {.appendonly = true}} {}
+};
+
+struct short_queues : cluster {
+    short_queues() : cluster{3, with_queue(8)} {}
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(reconnect)
+
+BOOST_FIXTURE_TEST_CASE(a_server_that_is_restarted_votes_again, three_nodes)
+{
+    run([&]() -> asio::awaitable<void> {
+        lock const before{nodes, "before", steady};
+        lease survivor = co_await before.acquire();
+        bool const everywhere = co_await eventually([&] { return survivor.nodes_held() == 3; });
+        BOOST_TEST(everywhere);
+
+        servers[1].kill();
+        bool const down = co_await eventually([&] { return nodes.status().nodes[1].state == node_state::down; });
+        BOOST_TEST(down);
+        BOOST_TEST(nodes.status().nodes[1].last_error == errc::node_unreachable);
+        BOOST_TEST(survivor.valid());
+        servers[1].restart();
+        bool const back = co_await eventually([&] { return nodes.status().nodes[1].state == node_state::usable; });
+        BOOST_TEST(back);
+        BOOST_TEST(nodes.status().nodes[1].connects == 2u);
+
+        // What the server has forgotten is known to be gone; the majority keeps the lease.
+        bool const gone = co_await eventually([&] { return survivor.nodes_held() == 2; });
+        BOOST_TEST(gone);
+        BOOST_TEST(survivor.valid());
+        lock const after{nodes, "after", long_ttl};
+        lease fresh = co_await after.acquire();
+        bool const all = co_await eventually([&] { return fresh.nodes_held() == 3; });
+        BOOST_TEST(all);
+    });
+}
+
+BOOST_FIXTURE_TEST_CASE(a_server_that_is_down_at_the_start_joins_later, three_nodes)
+{
+    servers[0].kill();
+    usable_at_start = 2;
+    run([&]() -> asio::awaitable<void> {
+        servers[0].restart();
+        bool const all = co_await eventually([&] { return usable() == 3; });
+        BOOST_TEST(all);
+    });
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lease_survives_restarts_of_servers_that_remember, remembering_nodes)
+{
+    run([&]() -> asio::awaitable<void> {
+        lock const resource{nodes, "r", steady};
+        lease held = co_await resource.acquire();
+        bool const everywhere = co_await eventually([&] { return held.nodes_held() == 3; });
+        BOOST_TEST(everywhere);
+        for (std::size_t i = 0; i < 3; ++i) {
+            servers[i].restart();
+            bool const back = co_await eventually([&] { return nodes.status().nodes[i].connects == 2; });
+            BOOST_TEST_REQUIRE(back);
+            BOOST_TEST(held.valid());
+        }
+        BOOST_TEST(held.nodes_held() == 3u);
+        BOOST_TEST(servers_with("r") == 3u);
+    });
+}
+
+BOOST_FIXTURE_TEST_CASE(a_release_is_owed_to_a_server_that_is_down, remembering_nodes)
+{
+    run([&]() -> asio::awaitable<void> {
+        lock const resource{nodes, "r", long_ttl};
+        lease held = co_await resource.acquire();
+        bool const everywhere = co_await eventually([&] { return held.nodes_held() == 3; });
+        BOOST_TEST(everywhere);
+        servers[2].kill();
+        co_await held.release();
+        co_await nodes.drain();  // every node that can be reached
+        BOOST_TEST(servers_with("r") == 0u);
+
+        servers[2].restart();  // with the key, from its log
+        bool const gone = co_await eventually([&] { return servers[2].command({"EXISTS", "r"}) == "0"; });
+        BOOST_TEST(gone, "it would expire in 20 s");
+        auto const stats = servers[2].command({"INFO", "commandstats"});
+        BOOST_TEST(stats.find("cmdstat_del:calls=1,") != std::string::npos, "it was not there: " << stats);
+    });
+}
+
+BOOST_FIXTURE_TEST_CASE(a_connection_without_answers_is_given_up, impatient_nodes)
+{
+    run([&]() -> asio::awaitable<void> {
+        lock const resource{nodes, "r", steady};
+        lease held = co_await resource.acquire();
+        bool const everywhere = co_await eventually([&] { return held.nodes_held() == 3; });
+        BOOST_TEST(everywhere);
+        stopwatch watch;
+        servers[1].stop();
+        bool const given_up = co_await eventually([&] { return nodes.status().nodes[1].state == node_state::down; });
+        BOOST_TEST(given_up);
+        BOOST_TEST(watch.ms() < 3'000);
+        BOOST_TEST(nodes.status().nodes[1].last_error == errc::node_timeout);
+        BOOST_TEST(nodes.status().nodes[1].last_error_text.find("stall_timeout") != std::string::npos);
+        servers[1].resume();
+        bool const back = co_await eventually([&] { return nodes.status().nodes[1].state == node_state::usable; });
+        BOOST_TEST(back);
+        bool const all = co_await eventually([&] { return held.nodes_held() == 3 && held.valid(9s); });
+        BOOST_TEST(all);
+    });
+}
+
+// Nothing was asked, so nothing can be missing: only a ping of the client's own finds out.
+BOOST_FIXTURE_TEST_CASE(an_idle_connection_is_looked_after_as_well, impatient_nodes)
+{
+    run([&]() -> asio::awaitable<void> {
+        co_await pause(1500ms);
+        for (auto const& n : nodes.status().nodes) BOOST_TEST(n.connects == 1u, "a quiet connection is no dead one");
+        servers[0].stop();
+        bool const given_up = co_await eventually([&] { return nodes.status().nodes[0].state == node_state::down; });
+        BOOST_TEST(given_up);
+        servers[0].resume();
+        bool const back = co_await eventually([&] { return usable() == 3; });
+        BOOST_TEST(back);
+    });
+}
+
+// The servers cut all connections again and again. Whatever was half done is finished later: no key stays anywhere.
+BOOST_FIXTURE_TEST_CASE(connections_that_break_all_the_time, three_nodes)
+{
+    run([&]() -> asio::awaitable<void> {
+        std::size_t acquired = 0;
+        for (int i = 0; i < 60; ++i) {
+            lock const resource{nodes, "r" + std::to_string(i % 5),
+                                {.ttl = 20s, .node_timeout = 200ms, .deadline = 2s, .retry_delay_max = 50ms}};
+            auto [ec, held] = co_await resource.acquire(asio::as_tuple);
+            acquired += !ec;
+            for (auto const& server : servers)
+                if (i % 3 != 0) server.command({"CLIENT", "KILL", "TYPE", "normal"});
+        }
+        BOOST_TEST(acquired > 30u);
+        for (auto const& server : servers) {
+            bool const empty = co_await eventually([&] { return server.command({"DBSIZE"}) == "0"; });
+            BOOST_TEST(empty, "keys stayed: " << server.command({"KEYS", "*"}));
+        }
+    });
+}
+
+BOOST_FIXTURE_TEST_CASE(a_server_that_does_not_keep_up_slows_nobody_down, short_queues)
+{
+    run([&]() -> asio::awaitable<void> {
+        servers[0].stop();
+        bool queue_was_full = false;
+        long long slowest_ms = 0;
+        for (int i = 0; i < 150; ++i) {
+            lock const resource{nodes, "r" + std::to_string(i), {.ttl = 60s, .node_timeout = 10s}};
+            attempt_report report;
+            stopwatch watch;
+            lease held = co_await resource.acquire(report);
+            slowest_ms = std::max(slowest_ms, watch.ms());
+            queue_was_full |= report.nodes[0].error == errc::node_queue_full;
+            co_await held.release();
+        }
+        BOOST_TEST(queue_was_full);
+        BOOST_TEST(slowest_ms < 2'000);
+        servers[0].resume();
+        co_await nodes.drain();
+        for (auto const& server : servers) BOOST_TEST(server.command({"DBSIZE"}) == "0");
+        lock const resource{nodes, "r", long_ttl};
+        lease held = co_await resource.acquire();
+        bool const all = co_await eventually([&] { return held.nodes_held() == 3; });
+        BOOST_TEST(all, "it keeps up again");
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing
