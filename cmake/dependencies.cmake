@@ -8,27 +8,34 @@ find_package(nlohmann_json 3.11 REQUIRED)
 
 function(redlock_boost_version directory result)
     set(${result} 0 PARENT_SCOPE)
-    if(EXISTS "${directory}/boost/version.hpp")
+    if(EXISTS "${directory}/boost/redis/connection.hpp")
         file(STRINGS "${directory}/boost/version.hpp" line REGEX "^#define BOOST_VERSION [0-9]+")
         string(REGEX MATCH "[0-9]+" version "${line}")
         set(${result} ${version} PARENT_SCOPE)
     endif()
 endfunction()
 
-find_path(REDLOCK_BOOST_INCLUDE boost/redis/connection.hpp
-    HINTS "${BOOST_ROOT}/include" "$ENV{BOOST_ROOT}/include" PATHS "${REDLOCK_DEPS}/boost/usr/include"
-    DOC "A folder that holds Boost >= 1.88")
-set(boost_version 0)
-if(REDLOCK_BOOST_INCLUDE)
-    redlock_boost_version("${REDLOCK_BOOST_INCLUDE}" boost_version)
+# The first that is new enough: what the user named, the system's, what cmake/setup.sh unpacked.
+set(REDLOCK_BOOST_INCLUDE "" CACHE PATH "A folder that holds boost/ of release 1.88 or newer; empty: look for it")
+set(boost_include "")
+foreach(candidate IN ITEMS "${REDLOCK_BOOST_INCLUDE}" "${BOOST_ROOT}/include" "$ENV{BOOST_ROOT}/include"
+        /usr/local/include /usr/include "${REDLOCK_DEPS}/boost/usr/include")
+    redlock_boost_version("${candidate}" boost_version)
+    if(boost_version GREATER_EQUAL 108800)
+        set(boost_include "${candidate}")
+        break()
+    elseif(boost_version GREATER 0)
+        list(APPEND boost_too_old "${candidate} (${boost_version})")
+    endif()
+endforeach()
+if(NOT boost_include)
+    message(FATAL_ERROR "redlock needs Boost >= 1.88 with Boost.Redis; too old: ${boost_too_old}. On Debian, cmake/setup.sh "
+        "fetches it; elsewhere set BOOST_ROOT or REDLOCK_BOOST_INCLUDE.")
 endif()
-if(boost_version LESS 108800)
-    message(FATAL_ERROR "redlock needs Boost >= 1.88 (found: ${boost_version}). On Debian, cmake/setup.sh fetches it; "
-        "elsewhere set BOOST_ROOT or REDLOCK_BOOST_INCLUDE.")
-endif()
+message(STATUS "Boost ${boost_version}: ${boost_include}")
 
 add_library(redlock_boost INTERFACE)
-target_include_directories(redlock_boost SYSTEM INTERFACE "${REDLOCK_BOOST_INCLUDE}")
+target_include_directories(redlock_boost SYSTEM INTERFACE "${boost_include}")
 target_link_libraries(redlock_boost INTERFACE Threads::Threads)
 target_compile_features(redlock_boost INTERFACE cxx_std_20)
 # boost::system and Boost.Test are used without their compiled parts.

@@ -46,7 +46,7 @@ install_packages() {
     [ -n "$missing" ] || return 0
     say "installing$missing"
     as_root apt-get update -qq
-    # The tests start servers of their own: policy-rc.d keeps the package's service from starting where none ran before.
+    # The tests start servers of their own; in a container or chroot, RUNLEVEL=1 keeps the package's service from starting.
     # shellcheck disable=SC2086
     as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $missing >/dev/null
 }

@@ -1,5 +1,6 @@
 #include "node/redis_node.hpp"
 
+#include "node/boost_redis_compat.hpp"
 #include "node/redis_codec.hpp"
 #include "node/scripts.hpp"
 #include "quorum/backoff.hpp"
@@ -8,10 +9,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/redis/connection.hpp>
-#include <boost/version.hpp>
 
 #include <cassert>
-#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -23,55 +22,6 @@ using redis::resp3::node_view;
 using steady = std::chrono::steady_clock;
 
 namespace {
-
-// Receives every RESP3 node of an answer, with the number of the call that it belongs to. Boost.Redis changed its adapters
-// in 1.90; this hides which form is in use. It never reports an error: that would end the connection.
-using node_sink = std::function<void(std::size_t call, node_view const& node)>;
-
-#if BOOST_VERSION >= 109000
-redis::any_adapter make_adapter(node_sink& sink)
-{
-    return redis::any_adapter{[&sink, call = std::size_t{0}](redis::any_adapter::parse_event event, node_view const& node,
-                                                             boost::system::error_code&) mutable {
-        if (event == redis::any_adapter::parse_event::node) sink(call, node);
-        if (event == redis::any_adapter::parse_event::done) ++call;
-    }};
-}
-#else
-struct sink_adapter {
-    node_sink* sink;
-    std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
-    void operator()(std::size_t call, node_view const& node, boost::system::error_code&) const { (*sink)(call, node); }
-};
-struct adapted_sink {
-    node_sink* sink;
-    friend sink_adapter boost_redis_adapt(adapted_sink& s) { return {s.sink}; }
-};
-redis::any_adapter make_adapter(node_sink& sink)
-{
-    adapted_sink adapted{&sink};
-    return redis::any_adapter{adapted};
-}
-#endif
-
-std::shared_ptr<redis::connection> make_connection(asio::any_io_executor const& executor)
-{
-#if BOOST_VERSION >= 108900
-    return std::make_shared<redis::connection>(executor, redis::logger{redis::logger::level::disabled});
-#else
-    return std::make_shared<redis::connection>(executor);
-#endif
-}
-
-template <class Handler>
-void run_connection(redis::connection& connection, redis::config const& settings, Handler handler)
-{
-#if BOOST_VERSION >= 108900
-    connection.async_run(settings, std::move(handler));
-#else
-    connection.async_run(settings, redis::logger{redis::logger::level::disabled}, std::move(handler));
-#endif
-}
 
 bool is_parse_error(error_code ec) noexcept
 {

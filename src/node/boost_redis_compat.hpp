@@ -1,0 +1,71 @@
+// What differs between the releases of Boost.Redis from 1.88 on. Dear to compile: for redis_node.cpp only.
+#ifndef REDLOCK_NODE_BOOST_REDIS_COMPAT_HPP
+#define REDLOCK_NODE_BOOST_REDIS_COMPAT_HPP
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/redis/connection.hpp>
+#include <boost/version.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace redis = boost::redis;
+namespace asio = boost::asio;
+using redis::resp3::node_view;
+
+// Receives every RESP3 node of an answer, with the number of the call that it belongs to. Boost.Redis changed its adapters
+// in 1.90; this hides which form is in use. It never reports an error: that would end the connection.
+using node_sink = std::function<void(std::size_t call, node_view const& node)>;
+
+#if BOOST_VERSION >= 109000
+inline redis::any_adapter make_adapter(node_sink& sink)
+{
+    return redis::any_adapter{[&sink, call = std::size_t{0}](redis::any_adapter::parse_event event, node_view const& node,
+                                                             boost::system::error_code&) mutable {
+        if (event == redis::any_adapter::parse_event::node) sink(call, node);
+        if (event == redis::any_adapter::parse_event::done) ++call;
+    }};
+}
+#else
+struct sink_adapter {
+    node_sink* sink;
+    std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
+    void operator()(std::size_t call, node_view const& node, boost::system::error_code&) const { (*sink)(call, node); }
+};
+struct adapted_sink {
+    node_sink* sink;
+    friend sink_adapter boost_redis_adapt(adapted_sink& s) { return {s.sink}; }
+};
+inline redis::any_adapter make_adapter(node_sink& sink)
+{
+    adapted_sink adapted{&sink};
+    return redis::any_adapter{adapted};
+}
+#endif
+
+inline std::shared_ptr<redis::connection> make_connection(asio::any_io_executor const& executor)
+{
+#if BOOST_VERSION >= 108900
+    return std::make_shared<redis::connection>(executor, redis::logger{redis::logger::level::disabled});
+#else
+    return std::make_shared<redis::connection>(executor);
+#endif
+}
+
+template <class Handler>
+void run_connection(redis::connection& connection, redis::config const& settings, Handler handler)
+{
+#if BOOST_VERSION >= 108900
+    connection.async_run(settings, std::move(handler));
+#else
+    connection.async_run(settings, redis::logger{redis::logger::level::disabled}, std::move(handler));
+#endif
+}
+
+}  // namespace redlock::detail
+
+#endif
