@@ -5,7 +5,7 @@
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
 	@echo 'make test   build and run all tests'
-	@echo 'make asan   unit and token tests under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make asan   unit, token and lifetime tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan   thread tests under ThreadSanitizer'
 	@echo 'make clean  remove build/'
 

@@ -140,6 +140,29 @@ BOOST_FIXTURE_TEST_CASE(a_connection_without_answers_is_given_up, impatient_node
     });
 }
 
+// The request to acquire is in the stopped server's socket when the connection is given up: it will be granted one day, and
+// nobody will hear of it.
+BOOST_FIXTURE_TEST_CASE(a_grant_on_a_connection_that_was_given_up_is_undone, impatient_nodes)
+{
+    run([&]() -> asio::awaitable<void> {
+        servers[1].stop();
+        lock const resource{nodes, "r", long_ttl};
+        lease held = co_await resource.acquire();
+        bool const given_up = co_await eventually([&] { return nodes.status().nodes[1].state == node_state::down; });
+        BOOST_TEST(given_up);
+        co_await held.release();  // and it is owed to the node that is down
+        co_await nodes.drain();
+        servers[1].resume();
+        bool const back = co_await eventually([&] { return usable() == 3; });
+        BOOST_TEST(back);
+        bool const deleted = co_await eventually([&] {
+            return servers[1].command({"INFO", "commandstats"}).find("cmdstat_del:calls=1,") != std::string::npos;
+        });
+        BOOST_TEST(deleted, "granted, and then given back");
+        BOOST_TEST(servers_with("r") == 0u);
+    });
+}
+
 // Nothing was asked, so nothing can be missing: only a ping of the client's own finds out.
 BOOST_FIXTURE_TEST_CASE(an_idle_connection_is_looked_after_as_well, impatient_nodes)
 {

@@ -120,7 +120,9 @@ public:
     {
         auto const end = virtual_clock::now() + limit;
         auto& time = asio::use_service<virtual_time>(*context);
-        for (settle(); !done; settle()) {
+        for (;;) {
+            settle();
+            if (done) return;
             if (time.empty() || time.next() > end) throw std::runtime_error{"the story does not end: it waits for ever"};
             virtual_clock::current = std::max(virtual_clock::current, time.next());
             time.ring();

@@ -170,7 +170,7 @@ BOOST_FIXTURE_TEST_CASE(cancel_completes_everything, round_world)
     for (auto& n : nodes) n->set("taken", "foreign");
     redlock::lock taken{*client, "taken", {.ttl = 10s}};
     redlock::lock free{*client, "free", {.ttl = 10s}};
-    std::optional<error_code> waiting, lost, drained;
+    std::optional<error_code> waiting, lost;
     lease held;
     taken.acquire([&](error_code ec, lease) { waiting = ec; });
     free.acquire([&](error_code, lease got) {
