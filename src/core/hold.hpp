@@ -19,6 +19,7 @@
 
 namespace redlock::detail {
 
+class extension;
 class leases;
 class release;
 
@@ -63,6 +64,7 @@ public:
     std::list<std::shared_ptr<hold>>::iterator place;
     std::optional<quorum::lease_machine> machine;  // from the majority on
     std::vector<std::shared_ptr<waiter>> waiters;
+    std::vector<std::weak_ptr<extension>> asked_for;  // by callers of lease::extend(), so that they can stop waiting
     bool release_started{false};
     std::weak_ptr<release> giving_back;            // while nodes are still to answer
     error_code release_result;                     // once it is decided

@@ -141,8 +141,8 @@ void leases::start_extension(std::shared_ptr<hold> const& what, time_point now, 
     auto const e = std::make_shared<extension>(*this, what, now);
     if (who) {
         e->waiters_.push_back(std::move(who));
-        std::erase_if(asked_for_, [](auto const& weak) { return weak.expired(); });
-        asked_for_.push_back(e);
+        std::erase_if(what->asked_for, [](auto const& weak) { return weak.expired(); });
+        what->asked_for.push_back(e);
     }
     what->machine->on_extension_sent(now);
     what->may_live_until(now + 2 * what->times.ttl);  // it may wait in a node's queue for as long as it is valid
@@ -152,9 +152,9 @@ void leases::start_extension(std::shared_ptr<hold> const& what, time_point now, 
 
 void leases::abandon_extend(hold const& what, waiter const* who)
 {
-    for (auto const& weak : asked_for_) {
+    for (auto const& weak : what.asked_for) {
         auto const e = weak.lock();
-        if (!e || e->hold_.get() != &what) continue;
+        if (!e) continue;
         auto const it = std::find_if(e->waiters_.begin(), e->waiters_.end(), [&](auto const& w) { return w.get() == who; });
         if (it == e->waiters_.end()) continue;
         auto const found = *it;

@@ -74,7 +74,6 @@ private:
 
     environment& env_;
     std::list<std::shared_ptr<hold>> held_;
-    std::list<std::weak_ptr<extension>> asked_for_;  // by callers, so that they can stop waiting
 };
 
 }  // namespace redlock::detail
