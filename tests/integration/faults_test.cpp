@@ -83,7 +83,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_killed_is_no_majority_until_it_is_back, three
         servers[1].kill();
         bool const noticed = co_await eventually([&] { return usable() == 1; });
         BOOST_TEST(noticed);
-        lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 250ms, .retry_delay_max = 50ms}};
+        lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 400ms, .retry_delay_max = 50ms}};
         attempt_report report;
         auto [ec, nothing] = co_await resource.try_acquire(report, asio::as_tuple);
         BOOST_TEST(ec == errc::no_majority);
@@ -107,14 +107,14 @@ BOOST_FIXTURE_TEST_CASE(a_majority_stopped_is_no_majority_until_it_goes_on, five
 {
     run([&]() -> asio::awaitable<void> {
         for (std::size_t i : {0, 2, 4}) servers[i].stop();
-        lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 250ms, .retry_delay_max = 50ms}};
+        lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 400ms, .retry_delay_max = 50ms}};
         attempt_report report;
         stopwatch watch;
         auto [ec, nothing] = co_await resource.try_acquire(report, asio::as_tuple);
         BOOST_TEST(ec == errc::no_majority);
-        BOOST_TEST(watch.ms() >= 249);
+        BOOST_TEST(watch.ms() >= 399);
         BOOST_TEST(verdicts(report) == "node_timeout granted node_timeout granted node_timeout");
-        BOOST_TEST((report.nodes[1].answered_after > 0us && report.nodes[1].answered_after < 250ms));
+        BOOST_TEST((report.nodes[1].answered_after > 0us && report.nodes[1].answered_after < 400ms));
 
         bool resumed = false;
         auto later = [&]() -> asio::awaitable<void> {

@@ -107,7 +107,7 @@ BOOST_FIXTURE_TEST_CASE(a_long_binary_value_without_expiry_is_refused_and_kept, 
     run([&]() -> asio::awaitable<void> {
         std::string const theirs = awkward_value();
         on_all({"SET", "r", theirs});
-        lock const resource{nodes, "r", {.ttl = 1s, .deadline = 1500ms, .retry_delay_max = 50ms}};
+        lock const resource{nodes, "r", {.ttl = 1s, .node_timeout = 500ms, .deadline = 1500ms, .retry_delay_max = 50ms}};
         attempt_report report;
         auto [ec, nothing] = co_await resource.acquire(report, asio::as_tuple);
         BOOST_TEST(ec == errc::deadline_exceeded);

@@ -117,7 +117,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_that_is_silent_for_a_while_is_no_loss, three_
 BOOST_FIXTURE_TEST_CASE(without_the_watchdog_a_lease_ends_by_itself, three_nodes)
 {
     run([&]() -> asio::awaitable<void> {
-        lock const resource{nodes, "r", {.ttl = 1s, .auto_extend = false}};
+        lock const resource{nodes, "r", {.ttl = 1s, .auto_extend = false, .stop_margin = 400ms}};
         lease held = co_await resource.acquire();
         auto [why] = co_await held.wait_lost(asio::as_tuple);
         BOOST_TEST(why == errc::lease_lost);

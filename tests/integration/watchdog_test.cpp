@@ -9,7 +9,7 @@ namespace redlock::testing {
 namespace {
 
 // Short enough to see several extensions, long enough that a busy machine does not miss them.
-constexpr lock_options lively{.ttl = 600ms};
+constexpr lock_options lively{.ttl = 600ms, .node_timeout = 300ms};
 
 }  // namespace
 

@@ -31,7 +31,7 @@ namespace redlock::testing {
 inline constexpr lock_options long_ttl{.ttl = 20s};
 
 /// The same, and nodes that do not answer cost little.
-inline constexpr lock_options impatient{.ttl = 20s, .node_timeout = 250ms};
+inline constexpr lock_options impatient{.ttl = 20s, .node_timeout = 400ms};
 
 /// Everything as by default, but quick to come back to a node.
 config quick_config();
