@@ -22,7 +22,6 @@ char const* text_of(errc e) noexcept
     case errc::node_unreachable: return "no usable connection to the node";
     case errc::node_timeout: return "the node did not answer in time";
     case errc::node_queue_full: return "the node is not keeping up: its queue is full";
-    case errc::node_not_admitted: return "the node may not vote: it can have forgotten locks";
     case errc::handshake_refused: return "the server refused the handshake: wrong credentials, or older than Redis 6";
     case errc::not_a_redis_server: return "what the server sent is not the Redis protocol";
     case errc::server_error: return "the server answered with an error";
@@ -54,7 +53,6 @@ bool belongs_to(errc e, condition c) noexcept
     case errc::node_unreachable:
     case errc::node_timeout:
     case errc::node_queue_full:
-    case errc::node_not_admitted:
     case errc::handshake_refused:
     case errc::not_a_redis_server:
     case errc::server_error:

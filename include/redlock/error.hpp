@@ -35,7 +35,6 @@ enum class errc {
     node_unreachable,    ///< No usable connection to the node at the moment.
     node_timeout,        ///< The node did not answer within `lock_options::node_timeout`.
     node_queue_full,     ///< The node is not keeping up: its queue is full, so it was not asked.
-    node_not_admitted,   ///< The node may not vote (it can have forgotten locks).
     handshake_refused,   ///< The server refused HELLO: a wrong or missing password, or a server older than Redis 6.
     not_a_redis_server,  ///< What the server sent is not the Redis protocol.
     server_error,        ///< The server answered with an error; the text is in the report.
