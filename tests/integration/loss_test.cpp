@@ -24,6 +24,8 @@ BOOST_FIXTURE_TEST_CASE(keys_deleted_on_a_majority_are_noticed_by_the_next_exten
         BOOST_TEST(why == condition::lost);
         BOOST_TEST(watch.ms() < 1'500, "one interval is 500 ms");
         BOOST_TEST(!held.valid());
+        BOOST_TEST(nodes.status().counters.extensions_lost == 1u);
+        BOOST_TEST(nodes.status().counters.watchdog_late == 0u, "it was the extension that noticed");
         auto const ended_ago = boot_clock::now() - held.valid_until();
         BOOST_TEST((ended_ago >= 0ns && ended_ago < 1s), ended_ago / 1ms << " ms ago");
         BOOST_TEST(held.lost_error() == errc::lease_lost);

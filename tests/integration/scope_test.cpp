@@ -151,6 +151,37 @@ BOOST_FIXTURE_TEST_CASE(a_failed_release_is_reported, three_nodes)
     });
 }
 
+// Whoever cancels a scope that is on its way out does not cancel the release: it is awaited to its end.
+BOOST_FIXTURE_TEST_CASE(the_release_is_shielded_from_cancellation, three_nodes)
+{
+    run([&]() -> asio::awaitable<void> {
+        bool leaving = false;
+        lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 600ms}};
+        auto body = [&](lease&) -> asio::awaitable<void> {
+            servers[0].stop();
+            servers[1].stop();
+            leaving = true;
+            co_return;
+        };
+        asio::cancellation_signal signal;
+        std::optional<error_code> ended;
+        auto scope = end_of_scope(resource, body);
+        auto on_end = [&](std::exception_ptr, error_code ec) { ended = ec; };
+        asio::co_spawn(io, std::move(scope), asio::bind_cancellation_slot(signal.slot(), on_end));
+        bool const on_its_way = co_await eventually([&] { return leaving && nodes.status().releases_pending == 1; });
+        BOOST_TEST_REQUIRE(on_its_way);
+        signal.emit(asio::cancellation_type::terminal);
+        servers[0].resume();
+        bool const left = co_await eventually([&] { return ended.has_value(); });
+        BOOST_TEST_REQUIRE(left);
+        BOOST_TEST(!*ended, ended->message());
+        servers[1].resume();
+        co_await nodes.drain();
+        BOOST_TEST(servers_with("r") == 0u);
+        BOOST_TEST(nodes.status().counters.released == 1u);
+    });
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::testing
