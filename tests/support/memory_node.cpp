@@ -139,60 +139,27 @@ void memory_node::execute(pending& p)
 
 reply memory_node::execute(command const& c)
 {
-    expire();
-    std::string const key{c.key};
-    received.push_back({c.what, key, std::string{c.value}, virtual_clock::now()});
-    if (always) return *always;
-    reply const yes{vote::granted, {}, {}};
-    reply const no{vote::refused, {}, {}};
-    auto const it = keys_.find(key);
-    bool const ours = it != keys_.end() && it->second.value == c.value;
-    switch (c.what) {
-    case verb::acquire:
-        if (it != keys_.end()) return no;
-        keys_[key] = {std::string{c.value}, virtual_clock::now() + c.ttl};
-        return yes;
-    case verb::extend:
-        if (!ours) return no;
-        it->second.expires = virtual_clock::now() + c.ttl;
-        return yes;
-    case verb::release:
-        if (!ours) return no;
-        keys_.erase(it);
-        return yes;
-    }
-    return no;
-}
-
-void memory_node::expire()
-{
-    std::erase_if(keys_, [](auto const& k) { return k.second.expires && *k.second.expires < virtual_clock::now(); });
+    received.push_back({c.what, std::string{c.key}, std::string{c.value}, virtual_clock::now()});
+    return always ? *always : memory_.execute(c, virtual_clock::now());
 }
 
 std::optional<std::string> memory_node::get(std::string const& key)
 {
-    expire();
-    auto const it = keys_.find(key);
-    if (it == keys_.end()) return std::nullopt;
-    return it->second.value;
+    auto const* const found = memory_.find(key, virtual_clock::now());
+    return found ? std::optional{found->value} : std::nullopt;
 }
 
-void memory_node::set(std::string const& key, std::string value, std::optional<duration> ttl)
+void memory_node::set(std::string const& key, std::string const& value, std::optional<duration> ttl)
 {
-    keys_[key] = {std::move(value), ttl ? std::optional{virtual_clock::now() + *ttl} : std::nullopt};
+    memory_.set(key, value, ttl, virtual_clock::now());
 }
 
-std::size_t memory_node::keys()
-{
-    expire();
-    return keys_.size();
-}
+std::size_t memory_node::keys() { return memory_.entries(virtual_clock::now()).size(); }
 
 duration memory_node::pttl(std::string const& key)
 {
-    expire();
-    auto const it = keys_.find(key);
-    return it == keys_.end() || !it->second.expires ? duration::zero() : *it->second.expires - virtual_clock::now();
+    auto const* const found = memory_.find(key, virtual_clock::now());
+    return found && found->expires ? *found->expires - virtual_clock::now() : duration::zero();
 }
 
 std::size_t memory_node::count(verb what) const

@@ -2,12 +2,12 @@
 #ifndef REDLOCK_TESTS_SUPPORT_MEMORY_NODE_HPP
 #define REDLOCK_TESTS_SUPPORT_MEMORY_NODE_HPP
 
+#include "support/redis_model.hpp"
 #include "support/virtual_time.hpp"
 
 #include "node/node.hpp"
 
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,11 +17,6 @@ namespace redlock::testing {
 
 class memory_node {
 public:
-    struct entry {
-        std::string value;
-        std::optional<time_point> expires;
-    };
-
     // A request that arrived, in the order of arrival.
     struct request {
         detail::verb what;
@@ -49,8 +44,8 @@ public:
     std::optional<detail::reply> always;
 
     std::optional<std::string> get(std::string const& key);
-    void set(std::string const& key, std::string value, std::optional<duration> ttl = {});
-    void del(std::string const& key) { keys_.erase(key); }
+    void set(std::string const& key, std::string const& value, std::optional<duration> ttl = {});
+    void del(std::string const& key) { memory_.del(key); }
     std::size_t keys();
     duration pttl(std::string const& key);
 
@@ -80,9 +75,8 @@ private:
     void pump();
     void execute(pending& p);
     detail::reply execute(detail::command const& c);
-    void expire();
 
-    std::map<std::string, entry> keys_;
+    redis_model memory_;
     std::deque<std::shared_ptr<pending>> line_;
     bool stopped_{false};
     bool connected_{false};

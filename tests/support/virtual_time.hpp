@@ -22,7 +22,7 @@ namespace redlock::testing {
 using detail::duration;
 using detail::time_point;
 
-// One timeline for the whole test program; a test works on one thread.
+// One timeline for the whole test program, which works on one thread.
 class virtual_clock {
 public:
     static time_point now() noexcept { return current; }
@@ -48,9 +48,9 @@ public:
     void add(time_point at, std::shared_ptr<wait> w) { waits_.emplace(at, std::move(w)); }
 
     // Completes the waits whose time has come.
-    void ring()
+    void ring(time_point now)
     {
-        while (!waits_.empty() && next() <= virtual_clock::now()) {
+        while (!waits_.empty() && next() <= now) {
             auto const w = waits_.begin()->second;
             waits_.erase(waits_.begin());
             w->done(error_code{});
@@ -77,26 +77,30 @@ private:
     std::multimap<time_point, std::shared_ptr<wait>> waits_;
 };
 
-class virtual_timer {
+template <class Clock>
+class basic_virtual_timer {
 public:
     using executor_type = asio::any_io_executor;
 
-    explicit virtual_timer(asio::any_io_executor executor)
+    explicit basic_virtual_timer(asio::any_io_executor executor)
         : executor_{std::move(executor)},
           time_{&asio::use_service<virtual_time>(asio::query(executor_, asio::execution::context))}
     {
     }
-    virtual_timer(asio::any_io_executor executor, duration after) : virtual_timer{std::move(executor)} { expires_after(after); }
-    virtual_timer(virtual_timer const&) = delete;
-    virtual_timer& operator=(virtual_timer const&) = delete;
-    ~virtual_timer() { cancel(); }
+    basic_virtual_timer(asio::any_io_executor executor, duration after) : basic_virtual_timer{std::move(executor)}
+    {
+        expires_after(after);
+    }
+    basic_virtual_timer(basic_virtual_timer const&) = delete;
+    basic_virtual_timer& operator=(basic_virtual_timer const&) = delete;
+    ~basic_virtual_timer() { cancel(); }
 
     void expires_at(time_point at)
     {
         cancel();
         at_ = at;
     }
-    void expires_after(duration d) { expires_at(virtual_clock::now() + d); }
+    void expires_after(duration d) { expires_at(Clock::now() + d); }
 
     void cancel()
     {
@@ -113,7 +117,7 @@ private:
     class initiate {
     public:
         using executor_type = asio::any_io_executor;
-        explicit initiate(virtual_timer* timer) : timer_{timer} {}
+        explicit initiate(basic_virtual_timer* timer) : timer_{timer} {}
         executor_type get_executor() const noexcept { return timer_->executor_; }
 
         template <class Handler>
@@ -131,13 +135,15 @@ private:
         }
 
     private:
-        virtual_timer* timer_;
+        basic_virtual_timer* timer_;
     };
 
     asio::any_io_executor executor_;
     virtual_time* time_;
     time_point at_{};
 };
+
+using virtual_timer = basic_virtual_timer<virtual_clock>;
 
 }  // namespace redlock::testing
 

@@ -79,7 +79,7 @@ public:
             settle();
             if (time.empty() || time.next() > end) break;
             virtual_clock::current = std::max(virtual_clock::current, time.next());
-            time.ring();
+            time.ring(virtual_clock::now());
         }
         virtual_clock::current = end;
     }
@@ -125,7 +125,7 @@ public:
             if (done) return;
             if (time.empty() || time.next() > end) throw std::runtime_error{"the story does not end: it waits for ever"};
             virtual_clock::current = std::max(virtual_clock::current, time.next());
-            time.ring();
+            time.ring(virtual_clock::now());
         }
     }
 

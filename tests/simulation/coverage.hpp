@@ -1,0 +1,101 @@
+// How often each interesting thing happened. What never happens was never tested: a long run fails when a counter is zero.
+#ifndef REDLOCK_TESTS_SIMULATION_COVERAGE_HPP
+#define REDLOCK_TESTS_SIMULATION_COVERAGE_HPP
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace redlock::simulation {
+
+struct coverage {
+    using count = std::uint64_t;
+
+    // Acquisitions.
+    count acquired, acquired_on_retry, acquired_with_a_failed_node, contended, split_votes, no_majority, validity_exhausted;
+    count deadline_exceeded, late_grant_undone, cancelled_total, cancelled_partial, cancelled_terminal, cancelled_but_won;
+    // Leases.
+    count renewed, held_by_parts, unknown, unknown_then_renewed, extended_by_caller, extension_lost, lease_lost, max_hold_exceeded;
+    count watchdog_late, released, release_unconfirmed, released_by_destructor, waited_for_loss;
+    // Scopes.
+    count scope_finished, scope_cancelled, scope_cancelled_by_caller, body_outlived_lease, body_threw;
+    // Ends.
+    count client_destroyed, client_cancelled, process_killed;
+    // Faults.
+    count cut, ghost, duplicate, silent, partition, noscript, complaint, slow_server, server_stopped, crash_forgetting, crash_remembering;
+    count clock_fast, clock_step_forward, clock_step_back, early_expiry, key_deleted, flushed, paused, suspended, taken_by_foreigner;
+
+    template <class F>
+    static void each(F&& f)
+    {
+        using c = coverage;
+        constexpr auto all = std::to_array<std::pair<std::string_view, count c::*>>({
+            {"acquired", &c::acquired},
+            {"acquired on a retry", &c::acquired_on_retry},
+            {"acquired with a failed node", &c::acquired_with_a_failed_node},
+            {"contended", &c::contended},
+            {"votes split between clients", &c::split_votes},
+            {"no majority", &c::no_majority},
+            {"validity exhausted", &c::validity_exhausted},
+            {"deadline exceeded", &c::deadline_exceeded},
+            {"late grant undone", &c::late_grant_undone},
+            {"acquire cancelled, total", &c::cancelled_total},
+            {"acquire cancelled, partial", &c::cancelled_partial},
+            {"acquire cancelled, terminal", &c::cancelled_terminal},
+            {"acquire cancelled but won", &c::cancelled_but_won},
+            {"extension renewed", &c::renewed},
+            {"extension held by parts", &c::held_by_parts},
+            {"extension unknown", &c::unknown},
+            {"extension unknown, then renewed", &c::unknown_then_renewed},
+            {"extended by its holder", &c::extended_by_caller},
+            {"extension lost", &c::extension_lost},
+            {"lease lost", &c::lease_lost},
+            {"max_hold exceeded", &c::max_hold_exceeded},
+            {"watchdog late", &c::watchdog_late},
+            {"released", &c::released},
+            {"release unconfirmed", &c::release_unconfirmed},
+            {"released by a destructor", &c::released_by_destructor},
+            {"loss noticed by wait_lost", &c::waited_for_loss},
+            {"scope finished", &c::scope_finished},
+            {"scope cancelled before its lease ended", &c::scope_cancelled},
+            {"scope cancelled by its caller", &c::scope_cancelled_by_caller},
+            {"body outlived its lease", &c::body_outlived_lease},
+            {"body threw", &c::body_threw},
+            {"client destroyed at work", &c::client_destroyed},
+            {"client cancelled at work", &c::client_cancelled},
+            {"process killed", &c::process_killed},
+            {"connection cut", &c::cut},
+            {"executed after its connection's end", &c::ghost},
+            {"duplicate executed", &c::duplicate},
+            {"connection went silent", &c::silent},
+            {"partition", &c::partition},
+            {"NOSCRIPT", &c::noscript},
+            {"error replies", &c::complaint},
+            {"server slow", &c::slow_server},
+            {"server stopped", &c::server_stopped},
+            {"server crashed, forgetting", &c::crash_forgetting},
+            {"server crashed, remembering", &c::crash_remembering},
+            {"server clock beyond drift", &c::clock_fast},
+            {"server clock stepped forward", &c::clock_step_forward},
+            {"server clock stepped back", &c::clock_step_back},
+            {"key expired early", &c::early_expiry},
+            {"key deleted by an operator", &c::key_deleted},
+            {"server flushed", &c::flushed},
+            {"process paused", &c::paused},
+            {"machine suspended", &c::suspended},
+            {"lock taken by a foreigner", &c::taken_by_foreigner},
+        });
+        for (auto const& [name, member] : all) f(name, member);
+    }
+
+    coverage& operator+=(coverage const& other)
+    {
+        each([&](std::string_view, count coverage::*member) { this->*member += other.*member; });
+        return *this;
+    }
+};
+
+}  // namespace redlock::simulation
+
+#endif

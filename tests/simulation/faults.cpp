@@ -1,0 +1,248 @@
+#include "faults.hpp"
+
+#include "link.hpp"
+
+#include <array>
+#include <optional>
+
+namespace redlock::simulation {
+
+namespace {
+
+enum class fault {
+    // of the network
+    cut, silence, partition, slow_link,
+    // of servers
+    stop, complain, crash_remembering, forget_scripts, foreign_holder,
+    // of processes
+    pause, suspend,
+    // which break an assumption
+    crash_forgetting, flush, early_expiry, delete_key,
+    clock_rate, step_forward, step_back,
+};
+
+constexpr std::array harmless{fault::cut, fault::cut, fault::silence, fault::silence, fault::partition, fault::slow_link, fault::stop,
+                              fault::complain, fault::crash_remembering, fault::forget_scripts, fault::foreign_holder,
+                              fault::pause, fault::pause, fault::suspend};
+constexpr std::array forgetting{fault::crash_forgetting, fault::flush, fault::early_expiry, fault::delete_key};
+constexpr std::array wrong_clocks{fault::clock_rate, fault::step_forward, fault::step_back};
+
+class planner {
+public:
+    planner(universe& u, judge& rules, fault_range const& range)
+        : u_{u},
+          chance_{u.chance},
+          rules_{rules},
+          range_{range},
+          begin_{chance_.between(0ns, range.horizon)},
+          end_{std::min(range.horizon, begin_ + chance_.scaled(3 * range.ttl))},
+          server_{chance_.below(u.servers().size())},
+          client_{chance_.below(u.processes().size())}
+    {
+    }
+
+    void plan(fault what)
+    {
+        switch (what) {
+        case fault::cut: return plan_cut();
+        case fault::silence: return plan_silence();
+        case fault::partition: return plan_partition();
+        case fault::slow_link: return plan_slow_link();
+        case fault::stop: return plan_stop();
+        case fault::complain: return plan_complaint();
+        case fault::crash_remembering: return plan_crash(false);
+        case fault::crash_forgetting: return plan_crash(true);
+        case fault::forget_scripts: return on_server(begin_, [](universe& u, server& s) {
+            s.forget_scripts();
+            if (u.records) u.records->server_fault(s.index(), "SCRIPT FLUSH", u.now());
+        });
+        case fault::foreign_holder: return plan_foreign_holder();
+        case fault::pause: return plan_pause(false);
+        case fault::suspend: return plan_pause(true);
+        case fault::flush: return on_server(begin_, [](universe& u, server& s) {
+            s.memory.flush_all();
+            ++u.covered->flushed;
+            if (u.records) u.records->server_fault(s.index(), "FLUSHALL", u.now());
+        });
+        case fault::early_expiry: return plan_removal(true);
+        case fault::delete_key: return plan_removal(false);
+        case fault::clock_rate: return plan_clock_rate();
+        case fault::step_forward: return plan_step(1);
+        case fault::step_back: return plan_step(-1);
+        }
+    }
+
+private:
+    template <class F>
+    void on_server(duration when, F f)
+    {
+        u_.at(when, [&u = u_, index = server_, f] { f(u, *u.servers()[index]); });
+    }
+
+    // The link between a process and a server that are both there.
+    template <class F>
+    void on_link(duration when, F f)
+    {
+        u_.at(when, [&u = u_, client = client_, s = server_, f] {
+            if (u.processes()[client]) f(u, u.between(*u.processes()[client], *u.servers()[s]));
+        });
+    }
+
+    void plan_cut()
+    {
+        on_link(begin_, [](universe& u, link& l) {
+            if (u.records) u.records->link_fault(l.client(), l.to().index(), "cut", u.now());
+            l.cut();
+        });
+    }
+
+    // Half open: one side has gone, the other does not know.
+    void plan_silence()
+    {
+        bool const heals = chance_.one_in(2);
+        on_link(begin_, [to = end_, heals](universe& u, link& l) {
+            if (u.records) u.records->link_fault(l.client(), l.to().index(), "silent", u.now(), heals ? std::optional{to} : std::nullopt);
+            l.go_silent(true);
+        });
+        on_link(heals ? end_ : range_.horizon, [](universe&, link& l) { l.heal(); });
+    }
+
+    // Some clients cannot reach some servers.
+    void plan_partition()
+    {
+        ++u_.covered->partition;
+        auto const clients = 1 + chance_.below((std::size_t{1} << u_.processes().size()) - 1);
+        auto const servers = 1 + chance_.below((std::size_t{1} << u_.servers().size()) - 1);
+        for (client_ = 0; client_ < u_.processes().size(); ++client_) {
+            for (server_ = 0; server_ < u_.servers().size(); ++server_) {
+                if ((clients >> client_ & 1) == 0 || (servers >> server_ & 1) == 0) continue;
+                on_link(begin_, [to = end_](universe& u, link& l) {
+                    if (u.records) u.records->link_fault(l.client(), l.to().index(), "partition", u.now(), to);
+                    l.unreachable = true;
+                    l.go_silent(true);
+                });
+                on_link(end_, [](universe&, link& l) { l.heal(); });
+            }
+        }
+    }
+
+    void plan_slow_link()
+    {
+        ++u_.covered->slow_server;
+        auto const extra = chance_.scaled(range_.ttl);
+        on_link(begin_, [extra, to = end_](universe& u, link& l) {
+            if (u.records) u.records->link_fault(l.client(), l.to().index(), "slow", u.now(), to);
+            l.extra_delay = extra;
+        });
+        on_link(end_, [](universe&, link& l) { l.extra_delay = {}; });
+    }
+
+    void plan_stop()
+    {
+        ++u_.covered->server_stopped;
+        on_server(begin_, [to = end_](universe& u, server& s) {
+            if (u.records) u.records->server_fault(s.index(), "stopped", u.now(), to);
+            s.stop();
+        });
+        on_server(end_, [](universe&, server& s) { s.go_on(); });
+    }
+
+    void plan_complaint()
+    {
+        auto const what = chance_.pick(std::array{complaint::loading, complaint::read_only, complaint::misconf, complaint::oom});
+        on_server(begin_, [what, to = end_](universe& u, server& s) {
+            if (!s.up()) return;
+            ++u.covered->complaint;
+            if (u.records) u.records->server_fault(s.index(), to_string(what), u.now(), to);
+            s.complains = what;
+        });
+        on_server(end_, [](universe&, server& s) { s.complains = complaint::none; });
+    }
+
+    void plan_crash(bool forgets)
+    {
+        on_server(begin_, [forgets, to = end_](universe& u, server& s) {
+            ++(forgets ? u.covered->crash_forgetting : u.covered->crash_remembering);
+            if (u.records) u.records->server_fault(s.index(), forgets ? "crashed, memory lost" : "crashed, memory kept", u.now(), to);
+            s.crash(forgets);
+        });
+        on_server(end_, [](universe&, server& s) { s.start(); });
+    }
+
+    // Another library, or an operator at a terminal, takes the lock.
+    void plan_foreign_holder()
+    {
+        auto const name = range_.names[chance_.below(range_.names.size())];
+        auto const keeps = chance_.scaled(2 * range_.ttl);
+        on_server(begin_, [name, keeps](universe& u, server& s) {
+            if (!s.up() || s.find(name)) return;
+            ++u.covered->taken_by_foreigner;
+            s.memory.set(name, "foreign", keeps + 1ms, s.time());
+            s.memory.find(name, s.time())->of_nobody = true;
+        });
+    }
+
+    void plan_pause(bool whole_machine)
+    {
+        auto const d = std::max<duration>(1us, end_ - begin_);
+        u_.at(begin_, [&u = u_, client = client_, d, whole_machine] {
+            auto const& p = u.processes()[client];
+            if (!p) return;
+            ++(whole_machine ? u.covered->suspended : u.covered->paused);
+            whole_machine ? u.suspend(*p, d) : u.pause(*p, d);
+        });
+    }
+
+    void plan_removal(bool expires)
+    {
+        auto const name = range_.names[chance_.below(range_.names.size())];
+        on_server(begin_, [name, expires](universe& u, server& s) {
+            if (!s.find(name)) return;
+            ++(expires ? u.covered->early_expiry : u.covered->key_deleted);
+            if (u.records) u.records->server_fault(s.index(), expires ? "key expired early" : "key deleted", u.now());
+            s.memory.del(name);
+        });
+    }
+
+    void plan_clock_rate()
+    {
+        auto const ppm = chance_.between(-100'000, 100'000);
+        on_server(begin_, [ppm](universe& u, server& s) {
+            ++u.covered->clock_fast;
+            if (u.records) u.records->server_fault(s.index(), "clock at " + std::to_string(ppm / 10'000) + " %", u.now());
+            s.wall.run_at(ppm, u.now());
+        });
+    }
+
+    void plan_step(int sign)
+    {
+        auto const d = sign * chance_.scaled(2 * range_.ttl);
+        on_server(begin_, [d](universe& u, server& s) {
+            ++(d > 0ns ? u.covered->clock_step_forward : u.covered->clock_step_back);
+            if (u.records) u.records->server_fault(s.index(), "clock stepped by " + std::to_string(d / 1ms) + " ms", u.now());
+            s.wall.step(d);
+        });
+    }
+
+    universe& u_;
+    random& chance_;
+    judge& rules_;
+    fault_range const& range_;
+    duration begin_;
+    duration end_;
+    std::size_t server_;
+    std::size_t client_;
+};
+
+}  // namespace
+
+void plan_fault(universe& u, judge& rules, fault_range const& range)
+{
+    auto& chance = u.chance;
+    planner p{u, rules, range};
+    if (!range.assumed.memory_kept && chance.one_in(2)) return p.plan(chance.pick(forgetting));
+    if (!range.assumed.clocks_within_drift && chance.one_in(2)) return p.plan(chance.pick(wrong_clocks));
+    p.plan(chance.pick(harmless));
+}
+
+}  // namespace redlock::simulation

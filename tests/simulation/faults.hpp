@@ -1,0 +1,25 @@
+// What can go wrong, drawn from the seed. Everything that lasts ends with its schedule's horizon.
+#ifndef REDLOCK_TESTS_SIMULATION_FAULTS_HPP
+#define REDLOCK_TESTS_SIMULATION_FAULTS_HPP
+
+#include "judge.hpp"
+#include "universe.hpp"
+
+#include <string>
+#include <vector>
+
+namespace redlock::simulation {
+
+struct fault_range {
+    duration horizon;  // nothing goes wrong after it
+    duration ttl;      // durations are of this order
+    std::vector<std::string> names;
+    assumptions assumed;
+};
+
+// Puts one fault into the world, at some moment before the horizon.
+void plan_fault(universe& u, judge& rules, fault_range const& range);
+
+}  // namespace redlock::simulation
+
+#endif

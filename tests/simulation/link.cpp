@@ -1,0 +1,309 @@
+#include "link.hpp"
+
+#include "universe.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::simulation {
+
+using detail::reply;
+using detail::verb;
+
+class link::front_node final : public detail::node {
+public:
+    explicit front_node(link& of) : of_{of} {}
+    ~front_node() override { of_.abandon(); }
+
+    std::string const& name() const noexcept override { return of_.name_; }
+
+    void start(std::size_t index, std::weak_ptr<detail::node_listener> listener) override
+    {
+        of_.index_ = index;
+        of_.listener_ = std::move(listener);
+        of_.state_ = state::connecting;
+        of_.connect_after(of_.universe_.chance.scaled(of_.universe_.weather.reconnect_max));
+    }
+
+    void stop() override { of_.stop(); }
+
+    void exec(detail::batch const& work, std::vector<reply>& replies, detail::exec_handler handler) override
+    {
+        of_.exec(work, replies, std::move(handler));
+    }
+
+private:
+    link& of_;
+};
+
+link::link(universe& in, process& from, server& to)
+    : universe_{in}, process_{from}, to_{to}, client_{from.index()}, name_{"node" + std::to_string(to.index())}
+{
+}
+
+link::~link() = default;
+
+std::unique_ptr<detail::node> link::front(asio::any_io_executor strand)
+{
+    strand_ = std::move(strand);
+    return std::make_unique<front_node>(*this);
+}
+
+template <class F>
+void link::tell(F f)
+{
+    asio::post(strand_, std::move(f));
+}
+
+void link::exec(detail::batch const& work, std::vector<reply>& replies, detail::exec_handler handler)
+{
+    auto const m = std::make_shared<message>();
+    m->commands.reserve(work.commands.size());
+    for (detail::command const& c : work.commands) m->commands.push_back({c.what, std::string{c.key}, std::string{c.value}, c.ttl});
+    m->answers.resize(m->commands.size());
+    replies.assign(m->commands.size(), {});
+    m->replies = &replies;
+    m->handler = std::move(handler);
+    m->connection = connection_;
+    m->number = messages_++;
+    m->sent = universe_.now();
+    if (universe_.records) m->record = universe_.records->sent(client_, to_.index(), universe_.now(), work);
+    line_.push_back(m);
+    send(m);
+}
+
+duration link::delay()
+{
+    auto& chance = universe_.chance;
+    auto const& weather = universe_.weather;
+    auto d = chance.between(weather.delay_min, weather.delay_max) + extra_delay;
+    if (weather.slow_percent > 0 && chance.percent(weather.slow_percent)) d += chance.scaled(weather.slow_max);
+    return d;
+}
+
+void link::send(message_ptr const& m)
+{
+    if (silent_) return held_there_.push_back(m);
+    auto const takes = next_delay_there ? *std::exchange(next_delay_there, {}) : delay();
+    auto arrives = std::max(last_arrival_, universe_.now() + takes);
+    if (m->commands.size() > 1 && universe_.chance.one_in(8)) {
+        // The network takes a message apart: its first commands arrive, and are executed, before the others.
+        auto const first = 1 + universe_.chance.below(m->commands.size() - 1);
+        universe_.at(arrives, [this, m, first] {
+            if (m->connection == connection_ && !silent_) to_.when_it_runs([this, m, first] { execute(*m, first, m->connection != connection_); });
+        });
+        arrives += delay();
+    }
+    m->arrives = last_arrival_ = arrives;
+    universe_.at(arrives, [this, m] { arrive(m); });
+}
+
+void link::arrive(message_ptr const& m)
+{
+    if (m->connection != connection_) return;  // cut off; what of it arrives nevertheless was decided then
+    if (silent_) return held_there_.push_back(m);
+    m->arrived = true;
+    if (universe_.records) universe_.records->arrived(m->record, universe_.now());
+    to_.when_it_runs([this, m] {
+        bool const alive = m->connection == connection_;
+        execute(*m, m->commands.size(), !alive);
+        if (!alive) return;
+        auto const done = std::none_of(m->answers.begin(), m->answers.end(), [](reply const& r) { return r.vote == vote::pending; });
+        if (done) return answer(m);
+        // NOSCRIPT for some: the client loads the scripts and sends those again.
+        ++universe_.covered->noscript;
+        universe_.after(delay() + delay(), [this, m] {
+            if (m->connection != connection_) return;
+            to_.when_it_runs([this, m] {
+                if (m->connection != connection_) return;
+                to_.load_scripts();
+                execute(*m, m->commands.size(), false);
+                answer(m);
+            });
+        });
+    });
+    if (universe_.weather.duplicate_percent > 0 && universe_.chance.percent(universe_.weather.duplicate_percent)) {
+        ++universe_.covered->duplicate;
+        haunt(m, m->commands.size(), universe_.now() + universe_.chance.scaled(universe_.weather.ghost_delay_max));
+    }
+}
+
+void link::execute(message& m, std::size_t upto, bool of_nobody)
+{
+    for (std::size_t i = 0; i < upto; ++i) {
+        auto const& c = m.commands[i];
+        bool const is_script = c.what != verb::acquire;
+        if (m.answers[i].vote != vote::pending || (is_script && !to_.knows_scripts())) continue;
+        m.answers[i] = to_.execute({c.what, c.key, c.value, c.ttl}, of_nobody);
+        universe_.mix(static_cast<std::uint64_t>(m.answers[i].vote) + 16 * to_.index());
+    }
+}
+
+void link::answer(message_ptr const& m)
+{
+    if (silent_) return held_back_.push_back(m);
+    if (universe_.records) universe_.records->answered(m->record, universe_.now(), m->answers);
+    auto const takes = next_delay_back ? *std::exchange(next_delay_back, {}) : delay();
+    last_answer_ = std::max(last_answer_, universe_.now() + takes);
+    universe_.at(last_answer_, [this, m] { deliver(m); });
+}
+
+void link::deliver(message_ptr const& m)
+{
+    if (m->connection != connection_) return;
+    if (silent_) return held_back_.push_back(m);
+    if (universe_.records) universe_.records->delivered(m->record, universe_.now());
+    line_.erase(std::find(line_.begin(), line_.end(), m));
+    tell([m] {
+        *m->replies = std::move(m->answers);
+        std::move(m->handler)(error_code{});
+    });
+}
+
+// A message executed without a connection that could bring back an answer.
+void link::haunt(message_ptr const& m, std::size_t upto, duration when)
+{
+    universe_.at(when, [this, m, upto] {
+        to_.when_it_runs([this, m, upto] {
+            if (!to_.knows_scripts()) return;
+            if (universe_.records) universe_.records->haunted(m->record, universe_.now());
+            for (std::size_t i = 0; i < upto; ++i) {
+                auto const& c = m->commands[i];
+                to_.execute({c.what, c.key, c.value, c.ttl}, true);
+            }
+        });
+    });
+}
+
+std::size_t link::bytes(command_copy const& c) noexcept
+{
+    // RESP: a SET with five arguments, or an EVALSHA with the 40 digits of a script.
+    return (c.what == verb::acquire ? 52 : 88) + c.key.size() + c.value.size();
+}
+
+void link::cut()
+{
+    silent_ = false;
+    held_there_.clear();
+    held_back_.clear();
+    ++connection_;
+    if (state_ != state::up) return;
+    ++universe_.covered->cut;
+    state_ = state::down;
+
+    // Of what had not arrived yet, everything up to some byte still does.
+    auto& chance = universe_.chance;
+    auto const lost = std::exchange(line_, {});
+    std::size_t total = 0;
+    for (auto const& m : lost)
+        if (!m->arrived)
+            for (auto const& c : m->commands) total += bytes(c);
+    std::size_t left = chance.one_in(3) ? total : chance.below(total + 1);
+    duration when = universe_.now();
+    for (auto const& m : lost) {
+        if (universe_.records) universe_.records->cut_off(m->record, universe_.now());
+        if (m->arrived) continue;
+        std::size_t complete = 0;
+        while (complete < m->commands.size() && bytes(m->commands[complete]) <= left) left -= bytes(m->commands[complete++]);
+        if (complete < m->commands.size()) left = 0;
+        if (complete == 0) break;
+        ++universe_.covered->ghost;
+        when = std::max(when, m->arrives) + chance.scaled(universe_.weather.ghost_delay_max);
+        haunt(m, complete, when);
+    }
+
+    bool const down_first = chance.one_in(2);
+    tell([listener = listener_, index = index_, lost, down_first] {
+        auto const l = listener.lock();
+        if (l && down_first) l->on_down(index, errc::node_unreachable, "the connection was cut");
+        for (auto const& m : lost) std::move(m->handler)(errc::node_unreachable);
+        if (l && !down_first) l->on_down(index, errc::node_unreachable, "the connection was cut");
+    });
+    try_again();
+}
+
+void link::go_silent(bool gives_up)
+{
+    if (!in_use() || silent_) return;
+    silent_ = true;
+    ++universe_.covered->silent;
+    if (!gives_up) return;
+    auto const after = universe_.chance.between(1ms, universe_.weather.notices_after_max);
+    universe_.after(after, [this, connection = connection_] {
+        if (silent_ && connection == connection_) cut();
+    });
+}
+
+void link::heal()
+{
+    unreachable = false;
+    extra_delay = {};
+    if (std::exchange(silent_, false)) {
+        for (auto const& m : std::exchange(held_there_, {})) send(m);
+        for (auto const& m : std::exchange(held_back_, {})) answer(m);
+    }
+    try_again();
+}
+
+void link::try_again()
+{
+    if (state_ != state::down && state_ != state::connecting) return;
+    connect_after(universe_.chance.between(1us, universe_.weather.reconnect_max));
+}
+
+void link::connect_after(duration d)
+{
+    auto const attempt = ++connection_;
+    universe_.after(d, [this, attempt] { connected(attempt); });
+}
+
+// Whoever makes a server or a link usable again calls try_again().
+void link::connected(std::uint64_t attempt)
+{
+    if (attempt != connection_ || (state_ != state::down && state_ != state::connecting)) return;
+    if (!to_.running() || unreachable) {
+        if (state_ == state::connecting) {
+            state_ = state::down;
+            tell([listener = listener_, index = index_] {
+                if (auto const l = listener.lock()) l->on_down(index, errc::node_unreachable, "refused");
+            });
+        }
+        return;
+    }
+    state_ = state::up;
+    silent_ = false;
+    last_arrival_ = last_answer_ = universe_.now();
+    to_.load_scripts();
+    tell([listener = listener_, index = index_] {
+        if (auto const l = listener.lock()) l->on_up(index);
+    });
+}
+
+void link::stop()
+{
+    cut();
+    state_ = state::stopped;
+    tell([listener = listener_, index = index_] {
+        if (auto const l = listener.lock()) l->on_stopped(index);
+    });
+}
+
+// The core is gone. What is on its way belongs to nobody from now on.
+void link::abandon()
+{
+    state_ = state::stopped;
+    ++connection_;
+    auto const gone = std::exchange(line_, {});
+    for (auto const& m : gone) {
+        auto const handler = std::move(m->handler);
+        if (!m->arrived && m->arrives > universe_.now()) haunt(m, m->commands.size(), m->arrives);
+    }
+    held_there_.clear();
+    held_back_.clear();
+    listener_.reset();
+    strand_ = {};
+}
+
+}  // namespace redlock::simulation

@@ -1,0 +1,127 @@
+// Everything between one client and one server: a connection after the other, messages that are delayed, held, cut off in the
+// middle or delivered twice. To the client's core it is a `node`; it does what redis_node does, without the bytes.
+#ifndef REDLOCK_TESTS_SIMULATION_LINK_HPP
+#define REDLOCK_TESTS_SIMULATION_LINK_HPP
+
+#include "clocks.hpp"
+#include "process.hpp"
+#include "server.hpp"
+
+#include "node/node.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::simulation {
+
+class universe;
+
+class link {
+public:
+    link(universe& in, process& from, server& to);
+    ~link();
+
+    // The part that the core owns.
+    std::unique_ptr<detail::node> front(asio::any_io_executor strand);
+
+    std::size_t client() const noexcept { return client_; }
+    server& to() const noexcept { return to_; }
+    bool up() const noexcept { return state_ == state::up; }
+    bool in_use() const noexcept { return state_ != state::unused && state_ != state::stopped; }
+
+    // The connection breaks, and the client notices now. What was on its way may still arrive, up to some byte.
+    void cut();
+
+    // Nothing gets through any more, in either direction, and nobody is told. After a while the client gives up.
+    void go_silent(bool gives_up = true);
+
+    // What is held goes on its way.
+    void heal();
+    bool silent() const noexcept { return silent_; }
+
+    // The server can be reached again.
+    void try_again();
+
+    // Connections cannot be made while it is so; see go_silent() for one that is there.
+    bool unreachable{false};
+
+    // Adds to every message's delay.
+    duration extra_delay{};
+
+    // Tests that script what arrives when: the next message to the server takes so long.
+    std::optional<duration> next_delay_there;
+    std::optional<duration> next_delay_back;
+
+    std::size_t outstanding() const noexcept { return line_.size(); }
+
+private:
+    class front_node;
+    struct command_copy {
+        detail::verb what;
+        std::string key;
+        std::string value;
+        std::chrono::milliseconds ttl;
+    };
+    struct message {
+        std::vector<command_copy> commands;
+        std::vector<detail::reply> answers;
+        std::vector<detail::reply>* replies;
+        detail::exec_handler handler;
+        std::uint64_t connection;
+        std::uint32_t number;
+        duration sent;
+        duration arrives{duration::max()};
+        bool arrived{false};
+        std::size_t record{0};
+    };
+    using message_ptr = std::shared_ptr<message>;
+    enum class state { unused, connecting, up, down, stopped };
+
+    void exec(detail::batch const& work, std::vector<detail::reply>& replies, detail::exec_handler handler);
+    void stop();
+    void abandon();
+
+    duration delay();
+    void send(message_ptr const& m);
+    void arrive(message_ptr const& m);
+    void execute(message& m, std::size_t upto, bool of_nobody);
+    void answer(message_ptr const& m);
+    void deliver(message_ptr const& m);
+    void haunt(message_ptr const& m, std::size_t upto, duration when);
+    void connect_after(duration d);
+    void connected(std::uint64_t attempt);
+    bool reachable() const noexcept;
+    static std::size_t bytes(command_copy const& c) noexcept;
+
+    template <class F>
+    void tell(F f);
+
+    universe& universe_;
+    process& process_;
+    server& to_;
+    std::size_t client_;
+    state state_{state::unused};
+    asio::any_io_executor strand_;
+    std::weak_ptr<detail::node_listener> listener_;
+    std::size_t index_{0};
+    std::uint64_t connection_{0};
+    std::uint32_t messages_{0};
+    bool silent_{false};
+    duration last_arrival_{};
+    duration last_answer_{};
+    std::deque<message_ptr> line_;  // sent on this connection and not answered yet
+    std::vector<message_ptr> held_there_;
+    std::vector<message_ptr> held_back_;
+    std::string name_;
+};
+
+}  // namespace redlock::simulation
+
+#endif

@@ -1,0 +1,57 @@
+#include "process.hpp"
+
+#include <algorithm>
+
+namespace redlock::simulation {
+
+process::process(std::size_t index, machine_clock const& c)
+    : clock{c}, index_{index}, timers_{asio::use_service<testing::virtual_time>(*this)}
+{
+}
+
+process::~process()
+{
+    gone_ = true;
+    inside_ = false;
+    shutdown();
+    // Destroying a handler may post another one, which is then destroyed at once.
+    while (!ready_.empty()) {
+        task* const last = ready_.back();
+        ready_.pop_back();
+        delete last;
+    }
+    destroy();
+}
+
+void process::enter(duration world) noexcept
+{
+    time_.boot = clock.at(world);
+    show(&time_);
+    inside_ = true;
+}
+
+void process::leave() noexcept
+{
+    inside_ = false;
+    show(nullptr);
+}
+
+void process::run_one(random& chance, duration world)
+{
+    std::size_t const place = ready_.size() == 1 ? 0 : chance.below(ready_.size());
+    task* const chosen = ready_[place];
+    ready_[place] = ready_.back();
+    ready_.pop_back();
+    enter(world);
+    chosen->run();
+    leave();
+}
+
+duration process::next_timer() const { return std::max(clock.when(timers_.next()), no_timer_before_); }
+
+void process::ring(duration world)
+{
+    visit(world, [&] { timers_.ring(clock.at(world)); });
+}
+
+}  // namespace redlock::simulation

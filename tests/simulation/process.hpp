@@ -1,0 +1,191 @@
+// A client's process: an execution context whose ready handlers run in an order that the seed decides.
+#ifndef REDLOCK_TESTS_SIMULATION_PROCESS_HPP
+#define REDLOCK_TESTS_SIMULATION_PROCESS_HPP
+
+#include "clocks.hpp"
+#include "random.hpp"
+#include "support/virtual_time.hpp"
+
+#include <boost/asio/execution.hpp>
+#include <boost/asio/execution_context.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redlock::simulation {
+
+namespace asio = boost::asio;
+
+class process final : public asio::execution_context {
+public:
+    class executor_type;
+
+    process(std::size_t index, machine_clock const& clock);
+    ~process();
+
+    executor_type get_executor() noexcept;
+
+    std::size_t index() const noexcept { return index_; }
+
+    std::size_t ready() const noexcept { return ready_.size(); }
+    bool running() const noexcept { return !stopped_; }
+
+    // Runs one of the handlers that are ready. Precondition: there is one.
+    void run_one(random& chance, duration world);
+
+    // Runs `f` as a handler of this process would: with its clock.
+    template <class F>
+    void visit(duration world, F&& f)
+    {
+        enter(world);
+        std::forward<F>(f)();
+        leave();
+    }
+
+    // SIGSTOP and the like: time passes, nothing runs.
+    void stop() noexcept { stopped_ = true; }
+    void go_on() noexcept { stopped_ = false; }
+
+    // The whole machine slept for `d`: CLOCK_MONOTONIC, and timers with it, stood still; when it wakes, timers are late.
+    void suspended(duration d, duration world, duration timers_late) noexcept
+    {
+        time_.suspended += d;
+        no_timer_before_ = world + timers_late;
+    }
+
+    // When the next timer wants to ring, in the world's time.
+    bool has_timers() const noexcept { return !timers_.empty(); }
+    duration next_timer() const;
+    std::size_t timers() const noexcept { return timers_.size(); }
+    void ring(duration world);
+
+    machine_clock clock;
+
+    // Executors that say that work is outstanding.
+    std::size_t outstanding() const noexcept { return outstanding_; }
+
+private:
+    // A function that waits for its turn.
+    struct task {
+        task() = default;
+        task(task const&) = delete;
+        task& operator=(task const&) = delete;
+        virtual ~task() = default;
+        virtual void run() = 0;
+    };
+
+    template <class F>
+    struct task_of final : task {
+        explicit task_of(F f) : function{std::move(f)} {}
+        void run() override
+        {
+            F f = std::move(function);
+            delete this;
+            std::move(f)();
+        }
+        F function;
+    };
+
+    void enter(duration world) noexcept;
+    void leave() noexcept;
+
+    std::size_t index_;
+    testing::virtual_time& timers_;
+    std::vector<task*> ready_;
+    std::size_t outstanding_{0};
+    bool stopped_{false};
+    bool inside_{false};
+    bool gone_{false};
+    duration no_timer_before_{};
+    machine_time time_{};
+};
+
+class process::executor_type {
+public:
+    explicit executor_type(process& p) noexcept : process_{&p} {}
+    executor_type(executor_type const& other) noexcept
+        : process_{other.process_}, tracked_{other.tracked_}, may_run_at_once_{other.may_run_at_once_}
+    {
+        if (tracked_) ++process_->outstanding_;
+    }
+    executor_type& operator=(executor_type const& other) noexcept
+    {
+        executor_type copy{other};
+        std::swap(process_, copy.process_);
+        std::swap(tracked_, copy.tracked_);
+        std::swap(may_run_at_once_, copy.may_run_at_once_);
+        return *this;
+    }
+    ~executor_type()
+    {
+        if (tracked_) --process_->outstanding_;
+    }
+
+    process& query(asio::execution::context_t) const noexcept { return *process_; }
+    asio::execution::blocking_t query(asio::execution::blocking_t) const noexcept
+    {
+        return may_run_at_once_ ? asio::execution::blocking_t{asio::execution::blocking.possibly}
+                                : asio::execution::blocking_t{asio::execution::blocking.never};
+    }
+    executor_type require(asio::execution::blocking_t::possibly_t) const noexcept { return executor_type{*process_, tracked_, true}; }
+    executor_type require(asio::execution::blocking_t::never_t) const noexcept { return executor_type{*process_, tracked_, false}; }
+    executor_type require(asio::execution::outstanding_work_t::tracked_t) const noexcept
+    {
+        return executor_type{*process_, true, may_run_at_once_};
+    }
+    executor_type require(asio::execution::outstanding_work_t::untracked_t) const noexcept
+    {
+        return executor_type{*process_, false, may_run_at_once_};
+    }
+
+    template <class F>
+    void execute(F&& f) const
+    {
+        using function = std::decay_t<F>;
+        if (may_run_at_once_ && process_->inside_) {
+            function now{std::forward<F>(f)};
+            std::move(now)();
+            return;
+        }
+        if (process_->gone_) {
+            [[maybe_unused]] function const destroyed{std::forward<F>(f)};
+            return;
+        }
+        process_->ready_.push_back(new task_of<function>{std::forward<F>(f)});
+    }
+
+    friend bool operator==(executor_type const& a, executor_type const& b) noexcept
+    {
+        return a.process_ == b.process_ && a.tracked_ == b.tracked_ && a.may_run_at_once_ == b.may_run_at_once_;
+    }
+
+private:
+    executor_type(process& p, bool tracked, bool may_run_at_once) noexcept
+        : process_{&p}, tracked_{tracked}, may_run_at_once_{may_run_at_once}
+    {
+        if (tracked_) ++process_->outstanding_;
+    }
+
+    process* process_;
+    bool tracked_{false};
+    bool may_run_at_once_{true};
+};
+
+inline process::executor_type process::get_executor() noexcept { return executor_type{*this}; }
+
+using timer = testing::basic_virtual_timer<simulated_clock>;
+
+}  // namespace redlock::simulation
+
+namespace redlock::detail {
+
+template <>
+struct timer_for<simulation::simulated_clock> {
+    using type = simulation::timer;
+};
+
+}  // namespace redlock::detail
+
+#endif

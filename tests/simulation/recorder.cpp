@@ -1,0 +1,158 @@
+#include "recorder.hpp"
+
+#include "universe.hpp"
+
+#include <algorithm>
+
+namespace redlock::simulation {
+
+namespace {
+
+std::string to_text(detail::command const& c)
+{
+    std::string const what = c.what == detail::verb::acquire ? "acquire " : c.what == detail::verb::extend ? "extend " : "release ";
+    return what + std::string{c.key} + " " + std::string{c.value};
+}
+
+std::string to_text(detail::reply const& r)
+{
+    switch (r.vote) {
+    case vote::granted: return "granted";
+    case vote::refused: return "refused";
+    case vote::failed: return r.detail.empty() ? "failed" : r.detail;
+    case vote::pending: break;
+    }
+    return "none";
+}
+
+}  // namespace
+
+std::size_t recorder::sent(std::size_t client, std::size_t server, duration at, detail::batch const& work)
+{
+    message m{};
+    m.client = client;
+    m.server = server;
+    m.sent = at;
+    for (auto const& c : work.commands) m.commands.push_back(to_text(c));
+    messages.push_back(std::move(m));
+    return messages.size() - 1;
+}
+
+void recorder::answered(std::size_t record, duration at, std::vector<detail::reply> const& answers)
+{
+    messages[record].answered = at;
+    messages[record].answers.clear();
+    for (auto const& r : answers) messages[record].answers.push_back(to_text(r));
+}
+
+void recorder::process_paused(std::size_t client, duration from, duration to)
+{
+    faults.push_back({"paused", client, {}, from, to});
+}
+
+void recorder::process_killed(std::size_t client, duration at)
+{
+    faults.push_back({"killed", client, {}, at, {}});
+    for (auto& l : leases)
+        if (l.client == client && !l.ended) lease_ends(static_cast<std::size_t>(&l - leases.data()), at, "its process was killed");
+}
+
+void recorder::server_fault(std::size_t server, std::string what, duration from, std::optional<duration> to)
+{
+    faults.push_back({std::move(what), {}, server, from, to});
+}
+
+void recorder::link_fault(std::size_t client, std::size_t server, std::string what, duration from, std::optional<duration> to)
+{
+    faults.push_back({std::move(what), client, server, from, to});
+}
+
+void recorder::say(std::size_t client, duration at, std::string text) { notes.push_back({client, at, std::move(text)}); }
+
+std::size_t recorder::lease_begins(std::size_t client, std::string name, duration at, duration valid_until)
+{
+    leases.push_back({client, std::move(name), at, {{at, valid_until}}, {}, {}});
+    return leases.size() - 1;
+}
+
+void recorder::lease_extends(std::size_t lease, duration at, duration valid_until)
+{
+    auto& ends = leases[lease].valid_until;
+    if (ends.back().second != valid_until) ends.emplace_back(at, valid_until);
+}
+
+void recorder::lease_ends(std::size_t lease, duration at, std::string why)
+{
+    auto& bar = leases[lease];
+    if (bar.ended) return;
+    bar.ended = at;
+    bar.why = std::move(why);
+}
+
+void recorder::look_at(universe& u)
+{
+    for (auto const& s : u.servers()) {
+        auto const& entries = s->memory.entries(s->time());
+        for (auto const& e : entries) {
+            auto const known = present_.find({s->index(), e.key});
+            if (known != present_.end() && keys[known->second].value == e.value) continue;
+            if (known != present_.end()) keys[known->second].to = u.now();
+            present_[{s->index(), e.key}] = keys.size();
+            keys.push_back({s->index(), e.key, e.value, u.now(), {}});
+        }
+        for (auto it = present_.begin(); it != present_.end();) {
+            bool const here = it->first.first != s->index() ||
+                              std::any_of(entries.begin(), entries.end(), [&](auto const& e) { return e.key == it->first.second; });
+            if (!here) keys[it->second].to = u.now();
+            it = here ? std::next(it) : present_.erase(it);
+        }
+    }
+}
+
+std::vector<std::string> recorder::as_text() const
+{
+    std::multimap<duration, std::string> lines;
+    auto const client = [](std::size_t i) { return "client " + std::to_string(i); };
+    auto const server = [](std::size_t i) { return "server " + std::to_string(i); };
+    auto const all = [](std::vector<std::string> const& texts) {
+        std::string sum;
+        for (auto const& t : texts) sum += (sum.empty() ? "" : ", ") + t;
+        return sum;
+    };
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        message const& m = messages[i];
+        auto const way = client(m.client) + " > " + server(m.server) + " #" + std::to_string(i);
+        auto const back = client(m.client) + " < " + server(m.server) + " #" + std::to_string(i);
+        lines.emplace(m.sent, way + " sent: " + all(m.commands));
+        if (m.arrived) lines.emplace(*m.arrived, way + " arrived");
+        if (m.answered) lines.emplace(*m.answered, back + " answered: " + all(m.answers));
+        if (m.delivered) lines.emplace(*m.delivered, back + " delivered");
+        if (m.cut) lines.emplace(*m.cut, way + " cut off");
+        for (auto const at : m.haunted) lines.emplace(at, way + " executed, and nobody knows");
+    }
+    for (lease_bar const& l : leases) {
+        for (auto const& [at, until] : l.valid_until)
+            lines.emplace(at, client(l.client) + " holds " + l.name + " until " + std::to_string(until / 1us) + " us");
+        if (l.ended) lines.emplace(*l.ended, client(l.client) + " no longer holds " + l.name + ": " + l.why);
+    }
+    for (key_bar const& k : keys) {
+        lines.emplace(k.from, server(k.server) + " has " + k.name + " = " + k.value);
+        if (k.to) lines.emplace(*k.to, server(k.server) + " no longer has " + k.name + " = " + k.value);
+    }
+    for (fault const& f : faults) {
+        std::string const who = (f.client ? client(*f.client) + " " : "") + (f.server ? server(*f.server) + " " : "");
+        lines.emplace(f.from, "! " + who + f.what);
+        if (f.to) lines.emplace(*f.to, "! " + who + f.what + ": over");
+    }
+    for (note const& n : notes) lines.emplace(n.at, client(n.client) + ": " + n.text);
+
+    std::vector<std::string> result;
+    for (auto const& [at, text] : lines) {
+        std::string when = std::to_string(at / 1us);
+        when.insert(0, when.size() < 12 ? 12 - when.size() : 0, ' ');
+        result.push_back(when + " us  " + text);
+    }
+    return result;
+}
+
+}  // namespace redlock::simulation

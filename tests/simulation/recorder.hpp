@@ -1,0 +1,101 @@
+// What happened in one schedule, for its picture (page.hpp). Recording changes nothing in the world.
+#ifndef REDLOCK_TESTS_SIMULATION_RECORDER_HPP
+#define REDLOCK_TESTS_SIMULATION_RECORDER_HPP
+
+#include "clocks.hpp"
+
+#include "node/node.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redlock::simulation {
+
+class universe;
+
+class recorder {
+public:
+    struct message {
+        std::size_t client;
+        std::size_t server;
+        std::vector<std::string> commands;
+        std::vector<std::string> answers;
+        duration sent;
+        std::optional<duration> arrived;    // at the server
+        std::optional<duration> answered;   // by the server
+        std::optional<duration> delivered;  // to the client
+        std::optional<duration> cut;        // its connection ended before that
+        std::vector<duration> haunted;      // executed without a connection: late, or once more
+    };
+    // A lease as its holder sees it.
+    struct lease_bar {
+        std::size_t client;
+        std::string name;
+        duration from;
+        std::vector<std::pair<duration, duration>> valid_until;  // from when on, until when it was valid
+        std::optional<duration> ended;
+        std::string why;
+    };
+    // A key on a server.
+    struct key_bar {
+        std::size_t server;
+        std::string name;
+        std::string value;
+        duration from;
+        std::optional<duration> to;
+    };
+    struct fault {
+        std::string what;
+        std::optional<std::size_t> client;
+        std::optional<std::size_t> server;
+        duration from;
+        std::optional<duration> to;  // none: a moment
+    };
+    // Something that a user of the library did or saw.
+    struct note {
+        std::size_t client;
+        duration at;
+        std::string text;
+    };
+
+    std::size_t sent(std::size_t client, std::size_t server, duration at, detail::batch const& work);
+    void arrived(std::size_t record, duration at) { messages[record].arrived = at; }
+    void answered(std::size_t record, duration at, std::vector<detail::reply> const& answers);
+    void delivered(std::size_t record, duration at) { messages[record].delivered = at; }
+    void cut_off(std::size_t record, duration at) { messages[record].cut = at; }
+    void haunted(std::size_t record, duration at) { messages[record].haunted.push_back(at); }
+
+    void process_paused(std::size_t client, duration from, duration to);
+    void process_killed(std::size_t client, duration at);
+    void server_fault(std::size_t server, std::string what, duration from, std::optional<duration> to = {});
+    void link_fault(std::size_t client, std::size_t server, std::string what, duration from, std::optional<duration> to = {});
+    void say(std::size_t client, duration at, std::string text);
+
+    std::size_t lease_begins(std::size_t client, std::string name, duration at, duration valid_until);
+    void lease_extends(std::size_t lease, duration at, duration valid_until);
+    void lease_ends(std::size_t lease, duration at, std::string why);
+
+    // Notes which keys have come and gone.
+    void look_at(universe& u);
+
+    // Everything, a line each, in the order of time.
+    std::vector<std::string> as_text() const;
+
+    std::vector<message> messages;
+    std::vector<lease_bar> leases;
+    std::vector<key_bar> keys;
+    std::vector<fault> faults;
+    std::vector<note> notes;
+
+private:
+    std::map<std::pair<std::size_t, std::string>, std::size_t> present_;
+};
+
+}  // namespace redlock::simulation
+
+#endif

@@ -1,0 +1,201 @@
+// Runs schedules: many of them for a verdict and figures, or one for its picture.
+#include "schedule.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace redlock::simulation;
+
+// What an assertion of the library says is a violation too: say in which schedule.
+thread_local std::uint64_t current_seed = 0;
+
+extern "C" void on_abort(int)
+{
+    char text[96];
+    int const length = std::snprintf(text, sizeof text, "violation: seed=%llu: an assertion failed\n", static_cast<unsigned long long>(current_seed));
+    [[maybe_unused]] auto const written = ::write(STDOUT_FILENO, text, static_cast<std::size_t>(length));
+    ::_exit(1);
+}
+
+struct totals {
+    std::uint64_t schedules{0};
+    std::uint64_t violations{0};
+    std::uint64_t steps{0};
+    std::uint64_t hash{0};  // a sum, so that the order of the threads does not matter
+    double virtual_hours{0};
+    coverage covered{};
+
+    void add(result const& r)
+    {
+        ++schedules;
+        violations += r.violation ? 1 : 0;
+        steps += r.steps;
+        hash += r.hash;
+        virtual_hours += std::chrono::duration<double, std::ratio<3600>>{r.virtual_time}.count();
+    }
+    void add(totals const& other)
+    {
+        schedules += other.schedules;
+        violations += other.violations;
+        steps += other.steps;
+        hash += other.hash;
+        virtual_hours += other.virtual_hours;
+        covered += other.covered;
+    }
+};
+
+struct settings {
+    std::uint64_t seeds{100'000};
+    std::uint64_t first{1};
+    unsigned jobs{std::max(1u, std::thread::hardware_concurrency())};
+    std::uint64_t violations_max{10};
+    bool show_counters{true};
+};
+
+class run {
+public:
+    explicit run(settings const& s) : settings_{s}, show_progress_{::isatty(STDERR_FILENO) == 1} {}
+
+    totals all()
+    {
+        auto const begin = std::chrono::steady_clock::now();
+        std::vector<std::thread> threads;
+        for (unsigned i = 0; i < settings_.jobs; ++i) threads.emplace_back([this] { work(); });
+        for (auto& t : threads) t.join();
+        seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        if (show_progress_) std::fprintf(stderr, "\r\033[K");
+        return sum_;
+    }
+
+    double seconds() const noexcept { return seconds_; }
+
+private:
+    static constexpr std::uint64_t chunk = 64;
+
+    void work()
+    {
+        totals mine;
+        for (;;) {
+            std::uint64_t const from = next_.fetch_add(chunk);
+            if (from >= settings_.seeds || violations_ >= settings_.violations_max) break;
+            std::uint64_t const to = std::min(from + chunk, settings_.seeds);
+            for (std::uint64_t i = from; i < to; ++i) {
+                current_seed = settings_.first + i;
+                auto const r = run_schedule(current_seed, mine.covered);
+                mine.add(r);
+                if (r.violation) report(current_seed, *r.violation);
+            }
+            progress(to - from);
+        }
+        std::lock_guard const guard{mutex_};
+        sum_.add(mine);
+    }
+
+    void report(std::uint64_t seed, std::string const& what)
+    {
+        ++violations_;
+        std::lock_guard const guard{mutex_};
+        std::printf("%sviolation: seed=%llu: %s\n", show_progress_ ? "\r\033[K" : "", static_cast<unsigned long long>(seed), what.c_str());
+        std::fflush(stdout);
+    }
+
+    void progress(std::uint64_t more)
+    {
+        std::uint64_t const done = done_.fetch_add(more) + more;
+        if (!show_progress_) return;
+        std::lock_guard const guard{mutex_};
+        constexpr int width = 40;
+        int const filled = static_cast<int>(done * width / settings_.seeds);
+        if (filled == shown_) return;
+        shown_ = filled;
+        std::fprintf(stderr, "\r[%.*s%.*s] %llu of %llu schedules", filled, "########################################", width - filled,
+                     "                                        ", static_cast<unsigned long long>(done),
+                     static_cast<unsigned long long>(settings_.seeds));
+    }
+
+    settings settings_;
+    bool show_progress_;
+    std::atomic<std::uint64_t> next_{0};
+    std::atomic<std::uint64_t> done_{0};
+    std::atomic<std::uint64_t> violations_{0};
+    std::mutex mutex_;
+    totals sum_;
+    int shown_{-1};
+    double seconds_{0};
+};
+
+// Below so many schedules, rare things may well not have happened.
+constexpr std::uint64_t enough_for_coverage = 10'000;
+
+int run_many(settings const& s)
+{
+    run r{s};
+    auto const sum = r.all();
+    int missing = 0;
+    coverage::each([&](std::string_view name, coverage::count coverage::*member) {
+        auto const n = sum.covered.*member;
+        if (s.show_counters) std::printf("  %12llu  %.*s\n", static_cast<unsigned long long>(n), static_cast<int>(name.size()), name.data());
+        if (n == 0) ++missing;
+    });
+    std::printf("schedules=%llu violations=%llu per_second=%.0f virtual_hours=%.1f steps=%llu hash=%016llx\n",
+                static_cast<unsigned long long>(sum.schedules), static_cast<unsigned long long>(sum.violations),
+                static_cast<double>(sum.schedules) / r.seconds(), sum.virtual_hours, static_cast<unsigned long long>(sum.steps),
+                static_cast<unsigned long long>(sum.hash));
+    if (sum.violations > 0) return 1;
+    if (sum.schedules >= enough_for_coverage && missing > 0) {
+        std::printf("%d of the counters above are zero: these schedules do not test what they should\n", missing);
+        return 1;
+    }
+    return 0;
+}
+
+int run_one(std::uint64_t seed, bool log)
+{
+    current_seed = seed;
+    coverage covered{};
+    recorder records;
+    auto const r = run_schedule(seed, covered, &records);
+    if (log)
+        for (auto const& line : records.as_text()) std::puts(line.c_str());
+    if (r.violation) std::printf("violation: seed=%llu: %s\n", static_cast<unsigned long long>(seed), r.violation->c_str());
+    std::printf("schedules=1 violations=%d virtual_seconds=%.3f steps=%llu hash=%016llx\n", r.violation ? 1 : 0,
+                std::chrono::duration<double>(r.virtual_time).count(), static_cast<unsigned long long>(r.steps),
+                static_cast<unsigned long long>(r.hash));
+    return r.violation ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    CLI::App app{"Runs the real library in simulated worlds, each drawn from a seed, and judges what it does"};
+    settings s;
+    std::uint64_t seed = 0;
+    app.add_option("--seeds", s.seeds, "How many schedules to run")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--first", s.first, "The first seed")->capture_default_str();
+    app.add_option("--jobs", s.jobs, "Threads")->capture_default_str()->check(CLI::Range(1u, 1024u));
+    app.add_option("--violations", s.violations_max, "Stop after so many violations")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_flag("!--no-counters", s.show_counters, "Do not print how often each thing happened");
+    auto* const one = app.add_option("--seed", seed, "Run this one schedule");
+    bool log = false;
+    app.add_flag("--log", log, "Print what happened in it, a line each")->needs(one);
+    CLI11_PARSE(app, argc, argv);
+
+    std::signal(SIGABRT, on_abort);
+    return *one ? run_one(seed, log) : run_many(s);
+}

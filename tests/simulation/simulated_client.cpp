@@ -1,0 +1,23 @@
+#include "simulated_client.hpp"
+
+#include "core/basic_core.hpp"
+#include "link.hpp"
+
+#include <boost/asio/strand.hpp>
+
+#include <string>
+
+namespace redlock::simulation {
+
+std::shared_ptr<client> make_client(universe& in, process& p)
+{
+    asio::any_io_executor const executor{p.get_executor()};
+    asio::strand<asio::any_io_executor> const strand{executor};
+    detail::engine_settings settings;
+    settings.jitter_seed = static_cast<std::uint32_t>(in.chance.next());
+    settings.fresh_value = [prefix = "p" + std::to_string(p.index()) + "-", n = 0]() mutable { return prefix + std::to_string(++n); };
+    auto core = detail::basic_core<simulated_clock>::make(executor, strand, in.nodes_for(p, strand), std::move(settings));
+    return std::make_shared<client>(std::move(core));
+}
+
+}  // namespace redlock::simulation

@@ -1,0 +1,145 @@
+#include "universe.hpp"
+
+#include "link.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace redlock::simulation {
+
+universe::universe(std::uint64_t seed, recorder* r) : chance{seed}, covered{&nowhere_}, records{r} {}
+
+universe::~universe() { destroy_processes(); }
+
+void universe::destroy_processes()
+{
+    for (auto& p : processes_) p.reset();
+}
+
+server& universe::add_server(machine_clock const& clock)
+{
+    assert(processes_.empty());
+    servers_.push_back(std::make_unique<server>(*this, servers_.size(), clock));
+    return *servers_.back();
+}
+
+process& universe::add_process(machine_clock const& clock)
+{
+    processes_.push_back(std::make_unique<process>(processes_.size(), clock));
+    for (auto const& s : servers_) links_.push_back(std::make_unique<link>(*this, *processes_.back(), *s));
+    return *processes_.back();
+}
+
+std::vector<std::unique_ptr<detail::node>> universe::nodes_for(process& p, asio::any_io_executor const& strand)
+{
+    std::vector<std::unique_ptr<detail::node>> nodes;
+    for (auto const& s : servers_) nodes.push_back(between(p, *s).front(strand));
+    return nodes;
+}
+
+void universe::kill(process& p)
+{
+    if (records) records->process_killed(p.index(), now_);
+    processes_[p.index()].reset();
+}
+
+void universe::at(duration when, std::function<void()> what)
+{
+    events_.push_back({std::max(when, now_), (chance.next() << 32) | (steps_ & 0xffffffffu), std::move(what)});
+    std::push_heap(events_.begin(), events_.end());
+}
+
+void universe::pause(process& p, duration d)
+{
+    if (!p.running()) return;
+    p.stop();
+    pauses_.push_back({p.index(), now_, now_ + d});
+    if (records) records->process_paused(p.index(), now_, now_ + d);
+    at(now_ + d, [this, index = p.index()] {
+        if (processes_[index]) processes_[index]->go_on();
+    });
+}
+
+void universe::suspend(process& p, duration d)
+{
+    if (!p.running()) return;
+    auto const late = chance.between(0ns, 200ms);  // as long as boot_wait_traits lets a timer sleep
+    pause(p, d);
+    pauses_.back().to += late;
+    at(now_ + d, [this, index = p.index(), d, late] {
+        if (processes_[index]) processes_[index]->suspended(d, now_, late);
+    });
+}
+
+duration universe::paused_between(process const& p, duration from, duration to) const noexcept
+{
+    duration sum{};
+    for (auto const& each : pauses_)
+        if (each.process == p.index()) sum += std::max(duration::zero(), std::min(to, each.to) - std::max(from, each.from));
+    return sum;
+}
+
+bool universe::step()
+{
+    ++steps_;
+    bool const happened = run_a_handler() || let_time_pass();
+    if (happened && after_step) after_step();
+    return happened;
+}
+
+bool universe::run_a_handler()
+{
+    std::size_t ready = 0;
+    for (auto const& p : processes_)
+        if (p && p->running()) ready += p->ready();
+    if (ready == 0) return false;
+    std::size_t place = ready == 1 ? 0 : chance.below(ready);
+    for (auto const& p : processes_) {
+        if (!p || !p->running()) continue;
+        if (place >= p->ready()) {
+            place -= p->ready();
+            continue;
+        }
+        mix(static_cast<std::uint64_t>(now_.count()) ^ (ready << 56) ^ (p->index() << 48));
+        p->run_one(chance, now_);
+        if (pause_one_in > 0 && chance.one_in(pause_one_in)) pause(*p, chance.between(1us, short_pause_max));
+        return true;
+    }
+    return false;
+}
+
+bool universe::let_time_pass()
+{
+    process* rings = nullptr;
+    duration next = events_.empty() ? duration::max() : events_.front().when;
+    for (auto const& p : processes_) {
+        if (!p || !p->running() || !p->has_timers()) continue;
+        if (auto const t = p->next_timer(); t < next) {
+            next = t;
+            rings = p.get();
+        }
+    }
+    if (next == duration::max()) return false;
+    now_ = std::max(now_, next);
+    if (rings) {
+        mix(static_cast<std::uint64_t>(now_.count()) ^ (rings->index() << 60));
+        rings->ring(now_);
+        return true;
+    }
+    std::pop_heap(events_.begin(), events_.end());
+    event const what = std::move(events_.back().what);
+    events_.pop_back();
+    mix(static_cast<std::uint64_t>(now_.count()));
+    what();
+    return true;
+}
+
+bool universe::run_until(std::function<bool()> const& done, duration limit)
+{
+    while (!done()) {
+        if (now_ > limit || !step()) return done();
+    }
+    return true;
+}
+
+}  // namespace redlock::simulation

@@ -1,0 +1,144 @@
+// The simulated world: processes with clients, servers, the network between them, and time, which passes only when nothing is
+// ready to run. Everything that happens follows from one seed.
+//
+//   random      the only source of chance
+//   clocks      a clock for each machine, with a rate of its own
+//   process     an execution context that shuffles what is ready
+//   server      a Redis server: memory, clock, faults
+//   link        the connections between one client and one server; the `node` that the client's core sees
+//   universe    events, time, who runs next
+//   judge       what must hold
+//   users       what people do with the library
+//   schedule    one world from a seed: who, what, when, and which faults
+#ifndef REDLOCK_TESTS_SIMULATION_UNIVERSE_HPP
+#define REDLOCK_TESTS_SIMULATION_UNIVERSE_HPP
+
+#include "clocks.hpp"
+#include "coverage.hpp"
+#include "process.hpp"
+#include "random.hpp"
+#include "recorder.hpp"
+#include "server.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::simulation {
+
+class link;
+
+// How the network behaves in a schedule.
+struct network_weather {
+    duration delay_min{50us};
+    duration delay_max{500us};
+    std::size_t slow_percent{0};      // of messages that take up to slow_max
+    duration slow_max{};
+    std::size_t duplicate_percent{0}; // of messages that arrive once more, later
+    duration ghost_delay_max{};       // how much later than their connection's end messages may still arrive
+    duration reconnect_max{50ms};
+    duration notices_after_max{1s};   // until a client gives up a connection that is silent
+};
+
+class universe {
+public:
+    explicit universe(std::uint64_t seed, recorder* records = nullptr);
+    ~universe();
+    universe(universe const&) = delete;
+    universe& operator=(universe const&) = delete;
+
+    duration now() const noexcept { return now_; }
+
+    server& add_server(machine_clock const& clock);
+    process& add_process(machine_clock const& clock);
+
+    // The nodes of a client in `p`: one for each server.
+    std::vector<std::unique_ptr<detail::node>> nodes_for(process& p, asio::any_io_executor const& strand);
+
+    // The process ends without a word; messages that it has sent stay in the network.
+    void kill(process& p);
+    void destroy_processes();
+    bool is_dead(process const& p) const noexcept { return processes_[p.index()] == nullptr; }
+
+    std::vector<std::unique_ptr<process>> const& processes() const noexcept { return processes_; }
+    std::vector<std::unique_ptr<server>> const& servers() const noexcept { return servers_; }
+    std::vector<std::unique_ptr<link>> const& links() const noexcept { return links_; }
+    link& between(process const& p, server const& s) { return *links_[p.index() * servers_.size() + s.index()]; }
+
+    // Calls `f` when the world's time is `at`.
+    void at(duration when, std::function<void()> what);
+    void after(duration d, std::function<void()> f) { at(now_ + d, std::move(f)); }
+
+    // The process sees nothing of the next `d`.
+    void pause(process& p, duration d);
+    // The same, and its monotonic clock stands still.
+    void suspend(process& p, duration d);
+
+    // One step: a handler, or the next event. False when nothing is left to happen.
+    bool step();
+
+    // Steps until `done`, or until time is over `limit`. Returns whether it is done.
+    bool run_until(std::function<bool()> const& done, duration limit);
+
+    // Called after every step.
+    std::function<void()> after_step;
+
+    random chance;
+    network_weather weather;
+    coverage* covered;
+    recorder* const records;  // null: nobody is interested
+
+    std::size_t pause_one_in{0};  // handlers that are followed by a short pause of their process; 0: none
+    duration short_pause_max{1ms};
+
+    std::uint64_t steps() const noexcept { return steps_; }
+    std::uint64_t hash() const noexcept { return hash_; }
+    void mix(std::uint64_t what) noexcept
+    {
+        hash_ ^= what + 0x9e3779b97f4a7c15u + (hash_ << 6) + (hash_ >> 2);
+        hash_ *= 0xff51afd7ed558ccdu;
+        hash_ ^= hash_ >> 32;
+    }
+
+    // How much of the time between two moments the process did not run.
+    duration paused_between(process const& p, duration from, duration to) const noexcept;
+
+    std::size_t events() const noexcept { return events_.size(); }
+
+private:
+    using event = std::function<void()>;
+    struct entry {
+        duration when;
+        std::uint64_t order;  // chance, among those of one moment
+        event what;
+        friend bool operator<(entry const& a, entry const& b) noexcept
+        {
+            return a.when != b.when ? a.when > b.when : a.order > b.order;
+        }
+    };
+    struct pause_record {
+        std::size_t process;
+        duration from;
+        duration to;
+    };
+
+    bool run_a_handler();
+    bool let_time_pass();
+
+    duration now_{};
+    std::vector<std::unique_ptr<process>> processes_;
+    std::vector<std::unique_ptr<server>> servers_;
+    std::vector<std::unique_ptr<link>> links_;
+    std::vector<entry> events_;
+    std::vector<pause_record> pauses_;
+    std::uint64_t steps_{0};
+    std::uint64_t hash_{0x243f6a8885a308d3u};
+    coverage nowhere_{};
+};
+
+}  // namespace redlock::simulation
+
+#endif

@@ -1,0 +1,420 @@
+#include "users.hpp"
+
+#include "link.hpp"
+#include "quorum/votes.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+
+namespace redlock::simulation {
+
+namespace {
+
+constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
+
+// Emits a cancellation after a while, unless it is gone by then.
+class canceller {
+public:
+    canceller(asio::any_io_executor const& on, duration after, asio::cancellation_type_t type) : timer_{on, after}
+    {
+        timer_.async_wait([signal = signal_, type](error_code ec) {
+            if (!ec) signal->emit(type);
+        });
+    }
+    asio::cancellation_slot slot() const { return signal_->slot(); }
+
+private:
+    std::shared_ptr<asio::cancellation_signal> signal_ = std::make_shared<asio::cancellation_signal>();
+    timer timer_;
+};
+
+}  // namespace
+
+asio::awaitable<void> sleep(duration d)
+{
+    timer t{co_await asio::this_coro::executor, d};
+    auto wait = t.async_wait(asio::use_awaitable);
+    co_await std::move(wait);
+}
+
+void user::go(std::size_t actions)
+{
+    ++stage_.at_work;
+    at_work_ = true;
+    asio::co_spawn(process_.get_executor(), work(actions), [this](std::exception_ptr failure) {
+        --stage_.at_work;
+        at_work_ = false;
+        if (!failure) return;
+        try {
+            std::rethrow_exception(failure);
+        } catch (std::exception const& e) {
+            stage_.rules.violation(std::string{"a user was surprised: "} + e.what());
+        }
+    });
+}
+
+asio::awaitable<void> user::work(std::size_t actions)
+{
+    auto start = sleep(stage_.world.chance.scaled(stage_.hold_max));
+    co_await std::move(start);
+    for (std::size_t i = 0; i < actions && client_; ++i) {
+        auto action = act();
+        co_await std::move(action);
+    }
+}
+
+asio::awaitable<void> user::act()
+{
+    switch (stage_.world.chance.below(12)) {
+    case 0:
+    case 1: return hold_for_a_while();
+    case 2: return with_callbacks();
+    case 3: return give_up_waiting();
+    case 4: return extend_by_hand();
+    case 5: return wait_for_loss();
+    case 6:
+    case 7:
+    case 8: return in_a_scope();
+    default: return be_a_rival();
+    }
+}
+
+lock_options user::choose_options()
+{
+    auto& chance = stage_.world.chance;
+    auto o = stage_.usual;
+    auto const in_ms = [](duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d); };
+    if (chance.one_in(4)) o.stop_margin = in_ms(chance.between(0ms, o.ttl / 3));
+    if (chance.one_in(4)) o.node_timeout = std::max(1ms, in_ms(chance.scaled(o.ttl)));
+    if (chance.one_in(6)) o.deadline = std::max(1ms, in_ms(chance.scaled(2 * o.ttl)));
+    if (chance.one_in(6)) o.attempts_max = static_cast<std::uint32_t>(1 + chance.below(5));
+    if (chance.one_in(12)) o.max_hold = std::max(1ms, in_ms(chance.scaled(o.ttl)));
+    return o;
+}
+
+redlock::lock user::choose_lock(lock_options const& options)
+{
+    return redlock::lock{*client_, stage_.names[stage_.world.chance.below(stage_.names.size())], options};
+}
+
+redlock::lock user::choose_lock() { return choose_lock(choose_options()); }
+
+duration user::time_to_hold() { return stage_.world.chance.scaled(stage_.hold_max); }
+
+void user::say(std::string text)
+{
+    if (stage_.world.records) stage_.world.records->say(process_.index(), stage_.world.now(), std::move(text));
+}
+
+void user::expect(error_code ec, std::initializer_list<error_code> allowed, char const* operation)
+{
+    if (stage_.world.records) say(std::string{operation} + ": " + (ec ? ec.message() : "done"));
+    if (!ec || std::find(allowed.begin(), allowed.end(), ec) != allowed.end()) return;
+    stage_.rules.violation(std::string{operation} + " completed with an error that it does not document for this case: " + ec.message());
+}
+
+bool user::acquired(error_code ec, attempt_report const* report)
+{
+    auto& covered = *stage_.world.covered;
+    expect(ec, {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded, errc::client_cancelled,
+                asio::error::operation_aborted},
+           "acquire");
+    if (ec == errc::deadline_exceeded) ++covered.deadline_exceeded;
+    if (report) {
+        auto const granted = [](node_verdict const& v) { return v.vote == vote::granted; };
+        auto const failed = [](node_verdict const& v) { return v.vote == vote::failed; };
+        bool const somebody_failed = std::any_of(report->nodes.begin(), report->nodes.end(), failed);
+        if (!ec && report->attempts > 1) ++covered.acquired_on_retry;
+        if (!ec && somebody_failed) ++covered.acquired_with_a_failed_node;
+        if (ec == errc::contended && std::any_of(report->nodes.begin(), report->nodes.end(), granted)) ++covered.split_votes;
+    }
+    return !ec;
+}
+
+// Gives the lease back in one of the ways there are.
+asio::awaitable<void> user::end_holding(lease held, judge::watched& watched)
+{
+    auto& covered = *stage_.world.covered;
+    if (auto const why = held.lost_error(); why && why != errc::client_cancelled && why != errc::max_hold_exceeded) watched.lost();
+    if (stage_.world.chance.one_in(4)) {
+        ++covered.released_by_destructor;
+        co_return;
+    }
+    bool const was_valid = held.valid();
+    stage_.rules.started(process_);
+    auto release = held.release(as_result);
+    auto const [ec] = co_await std::move(release);
+    stage_.rules.ended(process_);
+    expect(ec, {errc::lease_lost, errc::max_hold_exceeded, errc::release_unconfirmed, errc::client_cancelled}, "release");
+    if (ec == errc::lease_lost && was_valid && stage_.calm)
+        stage_.rules.violation("a valid lease turned out to be lost at its release, and no fault happened");
+    if (held.valid()) stage_.rules.violation("a released lease says that it is valid");
+}
+
+asio::awaitable<void> user::hold_for_a_while()
+{
+    auto const resource = choose_lock();
+    attempt_report report;
+    bool const once = stage_.world.chance.one_in(3);
+    stage_.rules.started(process_);
+    auto acquire = once ? resource.try_acquire(report, as_result) : resource.acquire(report, as_result);
+    auto result = co_await std::move(acquire);
+    stage_.rules.ended(process_);
+    auto& [ec, held] = result;
+    if (!acquired(ec, &report)) co_return;
+    judge::watched watched{stage_.rules, process_, held, resource.options()};
+    auto rest = sleep(time_to_hold());
+    co_await std::move(rest);
+    // The lease object moves; the judge goes on looking at the one that it knows, which is empty from here on.
+    auto end = end_holding(std::move(held), watched);
+    co_await std::move(end);
+}
+
+// The same without coroutines: what is kept lives in the handlers.
+asio::awaitable<void> user::with_callbacks()
+{
+    struct holding {
+        explicit holding(redlock::lock const& l) : resource{l} {}
+        redlock::lock resource;
+        lease held;
+        std::optional<judge::watched> watched;
+        std::optional<timer> rest;
+        bool done{false};
+    };
+    auto const state = std::make_shared<holding>(choose_lock());
+    auto const executor = co_await asio::this_coro::executor;
+    timer finished{executor};
+    finished.expires_at(time_point::max());
+    stage_.rules.started(process_);
+    state->resource.acquire([this, state, executor, &finished](error_code ec, lease got) {
+        stage_.rules.ended(process_);
+        if (!acquired(ec, nullptr)) {
+            state->done = true;
+            return finished.cancel();
+        }
+        state->held = std::move(got);
+        state->watched.emplace(stage_.rules, process_, state->held, state->resource.options());
+        state->rest.emplace(executor, time_to_hold());
+        state->rest->async_wait([this, state, &finished](error_code) {
+            stage_.rules.started(process_);
+            state->held.release([this, state, &finished](error_code result) {
+                stage_.rules.ended(process_);
+                expect(result, {errc::lease_lost, errc::max_hold_exceeded, errc::release_unconfirmed, errc::client_cancelled}, "release");
+                state->watched.reset();
+                state->done = true;
+                finished.cancel();
+            });
+        });
+    });
+    while (!state->done) {
+        auto wait = finished.async_wait(as_result);
+        co_await std::move(wait);
+    }
+}
+
+asio::awaitable<void> user::give_up_waiting()
+{
+    auto& chance = stage_.world.chance;
+    auto& covered = *stage_.world.covered;
+    auto const resource = choose_lock();
+    auto const type = chance.pick(std::array{asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal});
+    auto const executor = co_await asio::this_coro::executor;
+    canceller soon{executor, chance.scaled(stage_.usual.ttl), type};
+    bool const at_once = chance.one_in(3);
+    std::optional<canceller> in_flight;
+    if (at_once) in_flight.emplace(executor, chance.between(0ns, 2 * stage_.world.weather.delay_max), type);
+    stage_.rules.started(process_);
+    auto acquire = resource.acquire(asio::bind_cancellation_slot(at_once ? in_flight->slot() : soon.slot(), as_result));
+    auto result = co_await std::move(acquire);
+    stage_.rules.ended(process_);
+    auto& [ec, held] = result;
+    if (ec == asio::error::operation_aborted) {
+        if (type == asio::cancellation_type::total) ++covered.cancelled_total;
+        if (type == asio::cancellation_type::partial) ++covered.cancelled_partial;
+        if (type == asio::cancellation_type::terminal) ++covered.cancelled_terminal;
+    }
+    if (!acquired(ec, nullptr)) co_return;
+    if (type == asio::cancellation_type::total) ++covered.cancelled_but_won;
+    judge::watched watched{stage_.rules, process_, held, resource.options()};
+    auto end = end_holding(std::move(held), watched);
+    co_await std::move(end);
+}
+
+asio::awaitable<void> user::extend_by_hand()
+{
+    auto options = stage_.usual;
+    options.auto_extend = false;
+    auto const resource = choose_lock(options);
+    stage_.rules.started(process_);
+    auto acquire = resource.acquire(as_result);
+    auto result = co_await std::move(acquire);
+    stage_.rules.ended(process_);
+    auto& [ec, held] = result;
+    if (!acquired(ec, nullptr)) co_return;
+    judge::watched watched{stage_.rules, process_, held, options};
+    for (std::size_t i = 1 + stage_.world.chance.below(3); i > 0; --i) {
+        auto rest = sleep(stage_.world.chance.between(0ns, options.ttl));
+        co_await std::move(rest);
+        stage_.rules.started(process_);
+        auto extend = held.extend(as_result);
+        auto const [failure] = co_await std::move(extend);
+        stage_.rules.ended(process_);
+        expect(failure, {errc::no_majority, errc::lease_lost, errc::client_cancelled}, "extend");
+        if (!failure) ++stage_.world.covered->extended_by_caller;
+    }
+    auto end = end_holding(std::move(held), watched);
+    co_await std::move(end);
+}
+
+asio::awaitable<void> user::wait_for_loss()
+{
+    auto const resource = choose_lock();
+    stage_.rules.started(process_);
+    auto acquire = resource.acquire(as_result);
+    auto result = co_await std::move(acquire);
+    stage_.rules.ended(process_);
+    auto& [ec, held] = result;
+    if (!acquired(ec, nullptr)) co_return;
+    judge::watched watched{stage_.rules, process_, held, resource.options()};
+    auto const executor = co_await asio::this_coro::executor;
+    canceller enough{executor, time_to_hold(), asio::cancellation_type::terminal};
+    stage_.rules.started(process_);
+    auto wait = held.wait_lost(asio::bind_cancellation_slot(enough.slot(), as_result));
+    auto const [why] = co_await std::move(wait);
+    stage_.rules.ended(process_);
+    expect(why, {errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled, asio::error::operation_aborted}, "wait_lost");
+    if (why == condition::lost) {
+        ++stage_.world.covered->waited_for_loss;
+        if (held.valid()) stage_.rules.violation("wait_lost completed, and the lease says that it is valid");
+    }
+    auto end = end_holding(std::move(held), watched);
+    co_await std::move(end);
+}
+
+asio::awaitable<void> user::in_a_scope()
+{
+    auto& chance = stage_.world.chance;
+    auto& covered = *stage_.world.covered;
+    auto const resource = choose_lock();
+    enum class manner { heeds, ignores, throws };
+    auto const how = chance.one_in(4) ? manner::ignores : chance.one_in(6) ? manner::throws : manner::heeds;
+    auto const work_for = time_to_hold();
+    struct outcome {
+        std::string value;
+        duration body_over{};
+        bool entered{false};
+        bool left{false};
+    };
+    outcome seen;
+    auto body = [this, &seen, how, work_for, options = resource.options()](lease& held) -> asio::awaitable<int> {
+        judge::watched watched{stage_.rules, process_, held, options};
+        struct on_exit {
+            user& self;
+            judge::watched& watched;
+            outcome& seen;
+            bool heeds;
+            ~on_exit()
+            {
+                if (self.stage_.world.is_dead(self.process_)) return;
+                seen.body_over = self.stage_.world.now();
+                seen.left = true;
+                watched.body_ended(heeds);
+            }
+        } const guard{*this, watched, seen, how != manner::ignores};
+        seen.value = watched.value();
+        seen.entered = true;
+        if (how == manner::ignores) co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        for (int slice = 0; slice < 3; ++slice) {
+            auto rest = sleep(work_for / 3);
+            co_await std::move(rest);
+        }
+        if (how == manner::throws) throw std::runtime_error{"the body failed"};
+        co_return 42;
+    };
+
+    auto const executor = co_await asio::this_coro::executor;
+    bool const cancelled_by_caller = chance.one_in(4);
+    canceller caller{executor, cancelled_by_caller ? chance.scaled(2 * stage_.hold_max) : duration{24h},
+                     chance.pick(std::array{asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal})};
+    stage_.rules.started(process_);
+    auto scope = asio::co_spawn(executor, with_lock(resource, body), asio::bind_cancellation_slot(caller.slot(), as_result));
+    auto const [failure, value] = co_await std::move(scope);
+    stage_.rules.ended(process_);
+
+    if (seen.entered && !seen.left) stage_.rules.violation("a scope ended before its body");
+    error_code ec;
+    bool threw = false;
+    if (failure) {
+        try {
+            std::rethrow_exception(failure);
+        } catch (system_error const& e) {
+            ec = e.code();
+        } catch (std::runtime_error const&) {
+            threw = true;
+        }
+    }
+    if (threw) ++covered.body_threw;
+    if (threw && how != manner::throws) stage_.rules.violation("a scope threw what its body did not");
+    if (!failure && value != 42) stage_.rules.violation("a scope returned what its body did not");
+    if (!failure && how == manner::throws) stage_.rules.violation("a scope swallowed its body's exception");
+    expect(ec, {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded, errc::lease_lost,
+                errc::max_hold_exceeded, errc::client_cancelled, errc::release_unconfirmed, asio::error::operation_aborted},
+           "with_lock");
+    if (ec == asio::error::operation_aborted && !cancelled_by_caller) stage_.rules.violation("a scope was aborted by nobody");
+    if (ec == asio::error::operation_aborted) ++covered.scope_cancelled_by_caller;
+    if (ec == condition::lost && seen.entered) ++covered.scope_cancelled;
+    if (!failure) ++covered.scope_finished;
+    // Its release was awaited: until a majority has answered, or the node timeout is over.
+    if (stage_.calm && seen.entered && !seen.value.empty() && ec != errc::client_cancelled &&
+        stage_.world.now() - seen.body_over < 1ms &&
+        stage_.rules.stored(resource.name(), seen.value) >= quorum::majority(stage_.world.servers().size()))
+        stage_.rules.violation("a scope ended before its lock was released");
+}
+
+// When a majority of the servers will have forgotten the key.
+duration user::until_the_lock_is_free(std::string const& name)
+{
+    std::vector<duration> free;
+    for (auto const& s : stage_.world.servers()) {
+        auto const* const e = s->find(name);
+        free.push_back(e && e->expires ? s->wall.when(*e->expires + 1ms) - stage_.world.now() : 0ns);
+    }
+    auto const nth = free.begin() + static_cast<std::ptrdiff_t>(quorum::majority(free.size()) - 1);
+    std::nth_element(free.begin(), nth, free.end());
+    return *nth;
+}
+
+asio::awaitable<void> user::be_a_rival()
+{
+    auto& chance = stage_.world.chance;
+    auto const resource = choose_lock(stage_.usual);
+    for (std::size_t tries = 1 + chance.below(4); tries > 0 && client_; --tries) {
+        auto const free = until_the_lock_is_free(resource.name());
+        auto const when = std::max(duration{}, free + chance.between(-200us, 200us) - stage_.world.weather.delay_min);
+        auto wait = sleep(when);
+        co_await std::move(wait);
+        stage_.rules.started(process_);
+        auto acquire = resource.try_acquire(as_result);
+        auto result = co_await std::move(acquire);
+        stage_.rules.ended(process_);
+        auto& [ec, held] = result;
+        if (!acquired(ec, nullptr)) continue;
+        judge::watched watched{stage_.rules, process_, held, resource.options()};
+        auto rest = sleep(chance.scaled(stage_.hold_max) / 4);
+        co_await std::move(rest);
+        auto end = end_holding(std::move(held), watched);
+        co_await std::move(end);
+    }
+}
+
+}  // namespace redlock::simulation

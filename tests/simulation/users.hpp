@@ -1,0 +1,74 @@
+// What people do with the library: holders, scopes, callers who give up, holders that crash, and a rival who comes at the worst moment.
+#ifndef REDLOCK_TESTS_SIMULATION_USERS_HPP
+#define REDLOCK_TESTS_SIMULATION_USERS_HPP
+
+#include "judge.hpp"
+#include "universe.hpp"
+
+#include <redlock/redlock.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace redlock::simulation {
+
+// What a schedule's users share.
+struct stage {
+    universe& world;
+    judge& rules;
+    lock_options usual;               // of most locks
+    std::vector<std::string> names;   // of the locks
+    duration hold_max{};
+    bool calm{false};                 // no faults in this schedule: some things then hold at once
+    std::size_t at_work{0};           // users
+};
+
+// co_await sleep(d) in the time of the process; can be cancelled.
+asio::awaitable<void> sleep(duration d);
+
+class user {
+public:
+    user(stage& on, process& in, std::shared_ptr<redlock::client> with) : stage_{on}, process_{in}, client_{std::move(with)} {}
+
+    // Works through some actions, and leaves.
+    void go(std::size_t actions);
+
+    bool is_at_work() const noexcept { return at_work_; }
+    void client_gone() { client_.reset(); }
+
+private:
+    asio::awaitable<void> work(std::size_t actions);
+    asio::awaitable<void> act();
+
+    asio::awaitable<void> hold_for_a_while();
+    asio::awaitable<void> with_callbacks();
+    asio::awaitable<void> give_up_waiting();
+    asio::awaitable<void> extend_by_hand();
+    asio::awaitable<void> wait_for_loss();
+    asio::awaitable<void> in_a_scope();
+    asio::awaitable<void> be_a_rival();
+
+    asio::awaitable<void> end_holding(lease held, judge::watched& watched);
+
+    lock_options choose_options();
+    redlock::lock choose_lock();
+    redlock::lock choose_lock(lock_options const& options);
+    duration time_to_hold();
+    duration until_the_lock_is_free(std::string const& name);
+    bool acquired(error_code ec, attempt_report const* report);
+    void expect(error_code ec, std::initializer_list<error_code> allowed, char const* operation);
+    void say(std::string text);
+
+    stage& stage_;
+    process& process_;
+    std::shared_ptr<redlock::client> client_;
+    bool at_work_{false};
+};
+
+}  // namespace redlock::simulation
+
+#endif
