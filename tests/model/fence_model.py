@@ -38,6 +38,7 @@ OPTIONS = {  # name: (default, meaning)
     "rollback": (0, "1: a loss may also bring back an older state: any earlier holder's key, any smaller counter"),
     "drain": (1, "0, mutant: admit without waiting for the attempts that were in flight when the memory was lost"),
     "catch_up": (-1, "intact nodes that an admission reads; -1: ceil(N/2); less: mutant"),
+    "late_admit": (0, "1, mutant: an admission may be executed again after the next loss (FLUSHALL does not change the server's id)"),
     "trailing": (0, "1: scripts compare the record with the id the client knows; the server's own id is read at the message's end"),
     "trailing_wait": (1, "0, mutant: votes count before that last reply is seen"),
     "bound_id": (1, "0, mutant: an attempt goes on with a new id when it learns of one between its messages"),
@@ -224,6 +225,8 @@ class Model:
             self.say("byte draining;          /* attempts (bits) that were in flight at that moment */")
             self.say(f"bit read[{self.nodes}];       /* intact nodes that the admission has read */")
             self.say("byte floor_read;        /* and the largest mark among them */")
+        if self.late_admit:
+            self.say(f"byte admitted_with[{self.nodes}]; /* the floor of an admission whose message may arrive again; 0: none */")
         if self.rollback:
             self.say(f"byte base[{self.nodes}];")
         if self.trailing or (self.reach and self.losses):
@@ -231,7 +234,7 @@ class Model:
         if self.trailing:
             self.say(f"bit knows_new_id[{self.attempts}];")
             self.say(f"bit unchecked[{pairs}];       /* the reply with the server's id has not been seen */")
-        self.say("hidden byte swap;")
+        self.say("byte swap;              /* used inside tidy() only */")
         self.say()
 
     def column(self, n):
@@ -245,6 +248,8 @@ class Model:
                 variables.append((f"unchecked[{a * self.nodes + n}]", 1))
         if self.losses:
             variables += [(f"lost[{n}]", 1), (f"read[{n}]", 1)]
+        if self.late_admit:
+            variables.append((f"admitted_with[{n}]", 4))
         if self.rollback:
             variables.append((f"base[{n}]", 4))
         if self.trailing or (self.reach and self.losses):
@@ -297,7 +302,8 @@ class Model:
                 self.step(f"{condition} && ({someone})", effect + reserve + f" knows_new_id[{a}] = 1;")
         if self.trailing and not self.bound_id:
             someone = " || ".join(f"lost[{n}] || readmitted[{n}]" for n in self.all_nodes())
-            self.step(f"{self.in_flight(a)} && !knows_new_id[{a}] && ({someone})", f"knows_new_id[{a}] = 1;")
+            settled = " && ".join(f"!unchecked[{a * self.nodes + n}]" for n in self.all_nodes())     # between messages, not inside one
+            self.step(f"{self.in_flight(a)} && !knows_new_id[{a}] && ({someone}) && {settled}", f"knows_new_id[{a}] = 1;")
 
     def decide(self, a):
         """token = the largest counter among the granting nodes that are heard in time (any majority of those that granted).
@@ -465,6 +471,10 @@ class Model:
         done = f"lost[{n}] = 0; floor_read = 0; " + "".join(f"read[{m}] = 0; " for m in self.all_nodes())
         if self.trailing or (self.reach and self.losses):
             done = f"readmitted[{n}] = 1; " + done
+        if self.late_admit:
+            self.step(f"lost[{n}] && admitted_with[{n}] > 0",
+                      f"counter[{n}] = MAX(counter[{n}], admitted_with[{n}]); admitted_with[{n}] = 0; draining = 0; {done}")
+            done = f"admitted_with[{n}] = floor_read; {done}"
         condition = f"lost[{n}] && !draining && {enough}"
         if self.rollback:
             self.step(condition, f"base[{n}] = MAX(MAX(base[{n}], counter[{n}]), floor_read); {done}")

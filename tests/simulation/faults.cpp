@@ -35,7 +35,7 @@ public:
           rules_{rules},
           range_{range},
           begin_{chance_.between(0ns, range.horizon)},
-          end_{std::min(range.horizon, begin_ + chance_.scaled(3 * range.ttl))},
+          end_{std::max(begin_ + 1us, std::min(range.horizon, begin_ + chance_.scaled(3 * range.ttl)))},
           server_{chance_.below(u.servers().size())},
           client_{chance_.below(u.processes().size())}
     {

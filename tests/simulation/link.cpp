@@ -70,6 +70,10 @@ void link::exec(detail::batch const& work, std::vector<reply>& replies, detail::
     m->number = messages_++;
     m->sent = universe_.now();
     if (universe_.records) m->record = universe_.records->sent(client_, to_.index(), universe_.now(), work);
+    if (state_ != state::up) {  // the core has not heard of it yet
+        if (universe_.records) universe_.records->cut_off(m->record, universe_.now());
+        return tell([m] { std::move(m->handler)(errc::node_unreachable); });
+    }
     line_.push_back(m);
     send(m);
 }
@@ -87,7 +91,7 @@ void link::send(message_ptr const& m)
 {
     if (silent_) return held_there_.push_back(m);
     auto const takes = next_delay_there ? *std::exchange(next_delay_there, {}) : delay();
-    auto arrives = std::max(last_arrival_, universe_.now() + takes);
+    auto arrives = std::max(last_arrival_ + 1ns, universe_.now() + takes);
     if (m->commands.size() > 1 && universe_.chance.one_in(8)) {
         // The network takes a message apart: its first commands arrive, and are executed, before the others.
         auto const first = 1 + universe_.chance.below(m->commands.size() - 1);
@@ -146,7 +150,7 @@ void link::answer(message_ptr const& m)
     if (silent_) return held_back_.push_back(m);
     if (universe_.records) universe_.records->answered(m->record, universe_.now(), m->answers);
     auto const takes = next_delay_back ? *std::exchange(next_delay_back, {}) : delay();
-    last_answer_ = std::max(last_answer_, universe_.now() + takes);
+    last_answer_ = std::max(last_answer_ + 1ns, universe_.now() + takes);
     universe_.at(last_answer_, [this, m] { deliver(m); });
 }
 
@@ -188,8 +192,8 @@ void link::cut()
     silent_ = false;
     held_there_.clear();
     held_back_.clear();
-    ++connection_;
     if (state_ != state::up) return;
+    ++connection_;
     ++universe_.covered->cut;
     state_ = state::down;
 

@@ -95,7 +95,8 @@ lock_options user::choose_options()
     auto o = stage_.usual;
     auto const in_ms = [](duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d); };
     if (chance.one_in(4)) o.stop_margin = in_ms(chance.between(0ms, o.ttl / 3));
-    if (chance.one_in(4)) o.node_timeout = std::max(1ms, in_ms(chance.scaled(o.ttl)));
+    auto const round_trip = std::max<duration>(2 * stage_.world.weather.delay_max, 500us);
+    if (chance.one_in(4)) o.node_timeout = std::min(o.ttl, std::max(1ms, in_ms(2 * round_trip + chance.scaled(o.ttl))));
     if (chance.one_in(6)) o.deadline = std::max(1ms, in_ms(chance.scaled(2 * o.ttl)));
     if (chance.one_in(6)) o.attempts_max = static_cast<std::uint32_t>(1 + chance.below(5));
     if (chance.one_in(12)) o.max_hold = std::max(1ms, in_ms(chance.scaled(o.ttl)));
@@ -375,7 +376,7 @@ asio::awaitable<void> user::in_a_scope()
     if (ec == condition::lost && seen.entered) ++covered.scope_cancelled;
     if (!failure) ++covered.scope_finished;
     // Its release was awaited: until a majority has answered, or the node timeout is over.
-    if (stage_.calm && seen.entered && !seen.value.empty() && ec != errc::client_cancelled &&
+    if (stage_.calm && seen.entered && !seen.value.empty() && ec != condition::lost &&
         stage_.world.now() - seen.body_over < 1ms &&
         stage_.rules.stored(resource.name(), seen.value) >= quorum::majority(stage_.world.servers().size()))
         stage_.rules.violation("a scope ended before its lock was released");
