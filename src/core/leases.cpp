@@ -103,7 +103,7 @@ void leases::adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine co
 void leases::late_grant(hold& what, std::size_t node, time_point until, time_point now)
 {
     what.machine->on_late_grant(node, until);
-    what.publish(now);
+    if (what.phase.load() == lease_phase::held) what.publish(now);  // one that was lost stays where it ended
 }
 
 void leases::set_alarm(hold& what) { env_.set_alarm(what, what.machine->due()); }

@@ -23,7 +23,7 @@ struct coverage {
     // Ends.
     count client_destroyed, client_cancelled, process_killed;
     // Faults.
-    count cut, ghost, duplicate, silent, partition, noscript, complaint, slow_server, server_stopped, crash_forgetting, crash_remembering;
+    count cut, ghost, duplicate, silent, partition, isolation, noscript, complaint, slow_server, server_stopped, crash_forgetting, crash_remembering;
     count clock_fast, clock_step_forward, clock_step_back, early_expiry, key_deleted, flushed, paused, suspended, taken_by_foreigner;
 
     template <class F>
@@ -70,6 +70,7 @@ struct coverage {
             {"duplicate executed", &c::duplicate},
             {"connection went silent", &c::silent},
             {"partition", &c::partition},
+            {"client isolated", &c::isolation},
             {"NOSCRIPT", &c::noscript},
             {"error replies", &c::complaint},
             {"server slow", &c::slow_server},

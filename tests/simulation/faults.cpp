@@ -11,7 +11,7 @@ namespace {
 
 enum class fault {
     // of the network
-    cut, silence, partition, slow_link,
+    cut, silence, partition, isolation, slow_link,
     // of servers
     stop, complain, crash_remembering, forget_scripts, foreign_holder,
     // of processes
@@ -21,7 +21,7 @@ enum class fault {
     clock_rate, step_forward, step_back,
 };
 
-constexpr std::array harmless{fault::cut, fault::cut, fault::silence, fault::silence, fault::partition, fault::slow_link, fault::stop,
+constexpr std::array harmless{fault::cut, fault::cut, fault::silence, fault::partition, fault::isolation, fault::isolation, fault::slow_link, fault::stop,
                               fault::complain, fault::crash_remembering, fault::forget_scripts, fault::foreign_holder,
                               fault::pause, fault::pause, fault::suspend};
 constexpr std::array forgetting{fault::crash_forgetting, fault::flush, fault::early_expiry, fault::delete_key};
@@ -47,6 +47,7 @@ public:
         case fault::cut: return plan_cut();
         case fault::silence: return plan_silence();
         case fault::partition: return plan_partition();
+        case fault::isolation: return plan_isolation();
         case fault::slow_link: return plan_slow_link();
         case fault::stop: return plan_stop();
         case fault::complain: return plan_complaint();
@@ -113,6 +114,21 @@ private:
         ++u_.covered->partition;
         auto const clients = 1 + chance_.below((std::size_t{1} << u_.processes().size()) - 1);
         auto const servers = 1 + chance_.below((std::size_t{1} << u_.servers().size()) - 1);
+        separate(clients, servers);
+    }
+
+    // One client is left with no server, or with one, for long enough to lose what it holds.
+    void plan_isolation()
+    {
+        ++u_.covered->isolation;
+        auto const all = (std::size_t{1} << u_.servers().size()) - 1;
+        end_ = std::min(range_.horizon, begin_ + chance_.between(range_.ttl / 2, 2 * range_.ttl));
+        separate(std::size_t{1} << client_, chance_.one_in(2) ? all : all & ~(std::size_t{1} << server_));
+    }
+
+    // Sets of clients and servers, a bit each.
+    void separate(std::size_t clients, std::size_t servers)
+    {
         for (client_ = 0; client_ < u_.processes().size(); ++client_) {
             for (server_ = 0; server_ < u_.servers().size(); ++server_) {
                 if ((clients >> client_ & 1) == 0 || (servers >> server_ & 1) == 0) continue;
@@ -121,7 +137,7 @@ private:
                     l.unreachable = true;
                     l.go_silent(true);
                 });
-                on_link(end_, [](universe&, link& l) { l.heal(); });
+                on_link(end_ + 1us, [](universe&, link& l) { l.heal(); });
             }
         }
     }

@@ -1,13 +1,22 @@
 #include "judge.hpp"
 
 #include "link.hpp"
-#include "quorum/timing.hpp"
-#include "quorum/votes.hpp"
 
 #include <algorithm>
 #include <map>
 
 namespace redlock::simulation {
+
+std::size_t most_of(std::size_t nodes) noexcept { return nodes / 2 + 1; }
+
+namespace {
+
+duration stop_margin_of(lock_options const& o) noexcept { return o.stop_margin.value_or(o.ttl / 10); }
+
+// Virtual time stands still while handlers run, so that this covers only what is rounded.
+constexpr duration rounding = 1us;
+
+}  // namespace
 
 judge::watched::watched(judge& by, process& p, lease const& held, lock_options const& options)
     : judge_{by}, process_{p.index()}, lease_{&held}, options_{options}, name_{held.name()}, since_{by.universe_.now()}
@@ -35,10 +44,10 @@ void judge::watched::lost()
     if (u.records) u.records->lease_ends(record_, u.now(), "lost");
     if (!judge_.assumes_.exclusion() || value_.empty()) return;
     process& p = *u.processes()[process_];
-    if (u.now() >= p.clock.when(seen_until_ - quorum::make_timing(options_).stop_margin)) return;  // it was time
+    if (u.now() >= p.clock.when(seen_until_ - stop_margin_of(options_))) return;  // it was time
     if (options_.max_hold && u.now() - since_ >= *options_.max_hold - 1ms) return;
     auto const nodes = u.servers().size();
-    if (judge_.stored(name_, value_) >= quorum::majority(nodes))
+    if (judge_.stored(name_, value_) >= most_of(nodes))
         judge_.violation("a lease was given up although it was valid and a majority of the nodes held its key");
 }
 
@@ -51,7 +60,7 @@ void judge::watched::body_ended(bool heeds_cancellation)
     ++u.covered->body_outlived_lease;
     duration const late = u.now() - end;
     // What it could not know of, it cannot have stopped for: pauses of its own process since it should have heard.
-    duration const excuse = u.paused_between(p, end - quorum::make_timing(options_).stop_margin, u.now());
+    duration const excuse = u.paused_between(p, end - stop_margin_of(options_), u.now());
     if (heeds_cancellation && late > excuse)
         judge_.violation("a scope's body ran " + std::to_string(late.count()) + " ns past its lease, and only " +
                          std::to_string(excuse.count()) + " ns of that were a pause of its process");
@@ -67,23 +76,40 @@ void judge::look()
             universe_.records->lease_extends(w->record_, universe_.now(), until);
         }
     }
-    for (watched* const w : leases_) w->seen_until_ = std::max(w->seen_until_, w->lease_->valid_until());
+    for (watched* const w : leases_) {
+        w->seen_until_ = std::max(w->seen_until_, w->lease_->valid_until());
+        if (w->options_.max_hold) check_max_hold(*w);
+    }
     if (leases_.size() < 2 || !assumes_.exclusion()) return;
     for (std::size_t i = 0; i < leases_.size(); ++i) {
         for (std::size_t j = i + 1; j < leases_.size(); ++j) {
             watched const& a = *leases_[i];
             watched const& b = *leases_[j];
             if (a.name_ != b.name_) continue;
-            auto const valid = [&](watched const& w) {
-                bool result = false;
-                auto const& p = universe_.processes()[w.process_];
-                if (p) p->visit(universe_.now(), [&] { result = w.lease_->valid(); });
-                return result;
-            };
             if (valid(a) && valid(b))
                 violation("two leases on \"" + a.name_ + "\" are valid at once: " + a.value_ + " and " + b.value_);
         }
     }
+}
+
+// As its holder would find it now.
+bool judge::valid(watched const& w)
+{
+    bool result = false;
+    auto const& p = universe_.processes()[w.process_];
+    if (p) p->visit(universe_.now(), [&] { result = w.lease_->valid(); });
+    return result;
+}
+
+void judge::check_max_hold(watched const& w)
+{
+    auto const& p = universe_.processes()[w.process_];
+    if (!p || !p->running()) return;
+    duration const held = universe_.now() - w.since_;
+    duration const max_hold = *w.options_.max_hold;
+    duration const most = max_hold + max_hold / 500 + rounding;  // clocks differ by 0.1 %
+    duration const late = held - most - universe_.paused_between(*p, w.since_, universe_.now());
+    if (late > 0ns && valid(w)) violation("a lease is kept " + std::to_string(late.count()) + " ns longer than max_hold allows");
 }
 
 std::size_t judge::stored(std::string const& name, std::string const& value)

@@ -23,6 +23,9 @@ struct assumptions {
     bool exclusion() const noexcept { return clocks_within_drift && memory_kept; }
 };
 
+// N/2 + 1, in the judge's own words.
+std::size_t most_of(std::size_t nodes) noexcept;
+
 class judge {
 public:
     judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a} {}
@@ -79,6 +82,9 @@ public:
 
 private:
     friend class watched;
+
+    bool valid(watched const& w);
+    void check_max_hold(watched const& w);
 
     int& balance(process const& p)
     {

@@ -82,7 +82,7 @@ duration link::delay()
 {
     auto& chance = universe_.chance;
     auto const& weather = universe_.weather;
-    auto d = chance.between(weather.delay_min, weather.delay_max) + extra_delay;
+    auto d = chance.between(weather.delay_min, weather.delay_max) + distance + extra_delay;
     if (weather.slow_percent > 0 && chance.percent(weather.slow_percent)) d += chance.scaled(weather.slow_max);
     return d;
 }
@@ -200,6 +200,8 @@ void link::cut()
     // Of what had not arrived yet, everything up to some byte still does.
     auto& chance = universe_.chance;
     auto const lost = std::exchange(line_, {});
+    auto const scripted = std::exchange(next_cut_leaves, {});
+    std::size_t requests = 0;
     std::size_t total = 0;
     for (auto const& m : lost)
         if (!m->arrived)
@@ -209,6 +211,11 @@ void link::cut()
     for (auto const& m : lost) {
         if (universe_.records) universe_.records->cut_off(m->record, universe_.now());
         if (m->arrived) continue;
+        if (scripted) {
+            if (requests < scripted->requests) haunt(m, m->commands.size(), scripted->arrive + duration{requests});
+            ++requests;
+            continue;
+        }
         std::size_t complete = 0;
         while (complete < m->commands.size() && bytes(m->commands[complete]) <= left) left -= bytes(m->commands[complete++]);
         if (complete < m->commands.size()) left = 0;

@@ -52,12 +52,20 @@ public:
     // Connections cannot be made while it is so; see go_silent() for one that is there.
     bool unreachable{false};
 
-    // Adds to every message's delay.
+    // Add to every message's delay: for good, and until heal().
+    duration distance{};
     duration extra_delay{};
 
     // Tests that script what arrives when: the next message to the server takes so long.
     std::optional<duration> next_delay_there;
     std::optional<duration> next_delay_back;
+
+    // The next cut leaves so many of the requests that have not arrived in the network, which delivers them at that time.
+    struct leftovers {
+        std::size_t requests;
+        duration arrive;
+    };
+    std::optional<leftovers> next_cut_leaves;
 
     std::size_t outstanding() const noexcept { return line_.size(); }
 

@@ -27,6 +27,7 @@ void process::enter(duration world) noexcept
 {
     time_.boot = clock.at(world);
     show(&time_);
+    behind_ = time_.boot - simulated_clock::now();
     inside_ = true;
 }
 
@@ -47,11 +48,11 @@ void process::run_one(random& chance, duration world)
     leave();
 }
 
-duration process::next_timer() const { return std::max(clock.when(timers_.next()), no_timer_before_); }
+duration process::next_timer() const { return std::max(clock.when(timers_.next() + behind_), no_timer_before_); }
 
 void process::ring(duration world)
 {
-    visit(world, [&] { timers_.ring(clock.at(world)); });
+    visit(world, [&] { timers_.ring(simulated_clock::now()); });
 }
 
 }  // namespace redlock::simulation

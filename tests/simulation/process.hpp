@@ -53,6 +53,8 @@ public:
     {
         time_.suspended += d;
         no_timer_before_ = world + timers_late;
+        enter(world);
+        leave();
     }
 
     // When the next timer wants to ring, in the world's time.
@@ -99,6 +101,7 @@ private:
     bool inside_{false};
     bool gone_{false};
     duration no_timer_before_{};
+    duration behind_{};  // how much the clock that the library reads is behind boot time; zero unless that is broken
     machine_time time_{};
 };
 

@@ -56,7 +56,7 @@ public:
     // Of a value up to `high`, small ones as likely as large ones: 1, 10, 100 ... each its share.
     std::chrono::nanoseconds scaled(std::chrono::nanoseconds high) noexcept
     {
-        auto const shift = below(10);
+        auto const shift = below(8);
         return between(std::chrono::nanoseconds{0}, high / (std::int64_t{1} << shift));
     }
 

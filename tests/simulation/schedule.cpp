@@ -34,7 +34,7 @@ public:
         set_the_stage();
         draw_weather();
         build();
-        for (std::size_t n = calm_ ? 0 : chance_.below(7); n > 0; --n) plan_fault(u_, rules_, range_);
+        for (std::size_t n = calm_ ? 0 : chance_.below(8); n > 0; --n) plan_fault(u_, rules_, range_);
         for (std::size_t n = calm_ ? 0 : 1; n > 0; --n) plan_an_early_end();
     }
 
@@ -98,20 +98,31 @@ private:
     void build()
     {
         std::size_t const nodes = chance_.pick(std::array<std::size_t, 10>{3, 3, 3, 3, 3, 5, 5, 1, 2, 4});
+        bool const early = chance_.one_in(4);
         // Between them a client and a server stay within the 1 % of lock_options::drift.
-        for (std::size_t i = 0; i < nodes; ++i) u_.add_server({time_point{1h + std::chrono::seconds{i}}, 0ns, chance_.between(-9'000, 9'000)});
+        for (std::size_t i = 0; i < nodes; ++i) {
+            auto& s = u_.add_server({time_point{1h + std::chrono::seconds{i}}, 0ns, chance_.between(-9'000, 9'000)});
+            s.memory.expires_early = early;
+        }
         std::size_t const processes = 2 + chance_.below(2);
         for (std::size_t i = 0; i < processes; ++i) {
             auto& p = u_.add_process({time_point{1h * (i + 1)}, 0ns, chance_.between(-900, 900)});
             members_.emplace_back();
             member& m = members_.back();
             m.connected = make_client(u_, p);
+            if (!calm_ && chance_.one_in(6)) live_far_away(p);
             p.visit(u_.now(), [&] { m.connected->run([this, i](error_code) { members_[i].stopped = true; }); });
             for (std::size_t n = 1 + chance_.below(2); n > 0; --n) {
                 users_.push_back(std::make_unique<user>(stage_, p, m.connected));
                 m.users.push_back(users_.back().get());
             }
         }
+    }
+
+    void live_far_away(process const& p)
+    {
+        auto const extra = chance_.scaled(stage_.usual.ttl / 8);
+        for (auto const& s : u_.servers()) u_.between(p, *s).distance = extra;
     }
 
     // Some clients do not stay to the end.

@@ -66,9 +66,7 @@ void universe::suspend(process& p, duration d)
     auto const late = chance.between(0ns, 200ms);  // as long as boot_wait_traits lets a timer sleep
     pause(p, d);
     pauses_.back().to += late;
-    at(now_ + d, [this, index = p.index(), d, late] {
-        if (processes_[index]) processes_[index]->suspended(d, now_, late);
-    });
+    p.suspended(d, now_ + d, late);  // nothing runs before then
 }
 
 duration universe::paused_between(process const& p, duration from, duration to) const noexcept
@@ -79,12 +77,20 @@ duration universe::paused_between(process const& p, duration from, duration to) 
     return sum;
 }
 
-bool universe::step()
+bool universe::step(duration limit)
 {
     ++steps_;
-    bool const happened = run_a_handler() || let_time_pass();
+    bool const happened = run_a_handler() || let_time_pass(limit);
     if (happened && after_step) after_step();
     return happened;
+}
+
+void universe::advance(duration d)
+{
+    auto const end = now_ + d;
+    while (step(end)) {
+    }
+    now_ = end;
 }
 
 bool universe::run_a_handler()
@@ -108,7 +114,7 @@ bool universe::run_a_handler()
     return false;
 }
 
-bool universe::let_time_pass()
+bool universe::let_time_pass(duration limit)
 {
     process* rings = nullptr;
     duration next = events_.empty() ? duration::max() : events_.front().when;
@@ -119,7 +125,7 @@ bool universe::let_time_pass()
             rings = p.get();
         }
     }
-    if (next == duration::max()) return false;
+    if (next == duration::max() || next > limit) return false;
     now_ = std::max(now_, next);
     if (rings) {
         mix(static_cast<std::uint64_t>(now_.count()) ^ (rings->index() << 60));
@@ -137,7 +143,7 @@ bool universe::let_time_pass()
 bool universe::run_until(std::function<bool()> const& done, duration limit)
 {
     while (!done()) {
-        if (now_ > limit || !step()) return done();
+        if (now_ > limit || steps_ > steps_max || !step()) return done();
     }
     return true;
 }

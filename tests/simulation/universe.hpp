@@ -77,10 +77,13 @@ public:
     // The same, and its monotonic clock stands still.
     void suspend(process& p, duration d);
 
-    // One step: a handler, or the next event. False when nothing is left to happen.
-    bool step();
+    // One step: a handler, or the next event. False when nothing is left to happen, up to `limit`.
+    bool step(duration limit = duration::max());
 
-    // Steps until `done`, or until time is over `limit`. Returns whether it is done.
+    // Everything that happens in the next `d`.
+    void advance(duration d);
+
+    // Steps until `done`, until time is over `limit`, or until too much has happened. Returns whether it is done.
     bool run_until(std::function<bool()> const& done, duration limit);
 
     // Called after every step.
@@ -108,6 +111,9 @@ public:
 
     std::size_t events() const noexcept { return events_.size(); }
 
+    // No schedule needs nearly as many: something runs for ever without waiting.
+    static constexpr std::uint64_t steps_max = 5'000'000;
+
 private:
     using event = std::function<void()>;
     struct entry {
@@ -126,7 +132,7 @@ private:
     };
 
     bool run_a_handler();
-    bool let_time_pass();
+    bool let_time_pass(duration limit);
 
     duration now_{};
     std::vector<std::unique_ptr<process>> processes_;

@@ -1,7 +1,6 @@
 #include "users.hpp"
 
 #include "link.hpp"
-#include "quorum/votes.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -75,7 +74,7 @@ asio::awaitable<void> user::work(std::size_t actions)
 
 asio::awaitable<void> user::act()
 {
-    switch (stage_.world.chance.below(12)) {
+    switch (stage_.world.chance.below(14)) {
     case 0:
     case 1: return hold_for_a_while();
     case 2: return with_callbacks();
@@ -85,6 +84,8 @@ asio::awaitable<void> user::act()
     case 6:
     case 7:
     case 8: return in_a_scope();
+    case 9:
+    case 10: return sit_it_out();
     default: return be_a_rival();
     }
 }
@@ -124,13 +125,20 @@ void user::expect(error_code ec, std::initializer_list<error_code> allowed, char
     stage_.rules.violation(std::string{operation} + " completed with an error that it does not document for this case: " + ec.message());
 }
 
-bool user::acquired(error_code ec, attempt_report const* report)
+bool user::acquired(error_code ec, lock_options const& options, duration since, attempt_report const* report)
 {
     auto& covered = *stage_.world.covered;
     expect(ec, {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded, errc::client_cancelled,
                 asio::error::operation_aborted},
            "acquire");
     if (ec == errc::deadline_exceeded) ++covered.deadline_exceeded;
+    if (options.deadline) {
+        duration const deadline = *options.deadline;
+        duration const most = deadline + deadline / 500 + 1us;  // clocks differ by 0.1 %
+        duration const took = stage_.world.now() - since;
+        if (took > most + stage_.world.paused_between(process_, since, stage_.world.now()))
+            stage_.rules.violation("acquire completed " + std::to_string((took - most).count()) + " ns after its deadline");
+    }
     if (report) {
         auto const granted = [](node_verdict const& v) { return v.vote == vote::granted; };
         auto const failed = [](node_verdict const& v) { return v.vote == vote::failed; };
@@ -168,11 +176,12 @@ asio::awaitable<void> user::hold_for_a_while()
     attempt_report report;
     bool const once = stage_.world.chance.one_in(3);
     stage_.rules.started(process_);
+    auto const begin = stage_.world.now();
     auto acquire = once ? resource.try_acquire(report, as_result) : resource.acquire(report, as_result);
     auto result = co_await std::move(acquire);
     stage_.rules.ended(process_);
     auto& [ec, held] = result;
-    if (!acquired(ec, &report)) co_return;
+    if (!acquired(ec, resource.options(), begin, &report)) co_return;
     judge::watched watched{stage_.rules, process_, held, resource.options()};
     auto rest = sleep(time_to_hold());
     co_await std::move(rest);
@@ -197,9 +206,9 @@ asio::awaitable<void> user::with_callbacks()
     timer finished{executor};
     finished.expires_at(time_point::max());
     stage_.rules.started(process_);
-    state->resource.acquire([this, state, executor, &finished](error_code ec, lease got) {
+    state->resource.acquire([this, state, executor, &finished, begin = stage_.world.now()](error_code ec, lease got) {
         stage_.rules.ended(process_);
-        if (!acquired(ec, nullptr)) {
+        if (!acquired(ec, state->resource.options(), begin, nullptr)) {
             state->done = true;
             return finished.cancel();
         }
@@ -235,6 +244,7 @@ asio::awaitable<void> user::give_up_waiting()
     std::optional<canceller> in_flight;
     if (at_once) in_flight.emplace(executor, chance.between(0ns, 2 * stage_.world.weather.delay_max), type);
     stage_.rules.started(process_);
+    auto const begin = stage_.world.now();
     auto acquire = resource.acquire(asio::bind_cancellation_slot(at_once ? in_flight->slot() : soon.slot(), as_result));
     auto result = co_await std::move(acquire);
     stage_.rules.ended(process_);
@@ -244,7 +254,7 @@ asio::awaitable<void> user::give_up_waiting()
         if (type == asio::cancellation_type::partial) ++covered.cancelled_partial;
         if (type == asio::cancellation_type::terminal) ++covered.cancelled_terminal;
     }
-    if (!acquired(ec, nullptr)) co_return;
+    if (!acquired(ec, resource.options(), begin, nullptr)) co_return;
     if (type == asio::cancellation_type::total) ++covered.cancelled_but_won;
     judge::watched watched{stage_.rules, process_, held, resource.options()};
     auto end = end_holding(std::move(held), watched);
@@ -257,11 +267,12 @@ asio::awaitable<void> user::extend_by_hand()
     options.auto_extend = false;
     auto const resource = choose_lock(options);
     stage_.rules.started(process_);
+    auto const begin = stage_.world.now();
     auto acquire = resource.acquire(as_result);
     auto result = co_await std::move(acquire);
     stage_.rules.ended(process_);
     auto& [ec, held] = result;
-    if (!acquired(ec, nullptr)) co_return;
+    if (!acquired(ec, resource.options(), begin, nullptr)) co_return;
     judge::watched watched{stage_.rules, process_, held, options};
     for (std::size_t i = 1 + stage_.world.chance.below(3); i > 0; --i) {
         auto rest = sleep(stage_.world.chance.between(0ns, options.ttl));
@@ -281,11 +292,12 @@ asio::awaitable<void> user::wait_for_loss()
 {
     auto const resource = choose_lock();
     stage_.rules.started(process_);
+    auto const begin = stage_.world.now();
     auto acquire = resource.acquire(as_result);
     auto result = co_await std::move(acquire);
     stage_.rules.ended(process_);
     auto& [ec, held] = result;
-    if (!acquired(ec, nullptr)) co_return;
+    if (!acquired(ec, resource.options(), begin, nullptr)) co_return;
     judge::watched watched{stage_.rules, process_, held, resource.options()};
     auto const executor = co_await asio::this_coro::executor;
     canceller enough{executor, time_to_hold(), asio::cancellation_type::terminal};
@@ -294,9 +306,43 @@ asio::awaitable<void> user::wait_for_loss()
     auto const [why] = co_await std::move(wait);
     stage_.rules.ended(process_);
     expect(why, {errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled, asio::error::operation_aborted}, "wait_lost");
+    if (why == errc::max_hold_exceeded) ++stage_.world.covered->max_hold_exceeded;
     if (why == condition::lost) {
         ++stage_.world.covered->waited_for_loss;
         if (held.valid()) stage_.rules.violation("wait_lost completed, and the lease says that it is valid");
+    }
+    auto end = end_holding(std::move(held), watched);
+    co_await std::move(end);
+}
+
+// Believes its lease to the last moment, and lets it end.
+asio::awaitable<void> user::sit_it_out()
+{
+    auto options = stage_.usual;
+    options.auto_extend = false;
+    options.stop_margin = 0ms;
+    if (stage_.world.chance.one_in(2)) options.node_timeout = options.ttl / 2;
+    auto const resource = choose_lock(options);
+    stage_.rules.started(process_);
+    auto const begin = stage_.world.now();
+    auto acquire = resource.try_acquire(as_result);
+    auto result = co_await std::move(acquire);
+    stage_.rules.ended(process_);
+    auto& [ec, held] = result;
+    if (!acquired(ec, options, begin, nullptr)) co_return;
+    if (!held.valid() && stage_.world.paused_between(process_, stage_.world.now() - 1us, stage_.world.now()) == 0ns)
+        stage_.rules.violation("acquire handed out a lease that had ended");
+    judge::watched watched{stage_.rules, process_, held, options};
+    for (int looks = 0; held.valid() && looks < 100; ++looks) {
+        auto rest = sleep(held.valid_until() - simulated_clock::now());
+        co_await std::move(rest);
+    }
+    if (stage_.world.chance.one_in(2)) {
+        stage_.rules.started(process_);
+        auto extend = held.extend(as_result);
+        auto const [too_late] = co_await std::move(extend);
+        stage_.rules.ended(process_);
+        if (!too_late) stage_.rules.violation("a lease was extended after its end");
     }
     auto end = end_holding(std::move(held), watched);
     co_await std::move(end);
@@ -378,7 +424,7 @@ asio::awaitable<void> user::in_a_scope()
     // Its release was awaited: until a majority has answered, or the node timeout is over.
     if (stage_.calm && seen.entered && !seen.value.empty() && ec != condition::lost &&
         stage_.world.now() - seen.body_over < 1ms &&
-        stage_.rules.stored(resource.name(), seen.value) >= quorum::majority(stage_.world.servers().size()))
+        stage_.rules.stored(resource.name(), seen.value) >= most_of(stage_.world.servers().size()))
         stage_.rules.violation("a scope ended before its lock was released");
 }
 
@@ -390,7 +436,7 @@ duration user::until_the_lock_is_free(std::string const& name)
         auto const* const e = s->find(name);
         free.push_back(e && e->expires ? s->wall.when(*e->expires + 1ms) - stage_.world.now() : 0ns);
     }
-    auto const nth = free.begin() + static_cast<std::ptrdiff_t>(quorum::majority(free.size()) - 1);
+    auto const nth = free.begin() + static_cast<std::ptrdiff_t>(most_of(free.size()) - 1);
     std::nth_element(free.begin(), nth, free.end());
     return *nth;
 }
@@ -401,15 +447,16 @@ asio::awaitable<void> user::be_a_rival()
     auto const resource = choose_lock(stage_.usual);
     for (std::size_t tries = 1 + chance.below(4); tries > 0 && client_; --tries) {
         auto const free = until_the_lock_is_free(resource.name());
-        auto const when = std::max(duration{}, free + chance.between(-200us, 200us) - stage_.world.weather.delay_min);
+        auto const when = std::max(duration{}, free + chance.between(-100us, 300us) - stage_.world.weather.delay_min);
         auto wait = sleep(when);
         co_await std::move(wait);
         stage_.rules.started(process_);
+        auto const begin = stage_.world.now();
         auto acquire = resource.try_acquire(as_result);
         auto result = co_await std::move(acquire);
         stage_.rules.ended(process_);
         auto& [ec, held] = result;
-        if (!acquired(ec, nullptr)) continue;
+        if (!acquired(ec, resource.options(), begin, nullptr)) continue;
         judge::watched watched{stage_.rules, process_, held, resource.options()};
         auto rest = sleep(chance.scaled(stage_.hold_max) / 4);
         co_await std::move(rest);

@@ -49,6 +49,7 @@ private:
     asio::awaitable<void> give_up_waiting();
     asio::awaitable<void> extend_by_hand();
     asio::awaitable<void> wait_for_loss();
+    asio::awaitable<void> sit_it_out();
     asio::awaitable<void> in_a_scope();
     asio::awaitable<void> be_a_rival();
 
@@ -59,7 +60,7 @@ private:
     redlock::lock choose_lock(lock_options const& options);
     duration time_to_hold();
     duration until_the_lock_is_free(std::string const& name);
-    bool acquired(error_code ec, attempt_report const* report);
+    bool acquired(error_code ec, lock_options const& options, duration since, attempt_report const* report);
     void expect(error_code ec, std::initializer_list<error_code> allowed, char const* operation);
     void say(std::string text);
 

@@ -38,11 +38,17 @@ reply redis_model::execute(command const& c, time_point now)
     return no;
 }
 
+bool redis_model::has_expired(entry const& e, time_point now) const
+{
+    if (!e.expires) return false;
+    return expires_early ? in_milliseconds(now) >= *e.expires : in_milliseconds(now) > *e.expires;
+}
+
 redis_model::entry* redis_model::find(std::string_view key, time_point now)
 {
     auto const it = std::find_if(entries_.begin(), entries_.end(), [&](entry const& e) { return e.key == key; });
     if (it == entries_.end()) return nullptr;
-    if (it->expires && in_milliseconds(now) > *it->expires) {
+    if (has_expired(*it, now)) {
         entries_.erase(it);
         return nullptr;
     }
@@ -63,7 +69,7 @@ void redis_model::del(std::string_view key)
 
 std::vector<redis_model::entry> const& redis_model::entries(time_point now)
 {
-    std::erase_if(entries_, [&](entry const& e) { return e.expires && in_milliseconds(now) > *e.expires; });
+    std::erase_if(entries_, [&](entry const& e) { return has_expired(e, now); });
     return entries_;
 }
 

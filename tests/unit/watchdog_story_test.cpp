@@ -166,6 +166,20 @@ BOOST_FIXTURE_TEST_CASE(extending_what_somebody_else_holds_never_succeeds, lease
     for (auto& n : nodes) BOOST_TEST(*n->get("resource") == "foreign");
 }
 
+BOOST_FIXTURE_TEST_CASE(a_grant_that_comes_after_the_loss_does_not_move_the_end_of_a_lease, lease_world)
+{
+    nodes[2]->back = 20s;  // granted at once, answered when the lease has ended
+    lease held = acquire("resource", {.ttl = 9s, .auto_extend = false});
+    watch(held);
+    auto const end = held.valid_until();
+    advance(10s);
+    BOOST_TEST(lost.value() == errc::lease_lost);
+    advance(15s);
+    BOOST_TEST(nodes[2]->count(verb::acquire) == 1u);
+    BOOST_TEST((held.valid_until() == end));
+    BOOST_TEST(!held.valid());
+}
+
 BOOST_FIXTURE_TEST_CASE(never_extends_after_the_deadline_even_when_a_timer_was_late, lease_world)
 {
     lease held = acquire();

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Runs every mutant until the simulation catches it, 10,000 seeds at most. Fails when one survives, when the unbroken library
+# fails, or when there was nothing to run.
+#
+#   gate.sh DIRECTORY     the build's tests/simulation
+set -eu
+built=$1
+seeds=${SEEDS:-10000}
+survivors=0
+count=0
+tab=$(printf '\t')
+
+printf '%-26s %8s  %s\n' mutant 'seeds' 'how it was caught'
+while IFS="$tab" read -r name what; do
+    [ -n "$name" ] || continue
+    count=$((count + 1))
+    if out=$("$built/mutants/mutant_$name" --seeds "$seeds" --jobs 1 --violations 1 --no-counters 2>&1); then
+        survivors=$((survivors + 1))
+        printf '%-26s %8s  SURVIVED: %s\n' "$name" "$seeds" "$what"
+    else
+        line=$(printf '%s\n' "$out" | sed -n 's/^violation: //p' | head -n 1)
+        if [ -z "$line" ]; then
+            survivors=$((survivors + 1))
+            printf '%-26s %8s  FAILED WITHOUT A VERDICT: %s\n' "$name" - "$out"
+            continue
+        fi
+        seed=${line#seed=}
+        printf '%-26s %8s  %s\n' "$name" "${seed%%:*}" "${line#*: }"
+    fi
+done < "$built/mutants/mutants.txt"
+
+if ! "$built/simulate" --seeds "$seeds" --no-counters; then
+    echo 'gate: the unbroken library fails: the verdicts above mean nothing' >&2
+    exit 1
+fi
+printf 'mutants=%d survivors=%d\n' "$count" "$survivors"
+[ "$count" -gt 0 ] && [ "$survivors" -eq 0 ]

@@ -1,0 +1,81 @@
+# Votes.
+redlock_mutant(half_is_a_majority "N/2 nodes are a majority"
+    FILE src/quorum/votes.hpp FROM "return nodes / 2 + 1;" TO "return nodes < 2 ? 1 : nodes / 2;"
+    SOURCES ${core_sources})
+redlock_mutant(silence_is_consent "a node that did not answer in time counts as granted"
+    FILE src/quorum/acquire_machine.cpp
+    FROM "for (std::size_t node = 0; node < votes_.nodes(); ++node) votes_.cast(node, vote::failed);"
+    TO "for (std::size_t node = 0; node < votes_.nodes(); ++node) { if (votes_.of(node) == vote::pending) holders_.holds(node, deadline()); votes_.cast(node, vote::granted); }")
+
+# Validity.
+redlock_mutant(validity_from_the_reply "validity is counted from the reply, not from before the request"
+    FILE src/quorum/acquire_machine.cpp FROM "holders_.holds(node, deadline());" TO "holders_.holds(node, now + timing_.validity);")
+redlock_mutant(no_drift "validity leaves nothing for clocks that run at different rates"
+    FILE src/quorum/timing.cpp FROM "return ttl - allowance - expiry_granularity;" TO "return ttl - 0 * allowance - expiry_granularity;")
+redlock_mutant(no_granularity "validity leaves nothing for servers that count in milliseconds"
+    FILE src/quorum/timing.cpp FROM "return ttl - allowance - expiry_granularity;" TO "return ttl - allowance;")
+redlock_mutant(largest_deadline "a lease is valid until the last node's deadline, not the M-th largest"
+    FILE src/quorum/tenure.cpp FROM "majority(nodes_) - 1" TO "0")
+redlock_mutant(steady_clock "leases are measured with CLOCK_MONOTONIC, which stops while a machine is suspended"
+    FILE src/clock.cpp FROM "constexpr clockid_t clock = CLOCK_BOOTTIME;" TO "constexpr clockid_t clock = CLOCK_MONOTONIC;")
+redlock_mutant(valid_without_a_look "lease::valid() believes that a timer would have fired"
+    FILE src/lease.cpp FROM "return state_->owner->now() < state_->valid_until() - min_left;" TO "return true;")
+redlock_mutant(exhausted_is_acquired "an attempt that took longer than its validity is a lease"
+    FILE src/quorum/acquire_machine.cpp FROM "now < holders_.valid_until() - timing_.stop_margin" TO "now < now + timing_.ttl")
+
+# Undo and release.
+redlock_mutant(no_undo "what a failed attempt was granted is not given back"
+    FILE src/core/acquisitions.cpp FROM "    a.hold_->phase.store(lease_phase::released);
+    releases_.start(a.hold_, {});" TO "    a.hold_->phase.store(lease_phase::released);")
+redlock_mutant(undo_only_granters "only nodes that granted are asked to undo"
+    FILE src/core/acquisitions.cpp FROM "    a.hold_->phase.store(lease_phase::released);
+    releases_.start(a.hold_, {});" TO "    a.hold_->phase.store(lease_phase::released);
+    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
+        if (a.machine_.votes().of(node) != vote::granted) a.hold_->touched = static_cast<std::uint16_t>(a.hold_->touched & ~(1u << node));
+    releases_.start(a.hold_, {});"
+    FILE2 src/core/rounds.cpp FROM2 "        for (ticket const& t : r->tickets) enqueue(i, t, now);" TO2 "        for (ticket const& t : r->tickets) enqueue(i, t, now);
+        catch_up(i);"
+    FILE3 src/core/rounds.cpp FROM3 "        if (in_step(links_[i])) direct.push_back(i);" TO3 "        if (in_step(links_[i]) && std::all_of(r->tickets.begin(), r->tickets.end(), [&](ticket const& t) { return t.request.what != verb::release || t.asked_by->wanted(i, now); })) direct.push_back(i);")
+redlock_mutant(cancelled_is_not_undone "an acquisition whose caller gave up is forgotten"
+    FILE src/core/acquisitions.cpp FROM "    detach(what);
+    finish(what, asio::error::operation_aborted, {});" TO "    if (auto const a = std::exchange(what.current_, nullptr)) { a->caller_ = nullptr; env_.cancel_alarm(*a); }
+    finish(what, asio::error::operation_aborted, {});")
+redlock_mutant(owed_releases_forgotten "a release that a lost connection left unanswered is not repeated"
+    FILE src/core/rounds.cpp FROM "if (t.asked_by->wanted(node, now)) l.queue.push_back(t);" TO "")
+redlock_mutant(destructor_forgets "a destroyed lease is not released"
+    FILE src/lease.cpp FROM "owner->let_go(std::move(state_));" TO "state_.reset();")
+redlock_mutant(release_not_shielded "a cancellation reaches the release of a scope"
+    FILE include/redlock/detail/scope.hpp FROM "asio::disable_cancellation()" TO "asio::enable_total_cancellation()"
+    SOURCES tests/simulation/users.cpp)
+redlock_mutant(value_reused "a client uses one value for all its attempts"
+    FILE src/core/acquisitions.cpp FROM "env_.fresh_value()" TO "env_.fresh_value().substr(0, 3) + \"same\"")
+redlock_mutant(release_deletes_anything "the release script does not compare values"
+    FILE tests/support/redis_model.cpp FROM "    case verb::release:  // if GET is ours: DEL
+        if (!ours) return no;" TO "    case verb::release:
+        if (!found) return no;")
+
+# Extension.
+redlock_mutant(extension_of_anything "the extension script does not compare values"
+    FILE tests/support/redis_model.cpp FROM "    case verb::extend:  // if GET is ours: PEXPIRE
+        if (!ours) return no;" TO "    case verb::extend:
+        if (!found) return no;")
+redlock_mutant(unknown_is_renewed "an extension that too few nodes answered counts as renewed"
+    FILE src/quorum/lease_machine.cpp FROM "    } else if (votes_.pending() == 0) {" TO "    } else if (votes_.pending() == 0) {
+        for (std::size_t node = 0; node < votes_.nodes(); ++node) lease.holders().holds(node, renewed_until_);")
+redlock_mutant(unknown_is_lost "an extension that too few nodes answered counts as lost"
+    FILE src/quorum/lease_machine.cpp FROM "extend_outcome::held : extend_outcome::unknown;" TO "extend_outcome::held : extend_outcome::lost;")
+redlock_mutant(renewed_from_the_reply "a renewal is counted from its reply"
+    FILE src/quorum/lease_machine.cpp FROM "renewed_until_{sent + t.validity}," TO "renewed_until_{sent + t.validity + t.node_timeout},")
+redlock_mutant(extends_after_the_end "a lease whose end has passed is extended"
+    FILE src/core/leases.cpp FROM "if (what->phase.load() == lease_phase::held && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);" TO "")
+
+# The end of a lease.
+redlock_mutant(scope_cancelled_late "a scope is cancelled after the validity of its lease"
+    FILE src/quorum/lease_machine.cpp FROM "time_point const at = holders_.valid_until() - timing_.stop_margin;" TO "time_point const at = holders_.valid_until() + timing_.stop_margin;")
+redlock_mutant(loss_is_not_told "who waits for the loss of a lease is not told"
+    FILE src/core/leases.cpp FROM "    ++env_.count.leases_lost;
+    for (auto const& w : std::exchange(what.waiters, {})) w->done(why);" TO "    ++env_.count.leases_lost;")
+redlock_mutant(max_hold_ignored "max_hold does not end a lease"
+    FILE src/quorum/lease_machine.cpp FROM "return timing_.max_hold ? std::min(at, acquired_ + *timing_.max_hold) : at;" TO "return at;")
+redlock_mutant(deadline_ignored "acquire() goes on after its deadline"
+    FILE src/core/acquisitions.cpp FROM "    if (now >= deadline_) {" TO "    if (now >= never) {")
