@@ -3,16 +3,23 @@
 #include "universe.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace redlock::simulation {
 
+char const* to_string(detail::verb v) noexcept
+{
+    switch (v) {
+    case detail::verb::acquire: return "acquire";
+    case detail::verb::extend: return "extend";
+    case detail::verb::release: return "release";
+    }
+    return "?";
+}
+
 namespace {
 
-std::string to_text(detail::command const& c)
-{
-    std::string const what = c.what == detail::verb::acquire ? "acquire " : c.what == detail::verb::extend ? "extend " : "release ";
-    return what + std::string{c.key} + " " + std::string{c.value};
-}
+std::string to_text(recorder::command const& c) { return to_string(c.what) + (" " + c.key) + " " + c.value; }
 
 std::string to_text(detail::reply const& r)
 {
@@ -25,6 +32,10 @@ std::string to_text(detail::reply const& r)
     return "none";
 }
 
+std::string to_text(std::string const& s) { return s; }
+
+std::string in_us(duration d) { return std::to_string(d / 1us) + " us"; }
+
 }  // namespace
 
 std::size_t recorder::sent(std::size_t client, std::size_t server, duration at, detail::batch const& work)
@@ -33,7 +44,10 @@ std::size_t recorder::sent(std::size_t client, std::size_t server, duration at, 
     m.client = client;
     m.server = server;
     m.sent = at;
-    for (auto const& c : work.commands) m.commands.push_back(to_text(c));
+    for (auto const& c : work.commands) {
+        m.commands.push_back({c.what, std::string{c.key}, std::string{c.value}, c.ttl});
+        if (c.what == detail::verb::release) lets_go(client, c.value, at);
+    }
     messages.push_back(std::move(m));
     return messages.size() - 1;
 }
@@ -71,14 +85,54 @@ void recorder::say(std::size_t client, duration at, std::string text) { notes.pu
 
 std::size_t recorder::lease_begins(std::size_t client, std::string name, duration at, duration valid_until)
 {
-    leases.push_back({client, std::move(name), at, {{at, valid_until}}, {}, {}});
+    auto value = value_of_new_lease(client, name);
+    leases.push_back({client, std::move(name), std::move(value), at, {{at, valid_until}}, {}, {}, {}});
     return leases.size() - 1;
+}
+
+// The value that a new lease must be about: not one that is given back or has a lease already, if there is another; then the one
+// that most servers are known to have granted; then the latest.
+std::string recorder::value_of_new_lease(std::size_t client, std::string const& name) const
+{
+    struct candidate {
+        bool is_free{true};
+        std::size_t grants{0};
+        duration latest{};
+    };
+    std::map<std::string, candidate> candidates;
+    for (message const& m : messages) {
+        if (m.client != client) continue;
+        for (std::size_t i = 0; i < m.commands.size(); ++i) {
+            command const& c = m.commands[i];
+            if (c.key != name) continue;
+            auto& one = candidates[c.value];
+            if (c.what == detail::verb::release) one.is_free = false;
+            if (c.what != detail::verb::acquire || !m.delivered || i >= m.answers.size() || m.answers[i] != "granted") continue;
+            ++one.grants;
+            one.latest = std::max(one.latest, *m.delivered);
+        }
+    }
+    for (lease_bar const& l : leases)
+        if (l.client == client && l.name == name) candidates[l.value].is_free = false;
+    auto const best = std::max_element(candidates.begin(), candidates.end(), [](auto const& a, auto const& b) {
+        auto const rank = [](candidate const& c) { return std::tuple{c.grants > 0, c.is_free, c.grants, c.latest}; };
+        return rank(a.second) < rank(b.second);
+    });
+    return best == candidates.end() ? std::string{} : best->first;
+}
+
+void recorder::lets_go(std::size_t client, std::string_view value, duration at)
+{
+    for (auto& l : leases)
+        if (l.client == client && l.value == value && !l.ended && !l.let_go) l.let_go = at;
 }
 
 void recorder::lease_extends(std::size_t lease, duration at, duration valid_until)
 {
-    auto& ends = leases[lease].valid_until;
-    if (ends.back().second != valid_until) ends.emplace_back(at, valid_until);
+    auto& bar = leases[lease];
+    auto& ends = bar.valid_until;
+    if (valid_until > ends.back().second) ends.emplace_back(at, valid_until);
+    if (valid_until < ends.back().second && !bar.let_go) bar.let_go = at;  // its holder has moved it away, to release it
 }
 
 void recorder::lease_ends(std::size_t lease, duration at, std::string why)
@@ -89,16 +143,33 @@ void recorder::lease_ends(std::size_t lease, duration at, std::string why)
     bar.why = std::move(why);
 }
 
+void recorder::look_around(universe const& u)
+{
+    for (auto const& p : u.processes()) client_clocks.push_back(p ? p->clock.parts_per_million() : 0);
+    for (auto const& s : u.servers()) server_clocks.push_back(s->wall.parts_per_million());
+    auto const& w = u.weather;
+    setting("a message takes", std::to_string(w.delay_min / 1us) + " to " + in_us(w.delay_max));
+    if (w.slow_percent > 0) setting("slow messages", std::to_string(w.slow_percent) + " %, up to " + in_us(w.slow_max) + " more");
+    if (w.duplicate_percent > 0) setting("duplicates", std::to_string(w.duplicate_percent) + " %");
+    if (u.pause_one_in > 0)
+        setting("short pauses", "after one handler in " + std::to_string(u.pause_one_in) + ", up to " + in_us(u.short_pause_max));
+}
+
 void recorder::look_at(universe& u)
 {
+    if (server_clocks.empty()) look_around(u);
     for (auto const& s : u.servers()) {
         auto const& entries = s->memory.entries(s->time());
         for (auto const& e : entries) {
             auto const known = present_.find({s->index(), e.key});
-            if (known != present_.end() && keys[known->second].value == e.value) continue;
-            if (known != present_.end()) keys[known->second].to = u.now();
-            present_[{s->index(), e.key}] = keys.size();
-            keys.push_back({s->index(), e.key, e.value, u.now(), {}});
+            bool const same = known != present_.end() && keys[known->second].value == e.value;
+            if (!same) {
+                if (known != present_.end()) keys[known->second].to = u.now();
+                present_[{s->index(), e.key}] = keys.size();
+                keys.push_back({s->index(), e.key, e.value, u.now(), {}, {}});
+            }
+            auto& bar = same ? keys[known->second] : keys.back();
+            bar.expires = e.expires ? std::optional{s->wall.when(*e.expires)} : std::nullopt;
         }
         for (auto it = present_.begin(); it != present_.end();) {
             bool const here = it->first.first != s->index() ||
@@ -114,9 +185,9 @@ std::vector<std::string> recorder::as_text() const
     std::multimap<duration, std::string> lines;
     auto const client = [](std::size_t i) { return "client " + std::to_string(i); };
     auto const server = [](std::size_t i) { return "server " + std::to_string(i); };
-    auto const all = [](std::vector<std::string> const& texts) {
+    auto const all = [](auto const& each) {
         std::string sum;
-        for (auto const& t : texts) sum += (sum.empty() ? "" : ", ") + t;
+        for (auto const& e : each) sum += (sum.empty() ? "" : ", ") + to_text(e);
         return sum;
     };
     for (std::size_t i = 0; i < messages.size(); ++i) {

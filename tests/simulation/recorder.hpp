@@ -6,11 +6,13 @@
 
 #include "node/node.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,12 +20,20 @@ namespace redlock::simulation {
 
 class universe;
 
+char const* to_string(detail::verb v) noexcept;
+
 class recorder {
 public:
+    struct command {
+        detail::verb what;
+        std::string key;
+        std::string value;
+        std::chrono::milliseconds ttl;
+    };
     struct message {
         std::size_t client;
         std::size_t server;
-        std::vector<std::string> commands;
+        std::vector<command> commands;
         std::vector<std::string> answers;
         duration sent;
         std::optional<duration> arrived;    // at the server
@@ -36,8 +46,10 @@ public:
     struct lease_bar {
         std::size_t client;
         std::string name;
+        std::string value;  // of its keys, as far as one can tell
         duration from;
         std::vector<std::pair<duration, duration>> valid_until;  // from when on, until when it was valid
+        std::optional<duration> let_go;                          // its release began: it no longer is valid
         std::optional<duration> ended;
         std::string why;
     };
@@ -48,6 +60,7 @@ public:
         std::string value;
         duration from;
         std::optional<duration> to;
+        std::optional<duration> expires;  // about when the server will drop it
     };
     struct fault {
         std::string what;
@@ -80,7 +93,10 @@ public:
     void lease_extends(std::size_t lease, duration at, duration valid_until);
     void lease_ends(std::size_t lease, duration at, std::string why);
 
-    // Notes which keys have come and gone.
+    // Something about the whole schedule, for its reader.
+    void setting(std::string name, std::string text) { settings.emplace_back(std::move(name), std::move(text)); }
+
+    // Notes which keys have come and gone. Keeps the machines and the weather of its first look.
     void look_at(universe& u);
 
     // Everything, a line each, in the order of time.
@@ -91,8 +107,15 @@ public:
     std::vector<key_bar> keys;
     std::vector<fault> faults;
     std::vector<note> notes;
+    std::vector<std::pair<std::string, std::string>> settings;
+    std::vector<std::int64_t> client_clocks;  // how much they are fast, in parts per million
+    std::vector<std::int64_t> server_clocks;
 
 private:
+    void look_around(universe const& u);
+    std::string value_of_new_lease(std::size_t client, std::string const& name) const;
+    void lets_go(std::size_t client, std::string_view value, duration at);
+
     std::map<std::pair<std::size_t, std::string>, std::size_t> present_;
 };
 

@@ -1,4 +1,5 @@
 // Runs schedules: many of them for a verdict and figures, or one for its picture.
+#include "page.hpp"
 #include "schedule.hpp"
 
 #include <CLI/CLI.hpp>
@@ -7,11 +8,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -164,7 +167,16 @@ int run_many(settings const& s)
     return 0;
 }
 
-int run_one(std::uint64_t seed, bool log)
+bool write_page(std::string const& file, std::string const& text)
+{
+    std::ofstream out{file, std::ios::binary | std::ios::trunc};
+    out << text;
+    out.close();
+    if (!out) std::fprintf(stderr, "simulate: cannot write %s: %s\n", file.c_str(), std::strerror(errno));
+    return !out.fail();
+}
+
+int run_one(std::uint64_t seed, bool log, std::string const& trace)
 {
     current_seed = seed;
     coverage covered{};
@@ -176,6 +188,7 @@ int run_one(std::uint64_t seed, bool log)
     std::printf("schedules=1 violations=%d virtual_seconds=%.3f steps=%llu hash=%016llx\n", r.violation ? 1 : 0,
                 std::chrono::duration<double>(r.virtual_time).count(), static_cast<unsigned long long>(r.steps),
                 static_cast<unsigned long long>(r.hash));
+    if (!trace.empty() && !write_page(trace, page(seed, r, records))) return 2;
     return r.violation ? 1 : 0;
 }
 
@@ -194,8 +207,10 @@ int main(int argc, char** argv)
     auto* const one = app.add_option("--seed", seed, "Run this one schedule");
     bool log = false;
     app.add_flag("--log", log, "Print what happened in it, a line each")->needs(one);
+    std::string trace;
+    app.add_option("--trace", trace, "Write its picture to this file, a page of HTML")->needs(one)->type_name("FILE");
     CLI11_PARSE(app, argc, argv);
 
     std::signal(SIGABRT, on_abort);
-    return *one ? run_one(seed, log) : run_many(s);
+    return *one ? run_one(seed, log, trace) : run_many(s);
 }
