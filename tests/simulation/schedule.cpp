@@ -31,6 +31,7 @@ public:
     {
         u_.covered = &covered;
         u_.after_step = [this] { rules_.look(); };
+        u_.on_violation = [this](std::string what) { rules_.violation(std::move(what)); };
         set_the_stage();
         draw_weather();
         build();

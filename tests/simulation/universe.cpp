@@ -129,7 +129,7 @@ bool universe::let_time_pass(duration limit)
     now_ = std::max(now_, next);
     if (rings) {
         mix(static_cast<std::uint64_t>(now_.count()) ^ (rings->index() << 60));
-        rings->ring(now_);
+        rings->ring(chance, now_);
         return true;
     }
     std::pop_heap(events_.begin(), events_.end());

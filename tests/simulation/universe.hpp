@@ -89,6 +89,9 @@ public:
     // Called after every step.
     std::function<void()> after_step;
 
+    // Called when a server sees what must not be.
+    std::function<void(std::string)> on_violation;
+
     random chance;
     network_weather weather;
     coverage* covered;
