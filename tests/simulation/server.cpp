@@ -57,7 +57,7 @@ reply server::execute(detail::command const& c, bool of_nobody)
     return answer;
 }
 
-void server::when_it_runs(std::function<void()> f)
+void server::when_it_runs(event f)
 {
     if (!up_) return;  // nobody listens
     if (stopped_) return inbox_.push_back(std::move(f));
@@ -67,7 +67,7 @@ void server::when_it_runs(std::function<void()> f)
 void server::go_on()
 {
     if (!std::exchange(stopped_, false)) return;
-    for (auto const& f : std::exchange(inbox_, {})) f();
+    for (auto& f : std::exchange(inbox_, {})) f();
     for (auto const& l : universe_.links())
         if (&l->to() == this) l->try_again();
 }
