@@ -35,7 +35,7 @@ public:
         set_the_stage();
         draw_weather();
         build();
-        for (std::size_t n = calm_ ? 0 : chance_.below(8); n > 0; --n) plan_fault(u_, rules_, range_);
+        for (std::size_t n = calm_ ? 0 : chance_.below(8); n > 0; --n) plan_fault(u_, range_);
         if (!calm_ && chance_.one_in(6)) plan_an_early_end();
         u_.at(range_.horizon, [this] { clear_up(); });
     }
@@ -189,7 +189,7 @@ private:
             return std::all_of(links.begin(), links.end(), [](auto const& l) { return !l->in_use() || (l->up() && l->outstanding() == 0); });
         };
         if (!u_.run_until(quiet, end)) return rules_.violation("a connection does not come back");
-        for_each_client([this](member& m) { m.connected->drain([&m](error_code) { m.drained = true; }); });
+        for_each_client([](member& m) { m.connected->drain([&m](error_code) { m.drained = true; }); });
         auto const all = [&](bool member::*flag) {
             return [this, flag] {
                 bool yes = true;
