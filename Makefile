@@ -1,12 +1,17 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo test asan tsan clean
+.PHONY: help setup demo test asan tsan simulate mutants compilers model clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
 	@echo 'make test   build and run all tests'
 	@echo 'make asan   unit, token and lifetime tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan   thread tests under ThreadSanitizer'
+	@echo 'make simulate SEEDS=1000000              the real client in so many simulated worlds (default: 100000)'
+	@echo 'make simulate SEED=42 TRACE=trace.html   one of them, and a picture of it'
+	@echo 'make mutants    break the library on purpose, in many ways: the simulation must catch each'
+	@echo 'make compilers  the same schedules with clang: everything must happen as with gcc'
+	@echo 'make model      model-check the token protocol'
 	@echo 'make clean  remove build/'
 
 setup:
@@ -21,6 +26,25 @@ test: setup
 
 asan tsan: setup
 	@cmake --workflow --preset $@
+
+SEEDS ?= 100000
+simulate: setup
+	@cmake --workflow --preset simulate
+	@build/release/tests/simulation/simulate $(if $(SEED),--seed $(SEED) $(if $(TRACE),--trace $(TRACE)),--seeds $(SEEDS))
+
+mutants: setup
+	@cmake --workflow --preset mutants
+	@tests/simulation/mutants/gate.sh build/release/tests/simulation
+
+compilers:
+	@cmake/setup.sh clang-19
+	@cmake --workflow --preset simulate
+	@cmake --workflow --preset clang
+	@tests/simulation/compare.sh build/release/tests/simulation/simulate build/clang/tests/simulation/simulate
+
+model:
+	@cmake/setup.sh spin gcc python3
+	@python3 tests/model/run.py
 
 clean:
 	rm -rf build

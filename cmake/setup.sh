@@ -3,21 +3,23 @@
 # the first release whose Boost.Redis has what the library uses. Debian 12 has 1.81 only, so there Debian 13's header
 # package is fetched from the machine's own Debian mirror and unpacked under the build tree; no system file changes.
 #
-#   cmake/setup.sh [DIRECTORY]     DIRECTORY: where unpacked packages go (default: build/deps)
+#   cmake/setup.sh [PACKAGE...]    PACKAGE: what one make target needs besides
 #
-# A second call finds the stamp of the first and does nothing.
+# Unpacked packages go to build/deps. A second call finds the stamp of the first and does nothing.
 set -eu
 cd "$(dirname "$0")/.."
-deps=${1:-build/deps}
+deps=build/deps
+besides=$*
 boost_package=libboost1.88-dev
 boost_suite=trixie
-packages='g++ make cmake ninja-build ccache ca-certificates libssl-dev nlohmann-json3-dev libcli11-dev redis-server'
+packages='g++ make cmake ninja-build ccache ca-certificates libssl-dev nlohmann-json3-dev libcli11-dev libmimalloc-dev redis-server'
+packages="$packages${besides:+ $besides}"
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
 # The stamp names what was set up, so that a change of this list is noticed.
-stamp=$deps/stamp
+stamp=$deps/stamp$(printf '%s' "${besides:+-$besides}" | tr ' ' '-')
 wanted="$packages $boost_package"
 if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then exit 0; fi
 
@@ -89,7 +91,9 @@ fetch_boost() {
 
 check_system
 install_packages
-if [ "$(system_boost_version)" -ge 108800 ]; then
+if [ -f "$deps/boost/usr/include/boost/redis/connection.hpp" ]; then
+    say "Boost is there already"
+elif [ "$(system_boost_version)" -ge 108800 ]; then
     say "using the system's Boost ($(system_boost_version))"
 else
     fetch_boost

@@ -95,6 +95,8 @@ extend_outcome extend_machine::decide(lease_machine& lease) noexcept
         outcome_ = extend_outcome::lost;
     } else if (votes_.pending() == 0) {
         outcome_ = lease.valid_until() > valid_until_before_ ? extend_outcome::held : extend_outcome::unknown;
+        // The keys that are gone and the nodes that never held it leave no majority: there is nothing to try again.
+        if (lease.valid_until() == time_point{}) outcome_ = extend_outcome::lost;
     }
     return outcome_;
 }

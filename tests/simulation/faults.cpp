@@ -29,10 +29,9 @@ constexpr std::array wrong_clocks{fault::clock_rate, fault::step_forward, fault:
 
 class planner {
 public:
-    planner(universe& u, judge& rules, fault_range const& range)
+    planner(universe& u, fault_range const& range)
         : u_{u},
           chance_{u.chance},
-          rules_{rules},
           range_{range},
           begin_{chance_.between(0ns, range.horizon)},
           end_{std::max(begin_ + 1us, std::min(range.horizon, begin_ + chance_.scaled(3 * range.ttl)))},
@@ -242,7 +241,6 @@ private:
 
     universe& u_;
     random& chance_;
-    judge& rules_;
     fault_range const& range_;
     duration begin_;
     duration end_;
@@ -252,10 +250,10 @@ private:
 
 }  // namespace
 
-void plan_fault(universe& u, judge& rules, fault_range const& range)
+void plan_fault(universe& u, fault_range const& range)
 {
     auto& chance = u.chance;
-    planner p{u, rules, range};
+    planner p{u, range};
     if (!range.assumed.memory_kept && chance.one_in(2)) return p.plan(chance.pick(forgetting));
     if (!range.assumed.clocks_within_drift && chance.one_in(2)) return p.plan(chance.pick(wrong_clocks));
     p.plan(chance.pick(harmless));

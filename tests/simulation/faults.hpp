@@ -18,7 +18,7 @@ struct fault_range {
 };
 
 // Puts one fault into the world, at some moment before the horizon.
-void plan_fault(universe& u, judge& rules, fault_range const& range);
+void plan_fault(universe& u, fault_range const& range);
 
 }  // namespace redlock::simulation
 

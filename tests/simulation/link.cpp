@@ -252,6 +252,9 @@ void link::heal()
     unreachable = false;
     extra_delay = {};
     if (std::exchange(silent_, false)) {
+        auto const by_number = [](message_ptr const& a, message_ptr const& b) { return a->number < b->number; };
+        std::sort(held_there_.begin(), held_there_.end(), by_number);
+        std::sort(held_back_.begin(), held_back_.end(), by_number);
         for (auto const& m : std::exchange(held_there_, {})) send(m);
         for (auto const& m : std::exchange(held_back_, {})) answer(m);
     }

@@ -50,9 +50,9 @@ void process::run_one(random& chance, duration world)
 
 duration process::next_timer() const { return std::max(clock.when(timers_.next() + behind_), no_timer_before_); }
 
-void process::ring(duration world)
+void process::ring(random& chance, duration world)
 {
-    visit(world, [&] { timers_.ring(simulated_clock::now()); });
+    visit(world, [&] { timers_.ring_one(simulated_clock::now(), [&](std::size_t due) { return chance.below(due); }); });
 }
 
 }  // namespace redlock::simulation

@@ -61,7 +61,8 @@ public:
     bool has_timers() const noexcept { return !timers_.empty(); }
     duration next_timer() const;
     std::size_t timers() const noexcept { return timers_.size(); }
-    void ring(duration world);
+    // Rings one of those that are due: nobody may rely on their order.
+    void ring(random& chance, duration world);
 
     machine_clock clock;
 

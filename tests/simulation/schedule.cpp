@@ -31,11 +31,13 @@ public:
     {
         u_.covered = &covered;
         u_.after_step = [this] { rules_.look(); };
+        u_.on_violation = [this](std::string what) { rules_.violation(std::move(what)); };
         set_the_stage();
         draw_weather();
         build();
-        for (std::size_t n = calm_ ? 0 : chance_.below(8); n > 0; --n) plan_fault(u_, rules_, range_);
-        for (std::size_t n = calm_ ? 0 : 1; n > 0; --n) plan_an_early_end();
+        for (std::size_t n = calm_ ? 0 : chance_.below(8); n > 0; --n) plan_fault(u_, range_);
+        if (!calm_ && chance_.one_in(6)) plan_an_early_end();
+        u_.at(range_.horizon, [this] { clear_up(); });
     }
 
     ~schedule() { u_.destroy_processes(); }
@@ -71,6 +73,7 @@ private:
         usual.ttl = chance_.pick(std::array{30ms, 100ms, 1'000ms, 10'000ms});
         usual.retry_delay_min = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(usual.ttl / 20));
         usual.retry_delay_max = std::max(2ms, std::chrono::duration_cast<std::chrono::milliseconds>(chance_.between(usual.ttl / 4, 2 * usual.ttl)));
+        if (chance_.one_in(3)) usual.node_timeout = usual.ttl / 3;
         stage_.names = {"a"};
         if (chance_.one_in(5)) stage_.names.push_back("b");
         stage_.hold_max = chance_.between(usual.ttl / 10, 3 * usual.ttl);
@@ -93,6 +96,13 @@ private:
         if (chance_.one_in(4)) w.duplicate_percent = 1 + chance_.below(10);
         if (chance_.one_in(4)) u_.pause_one_in = 8 + chance_.below(256);
         u_.short_pause_max = chance_.scaled(ttl / 4) + 2us;
+    }
+
+    void clear_up()
+    {
+        u_.pause_one_in = 0;
+        u_.weather.slow_percent = 0;
+        u_.weather.duplicate_percent = 0;
     }
 
     void build()
@@ -121,14 +131,14 @@ private:
 
     void live_far_away(process const& p)
     {
-        auto const extra = chance_.scaled(stage_.usual.ttl / 8);
+        auto const patience = stage_.usual.node_timeout ? duration{*stage_.usual.node_timeout} : duration{stage_.usual.ttl} / 20;
+        auto const extra = chance_.scaled(std::max<duration>(0ns, patience / 2 - 2 * u_.weather.delay_max));
         for (auto const& s : u_.servers()) u_.between(p, *s).distance = extra;
     }
 
     // Some clients do not stay to the end.
     void plan_an_early_end()
     {
-        if (!chance_.one_in(6)) return;
         auto const who = chance_.below(members_.size());
         auto const how = chance_.below(3);
         u_.at(chance_.between(0ns, range_.horizon), [this, who, how] {
@@ -179,7 +189,7 @@ private:
             return std::all_of(links.begin(), links.end(), [](auto const& l) { return !l->in_use() || (l->up() && l->outstanding() == 0); });
         };
         if (!u_.run_until(quiet, end)) return rules_.violation("a connection does not come back");
-        for_each_client([this](member& m) { m.connected->drain([&m](error_code) { m.drained = true; }); });
+        for_each_client([](member& m) { m.connected->drain([&m](error_code) { m.drained = true; }); });
         auto const all = [&](bool member::*flag) {
             return [this, flag] {
                 bool yes = true;

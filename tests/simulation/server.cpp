@@ -44,12 +44,20 @@ reply server::execute(detail::command const& c, bool of_nobody)
         if (c.what == verb::acquire) return error_reply("OOM command not allowed when used memory > 'maxmemory'.");
         break;
     }
+    auto const* const before = memory.find(c.key, time());
+    bool const others = before && before->value != c.value;
+    auto const expires = before ? before->expires : std::nullopt;
     auto answer = memory.execute(c, time());
+    if (others) {
+        auto const* const after = memory.find(c.key, time());
+        if ((!after || after->expires != expires || after->value == c.value) && universe_.on_violation)
+            universe_.on_violation("a request changed a key with somebody else's value");
+    }
     if (of_nobody && c.what == verb::acquire && answer.vote == vote::granted) memory.find(c.key, time())->of_nobody = true;
     return answer;
 }
 
-void server::when_it_runs(std::function<void()> f)
+void server::when_it_runs(event f)
 {
     if (!up_) return;  // nobody listens
     if (stopped_) return inbox_.push_back(std::move(f));
@@ -59,7 +67,7 @@ void server::when_it_runs(std::function<void()> f)
 void server::go_on()
 {
     if (!std::exchange(stopped_, false)) return;
-    for (auto const& f : std::exchange(inbox_, {})) f();
+    for (auto& f : std::exchange(inbox_, {})) f();
     for (auto const& l : universe_.links())
         if (&l->to() == this) l->try_again();
 }

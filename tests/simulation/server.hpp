@@ -3,11 +3,11 @@
 #define REDLOCK_TESTS_SIMULATION_SERVER_HPP
 
 #include "clocks.hpp"
+#include "event.hpp"
 #include "support/redis_model.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,7 +36,7 @@ public:
     detail::reply execute(detail::command const& c, bool of_nobody);
 
     // Does `f` now, or when the server goes on.
-    void when_it_runs(std::function<void()> f);
+    void when_it_runs(event f);
 
     void stop() noexcept { stopped_ = true; }
     void go_on();
@@ -65,7 +65,7 @@ private:
     bool up_{true};
     bool stopped_{false};
     bool knows_scripts_{true};
-    std::vector<std::function<void()>> inbox_;
+    std::vector<event> inbox_;
 };
 
 }  // namespace redlock::simulation

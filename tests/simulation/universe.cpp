@@ -43,9 +43,17 @@ void universe::kill(process& p)
     processes_[p.index()].reset();
 }
 
-void universe::at(duration when, std::function<void()> what)
+void universe::at(duration when, event f)
 {
-    events_.push_back({std::max(when, now_), (chance.next() << 32) | (steps_ & 0xffffffffu), std::move(what)});
+    std::size_t place = what_.size();
+    if (free_places_.empty()) {
+        what_.push_back(std::move(f));
+    } else {
+        place = free_places_.back();
+        free_places_.pop_back();
+        what_[place] = std::move(f);
+    }
+    events_.push_back({std::max(when, now_), (chance.next() << 32) | (steps_ & 0xffffffffu), place});
     std::push_heap(events_.begin(), events_.end());
 }
 
@@ -128,22 +136,16 @@ bool universe::let_time_pass(duration limit)
     now_ = std::max(now_, next);
     if (rings) {
         mix(static_cast<std::uint64_t>(now_.count()) ^ (rings->index() << 60));
-        rings->ring(now_);
+        rings->ring(chance, now_);
         return true;
     }
     std::pop_heap(events_.begin(), events_.end());
-    event const what = std::move(events_.back().what);
+    std::size_t const place = events_.back().place;
     events_.pop_back();
+    event what = std::move(what_[place]);
+    free_places_.push_back(place);
     mix(static_cast<std::uint64_t>(now_.count()));
     what();
-    return true;
-}
-
-bool universe::run_until(std::function<bool()> const& done, duration limit)
-{
-    while (!done()) {
-        if (now_ > limit || steps_ > steps_max || !step()) return done();
-    }
     return true;
 }
 

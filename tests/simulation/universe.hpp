@@ -15,6 +15,7 @@
 
 #include "clocks.hpp"
 #include "coverage.hpp"
+#include "event.hpp"
 #include "process.hpp"
 #include "random.hpp"
 #include "recorder.hpp"
@@ -69,8 +70,8 @@ public:
     link& between(process const& p, server const& s) { return *links_[p.index() * servers_.size() + s.index()]; }
 
     // Calls `f` when the world's time is `at`.
-    void at(duration when, std::function<void()> what);
-    void after(duration d, std::function<void()> f) { at(now_ + d, std::move(f)); }
+    void at(duration when, event f);
+    void after(duration d, event f) { at(now_ + d, std::move(f)); }
 
     // The process sees nothing of the next `d`.
     void pause(process& p, duration d);
@@ -84,10 +85,20 @@ public:
     void advance(duration d);
 
     // Steps until `done`, until time is over `limit`, or until too much has happened. Returns whether it is done.
-    bool run_until(std::function<bool()> const& done, duration limit);
+    template <class Done>
+    bool run_until(Done const& done, duration limit)
+    {
+        while (!done()) {
+            if (now_ > limit || steps_ > steps_max || !step()) return done();
+        }
+        return true;
+    }
 
     // Called after every step.
     std::function<void()> after_step;
+
+    // Called when a server sees what must not be.
+    std::function<void(std::string)> on_violation;
 
     random chance;
     network_weather weather;
@@ -115,11 +126,10 @@ public:
     static constexpr std::uint64_t steps_max = 5'000'000;
 
 private:
-    using event = std::function<void()>;
     struct entry {
         duration when;
         std::uint64_t order;  // chance, among those of one moment
-        event what;
+        std::size_t place;    // in what_
         friend bool operator<(entry const& a, entry const& b) noexcept
         {
             return a.when != b.when ? a.when > b.when : a.order > b.order;
@@ -138,7 +148,9 @@ private:
     std::vector<std::unique_ptr<process>> processes_;
     std::vector<std::unique_ptr<server>> servers_;
     std::vector<std::unique_ptr<link>> links_;
-    std::vector<entry> events_;
+    std::vector<entry> events_;  // a heap
+    std::vector<event> what_;
+    std::vector<std::size_t> free_places_;
     std::vector<pause_record> pauses_;
     std::uint64_t steps_{0};
     std::uint64_t hash_{0x243f6a8885a308d3u};

@@ -96,7 +96,8 @@ lock_options user::choose_options()
     auto o = stage_.usual;
     auto const in_ms = [](duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d); };
     if (chance.one_in(4)) o.stop_margin = in_ms(chance.between(0ms, o.ttl / 3));
-    auto const round_trip = std::max<duration>(2 * stage_.world.weather.delay_max, 500us);
+    auto const away = stage_.world.between(process_, *stage_.world.servers().front()).distance;
+    auto const round_trip = std::max<duration>(2 * (stage_.world.weather.delay_max + away), 500us);
     if (chance.one_in(4)) o.node_timeout = std::min(o.ttl, std::max(1ms, in_ms(2 * round_trip + chance.scaled(o.ttl))));
     if (chance.one_in(6)) o.deadline = std::max(1ms, in_ms(chance.scaled(2 * o.ttl)));
     if (chance.one_in(6)) o.attempts_max = static_cast<std::uint32_t>(1 + chance.below(5));

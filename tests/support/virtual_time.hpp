@@ -13,6 +13,8 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/query.hpp>
 
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <utility>
@@ -55,6 +57,18 @@ public:
             waits_.erase(waits_.begin());
             w->done(error_code{});
         }
+    }
+
+    // Completes one of those: which, of how many, `choose` says.
+    template <class Choose>
+    void ring_one(time_point now, Choose choose)
+    {
+        auto const due = std::distance(waits_.begin(), waits_.upper_bound(now));
+        if (due == 0) return;
+        auto const it = std::next(waits_.begin(), due == 1 ? 0 : static_cast<std::ptrdiff_t>(choose(static_cast<std::size_t>(due))));
+        auto const w = it->second;
+        waits_.erase(it);
+        w->done(error_code{});
     }
 
     template <class Predicate>
