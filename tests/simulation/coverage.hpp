@@ -19,7 +19,7 @@ struct coverage {
     count renewed, held_by_parts, unknown, unknown_then_renewed, extended_by_caller, extension_lost, lease_lost, max_hold_exceeded;
     count watchdog_late, released, release_unconfirmed, released_by_destructor, waited_for_loss;
     // Scopes.
-    count scope_finished, scope_cancelled, scope_cancelled_by_caller, body_outlived_lease, body_threw;
+    count scope_finished, scope_cancelled, scope_cancelled_by_caller, scope_cancelled_while_releasing, body_outlived_lease, body_threw;
     // Ends.
     count client_destroyed, client_cancelled, process_killed;
     // Faults.
@@ -60,6 +60,7 @@ struct coverage {
             {"scope finished", &c::scope_finished},
             {"scope cancelled before its lease ended", &c::scope_cancelled},
             {"scope cancelled by its caller", &c::scope_cancelled_by_caller},
+            {"scope cancelled while it releases", &c::scope_cancelled_while_releasing},
             {"body outlived its lease", &c::body_outlived_lease},
             {"body threw", &c::body_threw},
             {"client destroyed at work", &c::client_destroyed},

@@ -52,8 +52,8 @@ json to_json(recorder::key_bar const& k)
 
 json to_json(recorder::fault const& f)
 {
-    return {{"what", f.what}, {"client", f.client ? json(*f.client) : json(nullptr)}, {"server", f.server ? json(*f.server) : json(nullptr)},
-            {"from", f.from.count()}, {"to", to_json(f.to)}};
+    return {{"what", f.what}, {"client", f.client ? json(*f.client) : json(nullptr)},
+            {"server", f.server ? json(*f.server) : json(nullptr)}, {"from", f.from.count()}, {"to", to_json(f.to)}};
 }
 
 json to_json(recorder::note const& n) { return {{"client", n.client}, {"at", n.at.count()}, {"text", n.text}}; }

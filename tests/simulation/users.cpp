@@ -26,13 +26,25 @@ class canceller {
 public:
     canceller(asio::any_io_executor const& on, duration after, asio::cancellation_type_t type) : timer_{on, after}
     {
+        wait(type);
+    }
+    asio::cancellation_slot slot() const { return signal_->slot(); }
+
+    // At another time than was planned.
+    void rather_after(duration after, asio::cancellation_type_t type)
+    {
+        timer_.expires_after(after);
+        wait(type);
+    }
+
+private:
+    void wait(asio::cancellation_type_t type)
+    {
         timer_.async_wait([signal = signal_, type](error_code ec) {
             if (!ec) signal->emit(type);
         });
     }
-    asio::cancellation_slot slot() const { return signal_->slot(); }
 
-private:
     std::shared_ptr<asio::cancellation_signal> signal_ = std::make_shared<asio::cancellation_signal>();
     timer timer_;
 };
@@ -361,10 +373,16 @@ asio::awaitable<void> user::in_a_scope()
         std::string value;
         duration body_over{};
         bool entered{false};
+        bool finished{false};
         bool left{false};
     };
     outcome seen;
-    auto body = [this, &seen, how, work_for, options = resource.options()](lease& held) -> asio::awaitable<int> {
+    auto const executor = co_await asio::this_coro::executor;
+    bool const cancelled_by_caller = chance.one_in(3);
+    bool const while_releasing = cancelled_by_caller && chance.one_in(2);
+    auto const type = chance.pick(std::array{asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal});
+    canceller caller{executor, cancelled_by_caller && !while_releasing ? chance.scaled(2 * stage_.hold_max) : duration{24h}, type};
+    auto body = [this, &seen, &caller, how, work_for, while_releasing, type, options = resource.options()](lease& held) -> asio::awaitable<int> {
         judge::watched watched{stage_.rules, process_, held, options};
         struct on_exit {
             user& self;
@@ -387,13 +405,11 @@ asio::awaitable<void> user::in_a_scope()
             co_await std::move(rest);
         }
         if (how == manner::throws) throw std::runtime_error{"the body failed"};
+        seen.finished = true;
+        if (while_releasing) caller.rather_after(stage_.world.chance.between(0ns, 2 * stage_.world.weather.delay_max), type);
         co_return 42;
     };
 
-    auto const executor = co_await asio::this_coro::executor;
-    bool const cancelled_by_caller = chance.one_in(4);
-    canceller caller{executor, cancelled_by_caller ? chance.scaled(2 * stage_.hold_max) : duration{24h},
-                     chance.pick(std::array{asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal})};
     stage_.rules.started(process_);
     auto scope = asio::co_spawn(executor, with_lock(resource, body), asio::bind_cancellation_slot(caller.slot(), as_result));
     auto const [failure, value] = co_await std::move(scope);
@@ -419,7 +435,10 @@ asio::awaitable<void> user::in_a_scope()
                 errc::max_hold_exceeded, errc::client_cancelled, errc::release_unconfirmed, asio::error::operation_aborted},
            "with_lock");
     if (ec == asio::error::operation_aborted && !cancelled_by_caller) stage_.rules.violation("a scope was aborted by nobody");
+    if (ec == asio::error::operation_aborted && seen.finished)
+        stage_.rules.violation("a scope was aborted after its body had finished: its release is not shielded");
     if (ec == asio::error::operation_aborted) ++covered.scope_cancelled_by_caller;
+    if (while_releasing && seen.finished) ++covered.scope_cancelled_while_releasing;
     if (ec == condition::lost && seen.entered) ++covered.scope_cancelled;
     if (!failure) ++covered.scope_finished;
     // Its release was awaited: until a majority has answered, or the node timeout is over.

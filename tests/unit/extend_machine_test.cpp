@@ -70,6 +70,18 @@ BOOST_AUTO_TEST_CASE(four_nodes_need_three_renewals)
     BOOST_TEST(extension.on_vote(s.lease, 2, granted) == extend_outcome::renewed);
 }
 
+BOOST_AUTO_TEST_CASE(a_key_gone_on_one_node_and_never_granted_by_two_silent_ones_is_lost)
+{
+    story s{5, 3};
+    BOOST_TEST(s.round(start + 3s, {granted, granted, refused, failed, failed}) == extend_outcome::lost);
+}
+
+BOOST_AUTO_TEST_CASE(a_key_gone_on_one_node_is_not_lost_while_a_majority_is_known)
+{
+    story s{5, 4};
+    BOOST_TEST(s.round(start + 3s, {granted, failed, refused, failed, failed}) == extend_outcome::unknown);
+}
+
 BOOST_AUTO_TEST_CASE(a_key_gone_on_a_majority_loses_the_lease_at_once)
 {
     story s{3};
