@@ -15,7 +15,7 @@ enum class extend_outcome {
     renewed,  // a majority renewed in this round
     held,     // fewer did, but together with earlier renewals the end of validity moved on
     unknown,  // too few answers; the lease runs until its old end, so try again while it does
-    lost,     // the key is gone on so many nodes that the rest is no majority
+    lost,     // the key is gone on so many nodes, or was never known to be there, that the rest is no majority
 };
 
 // What the watchdog has to do for a lease.

@@ -89,25 +89,43 @@ duration link::delay()
 
 void link::send(message_ptr const& m)
 {
-    if (silent_) return held_there_.push_back(m);
     auto const takes = next_delay_there ? *std::exchange(next_delay_there, {}) : delay();
     auto arrives = std::max(last_arrival_ + 1ns, universe_.now() + takes);
     if (m->commands.size() > 1 && universe_.chance.one_in(8)) {
         // The network takes a message apart: its first commands arrive, and are executed, before the others.
         auto const first = 1 + universe_.chance.below(m->commands.size() - 1);
         universe_.at(arrives, [this, m, first] {
-            if (m->connection == connection_ && !silent_) to_.when_it_runs([this, m, first] { execute(*m, first, m->connection != connection_); });
+            bool const alive = m->connection == connection_ && !silent_ && is_next(*m);
+            if (alive) to_.when_it_runs([this, m, first] { execute(*m, first, m->connection != connection_); });
         });
         arrives += delay();
     }
     m->arrives = last_arrival_ = arrives;
-    universe_.at(arrives, [this, m] { arrive(m); });
+    universe_.at(arrives, [this, m] {
+        if (m->connection != connection_) return;  // cut off; what of it arrives nevertheless was decided then
+        m->due_there = true;
+        let_in();
+    });
+}
+
+bool link::is_next(message const& m) const
+{
+    auto const first = std::find_if(line_.begin(), line_.end(), [](message_ptr const& each) { return !each->arrived; });
+    return first != line_.end() && first->get() == &m;
+}
+
+// What is due gets to the server, in the order of sending.
+void link::let_in()
+{
+    while (!silent_) {
+        auto const next = std::find_if(line_.begin(), line_.end(), [](message_ptr const& m) { return !m->arrived; });
+        if (next == line_.end() || !(*next)->due_there) return;
+        arrive(message_ptr{*next});
+    }
 }
 
 void link::arrive(message_ptr const& m)
 {
-    if (m->connection != connection_) return;  // cut off; what of it arrives nevertheless was decided then
-    if (silent_) return held_there_.push_back(m);
     m->arrived = true;
     if (universe_.records) universe_.records->arrived(m->record, universe_.now());
     to_.when_it_runs([this, m] {
@@ -147,17 +165,29 @@ void link::execute(message& m, std::size_t upto, bool of_nobody)
 
 void link::answer(message_ptr const& m)
 {
-    if (silent_) return held_back_.push_back(m);
     if (universe_.records) universe_.records->answered(m->record, universe_.now(), m->answers);
     auto const takes = next_delay_back ? *std::exchange(next_delay_back, {}) : delay();
     last_answer_ = std::max(last_answer_ + 1ns, universe_.now() + takes);
-    universe_.at(last_answer_, [this, m] { deliver(m); });
+    answers_.push_back(m);
+    universe_.at(last_answer_, [this, m] {
+        if (m->connection != connection_) return;
+        m->due_back = true;
+        let_out();
+    });
+}
+
+// What is due gets back to the client, in the order of answering.
+void link::let_out()
+{
+    while (!silent_ && !answers_.empty() && answers_.front()->due_back) {
+        auto const m = std::move(answers_.front());
+        answers_.pop_front();
+        deliver(m);
+    }
 }
 
 void link::deliver(message_ptr const& m)
 {
-    if (m->connection != connection_) return;
-    if (silent_) return held_back_.push_back(m);
     if (universe_.records) universe_.records->delivered(m->record, universe_.now());
     line_.erase(std::find(line_.begin(), line_.end(), m));
     tell([m] {
@@ -190,8 +220,6 @@ std::size_t link::bytes(command_copy const& c) noexcept
 void link::cut()
 {
     silent_ = false;
-    held_there_.clear();
-    held_back_.clear();
     if (state_ != state::up) return;
     ++connection_;
     ++universe_.covered->cut;
@@ -200,6 +228,7 @@ void link::cut()
     // Of what had not arrived yet, everything up to some byte still does.
     auto& chance = universe_.chance;
     auto const lost = std::exchange(line_, {});
+    answers_.clear();
     auto const scripted = std::exchange(next_cut_leaves, {});
     std::size_t requests = 0;
     std::size_t total = 0;
@@ -252,11 +281,8 @@ void link::heal()
     unreachable = false;
     extra_delay = {};
     if (std::exchange(silent_, false)) {
-        auto const by_number = [](message_ptr const& a, message_ptr const& b) { return a->number < b->number; };
-        std::sort(held_there_.begin(), held_there_.end(), by_number);
-        std::sort(held_back_.begin(), held_back_.end(), by_number);
-        for (auto const& m : std::exchange(held_there_, {})) send(m);
-        for (auto const& m : std::exchange(held_back_, {})) answer(m);
+        universe_.after(delay(), [this] { let_in(); });
+        universe_.after(delay(), [this] { let_out(); });
     }
     try_again();
 }
@@ -314,8 +340,7 @@ void link::abandon()
         auto const handler = std::move(m->handler);
         if (!m->arrived && m->arrives > universe_.now()) haunt(m, m->commands.size(), m->arrives);
     }
-    held_there_.clear();
-    held_back_.clear();
+    answers_.clear();
     listener_.reset();
     strand_ = {};
 }

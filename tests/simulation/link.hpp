@@ -86,7 +86,9 @@ private:
         std::uint32_t number;
         duration sent;
         duration arrives{duration::max()};
+        bool due_there{false};  // its bytes could be at the server
         bool arrived{false};
+        bool due_back{false};
         std::size_t record{0};
     };
     using message_ptr = std::shared_ptr<message>;
@@ -98,9 +100,12 @@ private:
 
     duration delay();
     void send(message_ptr const& m);
+    bool is_next(message const& m) const;
+    void let_in();
     void arrive(message_ptr const& m);
     void execute(message& m, std::size_t upto, bool of_nobody);
     void answer(message_ptr const& m);
+    void let_out();
     void deliver(message_ptr const& m);
     void haunt(message_ptr const& m, std::size_t upto, duration when);
     void connect_after(duration d);
@@ -125,8 +130,7 @@ private:
     duration last_arrival_{};
     duration last_answer_{};
     std::deque<message_ptr> line_;  // sent on this connection and not answered yet
-    std::vector<message_ptr> held_there_;
-    std::vector<message_ptr> held_back_;
+    std::deque<message_ptr> answers_;  // on their way back
     std::string name_;
 };
 

@@ -38,6 +38,7 @@ public:
         for (std::size_t n = calm_ ? 0 : chance_.below(8); n > 0; --n) plan_fault(u_, range_);
         if (!calm_ && chance_.one_in(6)) plan_an_early_end();
         u_.at(range_.horizon, [this] { clear_up(); });
+        if (u_.records) describe(*u_.records);
     }
 
     ~schedule() { u_.destroy_processes(); }
@@ -96,6 +97,18 @@ private:
         if (chance_.one_in(4)) w.duplicate_percent = 1 + chance_.below(10);
         if (chance_.one_in(4)) u_.pause_one_in = 8 + chance_.below(256);
         u_.short_pause_max = chance_.scaled(ttl / 4) + 2us;
+    }
+
+    void describe(recorder& records) const
+    {
+        auto const ms = [](duration d) { return std::to_string(d / 1ms) + " ms"; };
+        auto const& usual = stage_.usual;
+        records.setting("retry delay", ms(usual.retry_delay_min) + " to " + ms(usual.retry_delay_max));
+        if (usual.node_timeout) records.setting("node timeout", ms(*usual.node_timeout));
+        records.setting("holds up to", ms(stage_.hold_max));
+        records.setting("faults until", ms(range_.horizon));
+        records.setting("memory", rules_.assumes().memory_kept ? "kept" : "may be lost");
+        records.setting("clocks", rules_.assumes().clocks_within_drift ? "within drift" : "may run wrong");
     }
 
     void clear_up()

@@ -454,7 +454,7 @@ duration user::until_the_lock_is_free(std::string const& name)
     std::vector<duration> free;
     for (auto const& s : stage_.world.servers()) {
         auto const* const e = s->find(name);
-        free.push_back(e && e->expires ? s->wall.when(*e->expires + 1ms) - stage_.world.now() : 0ns);
+        free.push_back(e && e->expires ? s->wall.when(s->memory.gone_at(*e)) - stage_.world.now() : 0ns);
     }
     auto const nth = free.begin() + static_cast<std::ptrdiff_t>(most_of(free.size()) - 1);
     std::nth_element(free.begin(), nth, free.end());

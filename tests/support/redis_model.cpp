@@ -40,8 +40,7 @@ reply redis_model::execute(command const& c, time_point now)
 
 bool redis_model::has_expired(entry const& e, time_point now) const
 {
-    if (!e.expires) return false;
-    return expires_early ? in_milliseconds(now) >= *e.expires : in_milliseconds(now) > *e.expires;
+    return e.expires && now >= gone_at(e);
 }
 
 redis_model::entry* redis_model::find(std::string_view key, time_point now)

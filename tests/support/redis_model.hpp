@@ -6,6 +6,7 @@
 #include "core/alarms.hpp"
 #include "node/node.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -36,6 +37,9 @@ public:
 
     // Removes what has expired, and returns what is left.
     std::vector<entry> const& entries(time_point now);
+
+    // When a key that expires is no longer there.
+    time_point gone_at(entry const& e) const { return expires_early ? *e.expires : *e.expires + std::chrono::milliseconds{1}; }
 
     // Redis promises expiry with an error of up to a millisecond; its own is on the late side, this one on the early.
     bool expires_early{false};
