@@ -5,7 +5,7 @@
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
 	@echo 'make test   build and run all tests'
-	@echo 'make asan   unit, token and lifetime tests under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make asan   unit, token, lifetime and simulation tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan   thread tests under ThreadSanitizer'
 	@echo 'make simulate SEEDS=1000000              the real client in so many simulated worlds (default: 100000)'
 	@echo 'make simulate SEED=42 TRACE=trace.html   one of them, and a picture of it'
