@@ -163,6 +163,22 @@ bool user::acquired(error_code ec, lock_options const& options, duration since, 
     return !ec;
 }
 
+// Acquires, and looks at what came of it; an empty lease if nothing did.
+asio::awaitable<lease> user::take(redlock::lock const& resource, bool once, attempt_report* report)
+{
+    attempt_report unread;
+    attempt_report& written = report ? *report : unread;
+    stage_.rules.started(process_);
+    auto const begin = stage_.world.now();
+    auto acquire = once ? resource.try_acquire(written, as_result) : resource.acquire(written, as_result);
+    auto result = co_await std::move(acquire);
+    stage_.rules.ended(process_);
+    auto& [ec, held] = result;
+    if (acquired(ec, resource.options(), begin, report) != static_cast<bool>(held))
+        stage_.rules.violation("acquire completed with an error and a lease, or with neither");
+    co_return std::move(held);
+}
+
 // Gives the lease back in one of the ways there are.
 asio::awaitable<void> user::end_holding(lease held, judge::watched& watched)
 {
@@ -188,13 +204,9 @@ asio::awaitable<void> user::hold_for_a_while()
     auto const resource = choose_lock();
     attempt_report report;
     bool const once = stage_.world.chance.one_in(3);
-    stage_.rules.started(process_);
-    auto const begin = stage_.world.now();
-    auto acquire = once ? resource.try_acquire(report, as_result) : resource.acquire(report, as_result);
-    auto result = co_await std::move(acquire);
-    stage_.rules.ended(process_);
-    auto& [ec, held] = result;
-    if (!acquired(ec, resource.options(), begin, &report)) co_return;
+    auto taking = take(resource, once, &report);
+    lease held = co_await std::move(taking);
+    if (!held) co_return;
     judge::watched watched{stage_.rules, process_, held, resource.options()};
     auto rest = sleep(time_to_hold());
     co_await std::move(rest);
@@ -279,13 +291,9 @@ asio::awaitable<void> user::extend_by_hand()
     auto options = stage_.usual;
     options.auto_extend = false;
     auto const resource = choose_lock(options);
-    stage_.rules.started(process_);
-    auto const begin = stage_.world.now();
-    auto acquire = resource.acquire(as_result);
-    auto result = co_await std::move(acquire);
-    stage_.rules.ended(process_);
-    auto& [ec, held] = result;
-    if (!acquired(ec, resource.options(), begin, nullptr)) co_return;
+    auto taking = take(resource);
+    lease held = co_await std::move(taking);
+    if (!held) co_return;
     judge::watched watched{stage_.rules, process_, held, options};
     for (std::size_t i = 1 + stage_.world.chance.below(3); i > 0; --i) {
         auto rest = sleep(stage_.world.chance.between(0ns, options.ttl));
@@ -304,13 +312,9 @@ asio::awaitable<void> user::extend_by_hand()
 asio::awaitable<void> user::wait_for_loss()
 {
     auto const resource = choose_lock();
-    stage_.rules.started(process_);
-    auto const begin = stage_.world.now();
-    auto acquire = resource.acquire(as_result);
-    auto result = co_await std::move(acquire);
-    stage_.rules.ended(process_);
-    auto& [ec, held] = result;
-    if (!acquired(ec, resource.options(), begin, nullptr)) co_return;
+    auto taking = take(resource);
+    lease held = co_await std::move(taking);
+    if (!held) co_return;
     judge::watched watched{stage_.rules, process_, held, resource.options()};
     auto const executor = co_await asio::this_coro::executor;
     canceller enough{executor, time_to_hold(), asio::cancellation_type::terminal};
@@ -336,13 +340,9 @@ asio::awaitable<void> user::sit_it_out()
     options.stop_margin = 0ms;
     if (stage_.world.chance.one_in(2)) options.node_timeout = options.ttl / 2;
     auto const resource = choose_lock(options);
-    stage_.rules.started(process_);
-    auto const begin = stage_.world.now();
-    auto acquire = resource.try_acquire(as_result);
-    auto result = co_await std::move(acquire);
-    stage_.rules.ended(process_);
-    auto& [ec, held] = result;
-    if (!acquired(ec, options, begin, nullptr)) co_return;
+    auto taking = take(resource, true);
+    lease held = co_await std::move(taking);
+    if (!held) co_return;
     if (!held.valid() && stage_.world.paused_between(process_, stage_.world.now() - 1us, stage_.world.now()) == 0ns)
         stage_.rules.violation("acquire handed out a lease that had ended");
     judge::watched watched{stage_.rules, process_, held, options};
@@ -470,13 +470,9 @@ asio::awaitable<void> user::be_a_rival()
         auto const when = std::max(duration{}, free + chance.between(-100us, 300us) - stage_.world.weather.delay_min);
         auto wait = sleep(when);
         co_await std::move(wait);
-        stage_.rules.started(process_);
-        auto const begin = stage_.world.now();
-        auto acquire = resource.try_acquire(as_result);
-        auto result = co_await std::move(acquire);
-        stage_.rules.ended(process_);
-        auto& [ec, held] = result;
-        if (!acquired(ec, resource.options(), begin, nullptr)) continue;
+        auto taking = take(resource, true);
+        lease held = co_await std::move(taking);
+        if (!held) continue;
         judge::watched watched{stage_.rules, process_, held, resource.options()};
         auto rest = sleep(chance.scaled(stage_.hold_max) / 4);
         co_await std::move(rest);

@@ -53,6 +53,7 @@ private:
     asio::awaitable<void> in_a_scope();
     asio::awaitable<void> be_a_rival();
 
+    asio::awaitable<lease> take(redlock::lock const& resource, bool once = false, attempt_report* report = nullptr);
     asio::awaitable<void> end_holding(lease held, judge::watched& watched);
 
     lock_options choose_options();
