@@ -1,0 +1,335 @@
+#include "quorum/admission.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace redlock::quorum {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr time_point start{1h};
+constexpr token_number wall_clock = 1'000'000;
+using kind = admission_request::kind;
+
+// Nodes that answer at once, and an admission that asks them.
+struct cluster {
+    explicit cluster(std::size_t count, bool fresh = false)
+        : servers(count), rules{count, {30s, 0.01, fresh, [this] { return "mark" + std::to_string(++marks); }, [] { return wall_clock; }}}
+    {
+    }
+
+    struct server {
+        node_facts facts{"id1", true, {}, {}, 0, {}};
+        bool reachable{true};
+    };
+
+    void connect(std::size_t i) { rules.on_facts(i, servers[i].facts, now); }
+    void connect_all()
+    {
+        for (std::size_t i = 0; i < servers.size(); ++i)
+            if (servers[i].reachable) connect(i);
+    }
+
+    // A node that was admitted long ago.
+    void was_admitted(std::size_t i, token_number high_water, duration max_ttl = 30s)
+    {
+        servers[i].facts.admitted = servers[i].facts.id;
+        servers[i].facts.high_water = high_water;
+        servers[i].facts.max_ttl = max_ttl;
+    }
+
+    void restart_empty(std::size_t i)
+    {
+        servers[i].facts = {servers[i].facts.id + "'", true, {}, {}, 0, {}};
+        rules.on_gone(i);
+        connect(i);
+    }
+
+    // Answers what is asked until nothing more is; returns what was asked.
+    std::vector<admission_request> settle()
+    {
+        std::vector<admission_request> all;
+        for (;;) {
+            auto const asked = rules.requests(now);
+            if (asked.empty()) return all;
+            for (auto const& r : asked) {
+                all.push_back(r);
+                answer(r);
+            }
+            BOOST_REQUIRE(all.size() < 100u);
+        }
+    }
+
+    void answer(admission_request const& r)
+    {
+        auto& f = servers[r.node].facts;
+        switch (r.what) {
+        case kind::inspect: return connect(r.node);
+        case kind::mark:
+            if (f.id != r.id || f.admitted == f.id) return rules.on_marked(r.node, std::nullopt, now);
+            if (f.mark.empty()) f.mark = r.mark;
+            return rules.on_marked(r.node, f.mark, now);
+        case kind::admit: {
+            bool const here = f.id == r.id && f.mark == r.mark && !r.mark.empty();
+            if (here) {
+                f.admitted = f.id;
+                f.high_water = std::max(f.high_water, r.base);
+                f.max_ttl = std::max(f.max_ttl, r.max_ttl);
+                f.mark.clear();
+            }
+            return rules.on_admit_answered(r.node, here || f.admitted == f.id, now);
+        }
+        }
+    }
+
+    static std::size_t count(std::vector<admission_request> const& all, kind what)
+    {
+        return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](auto const& r) { return r.what == what; }));
+    }
+
+    std::vector<server> servers;
+    int marks{0};
+    time_point now{start};
+    admission rules;
+};
+
+constexpr duration drain = 30s + 300ms + expiry_granularity;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(admitting)
+
+BOOST_AUTO_TEST_CASE(a_new_cluster_waits_for_the_longest_ttl_and_begins_with_the_wall_clock)
+{
+    cluster c{3};
+    c.connect_all();
+    BOOST_TEST(c.count(c.settle(), kind::mark) == 3u);
+    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST((c.rules.of(i) == standing::draining));
+    BOOST_TEST((c.rules.left(0, c.now) == drain));
+    BOOST_TEST((c.rules.next(c.now) == c.now + drain));
+
+    c.now += drain - 1ns;
+    BOOST_TEST(c.settle().empty());
+    c.now += 1ns;
+    BOOST_TEST(c.count(c.settle(), kind::admit) == 3u);
+    BOOST_TEST(c.rules.admitted() == 3u);
+    for (auto const& s : c.servers) BOOST_TEST(s.facts.high_water == wall_clock);
+}
+
+BOOST_AUTO_TEST_CASE(the_operator_may_say_that_a_cluster_is_fresh)
+{
+    cluster c{3, true};
+    c.connect_all();
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(fresh_does_not_count_where_there_is_a_trace_of_an_admission)
+{
+    cluster c{3, true};
+    c.servers[2].facts.admitted = "id0";  // an older life of that server
+    c.connect_all();
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 0u);
+    c.now += drain;
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_new_cluster_is_not_founded_before_all_nodes_have_said_so)
+{
+    cluster c{3, true};
+    c.servers[2].reachable = false;  // it may be the one that knows
+    c.connect_all();
+    c.settle();
+    c.now += 24h;
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 0u);
+    BOOST_TEST((c.rules.of(0) == standing::catching_up));
+}
+
+BOOST_AUTO_TEST_CASE(fresh_does_not_shorten_the_drain_of_a_node_that_lost_its_memory)
+{
+    cluster c{3, true};
+    c.connect_all();
+    c.settle();
+    c.restart_empty(1);
+    c.settle();
+    BOOST_TEST((c.rules.of(1) == standing::draining));
+    BOOST_TEST(c.rules.admitted() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_lost_its_memory_gets_the_largest_mark_that_was_read_after_the_drain)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.was_admitted(1, 200);
+    c.was_admitted(2, 300);
+    c.connect_all();
+    BOOST_TEST(c.settle().empty());
+    c.restart_empty(2);
+    c.settle();
+    c.servers[0].facts.high_water = 500;  // meanwhile
+    c.now += drain;
+    auto const asked = c.settle();
+    BOOST_TEST(c.count(asked, kind::inspect) == 3u);  // two to read, and then the node itself
+    BOOST_TEST((c.rules.of(2) == standing::admitted));
+    BOOST_TEST(c.servers[2].facts.high_water == 500u);
+}
+
+BOOST_AUTO_TEST_CASE(of_five_nodes_three_must_be_intact)
+{
+    cluster c{5};
+    for (std::size_t i = 0; i < 5; ++i) c.was_admitted(i, 100 * i);
+    c.connect_all();
+    c.restart_empty(3);
+    c.restart_empty(4);
+    c.settle();
+    c.now += drain;
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 5u);
+
+    c.restart_empty(2);
+    c.restart_empty(3);
+    c.restart_empty(4);
+    c.settle();
+    c.now += drain;
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 2u);
+    for (std::size_t i = 2; i < 5; ++i) BOOST_TEST((c.rules.of(i) == standing::stranded));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_cannot_be_reached_is_waited_for_and_not_called_lost)
+{
+    cluster c{3};
+    for (std::size_t i = 0; i < 3; ++i) c.was_admitted(i, 100);
+    c.connect_all();
+    c.rules.on_gone(0);
+    c.restart_empty(1);
+    c.settle();
+    c.now += drain;
+    c.settle();
+    BOOST_TEST((c.rules.of(1) == standing::catching_up));
+    c.connect(0);
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(the_drain_is_as_long_as_the_longest_ttl_that_the_others_allow)
+{
+    cluster c{3};
+    c.was_admitted(0, 100, 60s);
+    c.was_admitted(1, 100, 30s);
+    c.connect_all();
+    c.settle();
+    c.now += drain;
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == standing::draining));
+    c.now += 30s + 300ms;
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == standing::admitted));
+    BOOST_TEST((c.servers[2].facts.max_ttl == 60s));
+}
+
+BOOST_AUTO_TEST_CASE(another_loss_during_the_drain_begins_it_again)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.was_admitted(1, 100);
+    c.connect_all();
+    c.settle();
+    c.now += drain - 1s;
+    c.servers[2].facts.mark.clear();  // FLUSHALL: the id stays, the mark goes
+    c.now += 1s;
+    auto const asked = c.settle();
+    BOOST_TEST(c.count(asked, kind::admit) == 1u);
+    BOOST_TEST((c.rules.of(2) == standing::draining));
+    BOOST_TEST((c.rules.left(2, c.now) == drain));
+    c.now += drain;
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == standing::admitted));
+}
+
+BOOST_AUTO_TEST_CASE(the_mark_of_another_client_is_adopted)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.was_admitted(1, 100);
+    c.servers[2].facts.mark = "theirs";
+    c.connect_all();
+    c.settle();
+    c.now += drain;
+    auto const asked = c.settle();
+    auto const admit = std::find_if(asked.begin(), asked.end(), [](auto const& r) { return r.what == kind::admit; });
+    BOOST_REQUIRE((admit != asked.end()));
+    BOOST_TEST(admit->mark == "theirs");
+    BOOST_TEST(c.rules.admitted() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_another_client_has_admitted_is_admitted)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.was_admitted(1, 100);
+    c.connect_all();
+    auto const asked = c.rules.requests(c.now);
+    BOOST_REQUIRE(asked.size() == 1u);
+    c.was_admitted(2, 100);
+    c.answer(asked[0]);
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_replica_is_no_node)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.was_admitted(1, 100);
+    c.was_admitted(2, 100);
+    c.servers[2].facts.master = false;
+    c.connect_all();
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == standing::no_master));
+    BOOST_TEST(c.rules.admitted() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_stranded_look_again_in_case_somebody_has_admitted_them)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.connect_all();
+    c.settle();
+    c.now += drain;
+    c.settle();
+    BOOST_TEST((c.rules.of(1) == standing::stranded));
+    c.was_admitted(1, 100);
+    c.was_admitted(2, 100);
+    BOOST_REQUIRE(c.rules.next(c.now).has_value());
+    c.now = *c.rules.next(c.now);
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_single_node_that_lost_its_memory_begins_again_after_the_drain)
+{
+    cluster c{1};
+    c.was_admitted(0, 5'000'000);
+    c.connect_all();
+    c.settle();
+    c.restart_empty(0);
+    c.settle();
+    BOOST_TEST((c.rules.of(0) == standing::draining));
+    c.now += drain;
+    c.settle();
+    BOOST_TEST((c.rules.of(0) == standing::admitted));
+    BOOST_TEST(c.servers[0].facts.high_water == wall_clock);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::quorum
