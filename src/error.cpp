@@ -21,6 +21,8 @@ char const* text_of(errc e) noexcept
     case errc::client_cancelled: return "the client was cancelled";
     case errc::node_unreachable: return "no usable connection to the node";
     case errc::node_timeout: return "the node did not answer in time";
+    case errc::node_unsuitable: return "locks are not safe on this server";
+    case errc::node_duplicate: return "another address leads to the same server";
     case errc::node_queue_full: return "the node is not keeping up: its queue is full";
     case errc::handshake_refused: return "the server refused the handshake: wrong credentials, or older than Redis 6";
     case errc::not_a_redis_server: return "what the server sent is not the Redis protocol";
@@ -52,6 +54,8 @@ bool belongs_to(errc e, condition c) noexcept
     case errc::client_cancelled: return c == condition::lost;
     case errc::node_unreachable:
     case errc::node_timeout:
+    case errc::node_unsuitable:
+    case errc::node_duplicate:
     case errc::node_queue_full:
     case errc::handshake_refused:
     case errc::not_a_redis_server:

@@ -34,6 +34,8 @@ enum class errc {
     // Why one node did not vote; found in an `attempt_report` and in `client::status()`.
     node_unreachable,    ///< No usable connection to the node at the moment.
     node_timeout,        ///< The node did not answer within `lock_options::node_timeout`.
+    node_unsuitable,     ///< Locks are not safe on this server (a cluster, a replica, eviction); the text names the remedy.
+    node_duplicate,      ///< Another address of the configuration leads to the same server, which has one vote only.
     node_queue_full,     ///< The node is not keeping up: its queue is full, so it was not asked.
     handshake_refused,   ///< The server refused HELLO: a wrong or missing password, or a server older than Redis 6.
     not_a_redis_server,  ///< What the server sent is not the Redis protocol.

@@ -3,6 +3,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -13,6 +14,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     : outer_{std::move(outer)}, strand_{std::move(strand)}
 {
     for (auto const& n : nodes) node_status_.push_back({n->name(), node_state::connecting, {}, {}, 0});
+    servers_.resize(nodes.size());
     env_.now = clock;
     env_.to_nodes = std::make_shared<rounds>(*strand_, std::move(nodes), settings.node_queue_max, clock);
     env_.fresh_value = std::move(settings.fresh_value);
@@ -109,8 +111,16 @@ void engine::stop_nodes()
     on_stopped(0);
 }
 
-void engine::on_up(std::size_t node)
+void engine::on_up(std::size_t node, std::string const& server)
 {
+    auto const twin = std::find(servers_.begin(), servers_.end(), server);
+    if (!server.empty() && twin != servers_.end()) {
+        // One server with two votes would be a majority of its own.
+        auto const other = static_cast<std::size_t>(twin - servers_.begin());
+        return on_down(node, errc::node_duplicate,
+                       "this is the same server as " + env_.to_nodes->name(other) + "; each node needs a server of its own");
+    }
+    servers_[node] = server;
     {
         std::lock_guard const guard{status_mutex_};
         node_status_[node].state = node_state::usable;
@@ -127,6 +137,7 @@ void engine::on_down(std::size_t node, error_code why, std::string const& text)
         node_status_[node].last_error = why;
         node_status_[node].last_error_text = text;
     }
+    servers_[node].clear();
     env_.to_nodes->down(node);
 }
 

@@ -55,7 +55,7 @@ public:
     void let_go(std::shared_ptr<lease_state> of) noexcept override;
     void scope_ended(lease_state const& of) noexcept override;
 
-    void on_up(std::size_t node) override;
+    void on_up(std::size_t node, std::string const& server) override;
     void on_down(std::size_t node, error_code why, std::string const& text) override;
     void on_stopped(std::size_t node) override;
 
@@ -103,6 +103,7 @@ private:
 
     mutable std::mutex status_mutex_;
     std::vector<node_status> node_status_;
+    std::vector<std::string> servers_;  // that the nodes are connected to; empty: none, or unknown
 };
 
 }  // namespace redlock::detail

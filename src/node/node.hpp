@@ -58,7 +58,8 @@ struct batch {
 // What a node tells its owner.
 class node_listener {
 public:
-    virtual void on_up(std::size_t node) = 0;
+    // `server`: which one it is, in whatever words, the same for all addresses of one server; empty: unknown.
+    virtual void on_up(std::size_t node, std::string const& server) = 0;
     virtual void on_down(std::size_t node, error_code why, std::string const& text) = 0;
     virtual void on_stopped(std::size_t node) = 0;
 

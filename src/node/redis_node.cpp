@@ -3,6 +3,7 @@
 #include "node/boost_redis_compat.hpp"
 #include "node/redis_codec.hpp"
 #include "node/scripts.hpp"
+#include "node/server_facts.hpp"
 #include "quorum/backoff.hpp"
 
 #include <boost/asio/bind_executor.hpp>
@@ -31,6 +32,9 @@ bool is_parse_error(error_code ec) noexcept
         if (ec == e) return true;
     return false;
 }
+
+// In place of an expected answer: a section of INFO.
+constexpr char is_info[] = "(INFO)";
 
 bool is_error(node_view const& node) noexcept
 {
@@ -66,6 +70,11 @@ public:
         if (address.database != 0) {
             handshake_.push("SELECT", std::to_string(address.database));
             handshake_answers_.push_back("OK");
+        }
+        // Servers whose rules forbid INFO answer with an error, and are believed to be suitable.
+        for (char const* section : {"server", "memory"}) {
+            handshake_.push("INFO", section);
+            handshake_answers_.push_back(is_info);
         }
         for (script const* s : {&extend_script(), &release_script()}) {
             handshake_.push("SCRIPT", "LOAD", s->text);
@@ -110,6 +119,7 @@ private:
 
     void connect();
     void check_handshake(std::size_t call, node_view const& node);
+    void read_hello(std::string_view element);
     void on_handshake(std::shared_ptr<redis::connection> const& c, error_code ec);
     void on_run_ended(std::shared_ptr<redis::connection> const& c, error_code ec);
     void explain(error_code ec);
@@ -153,6 +163,8 @@ private:
     state state_{state::idle};
     bool stopping_{false};
     std::shared_ptr<redis::connection> connection_;
+    server_facts facts_;
+    std::string hello_key_;     // the last element of its map that was a key
     error_code refused_with_;   // what went wrong in our part of the handshake
     std::string server_words_;
     std::size_t outstanding_{0};
@@ -164,6 +176,8 @@ void redis_node::impl::connect()
     state_ = state::connecting;
     refused_with_ = {};
     server_words_.clear();
+    facts_ = {};
+    hello_key_.clear();
     outstanding_ = 0;
     auto const c = connection_ = make_connection(strand_);
     auto const self = shared_from_this();
@@ -184,8 +198,11 @@ void redis_node::impl::connect()
 // An empty expected answer: anything but an error.
 void redis_node::impl::check_handshake(std::size_t call, node_view const& node)
 {
-    if (refused_with_ || node.depth > 0 || call >= handshake_answers_.size()) return;
+    if (refused_with_ || call >= handshake_answers_.size()) return;
+    if (call == 0 && node.depth == 1) return read_hello(node.value);
+    if (node.depth > 0) return;
     std::string const& expected = handshake_answers_[call];
+    if (expected == is_info) return is_error(node) ? void() : facts_.read_info(node.value);
     if (!is_error(node) && (expected.empty() || node.value == expected)) return;
     if (call == 0) {
         refused_with_ = errc::handshake_refused;
@@ -197,9 +214,24 @@ void redis_node::impl::check_handshake(std::size_t call, node_view const& node)
     }
 }
 
+// Keys and values of the map come one after the other.
+void redis_node::impl::read_hello(std::string_view element)
+{
+    if (hello_key_.empty()) {
+        hello_key_ = element;
+    } else {
+        facts_.read_hello(hello_key_, element);
+        hello_key_.clear();
+    }
+}
+
 void redis_node::impl::on_handshake(std::shared_ptr<redis::connection> const& c, error_code ec)
 {
     if (ec || stopping_ || c != connection_) return;  // on_run_ended follows and says why
+    if (auto const objection = objection_to(facts_); objection && !refused_with_) {
+        refused_with_ = errc::node_unsuitable;
+        server_words_ = *objection;
+    }
     if (refused_with_) return c->cancel();
 
     // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
@@ -210,7 +242,7 @@ void redis_node::impl::on_handshake(std::shared_ptr<redis::connection> const& c,
     pause_.reset();
     progress();
     watch();
-    if (auto const listener = listener_.lock()) listener->on_up(index_);
+    if (auto const listener = listener_.lock()) listener->on_up(index_, facts_.run_id);
 }
 
 void redis_node::impl::on_run_ended(std::shared_ptr<redis::connection> const& c, error_code ec)

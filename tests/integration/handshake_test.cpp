@@ -192,6 +192,91 @@ BOOST_AUTO_TEST_CASE(a_database_that_the_server_does_not_have)
     odd_one_out{server.url() + "/7"}.expect(errc::server_error, "DB index");
 }
 
+BOOST_AUTO_TEST_CASE(a_member_of_a_cluster)
+{
+    redis_server server{redis_server_options{.arguments = {"--cluster-enabled", "yes"}}};
+    odd_one_out{server.url()}.expect(errc::node_unsuitable, "cluster-enabled no");
+}
+
+BOOST_AUTO_TEST_CASE(a_replica)
+{
+    redis_server primary;
+    redis_server server{redis_server_options{.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(primary.port())}}};
+    odd_one_out{server.url()}.expect(errc::node_unsuitable, "REPLICAOF NO ONE");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_would_evict_locks)
+{
+    redis_server server{redis_server_options{.arguments = {"--maxmemory", "100mb", "--maxmemory-policy", "volatile-lru"}}};
+    odd_one_out c{server.url()};
+    c.expect(errc::node_unsuitable, "maxmemory-policy noeviction");
+    BOOST_TEST(mentions(c.nodes.status(), "volatile-lru"));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_whose_memory_is_bounded_but_that_does_not_evict_is_a_node)
+{
+    cluster c{3, quick_config(), {.arguments = {"--maxmemory", "100mb", "--maxmemory-policy", "noeviction"}}};
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", long_ttl};
+        lease held = co_await resource.acquire();
+        BOOST_TEST(held.valid());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_policy_without_a_bound_evicts_nothing)
+{
+    cluster c{3, quick_config(), {.arguments = {"--maxmemory", "0", "--maxmemory-policy", "allkeys-lru"}}};
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", long_ttl};
+        lease held = co_await resource.acquire();
+        BOOST_TEST(held.valid());
+    });
+}
+
+// The odd one is asked for first, but which of the two is the twin is decided by who comes first.
+BOOST_AUTO_TEST_CASE(two_addresses_of_one_server_have_one_vote)
+{
+    redis_server server;
+    cluster c{1};
+    config settings = quick_config();
+    settings.nodes = {node_address::from_url(server.url()), node_address::from_url("redis://localhost:" + std::to_string(server.port())),
+                      node_address::from_url(c.servers[0].url())};
+    c.nodes = redlock::client{c.io.get_executor(), settings};
+    c.usable_at_start = 2;
+    c.run([&]() -> asio::awaitable<void> {
+        auto const twins = [&] {
+            auto const all = c.nodes.status().nodes;
+            return std::count_if(all.begin(), all.end(), [](node_status const& n) { return n.last_error == errc::node_duplicate; });
+        };
+        bool const known = co_await eventually([&] { return twins() == 1; });
+        BOOST_TEST(known);
+        BOOST_TEST(mentions(c.nodes.status(), "each node needs a server of its own"));
+
+        lock const resource{c.nodes, "r", impatient};
+        lease held = co_await resource.acquire();
+        BOOST_TEST(held.nodes_held() == 2u);
+        co_await held.release();
+        c.servers[0].stop();
+        auto [ec, nothing] = co_await resource.try_acquire(asio::as_tuple);
+        BOOST_TEST(ec == errc::no_majority);  // two addresses would have been one
+        c.servers[0].resume();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_user_who_may_not_ask_for_info_is_believed)
+{
+    redis_server server;
+    server.command({"ACL", "SETUSER", "locker", "on", ">s3cr3t", "~*", "+@all", "-info"});
+    odd_one_out c{"redis://locker:s3cr3t@127.0.0.1:" + std::to_string(server.port())};
+    c.usable_at_start = 3;
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", long_ttl};
+        lease held = co_await resource.acquire();
+        bool const everywhere = co_await eventually([&] { return held.nodes_held() == 3; });
+        BOOST_TEST(everywhere);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(ipv6)
 {
     cluster c{3, quick_config(), {.ipv6 = true}};

@@ -317,7 +317,7 @@ void link::connected(std::uint64_t attempt)
     last_arrival_ = last_answer_ = universe_.now();
     to_.load_scripts();
     tell([listener = listener_, index = index_] {
-        if (auto const l = listener.lock()) l->on_up(index);
+        if (auto const l = listener.lock()) l->on_up(index, {});
     });
 }
 

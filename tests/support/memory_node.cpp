@@ -64,7 +64,7 @@ std::unique_ptr<detail::node> memory_node::front(asio::any_io_executor executor)
 void memory_node::connect()
 {
     connected_ = true;
-    if (auto const l = listener_.lock()) l->on_up(index_);
+    if (auto const l = listener_.lock()) l->on_up(index_, of_server);
 }
 
 void memory_node::exec(detail::batch const& work, std::vector<reply>& replies, detail::exec_handler handler)

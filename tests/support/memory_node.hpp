@@ -53,6 +53,7 @@ public:
     std::size_t batches{0};
     bool started{false};
     bool owned{false};  // a client still has it
+    std::string of_server;           // what it says which server it is
     bool refuse_connections{false};  // never comes up by itself
 
     std::size_t count(detail::verb what) const;

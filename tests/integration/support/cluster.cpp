@@ -178,6 +178,8 @@ std::string short_name(error_code ec)
     switch (static_cast<errc>(ec.category() == error_category() ? ec.value() : 0)) {
     case errc::node_unreachable: return "node_unreachable";
     case errc::node_timeout: return "node_timeout";
+    case errc::node_unsuitable: return "node_unsuitable";
+    case errc::node_duplicate: return "node_duplicate";
     case errc::node_queue_full: return "node_queue_full";
     case errc::handshake_refused: return "handshake_refused";
     case errc::not_a_redis_server: return "not_a_redis_server";

@@ -1,0 +1,31 @@
+// What a server says of itself at the handshake, and whether it can be a node at all. No I/O.
+#ifndef REDLOCK_NODE_SERVER_FACTS_HPP
+#define REDLOCK_NODE_SERVER_FACTS_HPP
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace redlock::detail {
+
+// Empty: the server does not say, or its rules forbid us to ask.
+struct server_facts {
+    std::string mode;              // of HELLO: standalone, cluster, sentinel
+    std::string role;              // of HELLO: master, replica
+    std::string run_id;            // of INFO: one for each server process
+    std::string maxmemory;
+    std::string maxmemory_policy;
+
+    // The next two elements of HELLO's answer.
+    void read_hello(std::string_view key, std::string_view value);
+
+    // Sections of INFO.
+    void read_info(std::string_view text);
+};
+
+// Why locks are not safe on this server, and what to do about it; none: nothing speaks against it.
+std::optional<std::string> objection_to(server_facts const& facts);
+
+}  // namespace redlock::detail
+
+#endif
