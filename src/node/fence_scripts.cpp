@@ -7,10 +7,10 @@ namespace {
 // What the scripts have in common:
 //
 // - MGET answers nil for a key of another type. So a lock that looks free is taken with NX, and a counter that looks missing is
-//   written with NX: what is there under our name, and is not ours, stays.
+//   written with NX: what somebody else has under our names stays.
 // - The lock goes first, as it can be refused. Nothing is raised for an acquire that fails.
 // - Numbers become text by string.format('%.0f'), as tostring gives 1.79e+15. In answers they are sent as integers.
-// - A mark that is missing beside a record would let missing counters read as nothing, so that node is not admitted.
+// - A record without a high-water mark is no admission: missing counters would have nothing to read.
 
 // The floor is capped at the server's clock plus a day, or a client whose clock is years ahead would use up the tokens. TIME is a
 // call of its own, so it is asked only when the floor enters a half-day that the high-water mark has not reached. To enter one a
@@ -41,9 +41,7 @@ if not (token > last and token < 9007199254740992) then return redis.error_reply
 if not redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[3]) then
   return {0, counter, redis.call('PTTL', KEYS[1])}
 end
-if fence then
-  redis.call('SET', KEYS[2], text, 'PX', ARGV[6])
-elseif not redis.call('SET', KEYS[2], text, 'NX', 'PX', ARGV[6]) then
+if not redis.call('SET', KEYS[2], text, fence and 'XX' or 'NX', 'PX', ARGV[6]) then
   redis.call('DEL', KEYS[1])
   return {-4, 0, 0}
 end
@@ -58,11 +56,7 @@ if s[1] ~= ARGV[2] then return 0 end
 local counter, token = tonumber(fence or hw), tonumber(ARGV[3])
 if not counter then return -4 end
 if counter > token or tonumber(string.sub(node, 42, 57)) > token then return -2 end
-if fence then
-  redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
-elseif not redis.call('SET', KEYS[2], ARGV[3], 'NX', 'PX', ARGV[4]) then
-  return -4
-end
+if not redis.call('SET', KEYS[2], ARGV[3], fence and 'XX' or 'NX', 'PX', ARGV[4]) then return -4 end
 if token > hw then redis.call('SET', KEYS[4], ARGV[3]) end
 return 1)lua";
 
@@ -76,9 +70,9 @@ if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then
   return answers
 end
 local base, maxttl = tonumber(string.sub(node, 42, 57)), tonumber(string.sub(node, 59, 68))
-local retention, replant, top, top_text = ARGV[2], ARGV[3] == '1', hw
-local last_ttl, too_long
-local a = 4
+local retention, replant, refresh = ARGV[2], ARGV[3] == '1', ARGV[4] == '1'
+local top, top_text, last_ttl, too_long = hw
+local a = 5
 for k = 3, #KEYS, 2 do
   local holder, fence, value, text, ttl = s[k], s[k + 1], ARGV[a], ARGV[a + 1], ARGV[a + 2]
   local token, answer = tonumber(text), 0
@@ -93,12 +87,13 @@ for k = 3, #KEYS, 2 do
     answer = 1
   elseif replant and call('SET', KEYS[k], value, 'NX', 'PX', ttl) then answer = 2
   end
-  if answer > 0 then
-    if fence == text then
-      if retention ~= '0' then call('PEXPIRE', KEYS[k + 1], retention) end
-    else
-      RAISE
-    end
+  if answer > 0 and fence == text then
+    if refresh then call('PEXPIRE', KEYS[k + 1], retention) end
+  elseif answer > 0 and call('SET', KEYS[k + 1], text, fence and 'XX' or 'NX', 'PX', retention) then
+    if token > top then top, top_text = token, text end
+  elseif answer > 0 then
+    if answer == 2 then call('DEL', KEYS[k]) end
+    answer = -4
   end
   answers[(k - 1) / 2] = answer
   a = a + 3
@@ -106,5 +101,94 @@ end
 if top_text then call('SET', KEYS[2], top_text) end
 return answers)lua";
 
+// string.find for plain text and string.sub cost half of what string.match does.
+constexpr std::string_view identity_text = R"lua(local info, time = redis.call('INFO', 'replication'), redis.call('TIME')
+local _, id = string.find(info, 'master_replid:', 1, true)
+local _, role = string.find(info, 'role:', 1, true)
+return {string.sub(info, id + 1, id + 40), string.match(info, '^%a+', role + 1), time[1], time[2]})lua";
+
+// One section at a time, as older servers want it. What the server's rules forbid leaves an empty answer.
+constexpr std::string_view inspect_text = R"lua(local function info(section)
+  local text = redis.pcall('INFO', section)
+  return type(text) == 'string' and text or ''
+end
+local function field(text, name) return string.match(text, '\n' .. name .. ':([^\r\n]*)') or '' end
+local replication, memory, time = info('replication'), info('memory'), redis.call('TIME')
+local s = redis.call('MGET', KEYS[1], KEYS[2])
+return {field(replication, 'master_replid'), field(replication, 'role'), time[1], time[2], s[1] or '', s[2] or '',
+  field(info('server'), 'redis_version'), field(info('cluster'), 'cluster_enabled'),
+  field(memory, 'maxmemory'), field(memory, 'maxmemory_policy'), field(info('persistence'), 'aof_enabled')})lua";
+
+// These two are rare, and look at the server themselves.
+constexpr std::string_view mark_text = R"lua(local info = redis.call('INFO', 'replication')
+if string.match(info, 'master_replid:(%x+)') ~= ARGV[1] or not string.find(info, 'role:master', 1, true) then return {-1, ''} end
+local node = redis.call('GET', KEYS[1]) or string.rep('0', 40) .. ' 0000000000000000 0000000000 -'
+local id, mark = string.match(node, '^(%x+) %d+ %d+ ([%w-]+)$')
+if not id then return redis.error_reply('FENCE the key of the node record holds something else') end
+if id == ARGV[1] and redis.call('EXISTS', KEYS[2]) == 1 then return {2, ''} end
+if mark ~= '-' then return {0, mark} end
+redis.call('SET', KEYS[1], string.sub(node, 1, 69) .. ARGV[2])
+return {1, ARGV[2]})lua";
+
+constexpr std::string_view admit_text = R"lua(local info = redis.call('INFO', 'replication')
+if string.match(info, 'master_replid:(%x+)') ~= ARGV[1] or not string.find(info, 'role:master', 1, true) then return -1 end
+local node, hw = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])
+if not node then return 0 end
+local id, base, maxttl, mark = string.match(node, '^(%x+) (%d+) (%d+) ([%w-]+)$')
+if not id then return redis.error_reply('FENCE the key of the node record holds something else') end
+if id == ARGV[1] and hw then return 2 end
+if mark == '-' or mark ~= ARGV[4] then return 0 end
+base = math.max(tonumber(base), tonumber(hw or '0'), tonumber(ARGV[2]))
+maxttl = math.max(tonumber(maxttl), tonumber(ARGV[3]))
+if #ARGV[1] ~= 40 or not (base >= 0 and base < 9007199254740991 and maxttl > 0 and maxttl < 10000000000) then
+  return redis.error_reply('FENCE the id, the base or the ttl cannot be kept')
+end
+redis.call('SET', KEYS[1], ARGV[1] .. string.format(' %016.0f %010.0f -', base, maxttl))
+redis.call('SET', KEYS[2], string.format('%.0f', base))
+return 1)lua";
+
 }  // namespace
+
+script const& fence_acquire_script()
+{
+    static script const s = make_script(acquire_text);
+    return s;
 }
+
+script const& fence_confirm_script()
+{
+    static script const s = make_script(confirm_text);
+    return s;
+}
+
+script const& fence_extend_script()
+{
+    static script const s = make_script(extend_text);
+    return s;
+}
+
+script const& identity_script()
+{
+    static script const s = make_script(identity_text);
+    return s;
+}
+
+script const& inspect_script()
+{
+    static script const s = make_script(inspect_text);
+    return s;
+}
+
+script const& mark_script()
+{
+    static script const s = make_script(mark_text);
+    return s;
+}
+
+script const& admit_script()
+{
+    static script const s = make_script(admit_text);
+    return s;
+}
+
+}  // namespace redlock::detail

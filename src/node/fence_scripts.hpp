@@ -42,13 +42,13 @@ enum fence_answer : int {
 // A floor counts if it is above the step, and no more than a day ahead of the server's clock.
 script const& fence_acquire_script();
 
-// KEYS: lock, fence, record, hw. ARGV: id, value, token, retention in ms. Answers 1 (confirmed), 0, -1, -2 or -4.
+// KEYS: lock, fence, record, hw. ARGV: id, value, token, retention in ms. Answers 1 confirmed, 0, -1, -2 or -4.
 script const& fence_confirm_script();
 
-// Many leases, in one call. KEYS: record, hw, then lock, fence for each. ARGV: id, retention in ms or 0, replant (0 or 1), then
-// value, token, ttl in ms for each. Answers for each: 1 extended, 2 planted again, 0, -1, -2, -3 or -4.
-// The counters' retention is renewed unless it is 0: a third less work. A caller who does it once in a quarter of the retention
-// does it often enough.
+// Many leases in one call. KEYS: record, hw, then lock, fence for each. ARGV: id, retention in ms, replant (0 or 1), refresh (0
+// or 1), then value, token, ttl in ms for each. Answers for each: 1 extended, 2 planted again, 0, -1, -2, -3 or -4.
+// Counters that need no raise keep what is left of their retention unless refresh is 1. That saves a quarter of the work; who
+// refreshes once in a quarter of the retention does it often enough.
 script const& fence_extend_script();
 
 // Answers {replication id, role, seconds, microseconds}. The last reply of a message.
@@ -58,7 +58,7 @@ script const& identity_script();
 // maxmemory, maxmemory's policy, append-only file (0 or 1)}; "" for what there is not, or the server's rules forbid to ask.
 script const& inspect_script();
 
-// KEYS: record. ARGV: the id that was seen, a fresh random mark (no spaces). At the first sight of a loss: leaves the mark in the
+// KEYS: record, hw. ARGV: the id that was seen, a fresh random mark (letters and digits). At the first sight of a loss: leaves the mark in the
 // record, or adopts the one that is there. The drain runs from the answer.
 // Answers {1, mark} left, {0, mark} adopted, {2, ""} the node is admitted, {-1, ""} not this id, or no master.
 script const& mark_script();

@@ -41,15 +41,17 @@ std::string sha1_hex(std::string_view text)
 
 }  // namespace
 
+script make_script(std::string_view text) { return {text, sha1_hex(text)}; }
+
 script const& extend_script()
 {
-    static script const s{extend_text, sha1_hex(extend_text)};
+    static script const s = make_script(extend_text);
     return s;
 }
 
 script const& release_script()
 {
-    static script const s{release_text, sha1_hex(release_text)};
+    static script const s = make_script(release_text);
     return s;
 }
 

@@ -12,6 +12,9 @@ struct script {
     std::string sha1;
 };
 
+// `text` must outlive it. Throws std::runtime_error when there is no SHA-1.
+script make_script(std::string_view text);
+
 // KEYS: any number of locks; ARGV: value and ttl in ms for each. Answers one number for each: 1 extended, 0 not ours.
 script const& extend_script();
 
