@@ -25,6 +25,9 @@ namespace redlock {
 ///
 /// Lifetimes: a lease may outlive its lock and its client object; when the client is gone it is lost.
 ///
+/// Operations on an empty lease complete with `errc::not_held`, on the handler's associated executor; a handler that has none is
+/// called on Asio's `system_executor`, since there is no client whose executor could serve.
+///
 /// Thread safety: distinct leases may be used from any thread. Of one lease, `valid`, `valid_until`, `nodes_held` and `name`
 /// may be called at any time from any thread; everything else needs the usual care that two threads do not use one object.
 class [[nodiscard]] lease {
@@ -51,7 +54,8 @@ public:
     explicit operator bool() const noexcept { return state_ != nullptr; }
 
     /// Whether the lock is held now, and will be for `min_left` more. Looks at the clock, so it is right even when no
-    /// timer has run. Ask again right before anything that must not happen without the lock.
+    /// timer has run. Ask again right before anything that must not happen without the lock. A lease that could not be extended
+    /// is given up `stop_margin` before `valid_until()`, and is not valid from then on.
     bool valid(std::chrono::nanoseconds min_left = {}) const noexcept;
 
     /// When the proof ends unless it is extended: the M-th largest of the nodes' deadlines, each counted from before the

@@ -58,8 +58,8 @@ script const& identity_script();
 // maxmemory, maxmemory's policy, append-only file (0 or 1)}; "" for what there is not, or the server's rules forbid to ask.
 script const& inspect_script();
 
-// KEYS: record, hw. ARGV: the id that was seen, a fresh random mark (letters and digits). At the first sight of a loss: leaves the mark in the
-// record, or adopts the one that is there. The drain runs from the answer.
+// KEYS: record, hw. ARGV: the id that was seen, a fresh random mark (letters and digits). At the first sight of a loss: leaves
+// the mark in the record, or adopts the one that is there. The drain runs from the answer.
 // Answers {1, mark} left, {0, mark} adopted, {2, ""} the node is admitted, {-1, ""} not this id, or no master.
 script const& mark_script();
 

@@ -11,18 +11,9 @@ namespace {
 
 constexpr int steps_of_a_schedule = 150;
 constexpr std::size_t attempts_max = 16;
-constexpr std::int64_t ttl = 60;  // an attempt's or lease's time, in ticks of the scripted clock
 constexpr std::string_view retention_ms = "3600000";
 
 words lock_keys(std::string const& name) { return {name, name + ":fence", "redlock:node", "redlock:hw"}; }
-words node_keys() { return {"redlock:node", "redlock:hw"}; }
-
-int number(testing::resp_reply const& answer, std::size_t item = 0)
-{
-    if (answer.is_error()) return -100;  // READONLY, for instance: no vote
-    return std::stoi(answer.items.empty() ? answer.text : answer.items.at(item));
-}
-
 std::size_t one_of(simulation::random& chance, std::initializer_list<std::size_t> from)
 {
     return from.begin()[chance.below(from.size())];
@@ -328,92 +319,6 @@ void schedule::on_extend(attempt& a, request const& r)
     for (attempt const& b : attempts_)
         if (b.completed != 0 && b.completed < a.extension_began && b.token > a.token)
             fail("an extension after a larger token was complete");
-}
-
-// A node more may be lost while one is not admitted, but not often: then everything stops, as it should.
-void schedule::lose()
-{
-    if (losses_left_ == 0) return;
-    bool const any = chance_.one_in(8);
-    auto const index = chance_.below(node_count);
-    auto const kind = chance_.below(20);
-    bool all = true;
-    for (auto& n : world_.nodes) all = all && n.admitted();
-    if (!all && !any) return;
-    loss what = kind < 4 ? loss::flush : kind < 11 ? loss::forget : kind < 18 ? loss::roll_back : loss::false_alarm;
-    if (real_losses_) what = kind < 8 ? loss::restart : kind < 16 ? loss::restart_from_file : loss::demote;
-    --losses_left_;
-    ++result_.losses;
-    world_.nodes[index].lose(what, name_, world_.empty);
-    if (chance_.one_in(3)) notice_loss(index);  // by somebody who is no client of ours
-}
-
-void schedule::notice_loss(std::size_t of)
-{
-    auto const working = std::count_if(admissions_.begin(), admissions_.end(), [&](admission const& a) {
-        return a.of == of && a.at != admission::phase::over;
-    });
-    if (working >= 2 || (working == 1 && !chance_.one_in(4))) return;
-    admission a;
-    a.of = of;
-    admissions_.push_back(a);
-    if (!chance_.one_in(4)) mark_loss(admissions_.back());
-    if (!chance_.one_in(4)) advance(admissions_.back());
-}
-
-void schedule::advance_admission()
-{
-    if (admissions_.empty()) return;
-    advance(admissions_[chance_.below(admissions_.size())]);
-}
-
-void schedule::advance(admission& a)
-{
-    if (a.at == admission::phase::marking) mark_loss(a);
-    if (a.at == admission::phase::waiting && clock_ >= a.drained) admit(a);
-}
-
-// The answer may get lost on its way: then the next try finds its own mark, or another loss.
-void schedule::mark_loss(admission& a)
-{
-    auto& on = world_.nodes[a.of];
-    auto const seen = on.look();
-    auto const answer = on.run(detail::mark_script(), node_keys(), {seen.id, fresh_name()});
-    int const code = number(answer);
-    if (chance_.one_in(10)) return;
-    if (code == 2) a.at = admission::phase::over;
-    if (code != 0 && code != 1) return;
-    a.id = seen.id;
-    a.mark = answer.items.at(1);
-    a.drained = clock_ + (mutant_ == mutant::no_drain ? 0 : ttl);
-    a.at = admission::phase::waiting;
-}
-
-void schedule::admit(admission& a)
-{
-    token_number const base = mutant_ == mutant::no_catch_up ? 0 : high_water_elsewhere(a.of);
-    if (base < 0) return;
-    auto const answer = number(world_.nodes[a.of].run(
-        detail::admit_script(), node_keys(), {a.id, std::to_string(base), std::to_string(maxttl_ms), a.mark}));
-    if (answer == 1) ++result_.admissions;
-    if (answer == 1 && chance_.one_in(3)) return;  // sent again later, as its answer got lost
-    a.at = answer == 1 || answer == 2 ? admission::phase::over : admission::phase::marking;
-}
-
-// -1: too few of the others are admitted.
-std::int64_t schedule::high_water_elsewhere(std::size_t than)
-{
-    std::size_t read = 0;
-    token_number highest = 0;
-    for (std::size_t i = 0; i < node_count; ++i) {
-        if (i == than) continue;
-        auto const facts = world_.nodes[i].run(detail::inspect_script(), node_keys(), {}).items;
-        bool const intact = facts.at(1) == "master" && !facts[5].empty() && facts[4].starts_with(facts[0]);
-        if (!intact) continue;
-        ++read;
-        highest = std::max<token_number>(highest, std::stoll(facts[5]));
-    }
-    return read < intact_needed ? -1 : highest;
 }
 
 }  // namespace redlock::fencing

@@ -35,6 +35,15 @@ struct outcome {
     void add(outcome const& other);
 };
 
+inline constexpr std::int64_t ttl = 60;  // an attempt's or lease's time, in ticks of the scripted clock
+
+// Of an answer, or of an item in it. An error (READONLY, for instance) is no vote.
+inline int number(testing::resp_reply const& answer)
+{
+    if (answer.is_error()) return -100;
+    return std::stoi(answer.items.empty() ? answer.text : answer.items.front());
+}
+
 class schedule {
 public:
     schedule(cluster& world, std::uint64_t seed, mutant m);
@@ -117,6 +126,7 @@ private:
     std::int64_t high_water_elsewhere(std::size_t than);
     void fail(std::string const& what);
     std::string fresh_name();
+    static words node_keys() { return {"redlock:node", "redlock:hw"}; }
     attempt& of(request const& r) { return attempts_[r.by]; }
 
     cluster& world_;

@@ -155,16 +155,13 @@ int run_many(settings const& s)
         if (s.show_counters) std::printf("  %12llu  %.*s\n", static_cast<unsigned long long>(n), static_cast<int>(name.size()), name.data());
         if (n == 0) ++missing;
     });
+    bool const untested = sum.schedules >= enough_for_coverage && missing > 0;
+    if (untested) std::printf("%d of the counters are zero: these schedules do not test what they should\n", missing);
     std::printf("schedules=%llu violations=%llu per_second=%.0f virtual_hours=%.1f steps=%llu hash=%016llx\n",
                 static_cast<unsigned long long>(sum.schedules), static_cast<unsigned long long>(sum.violations),
                 static_cast<double>(sum.schedules) / r.seconds(), sum.virtual_hours, static_cast<unsigned long long>(sum.steps),
                 static_cast<unsigned long long>(sum.hash));
-    if (sum.violations > 0) return 1;
-    if (sum.schedules >= enough_for_coverage && missing > 0) {
-        std::printf("%d of the counters above are zero: these schedules do not test what they should\n", missing);
-        return 1;
-    }
-    return 0;
+    return sum.violations > 0 || untested ? 1 : 0;
 }
 
 bool write_page(std::string const& file, std::string const& text)
@@ -188,7 +185,10 @@ int run_one(std::uint64_t seed, bool log, std::string const& trace)
     std::printf("schedules=1 violations=%d virtual_seconds=%.3f steps=%llu hash=%016llx\n", r.violation ? 1 : 0,
                 std::chrono::duration<double>(r.virtual_time).count(), static_cast<unsigned long long>(r.steps),
                 static_cast<unsigned long long>(r.hash));
-    if (!trace.empty() && !write_page(trace, page(seed, r, records))) return 2;
+    if (!trace.empty()) {
+        if (!write_page(trace, page(seed, r, records))) return 2;
+        std::printf("its picture is in %s: open it in a browser\n", trace.c_str());
+    }
     return r.violation ? 1 : 0;
 }
 
@@ -198,11 +198,12 @@ int main(int argc, char** argv)
 {
     CLI::App app{"Runs the real library in simulated worlds, each drawn from a seed, and judges what it does"};
     settings s;
+    CLI::Range const at_least_one{std::uint64_t{1}, std::uint64_t{1'000'000'000'000}};
     std::uint64_t seed = 0;
-    app.add_option("--seeds", s.seeds, "How many schedules to run")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--seeds", s.seeds, "How many schedules to run")->capture_default_str()->check(at_least_one);
     app.add_option("--first", s.first, "The first seed")->capture_default_str();
     app.add_option("--jobs", s.jobs, "Threads")->capture_default_str()->check(CLI::Range(1u, 1024u));
-    app.add_option("--violations", s.violations_max, "Stop after so many violations")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--violations", s.violations_max, "Stop after so many violations")->capture_default_str()->check(at_least_one);
     app.add_flag("!--no-counters", s.show_counters, "Do not print how often each thing happened");
     auto* const one = app.add_option("--seed", seed, "Run this one schedule");
     bool log = false;

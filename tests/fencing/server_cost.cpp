@@ -1,0 +1,228 @@
+// What the scripts cost a server: its own count (INFO commandstats), one client, pipelined, many names; the best of several runs.
+//
+//     server_cost [redis-server]
+#include "node/fence_scripts.hpp"
+#include "support/loopback.hpp"
+#include "support/redis_server.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace redlock;
+using testing::redis_server;
+using words = std::vector<std::string>;
+
+constexpr std::size_t name_count = 3'000;
+constexpr std::size_t batch_size = 100;
+constexpr std::size_t pipeline_depth = 50;
+constexpr int runs = 20;
+constexpr std::int64_t day_us = 86'400'000'000;
+std::string const value(32, 'v');
+
+std::string encoded(words const& command)
+{
+    std::string text = "*" + std::to_string(command.size()) + "\r\n";
+    for (auto const& word : command) text.append("$" + std::to_string(word.size()) + "\r\n").append(word).append("\r\n");
+    return text;
+}
+
+// Sends commands and throws the answers away, all but errors.
+class pipeline {
+public:
+    explicit pipeline(redis_server const& to)
+        : socket_{testing::loopback::ipv4, to.port(), std::chrono::steady_clock::now() + std::chrono::minutes{10}}
+    {
+    }
+
+    void run(std::vector<words> const& commands)
+    {
+        for (std::size_t first = 0; first < commands.size(); first += pipeline_depth) {
+            auto const end = std::min(commands.size(), first + pipeline_depth);
+            std::string text;
+            for (std::size_t i = first; i < end; ++i) text += encoded(commands[i]);
+            socket_.write(text);
+            for (std::size_t i = first; i < end; ++i) skip_answer();
+        }
+    }
+
+private:
+    void skip_answer()
+    {
+        std::string const line = read_line();
+        if (line.front() == '-') throw std::runtime_error{line};
+        if (line.front() != '$' && line.front() != '*') return;
+        long const size = std::stol(line.substr(1));
+        if (line.front() == '*')
+            for (long i = 0; i < size; ++i) skip_answer();
+        else if (size >= 0)
+            skip(static_cast<std::size_t>(size) + 2);
+    }
+    std::string read_line()
+    {
+        std::size_t end;
+        while ((end = buffer_.find("\r\n", at_)) == std::string::npos) fill();
+        std::string line = buffer_.substr(at_, end - at_);
+        at_ = end + 2;
+        return line;
+    }
+    void skip(std::size_t size)
+    {
+        while (buffer_.size() - at_ < size) fill();
+        at_ += size;
+    }
+    void fill()
+    {
+        buffer_.erase(0, at_);
+        at_ = 0;
+        std::array<char, 65'536> chunk;
+        buffer_.append(chunk.data(), socket_.read(chunk.data(), chunk.size()));
+    }
+
+    testing::loopback_socket socket_;
+    std::string buffer_{};
+    std::size_t at_{0};
+};
+
+class bench {
+public:
+    explicit bench(std::string const& binary) : server_{{.binary = binary}}, line_{server_}
+    {
+        for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
+                              &detail::identity_script(), &detail::mark_script(), &detail::admit_script(),
+                              &detail::extend_script(), &detail::release_script()})
+            server_.command({"SCRIPT", "LOAD", std::string{s->text}});
+        auto const identity = server_.ask({"EVALSHA", detail::identity_script().sha1, "0"}).items;
+        id_ = identity.at(0);
+        now_ = std::stoll(identity.at(2)) * 1'000'000 - day_us / 24;
+        for (std::size_t i = 0; i < name_count; ++i) names_.push_back("bench:lock:" + std::to_string(100'000 + i));
+    }
+
+    void table()
+    {
+        auto const held = [&] { hold(value); };
+        auto const taken = [&] { hold("somebody"); };
+        auto const free_again = [&] { hold({}); };
+        auto const empty = [&] { reset(); };
+        std::printf("%-52s %8s\n", "call", "us/call");
+        row("SET NX PX", "set", empty, each([](auto const& n, auto) { return words{"SET", n, value, "NX", "PX", "30000"}; }));
+        row("acquire, a new name", "evalsha", empty, acquires());
+        row("acquire, a name with a counter", "evalsha", free_again, acquires());
+        row("acquire, refused", "evalsha", taken, acquires());
+        row("confirm", "evalsha", held, each([&](auto const& n, auto i) {
+                return call(detail::fence_confirm_script(), lock_keys(n), {id_, value, token(i + 1), "604800000"});
+            }));
+        row("extend, one lease", "evalsha", held, extends(1, "0"));
+        row("extend, one lease, retention renewed", "evalsha", held, extends(1, "1"));
+        row("extend, 100 leases (a lease)", "evalsha", held, extends(batch_size, "0"), batch_size);
+        row("extend, 100 leases, retention renewed (a lease)", "evalsha", held, extends(batch_size, "1"), batch_size);
+        row("extend without tokens, one lease", "evalsha", held, each([](auto const& n, auto) {
+                return call(detail::extend_script(), {n}, {value, "30000"});
+            }));
+        row("release", "evalsha", held,
+            each([](auto const& n, auto) { return call(detail::release_script(), {n}, {value}); }));
+        row("identity", "evalsha", empty, each([](auto const&, auto) { return call(detail::identity_script(), {}, {}); }));
+        row("INFO replication, a plain command", "info", empty,
+            each([](auto const&, auto) { return words{"INFO", "replication"}; }));
+        row("TIME, a plain command", "time", empty, each([](auto const&, auto) { return words{"TIME"}; }));
+    }
+
+private:
+    static words lock_keys(std::string const& name) { return {name, name + ":fence", "redlock:node", "redlock:hw"}; }
+    static words call(detail::script const& s, words const& keys, words const& arguments)
+    {
+        words command{"EVALSHA", s.sha1, std::to_string(keys.size())};
+        command.insert(command.end(), keys.begin(), keys.end());
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        return command;
+    }
+    std::string token(std::size_t i) const { return std::to_string(now_ + static_cast<std::int64_t>(i) * 7); }
+
+    template <class F>
+    std::vector<words> each(F make) const
+    {
+        std::vector<words> commands;
+        for (std::size_t i = 0; i < names_.size(); ++i) commands.push_back(make(names_[i], i));
+        return commands;
+    }
+    std::vector<words> acquires() const
+    {
+        return each([&](auto const& n, auto i) {
+            return call(detail::fence_acquire_script(), lock_keys(n), {id_, value, "30000", token(i + 1), "1", "604800000"});
+        });
+    }
+    std::vector<words> extends(std::size_t leases, std::string const& refresh) const
+    {
+        std::vector<words> commands;
+        for (std::size_t first = 0; first < name_count; first += leases) {
+            words keys{"redlock:node", "redlock:hw"};
+            words arguments{id_, "604800000", "1", refresh};
+            for (std::size_t i = first; i < first + leases; ++i) {
+                keys.insert(keys.end(), {names_[i], names_[i] + ":fence"});
+                arguments.insert(arguments.end(), {value, token(i), "30000"});
+            }
+            commands.push_back(call(detail::fence_extend_script(), keys, arguments));
+        }
+        return commands;
+    }
+
+    void reset()
+    {
+        line_.run({{"FLUSHALL"},
+                   call(detail::mark_script(), {"redlock:node", "redlock:hw"}, {id_, "m"}),
+                   call(detail::admit_script(), {"redlock:node", "redlock:hw"}, {id_, std::to_string(now_), "30000", "m"})});
+    }
+    // Counters for all names, and locks if there is a holder.
+    void hold(std::string const& holder)
+    {
+        reset();
+        line_.run(each([&](auto const& n, auto i) { return words{"SET", n + ":fence", token(i), "PX", "604800000"}; }));
+        if (!holder.empty()) line_.run(each([&](auto const& n, auto) { return words{"SET", n, holder, "PX", "30000"}; }));
+    }
+
+    void row(char const* what, std::string const& command, std::function<void()> const& prepare,
+             std::vector<words> const& commands, std::size_t shared_by = 1)
+    {
+        double best = 1e9;
+        for (int i = 0; i < runs; ++i) {
+            prepare();
+            server_.command({"CONFIG", "RESETSTAT"});
+            line_.run(commands);
+            best = std::min(best, usec_per_call(command));
+        }
+        std::printf("%-52s %8.2f\n", what, best / static_cast<double>(shared_by));
+        std::fflush(stdout);
+    }
+    double usec_per_call(std::string const& command) const
+    {
+        auto const stats = server_.command({"INFO", "commandstats"});
+        auto const line = stats.find("cmdstat_" + command + ":");
+        auto const at = line == std::string::npos ? line : stats.find("usec_per_call=", line);
+        if (at == std::string::npos) throw std::runtime_error{"no commandstats of " + command};
+        return std::stod(stats.substr(at + 14));
+    }
+
+    redis_server server_;
+    pipeline line_;
+    std::string id_{};
+    std::int64_t now_{0};
+    words names_{};
+};
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    bench{argc > 1 ? argv[1] : "redis-server"}.table();
+} catch (std::exception const& e) {
+    std::printf("error: %s\n", e.what());
+    return 1;
+}
