@@ -38,6 +38,9 @@ judge::watched::~watched()
     if (auto* const r = judge_.universe_.records) r->lease_ends(record_, judge_.universe_.now(), "given back");
 }
 
+// Servers that have forgotten it cannot tell its value.
+std::string judge::watched::called() const { return value_.empty() ? "p" + std::to_string(process_) + "-?" : value_; }
+
 void judge::watched::lost()
 {
     universe& u = judge_.universe_;
@@ -87,7 +90,7 @@ void judge::look()
             watched const& b = *leases_[j];
             if (a.name_ != b.name_) continue;
             if (valid(a) && valid(b))
-                violation("two leases on \"" + a.name_ + "\" are valid at once: " + a.value_ + " and " + b.value_);
+                violation("two leases on \"" + a.name_ + "\" are valid at once: " + a.called() + " and " + b.called());
         }
     }
 }

@@ -48,6 +48,8 @@ public:
 
     private:
         friend class judge;
+        std::string called() const;
+
         judge& judge_;
         std::size_t process_;
         lease const* lease_;
