@@ -202,7 +202,10 @@ void redis_node::impl::check_handshake(std::size_t call, node_view const& node)
     if (call == 0 && node.depth == 1) return read_hello(node.value);
     if (node.depth > 0) return;
     std::string const& expected = handshake_answers_[call];
-    if (expected == is_info) return is_error(node) ? void() : facts_.read_info(node.value);
+    if (expected == is_info) {
+        if (!is_error(node)) facts_.read_info(node.value);
+        return;
+    }
     if (!is_error(node) && (expected.empty() || node.value == expected)) return;
     if (call == 0) {
         refused_with_ = errc::handshake_refused;

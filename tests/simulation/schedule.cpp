@@ -193,6 +193,15 @@ private:
         }
     }
 
+    // Of those whose process is alive.
+    template <class Predicate>
+    bool every_member(Predicate is_so) const
+    {
+        for (std::size_t i = 0; i < members_.size(); ++i)
+            if (u_.processes()[i] && !is_so(members_[i])) return false;
+        return true;
+    }
+
     // All connections come back, every release that is owed goes out, the clients end.
     void close()
     {
@@ -203,15 +212,8 @@ private:
         };
         if (!u_.run_until(quiet, end)) return rules_.violation("a connection does not come back");
         for_each_client([](member& m) { m.connected->drain([&m](error_code) { m.drained = true; }); });
-        auto const all = [&](bool member::*flag) {
-            return [this, flag] {
-                bool yes = true;
-                for (std::size_t i = 0; i < members_.size(); ++i)
-                    if (u_.processes()[i] && members_[i].connected && !members_[i].stopped) yes = yes && members_[i].*flag;
-                return yes;
-            };
-        };
-        if (!u_.run_until(all(&member::drained), end)) return rules_.violation("a client cannot be drained");
+        auto const drained = [this] { return every_member([](member const& m) { return m.drained || m.stopped || !m.connected; }); };
+        if (!u_.run_until(drained, end)) return rules_.violation("a client cannot be drained");
         if (!u_.run_until(quiet, end)) return rules_.violation("a drained client is not quiet");
         for_each_client([this](member& m) {
             auto const s = m.connected->status();
@@ -219,11 +221,7 @@ private:
         });
         for (std::size_t i = 0; i < members_.size(); ++i) note_counters(i);
         for_each_client([](member& m) { m.connected->cancel(); });
-        auto const stopped = [this] {
-            for (std::size_t i = 0; i < members_.size(); ++i)
-                if (u_.processes()[i] && !members_[i].stopped) return false;
-            return true;
-        };
+        auto const stopped = [this] { return every_member([](member const& m) { return m.stopped; }); };
         if (!u_.run_until(stopped, end)) return rules_.violation("a client does not stop");
         for (std::size_t i = 0; i < members_.size(); ++i) {
             auto const& p = u_.processes()[i];
@@ -256,7 +254,6 @@ private:
         covered_.released += c.released;
         covered_.release_unconfirmed += c.releases_unconfirmed;
         covered_.watchdog_late += c.watchdog_late;
-        if (c.extensions_unknown > 0 && c.extensions_renewed > 0 && c.leases_lost == 0) ++covered_.unknown_then_renewed;
     }
 
     void count_what_clients_saw()

@@ -9,7 +9,12 @@
 //   universe    events, time, who runs next
 //   judge       what must hold
 //   users       what people do with the library
+//   faults      what goes wrong, and when
 //   schedule    one world from a seed: who, what, when, and which faults
+//   coverage    how often each interesting thing happened
+//   recorder    what happened in one schedule; page (page.cpp, page/) makes a picture of it
+//   scenario    worlds without chance, for the stories in scenario_*_test.cpp
+//   simulate    the command; mutants/ are builds of it with a broken library
 #ifndef REDLOCK_TESTS_SIMULATION_UNIVERSE_HPP
 #define REDLOCK_TESTS_SIMULATION_UNIVERSE_HPP
 
@@ -119,8 +124,6 @@ public:
 
     // How much of the time between two moments the process did not run.
     duration paused_between(process const& p, duration from, duration to) const noexcept;
-
-    std::size_t events() const noexcept { return events_.size(); }
 
     // No schedule needs nearly as many: something runs for ever without waiting.
     static constexpr std::uint64_t steps_max = 5'000'000;

@@ -179,6 +179,24 @@ asio::awaitable<lease> user::take(redlock::lock const& resource, bool once, atte
     co_return std::move(held);
 }
 
+// Works for a while. As long as nothing else is acquired, what the client counts about extensions is about this lease.
+asio::awaitable<void> user::work_and_watch_extensions(duration work_for)
+{
+    auto const begin = client_ ? client_->status() : client_status{};
+    auto seen = begin.counters;
+    bool unknown = false;
+    for (int slice = 0; slice < 4; ++slice) {
+        auto rest = sleep(work_for / 4);
+        co_await std::move(rest);
+        if (!client_ || begin.leases != 1) continue;
+        auto const now = client_->status().counters;
+        if (now.acquired != begin.counters.acquired) continue;
+        if (unknown && now.extensions_renewed > seen.extensions_renewed) ++stage_.world.covered->unknown_then_renewed;
+        unknown = now.extensions_unknown > seen.extensions_unknown;
+        seen = now;
+    }
+}
+
 // Gives the lease back in one of the ways there are.
 asio::awaitable<void> user::end_holding(lease held, judge::watched& watched)
 {
@@ -208,7 +226,7 @@ asio::awaitable<void> user::hold_for_a_while()
     lease held = co_await std::move(taking);
     if (!held) co_return;
     judge::watched watched{stage_.rules, process_, held, resource.options()};
-    auto rest = sleep(time_to_hold());
+    auto rest = work_and_watch_extensions(time_to_hold());
     co_await std::move(rest);
     // The lease object moves; the judge goes on looking at the one that it knows, which is empty from here on.
     auto end = end_holding(std::move(held), watched);

@@ -54,6 +54,7 @@ private:
     asio::awaitable<void> be_a_rival();
 
     asio::awaitable<lease> take(redlock::lock const& resource, bool once = false, attempt_report* report = nullptr);
+    asio::awaitable<void> work_and_watch_extensions(duration work_for);
     asio::awaitable<void> end_holding(lease held, judge::watched& watched);
 
     lock_options choose_options();
