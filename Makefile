@@ -22,6 +22,7 @@ demo: setup
 	@build/release/examples/demo/redlock_demo
 
 test: setup
+	@cmake/setup.sh postgresql libpq-dev
 	@cmake --workflow --preset debug
 
 asan tsan: setup

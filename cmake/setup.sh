@@ -26,7 +26,7 @@ if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then exit 0; fi
 check_system() {
     command -v apt-get >/dev/null 2>&1 || fail "this system has no apt-get. Set-up works on Debian 12 or newer.
   Elsewhere install by hand: a C++20 compiler, CMake >= 3.25, Ninja, Boost >= 1.88, OpenSSL, nlohmann_json, CLI11,
-  redis-server >= 6; then: cmake --workflow --preset demo"
+  redis-server >= 6, for the tests PostgreSQL with libpq; then: cmake --workflow --preset demo"
     # shellcheck disable=SC1091
     ( . /etc/os-release; [ "${ID:-}" = debian ] || fail "this is ${PRETTY_NAME:-an unknown system}; set-up knows Debian 12 and newer only" )
     version=$( . /etc/os-release; echo "${VERSION_ID:-99}" )
@@ -40,17 +40,24 @@ as_root() {
     fi
 }
 
+# PostgreSQL's package makes a database and starts a server for it, unless a file in this folder says no.
+clusters=/etc/postgresql-common/createcluster.d
+
 install_packages() {
     missing=
+    failed=0
     for package in $packages; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] || missing="$missing $package"
     done
     [ -n "$missing" ] || return 0
     say "installing$missing"
     as_root apt-get update -qq
+    case "$missing " in *' postgresql '*) as_root sh -c "mkdir -p $clusters && echo create_main_cluster = off > $clusters/redlock.conf" ;; esac
     # The tests start servers of their own; in a container or chroot, RUNLEVEL=1 keeps the package's service from starting.
     # shellcheck disable=SC2086
-    as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $missing >/dev/null || failed=$?
+    case "$missing " in *' postgresql '*) as_root sh -c "rm $clusters/redlock.conf; rmdir --ignore-fail-on-non-empty $clusters" ;; esac
+    return "$failed"
 }
 
 system_boost_version() {

@@ -82,6 +82,10 @@ void config::validate() const
             "config::reconnect_delay_min", bounds::to_text(reconnect_delay_min),
             "between 1 ms and reconnect_delay_max, which is " + bounds::to_text(reconnect_delay_max));
     require_between("stall_timeout", stall_timeout, 100ms, bounds::one_day);
+    require_between("max_ttl", max_ttl, 10ms, bounds::one_day * 30);
+    if (token_retention < 4 * max_ttl || token_retention > bounds::one_year)
+        bounds::refuse<config_error>("config::token_retention", bounds::to_text(token_retention),
+                                     "between four times max_ttl, which is " + bounds::to_text(max_ttl) + ", and 365 days");
     if (node_queue_max < 1 || node_queue_max > 1'000'000)
         bounds::refuse<config_error>("config::node_queue_max", std::to_string(node_queue_max), "between 1 and 1000000");
 }

@@ -19,10 +19,13 @@ char const* text_of(errc e) noexcept
     case errc::not_held: return "there is no lease: this object is empty or was released";
     case errc::release_unconfirmed: return "too few nodes answered the release: the keys expire by themselves";
     case errc::client_cancelled: return "the client was cancelled";
+    case errc::stale_token: return "the fencing token is 0, or smaller than one that the resource has seen";
     case errc::node_unreachable: return "no usable connection to the node";
     case errc::node_timeout: return "the node did not answer in time";
     case errc::node_unsuitable: return "locks are not safe on this server";
     case errc::node_duplicate: return "another address leads to the same server";
+    case errc::node_not_admitted: return "the node may not vote yet: it does not remember what it granted";
+    case errc::ttl_too_long: return "the ttl is longer than the node allows";
     case errc::node_queue_full: return "the node is not keeping up: its queue is full";
     case errc::handshake_refused: return "the server refused the handshake: wrong credentials, or older than Redis 6";
     case errc::not_a_redis_server: return "what the server sent is not the Redis protocol";
@@ -56,13 +59,16 @@ bool belongs_to(errc e, condition c) noexcept
     case errc::node_timeout:
     case errc::node_unsuitable:
     case errc::node_duplicate:
+    case errc::node_not_admitted:
     case errc::node_queue_full:
     case errc::handshake_refused:
     case errc::not_a_redis_server:
     case errc::server_error:
     case errc::unexpected_reply: return c == condition::node_failure;
+    case errc::ttl_too_long: return c == condition::not_acquired || c == condition::node_failure;
     case errc::not_held:
-    case errc::release_unconfirmed: return false;
+    case errc::release_unconfirmed:
+    case errc::stale_token: return false;
     }
     return false;
 }

@@ -43,6 +43,13 @@ node_address node_from_json(json const& value, std::string const& place)
     return address;
 }
 
+identity_check identity_from_json(json const& value)
+{
+    if (value == "every_message") return identity_check::every_message;
+    if (value == "handshake") return identity_check::handshake;
+    throw config_error{"identity: expected \"every_message\" or \"handshake\", found " + describe(value, false)};
+}
+
 lock_options lock_from_json(json const& value)
 {
     lock_options options;
@@ -52,6 +59,8 @@ lock_options lock_from_json(json const& value)
     reader.read("node_timeout_ms", options.node_timeout);
     reader.read("deadline_ms", options.deadline);
     reader.read_whole("attempts_max", options.attempts_max);
+    reader.read("fencing", options.fencing);
+    reader.read_whole("token_block", options.token_block);
     reader.read("retry_delay_min_ms", options.retry_delay_min);
     reader.read("retry_delay_max_ms", options.retry_delay_max);
     reader.read("auto_extend", options.auto_extend);
@@ -96,6 +105,10 @@ settings settings_from_json(json const& document)
     reader.read("reconnect_delay_max_ms", client.reconnect_delay_max);
     reader.read("stall_timeout_ms", client.stall_timeout);
     reader.read_whole("node_queue_max", client.node_queue_max);
+    reader.read("max_ttl_ms", client.max_ttl);
+    reader.read("fresh", client.fresh);
+    reader.read("token_retention_ms", client.token_retention);
+    if (json const* identity = reader.find("identity")) client.identity = identity_from_json(*identity);
     json const* lock = reader.find("lock");
     reader.refuse_unknown_keys();
 
@@ -105,6 +118,8 @@ settings settings_from_json(json const& document)
         client.nodes.push_back(node_from_json(node, "nodes[" + std::to_string(client.nodes.size()) + ']'));
     if (lock) result.lock = lock_from_json(*lock);
     client.validate();
+    if (lock && result.lock.fencing && result.lock.ttl > client.max_ttl)
+        throw config_error{"lock.ttl_ms: with fencing it must not be above max_ttl_ms, which is " + std::to_string(client.max_ttl.count())};
     return result;
 }
 

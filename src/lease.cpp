@@ -22,6 +22,26 @@ std::size_t lease::nodes_held() const noexcept
     return state_ ? state_->nodes_held.load(std::memory_order_relaxed) : 0;
 }
 
+std::size_t lease::faults_survived() const noexcept
+{
+    if (!state_) return 0;
+    std::size_t const nodes = state_->nodes;
+    std::size_t const needed = nodes - nodes / 2;  // N + 1 - M
+    auto const held = nodes_held();
+    return held > needed ? held - needed : 0;
+}
+
+std::uint64_t lease::token() const noexcept { return state_ ? state_->token.load(std::memory_order_relaxed) : 0; }
+
+bool lease::next_token() noexcept
+{
+    if (!state_) return false;
+    auto now = token();
+    while (now < state_->last_token)
+        if (state_->token.compare_exchange_weak(now, now + 1, std::memory_order_relaxed)) return true;
+    return false;
+}
+
 std::string_view lease::name() const noexcept { return state_ ? std::string_view{state_->name} : std::string_view{}; }
 
 error_code lease::lost_error() const noexcept

@@ -77,6 +77,8 @@ void validate(lock_options const& options)
     validate_drift(options.drift);
     if (auto const timeout = options.node_timeout; timeout && (*timeout < 1ms || *timeout > ttl))
         refuse("node_timeout", to_text(*timeout), "between 1 ms and the ttl, which is " + to_text(ttl));
+    if (options.token_block < 1 || options.token_block > 1'000'000)
+        refuse("token_block", std::to_string(options.token_block), "between 1 and 1000000");
     if (options.deadline) require_between("deadline", *options.deadline, 1ms, bounds::one_year);
     require_between("retry_delay_max", options.retry_delay_max, 1ms, bounds::one_day);
     if (auto const min = options.retry_delay_min; min < 1ms || min > options.retry_delay_max)

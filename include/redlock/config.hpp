@@ -39,6 +39,13 @@ struct node_address {
     friend bool operator==(node_address const&, node_address const&) = default;
 };
 
+/// How often a client makes sure that a node is still the one that it knows, with its memory. Both for locks with `fencing` only.
+enum class identity_check : std::uint8_t {
+    every_message,  ///< With each message. Nothing is missed: not even a server that loses its memory while a connection lasts.
+    handshake,      ///< When a connection is made, which saves a server about a microsecond a message. A server that becomes a replica
+                    ///< and a master again, on one connection, is missed. So is what happens on servers that forbid INFO.
+};
+
 /// What a `client` needs to know. `validate()` is called by the client's constructor.
 struct config {
     /// The independent nodes (not replicas of each other, not members of one cluster). One: a single-instance lock;
@@ -61,6 +68,19 @@ struct config {
 
     /// How many commands may wait for one slow node; further ones count as failed there at once. 1 to 1,000,000.
     std::size_t node_queue_max{8'192};
+
+    /// The largest ttl of any lock with `fencing` that anybody has on these nodes. 10 ms to 30 days. A node that lost its memory may not
+    /// vote for so long: until then it could grant what somebody still holds. Every client of a set of nodes should say the same.
+    std::chrono::milliseconds max_ttl{30'000};
+
+    /// Nothing was ever locked on these nodes: do not wait for `max_ttl` when none of them remembers anything, as at the very first
+    /// start. Meant for tests, demonstrations and the first start itself; true while everything was just lost, it can break locks.
+    bool fresh{false};
+
+    /// How long the servers keep the token counter of a lock that nobody uses. Four times `max_ttl` to 365 days.
+    std::chrono::milliseconds token_retention{3'600'000};
+
+    identity_check identity{identity_check::every_message};
 
     /// Throws `config_error`.
     static config from_urls(std::vector<std::string> const& urls);

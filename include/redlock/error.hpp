@@ -31,11 +31,16 @@ enum class errc {
     // The client.
     client_cancelled,    ///< `client::cancel()` was called, or the client was destroyed.
 
+    // A resource.
+    stale_token,         ///< The fencing token is 0, or smaller than one that the resource has seen: nothing was written.
+
     // Why one node did not vote; found in an `attempt_report` and in `client::status()`.
     node_unreachable,    ///< No usable connection to the node at the moment.
     node_timeout,        ///< The node did not answer within `lock_options::node_timeout`.
     node_unsuitable,     ///< Locks are not safe on this server (a cluster, a replica, eviction); the text names the remedy.
     node_duplicate,      ///< Another address of the configuration leads to the same server, which has one vote only.
+    node_not_admitted,   ///< The node lost its memory, or never had one: it may not vote yet; the text says for how long, and why.
+    ttl_too_long,        ///< The node does not allow a ttl like that: it was admitted with a smaller `config::max_ttl`.
     node_queue_full,     ///< The node is not keeping up: its queue is full, so it was not asked.
     handshake_refused,   ///< The server refused HELLO: a wrong or missing password, or a server older than Redis 6.
     not_a_redis_server,  ///< What the server sent is not the Redis protocol.
@@ -45,7 +50,7 @@ enum class errc {
 
 /// Groups of error codes, to compare with: `if (ec == redlock::condition::not_acquired)`.
 enum class condition {
-    not_acquired = 1,  ///< contended, no_majority, validity_exhausted or deadline_exceeded: nothing is held.
+    not_acquired = 1,  ///< contended, no_majority, validity_exhausted, deadline_exceeded or ttl_too_long: nothing is held.
     lost,              ///< lease_lost, max_hold_exceeded or client_cancelled: the critical section must end.
     node_failure,      ///< Any reason why one node did not vote.
 };

@@ -19,7 +19,10 @@ namespace redlock {
 ///       "client_name": "billing",          "connect_timeout_ms": 2000,
 ///       "reconnect_delay_min_ms": 50,      "reconnect_delay_max_ms": 2000,
 ///       "stall_timeout_ms": 10000,         "node_queue_max": 8192,
+///       "max_ttl_ms": 30000,               "token_retention_ms": 3600000,
+///       "identity": "every_message",       "fresh": false,
 ///       "lock": {"ttl_ms": 10000, "drift": 0.01, "node_timeout_ms": 500, "deadline_ms": 60000, "attempts_max": 0,
+///                "fencing": true, "token_block": 1,
 ///                "retry_delay_min_ms": 10, "retry_delay_max_ms": 1000, "auto_extend": true,
 ///                "extend_interval_ms": 3333, "stop_margin_ms": 1000, "max_hold_ms": 3600000}
 ///     }

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -28,8 +29,9 @@ namespace redlock {
 /// Operations on an empty lease complete with `errc::not_held`, on the handler's associated executor; a handler that has none is
 /// called on Asio's `system_executor`, since there is no client whose executor could serve.
 ///
-/// Thread safety: distinct leases may be used from any thread. Of one lease, `valid`, `valid_until`, `nodes_held` and `name`
-/// may be called at any time from any thread; everything else needs the usual care that two threads do not use one object.
+/// Thread safety: distinct leases may be used from any thread. Of one lease, `valid`, `valid_until`, `nodes_held`, `faults_survived`,
+/// `token`, `next_token` and `name` may be called at any time from any thread; everything else needs the usual care that two
+/// threads do not use one object.
 class [[nodiscard]] lease {
 public:
     /// An empty lease.
@@ -64,6 +66,21 @@ public:
 
     /// On how many nodes the key is known to be ours. A majority at least, while the lease is valid.
     std::size_t nodes_held() const noexcept;
+
+    /// How many nodes may lose the key, however that happens, before somebody else could acquire the lock: held on h of N nodes, with M
+    /// a majority, h + M - N - 1. Zero on a bare majority, which is why the watchdog sets the key again on nodes that do not have it.
+    std::size_t faults_survived() const noexcept;
+
+    /// The fencing token: larger than that of every lease on this name that was acquired before this one was asked for, whatever
+    /// clocks and networks do. Send it along with every access, and let the resource refuse a smaller one than it has seen
+    /// (`fence_guard`, docs/fenced-writes.md). 0 without `lock_options::fencing`, and for an empty lease.
+    /// Source: docs/proof.md.
+    std::uint64_t token() const noexcept;
+
+    /// Moves on to the next of the tokens that `lock_options::token_block` reserved, for work that must be ordered after what `token()`
+    /// was given to. Returns whether there was one; if not, `token()` stays.
+    /// Thread safety: may be called at any time from any thread; no two calls move on to the same token.
+    bool next_token() noexcept;
 
     /// The name of the lock; empty for an empty lease.
     std::string_view name() const noexcept;

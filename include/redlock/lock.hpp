@@ -21,7 +21,9 @@ namespace redlock {
 /// Thread safety: const members may be called from any thread at the same time.
 class lock {
 public:
-    /// Throws `std::invalid_argument` when the name is empty or an option makes no sense. The name is the key on the servers,
+    /// Throws `std::invalid_argument` when the name is empty or one that the library keeps for itself (`redlock:node`, `redlock:hw`,
+    /// anything that ends in `:fence`), when an option makes no sense, or when the ttl of a lock with `fencing` is above
+    /// `config::max_ttl`. The name is the key on the servers,
     /// byte for byte: whoever uses the same key with `SET NX PX` (redsync, node-redlock, redis-py) shares the lock.
     lock(client const& owner, std::string name, lock_options const& options = {});
 
@@ -38,7 +40,8 @@ public:
     /// the background. `total` promises that nothing happened, so it completes at once only between two attempts; an attempt
     /// under way is awaited, and if it wins, the operation succeeds.
     /// Errors: `errc::deadline_exceeded`; with `attempts_max`, what the last attempt ended with (`errc::contended`,
-    /// `errc::no_majority`, `errc::validity_exhausted`); `errc::client_cancelled`; `asio::error::operation_aborted`.
+    /// `errc::no_majority`, `errc::validity_exhausted`); `errc::ttl_too_long` (no majority allows such a ttl with `fencing`);
+    /// `errc::client_cancelled`; `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     /// Source: the distlock page of Redis, "The Redlock algorithm"; docs/protocol.md.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>

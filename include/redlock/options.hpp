@@ -15,9 +15,17 @@ namespace redlock {
 /// Every duration is in milliseconds on the wire; coarser `std::chrono` durations convert by themselves. A value that
 /// makes no sense is refused by the constructor of `lock` (`std::invalid_argument`, the text names the member).
 struct lock_options {
-    /// How long a node keeps the lock without hearing from us. 10 ms to 30 days. Long enough to ride out a hiccup of
-    /// the network, short enough to wait for when a holder crashed; the watchdog renews it, so it need not cover the work.
+    /// How long a node keeps the lock without hearing from us. 10 ms to 30 days; with `fencing`, `config::max_ttl` at the most.
+    /// Long enough to ride out a hiccup of the network, short enough to wait for when a holder crashed; the watchdog renews it, so it need not cover the work.
     std::chrono::milliseconds ttl{10'000};
+
+    /// Whether the lease gets a fencing token, and only nodes that remember may vote. Off: the plain lock of the Redlock page, which
+    /// costs a server a third as much, for work that may be done twice once in a while (efficiency). On, and tokens checked where the
+    /// data is: for work that must not (correctness). Holders of both kinds, and of other libraries, exclude each other.
+    bool fencing{true};
+
+    /// How many tokens an acquisition reserves; `lease::next_token()` moves through them. 1 to 1,000,000.
+    std::uint32_t token_block{1};
 
     /// How much faster a node's clock may run than ours, as a fraction of ttl; 0 to 0.5. 1 % covers crystals, ntpd's
     /// slewing and leap smear, not steps. The validity of a lease is `ttl * (1 - drift)` less 2 ms, because servers

@@ -7,6 +7,7 @@
 #include <redlock/clock.hpp>
 #include <redlock/config.hpp>
 #include <redlock/error.hpp>
+#include <redlock/fence_guard.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/lock.hpp>
 #include <redlock/options.hpp>

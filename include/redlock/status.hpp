@@ -20,17 +20,34 @@ enum class node_state : std::uint8_t {
 
 char const* to_string(node_state state) noexcept;
 
+/// Whether a node may vote on locks with `lock_options::fencing`. Others do not ask.
+enum class standing : std::uint8_t {
+    unknown,       ///< It is not connected.
+    admitted,      ///< It remembers what it granted: it may vote.
+    no_master,     ///< It is a replica.
+    unidentified,  ///< It does not say which server it is (its rules forbid INFO), and nobody has admitted it. Another client can.
+    marking,       ///< It has no memory of an admission, or lost it; nobody waits for it yet. That begins with the first lock.
+    draining,      ///< It waits until every lease that it could have forgotten is over.
+    catching_up,   ///< It must be told what ceil(N/2) other nodes remember, and for that they have to answer.
+    stranded,      ///< So many nodes lost their memory that only an operator can say what was lost.
+};
+
+char const* to_string(standing s) noexcept;
+
 struct node_status {
     std::string node;            ///< The address, without credentials.
     node_state state{node_state::connecting};
     error_code last_error;       ///< Why the last connection ended or could not be made.
     std::string last_error_text; ///< The same in words, with what the server said.
     std::uint64_t connects{0};   ///< How often a connection became usable.
+    redlock::standing standing{redlock::standing::unknown};
+    std::string standing_text;   ///< Why it may not vote, for how long, and what to do; empty when it may.
 };
 
 /// Counters since the client was made. They only grow.
 struct client_counters {
     std::uint64_t acquired{0};            ///< Leases handed out.
+    std::uint64_t confirmations{0};       ///< Attempts whose token needed a second round, since the nodes' counters differed.
     std::uint64_t contended{0};           ///< Attempts that ended with `errc::contended`.
     std::uint64_t no_majority{0};         ///< Attempts that ended with `errc::no_majority`.
     std::uint64_t validity_exhausted{0};  ///< Attempts that ended with `errc::validity_exhausted`.
@@ -39,6 +56,7 @@ struct client_counters {
     std::uint64_t extensions_held{0};     ///< Less than a majority, but with earlier ones validity still grew.
     std::uint64_t extensions_unknown{0};  ///< Too few answers; repeated while validity lasts.
     std::uint64_t extensions_lost{0};     ///< A majority could no longer hold the lease.
+    std::uint64_t replanted{0};           ///< Keys that were missing on a node and were set there again.
     std::uint64_t released{0};            ///< Releases that a majority confirmed.
     std::uint64_t releases_unconfirmed{0};///< Releases that too few nodes answered; the keys expire by themselves.
     std::uint64_t leases_lost{0};         ///< Leases that ended before they were released.

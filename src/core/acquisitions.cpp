@@ -42,23 +42,84 @@ attempt::~attempt() { owner_.env_.cancel_alarm(*this); }
 // A slow node is still asked after the majority was won: the lease then stands on one node more.
 bool attempt::wanted(std::size_t, time_point now) const { return !hold_->release_started && now < machine_.deadline(); }
 
-void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
+void attempt::note(std::size_t node, reply const& answer, time_point now)
 {
     if (caller_ && caller_->request_.report)
         caller_->verdicts_[node] = {owner_.env_.to_nodes->name(node), answer.vote, answer.error, answer.detail,
                                     to_microseconds(now - machine_.sent())};
+}
+
+void attempt::on_vote_of(std::size_t node, reply const& answer, std::uint64_t server, time_point now)
+{
+    note(node, answer, now);
+    granted_as_[node] = server;
+    if (answer.counter > 0) owner_.env_.tokens.saw(answer.counter);
+    if (answer.error == errc::ttl_too_long) ++too_long_;
 
     bool const was_open = machine_.outcome() == acquire_outcome::pending;
-    auto const outcome = machine_.on_vote(node, answer.vote, now);
-    if (answer.vote == vote::granted && hold_->release_started) {
-        ++owner_.env_.count.late_grants_undone;  // the release is behind it, on the same connection
-    } else if (answer.vote == vote::granted && !was_open && hold_->machine) {
+    auto const outcome = machine_.on_vote(node, answer.vote, now, answer.counter);
+    bool const granted = answer.vote == vote::granted;
+    if (hold_->release_started && answer.vote != vote::refused) {
+        if (granted) ++owner_.env_.count.late_grants_undone;
+        // The release is behind it, on the same connection, unless a server that had lost its scripts got them in another order.
+        // What did not count or was not answered may have set the key as well.
+        owner_.releases_.repeat(hold_, node);
+    } else if (granted && !was_open && hold_->machine && machine_.fits(answer.counter)) {
         owner_.leases_.late_grant(*hold_, node, machine_.deadline(), now);
     }
+    if (machine_.wants_confirmation(now)) confirm();
+    continue_with(outcome, now);
+}
+
+void attempt::continue_with(acquire_outcome outcome, time_point now)
+{
     if (!caller_) return;
     if (outcome != acquire_outcome::pending) return owner_.decided(*this, outcome, now);
     // It cannot be won any more, though it is still open what to call it: what was granted must not stand in others' way.
     if (machine_.votes().majority_out_of_reach()) owner_.undo(*this);
+}
+
+bool attempt::is_ttl_too_long() const noexcept
+{
+    auto const nodes = machine_.votes().nodes();
+    return nodes - too_long_ < quorum::majority(nodes);
+}
+
+// The answers to the confirmations of an attempt, which goes to all nodes: it costs those little that need none, and catches up with
+// grants that are still on their way.
+class attempt::confirmation final : public voter {
+public:
+    explicit confirmation(std::shared_ptr<attempt> of) : of_{std::move(of)} {}
+
+    void on_vote(std::size_t node, reply const& answer, time_point now) override { on_vote_of(node, answer, 0, now); }
+    void on_vote_of(std::size_t node, reply const& answer, std::uint64_t server, time_point now) override
+    {
+        of_->on_confirmation(node, answer, server, now);
+    }
+    bool wanted(std::size_t node, time_point now) const override { return of_->wanted(node, now); }
+
+private:
+    std::shared_ptr<attempt> of_;
+};
+
+void attempt::confirm()
+{
+    if (!caller_) return;
+    ++owner_.env_.count.confirmations;
+    command c = hold_->request(verb::confirm);
+    c.token = *machine_.token();
+    owner_.env_.set_alarm(*this, machine_.times_out());
+    owner_.env_.to_nodes->add({c, std::make_shared<confirmation>(shared_from_this())});
+}
+
+void attempt::on_confirmation(std::size_t node, reply const& answer, std::uint64_t server, time_point now)
+{
+    reply worth = answer;
+    // An attempt is bound to one server a node: what another one finds was not put there by a grant that counts.
+    if (answer.vote == vote::granted && server != granted_as_[node])
+        worth = {vote::failed, errc::node_not_admitted, "it changed its identity"};
+    if (worth.vote != vote::granted) note(node, worth, now);
+    continue_with(machine_.on_confirmation(node, worth.vote, now), now);
 }
 
 void attempt::on_alarm(time_point now)
@@ -122,13 +183,19 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
         what.verdicts_.assign(env_.to_nodes->nodes(), {});
         for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) what.verdicts_[node].node = env_.to_nodes->name(node);
     }
-    auto const h = std::make_shared<hold>(what.core_, what.request_.name, env_.fresh_value(), what.timing_);
+    auto const& options = what.request_.options;
+    tokens_wanted const tokens{options.fencing, options.token_block, env_.token_retention};
+    auto const h = std::make_shared<hold>(what.core_, what.request_.name, env_.fresh_value(), what.timing_, tokens);
+    h->nodes = static_cast<std::uint32_t>(env_.to_nodes->nodes());
+    h->refreshed = now;
     auto const a = std::make_shared<attempt>(*this, what, h, now);
     h->may_live_until(now + 2 * what.timing_.ttl);  // it may wait in a node's queue for as long as it would be valid
     what.current_ = a;
     env_.set_alarm(*a, a->machine_.times_out());
     if (what.deadline_ != never) env_.set_alarm(what, what.deadline_);
-    env_.to_nodes->add({h->request(verb::acquire), a});
+    command c = h->request(verb::acquire);
+    if (tokens.fenced) c.token = env_.tokens.next();
+    env_.to_nodes->add({c, a});
 }
 
 void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
@@ -142,13 +209,17 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
         a.caller_ = nullptr;
         what.current_.reset();
         ++env_.count.acquired;
+        h->own(*a.machine_.token());
         leases_.adopt(h, a.machine_, now);
         return finish(what, {}, lease{h});
     }
     if (outcome == acquire_outcome::contended) ++env_.count.contended;
     if (outcome == acquire_outcome::no_majority) ++env_.count.no_majority;
     if (outcome == acquire_outcome::validity_exhausted) ++env_.count.validity_exhausted;
+    bool const hopeless = outcome == acquire_outcome::no_majority && a.is_ttl_too_long();
+    if (hopeless) what.last_outcome_ = errc::ttl_too_long;
     detach(what);
+    if (hopeless && !what.stop_when_idle_) return finish(what, errc::ttl_too_long, {});
     fell_through(what, what.last_outcome_, now);
 }
 

@@ -14,6 +14,8 @@
 
 #include <boost/asio/cancellation_type.hpp>
 
+#include <array>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
@@ -23,31 +25,43 @@ namespace redlock::detail {
 class acquisitions;
 class acquisition;
 
-// One round of SET NX PX with a value of its own. It outlives its decision, and its caller: late votes are still counted, or
-// undone. Kept by its tickets in the rounds.
+// One round with a value of its own, and a second one where tokens have to be confirmed. It outlives its decision, and its caller:
+// late votes are still counted, or undone. Kept by its tickets in the rounds.
 class attempt final : public voter, public alarm, public std::enable_shared_from_this<attempt> {
 public:
     attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<hold> what, time_point now);
     ~attempt();
 
-    void on_vote(std::size_t node, reply const& answer, time_point now) override;
+    void on_vote(std::size_t node, reply const& answer, time_point now) override { on_vote_of(node, answer, 0, now); }
+    void on_vote_of(std::size_t node, reply const& answer, std::uint64_t server, time_point now) override;
     void on_sent(std::size_t node) override { hold_->touch(node); }
     bool wanted(std::size_t, time_point) const override;
     void on_alarm(time_point now) override;
 
 private:
     friend class acquisitions;
+    class confirmation;
+
+    void note(std::size_t node, reply const& answer, time_point now);
+    void confirm();
+    void on_confirmation(std::size_t node, reply const& answer, std::uint64_t server, time_point now);
+    void continue_with(quorum::acquire_outcome outcome, time_point now);
+    bool is_ttl_too_long() const noexcept;
 
     acquisitions& owner_;
     acquisition* caller_;  // null once the attempt is over
     std::shared_ptr<hold> hold_;
     quorum::acquire_machine machine_;
+    std::array<std::uint64_t, nodes_max> granted_as_{};  // the server that each node was when it granted
+    std::size_t too_long_{0};                            // nodes that do not allow such a ttl
 };
 
 // One call of acquire() or try_acquire(), from its start to its completion.
 class acquisition final : public alarm, public std::enable_shared_from_this<acquisition> {
 public:
     acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_request what, lease_handler handler, time_point now);
+
+    bool wants_tokens() const noexcept { return request_.options.fencing; }
 
     void on_alarm(time_point now) override;  // the retry is due, or the deadline has passed
 

@@ -26,8 +26,8 @@ private:
 };
 
 struct counters {
-    counter acquired, contended, no_majority, validity_exhausted, late_grants_undone;
-    counter extensions_renewed, extensions_held, extensions_unknown, extensions_lost;
+    counter acquired, confirmations, contended, no_majority, validity_exhausted, late_grants_undone;
+    counter extensions_renewed, extensions_held, extensions_unknown, extensions_lost, replanted;
     counter released, releases_unconfirmed, leases_lost, overruns, overrun_max_ns, watchdog_late;
     counter leases, waiting, releases_pending;  // these also go down
 
@@ -35,6 +35,7 @@ struct counters {
     {
         client_counters c;
         c.acquired = acquired.get();
+        c.confirmations = confirmations.get();
         c.contended = contended.get();
         c.no_majority = no_majority.get();
         c.validity_exhausted = validity_exhausted.get();
@@ -43,6 +44,7 @@ struct counters {
         c.extensions_held = extensions_held.get();
         c.extensions_unknown = extensions_unknown.get();
         c.extensions_lost = extensions_lost.get();
+        c.replanted = replanted.get();
         c.released = released.get();
         c.releases_unconfirmed = releases_unconfirmed.get();
         c.leases_lost = leases_lost.get();

@@ -11,14 +11,30 @@ namespace redlock::detail {
 
 engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std::unique_ptr<node>> nodes,
                engine_settings settings, rounds::clock_function clock)
-    : outer_{std::move(outer)}, strand_{std::move(strand)}
+    : outer_{std::move(outer)},
+      strand_{std::move(strand)},
+      max_ttl_{std::chrono::duration_cast<std::chrono::milliseconds>(settings.max_ttl)}
 {
-    for (auto const& n : nodes) node_status_.push_back({n->name(), node_state::connecting, {}, {}, 0});
-    servers_.resize(nodes.size());
+    auto const count = nodes.size();
+    for (auto const& n : nodes) {
+        node_status_.emplace_back();
+        node_status_.back().node = n->name();
+    }
+    servers_.resize(count);
+    admission_pictures_.resize(count);
     env_.now = clock;
     env_.to_nodes = std::make_shared<rounds>(*strand_, std::move(nodes), settings.node_queue_max, clock);
     env_.fresh_value = std::move(settings.fresh_value);
     env_.jitter.seed(settings.jitter_seed);
+    env_.tokens.wall_clock = settings.wall_clock;
+    env_.token_retention = std::chrono::duration_cast<std::chrono::milliseconds>(settings.token_retention);
+    quorum::admission_settings rules{settings.max_ttl, settings.clock_drift, settings.fresh, env_.fresh_value, settings.wall_clock};
+    admissions_.emplace(env_, std::move(rules), count);
+    admissions_->on_change = [this](std::size_t node, admission_picture const& now) {
+        std::lock_guard const guard{status_mutex_};
+        admission_pictures_[node] = now;
+    };
+    env_.to_nodes->on_doubt = [this](std::size_t node) { admissions_->doubt(node); };
     releases_.on_idle = [this] { stop_nodes_when_quiet(); };
 }
 
@@ -111,7 +127,7 @@ void engine::stop_nodes()
     on_stopped(0);
 }
 
-void engine::on_up(std::size_t node, std::string const& server)
+void engine::on_up(std::size_t node, std::string const& server, quorum::node_facts const& facts)
 {
     auto const twin = std::find(servers_.begin(), servers_.end(), server);
     if (!server.empty() && twin != servers_.end()) {
@@ -127,6 +143,7 @@ void engine::on_up(std::size_t node, std::string const& server)
         ++node_status_[node].connects;
     }
     env_.to_nodes->up(node);
+    admissions_->up(node, facts);
 }
 
 void engine::on_down(std::size_t node, error_code why, std::string const& text)
@@ -139,6 +156,7 @@ void engine::on_down(std::size_t node, error_code why, std::string const& text)
     }
     servers_[node].clear();
     env_.to_nodes->down(node);
+    admissions_->down(node);
 }
 
 void engine::on_stopped(std::size_t)
@@ -170,6 +188,11 @@ client_status engine::status() const
     {
         std::lock_guard const guard{status_mutex_};
         s.nodes = node_status_;
+        auto const t = now();
+        for (std::size_t i = 0; i < s.nodes.size(); ++i) {
+            s.nodes[i].standing = admission_pictures_[i].state;
+            s.nodes[i].standing_text = admission_pictures_[i].text(t);
+        }
     }
     s.counters = env_.count.snapshot();
     s.leases = env_.count.leases.get();
@@ -193,6 +216,7 @@ void engine::acquire(acquire_request request, lease_handler handler)
     }
     on_strand([this, what] {
         bool const open = life_ == life::idle || life_ == life::running;
+        if (open && what->wants_tokens()) admissions_->wanted();
         open ? acquisitions_.start(what) : acquisitions_.refuse(*what, errc::client_cancelled);
     });
 }
@@ -263,6 +287,7 @@ void engine::context_destroyed() noexcept
     auto const self = shared_from_this();
     closed_ = true;
     env_.pending.clear();
+    admissions_->clear();
     destroy_watchdog();
     auto const runners = std::exchange(runners_, {});
     acquisitions_.clear();

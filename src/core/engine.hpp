@@ -3,6 +3,7 @@
 #define REDLOCK_CORE_ENGINE_HPP
 
 #include "core/acquisitions.hpp"
+#include "core/admissions.hpp"
 #include "core/context_service.hpp"
 #include "core/environment.hpp"
 #include "core/leases.hpp"
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,13 @@ struct engine_settings {
     std::size_t node_queue_max{8'192};
     std::function<std::string()> fresh_value;  // for every attempt
     std::uint32_t jitter_seed{1};
+
+    // Tokens and admission.
+    std::function<std::uint64_t()> wall_clock;  // of this machine, in microseconds
+    duration max_ttl{std::chrono::seconds{30}};
+    duration token_retention{std::chrono::hours{1}};
+    double clock_drift{0.01};  // between the clocks of clients
+    bool fresh{false};
 };
 
 class engine : public core, public node_listener, public shutdown_hook, public std::enable_shared_from_this<engine> {
@@ -42,6 +51,7 @@ public:
 
     asio::any_io_executor get_executor() const noexcept override { return outer_; }
     time_point now() const noexcept override { return env_.now(); }
+    std::chrono::milliseconds max_ttl() const noexcept override { return max_ttl_; }
 
     void run(plain_handler handler) override;
     void cancel() noexcept override;
@@ -55,7 +65,7 @@ public:
     void let_go(std::shared_ptr<lease_state> of) noexcept override;
     void scope_ended(lease_state const& of) noexcept override;
 
-    void on_up(std::size_t node, std::string const& server) override;
+    void on_up(std::size_t node, std::string const& server, quorum::node_facts const& facts) override;
     void on_down(std::size_t node, error_code why, std::string const& text) override;
     void on_stopped(std::size_t node) override;
 
@@ -93,8 +103,10 @@ private:
     std::optional<strand_type> strand_;
     environment env_;
     releases releases_{env_};
-    leases leases_{env_};
+    leases leases_{env_, releases_};
     acquisitions acquisitions_{env_, leases_, releases_};
+    std::optional<admissions> admissions_;
+    std::chrono::milliseconds max_ttl_;
     linger linger_{*this};
     life life_{life::idle};
     std::size_t nodes_running_{0};
@@ -103,6 +115,7 @@ private:
 
     mutable std::mutex status_mutex_;
     std::vector<node_status> node_status_;
+    std::vector<admission_picture> admission_pictures_;
     std::vector<std::string> servers_;  // that the nodes are connected to; empty: none, or unknown
 };
 

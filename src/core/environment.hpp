@@ -5,6 +5,8 @@
 //   acquisitions  acquire() and try_acquire(): attempts, retries, deadlines
 //   leases        what is held: extensions, loss, who waits for it
 //   releases      giving back, also in the background
+//   admissions    which nodes may vote with tokens
+//   floors        what new tokens should at least be
 //   rounds        one request to all nodes, shared by the operations of a loop turn
 //   alarms        everything that waits for a moment
 //   basic_core    the engine with a clock: the watchdog coroutine that sleeps until the next alarm
@@ -13,6 +15,7 @@
 
 #include "core/alarms.hpp"
 #include "core/counters.hpp"
+#include "core/floors.hpp"
 #include "core/rounds.hpp"
 
 #include <array>
@@ -31,6 +34,8 @@ struct environment {
     counters count;
     std::minstd_rand jitter;
     std::function<std::string()> fresh_value;  // for every attempt: 128 random bits, never used again
+    floors tokens;
+    std::chrono::milliseconds token_retention{};
 
     void set_alarm(alarm& a, time_point at)
     {

@@ -10,6 +10,7 @@
 #include <redlock/detail/lease_state.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -28,19 +29,43 @@ struct waiter {
     completion<error_code> done;
 };
 
+// What an attempt asks for besides the lock.
+struct tokens_wanted {
+    bool fenced{false};
+    std::uint32_t block{1};
+    std::chrono::milliseconds retention{};
+};
+
 class hold final : public lease_state, public alarm, public std::enable_shared_from_this<hold> {
 public:
-    hold(std::shared_ptr<core> from, std::string of, std::string fresh_value, quorum::timing const& t)
-        : lease_state{std::move(from), std::move(of)}, value{std::move(fresh_value)}, times{t}
+    hold(std::shared_ptr<core> from, std::string of, std::string fresh_value, quorum::timing const& t, tokens_wanted k)
+        : lease_state{std::move(from), std::move(of)}, value{std::move(fresh_value)}, times{t}, tokens{k}
     {
     }
 
     std::string const value;
     quorum::timing const times;
+    tokens_wanted const tokens;
 
     command request(verb what) const noexcept
     {
-        return {what, name, value, std::chrono::duration_cast<std::chrono::milliseconds>(times.ttl)};
+        command c{what, name, value, std::chrono::duration_cast<std::chrono::milliseconds>(times.ttl)};
+        c.fenced = tokens.fenced;
+        c.block = tokens.block;
+        c.retention = tokens.retention;
+        c.token = last_token;
+        return c;
+    }
+
+    // A quarter of the retention at a time is often enough, and spares the nodes the work.
+    bool wants_refresh(time_point now) const noexcept { return tokens.fenced && now >= refreshed + tokens.retention / 4; }
+
+    // The token is known: the last of the block.
+    void own(quorum::token_number last) noexcept
+    {
+        if (!tokens.fenced) return;
+        last_token = last;
+        token.store(last - tokens.block + 1, std::memory_order_relaxed);
     }
 
     // A request that may set or renew the key goes to a node.
@@ -68,6 +93,7 @@ public:
     bool release_started{false};
     std::weak_ptr<release> giving_back;            // while nodes are still to answer
     error_code release_result;                     // once it is decided
+    time_point refreshed{};                        // when the nodes were last told to keep the counter for its retention
     std::uint16_t touched{0};
     time_point expires{};                          // when the last node forgets the key, if nothing else removes it
 };

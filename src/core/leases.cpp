@@ -33,7 +33,9 @@ bool hold::may_come_early(time_point now) const { return machine->duty(now, earl
 extension::extension(leases& owner, std::shared_ptr<hold> what, time_point now)
     : owner_{owner},
       hold_{std::move(what)},
-      machine_{owner.env_.to_nodes->nodes(), now, hold_->machine->valid_until(), hold_->times}
+      machine_{owner.env_.to_nodes->nodes(), now, hold_->machine->valid_until(), hold_->times},
+      sent_{now},
+      refreshes_{hold_->wants_refresh(now)}
 {
 }
 
@@ -48,6 +50,9 @@ bool extension::wanted(std::size_t, time_point now) const
 void extension::on_vote(std::size_t node, reply const& answer, time_point now)
 {
     auto const outcome = machine_.on_vote(*hold_->machine, node, answer.vote);
+    if (answer.planted) ++owner_.env_.count.replanted;
+    // As with late grants: the release is behind it, unless a server that had lost its scripts got them in another order.
+    if (hold_->release_started && (answer.planted || answer.vote == vote::failed)) owner_.releases_.repeat(hold_, node);
     if (hold_->phase.load() == lease_phase::held) {
         hold_->publish(now);
         if (hold_->keeper && outcome == extend_outcome::pending) owner_.set_alarm(*hold_);
@@ -70,6 +75,7 @@ void extension::decided(extend_outcome outcome, time_point now)
     switch (outcome) {
     case extend_outcome::renewed:
         ++count.extensions_renewed;
+        if (refreshes_) hold_->refreshed = sent_;
         result = {};
         break;
     case extend_outcome::held: ++count.extensions_held; break;
@@ -82,7 +88,10 @@ void extension::decided(extend_outcome outcome, time_point now)
     }
     hold_->machine->on_extension_done(outcome, now);
     if (outcome == extend_outcome::lost) owner_.lose(*hold_, errc::lease_lost);
-    if (hold_->keeper && hold_->phase.load() == lease_phase::held) owner_.set_alarm(*hold_);
+    if (hold_->keeper && hold_->phase.load() == lease_phase::held) {
+        owner_.replant_if_needed(*hold_, now);
+        owner_.set_alarm(*hold_);
+    }
     if (hold_->phase.load() == lease_phase::lost) result = hold_->lost_because.load();
     for (auto const& w : std::exchange(waiters_, {})) w->done(result);
 }
@@ -97,6 +106,7 @@ void leases::adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine co
     held_.push_back(what);
     what->place = std::prev(held_.end());
     ++env_.count.leases;
+    replant_if_needed(*what, now);
     set_alarm(*what);
 }
 
@@ -104,6 +114,13 @@ void leases::late_grant(hold& what, std::size_t node, time_point until, time_poi
 {
     what.machine->on_late_grant(node, until);
     if (what.phase.load() == lease_phase::held) what.publish(now);  // one that was lost stays where it ended
+}
+
+// A lease on a bare majority survives no further fault. Without tokens a key must not be set again: nothing would tell a late request
+// from one whose lease is over.
+void leases::replant_if_needed(hold& what, time_point now)
+{
+    if (what.tokens.fenced && what.machine->held_on(now) < env_.to_nodes->voters()) what.machine->want_replant(now);
 }
 
 void leases::set_alarm(hold& what) { env_.set_alarm(what, what.machine->due()); }
@@ -117,6 +134,13 @@ void leases::tend(hold& what, time_point now)
         return lose(what, errc::lease_lost);
     case lease_duty::stop_max_hold: return lose(what, errc::max_hold_exceeded);
     case lease_duty::extend: start_extension(what.shared_from_this(), now, nullptr); break;
+    case lease_duty::replant:
+        if (what.machine->held_on(now) >= env_.to_nodes->voters()) {
+            what.machine->forget_replant();  // late answers have done it
+        } else {
+            start_extension(what.shared_from_this(), now, nullptr);
+        }
+        break;
     case lease_duty::none: break;
     }
     set_alarm(what);
@@ -147,7 +171,9 @@ void leases::start_extension(std::shared_ptr<hold> const& what, time_point now, 
     what->machine->on_extension_sent(now);
     what->may_live_until(now + 2 * what->times.ttl);  // it may wait in a node's queue for as long as it is valid
     env_.set_alarm(*e, e->machine_.times_out());
-    env_.to_nodes->add({what->request(verb::extend), e});
+    command c = what->request(verb::extend);
+    c.refresh = e->refreshes_;
+    env_.to_nodes->add({c, e});
 }
 
 void leases::abandon_extend(hold const& what, waiter const* who)

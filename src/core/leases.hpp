@@ -4,6 +4,7 @@
 
 #include "core/environment.hpp"
 #include "core/hold.hpp"
+#include "core/releases.hpp"
 #include "quorum/acquire_machine.hpp"
 
 #include <list>
@@ -32,12 +33,14 @@ private:
     leases& owner_;
     std::shared_ptr<hold> hold_;
     quorum::extend_machine machine_;
+    time_point sent_;
+    bool refreshes_;
     std::vector<std::shared_ptr<waiter>> waiters_;  // who called lease::extend()
 };
 
 class leases {
 public:
-    explicit leases(environment& env) : env_{env} {}
+    leases(environment& env, releases& given_back) : env_{env}, releases_{given_back} {}
 
     // A majority granted: the hold is a lease from now on.
     void adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine const& won, time_point now);
@@ -71,8 +74,10 @@ private:
 
     void start_extension(std::shared_ptr<hold> const& what, time_point now, std::shared_ptr<waiter> who);
     void set_alarm(hold& what);
+    void replant_if_needed(hold& what, time_point now);
 
     environment& env_;
+    releases& releases_;
     std::list<std::shared_ptr<hold>> held_;
 };
 

@@ -93,6 +93,32 @@ void releases::start(std::shared_ptr<hold> const& what, error_code lost_before)
     env_.to_nodes->add({what->request(verb::release), r});
 }
 
+// A release at one node of which nobody waits for the answer, but drain() does.
+class releases::repetition final : public voter {
+public:
+    repetition(releases& owner, std::shared_ptr<hold> what) : owner_{owner}, hold_{std::move(what)} {}
+
+    void on_vote(std::size_t, reply const&, time_point) override
+    {
+        if (!std::exchange(answered_, true)) owner_.completed();
+    }
+    bool wanted(std::size_t, time_point now) const override { return now < hold_->expires; }
+
+private:
+    releases& owner_;
+    bool answered_{false};  // a lost connection answers first, and the release goes out again
+    std::shared_ptr<hold> hold_;
+};
+
+void releases::repeat(std::shared_ptr<hold> const& what, std::size_t node)
+{
+    auto const r = what->giving_back.lock();
+    if (r && r->machine_.is_pending(node)) return;
+    ++pending_;
+    ++env_.count.releases_pending;
+    env_.to_nodes->ask(node, {what->request(verb::release), std::make_shared<repetition>(*this, what)});
+}
+
 void releases::wait(hold const& what, std::shared_ptr<waiter> who)
 {
     assert(what.release_started);

@@ -48,6 +48,9 @@ public:
     // ended already, if it had; that is then the result.
     void start(std::shared_ptr<hold> const& what, error_code lost_before);
 
+    // A node granted after it had answered the release: that is, the grant was executed behind it. Does nothing if it has not.
+    void repeat(std::shared_ptr<hold> const& what, std::size_t node);
+
     // Completes when the release that was started is decided.
     void wait(hold const& what, std::shared_ptr<waiter> who);
     void abandon(hold const& what, waiter const* who);
@@ -68,6 +71,7 @@ public:
 
 private:
     friend class release;
+    class repetition;
     void completed();
 
     environment& env_;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string_view>
 #include <utility>
 
 namespace redlock::detail {
@@ -48,9 +49,10 @@ void rounds::stop()
     for (link& l : links_) l.peer->stop();
 }
 
-bool rounds::in_step(link const& l) const noexcept
+bool rounds::in_step(link const& l, bool votes_with_tokens) const noexcept
 {
-    return l.state == link_state::up && l.queue.empty() && l.in_flight < in_flight_max;
+    bool const may = !votes_with_tokens || l.may_vote == right_to_vote::yes;
+    return l.state == link_state::up && may && l.queue.empty() && l.in_flight < in_flight_max;
 }
 
 void rounds::flush()
@@ -62,15 +64,17 @@ void rounds::flush()
     r->tickets = std::exchange(outgoing_, {});
     r->work.commands.reserve(r->tickets.size());
     for (ticket const& t : r->tickets) r->work.commands.push_back(t.request);
-    r->replies.resize(links_.size());
+    r->parts.resize(links_.size());
+    r->votes_with_tokens = r->work.votes_with_tokens();
 
     std::vector<std::size_t> direct;
     for (std::size_t i = 0; i < links_.size(); ++i)
-        if (in_step(links_[i])) direct.push_back(i);
+        if (in_step(links_[i], r->votes_with_tokens)) direct.push_back(i);
     if (!direct.empty()) launch(r, direct);
     for (std::size_t i = 0; i < links_.size(); ++i) {
         if (std::find(direct.begin(), direct.end(), i) != direct.end()) continue;
         for (ticket const& t : r->tickets) enqueue(i, t, now);
+        catch_up(i);  // a node that may not vote can still do the rest
     }
 }
 
@@ -101,14 +105,14 @@ private:
 
 void rounds::launch(std::shared_ptr<round> const& r, std::vector<std::size_t> const& to)
 {
-    auto part = [&](std::size_t i) {
+    auto start_part = [&](std::size_t i) {
         return asio::async_initiate<asio::deferred_t const&, void(error_code)>(start_exec{shared_from_this(), r, i}, asio::deferred);
     };
-    std::vector<decltype(part(0))> parts;
+    std::vector<decltype(start_part(0))> parts;
     parts.reserve(to.size());
     for (std::size_t i : to) {
         for (ticket const& t : r->tickets) t.asked_by->on_sent(i);
-        parts.push_back(part(i));
+        parts.push_back(start_part(i));
     }
     // Votes are filed as each node answers (see exec); the group's completion only retires the round.
     asio::experimental::make_parallel_group(std::move(parts))
@@ -119,13 +123,18 @@ void rounds::launch(std::shared_ptr<round> const& r, std::vector<std::size_t> co
 void rounds::exec(std::shared_ptr<round> const& r, std::size_t node, exec_handler then)
 {
     link& l = links_[node];
-    assert(l.state == link_state::up && l.in_flight < in_flight_max);
+    assert(l.state == link_state::up);
+    assert(!r->votes_with_tokens || l.may_vote == right_to_vote::yes);
     ++l.in_flight;
+    part& p = r->parts[node];
+    p.as = l.as;
+    static identity const nobody{};
+    std::string_view const id = p.as ? p.as->id : nobody.id;
     auto done = [self = shared_from_this(), r, node, then = std::move(then)](error_code ec) mutable {
         self->file(*r, node, ec);
         if (then) std::move(then)(ec);
     };
-    l.peer->exec(r->work, r->replies[node], std::move(done));
+    l.peer->exec(r->work, id, p.replies, std::move(done));
 }
 
 void rounds::file(round& r, std::size_t node, error_code ec)
@@ -135,12 +144,21 @@ void rounds::file(round& r, std::size_t node, error_code ec)
     assert(l.in_flight > 0);
     --l.in_flight;
     auto const now = now_();
+    part const& p = r.parts[node];
+    auto const number = p.as ? p.as->number : 0;
     reply const lost = failure(errc::node_unreachable);
+    bool doubtful = false;
     for (std::size_t i = 0; i < r.tickets.size(); ++i) {
         ticket const& t = r.tickets[i];
-        t.asked_by->on_vote(node, ec ? lost : r.replies[node][i], now);
-        if (ec) owe(node, t, now);  // nobody knows whether it was executed; to delete twice what is ours does no harm
+        t.asked_by->on_vote_of(node, ec ? lost : p.replies[i], number, now);
+        if (links_.empty()) return;
+        if (ec) {
+            owe(node, t, now);  // nobody knows whether it was executed; to delete twice what is ours does no harm
+        } else {
+            doubtful = doubtful || p.replies[i].error == errc::node_not_admitted;
+        }
     }
+    if (doubtful && p.as == l.as && on_doubt) on_doubt(node);
     catch_up(node);
 }
 
@@ -151,6 +169,8 @@ void rounds::enqueue(std::size_t node, ticket const& t, time_point now)
     if (l.state == link_state::down) {
         t.asked_by->on_vote(node, failure(errc::node_unreachable), now);
         owe(node, t, now);
+    } else if (t.request.votes_with_tokens() && l.may_vote == right_to_vote::no) {
+        t.asked_by->on_vote(node, reply{vote::failed, errc::node_not_admitted, l.why_not(now)}, now);
     } else if (is_release || l.queue.size() < queue_max_) {
         l.queue.push_back(t);
     } else {
@@ -171,8 +191,11 @@ void rounds::catch_up(std::size_t node)
     link& l = links_[node];
     while (l.state == link_state::up && !l.queue.empty() && l.in_flight < in_flight_max) {
         auto const r = next_for(l, node, now_());
-        if (r->tickets.empty()) continue;
-        r->replies.resize(links_.size());
+        if (r->tickets.empty()) {
+            if (has_to_wait(l)) return;
+            continue;
+        }
+        r->parts.resize(links_.size());
         for (ticket const& t : r->tickets) t.asked_by->on_sent(node);
         exec(r, node, {});
     }
@@ -182,11 +205,14 @@ void rounds::catch_up(std::size_t node)
 std::shared_ptr<rounds::round> rounds::next_for(link& l, std::size_t node, time_point now)
 {
     auto r = std::make_shared<round>();
-    while (!l.queue.empty() && r->tickets.size() < catch_up_max) {
+    while (!l.queue.empty() && !has_to_wait(l) && r->tickets.size() < catch_up_max) {
         ticket t = std::move(l.queue.front());
         l.queue.pop_front();
-        if (t.asked_by->wanted(node, now)) {
+        if (t.request.votes_with_tokens() && l.may_vote == right_to_vote::no) {
+            enqueue(node, t, now);  // which says why not
+        } else if (t.asked_by->wanted(node, now)) {
             r->work.commands.push_back(t.request);
+            r->votes_with_tokens = r->votes_with_tokens || t.request.votes_with_tokens();
             r->tickets.push_back(std::move(t));
         } else if (t.request.what == verb::release) {
             t.asked_by->on_vote(node, reply{vote::refused, {}, {}}, now);  // never got there, or has expired
@@ -197,10 +223,58 @@ std::shared_ptr<rounds::round> rounds::next_for(link& l, std::size_t node, time_
     return r;
 }
 
+// Whether the next request in the queue needs to know first whether the node may vote.
+bool rounds::has_to_wait(link const& l) noexcept
+{
+    return !l.queue.empty() && l.may_vote == right_to_vote::undecided && l.queue.front().request.votes_with_tokens();
+}
+
 void rounds::up(std::size_t node)
 {
     links_[node].state = link_state::up;
     catch_up(node);
+}
+
+void rounds::admit(std::size_t node, std::string const& id)
+{
+    link& l = links_[node];
+    if (l.may_vote == right_to_vote::yes && l.as->id == id) return;
+    l.may_vote = right_to_vote::yes;
+    l.as = std::make_shared<identity>(identity{id, ++admissions_});
+    catch_up(node);
+}
+
+void rounds::exclude(std::size_t node, std::function<std::string(time_point)> why)
+{
+    link& l = links_[node];
+    l.may_vote = right_to_vote::no;
+    l.as.reset();
+    l.why_not = std::move(why);
+    catch_up(node);
+}
+
+void rounds::decide_later(std::size_t node)
+{
+    links_[node].may_vote = right_to_vote::undecided;
+    links_[node].as.reset();
+}
+
+void rounds::ask(std::size_t node, ticket request)
+{
+    if (links_[node].state != link_state::up) return request.asked_by->on_vote(node, failure(errc::node_unreachable), now_());
+    auto const r = std::make_shared<round>();
+    r->work.commands.push_back(request.request);
+    r->tickets.push_back(std::move(request));
+    r->parts.resize(links_.size());
+    r->tickets.front().asked_by->on_sent(node);
+    exec(r, node, {});
+}
+
+std::size_t rounds::voters() const noexcept
+{
+    return static_cast<std::size_t>(std::count_if(links_.begin(), links_.end(), [](link const& l) {
+        return l.state == link_state::up && l.may_vote == right_to_vote::yes;
+    }));
 }
 
 void rounds::down(std::size_t node)

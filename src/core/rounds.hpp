@@ -4,6 +4,8 @@
 // as everybody (serialised once); when it falls behind, its commands wait in its queue, and when that is full, requests to
 // acquire or extend count as failed there at once. Releases are never refused: behind each stands a key that must go. What
 // a lost connection or a dead node left of them is sent when the node is back, unless the key has expired by then.
+//
+// Requests that vote with tokens go only to nodes that were admitted (admissions.hpp), as the server that they were admitted as.
 #ifndef REDLOCK_CORE_ROUNDS_HPP
 #define REDLOCK_CORE_ROUNDS_HPP
 
@@ -14,9 +16,11 @@
 #include <boost/asio/strand.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace redlock::detail {
@@ -25,6 +29,9 @@ namespace redlock::detail {
 class voter {
 public:
     virtual void on_vote(std::size_t node, reply const& answer, time_point now) = 0;
+
+    // The same for who needs to know as which server the node was asked: equal numbers, the same admission.
+    virtual void on_vote_of(std::size_t node, reply const& answer, std::uint64_t, time_point now) { on_vote(node, answer, now); }
 
     // The request is about to leave for this node.
     virtual void on_sent(std::size_t) {}
@@ -66,6 +73,20 @@ public:
     void up(std::size_t node);
     void down(std::size_t node);
 
+    // Whether a node may vote with tokens: as this server; not, for this reason; or that is still being found out.
+    void admit(std::size_t node, std::string const& id);
+    void exclude(std::size_t node, std::function<std::string(time_point)> why);
+    void decide_later(std::size_t node);
+
+    // A request to one node only, now, whatever waits for it. Fails at once when there is no connection.
+    void ask(std::size_t node, ticket request);
+
+    // How many nodes would be asked for a vote with tokens now.
+    std::size_t voters() const noexcept;
+
+    // Called when an admitted node says that it is not.
+    std::function<void(std::size_t node)> on_doubt;
+
     // The nodes have stopped for good: nothing is owed to them any more, whatever is added fails.
     void close();
 
@@ -74,25 +95,42 @@ public:
 
 private:
     enum class link_state { starting, up, down };
+    enum class right_to_vote { undecided, yes, no };
+
+    // The server that a node was admitted as.
+    struct identity {
+        std::string id;
+        std::uint64_t number{0};  // another one for each admission of any node
+    };
 
     struct link {
         std::unique_ptr<node> peer;
         link_state state{link_state::starting};
+        right_to_vote may_vote{right_to_vote::undecided};
+        std::shared_ptr<identity const> as;
+        std::function<std::string(time_point)> why_not;
         std::size_t in_flight{0};
         std::deque<ticket> queue;
+    };
+
+    struct part {  // of a round, at one node
+        std::shared_ptr<identity const> as;
+        std::vector<reply> replies;
     };
 
     struct round {
         std::vector<ticket> tickets;
         batch work;
-        std::vector<std::vector<reply>> replies;  // one a node
+        std::vector<part> parts;  // one a node
+        bool votes_with_tokens{false};
     };
 
     class start_exec;
 
     void flush();
     void launch(std::shared_ptr<round> const& r, std::vector<std::size_t> const& to);
-    bool in_step(link const& l) const noexcept;
+    bool in_step(link const& l, bool votes_with_tokens) const noexcept;
+    static bool has_to_wait(link const& l) noexcept;
     void enqueue(std::size_t node, ticket const& t, time_point now);
     void owe(std::size_t node, ticket const& t, time_point now);
     void catch_up(std::size_t node);
@@ -105,6 +143,7 @@ private:
     std::size_t queue_max_;
     std::vector<link> links_;
     std::vector<ticket> outgoing_;
+    std::uint64_t admissions_{0};
     bool flush_posted_{false};
     bool closed_{false};
 };

@@ -101,12 +101,6 @@ end
 if top_text then call('SET', KEYS[2], top_text) end
 return answers)lua";
 
-// string.find for plain text and string.sub cost half of what string.match does.
-constexpr std::string_view identity_text = R"lua(local info, time = redis.call('INFO', 'replication'), redis.call('TIME')
-local _, id = string.find(info, 'master_replid:', 1, true)
-local _, role = string.find(info, 'role:', 1, true)
-return {string.sub(info, id + 1, id + 40), string.match(info, '^%a+', role + 1), time[1], time[2]})lua";
-
 // One section at a time, as older servers want it. What the server's rules forbid leaves an empty answer.
 constexpr std::string_view inspect_text = R"lua(local function info(section)
   local text = redis.pcall('INFO', section)
@@ -164,12 +158,6 @@ script const& fence_confirm_script()
 script const& fence_extend_script()
 {
     static script const s = make_script(extend_text);
-    return s;
-}
-
-script const& identity_script()
-{
-    static script const s = make_script(identity_text);
     return s;
 }
 

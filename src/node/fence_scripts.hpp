@@ -8,22 +8,19 @@
 //   redlock:hw     the high-water mark: no counter of this server was ever above it
 //
 // Scripts compare the id in the record with the one that the caller has learned, not with the server's: that costs less. So a
-// message ends with a look at the server itself (identity_script, or INFO replication and TIME as plain commands, which is
-// cheaper still), and its votes count only if that shows the learned id and the role "master".
+// message ends with a look at the server itself (INFO replication), and its votes count only if that shows the learned id and the
+// role "master".
 //
 // Tokens are below 2^53: Lua's numbers are doubles. ids have 40 characters, and are never all zeros.
 #ifndef REDLOCK_NODE_FENCE_SCRIPTS_HPP
 #define REDLOCK_NODE_FENCE_SCRIPTS_HPP
 
+#include "node/keys.hpp"
 #include "node/scripts.hpp"
 
 #include <string_view>
 
 namespace redlock::detail {
-
-inline constexpr std::string_view fence_suffix = ":fence";
-inline constexpr std::string_view node_record_key = "redlock:node";
-inline constexpr std::string_view high_water_key = "redlock:hw";
 
 // What the scripts below answer instead of a success. Nothing was written then.
 enum fence_answer : int {
@@ -50,9 +47,6 @@ script const& fence_confirm_script();
 // Counters that need no raise keep what is left of their retention unless refresh is 1. That saves a quarter of the work; who
 // refreshes once in a quarter of the retention does it often enough.
 script const& fence_extend_script();
-
-// Answers {replication id, role, seconds, microseconds}. The last reply of a message.
-script const& identity_script();
 
 // KEYS: record, hw. For a handshake. Answers {replication id, role, seconds, microseconds, record, hw, version, cluster (0 or 1),
 // maxmemory, maxmemory's policy, append-only file (0 or 1)}; "" for what there is not, or the server's rules forbid to ask.

@@ -5,6 +5,8 @@
 #ifndef REDLOCK_NODE_NODE_HPP
 #define REDLOCK_NODE_NODE_HPP
 
+#include "quorum/node_facts.hpp"
+
 #include <redlock/attempt_report.hpp>
 #include <redlock/error.hpp>
 
@@ -24,23 +26,40 @@ namespace asio = boost::asio;
 namespace redlock::detail {
 
 enum class verb : std::uint8_t {
-    acquire,  // set the key if it is free
-    extend,   // set its expiry if the value is ours
-    release,  // delete it if the value is ours
+    acquire,  // set the key if it is free; with tokens, raise the counter
+    confirm,  // tokens: raise the counter to the token if the value is ours and no other token is above it
+    extend,   // set the key's expiry if the value is ours; with tokens, also set a key again that is missing
+    release,  // delete the key if the value is ours
+    inspect,  // what the node says of itself
+    mark,     // leave a mark in the record of a node that lost its memory
+    admit,    // let it vote again
 };
 
-// One request about one lock. The strings belong to whoever waits for the answer.
+// One request about one lock, or about a node's admission. The strings belong to whoever waits for the answer.
 struct command {
     verb what;
     std::string_view key;
-    std::string_view value;
-    std::chrono::milliseconds ttl;  // not used by release
+    std::string_view value;         // mark, admit: the mark
+    std::chrono::milliseconds ttl;  // not used by confirm and release; admit: the largest that the node shall allow
+
+    // Tokens. acquire, confirm and extend without them are the plain protocol.
+    bool fenced{false};
+    quorum::token_number token{0};  // acquire: the floor; confirm, extend: the lease's last; admit: the base
+    std::uint32_t block{1};         // acquire: how many tokens
+    std::chrono::milliseconds retention{};
+    bool refresh{false};            // extend: the counter's retention, too
+    std::string_view id{};          // mark, admit: that the server must still have
+
+    bool votes_with_tokens() const noexcept { return fenced && (what == verb::acquire || what == verb::confirm || what == verb::extend); }
 };
 
 struct reply {
     redlock::vote vote{redlock::vote::pending};
     error_code error;    // why it failed
-    std::string detail;  // the server's words
+    std::string detail;  // the server's words; mark: the mark that the node keeps now
+    quorum::token_number counter{0};  // acquire with tokens: the last of those that were granted
+    bool planted{false};              // extend: the key was missing, and is there again
+    std::shared_ptr<quorum::node_facts const> facts{};  // inspect
 };
 
 // What a node made of a batch to send it; shared by all nodes that send the same bytes.
@@ -53,13 +72,20 @@ public:
 struct batch {
     std::vector<command> commands;
     mutable std::unique_ptr<wire_form> wire;  // made by the first node that needs it
+
+    bool votes_with_tokens() const noexcept
+    {
+        for (command const& c : commands)
+            if (c.votes_with_tokens()) return true;
+        return false;
+    }
 };
 
 // What a node tells its owner.
 class node_listener {
 public:
     // `server`: which one it is, in whatever words, the same for all addresses of one server; empty: unknown.
-    virtual void on_up(std::size_t node, std::string const& server) = 0;
+    virtual void on_up(std::size_t node, std::string const& server, quorum::node_facts const& facts) = 0;
     virtual void on_down(std::size_t node, error_code why, std::string const& text) = 0;
     virtual void on_stopped(std::size_t node) = 0;
 
@@ -82,8 +108,10 @@ public:
     // Executes a batch. Precondition: usable, between on_up and on_down. Writes one reply a command and completes with
     // no error, or completes with the reason why the connection was lost. Requests are executed by the server in the order
     // of these calls. Completes before on_down does, or at the latest soon after it; cannot be cancelled.
-    // `work` and `replies` must live until then.
-    virtual void exec(batch const& work, std::vector<reply>& replies, exec_handler handler) = 0;
+    // `id`: which server it must be, and must still be after the last command, for those that vote with tokens; if not, they
+    // failed with errc::node_not_admitted.
+    // `work`, `id` and `replies` must live until then.
+    virtual void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler) = 0;
 };
 
 }  // namespace redlock::detail

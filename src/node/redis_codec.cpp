@@ -1,10 +1,13 @@
 #include "node/redis_codec.hpp"
 
-#include "node/scripts.hpp"
+#include "node/fence_scripts.hpp"
+#include "node/server_facts.hpp"
 
 #include <algorithm>
 #include <cassert>
+#include <charconv>
 #include <string>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -21,54 +24,201 @@ boost::redis::request::config one_connection_only() noexcept
     return c;
 }
 
+std::vector<script const*> scripts_of_nodes()
+{
+    return {&extend_script(),       &release_script(), &fence_acquire_script(), &fence_confirm_script(),
+            &fence_extend_script(), &inspect_script(), &mark_script(),          &admit_script()};
+}
+
 namespace {
+
+template <class Number>
+Number to_number(std::string_view text)
+{
+    Number n{0};
+    std::from_chars(text.data(), text.data() + text.size(), n);
+    return n;
+}
+
+std::string fence_key(std::string_view name) { return std::string{name}.append(fence_suffix); }
+
+bool same_call(command const& a, command const& b) noexcept
+{
+    return b.what == verb::extend && a.fenced == b.fenced && a.retention == b.retention;
+}
 
 std::size_t run_of_extensions(std::vector<command> const& commands, std::size_t first)
 {
     std::size_t const end = std::min(commands.size(), first + extensions_per_call);
     std::size_t i = first;
-    while (i < end && commands[i].what == verb::extend) ++i;
+    while (i < end && same_call(commands[first], commands[i])) ++i;
     return i - first;
 }
 
-void push_extensions(boost::redis::request& request, command const* first, std::size_t count)
-{
-    std::vector<std::string> arguments;
-    arguments.reserve(2 + 3 * count);
-    arguments.push_back(extend_script().sha1);
-    arguments.push_back(std::to_string(count));
-    for (std::size_t i = 0; i < count; ++i) arguments.emplace_back(first[i].key);
-    for (std::size_t i = 0; i < count; ++i) {
-        arguments.emplace_back(first[i].value);
-        arguments.push_back(std::to_string(first[i].ttl.count()));
+// Builds one EVALSHA.
+class script_call {
+public:
+    script_call(script const& s, std::size_t keys) : words_{s.sha1, std::to_string(keys)} {}
+
+    script_call& operator<<(std::string_view word)
+    {
+        words_.emplace_back(word);
+        return *this;
     }
-    request.push_range("EVALSHA", arguments);
+    script_call& operator<<(std::uint64_t number) { return *this << std::string_view{std::to_string(number)}; }
+    script_call& operator<<(std::chrono::milliseconds d) { return *this << static_cast<std::uint64_t>(d.count()); }
+
+    void push_to(boost::redis::request& request) const { request.push_range("EVALSHA", words_); }
+
+private:
+    std::vector<std::string> words_;
+};
+
+script_call extensions(command const* first, std::size_t count)
+{
+    script_call call{extend_script(), count};
+    for (std::size_t i = 0; i < count; ++i) call << first[i].key;
+    for (std::size_t i = 0; i < count; ++i) call << first[i].value << first[i].ttl;
+    return call;
+}
+
+script_call extensions_with_tokens(command const* first, std::size_t count, std::string_view id)
+{
+    bool const refresh = std::any_of(first, first + count, [](command const& c) { return c.refresh; });
+    script_call call{fence_extend_script(), 2 + 2 * count};
+    call << node_record_key << high_water_key;
+    for (std::size_t i = 0; i < count; ++i) call << first[i].key << fence_key(first[i].key);
+    call << id << first->retention << "1" << (refresh ? "1" : "0");
+    for (std::size_t i = 0; i < count; ++i) call << first[i].value << first[i].token << first[i].ttl;
+    return call;
+}
+
+script_call with_tokens(command const& c, std::string_view id)
+{
+    script_call call{c.what == verb::acquire ? fence_acquire_script() : fence_confirm_script(), 4};
+    call << c.key << fence_key(c.key) << node_record_key << high_water_key << id << c.value;
+    if (c.what == verb::acquire) {
+        call << c.ttl << c.token << std::uint64_t{c.block} << c.retention;
+    } else {
+        call << c.token << c.retention;
+    }
+    return call;
+}
+
+script_call of_admission(command const& c)
+{
+    if (c.what == verb::inspect) return std::move(script_call{inspect_script(), 2} << node_record_key << high_water_key);
+    script_call call{c.what == verb::mark ? mark_script() : admit_script(), 2};
+    call << node_record_key << high_water_key << c.id;
+    if (c.what == verb::mark) {
+        call << c.value;
+    } else {
+        call << c.token << c.ttl << c.value;
+    }
+    return call;
+}
+
+void push(boost::redis::request& request, command const* first, std::size_t count, std::string_view id)
+{
+    command const& c = *first;
+    switch (c.what) {
+    case verb::acquire:
+        if (c.fenced) return with_tokens(c, id).push_to(request);
+        return request.push("SET", c.key, c.value, "NX", "PX", std::to_string(c.ttl.count()));
+    case verb::confirm: return with_tokens(c, id).push_to(request);
+    case verb::extend: return (c.fenced ? extensions_with_tokens(first, count, id) : extensions(first, count)).push_to(request);
+    case verb::release: return request.push("EVALSHA", release_script().sha1, "1", c.key, c.value);
+    case verb::inspect:
+    case verb::mark:
+    case verb::admit: return of_admission(c).push_to(request);
+    }
+}
+
+bool is_error(resp3::node_view const& node) noexcept
+{
+    return node.data_type == resp3::type::simple_error || node.data_type == resp3::type::blob_error;
+}
+
+// What a script with tokens answered.
+reply to_reply(int answer)
+{
+    switch (answer) {
+    case 1: return {vote::granted, {}, {}};
+    case 2: {
+        reply r{vote::granted, {}, {}};
+        r.planted = true;
+        return r;
+    }
+    case fence_refused:
+    case fence_overtaken: return {vote::refused, {}, {}};
+    case fence_not_admitted: return {vote::failed, errc::node_not_admitted, "it does not remember its admission"};
+    case fence_ttl_too_long: return {vote::failed, errc::ttl_too_long, {}};
+    case fence_no_counter: return {vote::failed, errc::unexpected_reply, "the key of the counter (NAME:fence) holds something else"};
+    default: return {vote::failed, errc::unexpected_reply, {}};
+    }
 }
 
 }  // namespace
 
-redis_request::redis_request(batch const& work) : request{one_connection_only()}
+redis_request::redis_request(batch const& work, std::string_view id, request_extras more) : request{one_connection_only()}
 {
     auto const& commands = work.commands;
-    calls.reserve(commands.size());
+    calls.reserve(commands.size() + (more.identity ? 1 : 0));
+    if (more.load_scripts) {
+        for (script const* s : scripts_of_nodes()) {
+            request.push("SCRIPT", "LOAD", s->text);
+            calls.push_back({wire_call::kind::load_script});
+        }
+    }
     for (std::size_t i = 0; i < commands.size();) {
         command const& c = commands[i];
-        std::size_t count = 1;
-        switch (c.what) {
-        case verb::acquire: request.push("SET", c.key, c.value, "NX", "PX", std::to_string(c.ttl.count())); break;
-        case verb::release: request.push("EVALSHA", release_script().sha1, "1", c.key, c.value); break;
-        case verb::extend:
-            count = run_of_extensions(commands, i);
-            push_extensions(request, &c, count);
-            break;
-        }
-        calls.push_back({c.what, i, count});
+        std::size_t const count = c.what == verb::extend ? run_of_extensions(commands, i) : 1;
+        push(request, &c, count, id);
+        calls.push_back({wire_call::kind::commands, c.what, c.fenced, i, count});
         i += count;
+    }
+    if (more.identity) {
+        request.push("INFO", "replication");
+        calls.push_back({wire_call::kind::identity});
     }
 }
 
-reply_reader::reply_reader(std::vector<wire_call> const& calls, std::vector<reply>& replies)
-    : calls_{calls}, replies_{replies}
+void facts_reader::on_element(std::size_t index, std::string_view value)
+{
+    switch (index) {
+    case 0:
+        facts_.id = value;
+        says_its_id_ = !value.empty();
+        break;
+    case 1: facts_.master = value.empty() || value == "master"; break;
+    case 4: record_ = value; break;
+    case 5:
+        has_high_water_ = !value.empty();
+        facts_.high_water = to_number<quorum::token_number>(value);
+        break;
+    default: break;
+    }
+}
+
+// The record is "ID BASE MAXTTL MARK", of fixed widths up to the mark.
+quorum::node_facts facts_reader::take()
+{
+    constexpr std::size_t id_width = 40, base_at = 41, base_width = 16, ttl_at = 58, ttl_width = 10, mark_at = 69;
+    if (record_.size() > mark_at) {
+        std::string_view const record{record_};
+        auto const id = record.substr(0, id_width);
+        bool const ever_admitted = id.find_first_not_of('0') != std::string_view::npos;
+        if (ever_admitted && has_high_water_) facts_.admitted = id;
+        if (auto const mark = record.substr(mark_at); mark != "-") facts_.mark = mark;
+        facts_.high_water = std::max(facts_.high_water, to_number<quorum::token_number>(record.substr(base_at, base_width)));
+        facts_.max_ttl = std::chrono::milliseconds{to_number<std::int64_t>(record.substr(ttl_at, ttl_width))};
+    }
+    if (!says_its_id_) facts_.id = facts_.admitted;
+    return std::exchange(facts_, {});
+}
+
+reply_reader::reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies)
+    : calls_{calls}, id_{id}, replies_{replies}, not_the_one_{vote::failed, errc::node_not_admitted, "it is another server than before"}
 {
     for (reply& r : replies_) r = reply{vote::failed, errc::unexpected_reply, {}};
 }
@@ -78,24 +228,23 @@ bool reply_reader::is_noscript(reply const& r) noexcept
     return r.error == errc::server_error && r.detail.starts_with("NOSCRIPT");
 }
 
-void reply_reader::on_node(std::size_t index, resp3::node_view const& node)
+void reply_reader::on_node(std::size_t index, node_view const& node)
 {
     if (index >= calls_.size()) return;  // more answers than calls: Boost.Redis counts them, so this is its bug
     wire_call const& call = calls_[index];
+    if (call.is == wire_call::kind::load_script) return;  // the calls behind it show whether it failed
+    if (call.is == wire_call::kind::identity) return on_identity(node);
     assert(call.first + call.count <= replies_.size());
 
-    bool const error = node.data_type == resp3::type::simple_error || node.data_type == resp3::type::blob_error;
-    if (error && node.depth == 0) return on_error(call, node.value);
-    switch (call.what) {
-    case verb::acquire: return on_acquire(replies_[call.first], node);
-    case verb::release: return on_number(replies_[call.first], node);
-    case verb::extend:
-        if (array_of_ != index + 1) {
-            array_of_ = index + 1;
-            element_ = 0;
-        }
-        return on_extend(call, node);
+    if (node.depth == 0 && is_error(node)) return on_error(call, node.value);
+    if (array_of_ != index + 1) {
+        array_of_ = index + 1;
+        element_ = 0;
     }
+    reply& r = replies_[call.first];
+    if (call.what == verb::acquire && !call.fenced) return on_plain_acquire(r, node);
+    if (node.depth == 1) return on_element(call, element_++, node.value);
+    if (call.what == verb::release || call.what == verb::confirm || call.what == verb::admit) on_number(call, r, node);
 }
 
 void reply_reader::on_error(wire_call const& call, std::string_view text)
@@ -110,25 +259,82 @@ void reply_reader::on_error(wire_call const& call, std::string_view text)
     if (is_noscript(replies_[call.first])) noscript_ = true;
 }
 
-void reply_reader::on_acquire(reply& r, resp3::node_view const& node)
+void reply_reader::on_plain_acquire(reply& r, node_view const& node)
 {
     if (node.depth != 0) return;
     if (node.data_type == resp3::type::null) r = reply{vote::refused, {}, {}};
     if (node.data_type == resp3::type::simple_string && node.value == "OK") r = reply{vote::granted, {}, {}};
 }
 
-void reply_reader::on_number(reply& r, resp3::node_view const& node)
+void reply_reader::on_number(wire_call const& call, reply& r, node_view const& node)
 {
     if (node.data_type != resp3::type::number) return;
-    if (node.value == "1") r = reply{vote::granted, {}, {}};
-    if (node.value == "0") r = reply{vote::refused, {}, {}};
+    auto const number = to_number<int>(node.value);
+    if (call.what == verb::confirm) {
+        r = to_reply(number);
+    } else if (call.what == verb::admit) {
+        r = reply{number > 0 ? vote::granted : vote::refused, {}, {}};
+    } else if (node.value == "1") {
+        r = reply{vote::granted, {}, {}};
+    } else if (node.value == "0") {
+        r = reply{vote::refused, {}, {}};
+    }
 }
 
-void reply_reader::on_extend(wire_call const& call, resp3::node_view const& node)
+// The elements of the arrays that scripts answer.
+void reply_reader::on_element(wire_call const& call, std::size_t element, std::string_view value)
 {
-    if (node.depth != 1) return;
-    if (element_ < call.count) on_number(replies_[call.first + element_], node);
-    ++element_;
+    reply& r = replies_[call.first];
+    switch (call.what) {
+    case verb::extend:
+        if (element >= call.count) return;
+        if (call.fenced) {
+            replies_[call.first + element] = to_reply(to_number<int>(value));
+        } else if (value == "0" || value == "1") {
+            replies_[call.first + element] = reply{value == "1" ? vote::granted : vote::refused, {}, {}};
+        }
+        return;
+    case verb::acquire:
+        if (element == 0) r = to_reply(to_number<int>(value));
+        if (element == 1 && r.error == errc::ttl_too_long) r.detail = "this node allows up to " + std::string{value} + " ms";
+        if (element == 1 && !r.error) r.counter = to_number<quorum::token_number>(value);
+        return;
+    case verb::mark:
+        if (element == 0) r = reply{value == "0" || value == "1" ? vote::granted : vote::refused, {}, {}};
+        if (element == 1) r.detail = value;
+        return;
+    case verb::inspect:
+        facts_.on_element(element, value);
+        if (element == 5) {
+            r = reply{vote::granted, {}, {}};
+            r.facts = std::make_shared<quorum::node_facts const>(facts_.take());
+        }
+        return;
+    case verb::confirm:
+    case verb::release:
+    case verb::admit: return;
+    }
+}
+
+void reply_reader::on_identity(node_view const& node)
+{
+    if (node.depth != 0) return;
+    if (is_error(node)) {
+        not_the_one_ = {vote::failed, errc::server_error, std::string{node.value}};
+        return;
+    }
+    is_the_one_ = field_of_info(node.value, "master_replid") == id_ && field_of_info(node.value, "role") == "master";
+}
+
+void reply_reader::conclude()
+{
+    bool const asked = !calls_.empty() && calls_.back().is == wire_call::kind::identity;
+    if (!asked || is_the_one_) return;
+    for (wire_call const& call : calls_) {
+        bool const votes = call.fenced && (call.what == verb::acquire || call.what == verb::confirm || call.what == verb::extend);
+        for (std::size_t i = 0; votes && i < call.count; ++i)
+            if (!is_noscript(replies_[call.first + i])) replies_[call.first + i] = not_the_one_;
+    }
 }
 
 }  // namespace redlock::detail

@@ -3,11 +3,15 @@
 #define REDLOCK_NODE_REDIS_CODEC_HPP
 
 #include "node/node.hpp"
+#include "node/scripts.hpp"
 
 #include <boost/redis/request.hpp>
 #include <boost/redis/resp3/node.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::detail {
@@ -20,43 +24,86 @@ boost::redis::request::config one_connection_only() noexcept;
 
 // One call on the wire and the commands of the batch that it carries.
 struct wire_call {
-    verb what;
-    std::size_t first;
-    std::size_t count;
+    enum class kind : std::uint8_t {
+        commands,
+        load_script,
+        identity,  // which server this is: the votes with tokens before it count only if it is the one that was meant
+    };
+    kind is;
+    verb what{};
+    bool fenced{false};
+    std::size_t first{0};
+    std::size_t count{0};
+};
+
+// All scripts that commands need.
+std::vector<script const*> scripts_of_nodes();
+
+// What a message has besides its commands.
+struct request_extras {
+    bool load_scripts{false};  // first
+    bool identity{false};      // last
 };
 
 class redis_request final : public wire_form {
 public:
-    explicit redis_request(batch const& work);
+    // `id`: the server that votes with tokens are asked of.
+    explicit redis_request(batch const& work, std::string_view id = {}, request_extras more = {});
 
     boost::redis::request request;
     std::vector<wire_call> calls;
+};
+
+// What inspect_script answered, element by element.
+class facts_reader {
+public:
+    void on_element(std::size_t index, std::string_view value);
+
+    // False when the server keeps to itself which one it is; then the id is the one in its record.
+    bool says_its_id() const noexcept { return says_its_id_; }
+    quorum::node_facts take();
+
+private:
+    quorum::node_facts facts_;
+    std::string record_;
+    bool has_high_water_{false};
+    bool says_its_id_{false};
 };
 
 // Turns the answers to a redis_request into replies. It is tolerant: whatever a server sends becomes a vote, and never an
 // error of the connection.
 class reply_reader {
 public:
-    // Both must live as long as the reader is used. Every reply starts as "unexpected": what never came is no vote.
-    reply_reader(std::vector<wire_call> const& calls, std::vector<reply>& replies);
+    // All must live as long as the reader is used. Every reply starts as "unexpected": what never came is no vote.
+    reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies);
 
     // One RESP3 node of the answer to call `index`.
     void on_node(std::size_t index, boost::redis::resp3::node_view const& node);
+
+    // All answers are there.
+    void conclude();
 
     // Commands whose script the server did not know; nothing was executed for them.
     bool has_noscript() const noexcept { return noscript_; }
     static bool is_noscript(reply const& r) noexcept;
 
 private:
+    using node_view = boost::redis::resp3::node_view;
+
     void on_error(wire_call const& call, std::string_view text);
-    void on_acquire(reply& r, boost::redis::resp3::node_view const& node);
-    void on_number(reply& r, boost::redis::resp3::node_view const& node);
-    void on_extend(wire_call const& call, boost::redis::resp3::node_view const& node);
+    void on_identity(node_view const& node);
+    void on_plain_acquire(reply& r, node_view const& node);
+    void on_number(wire_call const& call, reply& r, node_view const& node);
+    void on_element(wire_call const& call, std::size_t element, std::string_view value);
 
     std::vector<wire_call> const& calls_;
+    std::string_view id_;
     std::vector<reply>& replies_;
     std::size_t element_{0};       // of the array being read
     std::size_t array_of_{0};      // the call whose array is being read, plus one
+    facts_reader facts_;
+    bool is_the_one_{false};       // the server showed the id, and is a master
+    reply not_the_one_;            // what votes with tokens become otherwise
     bool noscript_{false};
 };
 

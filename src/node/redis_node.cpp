@@ -1,6 +1,7 @@
 #include "node/redis_node.hpp"
 
 #include "node/boost_redis_compat.hpp"
+#include "node/fence_scripts.hpp"
 #include "node/redis_codec.hpp"
 #include "node/scripts.hpp"
 #include "node/server_facts.hpp"
@@ -35,6 +36,7 @@ bool is_parse_error(error_code ec) noexcept
 
 // In place of an expected answer: a section of INFO.
 constexpr char is_info[] = "(INFO)";
+constexpr char is_inspection[] = "(inspect)";
 
 bool is_error(node_view const& node) noexcept
 {
@@ -53,7 +55,8 @@ public:
           timer_{strand_},
           pause_{settings.reconnect_delay_min, settings.reconnect_delay_max},
           random_{std::random_device{}()},
-          has_password_{!address.password.empty()}
+          has_password_{!address.password.empty()},
+          identity_{settings.identity}
     {
         redis_.addr = {address.host, std::to_string(address.port)};
         redis_.username = address.username;
@@ -76,10 +79,12 @@ public:
             handshake_.push("INFO", section);
             handshake_answers_.push_back(is_info);
         }
-        for (script const* s : {&extend_script(), &release_script()}) {
+        for (script const* s : scripts_of_nodes()) {
             handshake_.push("SCRIPT", "LOAD", s->text);
             handshake_answers_.push_back(s->sha1);
         }
+        handshake_.push("EVALSHA", inspect_script().sha1, "2", node_record_key, high_water_key);
+        handshake_answers_.push_back(is_inspection);
         ping_.push("PING");
     }
 
@@ -105,14 +110,18 @@ public:
         }
     }
 
-    void exec(batch const& work, std::vector<reply>& replies, exec_handler handler);
+    void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
 
 private:
     enum class state { idle, connecting, usable, pausing, stopped };
 
     // What is being waited for, and where its answers go.
     struct exchange {
-        explicit exchange(std::vector<wire_call> const& calls, std::vector<reply>& replies) : reader{calls, replies} {}
+        exchange(std::unique_ptr<redis_request> mine, redis_request const& sent, std::string_view id, std::vector<reply>& replies)
+            : own{std::move(mine)}, reader{sent.calls, id, replies}
+        {
+        }
+        std::unique_ptr<redis_request> const own;  // what was sent, unless it is shared
         reply_reader reader;
         node_sink sink;
     };
@@ -125,7 +134,10 @@ private:
     void explain(error_code ec);
     void watch();
     void ping();
-    void load_scripts_and_repeat(batch const& work, std::vector<reply>& replies, exec_handler handler);
+    void send(redis_request const& what, std::unique_ptr<redis_request> mine, std::string_view id, std::vector<reply>& replies,
+              asio::any_completion_handler<void(error_code, bool noscript)> handler);
+    void load_scripts_and_repeat(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
+    request_extras extras_for(batch const& work) const;
     void stopped();
 
     char const* refusal_hint() const noexcept
@@ -157,6 +169,7 @@ private:
     quorum::backoff pause_;
     std::minstd_rand random_;
     bool has_password_;
+    identity_check identity_;
 
     std::size_t index_{0};
     std::weak_ptr<node_listener> listener_;
@@ -164,6 +177,8 @@ private:
     bool stopping_{false};
     std::shared_ptr<redis::connection> connection_;
     server_facts facts_;
+    facts_reader inspected_;
+    std::size_t inspected_elements_{0};
     std::string hello_key_;     // the last element of its map that was a key
     error_code refused_with_;   // what went wrong in our part of the handshake
     std::string server_words_;
@@ -177,6 +192,8 @@ void redis_node::impl::connect()
     refused_with_ = {};
     server_words_.clear();
     facts_ = {};
+    inspected_ = {};
+    inspected_elements_ = 0;
     hello_key_.clear();
     outstanding_ = 0;
     auto const c = connection_ = make_connection(strand_);
@@ -200,8 +217,13 @@ void redis_node::impl::check_handshake(std::size_t call, node_view const& node)
 {
     if (refused_with_ || call >= handshake_answers_.size()) return;
     if (call == 0 && node.depth == 1) return read_hello(node.value);
-    if (node.depth > 0) return;
     std::string const& expected = handshake_answers_[call];
+    if (expected == is_inspection) {
+        // Who may not inspect can still do without tokens.
+        if (node.depth == 1) inspected_.on_element(inspected_elements_++, node.value);
+        return;
+    }
+    if (node.depth > 0) return;
     if (expected == is_info) {
         if (!is_error(node)) facts_.read_info(node.value);
         return;
@@ -245,7 +267,7 @@ void redis_node::impl::on_handshake(std::shared_ptr<redis::connection> const& c,
     pause_.reset();
     progress();
     watch();
-    if (auto const listener = listener_.lock()) listener->on_up(index_, facts_.run_id);
+    if (auto const listener = listener_.lock()) listener->on_up(index_, facts_.run_id, inspected_.take());
 }
 
 void redis_node::impl::on_run_ended(std::shared_ptr<redis::connection> const& c, error_code ec)
@@ -307,32 +329,52 @@ void redis_node::impl::ping()
                             }));
 }
 
-void redis_node::impl::exec(batch const& work, std::vector<reply>& replies, exec_handler handler)
+request_extras redis_node::impl::extras_for(batch const& work) const
+{
+    bool const look = identity_ == identity_check::every_message && inspected_.says_its_id();
+    return {.load_scripts = false, .identity = look && work.votes_with_tokens()};
+}
+
+void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
 {
     assert(state_ == state::usable && connection_);
-    if (!work.wire) work.wire = std::make_unique<redis_request>(work);
-    auto const& wire = static_cast<redis_request const&>(*work.wire);
     replies.resize(work.commands.size());
-
-    auto const e = std::make_shared<exchange>(wire.calls, replies);
-    e->sink = [raw = e.get()](std::size_t call, node_view const& node) { raw->reader.on_node(call, node); };
+    // Votes with tokens name the server, so each node gets bytes of its own.
+    std::unique_ptr<redis_request> mine;
+    if (work.votes_with_tokens()) {
+        mine = std::make_unique<redis_request>(work, id, extras_for(work));
+    } else if (!work.wire) {
+        work.wire = std::make_unique<redis_request>(work);
+    }
+    auto const& wire = mine ? *mine : static_cast<redis_request const&>(*work.wire);
     if (outstanding_++ == 0) progress();
-
-    auto done = [self = shared_from_this(), c = connection_, e, &work, &replies,
-                 handler = std::move(handler)](error_code ec, std::size_t) mutable {
+    auto done = [self = shared_from_this(), c = connection_, &work, id, &replies,
+                 handler = std::move(handler)](error_code ec, bool noscript) mutable {
         if (c == self->connection_) {
             --self->outstanding_;
             self->progress();
         }
-        if (ec) return std::move(handler)(errc::node_unreachable);
-        if (e->reader.has_noscript()) return self->load_scripts_and_repeat(work, replies, std::move(handler));
-        std::move(handler)(error_code{});
+        if (!ec && noscript) return self->load_scripts_and_repeat(work, id, replies, std::move(handler));
+        std::move(handler)(ec);
     };
-    connection_->async_exec(wire.request, make_adapter(e->sink), asio::bind_executor(strand_, std::move(done)));
+    send(wire, std::move(mine), id, replies, std::move(done));
+}
+
+void redis_node::impl::send(redis_request const& what, std::unique_ptr<redis_request> mine, std::string_view id,
+                            std::vector<reply>& replies, asio::any_completion_handler<void(error_code, bool noscript)> handler)
+{
+    auto const e = std::make_shared<exchange>(std::move(mine), what, id, replies);
+    e->sink = [raw = e.get()](std::size_t call, node_view const& node) { raw->reader.on_node(call, node); };
+    auto done = [e, handler = std::move(handler)](error_code ec, std::size_t) mutable {
+        if (ec) return std::move(handler)(errc::node_unreachable, false);
+        e->reader.conclude();
+        std::move(handler)(error_code{}, e->reader.has_noscript());
+    };
+    connection_->async_exec(what.request, make_adapter(e->sink), asio::bind_executor(strand_, std::move(done)));
 }
 
 // SCRIPT FLUSH, or a server that evicted its scripts: nothing of those calls was executed, so they can be repeated.
-void redis_node::impl::load_scripts_and_repeat(batch const& work, std::vector<reply>& replies, exec_handler handler)
+void redis_node::impl::load_scripts_and_repeat(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
 {
     if (state_ != state::usable) return std::move(handler)(errc::node_unreachable);
 
@@ -347,24 +389,18 @@ void redis_node::impl::load_scripts_and_repeat(batch const& work, std::vector<re
         again->work.commands.push_back(work.commands[i]);
         again->where.push_back(i);
     }
-    auto const sink = std::make_shared<node_sink>([](std::size_t, node_view const&) {});  // the repeated calls show if it failed
-    auto load_done = [self = shared_from_this(), again, sink, &replies, handler = std::move(handler)](error_code ec, std::size_t) mutable {
-        if (ec || self->state_ != state::usable) return std::move(handler)(errc::node_unreachable);
-        auto& target = again->replies;
-        target.resize(again->where.size());
-        again->work.wire = std::make_unique<redis_request>(again->work);
-        auto const& wire = static_cast<redis_request const&>(*again->work.wire);
-        auto const e = std::make_shared<exchange>(wire.calls, target);
-        e->sink = [raw = e.get()](std::size_t call, node_view const& node) { raw->reader.on_node(call, node); };
-        auto done = [self, again, e, &replies, handler = std::move(handler)](error_code ec2, std::size_t) mutable {
-            self->progress();
-            if (ec2) return std::move(handler)(errc::node_unreachable);
-            for (std::size_t i = 0; i < again->where.size(); ++i) replies[again->where[i]] = std::move(again->replies[i]);
-            std::move(handler)(error_code{});
-        };
-        self->connection_->async_exec(wire.request, make_adapter(e->sink), asio::bind_executor(self->strand_, std::move(done)));
+    again->replies.resize(again->where.size());
+    auto extras = extras_for(again->work);
+    extras.load_scripts = true;
+    auto mine = std::make_unique<redis_request>(again->work, id, extras);
+    auto const& wire = *mine;
+    auto done = [self = shared_from_this(), again, &replies, handler = std::move(handler)](error_code ec, bool) mutable {
+        self->progress();
+        if (ec) return std::move(handler)(ec);
+        for (std::size_t i = 0; i < again->where.size(); ++i) replies[again->where[i]] = std::move(again->replies[i]);
+        std::move(handler)(error_code{});
     };
-    connection_->async_exec(handshake_, make_adapter(*sink), asio::bind_executor(strand_, std::move(load_done)));
+    send(wire, std::move(mine), id, again->replies, std::move(done));
 }
 
 void redis_node::impl::stopped()
@@ -387,9 +423,9 @@ void redis_node::start(std::size_t index, std::weak_ptr<node_listener> listener)
 
 void redis_node::stop() { impl_->stop(); }
 
-void redis_node::exec(batch const& work, std::vector<reply>& replies, exec_handler handler)
+void redis_node::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
 {
-    impl_->exec(work, replies, std::move(handler));
+    impl_->exec(work, id, replies, std::move(handler));
 }
 
 }  // namespace redlock::detail

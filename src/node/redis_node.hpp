@@ -21,7 +21,7 @@ public:
     std::string const& name() const noexcept override;
     void start(std::size_t index, std::weak_ptr<node_listener> listener) override;
     void stop() override;
-    void exec(batch const& work, std::vector<reply>& replies, exec_handler handler) override;
+    void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler) override;
 
 private:
     class impl;

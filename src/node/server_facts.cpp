@@ -2,10 +2,7 @@
 
 namespace redlock::detail {
 
-namespace {
-
-// The value of a line "name:value".
-std::string_view field(std::string_view text, std::string_view name)
+std::string_view field_of_info(std::string_view text, std::string_view name)
 {
     for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
         bool const begins_a_line = at == 0 || text[at - 1] == '\n';
@@ -16,6 +13,8 @@ std::string_view field(std::string_view text, std::string_view name)
     }
     return {};
 }
+
+namespace {
 
 void keep(std::string& what, std::string_view found)
 {
@@ -32,9 +31,9 @@ void server_facts::read_hello(std::string_view key, std::string_view value)
 
 void server_facts::read_info(std::string_view text)
 {
-    keep(run_id, field(text, "run_id"));
-    keep(maxmemory, field(text, "maxmemory"));
-    keep(maxmemory_policy, field(text, "maxmemory_policy"));
+    keep(run_id, field_of_info(text, "run_id"));
+    keep(maxmemory, field_of_info(text, "maxmemory"));
+    keep(maxmemory_policy, field_of_info(text, "maxmemory_policy"));
 }
 
 std::optional<std::string> objection_to(server_facts const& facts)

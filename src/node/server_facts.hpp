@@ -8,6 +8,9 @@
 
 namespace redlock::detail {
 
+// The value of a line "name:value" in an answer to INFO; empty if there is none.
+std::string_view field_of_info(std::string_view text, std::string_view name);
+
 // Empty: the server does not say, or its rules forbid us to ask.
 struct server_facts {
     std::string mode;              // of HELLO: standalone, cluster, sentinel

@@ -1,18 +1,23 @@
-// One attempt to acquire: a round of SET NX PX and what its votes add up to.
+// One attempt to acquire: a round of grants and what its votes add up to. With tokens, a node's grant carries the last token that it
+// gave; the largest of a majority is the attempt's, and it is a lease when a majority has confirmed it (docs/proof.md).
 #ifndef REDLOCK_QUORUM_ACQUIRE_MACHINE_HPP
 #define REDLOCK_QUORUM_ACQUIRE_MACHINE_HPP
 
+#include "quorum/node_facts.hpp"
 #include "quorum/tenure.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
 
+#include <array>
+#include <bitset>
 #include <cstddef>
+#include <optional>
 
 namespace redlock::quorum {
 
 enum class acquire_outcome {
     pending,
-    granted,             // a majority granted, in time
+    granted,             // a majority granted, and confirmed the token, in time
     contended,           // so many refused that no majority was left
     no_majority,         // neither: failed nodes leave open what it would have been
     validity_exhausted,  // a majority granted, but nothing is left of the lease
@@ -23,29 +28,48 @@ public:
     // `sent`: the time before the first byte went out. Everything is counted from there (distlock page: T1).
     acquire_machine(std::size_t nodes, time_point sent, timing const& t) noexcept;
 
-    // A node's vote. Returns the outcome when this vote decides the attempt, `pending` otherwise. Votes after the
-    // decision still count for the tenure: a late grant makes the lease stand on one node more.
-    acquire_outcome on_vote(std::size_t node, vote v, time_point now) noexcept;
+    // A node's vote. `counter`: the last token that it granted; always 0 without tokens. Returns the outcome when this vote decides
+    // the attempt, `pending` otherwise. Votes after the decision still count for the tenure: a late grant makes the lease stand on
+    // one node more.
+    acquire_outcome on_vote(std::size_t node, vote v, time_point now, token_number counter = 0) noexcept;
 
-    // The node timeout passed: nodes that have not answered count as failed. Returns the outcome if this decides.
+    // A majority granted, with different tokens: the others must confirm the largest. True once.
+    bool wants_confirmation(time_point now) noexcept;
+
+    // A node's answer to that: refused when the key is not ours any more, or a larger token was seen there (the guard).
+    acquire_outcome on_confirmation(std::size_t node, vote v, time_point now) noexcept;
+
+    // The node timeout passed: what has not been answered counts as failed. Returns the outcome if this decides.
     acquire_outcome on_timeout(time_point now) noexcept;
 
     acquire_outcome outcome() const noexcept { return outcome_; }
     ballot const& votes() const noexcept { return votes_; }
     tenure const& holders() const noexcept { return holders_; }
     time_point sent() const noexcept { return sent_; }
-    time_point times_out() const noexcept { return sent_ + timing_.node_timeout; }
+    time_point times_out() const noexcept { return asked_ + timing_.node_timeout; }
+
+    // The last token of the attempt, once a majority has granted.
+    std::optional<token_number> token() const noexcept { return token_; }
+
+    // Whether a grant with this counter can stand for the attempt's token: it is that, or can still be raised to it.
+    bool fits(token_number counter) const noexcept { return !token_ || counter <= *token_; }
 
     // Until when a grant of this round is good.
     time_point deadline() const noexcept { return sent_ + timing_.validity; }
 
 private:
+    void choose_token() noexcept;
     acquire_outcome decide(time_point now) noexcept;
 
     timing timing_;
     time_point sent_;
+    time_point asked_;  // the last round, the confirmations if there was one
     ballot votes_;
     tenure holders_;
+    std::array<token_number, nodes_max> counters_{};
+    std::bitset<nodes_max> confirmed_;
+    std::optional<token_number> token_;
+    bool wants_confirmation_{false};
     acquire_outcome outcome_{acquire_outcome::pending};
 };
 

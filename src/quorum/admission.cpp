@@ -8,10 +8,13 @@ namespace redlock::quorum {
 
 namespace {
 
-// Somebody else, or an operator, may have admitted a node that we cannot.
-constexpr duration look_again_after = std::chrono::seconds{1};
+// Somebody else, or an operator, may have admitted a node that waits. At first it is looked at often, as clients that start
+// together admit nodes for each other.
+constexpr duration look_after_min = std::chrono::milliseconds{10};
+constexpr duration look_after_max = std::chrono::seconds{1};
 
 bool is_waiting(standing s) noexcept { return s == standing::draining || s == standing::catching_up || s == standing::stranded; }
+bool is_looked_at(standing s) noexcept { return is_waiting(s) || s == standing::unidentified || s == standing::no_master; }
 
 }  // namespace
 
@@ -20,18 +23,25 @@ admission::admission(std::size_t nodes, admission_settings settings) : settings_
     assert(nodes >= 1 && nodes <= nodes_max);
 }
 
-void admission::on_facts(std::size_t node, node_facts const& facts, time_point now)
+void admission::on_facts(std::size_t node, node_facts const& facts, time_point asked, time_point now)
 {
     node_state& n = nodes_[node];
     bool const same_loss = n.facts.id == facts.id && !n.mark.empty() && n.mark == facts.mark;
     n.facts = facts;
-    n.seen = now;
-    n.asked = n.look_again = false;
+    n.seen = asked;
+    n.asked = n.look_again = n.gone = n.failing = false;
+    n.look_after = std::clamp(2 * n.look_after, look_after_min, look_after_max);
+    n.look_at = now + n.look_after;
     if (!facts.master) {
         n.state = standing::no_master;
+    } else if (facts.id.empty()) {
+        n.state = standing::unidentified;
     } else if (facts.admitted == facts.id) {
         n.state = standing::admitted;
         n.mark.clear();
+        n.look_after = {};
+        seen_admitted_ = true;
+        was_complete_ = was_complete_ || admitted() == nodes_.size();
     } else if (!same_loss || !is_waiting(n.state)) {
         n.state = standing::marking;
         n.mark.clear();
@@ -52,26 +62,43 @@ void admission::on_marked(std::size_t node, std::optional<std::string> const& ma
     n.state = standing::draining;
 }
 
-void admission::on_admit_answered(std::size_t node, bool admitted, time_point now)
+void admission::on_admit_answered(std::size_t node, bool admitted)
 {
     node_state& n = nodes_[node];
     n.asked = false;
     if (!is_waiting(n.state)) return;
     // Either way its facts are others now; what it may vote on must be what it says itself.
     n.look_again = true;
-    n.seen = now;
     if (!admitted) {
         n.state = standing::marking;
         n.mark.clear();
     }
 }
 
-void admission::on_gone(std::size_t node) { nodes_[node] = {}; }
+void admission::on_doubt(std::size_t node) { nodes_[node].look_again = true; }
+
+void admission::on_failed(std::size_t node, time_point now)
+{
+    node_state& n = nodes_[node];
+    if (n.gone) return;
+    n.asked = false;
+    n.look_again = n.failing = true;
+    n.look_after = std::clamp(2 * n.look_after, look_after_min, look_after_max);
+    n.look_at = now + n.look_after;
+}
+
+void admission::on_gone(std::size_t node)
+{
+    nodes_[node] = {};
+    nodes_[node].gone = true;
+}
 
 std::vector<admission_request> admission::requests(time_point now)
 {
-    for (node_state& n : nodes_)
+    for (node_state& n : nodes_) {
         if (n.state == standing::draining && drained(n, now)) n.state = standing::catching_up;
+        if (is_looked_at(n.state) && now >= n.look_at) n.look_again = true;
+    }
     found_the_cluster_if_it_is_new(now);
 
     using kind = admission_request::kind;
@@ -79,7 +106,7 @@ std::vector<admission_request> admission::requests(time_point now)
     bool read_others = false;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
-        if (n.asked) continue;
+        if (n.asked || (n.failing && now < n.look_at)) continue;
         if (n.look_again) {
             n.asked = true;
             result.push_back({kind::inspect, i, n.facts.id, {}, 0, {}});
@@ -88,13 +115,11 @@ std::vector<admission_request> admission::requests(time_point now)
             result.push_back({kind::mark, i, n.facts.id, settings_.fresh_mark(), 0, {}});
         } else if (n.state == standing::catching_up || n.state == standing::stranded) {
             bool const too_few = !founding_base_ && admitted() < intact_needed();
-            n.state = too_few && all_have_answered() ? standing::stranded : standing::catching_up;
+            // Where nobody remembers anything, the cluster is founded when the last drain is over.
+            n.state = too_few && admitted() > 0 && all_have_answered() ? standing::stranded : standing::catching_up;
             if (auto ready = admit(i)) {
                 n.asked = true;
                 result.push_back(std::move(*ready));
-            } else if (n.state == standing::stranded && now >= n.seen + look_again_after) {
-                n.asked = true;
-                result.push_back({kind::inspect, i, n.facts.id, {}, 0, {}});
             }
             read_others = read_others || !too_few;
         }
@@ -117,22 +142,35 @@ std::vector<admission_request> admission::requests(time_point now)
 // counts only where there is no trace of an admission.
 void admission::found_the_cluster_if_it_is_new(time_point now)
 {
-    auto const waits = [](node_state const& n) { return n.state == standing::draining || n.state == standing::catching_up; };
+    auto const waits = [](node_state const& n) { return is_waiting(n.state); };
     if (founding_base_) {
         if (std::none_of(nodes_.begin(), nodes_.end(), waits)) founding_base_.reset();
         return;
     }
-    bool const no_trace = std::all_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.facts.admitted.empty(); });
-    bool const no_drain = settings_.fresh && no_trace;
+    bool const no_drain = settings_.fresh && !seen_admitted_ && all_remember_nothing();
     bool const all_wait = std::all_of(nodes_.begin(), nodes_.end(), [&](node_state const& n) {
         return waits(n) && (no_drain || drained(n, now));
     });
-    if (!all_wait) return;
+    if (!all_wait || (!no_drain && !all_read_since_the_last_drain())) return;
     founding_base_ = settings_.wall_clock();
     for (node_state& n : nodes_) {
         n.state = standing::catching_up;
         founding_base_ = std::max(*founding_base_, n.facts.high_water);
     }
+}
+
+// What they said before may be out of date: somebody else may have founded the cluster since, and one of them has lost that again.
+bool admission::all_read_since_the_last_drain()
+{
+    time_point last{};
+    for (node_state const& n : nodes_) last = std::max(last, drained_at(n));
+    bool all = true;
+    for (node_state& n : nodes_) {
+        if (n.seen >= last) continue;
+        n.look_again = true;
+        all = false;
+    }
+    return all;
 }
 
 std::optional<admission_request> admission::admit(std::size_t node) const
@@ -164,9 +202,31 @@ std::optional<time_point> admission::next(time_point now) const
     for (node_state const& n : nodes_) {
         if (n.asked) continue;
         if (n.state == standing::draining) no_later_than(std::max(now, drained_at(n)));
-        if (n.state == standing::stranded) no_later_than(std::max(now, n.seen + look_again_after));
+        if (is_looked_at(n.state) || n.failing) no_later_than(std::max(now, n.look_at));
     }
     return result;
+}
+
+bool admission::all_remember_nothing() const noexcept
+{
+    auto const nothing = [](node_state const& n) { return n.facts.admitted.empty() && n.facts.high_water == 0; };
+    return std::all_of(nodes_.begin(), nodes_.end(), nothing);
+}
+
+bool admission::is_deciding(std::size_t node) const noexcept
+{
+    node_state const& n = nodes_[node];
+    if (n.failing) return false;
+    if (n.look_again && n.state == standing::admitted) return true;
+    bool const nobody_is_away = std::none_of(nodes_.begin(), nodes_.end(), [](node_state const& each) { return each.gone; });
+    switch (n.state) {
+    case standing::unknown: return !n.gone;
+    case standing::marking: return true;
+    // A new cluster is founded in a moment, by us or by somebody who started with us.
+    case standing::draining: return settings_.fresh && !was_complete_ && nobody_is_away && n.look_after < look_after_max;
+    case standing::catching_up: return founding_base_ || admitted() >= intact_needed();
+    default: return false;
+    }
 }
 
 bool admission::all_have_answered() const noexcept

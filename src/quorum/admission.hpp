@@ -5,8 +5,11 @@
 #ifndef REDLOCK_QUORUM_ADMISSION_HPP
 #define REDLOCK_QUORUM_ADMISSION_HPP
 
+#include "quorum/node_facts.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
+
+#include <redlock/status.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,28 +19,6 @@
 #include <vector>
 
 namespace redlock::quorum {
-
-using token_number = std::uint64_t;
-
-// What a node says of itself (inspect_script).
-struct node_facts {
-    std::string id;        // of the server now: a new one after each loss that is not a FLUSHALL
-    bool master{true};
-    std::string admitted;  // the id in its record; empty: there is no record, or it has no high-water mark
-    std::string mark;      // of the loss that somebody waits for; empty: none
-    token_number high_water{0};
-    duration max_ttl{};    // that its record allows
-};
-
-enum class standing {
-    unknown,    // it has not answered yet
-    admitted,
-    no_master,  // a replica: it must not vote
-    marking,    // a loss was seen; the mark that ties an admission to it is on its way
-    draining,   // waiting for the end of what was in flight
-    catching_up,// waiting for the high-water marks of ceil(N/2) admitted nodes
-    stranded,   // so few nodes are admitted that only an operator can say what was lost
-};
 
 // What to ask a node next.
 struct admission_request {
@@ -61,14 +42,20 @@ class admission {
 public:
     admission(std::size_t nodes, admission_settings settings);
 
-    // What a node said to inspect.
-    void on_facts(std::size_t node, node_facts const& facts, time_point now);
+    // What a node says of itself; it was asked at `asked`, or before: the epoch if nobody knows.
+    void on_facts(std::size_t node, node_facts const& facts, time_point asked, time_point now);
 
     // The mark that the node keeps now (ours, or one that was there), or none: it has another id, or is admitted meanwhile.
     void on_marked(std::size_t node, std::optional<std::string> const& mark, time_point now);
 
     // Whether it is admitted now; if not, its mark or its id is another one, and it all begins again.
-    void on_admit_answered(std::size_t node, bool admitted, time_point now);
+    void on_admit_answered(std::size_t node, bool admitted);
+
+    // Something that it answered needs an explanation: its facts may be others now.
+    void on_doubt(std::size_t node);
+
+    // It answered a question with an error, or not at all.
+    void on_failed(std::size_t node, time_point now);
 
     // The connection is gone: whatever it says next counts, nothing that it said before.
     void on_gone(std::size_t node);
@@ -84,6 +71,11 @@ public:
     // The id that messages to an admitted node carry.
     std::string const& id(std::size_t node) const noexcept { return nodes_[node].facts.id; }
 
+    // Whether the next answers may well admit it, so that who has a question for it should wait for them.
+    bool is_deciding(std::size_t node) const noexcept;
+
+    // When the drain ends.
+    time_point drained_at(std::size_t node) const noexcept { return drained_at(nodes_[node]); }
     // What is left of the drain.
     duration left(std::size_t node, time_point now) const noexcept;
 
@@ -92,26 +84,35 @@ public:
     // ceil(N/2): a majority has M - 1 other nodes, and of the N - 1 others so many that are read contain one of them.
     std::size_t intact_needed() const noexcept { return (nodes_.size() + 1) / 2; }
 
+
 private:
     struct node_state {
         standing state{standing::unknown};
         node_facts facts;
         std::string mark;        // that our drain belongs to
         time_point drains_from{};
-        time_point seen{};       // when its facts were learned
+        time_point seen{};       // its facts are not older than this
+        time_point look_at{};    // while it waits: when to see whether somebody else has admitted it
+        duration look_after{};   // and how long after that again
         bool asked{false};       // the answer to a request is awaited
         bool look_again{false};  // something happened there that only its facts explain
+        bool failing{false};     // it answers with errors
+        bool gone{false};        // the connection was lost, or could not be made
     };
 
     bool all_have_answered() const noexcept;
+    bool all_remember_nothing() const noexcept;
     bool drained(node_state const& n, time_point now) const noexcept;
     time_point drained_at(node_state const& n) const noexcept;
     void found_the_cluster_if_it_is_new(time_point now);
+    bool all_read_since_the_last_drain();
     std::size_t read_since(time_point drained) const noexcept;
     std::optional<admission_request> admit(std::size_t node) const;
 
     admission_settings settings_;
     std::vector<node_state> nodes_;
+    bool seen_admitted_{false};  // then this cluster is not new
+    bool was_complete_{false};   // every node was admitted once
     std::optional<token_number> founding_base_;  // while a cluster without any memory is given its first
 };
 

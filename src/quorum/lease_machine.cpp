@@ -12,10 +12,15 @@ namespace {
 constexpr int retry_fraction = 8;
 constexpr duration retry_min = std::chrono::milliseconds{1};
 
+// Until a missing key is set again, at first; late answers may make it unnecessary.
+constexpr int replant_fraction = 32;  // of the interval between extensions
+constexpr duration replant_min = std::chrono::milliseconds{5};
+
 }  // namespace
 
 lease_machine::lease_machine(tenure const& holders, time_point sent, time_point acquired, timing const& t) noexcept
-    : timing_{t}, holders_{holders}, acquired_{acquired}, extend_at_{sent + t.extend_interval}, renew_at_{extend_at_}
+    : timing_{t}, holders_{holders}, acquired_{acquired}, extend_at_{sent + t.extend_interval},
+      replant_delay_{std::max<duration>(t.extend_interval / replant_fraction, replant_min)}, renew_at_{extend_at_}
 {
     assert(holders_.valid_until() > acquired);
 }
@@ -28,7 +33,7 @@ time_point lease_machine::stops_at() const noexcept
 
 time_point lease_machine::due() const noexcept
 {
-    return timing_.auto_extend ? std::min(extend_at_, stops_at()) : stops_at();
+    return timing_.auto_extend ? std::min({extend_at_, replant_at_, stops_at()}) : stops_at();
 }
 
 lease_duty lease_machine::duty(time_point now, duration early) const noexcept
@@ -39,12 +44,20 @@ lease_duty lease_machine::duty(time_point now, duration early) const noexcept
         return too_long && !ended ? lease_duty::stop_max_hold : lease_duty::stop;
     }
     if (timing_.auto_extend && now + early >= extend_at_) return lease_duty::extend;
+    if (timing_.auto_extend && now >= replant_at_) return lease_duty::replant;
     return lease_duty::none;
+}
+
+void lease_machine::want_replant(time_point now) noexcept
+{
+    replant_at_ = now + replant_delay_;
+    replant_delay_ *= 2;
 }
 
 void lease_machine::on_extension_sent(time_point now) noexcept
 {
     assert(now < stops_at());
+    forget_replant();
     renew_at_ = now + timing_.extend_interval;
     // In case no answer and no timeout ever came, the next one would still go out.
     extend_at_ = std::max(renew_at_, now + timing_.node_timeout);

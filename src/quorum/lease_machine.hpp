@@ -19,7 +19,7 @@ enum class extend_outcome {
 };
 
 // What the watchdog has to do for a lease.
-enum class lease_duty { none, extend, stop, stop_max_hold };
+enum class lease_duty { none, extend, replant, stop, stop_max_hold };
 
 class lease_machine {
 public:
@@ -34,6 +34,11 @@ public:
     time_point valid_until() const noexcept { return holders_.valid_until(); }
     time_point stops_at() const noexcept;
     std::size_t held_on(time_point now) const noexcept { return holders_.held_on(now); }
+
+    // A node that could hold the key does not: an extension, which sets it again, shall come before one is due. Each time later than
+    // the last time.
+    void want_replant(time_point now) noexcept;
+    void forget_replant() noexcept { replant_at_ = time_point::max(); }
 
     // A vote that came after the majority: one node more holds the key.
     void on_late_grant(std::size_t node, time_point until) noexcept { holders_.holds(node, until); }
@@ -51,6 +56,8 @@ private:
     tenure holders_;
     time_point acquired_;
     time_point extend_at_;
+    time_point replant_at_{time_point::max()};
+    duration replant_delay_;
     time_point renew_at_;  // when the next extension is due if the last one succeeds
 };
 

@@ -34,6 +34,8 @@ public:
         return outcome_;
     }
 
+    bool is_pending(std::size_t node) const noexcept { return votes_.of(node) == vote::pending; }
+
     release_outcome outcome() const noexcept { return outcome_; }
 
     // Every node answered or failed: nothing is left to wait for.

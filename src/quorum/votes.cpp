@@ -25,6 +25,13 @@ bool ballot::cast(std::size_t node, vote v) noexcept
     return true;
 }
 
+void ballot::take_back(std::size_t node, vote v) noexcept
+{
+    assert(of(node) == vote::granted && v != vote::granted && v != vote::pending);
+    granted_ = static_cast<mask>(granted_ & ~(1u << node));
+    cast(node, v);
+}
+
 vote ballot::of(std::size_t node) const noexcept
 {
     assert(node < nodes_);

@@ -23,6 +23,9 @@ public:
     // A node's first answer counts; returns false, and changes nothing, for any further one.
     bool cast(std::size_t node, vote v) noexcept;
 
+    // A vote that turned out to be worth less: from granted to refused or failed.
+    void take_back(std::size_t node, vote v) noexcept;
+
     vote of(std::size_t node) const noexcept;
     std::size_t nodes() const noexcept { return nodes_; }
     std::size_t granted() const noexcept { return count(granted_); }

@@ -1,5 +1,7 @@
 #include "nodes.hpp"
 
+#include "support/replication_info.hpp"
+
 #include <chrono>
 #include <filesystem>
 #include <stdexcept>
@@ -75,9 +77,8 @@ testing::resp_reply node::run(detail::script const& s, words const& keys, words 
 
 identity node::look()
 {
-    auto const answer = run(detail::identity_script(), {}, {});
-    if (answer.items.size() != 4) throw std::runtime_error{"no identity: " + answer.to_string()};
-    return {answer.items[0], answer.items[1] == "master"};
+    testing::replication_info const shown{ask({"INFO", "replication"}).text};
+    return {shown.id, shown.role == "master"};
 }
 
 bool node::admitted()

@@ -4,6 +4,7 @@
 #include "node/fence_scripts.hpp"
 #include "support/loopback.hpp"
 #include "support/redis_server.hpp"
+#include "support/replication_info.hpp"
 
 #include <algorithm>
 #include <array>
@@ -97,12 +98,11 @@ public:
     explicit bench(std::string const& binary) : server_{{.binary = binary}}, line_{server_}
     {
         for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
-                              &detail::identity_script(), &detail::mark_script(), &detail::admit_script(),
+                              &detail::mark_script(), &detail::admit_script(),
                               &detail::extend_script(), &detail::release_script()})
             server_.command({"SCRIPT", "LOAD", std::string{s->text}});
-        auto const identity = server_.ask({"EVALSHA", detail::identity_script().sha1, "0"}).items;
-        id_ = identity.at(0);
-        now_ = std::stoll(identity.at(2)) * 1'000'000 - day_us / 24;
+        id_ = testing::replication_info{server_.command({"INFO", "replication"})}.id;
+        now_ = std::stoll(server_.ask({"TIME"}).items.at(0)) * 1'000'000 - day_us / 24;
         for (std::size_t i = 0; i < name_count; ++i) names_.push_back("bench:lock:" + std::to_string(100'000 + i));
     }
 
@@ -129,7 +129,6 @@ public:
             }));
         row("release", "evalsha", held,
             each([](auto const& n, auto) { return call(detail::release_script(), {n}, {value}); }));
-        row("identity", "evalsha", empty, each([](auto const&, auto) { return call(detail::identity_script(), {}, {}); }));
         row("INFO replication, a plain command", "info", empty,
             each([](auto const&, auto) { return words{"INFO", "replication"}; }));
         row("TIME, a plain command", "time", empty, each([](auto const&, auto) { return words{"TIME"}; }));

@@ -1,13 +1,19 @@
 // The examples, run as a user would, against real servers.
 #include "support/redis_server.hpp"
+#ifdef REDLOCK_POSTGRES
+#include "support/postgres_client.hpp"
+#include "support/postgres_server.hpp"
+#endif
 
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <sys/wait.h>
 
@@ -33,6 +39,25 @@ outcome run_example(std::string const& name, std::string const& arguments)
     return result;
 }
 
+std::string urls_of(std::deque<redis_server> const& servers)
+{
+    std::string urls;
+    for (auto const& s : servers) urls += s.url() + " ";
+    return urls;
+}
+
+// What stands behind "token ".
+std::int64_t token_of(outcome const& result)
+{
+    constexpr std::string_view word = "token ";
+    auto const place = result.output.find(word);
+    return place == std::string::npos ? 0 : std::stoll(result.output.substr(place + word.size()));
+}
+
+bool says(outcome const& result, std::string const& text) { return result.output.find(text) != std::string::npos; }
+
+constexpr char const* newest = "9007199254740991";  // no larger token will come
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(examples)
@@ -40,8 +65,7 @@ BOOST_AUTO_TEST_SUITE(examples)
 BOOST_AUTO_TEST_CASE(first_lock)
 {
     std::deque<redis_server> servers(3);
-    std::string urls;
-    for (auto const& s : servers) urls += s.url() + " ";
+    std::string const urls = urls_of(servers);
     outcome const result = run_example("first_lock", urls);
     BOOST_TEST(result.exit_code == 0);
     BOOST_TEST(result.output == "report written\n");
@@ -54,5 +78,66 @@ BOOST_AUTO_TEST_CASE(first_lock_without_nodes)
     BOOST_TEST(result.exit_code == 1);
     BOOST_TEST(result.output.find("nodes") != std::string::npos, result.output);
 }
+
+BOOST_AUTO_TEST_CASE(fenced_write_redis)
+{
+    std::deque<redis_server> nodes(3);
+    redis_server data;
+    std::string const urls = data.url() + " " + urls_of(nodes);
+
+    outcome const first = run_example("fenced_write_redis", urls);
+    BOOST_TEST(first.exit_code == 0);
+    BOOST_TEST(says(first, "visit 1, token "), first.output);
+    outcome const second = run_example("fenced_write_redis", urls);
+    BOOST_TEST(second.exit_code == 0);
+    BOOST_TEST(says(second, "visit 2, token "), second.output);
+    BOOST_TEST(token_of(first) > 1);
+    BOOST_TEST(token_of(second) > token_of(first));
+    BOOST_TEST(data.command({"HGET", "visits", "fence"}) == std::to_string(token_of(second)));
+
+    data.command({"HSET", "visits", "fence", newest});
+    outcome const stale = run_example("fenced_write_redis", urls);
+    BOOST_TEST(stale.exit_code == 1);
+    BOOST_TEST(says(stale, "fencing token"), stale.output);
+    BOOST_TEST(data.command({"HGET", "visits", "value"}) == "2");
+}
+
+BOOST_AUTO_TEST_CASE(fenced_write_redis_without_its_data)
+{
+    std::deque<redis_server> nodes(3);
+    redis_server data;
+    data.kill();
+    outcome const result = run_example("fenced_write_redis", data.url() + " " + urls_of(nodes));
+    BOOST_TEST(result.exit_code == 1);
+    BOOST_TEST(says(result, "data: "), result.output);
+}
+
+#ifdef REDLOCK_POSTGRES
+BOOST_AUTO_TEST_CASE(fenced_write_postgres)
+{
+    std::deque<redis_server> nodes(3);
+    redlock::testing::postgres_server server;
+    redlock::testing::postgres_client data{server.where()};
+    data.command("CREATE TABLE accounts (id text PRIMARY KEY, balance bigint NOT NULL, fence bigint NOT NULL DEFAULT 1)");
+    data.command("INSERT INTO accounts VALUES ('alice', 100)");
+    std::string const arguments = "'" + server.where() + "' " + urls_of(nodes);
+
+    outcome const first = run_example("fenced_write_postgres", arguments);
+    BOOST_TEST(first.exit_code == 0);
+    BOOST_TEST(says(first, "balance 110, token "), first.output);
+    outcome const second = run_example("fenced_write_postgres", arguments);
+    BOOST_TEST(second.exit_code == 0);
+    BOOST_TEST(says(second, "balance 120, token "), second.output);
+    BOOST_TEST(token_of(first) > 1);
+    BOOST_TEST(token_of(second) > token_of(first));
+    BOOST_TEST(data.command("SELECT fence FROM accounts") == std::to_string(token_of(second)));
+
+    data.command("UPDATE accounts SET fence = $1", {newest});
+    outcome const stale = run_example("fenced_write_postgres", arguments);
+    BOOST_TEST(stale.exit_code == 1);
+    BOOST_TEST(says(stale, "fencing token"), stale.output);
+    BOOST_TEST(data.command("SELECT balance FROM accounts") == "120");
+}
+#endif
 
 BOOST_AUTO_TEST_SUITE_END()

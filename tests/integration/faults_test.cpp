@@ -94,6 +94,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_killed_is_no_majority_until_it_is_back, three
         auto later = [&]() -> asio::awaitable<void> {
             co_await pause(100ms);
             servers[1].restart();
+            admit(servers[1]);
             returned = true;
         };
         asio::co_spawn(io, later(), asio::detached);

@@ -1,7 +1,6 @@
 // Nodes that lost their memory, and how the scripts admit them again.
 #include "support/fenced_server.hpp"
 
-#include <cstdlib>
 
 namespace redlock::testing {
 
@@ -135,30 +134,20 @@ BOOST_FIXTURE_TEST_CASE(what_a_record_cannot_keep_is_refused, fenced_server)
 
 // identity
 
-BOOST_FIXTURE_TEST_CASE(the_identity_shows_id_role_and_time, fenced_server)
-{
-    auto const answer = call(detail::identity_script(), {}, {});
-    auto const info = server.command({"INFO", "replication"});
-    BOOST_TEST((info.find("master_replid:" + answer.substr(0, 40) + "\r") != std::string::npos));
-    BOOST_TEST(answer.substr(40, 8) == " master ");
-    auto const seconds = std::stoll(answer.substr(48));
-    BOOST_TEST(std::abs(seconds * second_us - now_us()) <= 5 * second_us);
-}
-
 // Its data goes with the resynchronisation, on one connection, without a restart.
 BOOST_FIXTURE_TEST_CASE(a_node_that_was_a_replica_in_between_is_noticed, fenced_server)
 {
     redis_server elsewhere;
     auto const before = id;
     run({"REPLICAOF", elsewhere.host(), std::to_string(elsewhere.port())});
-    BOOST_TEST(call(detail::identity_script(), {}, {}).substr(40, 7) == " slave ");
+    BOOST_TEST(look().role == "slave");
     BOOST_TEST(mark("m2") == "-1 ");
     BOOST_TEST(admit(start, 30'000, "m1") == "-1");
     BOOST_TEST(acquire("a").find("READONLY") != std::string::npos);
     run({"CONFIG", "SET", "replica-read-only", "no"});
-    auto const shown = call(detail::identity_script(), {}, {});
+    auto const shown = look();
     BOOST_TEST(acquire("a") == granted(start + 1));     // such a replica does execute it ...
-    BOOST_TEST(shown.substr(40, 7) == " slave ");       // ... and the trailing look takes the vote away
+    BOOST_TEST(shown.role == "slave");                  // ... and the trailing look takes the vote away
     run({"REPLICAOF", "NO", "ONE"});
     learn();
     BOOST_TEST(id != before);
@@ -197,7 +186,7 @@ BOOST_FIXTURE_TEST_CASE(rules_that_forbid_info_leave_the_handshake_empty, fenced
     BOOST_TEST(facts[0] == "");
     BOOST_TEST(facts[4] == record());
     BOOST_TEST(facts[9] == "");
-    for (auto const& answer : {call(detail::identity_script(), {}, {}), mark("m2"), admit(start, 30'000, "m2")})
+    for (auto const& answer : {mark("m2"), admit(start, 30'000, "m2")})
         BOOST_TEST((answer.starts_with("ERR") || answer.starts_with("NOPERM")), answer);
 }
 

@@ -1,11 +1,15 @@
 // The servers of story tests and of the simulation do what a real server does: the same random commands to both.
+#include "node/fence_scripts.hpp"
 #include "node/scripts.hpp"
+#include "support/fenced_server.hpp"
 #include "support/redis_model.hpp"
 #include "support/redis_server.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <chrono>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -39,14 +43,217 @@ struct both {
             return answer.items[0] == "1";
         }
         case verb::release: return real.ask({"EVAL", std::string{detail::release_script().text}, "1", key, value}).text == "1";
+        default: return false;
         }
-        return false;
     }
 
     std::optional<std::string> really_there(std::string const& key)
     {
         auto const answer = real.ask({"GET", key});
         return answer.is_nil() ? std::nullopt : std::optional{answer.text};
+    }
+};
+
+// With tokens. An answer is what the seam makes of it, in words: "granted 17", "refused", "failed not admitted".
+struct both_with_tokens {
+    redis_server server;
+    resp_client real{loopback::ipv4, server.port(), 60s};
+    redis_model model;
+    time_point now{};
+    std::minstd_rand random{11};
+    std::map<std::string, int> seen;  // how often each verb had each answer
+
+    both_with_tokens()
+    {
+        for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
+                              &detail::mark_script(), &detail::admit_script(), &detail::release_script()})
+            BOOST_REQUIRE_EQUAL(real.ask({"SCRIPT", "LOAD", std::string{s->text}}).text, s->sha1);
+        learn();
+        now = time_point{std::chrono::seconds{std::stoll(real.ask({"TIME"}).items.at(0))}};
+    }
+
+    void learn()
+    {
+        auto const text = real.ask({"INFO", "replication"}).text;
+        model.id = text.substr(text.find("master_replid:") + 14, 40);
+    }
+
+    token_number clock_us() const
+    {
+        return static_cast<token_number>(std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count());
+    }
+
+    std::size_t below(std::size_t n) { return random() / 7 % n; }
+    template <class T, std::size_t N>
+    T pick(std::array<T, N> const& from)
+    {
+        return from[below(N)];
+    }
+
+    words call(detail::script const& s, words const& keys, words const& arguments)
+    {
+        words command{"EVALSHA", s.sha1, std::to_string(keys.size())};
+        append(command, keys);
+        append(command, arguments);
+        auto const answer = real.ask(command);
+        if (answer.is_error()) return {"error"};
+        return answer.items.empty() ? words{answer.text} : answer.items;
+    }
+
+    // What the node makes of the numbers that scripts answer.
+    static std::string in_words(verb what, words const& answer)
+    {
+        if (answer[0] == "error") return "failed server error";
+        switch (std::stoi(answer[0])) {
+        case 2: return what == verb::mark ? "refused" : "granted";
+        case 1: return what == verb::acquire || what == verb::mark ? "granted " + answer[1] : "granted";
+        case 0: return what == verb::mark ? "granted " + answer[1] : "refused";
+        case detail::fence_overtaken: return "refused";
+        case detail::fence_not_admitted: return what == verb::mark || what == verb::admit ? "refused" : "failed not admitted";
+        case detail::fence_ttl_too_long: return "failed ttl too long";
+        case detail::fence_no_counter: return "failed no counter";
+        default: return "?";
+        }
+    }
+
+    static std::string in_words(verb what, detail::reply const& r)
+    {
+        if (r.vote == vote::refused) return "refused";
+        if (r.vote == vote::granted && what == verb::acquire) return "granted " + std::to_string(r.counter);
+        if (r.vote == vote::granted) return r.detail.empty() ? "granted" : "granted " + r.detail;
+        if (r.error == errc::node_not_admitted) return "failed not admitted";
+        if (r.error == errc::ttl_too_long) return "failed ttl too long";
+        if (r.error == errc::unexpected_reply) return "failed no counter";
+        return "failed server error";
+    }
+
+    std::string really(command const& c, std::string const& learned)
+    {
+        std::string const name{c.key};
+        std::string const value{c.value};
+        auto const token = std::to_string(c.token);
+        auto const ttl = std::to_string(c.ttl.count());
+        auto const retention = std::to_string(c.retention.count());
+        words const keys{name, name + ":fence", "redlock:node", "redlock:hw"};
+        words const node_keys{"redlock:node", "redlock:hw"};
+        std::string const id{c.id};
+        switch (c.what) {
+        case verb::acquire:
+            return in_words(c.what, call(detail::fence_acquire_script(), keys,
+                                         {learned, value, ttl, token, std::to_string(c.block), retention}));
+        case verb::confirm: return in_words(c.what, call(detail::fence_confirm_script(), keys, {learned, value, token, retention}));
+        case verb::extend:
+            return in_words(c.what, call(detail::fence_extend_script(), {"redlock:node", "redlock:hw", name, name + ":fence"},
+                                         {learned, retention, "1", c.refresh ? "1" : "0", value, token, ttl}));
+        case verb::release: return in_words(c.what, call(detail::release_script(), {name}, {value}));
+        case verb::mark: return in_words(c.what, call(detail::mark_script(), node_keys, {id, value}));
+        case verb::admit: return in_words(c.what, call(detail::admit_script(), node_keys, {id, token, ttl, value}));
+        case verb::inspect: break;
+        }
+        return "?";
+    }
+
+    // A key as the real server has it; "(nil)".
+    std::string really_there(std::string const& key) { return real.ask({"GET", key}).text; }
+
+    std::string record_of_the_model() const
+    {
+        if (!model.record) return "(nil)";
+        auto const& r = *model.record;
+        return r.id + " " + padded(static_cast<std::int64_t>(r.base), 16) + " " + padded(r.max_ttl.count(), 10) + " " +
+               (r.mark.empty() ? "-" : r.mark);
+    }
+
+    std::string counter_of_the_model(std::string const& name)
+    {
+        auto const* const c = model.find_counter(name, now);
+        if (!c) return "(nil)";
+        return c->value ? std::to_string(*c->value) : "no number";
+    }
+
+    void compare(std::string const& name)
+    {
+        auto const* const e = model.find(name, now);
+        BOOST_REQUIRE_EQUAL(really_there(name), e ? e->value : "(nil)");
+        BOOST_REQUIRE_EQUAL(really_there(name + ":fence"), counter_of_the_model(name));
+        BOOST_REQUIRE_EQUAL(really_there("redlock:node"), record_of_the_model());
+        BOOST_REQUIRE_EQUAL(really_there("redlock:hw"), model.high_water ? std::to_string(*model.high_water) : "(nil)");
+        compare_expiry(name, e ? e->expires : std::nullopt);
+        auto const* const c = model.find_counter(name, now);
+        compare_expiry(name + ":fence", c ? c->expires : std::nullopt);
+    }
+
+    // The real server's clock goes on; ttls differ by more than this takes.
+    void compare_expiry(std::string const& key, std::optional<time_point> expires)
+    {
+        auto const left = std::stoll(real.ask({"PTTL", key}).text);
+        BOOST_REQUIRE((left < 0) == !expires);
+        if (!expires) return;
+        auto const modelled = (*expires - now) / 1ms;
+        BOOST_REQUIRE_MESSAGE(left <= modelled && left > modelled - 60'000, key << ": " << left << " and " << modelled << " ms");
+    }
+
+    token_number some_token(std::string const& name)
+    {
+        auto const* const c = model.find_counter(name, now);
+        token_number const around = c && c->value && below(4) > 0 ? *c->value : model.high_water.value_or(1'000);
+        return around + below(5) - std::min<token_number>(around, below(3));
+    }
+
+    token_number some_floor()
+    {
+        switch (below(5)) {
+        case 0: return clock_us();
+        case 1: return clock_us() + 11 * 3'600'000'000u;  // within the half-day
+        case 2: return clock_us() + 25 * 3'600'000'000u;
+        case 3: return clock_us() - 3'600'000'000u;
+        default: return 0;
+        }
+    }
+
+    // Things that happen to a server.
+    void lose_something(std::string const& name)
+    {
+        switch (below(8)) {
+        case 0:
+            real.ask({"FLUSHALL"});
+            return model.flush_all();
+        case 1:
+            real.ask({"DEL", "redlock:node"});
+            return model.record.reset();
+        case 2:
+            real.ask({"DEL", "redlock:hw"});
+            return model.high_water.reset();
+        case 3:
+            real.ask({"SET", name + ":fence", "no number"});
+            return model.spoil_counter(name);
+        case 4:
+        case 5:
+            real.ask({"DEL", name});
+            return model.del(name);
+        default:
+            real.ask({"DEL", name + ":fence"});
+            return model.del_counter(name);
+        }
+    }
+
+    void admit_if_it_must_be()
+    {
+        if (model.admitted() || below(4) > 0) return;
+        auto const id = model.id;
+        both_do({verb::mark, {}, "m0", {}, false, 0, 1, {}, false, id}, id);
+        std::string const mark = model.record ? model.record->mark : "";
+        both_do({verb::admit, {}, mark, 10'000'000ms, false, below(1'000), 1, {}, false, id}, id);
+        BOOST_REQUIRE(model.admitted());
+    }
+
+    std::string both_do(command const& c, std::string const& learned)
+    {
+        auto const modelled = in_words(c.what, model.execute(c, now, learned));
+        BOOST_REQUIRE_EQUAL(modelled, really(c, learned));
+        compare(std::string{c.key});
+        ++seen[std::to_string(static_cast<int>(c.what)) + " " + (modelled.starts_with("granted") ? "granted" : modelled)];
+        return modelled;
     }
 };
 
@@ -60,20 +267,53 @@ BOOST_FIXTURE_TEST_CASE(random_commands_have_the_same_answers_and_leave_the_same
     constexpr std::array values{"one", "two", "three"};
     constexpr std::array verbs{verb::acquire, verb::acquire, verb::extend, verb::release};
     std::minstd_rand random{7};
-    std::array<int, 3> granted{};
-    std::array<int, 3> refused{};
+    std::map<verb, int> granted;
+    std::map<verb, int> refused;
     for (int i = 0; i < 5'000; ++i) {
         std::string const key = keys[random() / 7 % keys.size()];
         command const c{verbs[random() / 7 % verbs.size()], key, values[random() / 7 % values.size()], long_ttl};
         bool const yes = model.execute(c, now).vote == vote::granted;
-        ++(yes ? granted : refused).at(static_cast<std::size_t>(c.what));
+        ++(yes ? granted : refused)[c.what];
         BOOST_REQUIRE_MESSAGE(really_granted(c) == yes, "command " << i << " on " << key);
         auto const* const entry = model.find(key, now);
         BOOST_REQUIRE(really_there(key) == (entry ? std::optional{entry->value} : std::nullopt));
         if (entry) BOOST_REQUIRE(real.ask({"PTTL", key}).text != "-1");
     }
-    for (int const n : granted) BOOST_TEST(n > 100);
-    for (int const n : refused) BOOST_TEST(n > 100);
+    for (auto const what : {verb::acquire, verb::extend, verb::release}) BOOST_TEST((granted[what] > 100 && refused[what] > 100));
+}
+
+BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
+{
+    constexpr std::array names{"a", "b"};
+    constexpr std::array values{"one", "two"};
+    constexpr std::array marks{"m0", "m1", "m2"};
+    constexpr std::array ttls{1'000'000ms, 1'000'000ms, 1'000'000ms, 1'200'000ms, 20'000'000ms};
+    constexpr std::array retentions{2'000'000ms, 3'000'000ms};
+    constexpr std::array verbs{verb::acquire, verb::acquire, verb::acquire, verb::confirm, verb::confirm,
+                               verb::extend,  verb::extend,  verb::release, verb::mark,    verb::admit};
+    for (int i = 0; i < 20'000; ++i) {
+        std::string const name = pick(names);
+        if (below(20) == 0) lose_something(name);
+        admit_if_it_must_be();
+        auto const what = pick(verbs);
+        bool const about_the_node = what == verb::mark || what == verb::admit;
+        std::string const learned = below(12) == 0 ? other_id : model.id;
+        command c{what, name, about_the_node ? pick(marks) : pick(values), pick(ttls)};
+        c.fenced = what != verb::release && !about_the_node;
+        c.token = what == verb::acquire ? some_floor() : about_the_node ? below(1'000'000) : some_token(name);
+        c.block = static_cast<std::uint32_t>(below(4) == 0 ? below(5) : 1);
+        c.retention = pick(retentions);
+        c.refresh = below(2) == 0;
+        c.id = learned;
+        BOOST_TEST_CONTEXT("command " << i) both_do(c, learned);
+    }
+    auto const happened = [&](verb what, std::string const& how) { return seen[std::to_string(static_cast<int>(what)) + " " + how]; };
+    for (auto const what : {verb::acquire, verb::confirm, verb::extend}) {
+        for (std::string const how : {"granted", "refused", "failed not admitted", "failed no counter"}) BOOST_TEST(happened(what, how) > 50, how);
+    }
+    for (auto const what : {verb::acquire, verb::extend}) BOOST_TEST(happened(what, "failed ttl too long") > 50);
+    BOOST_TEST(happened(verb::acquire, "failed server error") > 5);  // a block of nothing
+    for (auto const what : {verb::release, verb::mark, verb::admit}) BOOST_TEST((happened(what, "granted") > 50 && happened(what, "refused") > 50));
 }
 
 BOOST_FIXTURE_TEST_CASE(an_extension_sets_the_whole_ttl_again, both)

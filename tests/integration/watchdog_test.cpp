@@ -101,7 +101,7 @@ BOOST_FIXTURE_TEST_CASE(many_leases_are_extended_together, three_nodes)
             lease one = co_await resource.acquire();
             held.push_back(std::move(one));
         }
-        on_all({"DEL", "r7"});
+        on_all({"SET", "r7", "somebody else's"});
         on_all({"CONFIG", "RESETSTAT"});
         co_await pause(2s);
         auto const lost = std::count_if(held.begin(), held.end(), [](lease const& l) { return !l.valid(); });
@@ -116,6 +116,7 @@ BOOST_FIXTURE_TEST_CASE(many_leases_are_extended_together, three_nodes)
         held.clear();
         co_await nodes.drain();
         BOOST_TEST(servers_with("r8") == 0u);
+        on_all({"DEL", "r7"});
     });
 }
 

@@ -18,12 +18,17 @@ struct coverage {
     // Leases.
     count renewed, held_by_parts, unknown, unknown_then_renewed, extended_by_caller, extension_lost, lease_lost, max_hold_exceeded;
     count watchdog_late, released, release_unconfirmed, released_by_destructor, waited_for_loss;
+    // Tokens.
+    count confirmed, overtaken, floor_reached, replanted, block, next_token, plain, written, write_refused;
+    // Admission.
+    count not_admitted, vote_dropped, quarantine, admission, admission_repeated, founding, stranded;
     // Scopes.
     count scope_finished, scope_cancelled, scope_cancelled_by_caller, scope_cancelled_while_releasing, body_outlived_lease, body_threw;
     // Ends.
     count client_destroyed, client_cancelled, process_killed;
     // Faults.
     count cut, ghost, duplicate, silent, partition, isolation, noscript, complaint, slow_server, server_stopped, crash_forgetting, crash_remembering;
+    count evicted, blind_spot, older_state, failover, promoted, record_lost, high_water_lost, counter_lost;
     count clock_fast, clock_step_forward, clock_step_back, early_expiry, key_deleted, flushed, paused, suspended, taken_by_foreigner;
 
     template <class F>
@@ -57,6 +62,22 @@ struct coverage {
             {"release unconfirmed", &c::release_unconfirmed},
             {"released by a destructor", &c::released_by_destructor},
             {"loss noticed by wait_lost", &c::waited_for_loss},
+            {"confirmed in a second round", &c::confirmed},
+            {"refused by the guard", &c::overtaken},
+            {"token is the client's clock", &c::floor_reached},
+            {"key planted again", &c::replanted},
+            {"block of tokens", &c::block},
+            {"moved to the next token", &c::next_token},
+            {"lease without tokens", &c::plain},
+            {"write accepted", &c::written},
+            {"write refused: a larger token was there", &c::write_refused},
+            {"script refused: not admitted", &c::not_admitted},
+            {"vote dropped: another server by then", &c::vote_dropped},
+            {"quarantine begun", &c::quarantine},
+            {"server admitted", &c::admission},
+            {"admission executed again, later", &c::admission_repeated},
+            {"cluster founded", &c::founding},
+            {"cluster stranded", &c::stranded},
             {"scope finished", &c::scope_finished},
             {"scope cancelled before its lease ended", &c::scope_cancelled},
             {"scope cancelled by its caller", &c::scope_cancelled_by_caller},
@@ -78,6 +99,14 @@ struct coverage {
             {"server stopped", &c::server_stopped},
             {"server crashed, forgetting", &c::crash_forgetting},
             {"server crashed, remembering", &c::crash_remembering},
+            {"key evicted", &c::evicted},
+            {"server out of a client's reach", &c::blind_spot},
+            {"server came back with an older state", &c::older_state},
+            {"failover on a live connection", &c::failover},
+            {"replica promoted", &c::promoted},
+            {"node record lost", &c::record_lost},
+            {"high-water mark lost", &c::high_water_lost},
+            {"counter lost", &c::counter_lost},
             {"server clock beyond drift", &c::clock_fast},
             {"server clock stepped forward", &c::clock_step_forward},
             {"server clock stepped back", &c::clock_step_back},

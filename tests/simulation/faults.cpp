@@ -2,6 +2,7 @@
 
 #include "link.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -17,15 +18,29 @@ enum class fault {
     // of processes
     pause, suspend,
     // which break an assumption
-    crash_forgetting, flush, early_expiry, delete_key,
+    crash_forgetting, crash_with_older_state, fail_over_empty, fail_over_to_older_state, flush, flush_twice,
+    lose_record, lose_high_water, lose_counter,
+    early_expiry, delete_key, eviction,
     clock_rate, step_forward, step_back,
 };
 
 constexpr std::array harmless{fault::cut, fault::cut, fault::silence, fault::partition, fault::isolation, fault::isolation, fault::slow_link, fault::stop,
                               fault::complain, fault::crash_remembering, fault::forget_scripts, fault::foreign_holder,
                               fault::pause, fault::pause, fault::suspend};
-constexpr std::array forgetting{fault::crash_forgetting, fault::flush, fault::early_expiry, fault::delete_key};
+constexpr std::array forgetting{fault::crash_forgetting, fault::crash_with_older_state, fault::crash_with_older_state,
+                                fault::fail_over_empty, fault::fail_over_to_older_state, fault::fail_over_to_older_state,
+                                fault::flush, fault::flush_twice, fault::flush_twice,
+                                fault::lose_record, fault::lose_high_water, fault::lose_counter};
+constexpr std::array losing_keys{fault::early_expiry, fault::delete_key, fault::eviction};
 constexpr std::array wrong_clocks{fault::clock_rate, fault::step_forward, fault::step_back};
+
+// Enough to tell this one what it knew.
+bool others_remember(universe const& u, server const& than)
+{
+    auto const& servers = u.servers();
+    auto const remember = std::count_if(servers.begin(), servers.end(), [&](auto const& s) { return s.get() != &than && s->memory.admitted(); });
+    return static_cast<std::size_t>(remember) >= (servers.size() + 1) / 2;
+}
 
 class planner {
 public:
@@ -50,8 +65,11 @@ public:
         case fault::slow_link: return plan_slow_link();
         case fault::stop: return plan_stop();
         case fault::complain: return plan_complaint();
-        case fault::crash_remembering: return plan_crash(false);
-        case fault::crash_forgetting: return plan_crash(true);
+        case fault::crash_remembering: return plan_crash(keeps::everything);
+        case fault::crash_forgetting: return plan_crash(keeps::nothing);
+        case fault::crash_with_older_state: return plan_crash(keeps::an_older_state);
+        case fault::fail_over_empty: return plan_failover(keeps::nothing);
+        case fault::fail_over_to_older_state: return plan_failover(keeps::an_older_state);
         case fault::forget_scripts: return on_server(begin_, [](universe& u, server& s) {
             s.forget_scripts();
             if (u.records) u.records->server_fault(s.index(), "SCRIPT FLUSH", u.now());
@@ -59,13 +77,34 @@ public:
         case fault::foreign_holder: return plan_foreign_holder();
         case fault::pause: return plan_pause(false);
         case fault::suspend: return plan_pause(true);
-        case fault::flush: return on_server(begin_, [](universe& u, server& s) {
-            s.memory.flush_all();
-            ++u.covered->flushed;
-            if (u.records) u.records->server_fault(s.index(), "FLUSHALL", u.now());
+        case fault::flush: return plan_flush(begin_);
+        case fault::flush_twice:  // the second one when it has just been admitted, or is about to be
+            begin_ = chance_.between(0ns, std::max<duration>(1ns, range_.horizon - 2 * range_.ttl));
+            plan_flush(begin_);
+            end_ = begin_ + range_.ttl + chance_.between(0ns, range_.ttl);
+            for (int i = 0; i < 3; ++i)
+                on_server(std::min(range_.horizon, end_ + chance_.between(0ns, range_.ttl)), [](universe&, server& s) { s.admit_again(); });
+            return plan_flush(end_);
+        case fault::lose_record: return on_server(begin_, [](universe& u, server& s) {
+            s.memory.record.reset();
+            ++u.covered->record_lost;
+            if (u.records) u.records->server_fault(s.index(), "node record lost", u.now());
+        });
+        case fault::lose_high_water: return on_server(begin_, [ahead = range_.tokens_ahead](universe& u, server& s) {
+            if (ahead && !others_remember(u, s)) return;
+            s.memory.high_water.reset();
+            ++u.covered->high_water_lost;
+            if (u.records) u.records->server_fault(s.index(), "high-water mark lost", u.now());
+        });
+        case fault::lose_counter: return on_server(begin_, [name = some_name()](universe& u, server& s) {
+            if (!s.memory.find_counter(name, s.time())) return;
+            s.memory.del_counter(name);
+            ++u.covered->counter_lost;
+            if (u.records) u.records->server_fault(s.index(), "counter lost", u.now());
         });
         case fault::early_expiry: return plan_removal(true);
         case fault::delete_key: return plan_removal(false);
+        case fault::eviction: return plan_eviction();
         case fault::clock_rate: return plan_clock_rate();
         case fault::step_forward: return plan_step(1);
         case fault::step_back: return plan_step(-1);
@@ -169,30 +208,61 @@ private:
             if (!s.up()) return;
             ++u.covered->complaint;
             if (u.records) u.records->server_fault(s.index(), to_string(what), u.now(), to);
-            s.complains = what;
+            s.complain(what);
         });
-        on_server(end_, [](universe&, server& s) { s.complains = complaint::none; });
+        on_server(end_, [](universe&, server& s) { s.complain(complaint::none); });
     }
 
-    void plan_crash(bool forgets)
+    void plan_flush(duration when)
     {
-        on_server(begin_, [forgets, to = end_](universe& u, server& s) {
-            ++(forgets ? u.covered->crash_forgetting : u.covered->crash_remembering);
-            if (u.records) u.records->server_fault(s.index(), forgets ? "crashed, memory lost" : "crashed, memory kept", u.now(), to);
-            s.crash(forgets);
+        on_server(std::min(when, range_.horizon), [ahead = range_.tokens_ahead](universe& u, server& s) {
+            if (ahead && !others_remember(u, s)) return;
+            s.memory.flush_all();
+            ++u.covered->flushed;
+            if (u.records) u.records->server_fault(s.index(), "FLUSHALL", u.now());
+        });
+    }
+
+    void plan_snapshot()
+    {
+        on_server(std::max<duration>(0ns, begin_ - chance_.between(0ns, 3 * range_.ttl)), [](universe&, server& s) { s.take_snapshot(); });
+    }
+
+    void plan_crash(keeps what)
+    {
+        if (what == keeps::an_older_state) plan_snapshot();
+        on_server(begin_, [what, to = end_, ahead = range_.tokens_ahead](universe& u, server& s) {
+            if (ahead && what != keeps::everything && !others_remember(u, s)) return;
+            auto& c = *u.covered;
+            ++(what == keeps::everything ? c.crash_remembering : what == keeps::nothing ? c.crash_forgetting : c.older_state);
+            if (u.records) u.records->server_fault(s.index(), std::string{"crashed, "} + to_string(what), u.now(), to);
+            s.crash(what);
         });
         on_server(end_, [](universe&, server& s) { s.start(); });
+    }
+
+    // Nobody's connection notices.
+    void plan_failover(keeps what)
+    {
+        if (what == keeps::an_older_state) plan_snapshot();
+        bool const to_another_process = chance_.one_in(2);
+        on_server(begin_, [what, to_another_process, ahead = range_.tokens_ahead](universe& u, server& s) {
+            if (!s.up() || (ahead && !others_remember(u, s))) return;
+            ++u.covered->failover;
+            if (u.records) u.records->server_fault(s.index(), std::string{"failover, "} + to_string(what), u.now());
+            s.fail_over(what);
+            if (to_another_process) s.forget_scripts();
+        });
     }
 
     // Another library, or an operator at a terminal, takes the lock.
     void plan_foreign_holder()
     {
-        auto const name = range_.names[chance_.below(range_.names.size())];
-        auto const keeps = chance_.scaled(2 * range_.ttl);
-        on_server(begin_, [name, keeps](universe& u, server& s) {
+        auto const stays = chance_.scaled(2 * range_.ttl);
+        on_server(begin_, [name = some_name(), stays](universe& u, server& s) {
             if (!s.up() || s.find(name)) return;
             ++u.covered->taken_by_foreigner;
-            s.memory.set(name, "foreign", keeps + 1ms, s.time());
+            s.memory.set(name, "foreign", stays + 1ms, s.time());
             s.memory.find(name, s.time())->of_nobody = true;
         });
     }
@@ -210,13 +280,27 @@ private:
 
     void plan_removal(bool expires)
     {
-        auto const name = range_.names[chance_.below(range_.names.size())];
-        on_server(begin_, [name, expires](universe& u, server& s) {
+        on_server(begin_, [name = some_name(), expires](universe& u, server& s) {
             if (!s.find(name)) return;
             ++(expires ? u.covered->early_expiry : u.covered->key_deleted);
             if (u.records) u.records->server_fault(s.index(), expires ? "key expired early" : "key deleted", u.now());
             s.memory.del(name);
         });
+    }
+
+    // Keys go one after the other, on all servers.
+    void plan_eviction()
+    {
+        for (std::size_t n = 4 + chance_.below(20); n > 0; --n) {
+            server_ = chance_.below(u_.servers().size());
+            on_server(chance_.between(begin_, end_), [name = some_name(), counter = chance_.one_in(8)](universe& u, server& s) {
+                if (counter) s.memory.del_counter(name);
+                if (!s.find(name)) return;
+                ++u.covered->evicted;
+                if (u.records) u.records->server_fault(s.index(), "key evicted", u.now());
+                s.memory.del(name);
+            });
+        }
     }
 
     void plan_clock_rate()
@@ -239,6 +323,8 @@ private:
         });
     }
 
+    std::string const& some_name() { return range_.names[chance_.below(range_.names.size())]; }
+
     universe& u_;
     random& chance_;
     fault_range const& range_;
@@ -250,11 +336,24 @@ private:
 
 }  // namespace
 
+void plan_blind_spots(universe& u, fault_range const& range)
+{
+    auto const first = u.chance.below(u.servers().size());
+    for (std::size_t i = 0; i + 1 < u.processes().size(); ++i) {
+        link& l = u.between(*u.processes()[i], *u.servers()[(first + i) % u.servers().size()]);
+        ++u.covered->blind_spot;
+        if (u.records) u.records->link_fault(l.client(), l.to().index(), "unreachable", 0ns, range.horizon);
+        l.unreachable = true;
+        u.at(range.horizon, [&l] { l.heal(); });
+    }
+}
+
 void plan_fault(universe& u, fault_range const& range)
 {
     auto& chance = u.chance;
     planner p{u, range};
     if (!range.assumed.memory_kept && chance.one_in(2)) return p.plan(chance.pick(forgetting));
+    if (!range.assumed.keys_kept && chance.one_in(2)) return p.plan(chance.pick(losing_keys));
     if (!range.assumed.clocks_within_drift && chance.one_in(2)) return p.plan(chance.pick(wrong_clocks));
     p.plan(chance.pick(harmless));
 }

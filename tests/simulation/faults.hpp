@@ -15,7 +15,11 @@ struct fault_range {
     duration ttl;      // durations are of this order
     std::vector<std::string> names;
     assumptions assumed;
+    bool tokens_ahead;  // of all clocks: then the marks of ceil(N/2) servers must not be lost together
 };
+
+// All clients but one cannot reach a server, each another one: so their majorities share as little as they can.
+void plan_blind_spots(universe& u, fault_range const& range);
 
 // Puts one fault into the world, at some moment before the horizon.
 void plan_fault(universe& u, fault_range const& range);

@@ -3,6 +3,7 @@
 #include "link.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 namespace redlock::simulation {
@@ -18,18 +19,20 @@ constexpr duration rounding = 1us;
 
 }  // namespace
 
-judge::watched::watched(judge& by, process& p, lease const& held, lock_options const& options)
-    : judge_{by}, process_{p.index()}, lease_{&held}, options_{options}, name_{held.name()}, since_{by.universe_.now()}
+judge::judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a}
 {
-    std::map<std::string, std::size_t> values;
-    std::string const mine = "p" + std::to_string(process_) + "-";
-    for (auto const& s : by.universe_.servers())
-        if (auto const* const e = s->find(name_); e && e->value.starts_with(mine)) ++values[e->value];
-    for (auto const& [value, count] : values)
-        if (value_.empty() || count > values[value_]) value_ = value;
+    in.on_asked = [this](std::string_view value) { attempts_.try_emplace(std::string{value}, attempt{universe_.now()}); };
+    in.on_confirm_event = [this](server const& s, detail::command const& c, token_number token) { confirm_event(s, c, token); };
+}
+
+judge::watched::watched(judge& by, process& p, lease& held, lock_options const& options)
+    : judge_{by}, process_{p.index()}, lease_{&held}, options_{options}, name_{held.name()}, since_{by.universe_.now()}, token_{held.token()}
+{
+    value_ = by.find_value(*this);
     seen_until_ = held.valid_until();
     if (auto* const r = by.universe_.records) record_ = r->lease_begins(process_, name_, since_, p.clock.when(seen_until_));
     by.leases_.push_back(this);
+    by.take_down_tokens(*this);
 }
 
 judge::watched::~watched()
@@ -45,12 +48,11 @@ void judge::watched::lost()
 {
     universe& u = judge_.universe_;
     if (u.records) u.records->lease_ends(record_, u.now(), "lost");
-    if (!judge_.assumes_.exclusion() || value_.empty()) return;
+    if (!judge_.assumes_.exclusion(false) || value_.empty()) return;
     process& p = *u.processes()[process_];
     if (u.now() >= p.clock.when(seen_until_ - stop_margin_of(options_))) return;  // it was time
     if (options_.max_hold && u.now() - since_ >= *options_.max_hold - 1ms) return;
-    auto const nodes = u.servers().size();
-    if (judge_.stored(name_, value_) >= most_of(nodes))
+    if (judge_.can_be_extended(*this) >= most_of(u.servers().size()))
         judge_.violation("a lease was given up although it was valid and a majority of the nodes held its key");
 }
 
@@ -69,6 +71,128 @@ void judge::watched::body_ended(bool heeds_cancellation)
                          std::to_string(excuse.count()) + " ns of that were a pause of its process");
 }
 
+void judge::watched::next_token()
+{
+    bool const there_is_one = token_ < last_;
+    if (lease_->next_token() != there_is_one) judge_.violation("a lease has more tokens, or less, than were asked for");
+    if (there_is_one) ++token_;
+    if (there_is_one) ++judge_.universe_.covered->next_token;
+    if (lease_->token() != token_) judge_.violation("the next token of a lease is not the one after the last");
+}
+
+void judge::watched::write()
+{
+    if (!has_tokens()) return;
+    auto& what = judge_.resources_[name_];
+    auto& covered = *judge_.universe_.covered;
+    if (token_ < what.token) {
+        ++covered.write_refused;
+        // Nobody with a larger token can have been there: it would have needed a key that this lease still has.
+        if (judge_.assumes_.exclusion(true) && judge_.valid(*this))
+            judge_.violation("what \"" + name_ + "\" protects refused the holder of a valid lease: " + called());
+        return;
+    }
+    ++covered.written;
+    if (token_ == what.token && what.writer != called()) judge_.violation("two holders write with one token: " + what.writer + " and " + called());
+    what = {token_, called()};
+}
+
+void judge::confirm_event(server const& s, detail::command const& c, token_number token)
+{
+    auto& events = attempts_[std::string{c.value}].confirmed;
+    auto const bit = std::uint32_t{1} << s.index();
+    auto const it = std::find_if(events.begin(), events.end(), [&](attempt::event const& e) { return e.token == token; });
+    if (it == events.end()) {
+        events.push_back({token, bit});
+    } else {
+        it->servers |= bit;
+    }
+}
+
+std::string judge::find_value(watched const& w) const
+{
+    if (w.has_tokens()) return value_by_token(w);
+    std::map<std::string, std::size_t> values;
+    std::string const mine = "p" + std::to_string(w.process_) + "-";
+    for (auto const& s : universe_.servers())
+        if (auto const* const e = s->find(w.name_); e && e->value.starts_with(mine)) ++values[e->value];
+    std::string most;
+    for (auto const& [value, count] : values)
+        if (most.empty() || count > values[most]) most = value;
+    return most;
+}
+
+// The attempt of its process that a majority confirmed with its token.
+std::string judge::value_by_token(watched const& w) const
+{
+    std::string const mine = "p" + std::to_string(w.process_) + "-";
+    token_number const last = w.token_ + w.options_.token_block - 1;
+    std::string found;
+    int most = 0;
+    for (auto const& [value, a] : attempts_) {
+        if (!value.starts_with(mine)) continue;
+        for (auto const& e : a.confirmed) {
+            int const servers = std::popcount(e.servers);
+            if (e.token != last || servers < most || (servers == most && value > found)) continue;
+            most = servers;
+            found = value;
+        }
+    }
+    return found;
+}
+
+// Promises 1 and 2 of the proof.
+void judge::take_down_tokens(watched& w)
+{
+    if (!w.has_tokens()) {
+        ++universe_.covered->plain;
+        if (w.token_ != 0) violation("a lease without tokens has one");
+        return;
+    }
+    w.last_ = w.token_ + w.options_.token_block - 1;
+    if (w.options_.token_block > 1) ++universe_.covered->block;
+    auto const a = attempts_.find(w.value_);
+    if (w.token_ == 0 || a == attempts_.end()) return violation("a lease has a token that no server has granted: " + w.called());
+    owned const mine{w.value_, w.token_, w.last_, a->second.began, universe_.now()};
+    auto& others = tokens_[w.name_];
+    for (owned const& o : others) {
+        auto const both = o.by + " has " + std::to_string(o.first) + " to " + std::to_string(o.last) + ", " + mine.by + " has " +
+                          std::to_string(mine.first) + " to " + std::to_string(mine.last);
+        if (mine.first <= o.last && o.first <= mine.last) violation("two leases on \"" + w.name_ + "\" own one token: " + both);
+        if (o.completed < mine.began && mine.first <= o.last)
+            violation("a lease on \"" + w.name_ + "\" has a token that is not above those before it: " + both);
+    }
+    others.push_back(mine);
+}
+
+// Promise 3. A lease stands on M servers that executed a request which was sent no earlier than its validity begins. A larger token
+// that was complete by then has one of them, where the guard refuses.
+void judge::check_proof(watched const& w)
+{
+    if (!w.has_tokens()) return;
+    auto const& p = universe_.processes()[w.process_];
+    auto const ttl = duration{w.options_.ttl};
+    auto const validity = ttl - duration{static_cast<duration::rep>(static_cast<double>(ttl.count()) * w.options_.drift)} - 2ms;
+    duration const begins = p->clock.when(w.seen_until_ - validity);
+    for (owned const& o : tokens_[w.name_])
+        if (o.first > w.last_ && o.completed < begins - rounding)
+            violation("a lease was extended although one with a larger token was complete: " + w.called() + " and " + o.by);
+}
+
+// Where an extension would not be refused.
+std::size_t judge::can_be_extended(watched const& w)
+{
+    auto const& servers = universe_.servers();
+    return static_cast<std::size_t>(std::count_if(servers.begin(), servers.end(), [&](auto const& s) {
+        auto const* const e = s->find(w.name_);
+        if (!e || e->value != w.value_ || e->of_nobody) return false;
+        if (!w.has_tokens() || !s->memory.admitted()) return true;
+        auto const* const fence = s->memory.find_counter(w.name_, s->time());
+        auto const counter = fence && fence->value ? *fence->value : *s->memory.high_water;
+        return counter <= w.last_ && s->memory.record->base <= w.last_;
+    }));
+}
+
 void judge::look()
 {
     if (universe_.records) {
@@ -80,15 +204,18 @@ void judge::look()
         }
     }
     for (watched* const w : leases_) {
-        w->seen_until_ = std::max(w->seen_until_, w->lease_->valid_until());
+        if (auto const until = w->lease_->valid_until(); until > w->seen_until_) {
+            w->seen_until_ = until;
+            if (universe_.processes()[w->process_]) check_proof(*w);
+        }
         if (w->options_.max_hold) check_max_hold(*w);
     }
-    if (leases_.size() < 2 || !assumes_.exclusion()) return;
+    if (leases_.size() < 2 || !assumes_.exclusion(true)) return;
     for (std::size_t i = 0; i < leases_.size(); ++i) {
         for (std::size_t j = i + 1; j < leases_.size(); ++j) {
             watched const& a = *leases_[i];
             watched const& b = *leases_[j];
-            if (a.name_ != b.name_) continue;
+            if (a.name_ != b.name_ || !assumes_.exclusion(a.has_tokens() && b.has_tokens())) continue;
             if (valid(a) && valid(b))
                 violation("two leases on \"" + a.name_ + "\" are valid at once: " + a.called() + " and " + b.called());
         }

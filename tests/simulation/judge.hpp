@@ -8,19 +8,25 @@
 #include <redlock/options.hpp>
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace redlock::simulation {
 
-// What a schedule's faults leave to be promised.
+using testing::token_number;
+
+// What a schedule's faults leave to be promised. The order of tokens is promised with all of them.
 struct assumptions {
     bool clocks_within_drift{true};
-    bool memory_kept{true};
+    bool memory_kept{true};  // if not, servers lose it in ways that admission sees
+    bool keys_kept{true};    // if not, single keys go behind everybody's back
 
-    bool exclusion() const noexcept { return clocks_within_drift && memory_kept; }
+    // Locks with tokens do not mind a loss that is seen.
+    bool exclusion(bool with_tokens) const noexcept { return clocks_within_drift && keys_kept && (memory_kept || with_tokens); }
 };
 
 // N/2 + 1, in the judge's own words.
@@ -28,12 +34,12 @@ std::size_t most_of(std::size_t nodes) noexcept;
 
 class judge {
 public:
-    judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a} {}
+    judge(universe& in, assumptions const& a);
 
     // While it lives, the lease is looked at after every step: no two valid ones on one name.
     class watched {
     public:
-        watched(judge& by, process& p, lease const& held, lock_options const& options);
+        watched(judge& by, process& p, lease& held, lock_options const& options);
         ~watched();
         watched(watched const&) = delete;
         watched& operator=(watched const&) = delete;
@@ -44,19 +50,28 @@ public:
         // A scope's body is over.
         void body_ended(bool heeds_cancellation);
 
+        // Its holder writes to what the lock protects, which compares tokens; perhaps long after the lease has ended.
+        void write();
+
+        // Its holder moves on to the next token, if there is one.
+        void next_token();
+
         std::string const& value() const noexcept { return value_; }
 
     private:
         friend class judge;
         std::string called() const;
+        bool has_tokens() const noexcept { return options_.fencing; }
 
         judge& judge_;
         std::size_t process_;
-        lease const* lease_;
+        lease* lease_;
         lock_options options_;
         std::string name_;
-        std::string value_;       // what most servers have stored for it
+        std::string value_;       // the attempt's that completed with its token; else what most servers have stored for it
         duration since_;
+        token_number token_{0};   // the one that it writes with
+        token_number last_{0};    // of its block
         time_point seen_until_{};
         std::size_t record_{0};
     };
@@ -85,8 +100,37 @@ public:
 private:
     friend class watched;
 
+    // An attempt, as far as messages tell.
+    struct attempt {
+        duration began{};
+        struct event {
+            token_number token;
+            std::uint32_t servers;  // that confirmed it, a bit each
+        };
+        std::vector<event> confirmed{};
+    };
+    // The tokens of a lease.
+    struct owned {
+        std::string by;
+        token_number first;
+        token_number last;
+        duration began;      // its attempt
+        duration completed;  // at the latest
+    };
+    // What a lock protects.
+    struct resource {
+        token_number token{0};
+        std::string writer;
+    };
+
     bool valid(watched const& w);
     void check_max_hold(watched const& w);
+    void confirm_event(server const& s, detail::command const& c, token_number token);
+    std::string find_value(watched const& w) const;
+    std::string value_by_token(watched const& w) const;
+    void take_down_tokens(watched& w);
+    void check_proof(watched const& w);
+    std::size_t can_be_extended(watched const& w);
 
     int& balance(process const& p)
     {
@@ -97,6 +141,9 @@ private:
     universe& universe_;
     assumptions assumes_;
     std::vector<watched*> leases_;
+    std::unordered_map<std::string, attempt> attempts_;  // by value
+    std::map<std::string, std::vector<owned>> tokens_;   // by name
+    std::map<std::string, resource> resources_;          // by name
     std::vector<std::string> excused_;
     std::optional<std::string> verdict_;
     std::vector<int> open_;  // operations, for each process

@@ -29,9 +29,9 @@ public:
 
     void stop() override { of_.stop(); }
 
-    void exec(detail::batch const& work, std::vector<reply>& replies, detail::exec_handler handler) override
+    void exec(detail::batch const& work, std::string_view id, std::vector<reply>& replies, detail::exec_handler handler) override
     {
-        of_.exec(work, replies, std::move(handler));
+        of_.exec(work, id, replies, std::move(handler));
     }
 
 private:
@@ -57,11 +57,25 @@ void link::tell(F f)
     asio::post(strand_, std::move(f));
 }
 
-void link::exec(detail::batch const& work, std::vector<reply>& replies, detail::exec_handler handler)
+detail::command link::command_copy::request() const
+{
+    auto c = what;
+    c.key = key;
+    c.value = value;
+    c.id = id;
+    return c;
+}
+
+void link::exec(detail::batch const& work, std::string_view learned, std::vector<reply>& replies, detail::exec_handler handler)
 {
     auto const m = std::make_shared<message>();
     m->commands.reserve(work.commands.size());
-    for (detail::command const& c : work.commands) m->commands.push_back({c.what, std::string{c.key}, std::string{c.value}, c.ttl});
+    for (detail::command const& c : work.commands) {
+        m->commands.emplace_back(c);
+        if (c.what == verb::acquire && c.fenced && universe_.on_asked) universe_.on_asked(c.value);
+    }
+    m->learned = learned;
+    m->has_look = work.votes_with_tokens();
     m->answers.resize(m->commands.size());
     replies.assign(m->commands.size(), {});
     m->replies = &replies;
@@ -69,7 +83,7 @@ void link::exec(detail::batch const& work, std::vector<reply>& replies, detail::
     m->connection = connection_;
     m->number = messages_++;
     m->sent = universe_.now();
-    if (universe_.records) m->record = universe_.records->sent(client_, to_.index(), universe_.now(), work);
+    if (universe_.records) m->record = universe_.records->sent(client_, to_.index(), universe_.now(), work, learned);
     if (state_ != state::up) {  // the core has not heard of it yet
         if (universe_.records) universe_.records->cut_off(m->record, universe_.now());
         return tell([m] { std::move(m->handler)(errc::node_unreachable); });
@@ -91,14 +105,16 @@ void link::send(message_ptr const& m)
 {
     auto const takes = next_delay_there ? *std::exchange(next_delay_there, {}) : delay();
     auto arrives = std::max(last_arrival_ + 1ns, universe_.now() + takes);
-    if (m->commands.size() > 1 && universe_.chance.one_in(8)) {
+    std::size_t const parts = m->commands.size() + (m->has_look ? 1 : 0);
+    if (parts > 1 && universe_.weather.apart_one_in > 0 && universe_.chance.one_in(universe_.weather.apart_one_in)) {
         // The network takes a message apart: its first commands arrive, and are executed, before the others.
-        auto const first = 1 + universe_.chance.below(m->commands.size() - 1);
+        auto const first = 1 + universe_.chance.below(parts - 1);
         universe_.at(arrives, [this, m, first] {
             bool const alive = m->connection == connection_ && !silent_ && is_next(*m);
             if (alive) to_.when_it_runs([this, m, first] { execute(*m, first, m->connection != connection_); });
         });
         arrives += delay();
+        if (universe_.weather.slow_percent > 0 && universe_.chance.one_in(4)) arrives += universe_.chance.scaled(universe_.weather.slow_max);
     }
     m->arrives = last_arrival_ = arrives;
     universe_.at(arrives, [this, m] {
@@ -133,7 +149,10 @@ void link::arrive(message_ptr const& m)
         execute(*m, m->commands.size(), !alive);
         if (!alive) return;
         auto const done = std::none_of(m->answers.begin(), m->answers.end(), [](reply const& r) { return r.vote == vote::pending; });
-        if (done) return answer(m);
+        if (done) {
+            look(*m);
+            return answer(m);
+        }
         // NOSCRIPT for some: the client loads the scripts and sends those again.
         ++universe_.covered->noscript;
         universe_.after(delay() + delay(), [this, m] {
@@ -142,6 +161,7 @@ void link::arrive(message_ptr const& m)
                 if (m->connection != connection_) return;
                 to_.load_scripts();
                 execute(*m, m->commands.size(), false);
+                look(*m);
                 answer(m);
             });
         });
@@ -156,10 +176,20 @@ void link::execute(message& m, std::size_t upto, bool of_nobody)
 {
     for (std::size_t i = 0; i < upto; ++i) {
         auto const& c = m.commands[i];
-        bool const is_script = c.what != verb::acquire;
-        if (m.answers[i].vote != vote::pending || (is_script && !to_.knows_scripts())) continue;
-        m.answers[i] = to_.execute({c.what, c.key, c.value, c.ttl}, of_nobody);
-        universe_.mix(static_cast<std::uint64_t>(m.answers[i].vote) + 16 * to_.index());
+        if (m.answers[i].vote != vote::pending || (c.is_script() && !to_.knows_scripts())) continue;
+        m.answers[i] = to_.execute(c.request(), m.learned, of_nobody);
+        universe_.mix(static_cast<std::uint64_t>(m.answers[i].vote) + 16 * to_.index() + 256 * m.answers[i].counter);
+    }
+}
+
+// The end of a message: what votes with tokens, votes only if it is the server that the client has learned.
+void link::look(message& m)
+{
+    if (!m.has_look || to_.memory.is_still(m.learned)) return;
+    for (std::size_t i = 0; i < m.commands.size(); ++i) {
+        if (!m.commands[i].what.votes_with_tokens()) continue;
+        if (m.answers[i].vote == vote::granted) ++universe_.covered->vote_dropped;
+        m.answers[i] = reply{vote::failed, errc::node_not_admitted, "it is another server now, or no master"};
     }
 }
 
@@ -201,12 +231,9 @@ void link::haunt(message_ptr const& m, std::size_t upto, duration when)
 {
     universe_.at(when, [this, m, upto] {
         to_.when_it_runs([this, m, upto] {
-            if (!to_.knows_scripts()) return;
             if (universe_.records) universe_.records->haunted(m->record, universe_.now());
-            for (std::size_t i = 0; i < upto; ++i) {
-                auto const& c = m->commands[i];
-                to_.execute({c.what, c.key, c.value, c.ttl}, true);
-            }
+            for (std::size_t i = 0; i < upto; ++i)
+                if (auto const& c = m->commands[i]; !c.is_script() || to_.knows_scripts()) to_.execute(c.request(), m->learned, true);
         });
     });
 }
@@ -214,7 +241,7 @@ void link::haunt(message_ptr const& m, std::size_t upto, duration when)
 std::size_t link::bytes(command_copy const& c) noexcept
 {
     // RESP: a SET with five arguments, or an EVALSHA with the 40 digits of a script.
-    return (c.what == verb::acquire ? 52 : 88) + c.key.size() + c.value.size();
+    return (c.is_script() ? 88 : 52) + c.key.size() + c.value.size();
 }
 
 void link::cut()
@@ -262,6 +289,13 @@ void link::cut()
         if (l && !down_first) l->on_down(index, errc::node_unreachable, "the connection was cut");
     });
     try_again();
+}
+
+bool link::quiet() const noexcept
+{
+    return std::all_of(line_.begin(), line_.end(), [](message_ptr const& m) {
+        return std::all_of(m->commands.begin(), m->commands.end(), [](command_copy const& c) { return c.what.what == verb::inspect; });
+    });
 }
 
 void link::go_silent(bool gives_up)
@@ -316,8 +350,8 @@ void link::connected(std::uint64_t attempt)
     silent_ = false;
     last_arrival_ = last_answer_ = universe_.now();
     to_.load_scripts();
-    tell([listener = listener_, index = index_] {
-        if (auto const l = listener.lock()) l->on_up(index, {});
+    tell([listener = listener_, index = index_, facts = to_.memory.facts()] {
+        if (auto const l = listener.lock()) l->on_up(index, {}, facts);
     });
 }
 

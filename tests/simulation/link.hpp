@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::simulation {
@@ -69,16 +70,26 @@ public:
 
     std::size_t outstanding() const noexcept { return line_.size(); }
 
+    // Nothing is on its way but questions of those who wait for a node's admission: they go on asking.
+    bool quiet() const noexcept;
+
 private:
     class front_node;
+    // Bytes on the wire belong to nobody: the sender may be gone when they are executed.
     struct command_copy {
-        detail::verb what;
+        explicit command_copy(detail::command const& c) : what{c}, key{c.key}, value{c.value}, id{c.id} {}
+        detail::command request() const;
+        bool is_script() const noexcept { return what.what != detail::verb::acquire || what.fenced; }
+
+        detail::command what;
         std::string key;
         std::string value;
-        std::chrono::milliseconds ttl;
+        std::string id;
     };
     struct message {
         std::vector<command_copy> commands;
+        std::string learned;   // the id that it is bound to
+        bool has_look{false};  // behind the commands, at the server itself
         std::vector<detail::reply> answers;
         std::vector<detail::reply>* replies;
         detail::exec_handler handler;
@@ -94,7 +105,7 @@ private:
     using message_ptr = std::shared_ptr<message>;
     enum class state { unused, connecting, up, down, stopped };
 
-    void exec(detail::batch const& work, std::vector<detail::reply>& replies, detail::exec_handler handler);
+    void exec(detail::batch const& work, std::string_view learned, std::vector<detail::reply>& replies, detail::exec_handler handler);
     void stop();
     void abandon();
 
@@ -104,6 +115,7 @@ private:
     void let_in();
     void arrive(message_ptr const& m);
     void execute(message& m, std::size_t upto, bool of_nobody);
+    void look(message& m);
     void answer(message_ptr const& m);
     void let_out();
     void deliver(message_ptr const& m);

@@ -26,7 +26,7 @@ json to_json(std::optional<duration> d) { return d ? json(d->count()) : json(nul
 json to_json(recorder::message const& m)
 {
     json commands = json::array();
-    for (auto const& c : m.commands) commands.push_back({to_string(c.what), c.key, c.value, c.ttl.count()});
+    for (auto const& c : m.commands) commands.push_back({to_string(c.what), c.key, c.value, c.ttl.count(), c.tokens});
     json haunted = json::array();
     for (auto const at : m.haunted) haunted.push_back(at.count());
     return {{"client", m.client}, {"server", m.server}, {"commands", std::move(commands)}, {"answers", m.answers},

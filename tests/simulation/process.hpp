@@ -39,6 +39,7 @@ public:
     template <class F>
     void visit(duration world, F&& f)
     {
+        if (inside_) return std::forward<F>(f)();
         enter(world);
         std::forward<F>(f)();
         leave();

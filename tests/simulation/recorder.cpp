@@ -11,22 +11,49 @@ char const* to_string(detail::verb v) noexcept
 {
     switch (v) {
     case detail::verb::acquire: return "acquire";
+    case detail::verb::confirm: return "confirm";
     case detail::verb::extend: return "extend";
     case detail::verb::release: return "release";
+    case detail::verb::inspect: return "inspect";
+    case detail::verb::mark: return "mark";
+    case detail::verb::admit: return "admit";
     }
     return "?";
 }
 
 namespace {
 
-std::string to_text(recorder::command const& c) { return to_string(c.what) + (" " + c.key) + " " + c.value; }
+std::string to_text(recorder::command const& c)
+{
+    std::string text = to_string(c.what);
+    for (auto const* const part : {&c.key, &c.value, &c.tokens})
+        if (!part->empty()) text += " " + *part;
+    return text;
+}
+
+std::string about_tokens(detail::command const& c, std::string_view learned)
+{
+    std::string const to{c.what == detail::verb::mark || c.what == detail::verb::admit ? c.id : learned};
+    switch (c.what) {
+    case detail::verb::acquire:
+        if (!c.fenced) return {};
+        return "from " + std::to_string(c.token) + (c.block > 1 ? ", " + std::to_string(c.block) + " tokens" : "") + ", at " + to;
+    case detail::verb::confirm:
+    case detail::verb::extend: return c.fenced ? "with " + std::to_string(c.token) + ", at " + to : "";
+    case detail::verb::mark: return "at " + to;
+    case detail::verb::admit: return "with " + std::to_string(c.token) + ", at " + to;
+    case detail::verb::release:
+    case detail::verb::inspect: break;
+    }
+    return {};
+}
 
 std::string to_text(detail::reply const& r)
 {
     switch (r.vote) {
-    case vote::granted: return "granted";
+    case vote::granted: return r.counter > 0 ? "granted " + std::to_string(r.counter) : "granted";
     case vote::refused: return "refused";
-    case vote::failed: return r.detail.empty() ? "failed" : r.detail;
+    case vote::failed: return r.detail.empty() ? (r.error ? r.error.message() : "failed") : r.detail;
     case vote::pending: break;
     }
     return "none";
@@ -38,14 +65,14 @@ std::string in_us(duration d) { return std::to_string(d / 1us) + " us"; }
 
 }  // namespace
 
-std::size_t recorder::sent(std::size_t client, std::size_t server, duration at, detail::batch const& work)
+std::size_t recorder::sent(std::size_t client, std::size_t server, duration at, detail::batch const& work, std::string_view learned)
 {
     message m{};
     m.client = client;
     m.server = server;
     m.sent = at;
     for (auto const& c : work.commands) {
-        m.commands.push_back({c.what, std::string{c.key}, std::string{c.value}, c.ttl});
+        m.commands.push_back({c.what, std::string{c.key}, std::string{c.value}, c.ttl, about_tokens(c, learned)});
         if (c.what == detail::verb::release) lets_go(client, c.value, at);
     }
     messages.push_back(std::move(m));
@@ -107,7 +134,7 @@ std::string recorder::value_of_new_lease(std::size_t client, std::string const& 
             if (c.key != name) continue;
             auto& one = candidates[c.value];
             if (c.what == detail::verb::release) one.is_free = false;
-            if (c.what != detail::verb::acquire || !m.delivered || i >= m.answers.size() || m.answers[i] != "granted") continue;
+            if (c.what != detail::verb::acquire || !m.delivered || i >= m.answers.size() || !m.answers[i].starts_with("granted")) continue;
             ++one.grants;
             one.latest = std::max(one.latest, *m.delivered);
         }
@@ -158,7 +185,16 @@ void recorder::look_around(universe const& u)
 void recorder::look_at(universe& u)
 {
     if (server_clocks.empty()) look_around(u);
+    excluded_.resize(u.servers().size());
     for (auto const& s : u.servers()) {
+        auto& excluded = excluded_[s->index()];
+        if (!excluded && !s->memory.admitted()) {
+            excluded = faults.size();
+            server_fault(s->index(), "not admitted, as " + s->memory.id, u.now());
+        } else if (excluded && s->memory.admitted()) {
+            faults[*std::exchange(excluded, {})].to = u.now();
+            server_fault(s->index(), "admitted, as " + s->memory.id + " from " + std::to_string(s->memory.record->base), u.now());
+        }
         auto const& entries = s->memory.entries(s->time());
         for (auto const& e : entries) {
             auto const known = present_.find({s->index(), e.key});

@@ -29,6 +29,7 @@ public:
         std::string key;
         std::string value;
         std::chrono::milliseconds ttl;
+        std::string tokens{};  // what it says about them, in words
     };
     struct message {
         std::size_t client;
@@ -76,7 +77,7 @@ public:
         std::string text;
     };
 
-    std::size_t sent(std::size_t client, std::size_t server, duration at, detail::batch const& work);
+    std::size_t sent(std::size_t client, std::size_t server, duration at, detail::batch const& work, std::string_view learned);
     void arrived(std::size_t record, duration at) { messages[record].arrived = at; }
     void answered(std::size_t record, duration at, std::vector<detail::reply> const& answers);
     void delivered(std::size_t record, duration at) { messages[record].delivered = at; }
@@ -117,6 +118,7 @@ private:
     void lets_go(std::size_t client, std::string_view value, duration at);
 
     std::map<std::pair<std::size_t, std::string>, std::size_t> present_;
+    std::vector<std::optional<std::size_t>> excluded_;  // the fault of each server that may not vote now
 };
 
 }  // namespace redlock::simulation

@@ -38,6 +38,9 @@ constexpr duration validity = 8'908ms;
 // The same for somebody who waits: tries again at least every 100 ms.
 constexpr lock_options patient{.ttl = 9s, .retry_delay_max = 100ms};
 
+// Without tokens, as on the Redlock page: servers that forget have a vote.
+constexpr lock_options plain{.ttl = 9s, .fencing = false};
+
 class actor;
 
 // An operation on a lease, once it is done: how it ended, and when.

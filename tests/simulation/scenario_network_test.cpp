@@ -226,7 +226,7 @@ BOOST_FIXTURE_TEST_CASE(an_extension_90_seconds_late_extends_nothing_of_another_
 
 BOOST_FIXTURE_TEST_CASE(an_extension_90_seconds_late_plants_nothing, held_packets)
 {
-    auto& first = one.try_acquire();
+    auto& first = one.try_acquire(plain);
     run_to(2'900ms);
     hold_next_to({A});
     run_to(4s);
@@ -235,6 +235,22 @@ BOOST_FIXTURE_TEST_CASE(an_extension_90_seconds_late_plants_nothing, held_packet
     give_up({A}, 93s);
     run_to(94s);
     BOOST_TEST(keys() == "...");
+    auto& second = two.try_acquire();
+    run_to(95s);
+    BOOST_TEST(second.valid());
+}
+
+BOOST_FIXTURE_TEST_CASE(with_tokens_it_plants_a_key_that_is_in_nobodys_way_for_long, held_packets)
+{
+    auto& first = one.try_acquire();
+    run_to(2'900ms);
+    hold_next_to({A});
+    run_to(4s);
+    one.release(first);
+    run_to(13s);
+    give_up({A}, 93s);
+    run_to(94s);
+    BOOST_TEST(keys() == "1..");
     auto& second = two.try_acquire();
     run_to(95s);
     BOOST_TEST(second.valid());

@@ -16,10 +16,14 @@ namespace redlock::simulation {
 
 namespace {
 
-assumptions draw_assumptions(random& chance)
+constexpr duration half_a_day = 12h;
+
+// In a storm keys go, servers forget and messages are late, all the time, and many want one lock.
+assumptions draw_assumptions(random& chance, bool storm)
 {
     assumptions a;
-    if (chance.one_in(6)) a.memory_kept = false;
+    if (chance.one_in(storm ? 2 : 3)) a.memory_kept = false;
+    if (chance.one_in(storm ? 2 : 8)) a.keys_kept = false;
     if (chance.one_in(6)) a.clocks_within_drift = false;
     return a;
 }
@@ -27,7 +31,7 @@ assumptions draw_assumptions(random& chance)
 class schedule {
 public:
     schedule(std::uint64_t seed, coverage& covered, recorder* records)
-        : covered_{covered}, u_{seed, records}, rules_{u_, draw_assumptions(u_.chance)}
+        : covered_{covered}, u_{seed, records}, storm_{u_.chance.one_in(4)}, rules_{u_, draw_assumptions(u_.chance, storm_)}
     {
         u_.covered = &covered;
         u_.after_step = [this] { rules_.look(); };
@@ -35,7 +39,8 @@ public:
         set_the_stage();
         draw_weather();
         build();
-        for (std::size_t n = calm_ ? 0 : chance_.below(8); n > 0; --n) plan_fault(u_, range_);
+        for (std::size_t n = calm_ ? 0 : (storm_ ? 4 : 0) + chance_.below(8); n > 0; --n) plan_fault(u_, range_);
+        if (storm_ && chance_.one_in(2)) plan_blind_spots(u_, range_);
         if (!calm_ && chance_.one_in(6)) plan_an_early_end();
         u_.at(range_.horizon, [this] { clear_up(); });
         if (u_.records) describe(*u_.records);
@@ -47,7 +52,7 @@ public:
 
     void run()
     {
-        for (auto const& each : users_) each->go(1 + chance_.below(3));
+        for (auto const& each : users_) each->go(1 + chance_.below(storm_ ? 8 : 3));
         if (!u_.run_until([this] { return rules_.verdict() || (u_.now() >= range_.horizon && everybody_left()); }, limit()))
             rules_.violation("somebody still waits for a lock, long after all faults have ended");
         if (!rules_.verdict()) close();
@@ -72,14 +77,43 @@ private:
     {
         auto& usual = stage_.usual;
         usual.ttl = chance_.pick(std::array{30ms, 100ms, 1'000ms, 10'000ms});
+        if (storm_) usual.ttl = chance_.pick(std::array{30ms, 100ms});
         usual.retry_delay_min = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(usual.ttl / 20));
         usual.retry_delay_max = std::max(2ms, std::chrono::duration_cast<std::chrono::milliseconds>(chance_.between(usual.ttl / 4, 2 * usual.ttl)));
         if (chance_.one_in(3)) usual.node_timeout = usual.ttl / 3;
+        if (storm_) {
+            usual.retry_delay_min = 1ms;
+            usual.retry_delay_max = usual.ttl / static_cast<int>(1 + chance_.below(10));
+            usual.node_timeout = usual.ttl / static_cast<int>(1 + chance_.below(4));
+        }
         stage_.names = {"a"};
         if (chance_.one_in(5)) stage_.names.push_back("b");
-        stage_.hold_max = chance_.between(usual.ttl / 10, 3 * usual.ttl);
-        stage_.calm = calm_ = chance_.one_in(8);
-        range_ = {chance_.between(usual.ttl, 6 * usual.ttl), usual.ttl, stage_.names, rules_.assumes()};
+        stage_.hold_max = chance_.between(usual.ttl / 10, storm_ && chance_.one_in(2) ? usual.ttl : 3 * usual.ttl);
+        stage_.calm = calm_ = !storm_ && chance_.one_in(8);
+        range_ = {chance_.between(usual.ttl, (storm_ ? 12 : 6) * usual.ttl), usual.ttl, stage_.names, rules_.assumes(), false};
+        choose_tokens();
+    }
+
+    // Admitted servers, whose marks may be ahead of all clocks, so that floors mean nothing; or a cluster that is yet to be founded.
+    void choose_tokens()
+    {
+        stage_.of_locks = chance_.one_in(12) ? kinds::without_tokens : chance_.one_in(5) ? kinds::mixed : kinds::with_tokens;
+        // Large blocks run ahead of the wall clock, from which a cluster that has forgotten everything goes on.
+        stage_.block_max = !chance_.one_in(4) ? 1 : rules_.assumes().memory_kept && chance_.one_in(2) ? 3'000 : 5;
+        begins_empty_ = chance_.one_in(8);
+        fresh_ = begins_empty_ && calm_ && chance_.one_in(2);
+        range_.tokens_ahead = !begins_empty_ && chance_.one_in(2);
+        // A little ahead, and clients take it for a fast clock, which they follow; far ahead, and floors mean nothing.
+        ahead_ = chance_.one_in(4) ? 1h : 48h;
+        // Close to the end of a half-day, which floors may not enter too early.
+        wall_ = 40'000 * half_a_day + chance_.between(-2s, 2s);
+    }
+
+    token_number first_token()
+    {
+        auto const now = static_cast<token_number>(wall_ / 1us);
+        if (range_.tokens_ahead) return now + static_cast<token_number>(ahead_ / 1us) + chance_.below(4);
+        return chance_.one_in(4) ? 0 : now - chance_.below(20'000'000);
     }
 
     void draw_weather()
@@ -92,9 +126,10 @@ private:
         w.notices_after_max = ttl;
         w.ghost_delay_max = 2 * ttl;
         if (calm_) return;
-        if (chance_.one_in(2)) w.slow_percent = 1 + chance_.below(20);
+        if (storm_ || chance_.one_in(2)) w.slow_percent = 1 + chance_.below(storm_ ? 40 : 20);
         w.slow_max = chance_.one_in(8) ? 2 * ttl : ttl / 10;
-        if (chance_.one_in(4)) w.duplicate_percent = 1 + chance_.below(10);
+        if (storm_ && !rules_.assumes().keys_kept) w.evicted_percent = 1 + chance_.below(30);
+        if (chance_.one_in(storm_ ? 2 : 4)) w.duplicate_percent = 1 + chance_.below(10);
         if (chance_.one_in(4)) u_.pause_one_in = 8 + chance_.below(256);
         u_.short_pause_max = chance_.scaled(ttl / 4) + 2us;
     }
@@ -108,13 +143,20 @@ private:
         records.setting("holds up to", ms(stage_.hold_max));
         records.setting("faults until", ms(range_.horizon));
         records.setting("memory", rules_.assumes().memory_kept ? "kept" : "may be lost");
+        if (storm_) records.setting("storm", "many faults, many clients");
+        records.setting("single keys", rules_.assumes().keys_kept ? "kept" : "may be lost");
+        auto const locks = stage_.of_locks;
+        records.setting("locks", locks == kinds::without_tokens ? "without tokens" : locks == kinds::mixed ? "with and without tokens" : "with tokens");
+        records.setting("servers begin", begins_empty_ ? "empty" : range_.tokens_ahead ? "admitted, with tokens ahead of all clocks" : "admitted");
         records.setting("clocks", rules_.assumes().clocks_within_drift ? "within drift" : "may run wrong");
     }
 
     void clear_up()
     {
+        u_.after(4 * stage_.usual.ttl, [this] { see_whether_it_is_stranded(); });
         u_.pause_one_in = 0;
         u_.weather.slow_percent = 0;
+        u_.weather.evicted_percent = 0;
         u_.weather.duplicate_percent = 0;
     }
 
@@ -124,15 +166,16 @@ private:
         bool const early = chance_.one_in(4);
         // Between them a client and a server stay within the 1 % of lock_options::drift.
         for (std::size_t i = 0; i < nodes; ++i) {
-            auto& s = u_.add_server({time_point{1h + std::chrono::seconds{i}}, 0ns, chance_.between(-9'000, 9'000)});
+            auto& s = u_.add_server({time_point{wall_ + std::chrono::seconds{i}}, 0ns, chance_.between(-9'000, 9'000)});
             s.memory.expires_early = early;
+            if (!begins_empty_) s.begin_admitted(stage_.usual.ttl, first_token());
         }
-        std::size_t const processes = 2 + chance_.below(2);
+        std::size_t const processes = 2 + (storm_ ? 1 : chance_.below(2));
         for (std::size_t i = 0; i < processes; ++i) {
             auto& p = u_.add_process({time_point{1h * (i + 1)}, 0ns, chance_.between(-900, 900)});
             members_.emplace_back();
             member& m = members_.back();
-            m.connected = make_client(u_, p);
+            m.connected = make_client(u_, p, draw_client());
             if (!calm_ && chance_.one_in(6)) live_far_away(p);
             p.visit(u_.now(), [&] { m.connected->run([this, i](error_code) { members_[i].stopped = true; }); });
             for (std::size_t n = 1 + chance_.below(2); n > 0; --n) {
@@ -142,9 +185,23 @@ private:
         }
     }
 
+    // Wall clocks differ by less than the drain takes: a cluster that has lost everything goes on from one of them.
+    client_settings draw_client()
+    {
+        client_settings s;
+        auto const ttl = stage_.usual.ttl;
+        auto const skew = chance_.one_in(2) ? chance_.scaled(ttl * 9 / 20) : 0ns;
+        s.wall = wall_ + (chance_.one_in(2) ? skew : -skew);
+        s.max_ttl = chance_.one_in(storm_ ? 2 : 4) ? 2 * ttl : ttl;
+        s.token_retention = chance_.one_in(2) ? 4 * s.max_ttl : std::chrono::milliseconds{1h};
+        s.fresh = fresh_;
+        return s;
+    }
+
     void live_far_away(process const& p)
     {
-        auto const patience = stage_.usual.node_timeout ? duration{*stage_.usual.node_timeout} : duration{stage_.usual.ttl} / 20;
+        auto const timeout = stage_.usual.node_timeout ? duration{*stage_.usual.node_timeout} : duration{stage_.usual.ttl} / 20;
+        auto const patience = std::min<duration>(timeout, stage_.usual.ttl / 3);  // two rounds must leave something of the lease
         auto const extra = chance_.scaled(std::max<duration>(0ns, patience / 2 - 2 * u_.weather.delay_max));
         for (auto const& s : u_.servers()) u_.between(p, *s).distance = extra;
     }
@@ -181,6 +238,22 @@ private:
         });
     }
 
+    // Too few servers remember for the others to be admitted: somebody has to say that what they knew counts no more.
+    void see_whether_it_is_stranded()
+    {
+        if (everybody_left()) return;
+        auto const& servers = u_.servers();
+        auto const admitted = std::count_if(servers.begin(), servers.end(), [](auto const& s) { return s->memory.admitted(); });
+        if (admitted > 0 && static_cast<std::size_t>(admitted) < (servers.size() + 1) / 2) {
+            ++covered_.stranded;
+            for (auto const& s : servers) {
+                s->memory.record.reset();
+                if (u_.records) u_.records->server_fault(s->index(), "node record deleted by an operator", u_.now());
+            }
+        }
+        u_.after(8 * stage_.usual.ttl, [this] { see_whether_it_is_stranded(); });
+    }
+
     bool everybody_left() const { return stage_.at_work == 0; }
     duration limit() const { return range_.horizon + 300 * stage_.usual.ttl + 300 * stage_.usual.retry_delay_max; }
 
@@ -208,7 +281,7 @@ private:
         auto const end = u_.now() + limit();
         auto const quiet = [&] {
             auto const& links = u_.links();
-            return std::all_of(links.begin(), links.end(), [](auto const& l) { return !l->in_use() || (l->up() && l->outstanding() == 0); });
+            return std::all_of(links.begin(), links.end(), [](auto const& l) { return !l->in_use() || (l->up() && l->quiet()); });
         };
         if (!u_.run_until(quiet, end)) return rules_.violation("a connection does not come back");
         for_each_client([](member& m) { m.connected->drain([&m](error_code) { m.drained = true; }); });
@@ -267,10 +340,15 @@ private:
     std::vector<member> members_;
     universe u_;
     random& chance_{u_.chance};
+    bool const storm_;
     judge rules_;
-    stage stage_{u_, rules_, {}, {}, {}, false, 0};
+    stage stage_{u_, rules_, {}, {}, {}, false, kinds::with_tokens, 1, 0};
     fault_range range_{};
     bool calm_{false};
+    bool begins_empty_{false};
+    bool fresh_{false};
+    duration ahead_{};
+    duration wall_{};  // what the right wall clock shows when the world begins
 };
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include "link.hpp"
 #include "universe.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace redlock::simulation {
 
+using detail::command;
 using detail::reply;
 using detail::verb;
 
@@ -28,33 +30,107 @@ char const* to_string(complaint c) noexcept
     return "?";
 }
 
+char const* to_string(keeps what) noexcept
+{
+    switch (what) {
+    case keeps::everything: return "memory kept";
+    case keeps::nothing: return "memory lost";
+    case keeps::an_older_state: return "older state";
+    }
+    return "?";
+}
+
+server::server(universe& in, std::size_t index, machine_clock const& clock) : wall{clock}, universe_{in}, index_{index}
+{
+    become_another();
+}
+
+void server::begin_admitted(std::chrono::milliseconds max_ttl, testing::token_number high_water)
+{
+    memory.record = testing::redis_model::node_record{memory.id, high_water, max_ttl, {}};
+    memory.high_water = high_water;
+}
+
 time_point server::time() const noexcept { return wall.at(universe_.now()); }
 
-reply server::execute(detail::command const& c, bool of_nobody)
+// Why it does not do as it is told.
+std::optional<reply> server::refusal(command const& c)
 {
-    // What the server refuses to delete stays until it expires.
-    if (complains != complaint::none && complains != complaint::oom && c.what == verb::release)
-        if (auto* const kept = memory.find(c.key, time()); kept && kept->value == c.value) kept->of_nobody = true;
-    switch (complains) {
+    if (complains_ != complaint::loading && c.what == verb::inspect) return {};
+    switch (complains_) {
     case complaint::none: break;
     case complaint::loading: return error_reply("LOADING Redis is loading the dataset in memory");
     case complaint::read_only: return error_reply("READONLY You can't write against a read only replica.");
     case complaint::misconf: return error_reply("MISCONF Redis is configured to save RDB snapshots, but it's unable to persist to disk");
-    case complaint::oom:
-        if (c.what == verb::acquire) return error_reply("OOM command not allowed when used memory > 'maxmemory'.");
-        break;
+    case complaint::oom: {
+        // Only SET needs memory.
+        auto const* const held = memory.find(c.key, time());
+        auto const* const fence = memory.find_counter(c.key, time());
+        bool const only_expiry = c.what == verb::extend && (!c.fenced || (held && fence && fence->value == c.token));
+        if (c.what != verb::release && !only_expiry) return error_reply("OOM command not allowed when used memory > 'maxmemory'.");
     }
+    }
+    return {};
+}
+
+reply server::execute(command const& c, std::string_view learned, bool of_nobody)
+{
+    // What the server refuses to delete stays until it expires.
+    if (complains_ != complaint::none && complains_ != complaint::oom && c.what == verb::release)
+        if (auto* const kept = memory.find(c.key, time()); kept && kept->value == c.value) kept->of_nobody = true;
+    if (auto refused = refusal(c)) return std::move(*refused);
+
+    auto const percent = universe_.weather.evicted_percent;
+    if (percent > 0 && c.votes_with_tokens() && universe_.chance.percent(percent)) evict(c.key);
+
     auto const* const before = memory.find(c.key, time());
+    bool const was_there = before != nullptr;
     bool const others = before && before->value != c.value;
     auto const expires = before ? before->expires : std::nullopt;
-    auto answer = memory.execute(c, time());
+    bool const was_admitted = memory.admitted();
+    auto answer = memory.execute(c, time(), learned);
     if (others) {
         auto const* const after = memory.find(c.key, time());
         if ((!after || after->expires != expires || after->value == c.value) && universe_.on_violation)
             universe_.on_violation("a request changed a key with somebody else's value");
     }
-    if (of_nobody && c.what == verb::acquire && answer.vote == vote::granted) memory.find(c.key, time())->of_nobody = true;
+    if (of_nobody && !was_there && answer.vote == vote::granted)
+        if (auto* const set = memory.find(c.key, time())) set->of_nobody = true;
+    count(c, answer, was_there, was_admitted);
     return answer;
+}
+
+void server::count(command const& c, reply const& answer, bool was_there, bool was_admitted)
+{
+    auto& covered = *universe_.covered;
+    bool const granted = answer.vote == vote::granted;
+    if (answer.error == errc::node_not_admitted) ++covered.not_admitted;
+    if (c.fenced && granted && (c.what == verb::acquire || c.what == verb::confirm)) {
+        auto const token = c.what == verb::acquire ? answer.counter : c.token;
+        if (universe_.on_confirm_event) universe_.on_confirm_event(*this, c, token);
+        if (c.what == verb::confirm) ++covered.confirmed;
+        if (c.what == verb::acquire && token == c.token) ++covered.floor_reached;
+    }
+    if (c.fenced && answer.vote == vote::refused && was_there && (c.what == verb::confirm || c.what == verb::extend))
+        if (auto const* const held = memory.find(c.key, time()); held && held->value == c.value) ++covered.overtaken;
+    if (c.fenced && c.what == verb::extend && granted && !was_there) ++covered.replanted;
+    if (c.what == verb::mark && granted && answer.detail == c.value) ++covered.quarantine;
+    if (c.what != verb::admit || was_admitted || !memory.admitted()) return;
+    ++covered.admission;
+    last_admission_ = c;
+    last_admission_.id = last_admission_text_[0] = c.id;
+    last_admission_.value = last_admission_text_[1] = c.value;
+    auto const& servers = universe_.servers();
+    if (std::none_of(servers.begin(), servers.end(), [this](auto const& s) { return s.get() != this && s->memory.admitted(); }))
+        ++covered.founding;
+}
+
+void server::evict(std::string_view key)
+{
+    if (!memory.find(key, time())) return;
+    ++universe_.covered->evicted;
+    if (universe_.records) universe_.records->server_fault(index_, "key evicted", universe_.now());
+    memory.del(key);
 }
 
 void server::when_it_runs(event f)
@@ -72,12 +148,13 @@ void server::go_on()
         if (&l->to() == this) l->try_again();
 }
 
-void server::crash(bool forgets)
+void server::crash(keeps what)
 {
     if (!std::exchange(up_, false)) return;
     inbox_.clear();
     knows_scripts_ = false;
-    if (forgets) memory.flush_all();
+    lose(what);
+    become_another();
     for (auto const& l : universe_.links())
         if (&l->to() == this) l->cut();
 }
@@ -85,9 +162,52 @@ void server::crash(bool forgets)
 void server::start()
 {
     if (std::exchange(up_, true)) return;
-    complains = complaint::none;
+    complains_ = complaint::none;
+    memory.master = true;
     for (auto const& l : universe_.links())
         if (&l->to() == this) l->try_again();
+}
+
+void server::fail_over(keeps what)
+{
+    lose(what);
+    become_another();
+}
+
+void server::admit_again()
+{
+    if (last_admission_.what != verb::admit || !up_) return;
+    ++universe_.covered->admission_repeated;
+    auto const again = last_admission_;
+    execute(again, {}, true);
+}
+
+void server::lose(keeps what)
+{
+    if (what == keeps::everything) return;
+    memory.flush_all();
+    if (what == keeps::nothing) return;
+    // An empty one has no id: it was never taken.
+    auto const now = std::exchange(memory, older_state_);
+    memory.id = now.id;
+    memory.master = now.master;
+    memory.expires_early = now.expires_early;
+    for (auto& e : memory.entries(time())) memory.find(e.key, time())->of_nobody = true;  // its owner may have let go since
+}
+
+void server::become_another()
+{
+    memory.id = static_cast<char>('A' + index_) + std::to_string(++lives_);
+}
+
+void server::complain(complaint c)
+{
+    if (complains_ == complaint::read_only && c != complaint::read_only) {
+        become_another();
+        ++universe_.covered->promoted;
+    }
+    complains_ = c;
+    memory.master = c != complaint::read_only;
 }
 
 }  // namespace redlock::simulation

@@ -6,9 +6,13 @@
 #include "event.hpp"
 #include "support/redis_model.hpp"
 
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::simulation {
@@ -26,14 +30,23 @@ enum class complaint : std::uint8_t {
 
 char const* to_string(complaint c) noexcept;
 
+// What is left of a server's memory.
+enum class keeps : std::uint8_t { everything, nothing, an_older_state };
+
+char const* to_string(keeps what) noexcept;
+
 class server {
 public:
-    server(universe& in, std::size_t index, machine_clock const& clock) : wall{clock}, universe_{in}, index_{index} {}
+    server(universe& in, std::size_t index, machine_clock const& clock);
 
     std::size_t index() const noexcept { return index_; }
 
-    // Executes a command now, or says why not. `of_nobody`: the sender cannot know that it got here.
-    detail::reply execute(detail::command const& c, bool of_nobody);
+    // As if it had been admitted long ago.
+    void begin_admitted(std::chrono::milliseconds max_ttl, testing::token_number high_water);
+
+    // Executes a command now, or says why not. `learned`: the id that the sender has learned. `of_nobody`: the sender cannot know
+    // that it got here.
+    detail::reply execute(detail::command const& c, std::string_view learned, bool of_nobody);
 
     // Does `f` now, or when the server goes on.
     void when_it_runs(event f);
@@ -41,9 +54,22 @@ public:
     void stop() noexcept { stopped_ = true; }
     void go_on();
 
-    // A crash ends all connections. Without persistence the memory is gone when it starts again.
-    void crash(bool forgets);
+    // A crash ends all connections. When the server starts again it has a new id, and of its memory what it could keep.
+    void crash(keeps what);
     void start();
+
+    // A replica takes over and knows less, or the server was one for a while. Its connections last.
+    void fail_over(keeps what);
+
+    // What a later loss may bring back.
+    void take_snapshot() { older_state_ = memory; }
+
+    // The network has kept a copy of what last admitted it.
+    void admit_again();
+
+    // READONLY: it is a replica, and has a new id when it is promoted.
+    void complain(complaint c);
+    complaint complains() const noexcept { return complains_; }
     bool up() const noexcept { return up_; }
     bool running() const noexcept { return up_ && !stopped_; }
 
@@ -52,7 +78,6 @@ public:
     bool knows_scripts() const noexcept { return knows_scripts_; }
     void load_scripts() noexcept { knows_scripts_ = true; }
 
-    complaint complains{complaint::none};
     testing::redis_model memory;
     machine_clock wall;
 
@@ -60,11 +85,22 @@ public:
     testing::redis_model::entry const* find(std::string const& key) { return memory.find(key, time()); }
 
 private:
+    std::optional<detail::reply> refusal(detail::command const& c);
+    void count(detail::command const& c, detail::reply const& answer, bool was_there, bool was_admitted);
+    void evict(std::string_view key);
+    void lose(keeps what);
+    void become_another();
+
     universe& universe_;
     std::size_t index_;
     bool up_{true};
     bool stopped_{false};
     bool knows_scripts_{true};
+    complaint complains_{complaint::none};
+    testing::redis_model older_state_;
+    detail::command last_admission_{};
+    std::array<std::string, 2> last_admission_text_;
+    std::size_t lives_{0};
     std::vector<event> inbox_;
 };
 

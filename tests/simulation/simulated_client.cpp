@@ -5,17 +5,24 @@
 
 #include <boost/asio/strand.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace redlock::simulation {
 
-std::shared_ptr<client> make_client(universe& in, process& p)
+std::shared_ptr<client> make_client(universe& in, process& p, client_settings const& chosen)
 {
     asio::any_io_executor const executor{p.get_executor()};
     asio::strand<asio::any_io_executor> const strand{executor};
     detail::engine_settings settings;
     settings.jitter_seed = static_cast<std::uint32_t>(in.chance.next());
     settings.fresh_value = [prefix = "p" + std::to_string(p.index()) + "-", n = 0]() mutable { return prefix + std::to_string(++n); };
+    settings.wall_clock = [&in, wall = chosen.wall] {
+        return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(wall + in.now()).count());
+    };
+    settings.max_ttl = chosen.max_ttl;
+    settings.token_retention = chosen.token_retention;
+    settings.fresh = chosen.fresh;
     auto core = detail::basic_core<simulated_clock>::make(executor, strand, in.nodes_for(p, strand), std::move(settings));
     return std::make_shared<client>(std::move(core));
 }

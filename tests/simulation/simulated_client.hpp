@@ -6,12 +6,20 @@
 
 #include <redlock/client.hpp>
 
+#include <chrono>
 #include <memory>
 
 namespace redlock::simulation {
 
+struct client_settings {
+    duration wall{24h};  // what the wall clock of its machine shows when the world begins
+    std::chrono::milliseconds max_ttl{30s};
+    std::chrono::milliseconds token_retention{1h};
+    bool fresh{false};
+};
+
 // Its values are "p<process>-<number>".
-std::shared_ptr<client> make_client(universe& in, process& p);
+std::shared_ptr<client> make_client(universe& in, process& p, client_settings const& settings = {});
 
 }  // namespace redlock::simulation
 

@@ -43,9 +43,11 @@ struct network_weather {
     duration delay_max{500us};
     std::size_t slow_percent{0};      // of messages that take up to slow_max
     duration slow_max{};
+    std::size_t apart_one_in{8};      // messages that are taken apart on their way; 0: none
     std::size_t duplicate_percent{0}; // of messages that arrive once more, later
     duration ghost_delay_max{};       // how much later than their connection's end messages may still arrive
     duration reconnect_max{50ms};
+    std::size_t evicted_percent{0};   // of requests with tokens that find the key gone
     duration notices_after_max{1s};   // until a client gives up a connection that is silent
 };
 
@@ -104,6 +106,12 @@ public:
 
     // Called when a server sees what must not be.
     std::function<void(std::string)> on_violation;
+
+    // Called when a server has the command's value in its key and this token in its counter (the proof's "confirm event").
+    std::function<void(server const&, detail::command const&, testing::token_number)> on_confirm_event;
+
+    // Called when a client sends an acquire with tokens.
+    std::function<void(std::string_view value)> on_asked;
 
     random chance;
     network_weather weather;

@@ -117,8 +117,11 @@ lock_options user::choose_options()
     return o;
 }
 
-redlock::lock user::choose_lock(lock_options const& options)
+redlock::lock user::choose_lock(lock_options options)
 {
+    auto& chance = stage_.world.chance;
+    options.fencing = stage_.of_locks == kinds::with_tokens || (stage_.of_locks == kinds::mixed && chance.one_in(2));
+    if (options.fencing && chance.one_in(2)) options.token_block = static_cast<std::uint32_t>(1 + chance.below(stage_.block_max));
     return redlock::lock{*client_, stage_.names[stage_.world.chance.below(stage_.names.size())], options};
 }
 
@@ -197,10 +200,30 @@ asio::awaitable<void> user::work_and_watch_extensions(duration work_for)
     }
 }
 
+// Uses what the lock protects, once or with several tokens.
+void user::write(judge::watched& watched)
+{
+    auto& chance = stage_.world.chance;
+    watched.write();
+    if (stage_.block_max == 1) return;
+    for (std::size_t more = chance.below(4); more > 0; --more) {
+        watched.next_token();
+        if (chance.one_in(2)) watched.write();
+    }
+}
+
 // Gives the lease back in one of the ways there are.
 asio::awaitable<void> user::end_holding(lease held, judge::watched& watched)
 {
     auto& covered = *stage_.world.covered;
+    struct late_writer {
+        user& self;
+        judge::watched& watched;
+        ~late_writer()
+        {
+            if (!self.stage_.world.is_dead(self.process_)) watched.write();
+        }
+    } const guard{*this, watched};
     if (auto const why = held.lost_error(); why && why != errc::client_cancelled && why != errc::max_hold_exceeded) watched.lost();
     if (stage_.world.chance.one_in(4)) {
         ++covered.released_by_destructor;
@@ -229,6 +252,7 @@ asio::awaitable<void> user::hold_for_a_while()
     auto rest = work_and_watch_extensions(time_to_hold());
     co_await std::move(rest);
     // The lease object moves; the judge goes on looking at the one that it knows, which is empty from here on.
+    write(watched);
     auto end = end_holding(std::move(held), watched);
     co_await std::move(end);
 }
@@ -257,6 +281,7 @@ asio::awaitable<void> user::with_callbacks()
         }
         state->held = std::move(got);
         state->watched.emplace(stage_.rules, process_, state->held, state->resource.options());
+        write(*state->watched);
         state->rest.emplace(executor, time_to_hold());
         state->rest->async_wait([this, state, &finished](error_code) {
             stage_.rules.started(process_);
@@ -300,6 +325,7 @@ asio::awaitable<void> user::give_up_waiting()
     if (!acquired(ec, resource.options(), begin, nullptr)) co_return;
     if (type == asio::cancellation_type::total) ++covered.cancelled_but_won;
     judge::watched watched{stage_.rules, process_, held, resource.options()};
+    write(watched);
     auto end = end_holding(std::move(held), watched);
     co_await std::move(end);
 }
@@ -312,7 +338,7 @@ asio::awaitable<void> user::extend_by_hand()
     auto taking = take(resource);
     lease held = co_await std::move(taking);
     if (!held) co_return;
-    judge::watched watched{stage_.rules, process_, held, options};
+    judge::watched watched{stage_.rules, process_, held, resource.options()};
     for (std::size_t i = 1 + stage_.world.chance.below(3); i > 0; --i) {
         auto rest = sleep(stage_.world.chance.between(0ns, options.ttl));
         co_await std::move(rest);
@@ -323,6 +349,7 @@ asio::awaitable<void> user::extend_by_hand()
         expect(failure, {errc::no_majority, errc::lease_lost, errc::client_cancelled}, "extend");
         if (!failure) ++stage_.world.covered->extended_by_caller;
     }
+    write(watched);
     auto end = end_holding(std::move(held), watched);
     co_await std::move(end);
 }
@@ -346,6 +373,7 @@ asio::awaitable<void> user::wait_for_loss()
         ++stage_.world.covered->waited_for_loss;
         if (held.valid()) stage_.rules.violation("wait_lost completed, and the lease says that it is valid");
     }
+    write(watched);
     auto end = end_holding(std::move(held), watched);
     co_await std::move(end);
 }
@@ -363,7 +391,7 @@ asio::awaitable<void> user::sit_it_out()
     if (!held) co_return;
     if (!held.valid() && stage_.world.paused_between(process_, stage_.world.now() - 1us, stage_.world.now()) == 0ns)
         stage_.rules.violation("acquire handed out a lease that had ended");
-    judge::watched watched{stage_.rules, process_, held, options};
+    judge::watched watched{stage_.rules, process_, held, resource.options()};
     for (int looks = 0; held.valid() && looks < 100; ++looks) {
         auto rest = sleep(held.valid_until() - simulated_clock::now());
         co_await std::move(rest);
@@ -375,6 +403,7 @@ asio::awaitable<void> user::sit_it_out()
         stage_.rules.ended(process_);
         if (!too_late) stage_.rules.violation("a lease was extended after its end");
     }
+    write(watched);
     auto end = end_holding(std::move(held), watched);
     co_await std::move(end);
 }
@@ -419,9 +448,11 @@ asio::awaitable<void> user::in_a_scope()
         seen.entered = true;
         if (how == manner::ignores) co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
         for (int slice = 0; slice < 3; ++slice) {
+            write(watched);
             auto rest = sleep(work_for / 3);
             co_await std::move(rest);
         }
+        write(watched);
         if (how == manner::throws) throw std::runtime_error{"the body failed"};
         seen.finished = true;
         if (while_releasing) caller.rather_after(stage_.world.chance.between(0ns, 2 * stage_.world.weather.delay_max), type);
@@ -494,7 +525,8 @@ asio::awaitable<void> user::be_a_rival()
         judge::watched watched{stage_.rules, process_, held, resource.options()};
         auto rest = sleep(chance.scaled(stage_.hold_max) / 4);
         co_await std::move(rest);
-        auto end = end_holding(std::move(held), watched);
+        write(watched);
+    auto end = end_holding(std::move(held), watched);
         co_await std::move(end);
     }
 }

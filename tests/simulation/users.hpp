@@ -10,11 +10,14 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace redlock::simulation {
+
+enum class kinds : std::uint8_t { with_tokens, without_tokens, mixed };
 
 // What a schedule's users share.
 struct stage {
@@ -24,6 +27,8 @@ struct stage {
     std::vector<std::string> names;   // of the locks
     duration hold_max{};
     bool calm{false};                 // no faults in this schedule: some things then hold at once
+    kinds of_locks{kinds::with_tokens};
+    std::uint32_t block_max{1};       // of tokens that are wanted at once
     std::size_t at_work{0};           // users
 };
 
@@ -56,10 +61,11 @@ private:
     asio::awaitable<lease> take(redlock::lock const& resource, bool once = false, attempt_report* report = nullptr);
     asio::awaitable<void> work_and_watch_extensions(duration work_for);
     asio::awaitable<void> end_holding(lease held, judge::watched& watched);
+    void write(judge::watched& watched);
 
     lock_options choose_options();
     redlock::lock choose_lock();
-    redlock::lock choose_lock(lock_options const& options);
+    redlock::lock choose_lock(lock_options options);
     duration time_to_hold();
     duration until_the_lock_is_free(std::string const& name);
     bool acquired(error_code ec, lock_options const& options, duration since, attempt_report const* report);

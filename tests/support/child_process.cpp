@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,7 +57,8 @@ int open_or_throw(char const* path, int flags)
 fs::path find_program(std::string const& name)
 {
     auto const executable = [](fs::path const& path) {
-        return fs::is_regular_file(path) && ::access(path.c_str(), X_OK) == 0;
+        std::error_code unreadable;  // a folder of somebody else's in PATH
+        return fs::is_regular_file(path, unreadable) && ::access(path.c_str(), X_OK) == 0;
     };
     if (name.find('/') != std::string::npos) {
         if (executable(name)) return name;
@@ -107,6 +109,16 @@ void child_process::kill() noexcept
     ::kill(pid_, SIGKILL);  // ends stopped processes too
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
     pid_ = -1;
+}
+
+void child_process::end(int signal, std::chrono::milliseconds patience) noexcept
+{
+    constexpr int pause_ms = 2;
+    if (!running()) return;
+    ::kill(pid_, signal);
+    auto const deadline = std::chrono::steady_clock::now() + patience;
+    while (running() && std::chrono::steady_clock::now() < deadline) ::poll(nullptr, 0, pause_ms);
+    kill();
 }
 
 // The kernel reports changes only: waiting for the second of two stops would last for ever.

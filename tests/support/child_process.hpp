@@ -2,6 +2,7 @@
 #ifndef REDLOCK_TESTS_SUPPORT_CHILD_PROCESS_HPP
 #define REDLOCK_TESTS_SUPPORT_CHILD_PROCESS_HPP
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ public:
 
     /// SIGKILL, and waits for the end. Nothing happens when it has ended already.
     void kill() noexcept;
+
+    /// Sends `signal`, and waits for the end for so long; then `kill()`.
+    void end(int signal, std::chrono::milliseconds patience) noexcept;
 
     /// SIGSTOP, and waits until it took effect; nothing when stopped already. Throws `std::runtime_error` when the process
     /// has ended.

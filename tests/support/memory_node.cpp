@@ -47,14 +47,29 @@ public:
         });
     }
 
-    void exec(detail::batch const& work, std::vector<reply>& replies, detail::exec_handler handler) override
+    void exec(detail::batch const& work, std::string_view id, std::vector<reply>& replies, detail::exec_handler handler) override
     {
-        of_.exec(work, replies, std::move(handler));
+        of_.exec(work, id, replies, std::move(handler));
     }
 
 private:
     memory_node& of_;
 };
+
+memory_node::memory_node(std::string name) : name_{std::move(name)}
+{
+    memory_.id = name_ + "-1";
+    memory_.record = redis_model::node_record{memory_.id, 0, std::chrono::hours{24 * 30}, {}};
+    memory_.high_water = 0;
+}
+
+void memory_node::restart_empty()
+{
+    memory_.flush_all();
+    restart_with_all();
+}
+
+void memory_node::restart_with_all() { memory_.id = name_ + "-" + std::to_string(++lives_); }
 
 std::unique_ptr<detail::node> memory_node::front(asio::any_io_executor executor)
 {
@@ -64,10 +79,10 @@ std::unique_ptr<detail::node> memory_node::front(asio::any_io_executor executor)
 void memory_node::connect()
 {
     connected_ = true;
-    if (auto const l = listener_.lock()) l->on_up(index_, of_server);
+    if (auto const l = listener_.lock()) l->on_up(index_, of_server, memory_.facts());
 }
 
-void memory_node::exec(detail::batch const& work, std::vector<reply>& replies, detail::exec_handler handler)
+void memory_node::exec(detail::batch const& work, std::string_view id, std::vector<reply>& replies, detail::exec_handler handler)
 {
     ++batches;
     replies.assign(work.commands.size(), {});
@@ -76,13 +91,15 @@ void memory_node::exec(detail::batch const& work, std::vector<reply>& replies, d
     p->replies = &replies;
     p->handler = std::move(handler);
     p->arrives = virtual_clock::now() + there;
-    p->strings.reserve(2 * work.commands.size());
+    p->id = id;
+    p->strings.reserve(3 * work.commands.size());
+    // Bytes on the wire belong to nobody: the sender may be gone when they are executed.
+    auto const keep = [&](std::string_view text) -> std::string_view { return p->strings.emplace_back(text); };
     for (command const& c : work.commands) {
-        // Bytes on the wire belong to nobody: the sender may be gone when they are executed.
-        p->strings.emplace_back(c.key);
-        std::string_view const key = p->strings.back();
-        p->strings.emplace_back(c.value);
-        p->copies.push_back({c.what, key, p->strings.back(), c.ttl});
+        auto& copy = p->copies.emplace_back(c);
+        copy.key = keep(c.key);
+        copy.value = keep(c.value);
+        copy.id = keep(c.id);
     }
     line_.push_back(std::move(p));
     pump();
@@ -134,13 +151,16 @@ void memory_node::cut(bool deliver_what_was_sent)
 void memory_node::execute(pending& p)
 {
     p.executed = true;
-    for (command const& c : p.copies) p.answers.push_back(execute(c));
+    for (command const& c : p.copies) p.answers.push_back(execute(c, p.id));
+    if (memory_.is_still(p.id)) return;
+    for (std::size_t i = 0; i < p.copies.size(); ++i)
+        if (p.copies[i].votes_with_tokens()) p.answers[i] = reply{vote::failed, errc::node_not_admitted, {}};
 }
 
-reply memory_node::execute(command const& c)
+reply memory_node::execute(command const& c, std::string_view learned)
 {
     received.push_back({c.what, std::string{c.key}, std::string{c.value}, virtual_clock::now()});
-    return always ? *always : memory_.execute(c, virtual_clock::now());
+    return always ? *always : memory_.execute(c, virtual_clock::now(), learned);
 }
 
 std::optional<std::string> memory_node::get(std::string const& key)

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::testing {
@@ -46,8 +47,14 @@ public:
     std::optional<std::string> get(std::string const& key);
     void set(std::string const& key, std::string const& value, std::optional<duration> ttl = {});
     void del(std::string const& key) { memory_.del(key); }
-    std::size_t keys();
+    std::size_t keys();  // of locks
     duration pttl(std::string const& key);
+
+    // What makes it lose its votes with tokens. It is admitted from the start.
+    void restart_empty();     // another id, and nothing left; the connection, if it is not cut, does not notice
+    void restart_with_all();  // another id only
+    void flush_all() { memory_.flush_all(); }
+    redis_model& memory() { return memory_; }
 
     std::vector<request> received;
     std::size_t batches{0};
@@ -65,6 +72,7 @@ private:
         detail::batch const* work;
         std::vector<detail::command> copies;
         std::vector<std::string> strings;
+        std::string id;  // that the client has learned
         std::vector<detail::reply>* replies;
         detail::exec_handler handler;
         time_point arrives;
@@ -72,10 +80,10 @@ private:
         std::vector<detail::reply> answers;
     };
 
-    void exec(detail::batch const& work, std::vector<detail::reply>& replies, detail::exec_handler handler);
+    void exec(detail::batch const& work, std::string_view id, std::vector<detail::reply>& replies, detail::exec_handler handler);
     void pump();
     void execute(pending& p);
-    detail::reply execute(detail::command const& c);
+    detail::reply execute(detail::command const& c, std::string_view learned);
 
     redis_model memory_;
     std::deque<std::shared_ptr<pending>> line_;
@@ -87,9 +95,10 @@ private:
     asio::any_io_executor executor_;
     std::unique_ptr<virtual_timer> timer_;
     std::string name_;
+    int lives_{1};
 
 public:
-    explicit memory_node(std::string name) : name_{std::move(name)} {}
+    explicit memory_node(std::string name);
 };
 
 }  // namespace redlock::testing

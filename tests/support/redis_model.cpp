@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <utility>
 
 namespace redlock::testing {
 
@@ -11,44 +13,175 @@ using detail::verb;
 
 namespace {
 
+constexpr token_number tokens_end = token_number{1} << 53;
+constexpr token_number half_a_day = 43'200'000'000;  // in microseconds
+
 time_point in_milliseconds(time_point t) { return std::chrono::floor<std::chrono::milliseconds>(t); }
+
+reply granted() { return {vote::granted, {}, {}}; }
+reply granted(token_number counter) { return {vote::granted, {}, {}, counter}; }
+reply planted()
+{
+    reply r = granted();
+    r.planted = true;
+    return r;
+}
+reply inspected(quorum::node_facts facts)
+{
+    reply r = granted();
+    r.facts = std::make_shared<quorum::node_facts const>(std::move(facts));
+    return r;
+}
+reply refused() { return {vote::refused, {}, {}}; }
+reply not_admitted() { return {vote::failed, errc::node_not_admitted, {}}; }
+reply ttl_too_long(std::chrono::milliseconds max)
+{
+    return {vote::failed, errc::ttl_too_long, "the node allows " + std::to_string(max.count()) + " ms"};
+}
+reply no_counter() { return {vote::failed, errc::unexpected_reply, "somebody else's data is where the counter should be"}; }
+reply error_reply(char const* text) { return {vote::failed, errc::server_error, text}; }
 
 }  // namespace
 
-reply redis_model::execute(command const& c, time_point now)
+reply redis_model::execute(command const& c, time_point now, std::string_view learned)
 {
-    reply const yes{vote::granted, {}, {}};
-    reply const no{vote::refused, {}, {}};
+    // The scripts compare with the record, not with the server.
+    if (c.votes_with_tokens() && !remembers(learned)) return not_admitted();
     entry* const found = find(c.key, now);
     bool const ours = found && found->value == c.value;
     switch (c.what) {
     case verb::acquire:  // SET NX PX
-        if (found) return no;
+        if (c.fenced) return acquire_with_tokens(c, now);
+        if (found) return refused();
         set(c.key, c.value, c.ttl, now);
-        return yes;
+        return granted();
+    case verb::confirm: return confirm(c, now);
     case verb::extend:  // if GET is ours: PEXPIRE
-        if (!ours) return no;
+        if (c.fenced) return extend_with_token(c, now);
+        if (!ours) return refused();
         found->expires = in_milliseconds(now) + c.ttl;
-        return yes;
+        return granted();
     case verb::release:  // if GET is ours: DEL
-        if (!ours) return no;
+        if (!ours) return refused();
         del(c.key);
-        return yes;
+        return granted();
+    case verb::inspect: return inspected(facts());
+    case verb::mark: return mark(c);
+    case verb::admit: return admit(c);
     }
-    return no;
+    return refused();
 }
 
-bool redis_model::has_expired(entry const& e, time_point now) const
+reply redis_model::acquire_with_tokens(command const& c, time_point now)
 {
-    return e.expires && now >= gone_at(e);
+    if (c.ttl > record->max_ttl) return ttl_too_long(record->max_ttl);
+    counter const* const fence = find_counter(c.key, now);
+    if (fence && !fence->value) return no_counter();
+    token_number const before = fence ? *fence->value : *high_water;
+    if (entry const* const holder = find(c.key, now)) return holder->value == c.value ? granted(before) : refused();
+    token_number const last = std::max(before, record->base);
+    token_number token = last + c.block;
+    if (c.token > token && floor_counts(c.token, now)) token = c.token;
+    if (!(token > last && token < tokens_end)) return error_reply("FENCE tokens are used up");
+    set(c.key, c.value, c.ttl, now);
+    set_counter(c, token, now);
+    return granted(token);
+}
+
+// In a half-day that the high-water mark has reached, or no more than half a day ahead of the clock.
+bool redis_model::floor_counts(token_number floor, time_point now) const
+{
+    auto const seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch();
+    auto const clock = static_cast<token_number>(std::chrono::microseconds{seconds}.count());
+    return floor - floor % half_a_day <= *high_water || floor <= clock + half_a_day;
+}
+
+reply redis_model::confirm(command const& c, time_point now)
+{
+    entry const* const holder = find(c.key, now);
+    if (!holder || holder->value != c.value) return refused();
+    counter const* const fence = find_counter(c.key, now);
+    if (fence && !fence->value) return no_counter();
+    token_number const before = fence ? *fence->value : *high_water;
+    if (before > c.token || record->base > c.token) return refused();  // the guard
+    set_counter(c, c.token, now);
+    return granted();
+}
+
+reply redis_model::extend_with_token(command const& c, time_point now)
+{
+    if (c.ttl > record->max_ttl) return ttl_too_long(record->max_ttl);
+    entry* const holder = find(c.key, now);
+    if (holder && holder->value != c.value) return refused();
+    counter* const fence = find_counter(c.key, now);
+    if (fence && !fence->value) return no_counter();
+    token_number const before = fence ? *fence->value : *high_water;
+    if (before > c.token || record->base > c.token) return refused();  // the guard
+    bool const was_there = holder != nullptr;
+    if (was_there) {
+        holder->expires = in_milliseconds(now) + c.ttl;
+    } else {
+        set(c.key, c.value, c.ttl, now);
+    }
+    if (!fence || before != c.token) {
+        set_counter(c, c.token, now);
+    } else if (c.refresh) {
+        fence->expires = in_milliseconds(now) + c.retention;
+    }
+    return was_there ? granted() : planted();
+}
+
+reply redis_model::mark(command const& c)
+{
+    if (!is_still(c.id)) return refused();
+    if (!record) record = node_record{std::string{no_id}, 0, {}, {}};
+    if (remembers(id)) return refused();
+    if (record->mark.empty()) record->mark = c.value;
+    return {vote::granted, {}, record->mark};
+}
+
+reply redis_model::admit(command const& c)
+{
+    if (!is_still(c.id) || !record) return refused();
+    if (remembers(id)) return granted();
+    if (record->mark.empty() || record->mark != c.value) return refused();
+    token_number const base = std::max({record->base, high_water.value_or(0), c.token});
+    auto const max_ttl = std::max(record->max_ttl, c.ttl);
+    if (base >= tokens_end - 1 || max_ttl <= max_ttl.zero()) return error_reply("FENCE the id, the base or the ttl cannot be kept");
+    record = node_record{id, base, max_ttl, {}};
+    high_water = base;
+    return granted();
+}
+
+quorum::node_facts redis_model::facts() const
+{
+    quorum::node_facts f;
+    f.id = id;
+    f.master = master;
+    if (record && high_water) f.admitted = record->id;
+    if (record) f.mark = record->mark;
+    f.high_water = high_water.value_or(0);
+    if (record) f.max_ttl = record->max_ttl;
+    return f;
 }
 
 redis_model::entry* redis_model::find(std::string_view key, time_point now)
 {
     auto const it = std::find_if(entries_.begin(), entries_.end(), [&](entry const& e) { return e.key == key; });
     if (it == entries_.end()) return nullptr;
-    if (has_expired(*it, now)) {
+    if (has_expired(it->expires, now)) {
         entries_.erase(it);
+        return nullptr;
+    }
+    return &*it;
+}
+
+redis_model::counter* redis_model::find_counter(std::string_view name, time_point now)
+{
+    auto const it = std::find_if(counters_.begin(), counters_.end(), [&](counter const& c) { return c.name == name; });
+    if (it == counters_.end()) return nullptr;
+    if (has_expired(it->expires, now)) {
+        counters_.erase(it);
         return nullptr;
     }
     return &*it;
@@ -61,14 +194,45 @@ void redis_model::set(std::string_view key, std::string_view value, std::optiona
     entries_.push_back({std::string{key}, std::string{value}, expires});
 }
 
+void redis_model::set_counter(command const& c, token_number value, time_point now)
+{
+    auto const expires = in_milliseconds(now) + c.retention;
+    if (counter* const fence = find_counter(c.key, now)) {
+        fence->value = value;
+        fence->expires = expires;
+    } else {
+        counters_.push_back({std::string{c.key}, value, expires});
+    }
+    high_water = std::max(*high_water, value);
+}
+
 void redis_model::del(std::string_view key)
 {
     std::erase_if(entries_, [&](entry const& e) { return e.key == key; });
 }
 
+void redis_model::del_counter(std::string_view name)
+{
+    std::erase_if(counters_, [&](counter const& c) { return c.name == name; });
+}
+
+void redis_model::spoil_counter(std::string_view name)
+{
+    del_counter(name);
+    counters_.push_back({std::string{name}, {}, {}});
+}
+
+void redis_model::flush_all()
+{
+    entries_.clear();
+    counters_.clear();
+    record.reset();
+    high_water.reset();
+}
+
 std::vector<redis_model::entry> const& redis_model::entries(time_point now)
 {
-    std::erase_if(entries_, [&](entry const& e) { return has_expired(e, now); });
+    std::erase_if(entries_, [&](entry const& e) { return has_expired(e.expires, now); });
     return entries_;
 }
 

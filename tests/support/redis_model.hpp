@@ -1,5 +1,5 @@
-// What a Redis server does with our commands: keys, values, expiry in whole milliseconds. Shared by the nodes of story tests and
-// of the simulation; an integration test compares it with a real server.
+// What a Redis server does with our commands: keys, values, expiry in whole milliseconds, and the effect of the scripts of the
+// tokens. Shared by the nodes of story tests and of the simulation; an integration test compares it with a real server.
 #ifndef REDLOCK_TESTS_SUPPORT_REDIS_MODEL_HPP
 #define REDLOCK_TESTS_SUPPORT_REDIS_MODEL_HPP
 
@@ -17,6 +17,7 @@ namespace redlock::testing {
 
 using detail::duration;
 using detail::time_point;
+using quorum::token_number;
 
 class redis_model {
 public:
@@ -27,27 +28,72 @@ public:
         bool of_nobody{false};              // set by a message whose sender cannot know that it arrived
     };
 
-    // `now` is the server's wall clock.
-    detail::reply execute(detail::command const& c, time_point now);
+    // The key NAME:fence.
+    struct counter {
+        std::string name;                   // of the lock
+        std::optional<token_number> value;  // none: what somebody else has put there is no number
+        std::optional<time_point> expires;
+    };
+
+    // The key redlock:node.
+    struct node_record {
+        std::string id;
+        token_number base{0};
+        std::chrono::milliseconds max_ttl{};
+        std::string mark;  // empty: "-"
+    };
+    // Of a record that was begun by a mark.
+    static constexpr std::string_view no_id = "0000000000000000000000000000000000000000";
+
+    // `now` is the server's wall clock. `learned` is the id that commands with tokens are bound to.
+    detail::reply execute(detail::command const& c, time_point now, std::string_view learned = {});
+
+    // What the last reply of a message shows: votes with tokens count only if it is so.
+    bool is_still(std::string_view learned) const noexcept { return master && id == learned; }
+
+    // What a handshake finds.
+    quorum::node_facts facts() const;
+    bool admitted() const noexcept { return master && remembers(id); }
 
     entry* find(std::string_view key, time_point now);
     void set(std::string_view key, std::string_view value, std::optional<duration> ttl, time_point now);
     void del(std::string_view key);
-    void flush_all() { entries_.clear(); }
+    counter* find_counter(std::string_view name, time_point now);
+    void del_counter(std::string_view name);
+    void spoil_counter(std::string_view name);  // somebody else's data
+    void flush_all();
 
     // Removes what has expired, and returns what is left.
     std::vector<entry> const& entries(time_point now);
 
     // When a key that expires is no longer there.
-    time_point gone_at(entry const& e) const { return expires_early ? *e.expires : *e.expires + std::chrono::milliseconds{1}; }
+    time_point gone_at(entry const& e) const { return gone_at(*e.expires); }
 
     // Redis promises expiry with an error of up to a millisecond; its own is on the late side, this one on the early.
     bool expires_early{false};
 
+    std::string id;     // which server it is: its replication id
+    bool master{true};
+    std::optional<node_record> record;
+    std::optional<token_number> high_water;
+
 private:
-    bool has_expired(entry const& e, time_point now) const;
+    time_point gone_at(time_point expires) const { return expires_early ? expires : expires + std::chrono::milliseconds{1}; }
+    bool has_expired(std::optional<time_point> const& expires, time_point now) const { return expires && now >= gone_at(*expires); }
+
+    // The record is of that server, and complete.
+    bool remembers(std::string_view server) const noexcept { return record && high_water && record->id == server; }
+
+    detail::reply acquire_with_tokens(detail::command const& c, time_point now);
+    detail::reply confirm(detail::command const& c, time_point now);
+    detail::reply extend_with_token(detail::command const& c, time_point now);
+    detail::reply mark(detail::command const& c);
+    detail::reply admit(detail::command const& c);
+    bool floor_counts(token_number floor, time_point now) const;
+    void set_counter(detail::command const& c, token_number value, time_point now);
 
     std::vector<entry> entries_;  // few: a scan beats a tree
+    std::vector<counter> counters_;
 };
 
 }  // namespace redlock::testing

@@ -48,6 +48,8 @@ public:
         for (auto const& n : nodes) fronts.push_back(n->front(strand));
         detail::engine_settings settings;
         settings.node_queue_max = queue_max;
+        settings.max_ttl = std::chrono::days{30};
+        settings.wall_clock = [] { return static_cast<std::uint64_t>(virtual_clock::now().time_since_epoch() / 1us); };
         settings.fresh_value = [this] { return "value" + std::to_string(++values); };
         auto core = detail::basic_core<virtual_clock>::make(executor, strand, std::move(fronts), std::move(settings));
         return redlock::client{std::move(core)};

@@ -223,6 +223,89 @@ BOOST_AUTO_TEST_CASE(a_timeout_after_the_decision_changes_nothing)
     BOOST_TEST(machine.votes().of(2) == vote::pending);
 }
 
+// Tokens.
+
+BOOST_AUTO_TEST_CASE(equal_tokens_of_a_majority_need_no_second_round)
+{
+    auto machine = attempt(3);
+    machine.on_vote(0, granted, start + 1ms, 7);
+    BOOST_TEST(machine.on_vote(1, granted, start + 1ms, 7) == acquire_outcome::granted);
+    BOOST_TEST(!machine.wants_confirmation(start + 1ms));
+    BOOST_TEST(*machine.token() == 7u);
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_of_different_tokens_is_confirmed)
+{
+    auto machine = attempt(3);
+    machine.on_vote(0, granted, start + 1ms, 7);
+    BOOST_TEST(!machine.token().has_value());
+    BOOST_TEST(machine.on_vote(2, granted, start + 2ms, 9) == acquire_outcome::pending);
+    BOOST_TEST(machine.wants_confirmation(start + 2ms));
+    BOOST_TEST(!machine.wants_confirmation(start + 2ms), "once");
+    BOOST_TEST(*machine.token() == 9u);
+    BOOST_TEST(ns{machine.times_out()} == ns{start + 2ms + 100ms}, "the second round has its own time");
+    BOOST_TEST(machine.on_confirmation(2, granted, start + 3ms) == acquire_outcome::pending, "it was confirmed already");
+    BOOST_TEST(machine.on_confirmation(0, granted, start + 3ms) == acquire_outcome::granted);
+    BOOST_TEST(ns{machine.holders().valid_until()} == ns{start + ten_seconds_validity}, "counted from the first round");
+}
+
+BOOST_AUTO_TEST_CASE(a_late_grant_of_the_same_token_confirms_it)
+{
+    auto machine = attempt(3);
+    machine.on_vote(0, granted, start + 1ms, 7);
+    machine.on_vote(1, granted, start + 1ms, 9);
+    BOOST_TEST(machine.wants_confirmation(start + 1ms));
+    BOOST_TEST(machine.on_vote(2, granted, start + 2ms, 9) == acquire_outcome::granted);
+}
+
+BOOST_AUTO_TEST_CASE(a_late_grant_of_a_larger_token_is_a_refusal)
+{
+    auto machine = attempt(3);
+    machine.on_vote(0, granted, start + 1ms, 7);
+    machine.on_vote(1, granted, start + 1ms, 9);
+    BOOST_TEST(machine.on_vote(2, granted, start + 2ms, 10) == acquire_outcome::pending);
+    BOOST_TEST(machine.votes().of(2) == refused);
+    BOOST_TEST(!machine.fits(10));
+    BOOST_TEST(machine.on_confirmation(0, refused, start + 3ms) == acquire_outcome::contended);
+    BOOST_TEST(machine.holders().held_on(start + 3ms) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_confirmation_that_is_refused_or_fails_takes_the_grant_back)
+{
+    auto overtaken = attempt(3);
+    overtaken.on_vote(0, granted, start + 1ms, 7);
+    overtaken.on_vote(1, granted, start + 1ms, 9);
+    BOOST_TEST(overtaken.on_confirmation(0, refused, start + 2ms) == acquire_outcome::pending, "the third may still agree");
+    BOOST_TEST(overtaken.votes().of(0) == refused);
+    BOOST_TEST(overtaken.on_vote(2, refused, start + 2ms) == acquire_outcome::contended);
+
+    auto broken = attempt(3);
+    broken.on_vote(0, granted, start + 1ms, 7);
+    broken.on_vote(1, granted, start + 1ms, 9);
+    broken.on_vote(2, failed, start + 1ms);
+    BOOST_TEST(broken.on_confirmation(0, failed, start + 2ms) == acquire_outcome::no_majority);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_not_confirmed_in_time_has_failed)
+{
+    auto machine = attempt(3);
+    machine.on_vote(0, granted, start + 1ms, 7);
+    machine.on_vote(1, granted, start + 1ms, 9);
+    machine.on_vote(2, refused, start + 1ms);
+    BOOST_TEST(machine.on_timeout(start + 101ms) == acquire_outcome::no_majority);
+    BOOST_TEST(machine.votes().of(0) == failed);
+    BOOST_TEST(machine.votes().of(1) == granted);
+    BOOST_TEST(machine.on_confirmation(0, granted, start + 102ms) == acquire_outcome::pending, "too late");
+}
+
+BOOST_AUTO_TEST_CASE(a_confirmation_that_comes_too_late_is_no_lease)
+{
+    auto machine = attempt(3);
+    machine.on_vote(0, granted, start + 1ms, 7);
+    machine.on_vote(1, granted, start + 1ms, 9);
+    BOOST_TEST(machine.on_confirmation(0, granted, too_late) == acquire_outcome::validity_exhausted);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::quorum

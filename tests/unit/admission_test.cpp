@@ -28,7 +28,7 @@ struct cluster {
         bool reachable{true};
     };
 
-    void connect(std::size_t i) { rules.on_facts(i, servers[i].facts, now); }
+    void connect(std::size_t i) { rules.on_facts(i, servers[i].facts, now, now); }
     void connect_all()
     {
         for (std::size_t i = 0; i < servers.size(); ++i)
@@ -82,7 +82,7 @@ struct cluster {
                 f.max_ttl = std::max(f.max_ttl, r.max_ttl);
                 f.mark.clear();
             }
-            return rules.on_admit_answered(r.node, here || f.admitted == f.id, now);
+            return rules.on_admit_answered(r.node, here || f.admitted == f.id);
         }
         }
     }
@@ -111,14 +111,49 @@ BOOST_AUTO_TEST_CASE(a_new_cluster_waits_for_the_longest_ttl_and_begins_with_the
     BOOST_TEST(c.count(c.settle(), kind::mark) == 3u);
     for (std::size_t i = 0; i < 3; ++i) BOOST_TEST((c.rules.of(i) == standing::draining));
     BOOST_TEST((c.rules.left(0, c.now) == drain));
-    BOOST_TEST((c.rules.next(c.now) == c.now + drain));
+    BOOST_TEST((c.rules.next(c.now) <= c.now + drain));
 
     c.now += drain - 1ns;
-    BOOST_TEST(c.settle().empty());
+    BOOST_TEST(c.count(c.settle(), kind::admit) == 0u);
+    BOOST_TEST((c.rules.next(c.now) == c.now + 1ns));
     c.now += 1ns;
     BOOST_TEST(c.count(c.settle(), kind::admit) == 3u);
     BOOST_TEST(c.rules.admitted() == 3u);
     for (auto const& s : c.servers) BOOST_TEST(s.facts.high_water == wall_clock);
+}
+
+BOOST_AUTO_TEST_CASE(a_new_cluster_is_founded_when_the_last_drain_is_over)
+{
+    cluster c{3};
+    c.connect(0);
+    c.settle();
+    c.now += 10s;
+    c.connect(1);
+    c.connect(2);
+    c.settle();
+    c.now += drain - 10s;
+    BOOST_TEST(c.count(c.settle(), kind::admit) == 0u);
+    c.now += 10s;
+    BOOST_TEST(c.count(c.settle(), kind::admit) == 3u);
+    BOOST_TEST(c.rules.admitted() == 3u);
+}
+
+// Somebody else founded the cluster while we were waiting, and a node has lost that again.
+BOOST_AUTO_TEST_CASE(a_cluster_is_not_founded_on_what_nodes_said_before_the_last_drain)
+{
+    cluster c{3};
+    c.connect_all();
+    c.settle();
+    c.now += drain - 1s;
+    c.restart_empty(0);
+    c.settle();
+    c.was_admitted(1, 5'000'000);
+    c.was_admitted(2, 6'000'000);
+    c.now += drain;
+    auto const asked = c.settle();
+    BOOST_TEST(c.rules.admitted() == 3u);
+    BOOST_TEST(c.servers[0].facts.high_water == 6'000'000u);
+    BOOST_TEST(c.count(asked, kind::admit) == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(the_operator_may_say_that_a_cluster_is_fresh)
@@ -177,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_lost_its_memory_gets_the_largest_mark_that_was_
     c.servers[0].facts.high_water = 500;  // meanwhile
     c.now += drain;
     auto const asked = c.settle();
-    BOOST_TEST(c.count(asked, kind::inspect) == 3u);  // two to read, and then the node itself
+    BOOST_TEST(c.count(asked, kind::inspect) == 4u);  // whether it still waits, two to read, and then the node itself
     BOOST_TEST((c.rules.of(2) == standing::admitted));
     BOOST_TEST(c.servers[2].facts.high_water == 500u);
 }
@@ -246,13 +281,162 @@ BOOST_AUTO_TEST_CASE(another_loss_during_the_drain_begins_it_again)
     c.now += drain - 1s;
     c.servers[2].facts.mark.clear();  // FLUSHALL: the id stays, the mark goes
     c.now += 1s;
-    auto const asked = c.settle();
-    BOOST_TEST(c.count(asked, kind::admit) == 1u);
+    BOOST_TEST(c.count(c.settle(), kind::admit) == 0u);
     BOOST_TEST((c.rules.of(2) == standing::draining));
     BOOST_TEST((c.rules.left(2, c.now) == drain));
     c.now += drain;
     c.settle();
     BOOST_TEST((c.rules.of(2) == standing::admitted));
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_right_before_its_admission_begins_it_again)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.was_admitted(1, 100);
+    c.connect_all();
+    c.settle();
+    c.now += drain;
+    std::vector<admission_request> admissions;
+    for (int turns = 0; turns < 10 && admissions.empty(); ++turns) {
+        for (auto const& r : c.rules.requests(c.now)) {
+            if (r.what == kind::admit) c.servers[2].facts.mark.clear();
+            if (r.what == kind::admit) admissions.push_back(r);
+            c.answer(r);
+        }
+    }
+    BOOST_TEST(admissions.size() == 1u);
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == standing::draining));
+    BOOST_TEST((c.rules.left(2, c.now) == drain));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_somebody_else_admits_is_noticed_soon)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.was_admitted(1, 100);
+    c.connect_all();
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == standing::draining));
+    c.was_admitted(2, 100);
+    c.now = *c.rules.next(c.now);
+    BOOST_TEST((c.now <= start + 100ms));
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == standing::admitted));
+    BOOST_TEST(!c.rules.next(c.now).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_wait_are_looked_at_less_and_less_often)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.connect_all();
+    std::size_t looks = 0;
+    for (auto const end = c.now + 30s; c.now < end;) {
+        looks += c.count(c.settle(), kind::inspect);
+        c.now = *c.rules.next(c.now);
+    }
+    BOOST_TEST(looks > 2u * 29u);
+    BOOST_TEST(looks < 2u * 40u);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_asked_before_the_drain_ended_does_not_count)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.was_admitted(1, 200);
+    c.connect_all();
+    c.settle();
+    c.rules.on_doubt(1);
+    auto const asked = c.rules.requests(c.now);
+    BOOST_TEST_REQUIRE(asked.size() == 1u);
+    auto const old = c.servers[1].facts;
+    auto const before = c.now;
+    c.servers[1].facts.high_water = 900;  // after it was read
+    c.now += drain;
+    c.rules.on_facts(1, old, before, c.now);
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == standing::admitted));
+    BOOST_TEST(c.servers[2].facts.high_water == 900u);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_in_doubt_is_asked_and_meanwhile_undecided)
+{
+    cluster c{3};
+    for (std::size_t i = 0; i < 3; ++i) c.was_admitted(i, 100);
+    c.connect_all();
+    BOOST_TEST(c.settle().empty());
+    BOOST_TEST(!c.rules.is_deciding(1));
+    c.rules.on_doubt(1);
+    BOOST_TEST(c.rules.is_deciding(1));
+    BOOST_TEST(c.count(c.settle(), kind::inspect) == 1u);
+    BOOST_TEST(!c.rules.is_deciding(1));
+    BOOST_TEST((c.rules.of(1) == standing::admitted));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_answers_with_errors_is_asked_again_later)
+{
+    cluster c{1};
+    c.was_admitted(0, 100);
+    c.connect_all();
+    c.rules.on_doubt(0);
+    BOOST_TEST(c.rules.requests(c.now).size() == 1u);
+    c.rules.on_failed(0, c.now);
+    BOOST_TEST(c.rules.requests(c.now).empty());
+    BOOST_TEST(!c.rules.is_deciding(0));
+    BOOST_TEST_REQUIRE(c.rules.next(c.now).has_value());
+    BOOST_TEST((*c.rules.next(c.now) > c.now));
+    c.now = *c.rules.next(c.now);
+    BOOST_TEST(c.count(c.settle(), kind::inspect) == 1u);
+    BOOST_TEST((c.rules.of(0) == standing::admitted));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_does_not_say_its_id_waits_for_another_client)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.was_admitted(1, 100);
+    c.servers[2].facts.id.clear();
+    c.connect_all();
+    c.now += 2 * drain;
+    auto const asked = c.settle();
+    BOOST_TEST(c.count(asked, kind::mark) + c.count(asked, kind::admit) == 0u);
+    BOOST_TEST((c.rules.of(2) == standing::unidentified));
+    c.servers[2].facts.id = c.servers[2].facts.admitted = "somebody's";  // the id in the record that somebody wrote
+    c.now = *c.rules.next(c.now);
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == standing::admitted));
+}
+
+BOOST_AUTO_TEST_CASE(the_word_that_a_cluster_is_fresh_ends_with_the_first_admission)
+{
+    cluster c{3, true};
+    c.connect_all();
+    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(c.rules.is_deciding(i));
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 3u);
+    for (std::size_t i = 0; i < 3; ++i) c.restart_empty(i);
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 0u);
+    BOOST_TEST((c.rules.left(0, c.now) == drain));
+    BOOST_TEST(!c.rules.is_deciding(0));
+    c.now += drain;
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_high_water_mark_is_a_trace)
+{
+    cluster c{3, true};
+    c.servers[1].facts.high_water = 7'000'000;  // its record was deleted
+    c.connect_all();
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 0u);
+    c.now += drain;
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 3u);
+    for (auto const& s : c.servers) BOOST_TEST(s.facts.high_water == 7'000'000u);
 }
 
 BOOST_AUTO_TEST_CASE(the_mark_of_another_client_is_adopted)

@@ -1,4 +1,5 @@
 // What goes over the wire, byte for byte, and what every possible answer is worth.
+#include "node/fence_scripts.hpp"
 #include "node/redis_codec.hpp"
 #include "node/scripts.hpp"
 #include "support/printing.hpp"
@@ -28,13 +29,22 @@ command const release{verb::release, "k", "v", 30s};
 
 std::string bulk(std::string_view s) { return "$" + std::to_string(s.size()) + "\r\n" + std::string{s} + "\r\n"; }
 
+// A whole command.
+std::string resp(std::vector<std::string> const& words)
+{
+    std::string text = "*" + std::to_string(words.size()) + "\r\n";
+    for (auto const& word : words) text += bulk(word);
+    return text;
+}
+
 // Feeds RESP3 nodes as the answer to the one call of a batch.
 std::vector<reply> answered(batch const& b, std::vector<node_view> const& nodes, bool* noscript = nullptr)
 {
     redis_request const wire{b};
     std::vector<reply> replies(b.commands.size());
-    reply_reader reader{wire.calls, replies};
+    reply_reader reader{wire.calls, {}, replies};
     for (node_view const& n : nodes) reader.on_node(0, n);
+    reader.conclude();
     if (noscript) *noscript = reader.has_noscript();
     return replies;
 }
@@ -42,6 +52,47 @@ std::vector<reply> answered(batch const& b, std::vector<node_view> const& nodes,
 vote vote_for(command const& c, node_view const& n)
 {
     return answered(of({c}), {n}).front().vote;
+}
+
+// Tokens. Servers are called by 40 digits.
+std::string const server(40, 'a');
+std::string const other_server(40, 'b');
+
+command fenced(verb what, std::string_view name = "k")
+{
+    command c{what, name, "v", 30s};
+    c.fenced = true;
+    c.token = 77;
+    c.block = 3;
+    c.retention = 60s;
+    return c;
+}
+
+std::string replication(std::string const& id, std::string const& role)
+{
+    return "# Replication\r\nrole:" + role + "\r\nconnected_slaves:0\r\nmaster_replid:" + id + "\r\nmaster_replid2:0\r\n";
+}
+
+// Numbers in an array, as most scripts answer.
+std::vector<node_view> numbers(std::vector<std::string_view> const& texts)
+{
+    std::vector<node_view> nodes{{type::array, texts.size(), 0, ""}};
+    for (auto const text : texts) nodes.push_back({type::number, 1, 1, text});
+    return nodes;
+}
+
+// The answers to the calls of a message that ends with a look at the server, which says `info`.
+std::vector<reply> answered_by(batch const& b, std::vector<std::vector<node_view>> const& calls, node_view const& info)
+{
+    redis_request const wire{b, server, {.load_scripts = false, .identity = true}};
+    BOOST_TEST_REQUIRE(wire.calls.size() == calls.size() + 1);
+    std::vector<reply> replies(b.commands.size());
+    reply_reader reader{wire.calls, server, replies};
+    for (std::size_t i = 0; i < calls.size(); ++i)
+        for (node_view const& n : calls[i]) reader.on_node(i, n);
+    reader.on_node(calls.size(), info);
+    reader.conclude();
+    return replies;
 }
 
 }  // namespace
@@ -158,6 +209,174 @@ BOOST_AUTO_TEST_CASE(scripts_are_named_by_the_sha1_of_their_text)
     BOOST_TEST(extend_script().sha1.size() == 40u);
     BOOST_TEST(release_script().sha1.size() == 40u);
     BOOST_TEST(extend_script().sha1 != release_script().sha1);
+}
+
+BOOST_AUTO_TEST_CASE(an_acquire_with_tokens_names_the_server_the_floor_and_the_block)
+{
+    redis_request const wire{of({fenced(verb::acquire)}), server};
+    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", fence_acquire_script().sha1, "4", "k", "k:fence", "redlock:node", "redlock:hw",
+                                               server, "v", "30000", "77", "3", "60000"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_confirmation)
+{
+    redis_request const wire{of({fenced(verb::confirm)}), server};
+    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", fence_confirm_script().sha1, "4", "k", "k:fence", "redlock:node", "redlock:hw",
+                                               server, "v", "77", "60000"}));
+}
+
+BOOST_AUTO_TEST_CASE(extensions_with_tokens_share_a_call_among_themselves)
+{
+    auto refreshing = fenced(verb::extend, "l");
+    refreshing.refresh = true;
+    redis_request const wire{of({fenced(verb::extend), refreshing, extend, fenced(verb::extend)}), server};
+    BOOST_TEST_REQUIRE(wire.calls.size() == 3u);
+    BOOST_TEST(wire.calls[0].count == 2u);
+    BOOST_TEST(wire.calls[0].fenced);
+    BOOST_TEST(!wire.calls[1].fenced);
+    auto const two = resp({"EVALSHA", fence_extend_script().sha1, "6", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence",
+                           server, "60000", "1", "1", "v", "77", "30000", "v", "77", "30000"});
+    auto const one = resp({"EVALSHA", fence_extend_script().sha1, "4", "redlock:node", "redlock:hw", "k", "k:fence",
+                           server, "60000", "1", "0", "v", "77", "30000"});
+    BOOST_TEST(wire.request.payload().starts_with(two));
+    BOOST_TEST(wire.request.payload().ends_with(one), "the last one refreshes nothing");
+}
+
+BOOST_AUTO_TEST_CASE(a_message_can_begin_with_the_scripts_and_end_with_a_look_at_the_server)
+{
+    redis_request const wire{of({release}), server, {.load_scripts = true, .identity = true}};
+    BOOST_TEST(wire.request.payload().starts_with("*3\r\n" + bulk("SCRIPT") + bulk("LOAD")));
+    BOOST_TEST(wire.request.payload().ends_with("*2\r\n" + bulk("INFO") + bulk("replication")));
+    BOOST_TEST(wire.calls.size() == scripts_of_nodes().size() + 2);
+    BOOST_TEST((wire.calls.back().is == wire_call::kind::identity));
+}
+
+BOOST_AUTO_TEST_CASE(answers_to_an_acquire_with_tokens)
+{
+    auto const answer = [](std::vector<std::string_view> const& texts) {
+        return answered(of({fenced(verb::acquire)}), numbers(texts)).front();
+    };
+    auto const granted = answer({"1", "80", "0"});
+    BOOST_TEST((granted.vote == vote::granted));
+    BOOST_TEST(granted.counter == 80u);
+    auto const refused = answer({"0", "81", "1500"});
+    BOOST_TEST((refused.vote == vote::refused));
+    BOOST_TEST(refused.counter == 81u);
+    auto const forgetful = answer({"-1", "0", "0"});
+    BOOST_TEST((forgetful.vote == vote::failed));
+    BOOST_TEST(forgetful.error == errc::node_not_admitted);
+    auto const too_long = answer({"-3", "20000", "0"});
+    BOOST_TEST(too_long.error == errc::ttl_too_long);
+    BOOST_TEST(too_long.detail == "this node allows up to 20000 ms");
+    auto const spoilt = answer({"-4", "0", "0"});
+    BOOST_TEST(spoilt.error == errc::unexpected_reply);
+    BOOST_TEST(!spoilt.detail.empty());
+    BOOST_TEST((answer({"7", "80", "0"}).vote == vote::failed));
+    BOOST_TEST((answer({}).vote == vote::failed));
+    auto const full = answered(of({fenced(verb::acquire)}), {{type::simple_error, 1, 0, "OOM command not allowed"}}).front();
+    BOOST_TEST(full.error == errc::server_error);
+}
+
+BOOST_AUTO_TEST_CASE(answers_to_confirmations_and_extensions_with_tokens)
+{
+    auto const confirmed = [](std::string_view n) { return vote_for(fenced(verb::confirm), {type::number, 1, 0, n}); };
+    BOOST_TEST((confirmed("1") == vote::granted));
+    BOOST_TEST((confirmed("0") == vote::refused));
+    BOOST_TEST((confirmed("-2") == vote::refused));
+    BOOST_TEST((confirmed("-1") == vote::failed));
+    BOOST_TEST((confirmed("-4") == vote::failed));
+
+    std::vector<command> const six(6, fenced(verb::extend));
+    auto const extended = answered(of(six), numbers({"1", "2", "0", "-2", "-1", "-3"}));
+    BOOST_TEST((extended[0].vote == vote::granted && !extended[0].planted));
+    BOOST_TEST((extended[1].vote == vote::granted && extended[1].planted));
+    BOOST_TEST((extended[2].vote == vote::refused));
+    BOOST_TEST((extended[3].vote == vote::refused));
+    BOOST_TEST(extended[4].error == errc::node_not_admitted);
+    BOOST_TEST(extended[5].error == errc::ttl_too_long);
+}
+
+BOOST_AUTO_TEST_CASE(votes_with_tokens_count_only_if_the_server_is_the_one_that_was_meant)
+{
+    auto const b = of({fenced(verb::acquire), release, acquire});
+    std::vector<std::vector<node_view>> const calls{
+        numbers({"1", "80", "0"}), {{type::number, 1, 0, "1"}}, {{type::simple_string, 1, 0, "OK"}}};
+    auto const good = answered_by(b, calls, {type::verbatim_string, 1, 0, replication(server, "master")});
+    for (auto const& r : good) BOOST_TEST((r.vote == vote::granted));
+
+    for (auto const& info : {replication(other_server, "master"), replication(server, "slave"), std::string{}}) {
+        auto const other = answered_by(b, calls, {type::blob_string, 1, 0, info});
+        BOOST_TEST((other[0].vote == vote::failed));
+        BOOST_TEST(other[0].error == errc::node_not_admitted);
+        BOOST_TEST((other[1].vote == vote::granted), "a release does not depend on who it is");
+        BOOST_TEST((other[2].vote == vote::granted), "nor does a plain lock");
+    }
+    auto const mute = answered_by(b, calls, {type::simple_error, 1, 0, "NOPERM this user has no permissions to run the 'info' command"});
+    BOOST_TEST(mute[0].error == errc::server_error);
+    BOOST_TEST(mute[0].detail.starts_with("NOPERM"));
+    auto const unknown = answered_by(b, {{{type::simple_error, 1, 0, "NOSCRIPT No matching script."}}, calls[1], calls[2]},
+                                     {type::blob_string, 1, 0, replication(other_server, "master")});
+    BOOST_TEST(reply_reader::is_noscript(unknown[0]), "nothing was executed, so it can be repeated");
+}
+
+BOOST_AUTO_TEST_CASE(admission_commands)
+{
+    command mark{verb::mark, {}, "m1", 0ms};
+    mark.id = server;
+    command admit{verb::admit, {}, "m1", 30s};
+    admit.id = server;
+    admit.token = 500;
+    redis_request const wire{of({command{verb::inspect, {}, {}, 0ms}, mark, admit})};
+    BOOST_TEST(wire.request.payload() ==
+               resp({"EVALSHA", inspect_script().sha1, "2", "redlock:node", "redlock:hw"}) +
+                   resp({"EVALSHA", mark_script().sha1, "2", "redlock:node", "redlock:hw", server, "m1"}) +
+                   resp({"EVALSHA", admit_script().sha1, "2", "redlock:node", "redlock:hw", server, "500", "30000", "m1"}));
+
+    auto const marked = [&](std::string_view n, std::string_view m) {
+        return answered(of({mark}), {{type::array, 2, 0, ""}, {type::number, 1, 1, n}, {type::blob_string, 1, 1, m}}).front();
+    };
+    BOOST_TEST((marked("1", "m1").vote == vote::granted));
+    BOOST_TEST(marked("0", "theirs").detail == "theirs");
+    BOOST_TEST((marked("2", "").vote == vote::refused));
+    BOOST_TEST((marked("-1", "").vote == vote::refused));
+    BOOST_TEST((vote_for(admit, {type::number, 1, 0, "1"}) == vote::granted));
+    BOOST_TEST((vote_for(admit, {type::number, 1, 0, "2"}) == vote::granted));
+    BOOST_TEST((vote_for(admit, {type::number, 1, 0, "0"}) == vote::refused));
+    BOOST_TEST((vote_for(admit, {type::number, 1, 0, "-1"}) == vote::refused));
+}
+
+BOOST_AUTO_TEST_CASE(what_an_inspected_node_says)
+{
+    auto const inspected = [](std::vector<std::string_view> const& texts) {
+        std::vector<node_view> nodes{{type::array, texts.size(), 0, ""}};
+        for (auto const text : texts) nodes.push_back({type::blob_string, 1, 1, text});
+        return answered(of({command{verb::inspect, {}, {}, 0ms}}), nodes).front();
+    };
+    std::string const record = other_server + " 0000000000000500 0000030000 m7";
+    auto const r = inspected({server, "master", "1700000000", "1", record, "900", "7.0.15", "0", "0", "noeviction", "0"});
+    BOOST_TEST_REQUIRE(r.facts != nullptr);
+    BOOST_TEST(r.facts->id == server);
+    BOOST_TEST(r.facts->master);
+    BOOST_TEST(r.facts->admitted == other_server);
+    BOOST_TEST(r.facts->mark == "m7");
+    BOOST_TEST(r.facts->high_water == 900u);
+    BOOST_TEST((r.facts->max_ttl == 30s));
+
+    auto const lost = inspected({server, "slave", "1", "1", record, ""});
+    BOOST_TEST(!lost.facts->master);
+    BOOST_TEST(lost.facts->admitted.empty(), "no high-water mark, no admission");
+    BOOST_TEST(lost.facts->high_water == 500u);
+    auto const marked = inspected({server, "master", "1", "1", std::string(40, '0') + " 0000000000000000 0000000000 m8", ""});
+    BOOST_TEST(marked.facts->admitted.empty());
+    BOOST_TEST(marked.facts->mark == "m8");
+    auto const empty = inspected({server, "master", "1", "1", "", ""});
+    BOOST_TEST(empty.facts->admitted.empty());
+    auto const strange = inspected({server, "master", "1", "1", "what is this", "x"});
+    BOOST_TEST(strange.facts->admitted.empty());
+    BOOST_TEST(strange.facts->high_water == 0u);
+    auto const mute = inspected({"", "", "1", "1", record, "900"});
+    BOOST_TEST(mute.facts->id == other_server, "it is believed to be the one in its record");
+    BOOST_TEST(inspected({server, "master"}).error == errc::unexpected_reply);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -166,6 +166,20 @@ BOOST_AUTO_TEST_CASE(stall_timeout)
                  {99ms, 0ms, -1ms, 24h + 1ms, milliseconds::max(), milliseconds::min()});
 }
 
+BOOST_AUTO_TEST_CASE(max_ttl)
+{
+    check_bounds("max_ttl", &config::max_ttl, {10ms, 30s, 15min},
+                 {9ms, 0ms, -1ms, 30 * 24h + 1ms, milliseconds::max(), milliseconds::min()});
+}
+
+BOOST_AUTO_TEST_CASE(token_retention)
+{
+    check_bounds("token_retention", &config::token_retention, {2min, 1h, 365 * 24h},
+                 {2min - 1ms, 0ms, -1ms, 365 * 24h + 1ms, milliseconds::max(), milliseconds::min()});
+    BOOST_TEST(problem_with([](config& c) { c.max_ttl = 20min; }) ==
+               "config::token_retention is 60 min; it must be between four times max_ttl, which is 20 min, and 365 days");
+}
+
 BOOST_AUTO_TEST_CASE(node_queue_max)
 {
     auto const with = [](std::size_t value) { return problem_with([=](config& c) { c.node_queue_max = value; }); };

@@ -16,9 +16,10 @@ namespace {
 std::vector<errc> const all_codes{
     errc::contended,          errc::no_majority,         errc::validity_exhausted, errc::deadline_exceeded,
     errc::lease_lost,         errc::max_hold_exceeded,   errc::not_held,           errc::release_unconfirmed,
-    errc::client_cancelled,   errc::node_unreachable,    errc::node_timeout,       errc::node_queue_full,
-    errc::node_unsuitable,    errc::node_duplicate,
-    errc::handshake_refused,  errc::not_a_redis_server,  errc::server_error,       errc::unexpected_reply,
+    errc::client_cancelled,   errc::stale_token,         errc::node_unreachable,   errc::node_timeout,
+    errc::node_unsuitable,    errc::node_duplicate,      errc::node_not_admitted,  errc::ttl_too_long,
+    errc::node_queue_full,    errc::handshake_refused,   errc::not_a_redis_server, errc::server_error,
+    errc::unexpected_reply,
 };
 
 // Exactly these codes are in this group.
@@ -70,7 +71,7 @@ BOOST_AUTO_TEST_CASE(an_errc_converts_to_an_error_that_is_set)
 BOOST_AUTO_TEST_CASE(not_acquired_groups_the_outcomes_of_an_acquisition)
 {
     check_group(condition::not_acquired,
-                {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded});
+                {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded, errc::ttl_too_long});
 }
 
 BOOST_AUTO_TEST_CASE(lost_groups_the_ends_of_a_lease)
@@ -81,8 +82,9 @@ BOOST_AUTO_TEST_CASE(lost_groups_the_ends_of_a_lease)
 BOOST_AUTO_TEST_CASE(node_failure_groups_the_reasons_of_single_nodes)
 {
     check_group(condition::node_failure,
-                {errc::node_unreachable, errc::node_timeout, errc::node_unsuitable, errc::node_duplicate, errc::node_queue_full, errc::handshake_refused,
-                 errc::not_a_redis_server, errc::server_error, errc::unexpected_reply});
+                {errc::node_unreachable, errc::node_timeout, errc::node_unsuitable, errc::node_duplicate, errc::node_not_admitted,
+                 errc::ttl_too_long, errc::node_queue_full, errc::handshake_refused, errc::not_a_redis_server, errc::server_error,
+                 errc::unexpected_reply});
 }
 
 BOOST_AUTO_TEST_CASE(codes_of_others_are_in_no_group)

@@ -47,7 +47,9 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
         "nodes": ["redis://10.0.0.1", {"host": "::1", "port": 6380, "username": "app", "password": "pw", "database": 4}],
         "client_name": "billing", "connect_timeout_ms": 2001, "reconnect_delay_min_ms": 51, "reconnect_delay_max_ms": 2002,
         "stall_timeout_ms": 10001, "node_queue_max": 8193,
+        "max_ttl_ms": 40000, "token_retention_ms": 7200000, "identity": "handshake", "fresh": true,
         "lock": {"ttl_ms": 20000, "drift": 0.02, "node_timeout_ms": 501, "deadline_ms": 60001, "attempts_max": 7,
+                 "fencing": false, "token_block": 9,
                  "retry_delay_min_ms": 11, "retry_delay_max_ms": 1001, "auto_extend": false,
                  "extend_interval_ms": 3334, "stop_margin_ms": 1002, "max_hold_ms": 3600001}
     })");
@@ -60,17 +62,38 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
     BOOST_TEST((s.client.reconnect_delay_max == 2'002ms));
     BOOST_TEST((s.client.stall_timeout == 10'001ms));
     BOOST_TEST(s.client.node_queue_max == 8'193u);
+    BOOST_TEST((s.client.max_ttl == 40s));
+    BOOST_TEST((s.client.token_retention == 2h));
+    BOOST_TEST((s.client.identity == identity_check::handshake));
+    BOOST_TEST(s.client.fresh);
     BOOST_TEST((s.lock.ttl == 20s));
     BOOST_TEST(s.lock.drift == 0.02);
     BOOST_TEST((s.lock.node_timeout == 501ms));
     BOOST_TEST((s.lock.deadline == 60'001ms));
     BOOST_TEST(s.lock.attempts_max == 7u);
+    BOOST_TEST(!s.lock.fencing);
+    BOOST_TEST(s.lock.token_block == 9u);
     BOOST_TEST((s.lock.retry_delay_min == 11ms));
     BOOST_TEST((s.lock.retry_delay_max == 1'001ms));
     BOOST_TEST(!s.lock.auto_extend);
     BOOST_TEST((s.lock.extend_interval == 3'334ms));
     BOOST_TEST((s.lock.stop_margin == 1'002ms));
     BOOST_TEST((s.lock.max_hold == 3'600'001ms));
+}
+
+BOOST_AUTO_TEST_CASE(how_often_the_identity_is_checked_is_a_word)
+{
+    BOOST_TEST((parse_settings(with_key(R"("identity": "every_message")")).client.identity == identity_check::every_message));
+    BOOST_TEST(problem_with(with_key(R"("identity": "never")")) ==
+               R"(identity: expected "every_message" or "handshake", found "never")");
+    REDLOCK_TEST_CONTAINS(problem_with(with_key(R"("identity": 1)")), "found 1");
+}
+
+BOOST_AUTO_TEST_CASE(the_ttl_of_locks_with_tokens_is_within_that_of_the_nodes)
+{
+    REDLOCK_TEST_CONTAINS(problem_with(with_lock(R"("ttl_ms": 31000)")), "max_ttl_ms");
+    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 31000, "fencing": false)")) == "");
+    BOOST_TEST(problem_with(with_key(R"("max_ttl_ms": 31000, "lock": {"ttl_ms": 31000})")) == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_document_made_in_code_works_as_well)

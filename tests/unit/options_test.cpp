@@ -162,6 +162,15 @@ BOOST_AUTO_TEST_CASE(max_hold)
     check_bounds("max_hold", &lock_options::max_hold, {1ms, 1h, 365 * 24h}, {0ms, -1ms, 365 * 24h + 1ms, largest, smallest});
 }
 
+BOOST_AUTO_TEST_CASE(token_block)
+{
+    for (std::uint32_t const good : {1u, 64u, 1'000'000u}) BOOST_TEST(problem_with([=](lock_options& o) { o.token_block = good; }) == "");
+    BOOST_TEST(problem_with([](lock_options& o) { o.token_block = 0; }) ==
+               "lock_options::token_block is 0; it must be between 1 and 1000000");
+    BOOST_TEST(problem_with([](lock_options& o) { o.token_block = 1'000'001; }) ==
+               "lock_options::token_block is 1000001; it must be between 1 and 1000000");
+}
+
 BOOST_AUTO_TEST_CASE(any_number_of_attempts_is_fine)
 {
     BOOST_TEST(problem_with([](lock_options& o) { o.attempts_max = 0; }) == "");

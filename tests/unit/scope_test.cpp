@@ -40,8 +40,8 @@ struct scope_world : world {
 
     void lose_majority()
     {
-        nodes[0]->del("resource");
-        nodes[1]->del("resource");
+        nodes[0]->set("resource", "somebody else's", 4s);
+        nodes[1]->set("resource", "somebody else's", 4s);
     }
 };
 

@@ -121,7 +121,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_that_is_gone_is_lost_at_once, lease_world)
     watch(held);
     advance(1s);
     nodes[0]->set("resource", "foreign");
-    nodes[2]->del("resource");
+    nodes[2]->set("resource", "foreign");
     advance(3s);
     BOOST_REQUIRE(lost.has_value());
     BOOST_TEST(*lost == errc::lease_lost);

@@ -15,6 +15,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -42,6 +43,7 @@ public:
 
     virtual asio::any_io_executor get_executor() const noexcept = 0;
     virtual boot_clock::time_point now() const noexcept = 0;
+    virtual std::chrono::milliseconds max_ttl() const noexcept = 0;  // of locks with tokens
 
     virtual void run(plain_handler handler) = 0;
     virtual void cancel() noexcept = 0;

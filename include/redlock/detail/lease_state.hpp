@@ -27,11 +27,13 @@ struct lease_state {
         return boot_clock::time_point{boot_clock::duration{valid_until_ns.load(std::memory_order_acquire)}};
     }
 
-
     std::shared_ptr<core> const owner;
     std::string const name;
     std::atomic<std::int64_t> valid_until_ns{0};
     std::atomic<std::uint32_t> nodes_held{0};
+    std::uint32_t nodes{0};                    // in all
+    std::uint64_t last_token{0};               // of the block; 0: there are none. As `nodes`, set before anybody has the lease
+    std::atomic<std::uint64_t> token{0};
     std::atomic<lease_phase> phase{lease_phase::acquiring};
     std::atomic<errc> lost_because{errc::lease_lost};  // meaningful in phase lost
 };

@@ -1,5 +1,7 @@
 #include "cluster.hpp"
 
+#include "support/replication_info.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/strand.hpp>
 
@@ -21,30 +23,48 @@ config with_servers(config settings, std::deque<redis_server> const& servers)
     return settings;
 }
 
-std::deque<redis_server> start_servers(std::size_t size, redis_server_options const& options)
+std::deque<redis_server> start_servers(std::size_t size, redis_server_options const& options, beginning how)
 {
     std::deque<redis_server> servers;
-    for (std::size_t i = 0; i < size; ++i) servers.emplace_back(options);
+    for (std::size_t i = 0; i < size; ++i) {
+        servers.emplace_back(options);
+        if (how == beginning::admitted) admit(servers.back());
+    }
     return servers;
 }
 
-bool holds_keys(redis_server const& server)
+}  // namespace
+
+std::string replication_id(redis_server const& server)
 {
-    return server.command({"INFO", "keyspace"}).find("keys=") != std::string::npos;
+    return replication_info{server.command({"INFO", "replication"})}.id;
 }
 
-}  // namespace
+void admit(redis_server const& server, unsigned database)
+{
+    server.command({"EVAL", "redis.call('SELECT', ARGV[2]) redis.call('SET', KEYS[1], ARGV[1]) redis.call('SET', KEYS[2], '0')", "2",
+                    "redlock:node", "redlock:hw", replication_id(server) + " 0000000000000000 0000060000 -", std::to_string(database)});
+}
+
+std::vector<std::string> lock_keys(redis_server const& server)
+{
+    std::vector<std::string> found;
+    for (auto const& item : server.ask({"KEYS", "*"}).items)
+        if (!item.ends_with(":fence") && item != "redlock:node" && item != "redlock:hw") found.push_back(item);
+    return found;
+}
 
 config quick_config()
 {
     config c;
     c.reconnect_delay_min = 10ms;
     c.reconnect_delay_max = 100ms;
+    c.max_ttl = 60s;
     return c;
 }
 
-cluster::cluster(std::size_t size, config settings, redis_server_options const& options)
-    : servers{start_servers(size, options)},
+cluster::cluster(std::size_t size, config settings, redis_server_options const& options, beginning how)
+    : servers{start_servers(size, options, how)},
       nodes{io.get_executor(), with_servers(settings, servers)},
       usable_at_start{size},
       settings_{std::move(settings)}
@@ -124,7 +144,7 @@ void cluster::check_servers_are_empty()
         for (auto& server : servers) {
             if (server.pid() == -1) continue;
             server.resume();
-            auto empty = eventually([&] { return !holds_keys(server); }, empty_time_max);
+            auto empty = eventually([&] { return lock_keys(server).empty(); }, empty_time_max);
             bool const is_empty = co_await std::move(empty);
             BOOST_TEST(is_empty, "keys stayed on " << server.url() << ": " << server.command({"KEYS", "*"}));
         }
@@ -169,7 +189,7 @@ std::string cluster::picture() const
     std::ostringstream text;
     text << running_ << " clients running, " << state.leases << " leases, " << state.waiting << " waiting, "
          << state.releases_pending << " releases pending";
-    for (auto const& n : state.nodes) text << "\n  " << n.node << ' ' << to_string(n.state) << ' ' << n.last_error_text;
+    for (auto const& n : state.nodes) text << "\n  " << n.node << ' ' << to_string(n.state) << ' ' << n.last_error_text << ' ' << n.standing_text;
     return text.str();
 }
 
@@ -180,6 +200,8 @@ std::string short_name(error_code ec)
     case errc::node_timeout: return "node_timeout";
     case errc::node_unsuitable: return "node_unsuitable";
     case errc::node_duplicate: return "node_duplicate";
+    case errc::node_not_admitted: return "node_not_admitted";
+    case errc::ttl_too_long: return "ttl_too_long";
     case errc::node_queue_full: return "node_queue_full";
     case errc::handshake_refused: return "handshake_refused";
     case errc::not_a_redis_server: return "not_a_redis_server";

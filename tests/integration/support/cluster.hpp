@@ -36,12 +36,27 @@ inline constexpr lock_options impatient{.ttl = 20s, .node_timeout = 400ms};
 /// Everything as by default, but quick to come back to a node.
 config quick_config();
 
+/// Which server it is: a new one after each restart.
+std::string replication_id(redis_server const& server);
+
+/// Lets a server vote with tokens, up to a ttl of a minute, as if it had been a node all the time.
+void admit(redis_server const& server, unsigned database = 0);
+
+/// The keys that are there, except the library's own.
+std::vector<std::string> lock_keys(redis_server const& server);
+
 using story_teller = std::function<asio::awaitable<void>()>;
+
+enum class beginning {
+    admitted,  ///< The servers may vote with tokens.
+    empty,     ///< Nobody ever used them.
+};
 
 class cluster {
 public:
     /// Starts `size` servers, all alike, and makes a client that is not running yet.
-    explicit cluster(std::size_t size, config settings = quick_config(), redis_server_options const& options = {});
+    explicit cluster(std::size_t size, config settings = quick_config(), redis_server_options const& options = {},
+                     beginning how = beginning::admitted);
     ~cluster();
 
     /// See above. Throws what the story throws. The bound on everything that happens inside is half a minute.

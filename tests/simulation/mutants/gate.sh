@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs every mutant until the simulation catches it, 10,000 seeds at most. Fails when one survives, when the unbroken library
+# Runs every mutant until the simulation catches it, 100,000 seeds at most. Fails when one survives, when the unbroken library
 # fails, or when there was nothing to run.
 #
 #   gate.sh DIRECTORY     the build's tests/simulation
 set -eu
 built=$1
-seeds=${SEEDS:-10000}
+seeds=${SEEDS:-100000}
 survivors=0
 count=0
 tab=$(printf '\t')
@@ -14,7 +14,7 @@ printf '%-26s %8s  %s\n' mutant 'seeds' 'how it was caught'
 while IFS="$tab" read -r name what; do
     [ -n "$name" ] || continue
     count=$((count + 1))
-    if out=$("$built/mutants/mutant_$name" --seeds "$seeds" --jobs 1 --violations 1 --no-counters 2>&1); then
+    if out=$("$built/mutants/mutant_$name" --seeds "$seeds" --jobs "$(nproc)" --violations 1 --no-counters 2>&1); then
         survivors=$((survivors + 1))
         printf '%-26s %8s  SURVIVED: %s\n' "$name" "$seeds" "$what"
     else

@@ -4,8 +4,10 @@ redlock_mutant(half_is_a_majority "N/2 nodes are a majority"
     SOURCES ${core_sources})
 redlock_mutant(silence_is_consent "a node that did not answer in time counts as granted"
     FILE src/quorum/acquire_machine.cpp
-    FROM "for (std::size_t node = 0; node < votes_.nodes(); ++node) votes_.cast(node, vote::failed);"
-    TO "for (std::size_t node = 0; node < votes_.nodes(); ++node) { if (votes_.of(node) == vote::pending) holders_.holds(node, deadline()); votes_.cast(node, vote::granted); }")
+    FROM "        votes_.cast(node, vote::failed);
+" TO "        if (votes_.of(node) == vote::pending) { holders_.holds(node, deadline()); confirmed_.set(node); token_ = token_.value_or(1); }
+        votes_.cast(node, vote::granted);
+")
 
 # Validity.
 redlock_mutant(validity_from_the_reply "validity is counted from the reply, not from before the request"
@@ -33,9 +35,7 @@ redlock_mutant(undo_only_granters "only nodes that granted are asked to undo"
     for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
         if (a.machine_.votes().of(node) != vote::granted) a.hold_->touched = static_cast<std::uint16_t>(a.hold_->touched & ~(1u << node));
     releases_.start(a.hold_, {});"
-    FILE2 src/core/rounds.cpp FROM2 "        for (ticket const& t : r->tickets) enqueue(i, t, now);" TO2 "        for (ticket const& t : r->tickets) enqueue(i, t, now);
-        catch_up(i);"
-    FILE3 src/core/rounds.cpp FROM3 "        if (in_step(links_[i])) direct.push_back(i);" TO3 "        if (in_step(links_[i]) && std::all_of(r->tickets.begin(), r->tickets.end(), [&](ticket const& t) { return t.request.what != verb::release || t.asked_by->wanted(i, now); })) direct.push_back(i);")
+    FILE2 src/core/rounds.cpp FROM2 "        if (in_step(links_[i], r->votes_with_tokens)) direct.push_back(i);" TO2 "        if (in_step(links_[i], r->votes_with_tokens) && std::all_of(r->tickets.begin(), r->tickets.end(), [&](ticket const& t) { return t.request.what != verb::release || t.asked_by->wanted(i, now); })) direct.push_back(i);")
 redlock_mutant(cancelled_is_not_undone "an acquisition whose caller gave up is forgotten"
     FILE src/core/acquisitions.cpp FROM "    detach(what);
     finish(what, asio::error::operation_aborted, {});" TO "    if (auto const a = std::exchange(what.current_, nullptr)) { a->caller_ = nullptr; env_.cancel_alarm(*a); }
@@ -51,14 +51,16 @@ redlock_mutant(value_reused "a client uses one value for all its attempts"
     FILE src/core/acquisitions.cpp FROM "env_.fresh_value()" TO "env_.fresh_value().substr(0, 3) + \"same\"")
 redlock_mutant(release_deletes_anything "the release script does not compare values"
     FILE tests/support/redis_model.cpp FROM "    case verb::release:  // if GET is ours: DEL
-        if (!ours) return no;" TO "    case verb::release:
-        if (!found) return no;")
+        if (!ours) return refused();" TO "    case verb::release:
+        if (!found) return refused();")
 
 # Extension.
 redlock_mutant(extension_of_anything "the extension script does not compare values"
-    FILE tests/support/redis_model.cpp FROM "    case verb::extend:  // if GET is ours: PEXPIRE
-        if (!ours) return no;" TO "    case verb::extend:
-        if (!found) return no;")
+    FILE tests/support/redis_model.cpp FROM "        if (!ours) return refused();
+        found->expires" TO "        if (!found) return refused();
+        found->expires"
+    FILE2 tests/support/redis_model.cpp FROM2 "    entry* const holder = find(c.key, now);
+    if (holder && holder->value != c.value) return refused();" TO2 "    entry* const holder = find(c.key, now);")
 redlock_mutant(unknown_is_renewed "an extension that too few nodes answered counts as renewed"
     FILE src/quorum/lease_machine.cpp FROM "    } else if (votes_.pending() == 0) {" TO "    } else if (votes_.pending() == 0) {
         for (std::size_t node = 0; node < votes_.nodes(); ++node) lease.holders().holds(node, renewed_until_);")
@@ -79,3 +81,57 @@ redlock_mutant(max_hold_ignored "max_hold does not end a lease"
     FILE src/quorum/lease_machine.cpp FROM "return timing_.max_hold ? std::min(at, acquired_ + *timing_.max_hold) : at;" TO "return at;")
 redlock_mutant(deadline_ignored "acquire() goes on after its deadline"
     FILE src/core/acquisitions.cpp FROM "    if (now >= deadline_) {" TO "    if (now >= never) {")
+
+# Tokens.
+redlock_mutant(one_round "a lease has the largest token of one round, and nobody confirms it"
+    FILE src/quorum/acquire_machine.cpp FROM "votes_.of(node) == vote::granted && counters_[node] == largest) confirmed_.set(node);"
+    TO "votes_.of(node) == vote::granted) confirmed_.set(node);")
+redlock_mutant(confirm_without_guard "confirm counts also where a larger token was given"
+    FILE tests/support/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
+    set_counter(c, c.token, now);" TO "    set_counter(c, c.token, now);")
+redlock_mutant(late_grants_above_the_token "a grant that arrived after the token was chosen counts though it is larger"
+    FILE src/quorum/acquire_machine.cpp FROM "if (v == vote::granted && !fits(counter)) v = vote::refused;" TO ""
+    FILE2 src/quorum/acquire_machine.cpp FROM2 "if (token_ == counter) confirmed_.set(node);" TO2 "if (token_ && *token_ <= counter) confirmed_.set(node);")
+redlock_mutant(extend_without_guard "a lease is extended also where a larger token was given"
+    FILE tests/support/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
+    bool const was_there" TO "    if (!holder && (before > c.token || record->base > c.token)) return refused();
+    bool const was_there")
+redlock_mutant(replant_without_guard "a key is planted again also where a larger token was given"
+    FILE tests/support/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
+    bool const was_there" TO "    if (holder && (before > c.token || record->base > c.token)) return refused();
+    bool const was_there")
+redlock_mutant(acquire_ignores_base "acquire counts on from the counter, and not from what the server was told at its admission"
+    FILE tests/support/redis_model.cpp FROM "token_number const last = std::max(before, record->base);" TO "token_number const last = before;")
+redlock_mutant(lost_counter_is_zero "a counter that is gone reads as zero"
+    FILE tests/support/redis_model.cpp FROM "    token_number const before = fence ? *fence->value : *high_water;
+    if (entry const* const holder" TO "    token_number const before = fence ? *fence->value : 0;
+    if (entry const* const holder")
+redlock_mutant(mark_lags_behind "confirm does not raise the high-water mark"
+    FILE tests/support/redis_model.cpp FROM "    high_water = std::max(*high_water, value);" TO "    if (c.what == verb::acquire) high_water = std::max(*high_water, value);")
+redlock_mutant(block_is_one_step "acquire raises the counter by one for a block of tokens"
+    FILE tests/support/redis_model.cpp FROM "token_number token = last + c.block;" TO "token_number token = last + 1;")
+redlock_mutant(floor_into_the_block "a floor counts also if it makes the step smaller than the block"
+    FILE tests/support/redis_model.cpp FROM "if (c.token > token && floor_counts" TO "if (c.token > last && floor_counts")
+
+# Admission.
+redlock_mutant(no_drain "a node votes again without waiting for what it forgot"
+    FILE src/quorum/admission.cpp FROM "return n.drains_from + longest + drift + expiry_granularity;" TO "return n.drains_from + 0 * (longest + drift);")
+redlock_mutant(no_catch_up "a node votes again without hearing what the others remember"
+    FILE src/quorum/admission.cpp FROM "        r.base = std::max(r.base, each.facts.high_water);
+" TO "")
+redlock_mutant(one_too_few "a node is admitted on what one node too few remembers"
+    FILE src/quorum/admission.hpp FROM "return (nodes_.size() + 1) / 2;" TO "return (nodes_.size() + 1) / 2 - 1;" SOURCES ${core_sources})
+redlock_mutant(marks_of_before "the others' marks may have been read before the drain was over"
+    FILE src/quorum/admission.cpp FROM "!n.look_again && n.seen >= drained;" TO "!n.look_again;"
+    FILE2 src/quorum/admission.cpp FROM2 "each.state != standing::admitted || each.seen < drained" TO2 "each.state != standing::admitted")
+redlock_mutant(founded_on_old_facts "a cluster is founded on what its nodes said before the last drain was over"
+    FILE src/quorum/admission.cpp FROM "(!no_drain && !all_read_since_the_last_drain())" TO "(!no_drain && never())"
+    FILE2 src/quorum/admission.cpp FROM2 "constexpr duration look_after_min" TO2 "constexpr bool never() { return false; }
+constexpr duration look_after_min")
+redlock_mutant(mark_not_compared "an admission counts for any loss"
+    FILE tests/support/redis_model.cpp FROM "    if (record->mark.empty() || record->mark != c.value) return refused();
+" TO "")
+redlock_mutant(no_trailing_check "grants count though the look behind them shows another server"
+    FILE tests/simulation/link.cpp FROM "        m.answers[i] = reply{vote::failed," TO "        if (m.answers[i].vote != vote::granted) m.answers[i] = reply{vote::failed,")
+redlock_mutant(any_record_will_do "scripts do not compare the id in the record"
+    FILE tests/support/redis_model.cpp FROM "!remembers(learned)) return not_admitted();" TO "!(record && high_water)) return not_admitted();")

@@ -58,6 +58,8 @@ function drawWords() {
     entry(svg(line('')), 'acquire');
     entry(svg(line('7 3')), 'extend');
     entry(svg(line('2 3')), 'release');
+    entry(svg(line('1 1')), 'confirm');
+    entry(svg(line('9 2 2 2')), 'admission');
     entry(
         svg(
             `<circle cx="7" cy="7" r="3.4" fill="${c}" stroke="${c}"/>` +
@@ -81,7 +83,7 @@ function drawWords() {
     entry('', 'wheel zooms, drag moves, shift-drag selects, double click fits a bar');
 }
 function facts() {
-    const ttls = [...new Set(data.messages.flatMap(m => m.commands.filter(c => c[0] !== 'release').map(c => c[3])))].sort((a, b) => a - b);
+    const ttls = [...new Set(data.messages.flatMap(m => m.commands.filter(c => c[0] === 'acquire').map(c => c[3])))].sort((a, b) => a - b);
     const all = [
         ['ttl', ttls.map(t => length(t * 1e6)).join(', ') || 'none'],
         ['clients', clients],

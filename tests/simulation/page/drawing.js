@@ -79,7 +79,7 @@ function drawFaultLabels() {
     }
 }
 
-const dashes = {acquire: [], extend: [7, 3], release: [2, 3]};
+const dashes = {acquire: [], confirm: [1, 1], extend: [7, 3], release: [2, 3], inspect: [9, 2, 2, 2], mark: [9, 2, 2, 2], admit: [9, 2, 2, 2]};
 
 function drawMessages() {
     const visible = data.messages.filter(m =>
@@ -142,7 +142,7 @@ function drawMessages() {
             if (m.delivered !== null) {
                 const x3 = x(m.delivered);
                 line(x2, down, x3, up, 0.9, dashes[what]);
-                const good = m.answers.every(a => a === 'granted'),
+                const good = m.answers.every(a => a.startsWith('granted')),
                     refused = m.answers.some(a => a === 'refused');
                 g.lineWidth = 1.5;
                 if (good || refused) {
@@ -205,10 +205,11 @@ function drawMessageLabels(visible) {
 }
 function tipOf(m) {
     const lines = [`${client(m.client)} → ${server(m.server)}`];
-    for (const [i, [what, key, value, ttl]] of m.commands.entries())
-        lines.push(
-            `${what} “${key}” ${value}${what === 'release' ? '' : ', ttl ' + ttl + ' ms'}${m.answers[i] ? ': ' + m.answers[i] : ''}`
-        );
+    for (const [i, [what, key, value, ttl, tokens]] of m.commands.entries()) {
+        const name = key ? ` “${key}”` : '';
+        const lasts = what === 'acquire' || what === 'extend' ? ', ttl ' + ttl + ' ms' : '';
+        lines.push(`${what}${name} ${value}${lasts}${tokens ? ', ' + tokens : ''}${m.answers[i] ? ': ' + m.answers[i] : ''}`);
+    }
     lines.push(`sent at ${moment(m.sent)}`);
     if (m.arrived !== null) lines.push(`arrived after ${length(m.arrived - m.sent)}`);
     if (m.answered !== null) lines.push(`answered at ${moment(m.answered)}`);

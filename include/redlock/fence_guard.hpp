@@ -1,0 +1,136 @@
+// Refuses late writers to resources that live in this process.
+#ifndef REDLOCK_FENCE_GUARD_HPP
+#define REDLOCK_FENCE_GUARD_HPP
+
+#include <redlock/error.hpp>
+
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace redlock {
+
+namespace detail {
+
+// A write that goes on after the function has returned is not under the guard. Futures and callbacks cannot be told apart.
+template <class F>
+concept fenced_write = std::invocable<F> && !requires { typename std::coroutine_traits<std::invoke_result_t<F>>::promise_type; };
+
+// What a guard knows of one resource.
+struct fenced_resource {
+    std::mutex mutex;
+    std::uint64_t highest{0};
+    bool forgotten{false};  // no longer the one in the map: whoever waited for the mutex looks again
+
+    bool takes(std::uint64_t token) noexcept
+    {
+        if (token == 0 || token < highest) return false;
+        highest = token;
+        return true;
+    }
+};
+
+}  // namespace detail
+
+/// Remembers the largest fencing token that came to one resource, and refuses smaller ones.
+///
+/// For a resource that belongs to this process: a device, a cache, an index in memory. Keep it beside the resource. Where a database
+/// holds the data, the database has to compare: docs/fenced-writes.md.
+///
+/// A token that is equal to the largest is accepted, since tokens are unique: the same holder writes again. Token 0 is always refused: it
+/// comes from a lock without `lock_options::fencing`, or from an empty lease.
+///
+/// A new object has seen nothing. If the resource outlives the process, keep the token with it, and begin with `admit` of that.
+///
+/// Thread safety: all members may be called from any thread at the same time.
+class fence {
+public:
+    /// Runs `f` if `token` is not smaller than any before it, and returns what it returns. No other `run` and no `admit` comes in
+    /// between, they wait on their threads: comparing and writing are one step. `f` must have written when it returns, so a coroutine is
+    /// refused by the compiler.
+    ///
+    /// Preconditions: `f` does not use this object.
+    /// Errors, thrown as `system_error`: `errc::stale_token`, and `f` did not run. What `f` throws passes through; its token counts as seen.
+    template <detail::fenced_write F>
+    std::invoke_result_t<F> run(std::uint64_t token, F&& f)
+    {
+        std::lock_guard const lock{resource_.mutex};
+        if (!resource_.takes(token)) throw system_error{errc::stale_token};
+        return std::invoke(std::forward<F>(f));
+    }
+
+    /// Whether `token` is not smaller than any before it. From now on smaller ones are refused: call it when a holder begins, before it
+    /// reads, so that nobody older writes between its reading and its writing.
+    ///
+    /// It does not protect a write that follows: until that is done, a newer holder may have been here. That is what `run` is for.
+    [[nodiscard]] bool admit(std::uint64_t token);
+
+    /// The largest token that was accepted; 0 if there was none.
+    std::uint64_t highest() const;
+
+private:
+    mutable detail::fenced_resource resource_;
+};
+
+/// The same for many resources, told apart by name, as a rule that of their lock.
+///
+/// One resource never waits for another. Every name costs memory until it is forgotten, less than 200 bytes and its length; nothing is
+/// forgotten by itself, since nothing here knows how late a late writer can be.
+///
+/// Thread safety: all members may be called from any thread at the same time.
+class fence_guard {
+public:
+    /// Runs `f` if `token` is not smaller than any before it for `name`, and returns what it returns. Otherwise as `fence::run`.
+    ///
+    /// Preconditions: `f` does not use this object with the same name.
+    /// Errors, thrown as `system_error`: `errc::stale_token`, with the name in its text; what `f` throws. `std::bad_alloc` for a new name.
+    template <detail::fenced_write F>
+    std::invoke_result_t<F> run(std::string_view name, std::uint64_t token, F&& f)
+    {
+        auto const entered = enter(name, token);
+        if (!entered.lock) throw system_error{errc::stale_token, std::string{name}};
+        return std::invoke(std::forward<F>(f));
+    }
+
+    /// Whether `token` is not smaller than any before it for `name`. What it cannot do: see `fence::admit`.
+    [[nodiscard]] bool admit(std::string_view name, std::uint64_t token);
+
+    /// The largest token that was accepted for `name`; 0 if there was none, or it is forgotten.
+    std::uint64_t highest(std::string_view name) const;
+
+    /// Forgets `name`, after waiting for a `run` that is under way. From then on any token is accepted again, also one that was refused
+    /// before. So forget a resource when it is gone for good, or when every lease on it that was ever lost ended so long ago that no
+    /// holder can still be at work.
+    ///
+    /// Preconditions: not called from a function that runs under the guard for `name`.
+    void forget(std::string_view name);
+
+    /// How many names are remembered.
+    std::size_t size() const;
+
+private:
+    struct entry {
+        std::shared_ptr<detail::fenced_resource> resource;
+        std::unique_lock<std::mutex> lock;  // declared after the resource: unlocked first
+    };
+
+    // Holds the lock if the token is accepted.
+    entry enter(std::string_view name, std::uint64_t token);
+    std::shared_ptr<detail::fenced_resource> find(std::string_view name) const;
+
+    mutable std::mutex mutex_;  // of the map only; never held while waiting for a resource
+    std::map<std::string, std::shared_ptr<detail::fenced_resource>, std::less<>> resources_;
+};
+
+}  // namespace redlock
+
+#endif

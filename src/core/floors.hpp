@@ -1,0 +1,37 @@
+// What a new token should at least be: the wall clock, in microseconds. Nodes whose counters for a name differ (one was away, or the
+// counter has expired) then still grant the same token, and no confirmation is needed. Only speed depends on it.
+#ifndef REDLOCK_CORE_FLOORS_HPP
+#define REDLOCK_CORE_FLOORS_HPP
+
+#include "quorum/node_facts.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+
+namespace redlock::detail {
+
+class floors {
+public:
+    using number = quorum::token_number;
+
+    std::function<number()> wall_clock;
+
+    number next() const { return wall_clock() + ahead_; }
+
+    // A counter on a node is above our clock: another client's is fast, and ours follows it. Not further than half a day, as the nodes
+    // ignore floors that are more than a day ahead of theirs.
+    void saw(number counter)
+    {
+        constexpr number half_a_day = number{12} * 3'600 * 1'000'000;
+        number const now = wall_clock();
+        if (counter > now + ahead_ && counter - now < half_a_day) ahead_ = counter - now;
+    }
+
+private:
+    number ahead_{0};
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,15 @@
+// The keys on a node besides the locks themselves.
+#ifndef REDLOCK_NODE_KEYS_HPP
+#define REDLOCK_NODE_KEYS_HPP
+
+#include <string_view>
+
+namespace redlock::detail {
+
+inline constexpr std::string_view fence_suffix = ":fence";  // of a lock's counter
+inline constexpr std::string_view node_record_key = "redlock:node";
+inline constexpr std::string_view high_water_key = "redlock:hw";
+
+}  // namespace redlock::detail
+
+#endif
