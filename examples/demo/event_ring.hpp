@@ -2,10 +2,12 @@
 #ifndef REDLOCK_DEMO_EVENT_RING_HPP
 #define REDLOCK_DEMO_EVENT_RING_HPP
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace demo {
 
@@ -16,14 +18,26 @@ enum class event_kind : std::uint8_t {
     late,         // value: how long after the end of validity the section ended
     overlap,      // two sections at once
     unconfirmed,  // too few nodes answered the release; the keys expire
+    stale_token,  // a new holder's was not larger than all before
+    refused,      // a holder's write, since one with a larger token had come before
+
+    // of a node that was restarted
+    quarantined,  // value: how long after the restart; words: why, and for how long
+    admitted,     // value: how long after the restart
 };
+
+constexpr bool is_of_node(event_kind kind) { return kind >= event_kind::quarantined; }
 
 struct event {
     std::int64_t at_ns;  // of redlock::boot_clock
     std::int64_t value_ns;
-    event_kind kind;
+    event_kind kind{};
     std::uint8_t worker;
-    std::uint8_t lock;
+    std::uint8_t subject;           // the number of the lock, or of the node
+    std::uint64_t token{0};
+    std::array<char, 160> words{};  // ends with a zero
+
+    void say(std::string_view text) noexcept { std::copy_n(text.begin(), std::min(text.size(), words.size() - 1), words.begin()); }
 };
 
 // A bounded queue of several producers and one consumer, after D. Vyukov: each cell carries the turn at which it may be

@@ -13,7 +13,7 @@ public:
 };
 
 // From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT wait until pause() looks for them. Ctrl-Z does nothing: a frozen holder
-// cannot leave its section, which is what fencing tokens are for and not this demo's subject.
+// cannot leave its section, and only what it writes to can stop it, by its token.
 void hold_interrupts();
 
 // For a forked worker: the terminal sends Ctrl-C to the whole group, and the parent ends the workers in good order.

@@ -18,36 +18,6 @@ constexpr char const* end_picture = "\x1b[?25h\x1b[?7h";
 constexpr char const* end_of_line = "\x1b[K\n";
 constexpr char const* erase_below = "\x1b[J";
 
-char glyph(server_state state)
-{
-    switch (state) {
-    case server_state::up: return '=';
-    case server_state::killed: return 'x';
-    case server_state::stopped: return '-';
-    }
-    return '?';
-}
-
-tone colour(server_state state)
-{
-    switch (state) {
-    case server_state::up: return tone::good;
-    case server_state::killed: return tone::alarm;
-    case server_state::stopped: return tone::warning;
-    }
-    return tone::plain;
-}
-
-char const* word(server_state state)
-{
-    switch (state) {
-    case server_state::up: return "up";
-    case server_state::killed: return "KILLED";
-    case server_state::stopped: return "STOPPED";
-    }
-    return "";
-}
-
 tone worker_tone(std::uint32_t holder) { return static_cast<tone>(static_cast<unsigned>(tone::worker_a) + holder - 1); }
 
 // Neighbours of one tone are painted together, which keeps a frame short.
@@ -94,15 +64,16 @@ void live_timeline::draw(picture const& now)
 {
     take(now);
     auto const [columns, rows] = out_.size();
-    std::size_t const lane_width = columns > label_width + 10 ? columns - label_width - 9 : 1;
+    std::size_t const beside_lane = label_width + 1 + view_word_width;
+    std::size_t const lane_width = columns > beside_lane ? columns - beside_lane : 1;
     std::size_t const last = slices_.size();
     std::size_t const first = last > lane_width ? last - lane_width : 0;
 
     std::vector<std::string> lines{"", headline(now), "", time_axis(first, first + lane_width)};
     for (std::size_t node = 0; node < node_count; ++node) lines.push_back(node_lane(node, first, last));
-    lines.emplace_back();
+    lines.push_back(out_.paint(tone::quiet, "          = votes  x killed  . not connected  q quarantined  - stopped"));
     for (std::size_t lock = 0; lock < lock_count; ++lock) lines.push_back(lock_lane(lock, first, last));
-    lines.push_back(out_.paint(tone::quiet, "          = up  x killed  - stopped    A B C process that holds it  ! cancelled"));
+    lines.push_back(out_.paint(tone::quiet, "          A B C process that holds it  ! cancelled"));
     lines.emplace_back();
     lines.push_back(numbers(now));
     lines.emplace_back();
@@ -122,10 +93,10 @@ void live_timeline::take(picture const& now)
     auto const index = static_cast<std::size_t>(std::max<std::int64_t>(0, now.at / slice_length));
     while (slices_.size() <= index) {
         slices_.emplace_back();
-        slices_.back().servers = now.servers;
+        slices_.back().nodes = now.nodes;
     }
     auto& current = slices_.back();
-    current.servers = now.servers;
+    current.nodes = now.nodes;
     for (std::size_t lock = 0; lock < lock_count; ++lock) {
         if (now.holders[lock] != 0) current.holders[lock] = now.holders[lock];
         if (now.cancelled[lock] != cancelled_before_[lock]) current.cancelled[lock] = true;
@@ -155,10 +126,10 @@ std::string live_timeline::node_lane(std::size_t node, std::size_t first, std::s
 {
     lane cells{out_};
     for (auto i = first; i < last; ++i) {
-        auto const state = slices_[i].servers[node];
-        cells.put(glyph(state), colour(state));
+        auto const seen = slices_[i].nodes[node];
+        cells.put(glyph(seen), colour(seen));
     }
-    auto const now = slices_.back().servers[node];
+    auto const now = slices_.back().nodes[node];
     return left("  node " + std::to_string(node + 1), label_width) + cells.flush() + " " + out_.paint(colour(now), word(now));
 }
 
@@ -185,7 +156,8 @@ std::string live_timeline::numbers(picture const& now) const
     return "  sections " + number(now.sections, tone::strong) + "  extensions " + number(now.extensions, tone::strong) +
            "  cancelled " + number(cancelled, tone::strong) + "  late " +
            number(now.late, now.late == 0 ? tone::good : tone::alarm) + "  overlaps " +
-           number(now.overlaps, now.overlaps == 0 ? tone::good : tone::alarm);
+           number(now.overlaps, now.overlaps == 0 ? tone::good : tone::alarm) + "  stale tokens " +
+           number(now.stale_tokens, now.stale_tokens == 0 ? tone::good : tone::alarm);
 }
 
 }  // namespace demo

@@ -21,7 +21,7 @@ public:
 private:
     // What a column of the picture shows, a slice of time.
     struct slice {
-        server_states servers{};
+        node_views nodes{};
         std::array<std::uint32_t, lock_count> holders{};
         std::array<bool, lock_count> cancelled{};
     };

@@ -6,7 +6,7 @@
 
 namespace demo {
 
-// About sixteen seconds. Returns when all workers have ended, or have not in time.
+// About twenty seconds. Returns when all workers have ended, or have not in time.
 void play(stage& show);
 
 }  // namespace demo

@@ -1,5 +1,7 @@
 #include "shared_board.hpp"
 
+#include "extremes.hpp"
+
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -7,21 +9,7 @@
 #include <sys/mman.h>
 
 namespace demo {
-namespace {
 
-void raise_to(std::atomic<std::int64_t>& maximum, std::int64_t value)
-{
-    auto seen = maximum.load();
-    while (seen < value && !maximum.compare_exchange_weak(seen, value)) {}
-}
-
-void lower_to(std::atomic<std::int64_t>& minimum, std::int64_t value)
-{
-    auto seen = minimum.load();
-    while (seen > value && !minimum.compare_exchange_weak(seen, value)) {}
-}
-
-}  // namespace
 
 void board::forget(std::size_t worker)
 {
@@ -40,9 +28,9 @@ shared_board::shared_board()
 
 shared_board::~shared_board() { ::munmap(board_, sizeof(board)); }
 
-visit::visit(board& shared, std::size_t worker, std::size_t lock, redlock::boot_clock::time_point asked_at)
+visit::visit(board& shared, std::size_t worker, std::size_t lock, std::uint64_t token, redlock::boot_clock::time_point asked_at)
     : board_{shared}, record_{shared.locks[lock]}, worker_{static_cast<std::uint8_t>(worker)},
-      lock_{static_cast<std::uint8_t>(lock)}, entered_at_{redlock::boot_clock::now()}
+      lock_{static_cast<std::uint8_t>(lock)}, token_{token}, entered_at_{redlock::boot_clock::now()}
 {
     bool const overlaps = record_.inside.fetch_add(1) != 0;
     record_.holder.store(worker_ + 1U);
@@ -54,10 +42,18 @@ visit::visit(board& shared, std::size_t worker, std::size_t lock, redlock::boot_
         record_.overlaps.fetch_add(1);
         tell(event_kind::overlap);
     }
+    if (!record_.resource.begin(token_)) {
+        record_.stale_tokens.fetch_add(1);
+        tell(event_kind::stale_token);
+    }
 }
 
 void visit::leave(redlock::boot_clock::time_point valid_until)
 {
+    if (!record_.resource.write(token_)) {
+        record_.refused.fetch_add(1);
+        tell(event_kind::refused);
+    }
     std::uint32_t own_mark = worker_ + 1U;
     record_.holder.compare_exchange_strong(own_mark, 0);
     record_.inside.fetch_sub(1);
@@ -86,7 +82,8 @@ void visit::was_released(bool confirmed) { tell(confirmed ? event_kind::released
 
 void visit::tell(event_kind kind, std::chrono::nanoseconds value) const
 {
-    board_.events.push({redlock::boot_clock::now().time_since_epoch().count(), value.count(), kind, worker_, lock_});
+    auto const now = redlock::boot_clock::now().time_since_epoch().count();
+    board_.events.push({.at_ns = now, .value_ns = value.count(), .kind = kind, .worker = worker_, .subject = lock_, .token = token_});
 }
 
 }  // namespace demo

@@ -19,7 +19,6 @@ public:
     stage(board& on_board, fleet& of_servers, crew& of_workers, timeline& lines);
 
     // All of these throw `interrupted` and `output_closed`.
-    void wait_until(std::chrono::milliseconds since_start);
     void wait_for(std::chrono::milliseconds length);
 
     // Whether the condition came true within `at_most`.

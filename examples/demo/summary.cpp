@@ -16,6 +16,16 @@ struct totals {
     std::uint64_t cancelled{0};
     std::uint64_t beyond_ttl{0};
     std::uint64_t extensions{0};
+    std::uint64_t tokens{0};
+    std::uint64_t stale_tokens{0};
+    std::uint64_t writes{0};
+    std::uint64_t refused_inside{0};
+    std::uint64_t refused{0};
+    std::uint64_t restarts{0};
+    std::uint64_t quarantines{0};
+    std::uint64_t admissions{0};
+    bool all_are_back{true};
+    std::int64_t admitted_after_min_ns{std::numeric_limits<std::int64_t>::max()};
     std::int64_t margin_min_ns{std::numeric_limits<std::int64_t>::max()};
     std::int64_t margin_max_ns{std::numeric_limits<std::int64_t>::min()};
 
@@ -26,8 +36,20 @@ struct totals {
             late += record.late;
             cancelled += record.cancelled;
             beyond_ttl += record.beyond_ttl;
+            tokens += record.sections;
+            stale_tokens += record.stale_tokens;
+            writes += record.resource.accepted();
+            refused_inside += record.refused;
+            refused += record.resource.refused();
             margin_min_ns = std::min(margin_min_ns, record.margin_min_ns.load());
             margin_max_ns = std::max(margin_max_ns, record.margin_max_ns.load());
+        }
+        for (auto const& node : shared.nodes) {
+            restarts += node.restarts;
+            quarantines += node.quarantines;
+            admissions += node.admissions;
+            all_are_back = all_are_back && node.is_back();
+            admitted_after_min_ns = std::min(admitted_after_min_ns, node.admitted_after_min_ns.load());
         }
         for (auto const& worker : shared.workers) extensions += worker.extensions;
     }
@@ -58,6 +80,11 @@ std::vector<std::string> complaints(board const& shared, bool workers_succeeded)
     totals const sum{shared};
     expect(sum.overlaps == 0, "two workers were in the same critical section at once");
     expect(sum.late == 0, "a critical section was not over at the end of its lease's validity");
+    expect(sum.stale_tokens == 0, "a new holder's token was not larger than all before");
+    expect(sum.refused_inside == 0, "a holder's write came after that of a larger token");
+    expect(sum.quarantines >= sum.restarts, "nobody quarantined a node that had lost its memory");
+    expect(sum.all_are_back, "not every process let a node vote again that had lost its memory");
+    expect(ns(sum.admitted_after_min_ns) >= ttl, "a node was admitted while leases that it forgot could be valid");
     expect(sum.cancelled > 0, "no scope was cancelled, although a majority was stopped");
     expect(sum.extensions > 0, "the watchdog extended nothing");
     expect(sum.beyond_ttl > 0, "no section lasted longer than the ttl");
@@ -79,7 +106,7 @@ void print_summary(terminal const& out, board const& shared, std::chrono::nanose
         text.append("  ").append(left(label, 20)).append(value).append("\n");
     };
     line("extensions", std::to_string(sum.extensions) + " by the watchdog; " + std::to_string(sum.beyond_ttl) +
-                           " sections outlasted the ttl of " + milliseconds(ttl));
+                           " sections outlasted the ttl");
     if (sum.cancelled > 0)
         line("scopes cancelled", std::to_string(sum.cancelled) + ", from " + tenths_of_ms(ns(sum.margin_min_ns)) + " to " +
                                      tenths_of_ms(ns(sum.margin_max_ns)) + " before the end of validity");
@@ -87,6 +114,13 @@ void print_summary(terminal const& out, board const& shared, std::chrono::nanose
         line("scopes cancelled", "0");
     line("late cancellations", std::to_string(sum.late));
     line("overlaps", std::to_string(sum.overlaps) + " (measured in shared memory, without Redis)");
+    line("tokens", std::to_string(sum.tokens) + " handed out, " +
+                       (sum.stale_tokens == 0 ? "strictly increasing on every lock"
+                                              : std::to_string(sum.stale_tokens) + " NOT LARGER than all before on their lock"));
+    line("fenced writes", std::to_string(sum.writes) + " accepted; " + std::to_string(sum.refused) +
+                              " refused that came after a newer holder's");
+    line("quarantines", std::to_string(sum.quarantines) + " seen, " + std::to_string(sum.admissions) + " admissions" +
+                            (sum.admissions > 0 ? ", " + milliseconds(ns(sum.admitted_after_min_ns)) + " or more after a restart" : ""));
     if (shared.events.dropped() > 0) line("events not shown", std::to_string(shared.events.dropped()));
     line("run time", seconds(elapsed));
     text += "\n";

@@ -19,6 +19,7 @@ char const* code(tone what)
     case tone::quiet: return "2";
     case tone::strong: return "1";
     case tone::good: return "32";
+    case tone::waiting: return "36";
     case tone::warning: return "33";
     case tone::alarm: return "1;31";
     case tone::worker_a: return "97;44";

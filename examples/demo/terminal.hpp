@@ -10,7 +10,7 @@
 
 namespace demo {
 
-enum class tone : std::uint8_t { plain, quiet, strong, good, warning, alarm, worker_a, worker_b, worker_c };
+enum class tone : std::uint8_t { plain, quiet, strong, good, waiting, warning, alarm, worker_a, worker_b, worker_c };
 
 // Whoever read our output has gone, as in `redlock_demo | head`.
 class output_closed : public std::exception {

@@ -3,7 +3,7 @@
 #define REDLOCK_DEMO_TIMELINE_HPP
 
 #include "cast.hpp"
-#include "fleet.hpp"
+#include "node_view.hpp"
 #include "terminal.hpp"
 
 #include <array>
@@ -24,13 +24,14 @@ struct entry {
 // The state of everything at one moment.
 struct picture {
     std::chrono::nanoseconds at;
-    server_states servers{};
+    node_views nodes{};
     std::array<std::uint32_t, lock_count> holders{};   // worker + 1, or 0
     std::array<std::uint64_t, lock_count> cancelled{}; // scopes so far
     std::uint64_t sections{0};
     std::uint64_t extensions{0};
     std::uint64_t late{0};
     std::uint64_t overlaps{0};
+    std::uint64_t stale_tokens{0};
 };
 
 class timeline {

@@ -1,5 +1,7 @@
 #include "worker.hpp"
 
+#include "node_reporter.hpp"
+
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -13,6 +15,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <exception>
@@ -25,10 +28,18 @@ namespace {
 
 namespace asio = boost::asio;
 
+redlock::config about(std::vector<std::string> const& node_urls)
+{
+    auto nodes = redlock::config::from_urls(node_urls);
+    nodes.max_ttl = ttl;
+    nodes.fresh = true;  // the servers were started for this
+    return nodes;
+}
+
 class worker_process {
 public:
     worker_process(board& shared, std::size_t worker, std::vector<std::string> const& node_urls)
-        : board_{shared}, worker_{worker}, nodes_{io_.get_executor(), redlock::config::from_urls(node_urls)}
+        : board_{shared}, worker_{worker}, reporter_{shared, worker}, nodes_{io_.get_executor(), about(node_urls)}
     {
     }
 
@@ -62,22 +73,24 @@ private:
                                      {.ttl = ttl, .retry_delay_max = retry_delay_max, .stop_margin = stop_margin}};
         while (board_.now != phase::finish) {
             auto turn = take_turn(resource, lock, self);
-            bool const had_it = co_await std::move(turn);
-            if (!had_it) break;
+            auto const token = co_await std::move(turn);
+            if (!token) break;
             auto pause = sleep(between(pause_min, pause_max));
             co_await std::move(pause);
+            // A write that was on its way for so long. It must not disturb whoever has come to the lock meanwhile.
+            board_.locks[lock].resource.write(*token);
         }
         self.finished = true;
     }
 
-    // Whether it was inside: nothing but the end of the demo makes it give up.
-    asio::awaitable<bool> take_turn(redlock::lock const& resource, std::size_t lock, contender& self)
+    // The token with which it was inside, or none: nothing but the end of the demo makes it give up.
+    asio::awaitable<std::optional<std::uint64_t>> take_turn(redlock::lock const& resource, std::size_t lock, contender& self)
     {
         auto const asked_at = redlock::boot_clock::now();
         std::optional<visit> stay;
         auto work = [&](redlock::lease& lease) -> asio::awaitable<void> {
             self.waiting = false;
-            stay.emplace(board_, worker_, lock, asked_at);
+            stay.emplace(board_, worker_, lock, lease.token(), asked_at);
             auto section = sleep(section_length(lock));
             co_await std::move(section);
             stay->leave(lease.valid_until());
@@ -93,13 +106,13 @@ private:
         }
         self.waiting = false;
 
-        if (!stay && outcome == asio::error::operation_aborted) co_return false;
+        if (!stay && outcome == asio::error::operation_aborted) co_return std::nullopt;
         if (!stay) throw redlock::system_error{outcome};  // without a deadline an acquisition does not fail
         if (outcome == redlock::condition::lost)
             stay->was_cancelled();
         else
             stay->was_released(!outcome);
-        co_return true;
+        co_return stay->token();
     }
 
     // The work. A cancellation ends it early, without an exception, so that what follows is done in any case.
@@ -120,14 +133,15 @@ private:
         return 0ms;
     }
 
-    // Writes the client's counters on the board; in the end sends those home who still wait, and ends the client.
+    // Writes the client's status on the board; in the end sends those home who still wait, and ends the client.
     asio::awaitable<void> keep_books()
     {
         while (!std::all_of(contenders_.begin(), contenders_.end(), [](contender const& one) { return one.finished; })) {
-            auto pause = sleep(50ms);
+            auto pause = sleep(20ms);
             co_await std::move(pause);
-            auto const counters = nodes_.status().counters;
-            board_.workers[worker_].extensions = counters.extensions_renewed + counters.extensions_held;
+            auto const status = nodes_.status();
+            reporter_.report(status.nodes);
+            board_.workers[worker_].extensions = status.counters.extensions_renewed + status.counters.extensions_held;
             if (board_.now != phase::finish) continue;
             for (auto& one : contenders_) {
                 if (one.waiting) one.give_up.emit(asio::cancellation_type::terminal);
@@ -146,6 +160,7 @@ private:
 
     board& board_;
     std::size_t worker_;
+    node_reporter reporter_;
     std::deque<contender> contenders_;
     std::minstd_rand random_{std::random_device{}()};
     asio::io_context io_{1};
