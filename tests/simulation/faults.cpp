@@ -293,7 +293,8 @@ private:
     {
         for (std::size_t n = 4 + chance_.below(20); n > 0; --n) {
             server_ = chance_.below(u_.servers().size());
-            on_server(chance_.between(begin_, end_), [name = some_name(), counter = chance_.one_in(8)](universe& u, server& s) {
+            auto const when = chance_.between(begin_, end_);  // before the lambda's: arguments are evaluated in any order
+            on_server(when, [name = some_name(), counter = chance_.one_in(8)](universe& u, server& s) {
                 if (counter) s.memory.del_counter(name);
                 if (!s.find(name)) return;
                 ++u.covered->evicted;
