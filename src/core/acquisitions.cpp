@@ -49,10 +49,10 @@ void attempt::note(std::size_t node, reply const& answer, time_point now)
                                     to_microseconds(now - machine_.sent())};
 }
 
-void attempt::on_vote_of(std::size_t node, reply const& answer, std::uint64_t server, time_point now)
+void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
 {
     note(node, answer, now);
-    granted_as_[node] = server;
+    granted_as_[node] = answer.admission;
     if (answer.counter > 0) owner_.env_.tokens.saw(answer.counter);
     if (answer.error == errc::ttl_too_long) ++too_long_;
 
@@ -91,11 +91,7 @@ class attempt::confirmation final : public voter {
 public:
     explicit confirmation(std::shared_ptr<attempt> of) : of_{std::move(of)} {}
 
-    void on_vote(std::size_t node, reply const& answer, time_point now) override { on_vote_of(node, answer, 0, now); }
-    void on_vote_of(std::size_t node, reply const& answer, std::uint64_t server, time_point now) override
-    {
-        of_->on_confirmation(node, answer, server, now);
-    }
+    void on_vote(std::size_t node, reply const& answer, time_point now) override { of_->on_confirmation(node, answer, now); }
     bool wanted(std::size_t node, time_point now) const override { return of_->wanted(node, now); }
 
 private:
@@ -112,11 +108,11 @@ void attempt::confirm()
     owner_.env_.to_nodes->add({c, std::make_shared<confirmation>(shared_from_this())});
 }
 
-void attempt::on_confirmation(std::size_t node, reply const& answer, std::uint64_t server, time_point now)
+void attempt::on_confirmation(std::size_t node, reply const& answer, time_point now)
 {
     reply worth = answer;
     // An attempt is bound to one server a node: what another one finds was not put there by a grant that counts.
-    if (answer.vote == vote::granted && server != granted_as_[node])
+    if (answer.vote == vote::granted && answer.admission != granted_as_[node])
         worth = {vote::failed, errc::node_not_admitted, "it changed its identity"};
     if (worth.vote != vote::granted) note(node, worth, now);
     continue_with(machine_.on_confirmation(node, worth.vote, now), now);

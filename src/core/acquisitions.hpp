@@ -32,8 +32,7 @@ public:
     attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<hold> what, time_point now);
     ~attempt();
 
-    void on_vote(std::size_t node, reply const& answer, time_point now) override { on_vote_of(node, answer, 0, now); }
-    void on_vote_of(std::size_t node, reply const& answer, std::uint64_t server, time_point now) override;
+    void on_vote(std::size_t node, reply const& answer, time_point now) override;
     void on_sent(std::size_t node) override { hold_->touch(node); }
     bool wanted(std::size_t, time_point) const override;
     void on_alarm(time_point now) override;
@@ -44,7 +43,7 @@ private:
 
     void note(std::size_t node, reply const& answer, time_point now);
     void confirm();
-    void on_confirmation(std::size_t node, reply const& answer, std::uint64_t server, time_point now);
+    void on_confirmation(std::size_t node, reply const& answer, time_point now);
     void continue_with(quorum::acquire_outcome outcome, time_point now);
     bool is_ttl_too_long() const noexcept;
 
@@ -52,7 +51,7 @@ private:
     acquisition* caller_;  // null once the attempt is over
     std::shared_ptr<hold> hold_;
     quorum::acquire_machine machine_;
-    std::array<std::uint64_t, nodes_max> granted_as_{};  // the server that each node was when it granted
+    std::array<std::uint64_t, nodes_max> granted_as_{};  // the admission of each node that granted
     std::size_t too_long_{0};                            // nodes that do not allow such a ttl
 };
 

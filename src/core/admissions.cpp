@@ -87,7 +87,7 @@ private:
 };
 
 admissions::admissions(environment& env, quorum::admission_settings settings, std::size_t nodes)
-    : env_{env}, rules_{nodes, std::move(settings)}, nodes_{nodes}, told_(nodes, redlock::standing::unknown)
+    : env_{env}, rules_{nodes, std::move(settings)}, nodes_{nodes}
 {
 }
 
@@ -153,16 +153,15 @@ void admissions::answered(admission_request const& what, reply const& answer, ti
 
 void admissions::tell(std::size_t node)
 {
-    auto const now = rules_.of(node);
-    bool const deciding = rules_.is_deciding(node);
-    if (deciding) {
+    auto const now = picture(node);
+    if (on_change) on_change(node, now);
+    if (rules_.is_deciding(node)) {
         env_.to_nodes->decide_later(node);
-    } else if (now == redlock::standing::admitted) {
+    } else if (now.state == redlock::standing::admitted) {
         env_.to_nodes->admit(node, rules_.id(node));
     } else {
-        env_.to_nodes->exclude(node, [p = picture(node)](time_point t) { return p.text(t); });
+        env_.to_nodes->exclude(node, [now](time_point t) { return now.text(t); });
     }
-    if (on_change) on_change(node, picture(node));
 }
 
 admission_picture admissions::picture(std::size_t node) const

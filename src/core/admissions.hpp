@@ -15,7 +15,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace redlock::detail {
 
@@ -66,7 +65,6 @@ private:
     environment& env_;
     quorum::admission rules_;
     std::size_t nodes_;
-    std::vector<redlock::standing> told_;
     bool wanted_{false};
     bool stopped_{false};
     bool going_on_{false};

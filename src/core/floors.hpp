@@ -5,7 +5,6 @@
 
 #include "quorum/node_facts.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 
@@ -17,12 +16,17 @@ public:
 
     std::function<number()> wall_clock;
 
-    number next() const { return wall_clock() + ahead_; }
+    number next()
+    {
+        given_ = wall_clock() + ahead_;
+        return given_;
+    }
 
     // A counter on a node is above our clock: another client's is fast, and ours follows it. Not further than half a day, as the nodes
     // ignore floors that are more than a day ahead of theirs.
     void saw(number counter)
     {
+        if (counter <= given_) return;  // as nearly always: no need to look at the clock
         constexpr number half_a_day = number{12} * 3'600 * 1'000'000;
         number const now = wall_clock();
         if (counter > now + ahead_ && counter - now < half_a_day) ahead_ = counter - now;
@@ -30,6 +34,7 @@ public:
 
 private:
     number ahead_{0};
+    number given_{0};  // the last floor
 };
 
 }  // namespace redlock::detail

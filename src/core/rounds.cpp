@@ -128,8 +128,7 @@ void rounds::exec(std::shared_ptr<round> const& r, std::size_t node, exec_handle
     ++l.in_flight;
     part& p = r->parts[node];
     p.as = l.as;
-    static identity const nobody{};
-    std::string_view const id = p.as ? p.as->id : nobody.id;
+    std::string_view const id = p.as ? std::string_view{p.as->id} : std::string_view{};
     auto done = [self = shared_from_this(), r, node, then = std::move(then)](error_code ec) mutable {
         self->file(*r, node, ec);
         if (then) std::move(then)(ec);
@@ -144,13 +143,13 @@ void rounds::file(round& r, std::size_t node, error_code ec)
     assert(l.in_flight > 0);
     --l.in_flight;
     auto const now = now_();
-    part const& p = r.parts[node];
-    auto const number = p.as ? p.as->number : 0;
+    part& p = r.parts[node];
     reply const lost = failure(errc::node_unreachable);
     bool doubtful = false;
     for (std::size_t i = 0; i < r.tickets.size(); ++i) {
         ticket const& t = r.tickets[i];
-        t.asked_by->on_vote_of(node, ec ? lost : p.replies[i], number, now);
+        if (!ec && p.as) p.replies[i].admission = p.as->number;
+        t.asked_by->on_vote(node, ec ? lost : p.replies[i], now);
         if (links_.empty()) return;
         if (ec) {
             owe(node, t, now);  // nobody knows whether it was executed; to delete twice what is ours does no harm
@@ -170,7 +169,7 @@ void rounds::enqueue(std::size_t node, ticket const& t, time_point now)
         t.asked_by->on_vote(node, failure(errc::node_unreachable), now);
         owe(node, t, now);
     } else if (t.request.votes_with_tokens() && l.may_vote == right_to_vote::no) {
-        t.asked_by->on_vote(node, reply{vote::failed, errc::node_not_admitted, l.why_not(now)}, now);
+        t.asked_by->on_vote(node, refusal(l, now), now);
     } else if (is_release || l.queue.size() < queue_max_) {
         l.queue.push_back(t);
     } else {
@@ -250,7 +249,19 @@ void rounds::exclude(std::size_t node, std::function<std::string(time_point)> wh
     l.may_vote = right_to_vote::no;
     l.as.reset();
     l.why_not = std::move(why);
+    l.refusal_good_until = {};
     catch_up(node);
+}
+
+// Its sentence says how long it takes. Under load it is not made anew for every vote.
+reply const& rounds::refusal(link& l, time_point now)
+{
+    constexpr duration good_for = std::chrono::milliseconds{10};
+    if (now >= l.refusal_good_until) {
+        l.refusal = reply{vote::failed, errc::node_not_admitted, l.why_not(now)};
+        l.refusal_good_until = now + good_for;
+    }
+    return l.refusal;
 }
 
 void rounds::decide_later(std::size_t node)

@@ -30,9 +30,6 @@ class voter {
 public:
     virtual void on_vote(std::size_t node, reply const& answer, time_point now) = 0;
 
-    // The same for who needs to know as which server the node was asked: equal numbers, the same admission.
-    virtual void on_vote_of(std::size_t node, reply const& answer, std::uint64_t, time_point now) { on_vote(node, answer, now); }
-
     // The request is about to leave for this node.
     virtual void on_sent(std::size_t) {}
 
@@ -109,6 +106,8 @@ private:
         right_to_vote may_vote{right_to_vote::undecided};
         std::shared_ptr<identity const> as;
         std::function<std::string(time_point)> why_not;
+        reply refusal;  // what it votes meanwhile
+        time_point refusal_good_until{};
         std::size_t in_flight{0};
         std::deque<ticket> queue;
     };
@@ -131,6 +130,7 @@ private:
     void launch(std::shared_ptr<round> const& r, std::vector<std::size_t> const& to);
     bool in_step(link const& l, bool votes_with_tokens) const noexcept;
     static bool has_to_wait(link const& l) noexcept;
+    static reply const& refusal(link& l, time_point now);
     void enqueue(std::size_t node, ticket const& t, time_point now);
     void owe(std::size_t node, ticket const& t, time_point now);
     void catch_up(std::size_t node);

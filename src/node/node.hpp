@@ -59,6 +59,7 @@ struct reply {
     std::string detail;  // the server's words; mark: the mark that the node keeps now
     quorum::token_number counter{0};  // acquire with tokens: the last of those that were granted
     bool planted{false};              // extend: the key was missing, and is there again
+    std::uint64_t admission{0};       // set by the rounds: equal numbers, the same admission of the node as the same server
     std::shared_ptr<quorum::node_facts const> facts{};  // inspect
 };
 
