@@ -10,6 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -18,20 +19,20 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-asio::awaitable<void> write_report()
+asio::awaitable<void> write_report(std::uint64_t token)
 {
     asio::steady_timer work{co_await asio::this_coro::executor, 500ms};
     co_await work.async_wait();
-    std::cout << "report written\n";
+    std::cout << "report written, with token " << token << '\n';
 }
 
 asio::awaitable<void> nightly_report(redlock::client& nodes)
 {
     redlock::lock lock{nodes, "reports:nightly", {.ttl = 10s}};
 
-    auto body = [](redlock::lease&) -> asio::awaitable<void> {
-        co_await write_report();  // as long as it takes: the watchdog extends the lease
-    };                            // and if it cannot, this is cancelled before somebody else may start
+    auto body = [](redlock::lease& lease) -> asio::awaitable<void> {
+        co_await write_report(lease.token());  // as long as it takes: the watchdog extends the lease
+    };                                         // and if it cannot, this is cancelled before somebody else may start
     co_await redlock::with_lock(lock, body);
 }
 

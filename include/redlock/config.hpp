@@ -39,7 +39,7 @@ struct node_address {
     friend bool operator==(node_address const&, node_address const&) = default;
 };
 
-/// How often a client makes sure that a node is still the one that it knows, with its memory. Both for locks with `fencing` only.
+/// How often a client makes sure that a node is still the one that it knows, with its memory. For locks with `fencing` only.
 enum class identity_check : std::uint8_t {
     every_message,  ///< With each message. Nothing is missed: not even a server that loses its memory while a connection lasts.
     handshake,      ///< When a connection is made, which saves a server about a microsecond a message. A server that becomes a replica
@@ -80,6 +80,8 @@ struct config {
     /// How long the servers keep the token counter of a lock that nobody uses. Four times `max_ttl` to 365 days.
     std::chrono::milliseconds token_retention{3'600'000};
 
+    /// How often to make sure that a node is still the server that was admitted. With every message, unless a microsecond of the servers'
+    /// time for each counts more than what `handshake` misses.
     identity_check identity{identity_check::every_message};
 
     /// Throws `config_error`.
