@@ -173,6 +173,8 @@ void engine::on_stopped(std::size_t)
     });
 }
 
+void engine::on_changed(std::size_t, std::string_view) {}
+
 void engine::drain(plain_handler handler)
 {
     auto const w = wait_with(std::move(handler), [this](waiter const* who, asio::cancellation_type_t) { releases_.abandon_drain(who); });

@@ -68,6 +68,7 @@ public:
     void on_up(std::size_t node, std::string const& server, quorum::node_facts const& facts) override;
     void on_down(std::size_t node, error_code why, std::string const& text) override;
     void on_stopped(std::size_t node) override;
+    void on_changed(std::size_t node, std::string_view key) override;
 
     void context_destroyed() noexcept override;
 

@@ -15,6 +15,8 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,7 @@ enum class verb : std::uint8_t {
     confirm,  // tokens: raise the counter to the token if the value is ours and no other token is above it
     extend,   // set the key's expiry if the value is ours; with tokens, also set a key again that is missing
     release,  // delete the key if the value is ours
+    watch,    // be told of the next change of the key; and how long is the node going to keep it?
     inspect,  // what the node says of itself
     mark,     // leave a mark in the record of a node that lost its memory
     admit,    // let it vote again
@@ -40,7 +43,7 @@ struct command {
     verb what;
     std::string_view key;
     std::string_view value;         // mark, admit: the mark
-    std::chrono::milliseconds ttl;  // not used by confirm and release; admit: the largest that the node shall allow
+    std::chrono::milliseconds ttl;  // not used by confirm, release and watch; admit: the largest that the node shall allow
 
     // Tokens. acquire, confirm and extend without them are the plain protocol.
     bool fenced{false};
@@ -49,16 +52,23 @@ struct command {
     std::chrono::milliseconds retention{};
     bool refresh{false};            // extend: the counter's retention, too
     std::string_view id{};          // mark, admit: that the server must still have
+    std::span<std::string const> others{};  // further keys of the same lock: all or none; sorted, and behind `key`
 
     bool votes_with_tokens() const noexcept { return fenced && (what == verb::acquire || what == verb::confirm || what == verb::extend); }
 };
 
+// Of a key that does not expire.
+inline constexpr std::chrono::milliseconds never_expires = std::chrono::milliseconds::max();
+
+// A watch is granted when the node could be asked, whether it will say anything or not.
 struct reply {
     redlock::vote vote{redlock::vote::pending};
     error_code error;    // why it failed
     std::string detail;  // the server's words; mark: the mark that the node keeps now
     quorum::token_number counter{0};  // acquire with tokens: the last of those that were granted
     bool planted{false};              // extend: the key was missing, and is there again
+    bool watching{false};             // watch: the node will say when a key changes
+    std::optional<std::chrono::milliseconds> expires_in{};  // watch: when the last of the keys goes, `never_expires` if it does not; none: all are free
     std::uint64_t admission{0};       // set by the rounds: equal numbers, the same admission of the node as the same server
     std::shared_ptr<quorum::node_facts const> facts{};  // inspect
 };
@@ -89,6 +99,10 @@ public:
     virtual void on_up(std::size_t node, std::string const& server, quorum::node_facts const& facts) = 0;
     virtual void on_down(std::size_t node, error_code why, std::string const& text) = 0;
     virtual void on_stopped(std::size_t node) = 0;
+
+    // A key that was watched has changed: set, extended, deleted or expired. Empty: any of them may have.
+    // A node forgets what it watches with its connection, and after one change of a key; it may say more than it was asked to.
+    virtual void on_changed(std::size_t node, std::string_view key) = 0;
 
 protected:
     ~node_listener() = default;

@@ -128,6 +128,7 @@ void push(boost::redis::request& request, command const* first, std::size_t coun
     case verb::confirm: return with_tokens(c, id).push_to(request);
     case verb::extend: return (c.fenced ? extensions_with_tokens(first, count, id) : extensions(first, count)).push_to(request);
     case verb::release: return request.push("EVALSHA", release_script().sha1, "1", c.key, c.value);
+    case verb::watch: return request.push("PTTL", c.key);
     case verb::inspect:
     case verb::mark:
     case verb::admit: return of_admission(c).push_to(request);
@@ -312,6 +313,7 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, std::s
         return;
     case verb::confirm:
     case verb::release:
+    case verb::watch:
     case verb::admit: return;
     }
 }

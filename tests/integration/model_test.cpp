@@ -148,6 +148,7 @@ struct both_with_tokens {
         case verb::release: return in_words(c.what, call(detail::release_script(), {name}, {value}));
         case verb::mark: return in_words(c.what, call(detail::mark_script(), node_keys, {id, value}));
         case verb::admit: return in_words(c.what, call(detail::admit_script(), node_keys, {id, token, ttl, value}));
+        case verb::watch:
         case verb::inspect: break;
         }
         return "?";

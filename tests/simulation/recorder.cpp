@@ -14,6 +14,7 @@ char const* to_string(detail::verb v) noexcept
     case detail::verb::confirm: return "confirm";
     case detail::verb::extend: return "extend";
     case detail::verb::release: return "release";
+    case detail::verb::watch: return "watch";
     case detail::verb::inspect: return "inspect";
     case detail::verb::mark: return "mark";
     case detail::verb::admit: return "admit";
@@ -43,6 +44,7 @@ std::string about_tokens(detail::command const& c, std::string_view learned)
     case detail::verb::mark: return "at " + to;
     case detail::verb::admit: return "with " + std::to_string(c.token) + ", at " + to;
     case detail::verb::release:
+    case detail::verb::watch:
     case detail::verb::inspect: break;
     }
     return {};

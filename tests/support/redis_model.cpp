@@ -65,6 +65,11 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
         if (!ours) return refused();
         del(c.key);
         return granted();
+    case verb::watch: {
+        reply r = granted();
+        if (found) r.expires_in = found->expires ? std::chrono::ceil<std::chrono::milliseconds>(gone_at(*found) - now) : detail::never_expires;
+        return r;
+    }
     case verb::inspect: return inspected(facts());
     case verb::mark: return mark(c);
     case verb::admit: return admit(c);
