@@ -63,6 +63,9 @@ lock_options lock_from_json(json const& value)
     reader.read_whole("token_block", options.token_block);
     reader.read("retry_delay_min_ms", options.retry_delay_min);
     reader.read("retry_delay_max_ms", options.retry_delay_max);
+    reader.read("poll_interval_ms", options.poll_interval);
+    reader.read_whole("max_handoffs", options.max_handoffs);
+    reader.read("max_local_hold_ms", options.max_local_hold);
     reader.read("auto_extend", options.auto_extend);
     reader.read("extend_interval_ms", options.extend_interval);
     reader.read("stop_margin_ms", options.stop_margin);

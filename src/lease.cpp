@@ -42,7 +42,7 @@ bool lease::next_token() noexcept
     return false;
 }
 
-std::string_view lease::name() const noexcept { return state_ ? std::string_view{state_->name} : std::string_view{}; }
+std::string_view lease::name() const noexcept { return state_ ? std::string_view{state_->what->text()} : std::string_view{}; }
 
 error_code lease::lost_error() const noexcept
 {
@@ -50,7 +50,6 @@ error_code lease::lost_error() const noexcept
     switch (state_->phase.load(std::memory_order_acquire)) {
     case lease_phase::lost: return state_->lost_because.load(std::memory_order_relaxed);
     case lease_phase::held: return valid() ? error_code{} : error_code{errc::lease_lost};
-    case lease_phase::acquiring:
     case lease_phase::released: break;
     }
     return {};

@@ -3,6 +3,7 @@
 #include "bounds.hpp"
 #include "quorum/timing.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -70,6 +71,12 @@ void validate_watchdog(lock_options const& options)
 
 }  // namespace
 
+owner_id new_owner() noexcept
+{
+    static std::atomic<std::uint64_t> last{0};
+    return {last.fetch_add(1, std::memory_order_relaxed) + 1};
+}
+
 void validate(lock_options const& options)
 {
     milliseconds const ttl = options.ttl;
@@ -84,6 +91,9 @@ void validate(lock_options const& options)
     if (auto const min = options.retry_delay_min; min < 1ms || min > options.retry_delay_max)
         refuse("retry_delay_min", to_text(min),
                "between 1 ms and retry_delay_max, which is " + to_text(options.retry_delay_max));
+    require_between("poll_interval", options.poll_interval, 1ms, bounds::one_day);
+    if (options.max_handoffs > 1'000'000) refuse("max_handoffs", std::to_string(options.max_handoffs), "up to 1000000");
+    require_between("max_local_hold", options.max_local_hold, 0ms, bounds::one_day);
     if (options.extend_interval) validate_extend_interval(*options.extend_interval, ttl);
     if (options.stop_margin) validate_stop_margin(*options.stop_margin, ttl, quorum::validity_of(ttl, options.drift));
     if (options.max_hold) require_between("max_hold", *options.max_hold, 1ms, bounds::one_year);

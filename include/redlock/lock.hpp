@@ -7,9 +7,12 @@
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
 
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace redlock {
 
@@ -27,7 +30,19 @@ public:
     /// byte for byte: whoever uses the same key with `SET NX PX` (redsync, node-redlock, redis-py) shares the lock.
     lock(client const& owner, std::string name, lock_options const& options = {});
 
-    std::string const& name() const noexcept { return name_; }
+    /// Several resources at once, all or none: `redlock::lock{nodes, {"a", "b", "c"}}`. Up to 64 names, in any order: they are sorted, and
+    /// each node takes all of them in one step, so that two such locks never wait for each other. One lease; its token is larger
+    /// than all earlier ones of each resource. Excludes, and is excluded by, the locks of each single name.
+    /// Throws as above, and when there are no names, too many, or one of them twice.
+    lock(client const& owner, std::initializer_list<std::string_view> names, lock_options const& options = {});
+    lock(client const& owner, std::vector<std::string> names, lock_options const& options = {});
+
+    /// The name, for people: several with ", " between them.
+    std::string const& name() const noexcept { return what_->text(); }
+
+    /// The names, sorted.
+    std::vector<std::string> names() const;
+
     lock_options const& options() const noexcept { return options_; }
 
     /// Waits until the lock is held: asks all nodes at once, undoes what was not a majority, retries after a random delay.
@@ -77,15 +92,17 @@ public:
     }
 
 private:
+    lock(client const& owner, detail::resource what, lock_options const& options);
+
     template <class CompletionToken>
     auto start(attempt_report* report, bool once, CompletionToken& token) const
     {
         return asio::async_initiate<CompletionToken, void(error_code, lease)>(
-            detail::initiate_acquire{core_, detail::acquire_request{name_, options_, report, once}}, token);
+            detail::initiate_acquire{core_, detail::acquire_request{what_, options_, report, once}}, token);
     }
 
     std::shared_ptr<detail::core> core_;
-    std::string name_;
+    std::shared_ptr<detail::resource const> what_;
     lock_options options_;
 };
 

@@ -9,6 +9,17 @@
 
 namespace redlock {
 
+/// Who asks, for `lock_options::owner`. Not a thread and not a coroutine, since coroutines move between threads and call each other:
+/// whoever is given the same owner counts as the same.
+struct owner_id {
+    std::uint64_t value{0};  ///< 0: nobody.
+
+    friend bool operator==(owner_id, owner_id) = default;
+};
+
+/// One that no other call in this process returns. Thread-safe.
+owner_id new_owner() noexcept;
+
 /// The options of a lock, made for designated initialisers: `redlock::lock{client, "name", {.ttl = 30s}}`.
 ///
 /// Trivially copyable, and kept so: g++ 12 destroys some non-trivial temporaries twice inside `co_await` expressions.
@@ -42,11 +53,28 @@ struct lock_options {
     /// How often `acquire()` tries at most; 0: as often as it takes.
     std::uint32_t attempts_max{0};
 
-    /// The bounds of the random delay before the next try (decorrelated jitter: each delay is drawn between
-    /// `retry_delay_min` and three times the one before). 1 ms to 1 day. Random, so that clients who split the votes do not
-    /// split them again.
+    /// The bounds of the random delay before the next try where waiting for a change makes no sense: the votes were split, too few
+    /// nodes answered, or they tell of no changes (decorrelated jitter: each delay is drawn between `retry_delay_min` and three
+    /// times the one before). 1 ms to 1 day. Random, so that clients who split the votes do not split them again.
     std::chrono::milliseconds retry_delay_min{10};
     std::chrono::milliseconds retry_delay_max{1'000};
+
+    /// How long a waiting client whose nodes tell it of changes trusts them before it looks by itself: what a message that got lost
+    /// costs at most. 1 ms to 1 day.
+    std::chrono::milliseconds poll_interval{5'000};
+
+    /// How often a client passes a lease on to the next of its own waiters, without asking the nodes, before it gives the others their
+    /// turn. 0: never; up to 1,000,000. Only to waiters with the same options. With `fencing` each acquisition reserves tokens for them.
+    std::uint32_t max_handoffs{64};
+
+    /// The same as a time: how long a client keeps a lock from other clients, by passing it on or by being first again and again,
+    /// before it gives them their turn. 0 to 1 day.
+    std::chrono::milliseconds max_local_hold{100};
+
+    /// Whoever asks for a lock that the same owner holds, through the same client, gets a nested lease at once: the same hold and the same
+    /// token, counted, and given back when the last lease of it is. Default: nobody, and a coroutine that asks again for what it
+    /// holds waits for itself for ever, unless there is a deadline.
+    owner_id owner{};
 
     /// Whether the watchdog keeps the lease alive. Without it the lease ends by itself, unless `lease::extend()` is called.
     bool auto_extend{true};

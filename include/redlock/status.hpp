@@ -47,10 +47,15 @@ struct node_status {
 /// Counters since the client was made. They only grow.
 struct client_counters {
     std::uint64_t acquired{0};            ///< Leases handed out.
+    std::uint64_t handed_over{0};         ///< Of these, leases that were passed on within the client.
+    std::uint64_t nested{0};              ///< Of these, nested leases of an owner.
     std::uint64_t confirmations{0};       ///< Attempts whose token needed a second round, since the nodes' counters differed.
     std::uint64_t contended{0};           ///< Attempts that ended with `errc::contended`.
     std::uint64_t no_majority{0};         ///< Attempts that ended with `errc::no_majority`.
     std::uint64_t validity_exhausted{0};  ///< Attempts that ended with `errc::validity_exhausted`.
+    std::uint64_t wakeups{0};             ///< Attempts that were made because a node told of a change.
+    std::uint64_t polls{0};               ///< Times a waiting client looked by itself.
+    std::uint64_t self_waits{0};          ///< Acquisitions inside a `with_lock` body that wait for the lock of that very scope: a deadlock.
     std::uint64_t late_grants_undone{0};  ///< Grants that arrived after their attempt was over, and were given back.
     std::uint64_t extensions_renewed{0};  ///< Extensions that a majority confirmed.
     std::uint64_t extensions_held{0};     ///< Less than a majority, but with earlier ones validity still grew.

@@ -54,6 +54,9 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
     note(node, answer, now);
     granted_as_[node] = answer.admission;
     if (answer.counter > 0) owner_.env_.tokens.saw(answer.counter);
+    auto const bit = static_cast<std::uint16_t>(1u << node);
+    if (answer.vote == vote::granted) granted_ |= bit;
+    if (answer.vote == vote::refused) refused_ |= bit, counter_ = std::max(counter_, answer.counter);
     if (answer.error == errc::ttl_too_long) ++too_long_;
 
     bool const was_open = machine_.outcome() == acquire_outcome::pending;
@@ -144,14 +147,26 @@ acquisition::acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_
 {
 }
 
-void acquisition::on_alarm(time_point now)
+void acquisition::on_alarm(time_point)
 {
     auto const self = shared_from_this();
-    if (now >= deadline_) {
-        owner_.detach(*this);
-        return owner_.finish(*this, errc::deadline_exceeded, {});
-    }
-    if (!current_) owner_.next_attempt(*this, now);
+    owner_.detach(*this);
+    owner_.finish(*this, errc::deadline_exceeded, {});
+}
+
+// Each lease has tokens of its own; those of the ones that it may be passed on to are reserved with them, up to a bound.
+tokens_wanted acquisition::tokens() const noexcept
+{
+    constexpr std::uint64_t reserved_max = 1'000'000;
+    auto const& o = request_.options;
+    auto const most = std::max<std::uint64_t>(o.token_block, reserved_max);
+    auto const wanted = o.token_block * (std::uint64_t{1} + o.max_handoffs);
+    return {o.fencing, o.token_block, o.fencing ? static_cast<std::uint32_t>(std::min(wanted, most)) : 1, owner_.env_.token_retention};
+}
+
+bool acquisition::takes_what_is_held(hold const& lease) const noexcept
+{
+    return !stop_when_idle_ && timing_ == lease.times && tokens() == lease.tokens;
 }
 
 void acquisitions::start(std::shared_ptr<acquisition> const& what)
@@ -161,7 +176,60 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what)
     waiting_.push_back(what);
     what->place_ = std::prev(waiting_.end());
     ++env_.count.waiting;
-    next_attempt(*what, env_.now());
+    auto const now = env_.now();
+    if (what->deadline_ != never) env_.set_alarm(*what, what->deadline_);
+    line& in = lines_.of(what->request_.what, now);
+    if (in.here() && nest(*what, in, now)) return;
+    if (what->request_.once) {
+        if (in.here()) return refuse_at_home(*what);
+        return next_attempt(*what, now);
+    }
+    watch_for_self_wait(*what, in);
+    in.join(what, now);
+}
+
+// The owner that holds the lock asks for it again.
+bool acquisitions::nest(acquisition& what, line const& in, time_point now)
+{
+    auto const& options = what.request_.options;
+    hold& lease = *in.here();
+    bool const enough = lease.tokens.fenced || !options.fencing;
+    if (options.owner == owner_id{} || lease.holders.empty() || lease.holders.front()->by != options.owner || !enough) return false;
+    if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
+    auto const inner = lease.add_nested(what.core_);
+    inner->scope = what.request_.scope;
+    ++env_.count.acquired;
+    ++env_.count.nested;
+    finish(what, {}, redlock::lease{inner});
+    return true;
+}
+
+// try_acquire() for what this client itself holds.
+void acquisitions::refuse_at_home(acquisition& what)
+{
+    ++what.attempts_;
+    ++env_.count.contended;
+    what.last_outcome_ = errc::contended;
+    if (what.request_.report) {
+        name_nodes(what);
+        for (node_verdict& v : what.verdicts_) v.detail = "not asked: this client holds the lock";
+    }
+    finish(what, errc::contended, {});
+}
+
+// Whoever asks runs inside the scope that holds the lock.
+void acquisitions::watch_for_self_wait(acquisition const& what, line const& in)
+{
+    if (!in.here() || !what.request_.asker) return;
+    auto const& holders = in.here()->holders;
+    bool const own = std::any_of(holders.begin(), holders.end(), [&](auto const& h) { return h->scope && h->scope == what.request_.asker; });
+    if (own) ++env_.count.self_waits;
+}
+
+void acquisitions::name_nodes(acquisition& what)
+{
+    what.verdicts_.assign(env_.to_nodes->nodes(), {});
+    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) what.verdicts_[node].node = env_.to_nodes->name(node);
 }
 
 void acquisitions::refuse(acquisition& what, error_code why)
@@ -175,20 +243,16 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
 {
     assert(!what.done_ && !what.current_);
     ++what.attempts_;
-    if (what.request_.report) {
-        what.verdicts_.assign(env_.to_nodes->nodes(), {});
-        for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) what.verdicts_[node].node = env_.to_nodes->name(node);
-    }
+    if (what.request_.report) name_nodes(what);
     auto const& options = what.request_.options;
-    tokens_wanted const tokens{options.fencing, options.token_block, env_.token_retention};
-    auto const h = std::make_shared<hold>(what.core_, what.request_.name, env_.fresh_value(), what.timing_, tokens);
-    h->nodes = static_cast<std::uint32_t>(env_.to_nodes->nodes());
+    tokens_wanted const tokens = what.tokens();
+    quorum::turn_limits const limits{options.max_handoffs, options.max_local_hold};
+    auto const h = std::make_shared<hold>(what.request_.what, env_.fresh_value(), what.timing_, tokens, limits);
     h->refreshed = now;
     auto const a = std::make_shared<attempt>(*this, what, h, now);
     h->may_live_until(now + 2 * what.timing_.ttl);  // it may wait in a node's queue for as long as it would be valid
     what.current_ = a;
     env_.set_alarm(*a, a->machine_.times_out());
-    if (what.deadline_ != never) env_.set_alarm(what, what.deadline_);
     command c = h->request(verb::acquire);
     if (tokens.fenced) c.token = env_.tokens.next();
     env_.to_nodes->add({c, a});
@@ -200,33 +264,63 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
     acquisition& what = *a.caller_;
     env_.cancel_alarm(a);
     what.last_outcome_ = to_error(outcome);
+    if (outcome == acquire_outcome::granted || outcome == acquire_outcome::contended) lines_.took(now - a.machine_.sent());
     if (outcome == acquire_outcome::granted) {
         auto const h = a.hold_;
         a.caller_ = nullptr;
         what.current_.reset();
-        ++env_.count.acquired;
         h->own(*a.machine_.token());
         leases_.adopt(h, a.machine_, now);
-        return finish(what, {}, lease{h});
+        lines_.of(h->what, now).won(*h, now);
+        return give(what, *h);
     }
     if (outcome == acquire_outcome::contended) ++env_.count.contended;
     if (outcome == acquire_outcome::no_majority) ++env_.count.no_majority;
     if (outcome == acquire_outcome::validity_exhausted) ++env_.count.validity_exhausted;
     bool const hopeless = outcome == acquire_outcome::no_majority && a.is_ttl_too_long();
     if (hopeless) what.last_outcome_ = errc::ttl_too_long;
+    auto const lost = a.shared_from_this();
     detach(what);
     if (hopeless && !what.stop_when_idle_) return finish(what, errc::ttl_too_long, {});
-    fell_through(what, what.last_outcome_, now);
+    fell_through(what, *lost, what.last_outcome_, now);
+}
+
+void acquisitions::give(acquisition& what, hold& lease)
+{
+    auto const to = lease.add_holder(what.core_, env_.to_nodes->nodes());
+    to->by = what.request_.options.owner;
+    to->scope = what.request_.scope;
+    ++env_.count.acquired;
+    finish(what, {}, redlock::lease{to});
+}
+
+bool acquisitions::hand_over(hold& lease, time_point now)
+{
+    line* const in = lease.waited_for_in;
+    if (!in || !in->may_hand_over(lease, now)) return false;
+    auto const next = in->first().shared_from_this();
+    detach(*next);  // it may have asked before there was a lease here
+    in->handed_over();
+    ++env_.count.handed_over;
+    leases_.hand_over(lease, now);
+    give(*next, lease);
+    return true;
+}
+
+void acquisitions::on_released(hold& lease)
+{
+    auto const now = env_.now();
+    if (lease.waited_for_in) lease.waited_for_in->vacated(lease, true, now);
+    lines_.freed_by_us(*lease.what, lease.touched, now);
 }
 
 // An attempt was not won: what to do next.
-void acquisitions::fell_through(acquisition& what, error_code why, time_point now)
+void acquisitions::fell_through(acquisition& what, attempt const& lost, error_code why, time_point now)
 {
     auto const attempts_max = what.request_.options.attempts_max;
     if (what.stop_when_idle_) return finish(what, asio::error::operation_aborted, {});
     if (what.request_.once || (attempts_max > 0 && what.attempts_ >= attempts_max)) return finish(what, why, {});
-    what.retry_at_ = now + what.delay_.next(env_.jitter);
-    env_.set_alarm(what, std::min(what.retry_at_, what.deadline_));
+    what.line_->failed(lost, now);
 }
 
 // The attempt under way, if any, no longer has a caller: whatever was or will be granted is given back.
@@ -241,8 +335,9 @@ void acquisitions::detach(acquisition& what)
 
 void acquisitions::undo(attempt& a)
 {
-    a.hold_->phase.store(lease_phase::released);
-    releases_.start(a.hold_, {});
+    a.hold_->phase = hold::state::released;
+    releases_.start(a.hold_, {}, a.refused_);
+    if (a.granted_) lines_.freed_by_us(*a.hold_->what, a.granted_, env_.now());
 }
 
 void acquisitions::cancel(acquisition& what, asio::cancellation_type_t type)
@@ -263,6 +358,7 @@ void acquisitions::cancel(acquisition& what, asio::cancellation_type_t type)
 
 void acquisitions::fail_all(error_code why)
 {
+    lines_.close();
     while (!waiting_.empty()) {
         auto const what = waiting_.front();
         detach(*what);
@@ -278,6 +374,7 @@ void acquisitions::finish(acquisition& what, error_code ec, lease held)
     waiting_.erase(what.place_);
     --env_.count.waiting;
     env_.cancel_alarm(what);
+    if (what.line_) what.line_->leave(what, env_.now());
     if (what.request_.report) fill_report(what, ec);
     what.handler_(ec, std::move(held));
 }
@@ -291,6 +388,10 @@ void acquisitions::fill_report(acquisition& what, error_code ec)
     report.nodes = std::move(what.verdicts_);
 }
 
-void acquisitions::clear() noexcept { auto const gone = std::exchange(waiting_, {}); }
+void acquisitions::clear() noexcept
+{
+    lines_.clear();
+    auto const gone = std::exchange(waiting_, {});
+}
 
 }  // namespace redlock::detail

@@ -5,6 +5,7 @@
 #include "core/environment.hpp"
 #include "core/hold.hpp"
 #include "core/leases.hpp"
+#include "core/lines.hpp"
 #include "core/releases.hpp"
 #include "quorum/acquire_machine.hpp"
 #include "quorum/backoff.hpp"
@@ -37,6 +38,10 @@ public:
     bool wanted(std::size_t, time_point) const override;
     void on_alarm(time_point now) override;
 
+    quorum::acquire_outcome outcome() const noexcept { return machine_.outcome(); }
+    bool has_granted(std::size_t node) const noexcept { return (granted_ >> node & 1u) != 0; }
+    quorum::token_number counter() const noexcept { return counter_; }
+
 private:
     friend class acquisitions;
     class confirmation;
@@ -53,6 +58,9 @@ private:
     quorum::acquire_machine machine_;
     std::array<std::uint64_t, nodes_max> granted_as_{};  // the admission of each node that granted
     std::size_t too_long_{0};                            // nodes that do not allow such a ttl
+    std::uint16_t granted_{0};                           // by node, also late
+    std::uint16_t refused_{0};
+    quorum::token_number counter_{0};                    // the largest in a refusal
 };
 
 // One call of acquire() or try_acquire(), from its start to its completion.
@@ -62,11 +70,20 @@ public:
 
     bool wants_tokens() const noexcept { return request_.options.fencing; }
 
-    void on_alarm(time_point now) override;  // the retry is due, or the deadline has passed
+    // What its line asks.
+    bool is_attempting() const noexcept { return current_ != nullptr; }
+    bool takes_what_is_held(hold const& lease) const noexcept;
+    duration next_delay(std::minstd_rand& random) { return delay_.next(random); }
+    duration poll_interval() const noexcept { return request_.options.poll_interval; }
+
+    void on_alarm(time_point now) override;  // the deadline has passed
 
 private:
     friend class acquisitions;
     friend class attempt;
+    friend class line;
+
+    tokens_wanted tokens() const noexcept;
 
     acquisitions& owner_;
     std::shared_ptr<core> core_;
@@ -76,7 +93,6 @@ private:
     quorum::backoff delay_;
     time_point const started_;
     time_point deadline_;         // the far future without one
-    time_point retry_at_{};
     std::uint32_t attempts_{0};
     error_code last_outcome_;
     std::vector<node_verdict> verdicts_;  // of the last attempt, when the caller wants a report
@@ -84,6 +100,8 @@ private:
     bool stop_when_idle_{false};  // a total cancellation came while an attempt was under way, or any before the start
     bool started_waiting_{false};
     std::list<std::shared_ptr<acquisition>>::iterator place_;
+    line* line_{nullptr};  // while it is in one
+    std::list<std::shared_ptr<acquisition>>::iterator place_in_line_;
     bool done_{false};
 };
 
@@ -95,6 +113,14 @@ public:
     void refuse(acquisition& what, error_code why);
     void cancel(acquisition& what, asio::cancellation_type_t type);
 
+    // The last lease object of a hold was released: passes it on to the next in its line. False if there is none, or it is not his turn.
+    bool hand_over(hold& lease, time_point now);
+
+    void on_changed(std::size_t node, std::string_view key) { lines_.on_changed(node, key, env_.now()); }
+
+    // The release of a lease is on its way to the nodes.
+    void on_released(hold& lease);
+
     // Completes all with `why`, and undoes what they started.
     void fail_all(error_code why);
 
@@ -103,10 +129,16 @@ public:
 private:
     friend class attempt;
     friend class acquisition;
+    friend class line;
 
+    bool nest(acquisition& what, line const& in, time_point now);
+    void refuse_at_home(acquisition& what);
+    void watch_for_self_wait(acquisition const& what, line const& in);
     void next_attempt(acquisition& what, time_point now);
     void decided(attempt& a, quorum::acquire_outcome outcome, time_point now);
-    void fell_through(acquisition& what, error_code why, time_point now);
+    void fell_through(acquisition& what, attempt const& lost, error_code why, time_point now);
+    void give(acquisition& what, hold& lease);
+    void name_nodes(acquisition& what);
     void detach(acquisition& what);
     void undo(attempt& a);
     void finish(acquisition& what, error_code ec, lease held);
@@ -116,6 +148,7 @@ private:
     leases& leases_;
     releases& releases_;
     std::list<std::shared_ptr<acquisition>> waiting_;
+    lines lines_{env_, *this};
 };
 
 }  // namespace redlock::detail

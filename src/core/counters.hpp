@@ -26,7 +26,7 @@ private:
 };
 
 struct counters {
-    counter acquired, confirmations, contended, no_majority, validity_exhausted, late_grants_undone;
+    counter acquired, handed_over, nested, confirmations, wakeups, polls, self_waits, contended, no_majority, validity_exhausted, late_grants_undone;
     counter extensions_renewed, extensions_held, extensions_unknown, extensions_lost, replanted;
     counter released, releases_unconfirmed, leases_lost, overruns, overrun_max_ns, watchdog_late;
     counter leases, waiting, releases_pending;  // these also go down
@@ -35,7 +35,12 @@ struct counters {
     {
         client_counters c;
         c.acquired = acquired.get();
+        c.handed_over = handed_over.get();
+        c.nested = nested.get();
         c.confirmations = confirmations.get();
+        c.wakeups = wakeups.get();
+        c.polls = polls.get();
+        c.self_waits = self_waits.get();
         c.contended = contended.get();
         c.no_majority = no_majority.get();
         c.validity_exhausted = validity_exhausted.get();

@@ -36,6 +36,9 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     };
     env_.to_nodes->on_doubt = [this](std::size_t node) { admissions_->doubt(node); };
     releases_.on_idle = [this] { stop_nodes_when_quiet(); };
+    leases_.on_lost = [this](hold& what) {
+        if (what.waited_for_in) what.waited_for_in->vacated(what, false, now());
+    };
 }
 
 template <class F>
@@ -71,7 +74,7 @@ bool gives_up(asio::cancellation_type_t type)
     return (type & heeded) != asio::cancellation_type::none;
 }
 
-std::shared_ptr<hold> to_hold(std::shared_ptr<lease_state> of) { return std::static_pointer_cast<hold>(std::move(of)); }
+std::shared_ptr<holder> to_holder(std::shared_ptr<lease_state> of) { return std::static_pointer_cast<holder>(std::move(of)); }
 
 }  // namespace
 
@@ -173,7 +176,7 @@ void engine::on_stopped(std::size_t)
     });
 }
 
-void engine::on_changed(std::size_t, std::string_view) {}
+void engine::on_changed(std::size_t node, std::string_view key) { acquisitions_.on_changed(node, key); }
 
 void engine::drain(plain_handler handler)
 {
@@ -225,16 +228,16 @@ void engine::acquire(acquire_request request, lease_handler handler)
 
 void engine::extend(std::shared_ptr<lease_state> of, plain_handler handler)
 {
-    auto const h = to_hold(std::move(of));
+    auto const h = to_holder(std::move(of));
     auto const w = wait_with(std::move(handler), [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
-        if (auto const found = weak.lock(); found && gives_up(type)) leases_.abandon_extend(*found, who);
+        if (auto const found = weak.lock(); found && gives_up(type)) leases_.abandon_extend(*found->of, who);
     });
-    on_strand([this, h, w] { leases_.extend(h, w); });
+    on_strand([this, h, w] { leases_.extend(*h, w); });
 }
 
 void engine::wait_lost(std::shared_ptr<lease_state> of, plain_handler handler)
 {
-    auto const h = to_hold(std::move(of));
+    auto const h = to_holder(std::move(of));
     auto const w = wait_with(std::move(handler), [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t) {
         if (auto const found = weak.lock()) leases_.abandon_wait(*found, who);
     });
@@ -247,13 +250,14 @@ void engine::release(std::shared_ptr<lease_state> of, plain_handler handler)
     auto expected = lease_phase::held;
     of->phase.compare_exchange_strong(expected, lease_phase::released, std::memory_order_acq_rel);
 
-    auto const h = to_hold(std::move(of));
+    auto const h = to_holder(std::move(of));
     auto const w = wait_with(std::move(handler), [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
-        if (auto const found = weak.lock(); found && gives_up(type)) releases_.abandon(*found, who);
+        if (auto const found = weak.lock(); found && gives_up(type)) releases_.abandon(*found->of, who);
     });
     on_strand([this, h, w] {
         give_back(h);
-        releases_.wait(*h, w);
+        if (!h->was_last) return w->done(h->left_with);
+        releases_.wait(*h->of, w);
     });
 }
 
@@ -262,14 +266,22 @@ void engine::let_go(std::shared_ptr<lease_state> of) noexcept
     if (closed_) return;
     auto expected = lease_phase::held;
     of->phase.compare_exchange_strong(expected, lease_phase::released, std::memory_order_acq_rel);
-    on_strand([this, h = to_hold(std::move(of))] { give_back(h); });
+    on_strand([this, h = to_holder(std::move(of))] { give_back(h); });
 }
 
-void engine::give_back(std::shared_ptr<hold> const& what)
+void engine::give_back(std::shared_ptr<holder> const& who)
 {
-    error_code const lost = what->phase.load() == lease_phase::lost ? error_code{what->lost_because.load()} : error_code{};
+    if (std::exchange(who->has_left, true)) return;
+    error_code const lost = who->phase.load() == lease_phase::lost ? error_code{who->lost_because.load()} : error_code{};
+    auto const& what = who->of;
+    leases_.leave(*who);
+    who->left_with = lost;
+    if (!what->holders.empty()) return;  // of nested leases
+    if (acquisitions_.hand_over(*what, now())) return;
+    who->was_last = true;
     leases_.let_go(*what);
     releases_.start(what, lost);
+    acquisitions_.on_released(*what);
     stop_nodes_when_quiet();
 }
 

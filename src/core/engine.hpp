@@ -92,7 +92,7 @@ private:
     void stop();
     void stop_nodes_when_quiet();
     void stop_nodes();
-    void give_back(std::shared_ptr<hold> const& what);
+    void give_back(std::shared_ptr<holder> const& who);
 
     struct linger final : alarm {
         explicit linger(engine& of) : owner{of} {}

@@ -1,10 +1,12 @@
-// One value on the nodes: an attempt's, then the lease's, then the release's.
+// One value on the nodes: an attempt's, then a lease's, then the release's. And what each lease object sees of it: usually one, none
+// while it is passed on, more with nested leases of an owner.
 #ifndef REDLOCK_CORE_HOLD_HPP
 #define REDLOCK_CORE_HOLD_HPP
 
 #include "core/alarms.hpp"
 #include "node/node.hpp"
 #include "quorum/lease_machine.hpp"
+#include "quorum/turn.hpp"
 
 #include <redlock/detail/completion.hpp>
 #include <redlock/detail/lease_state.hpp>
@@ -21,7 +23,9 @@
 namespace redlock::detail {
 
 class extension;
+class hold;
 class leases;
+class line;
 class release;
 
 // Somebody who waits for a lease's loss, a release or a drain. Kept by pointer, so that a cancellation can find it.
@@ -32,63 +36,99 @@ struct waiter {
 // What an attempt asks for besides the lock.
 struct tokens_wanted {
     bool fenced{false};
-    std::uint32_t block{1};
+    std::uint32_t block{1};     // for each lease
+    std::uint32_t reserved{1};  // with those for whom the lease is passed on to
     std::chrono::milliseconds retention{};
+
+    friend bool operator==(tokens_wanted const&, tokens_wanted const&) = default;
 };
 
-class hold final : public lease_state, public alarm, public std::enable_shared_from_this<hold> {
+// A lease object's share in a hold.
+class holder final : public lease_state {
 public:
-    hold(std::shared_ptr<core> from, std::string of, std::string fresh_value, quorum::timing const& t, tokens_wanted k)
-        : lease_state{std::move(from), std::move(of)}, value{std::move(fresh_value)}, times{t}, tokens{k}
+    holder(std::shared_ptr<core> from, std::shared_ptr<hold> in);
+
+    std::shared_ptr<hold> const of;
+    owner_id by{};
+    asio::any_io_executor scope;                   // with_lock: its body's
+    std::vector<std::shared_ptr<waiter>> waiters;  // for its loss
+    bool has_left{false};                          // released, or gone without
+    bool was_last{false};                          // and with it the hold was given back to the nodes
+    error_code left_with;                          // unless it was the last
+};
+
+class hold final : public alarm, public std::enable_shared_from_this<hold> {
+public:
+    hold(std::shared_ptr<resource const> of, std::string fresh_value, quorum::timing const& t, tokens_wanted k, quorum::turn_limits l)
+        : what{std::move(of)}, value{std::move(fresh_value)}, times{t}, tokens{k}, limits{l}
     {
     }
 
+    std::shared_ptr<resource const> const what;
     std::string const value;
     quorum::timing const times;
     tokens_wanted const tokens;
+    quorum::turn_limits const limits;
 
-    command request(verb what) const noexcept
+    command request(verb of) const noexcept
     {
-        command c{what, name, value, std::chrono::duration_cast<std::chrono::milliseconds>(times.ttl)};
+        command c{of, what->first(), value, std::chrono::duration_cast<std::chrono::milliseconds>(times.ttl)};
         c.fenced = tokens.fenced;
-        c.block = tokens.block;
+        c.block = tokens.reserved;
         c.retention = tokens.retention;
         c.token = last_token;
+        c.others = what->others();
         return c;
     }
 
     // A quarter of the retention at a time is often enough, and spares the nodes the work.
     bool wants_refresh(time_point now) const noexcept { return tokens.fenced && now >= refreshed + tokens.retention / 4; }
 
-    // The token is known: the last of the block.
+    // The tokens are known, by the last of them.
     void own(quorum::token_number last) noexcept
     {
         if (!tokens.fenced) return;
         last_token = last;
-        token.store(last - tokens.block + 1, std::memory_order_relaxed);
+        next_token = last - tokens.reserved + 1;
     }
+    bool has_tokens_for_another() const noexcept { return !tokens.fenced || next_token + tokens.block - 1 <= last_token; }
 
     // A request that may set or renew the key goes to a node.
     void touch(std::size_t node) noexcept { touched = static_cast<std::uint16_t>(touched | (1u << node)); }
     bool has_touched(std::size_t node) const noexcept { return (touched >> node & 1u) != 0; }
     void may_live_until(time_point t) noexcept { expires = std::max(expires, t); }
 
+    bool is_lease() const noexcept { return phase == state::held; }
+
+    // A lease object for it. The tokens of the next block are its own; those of a nested one are not.
+    std::shared_ptr<holder> add_holder(std::shared_ptr<core> from, std::size_t nodes);
+    std::shared_ptr<holder> add_nested(std::shared_ptr<core> from);
+    void remove(holder const& who) noexcept
+    {
+        std::erase_if(holders, [&](auto const& h) { return h.get() == &who; });
+    }
+
     void publish(time_point now) noexcept
     {
         // Keys that turn out to be gone took the lease with them at a moment that nobody knows: now, at the latest.
         time_point const until = machine->valid_until();
-        time_point const end = until < valid_until() && until < now ? std::min(valid_until(), now) : until;
-        valid_until_ns.store(end.time_since_epoch().count(), std::memory_order_release);
-        nodes_held.store(static_cast<std::uint32_t>(machine->held_on(now)), std::memory_order_relaxed);
+        shown_until = until < shown_until && until < now ? std::min(shown_until, now) : until;
+        shown_nodes = static_cast<std::uint32_t>(machine->held_on(now));
+        for (auto const& h : holders) show_to(*h);
     }
 
     void on_alarm(time_point now) override;
     bool may_come_early(time_point now) const override;
 
+    enum class state : std::uint8_t { acquiring, held, lost, released };
+    state phase{state::acquiring};
+    errc lost_because{errc::lease_lost};           // meaningful when lost
+
     leases* keeper{nullptr};                       // while registered there
     std::list<std::shared_ptr<hold>>::iterator place;
+    line* waited_for_in{nullptr};                  // the line of those who want it next, while it is a lease
     std::optional<quorum::lease_machine> machine;  // from the majority on
-    std::vector<std::shared_ptr<waiter>> waiters;
+    std::vector<std::shared_ptr<holder>> holders;
     std::vector<std::weak_ptr<extension>> asked_for;  // by callers of lease::extend(), so that they can stop waiting
     bool release_started{false};
     std::weak_ptr<release> giving_back;            // while nodes are still to answer
@@ -96,7 +136,21 @@ public:
     time_point refreshed{};                        // when the nodes were last told to keep the counter for its retention
     std::uint16_t touched{0};
     time_point expires{};                          // when the last node forgets the key, if nothing else removes it
+
+private:
+    void show_to(holder& h) const noexcept
+    {
+        h.valid_until_ns.store(shown_until.time_since_epoch().count(), std::memory_order_release);
+        h.nodes_held.store(shown_nodes, std::memory_order_relaxed);
+    }
+
+    quorum::token_number last_token{0};  // of all that are reserved
+    quorum::token_number next_token{0};  // not given to any lease yet
+    time_point shown_until{};
+    std::uint32_t shown_nodes{0};
 };
+
+inline holder::holder(std::shared_ptr<core> from, std::shared_ptr<hold> in) : lease_state{std::move(from), in->what}, of{std::move(in)} {}
 
 }  // namespace redlock::detail
 

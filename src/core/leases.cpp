@@ -28,6 +28,35 @@ void hold::on_alarm(time_point now)
     keeper->tend(*this, now);
 }
 
+std::shared_ptr<holder> hold::add_holder(std::shared_ptr<core> from, std::size_t nodes)
+{
+    assert(has_tokens_for_another());
+    auto const h = std::make_shared<holder>(std::move(from), shared_from_this());
+    h->nodes = static_cast<std::uint32_t>(nodes);
+    if (tokens.fenced) {
+        h->token.store(next_token, std::memory_order_relaxed);
+        next_token += tokens.block;
+        h->last_token = next_token - 1;
+    }
+    show_to(*h);
+    holders.push_back(h);
+    return h;
+}
+
+std::shared_ptr<holder> hold::add_nested(std::shared_ptr<core> from)
+{
+    assert(!holders.empty());
+    holder const& outer = *holders.front();
+    auto const h = std::make_shared<holder>(std::move(from), shared_from_this());
+    h->nodes = outer.nodes;
+    h->token.store(outer.token.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    h->last_token = h->token;
+    h->by = outer.by;
+    show_to(*h);
+    holders.push_back(h);
+    return h;
+}
+
 bool hold::may_come_early(time_point now) const { return machine->duty(now, early(times)) == lease_duty::extend; }
 
 extension::extension(leases& owner, std::shared_ptr<hold> what, time_point now)
@@ -44,7 +73,7 @@ extension::~extension() { owner_.env_.cancel_alarm(*this); }  // as in ~attempt
 bool extension::wanted(std::size_t, time_point now) const
 {
     // Never extend after the deadline that the holder counts on, nor what is being given back.
-    return hold_->phase.load() == lease_phase::held && now < hold_->machine->stops_at();
+    return hold_->is_lease() && now < hold_->machine->stops_at();
 }
 
 void extension::on_vote(std::size_t node, reply const& answer, time_point now)
@@ -53,7 +82,7 @@ void extension::on_vote(std::size_t node, reply const& answer, time_point now)
     if (answer.planted) ++owner_.env_.count.replanted;
     // As with late grants: the release is behind it, unless a server that had lost its scripts got them in another order.
     if (hold_->release_started && (answer.planted || answer.vote == vote::failed)) owner_.releases_.repeat(hold_, node);
-    if (hold_->phase.load() == lease_phase::held) {
+    if (hold_->is_lease()) {
         hold_->publish(now);
         if (hold_->keeper && outcome == extend_outcome::pending) owner_.set_alarm(*hold_);
     }
@@ -88,11 +117,11 @@ void extension::decided(extend_outcome outcome, time_point now)
     }
     hold_->machine->on_extension_done(outcome, now);
     if (outcome == extend_outcome::lost) owner_.lose(*hold_, errc::lease_lost);
-    if (hold_->keeper && hold_->phase.load() == lease_phase::held) {
+    if (hold_->keeper && hold_->is_lease()) {
         owner_.replant_if_needed(*hold_, now);
         owner_.set_alarm(*hold_);
     }
-    if (hold_->phase.load() == lease_phase::lost) result = hold_->lost_because.load();
+    if (hold_->phase == hold::state::lost) result = hold_->lost_because;
     for (auto const& w : std::exchange(waiters_, {})) w->done(result);
 }
 
@@ -101,7 +130,7 @@ void leases::adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine co
     assert(what->keeper == nullptr && !what->release_started);
     what->machine.emplace(won.holders(), won.sent(), now, what->times);
     what->publish(now);
-    what->phase.store(lease_phase::held, std::memory_order_release);
+    what->phase = hold::state::held;
     what->keeper = this;
     held_.push_back(what);
     what->place = std::prev(held_.end());
@@ -113,7 +142,7 @@ void leases::adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine co
 void leases::late_grant(hold& what, std::size_t node, time_point until, time_point now)
 {
     what.machine->on_late_grant(node, until);
-    if (what.phase.load() == lease_phase::held) what.publish(now);  // one that was lost stays where it ended
+    if (what.is_lease()) what.publish(now);  // one that was lost stays where it ended
 }
 
 // A lease on a bare majority survives no further fault. Without tokens a key must not be set again: nothing would tell a late request
@@ -127,7 +156,7 @@ void leases::set_alarm(hold& what) { env_.set_alarm(what, what.machine->due()); 
 
 void leases::tend(hold& what, time_point now)
 {
-    if (what.phase.load(std::memory_order_acquire) != lease_phase::held) return;  // a release is on its way to the strand
+    if (!what.is_lease()) return;
     switch (what.machine->duty(now, early(what.times))) {
     case lease_duty::stop:
         if (now >= what.machine->valid_until()) ++env_.count.watchdog_late;
@@ -146,15 +175,15 @@ void leases::tend(hold& what, time_point now)
     set_alarm(what);
 }
 
-void leases::extend(std::shared_ptr<hold> const& what, std::shared_ptr<waiter> who)
+void leases::extend(holder const& by, std::shared_ptr<waiter> who)
 {
+    auto const what = by.of;
     auto const now = env_.now();
-    if (what->phase.load() == lease_phase::held && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);
-    switch (what->phase.load()) {
+    if (what->is_lease() && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);
+    switch (by.phase.load()) {
     case lease_phase::held: break;
-    case lease_phase::lost: return who->done(what->lost_because.load());
-    case lease_phase::released:
-    case lease_phase::acquiring: return who->done(errc::not_held);
+    case lease_phase::lost: return who->done(by.lost_because.load());
+    case lease_phase::released: return who->done(errc::not_held);
     }
     start_extension(what, now, std::move(who));
     set_alarm(*what);
@@ -189,33 +218,40 @@ void leases::abandon_extend(hold const& what, waiter const* who)
     }
 }
 
-void leases::wait_lost(hold& what, std::shared_ptr<waiter> who)
+void leases::wait_lost(holder& who, std::shared_ptr<waiter> what)
 {
-    switch (what.phase.load()) {
-    case lease_phase::lost: return who->done(what.lost_because.load());
-    case lease_phase::released:
-    case lease_phase::acquiring: return who->done(asio::error::operation_aborted);
-    case lease_phase::held: what.waiters.push_back(std::move(who));
+    switch (who.phase.load()) {
+    case lease_phase::lost: return what->done(who.lost_because.load());
+    case lease_phase::released: return what->done(asio::error::operation_aborted);
+    case lease_phase::held: who.waiters.push_back(std::move(what));
     }
 }
 
-void leases::abandon_wait(hold& what, waiter const* who)
+void leases::abandon_wait(holder& who, waiter const* what)
 {
-    auto const it = std::find_if(what.waiters.begin(), what.waiters.end(), [&](auto const& w) { return w.get() == who; });
-    if (it == what.waiters.end()) return;
+    auto const it = std::find_if(who.waiters.begin(), who.waiters.end(), [&](auto const& w) { return w.get() == what; });
+    if (it == who.waiters.end()) return;
     auto const found = *it;
-    what.waiters.erase(it);
+    who.waiters.erase(it);
     found->done(asio::error::operation_aborted);
 }
 
 void leases::lose(hold& what, errc why)
 {
-    what.lost_because.store(why, std::memory_order_relaxed);
-    auto expected = lease_phase::held;
-    if (!what.phase.compare_exchange_strong(expected, lease_phase::lost, std::memory_order_acq_rel)) return;
+    if (!what.is_lease()) return;
+    what.phase = hold::state::lost;
+    what.lost_because = why;
     env_.cancel_alarm(what);
-    ++env_.count.leases_lost;
-    for (auto const& w : std::exchange(what.waiters, {})) w->done(why);
+    bool held = false;
+    for (auto const& h : what.holders) {
+        h->lost_because.store(why, std::memory_order_relaxed);
+        auto expected = lease_phase::held;
+        if (!h->phase.compare_exchange_strong(expected, lease_phase::lost, std::memory_order_acq_rel)) continue;
+        held = true;
+        for (auto const& w : std::exchange(h->waiters, {})) w->done(why);
+    }
+    if (held) ++env_.count.leases_lost;  // and not released a moment ago, in another thread
+    if (on_lost) on_lost(what);
 }
 
 void leases::lose_all(errc why)
@@ -223,12 +259,26 @@ void leases::lose_all(errc why)
     for (auto const& h : held_) lose(*h, why);
 }
 
+// A new holder has the whole of max_hold, and what is left of the validity: if that is not much, more is asked for at once.
+void leases::hand_over(hold& what, time_point now)
+{
+    what.machine->handed_over(now);
+    if (what.machine->left(now) < (what.times.validity - what.times.stop_margin) * 5 / 8) start_extension(what.shared_from_this(), now, nullptr);
+    set_alarm(what);
+}
+
+void leases::leave(holder& who)
+{
+    for (auto const& w : std::exchange(who.waiters, {})) w->done(asio::error::operation_aborted);
+    who.of->remove(who);
+}
+
 void leases::let_go(hold& what)
 {
+    if (what.is_lease()) what.phase = hold::state::released;
     if (what.keeper == nullptr) return;
     env_.cancel_alarm(what);
     --env_.count.leases;
-    for (auto const& w : std::exchange(what.waiters, {})) w->done(asio::error::operation_aborted);
     what.keeper = nullptr;
     held_.erase(what.place);
 }
@@ -237,7 +287,10 @@ void leases::clear() noexcept
 {
     for (auto const& h : held_) h->keeper = nullptr;
     auto const gone = std::exchange(held_, {});
-    for (auto const& h : gone) auto const waiters = std::exchange(h->waiters, {});
+    for (auto const& h : gone) {
+        auto const holders = std::exchange(h->holders, {});
+        for (auto const& each : holders) auto const waiters = std::exchange(each->waiters, {});
+    }
 }
 
 }  // namespace redlock::detail

@@ -7,6 +7,7 @@
 #include "core/releases.hpp"
 #include "quorum/acquire_machine.hpp"
 
+#include <functional>
 #include <list>
 #include <memory>
 
@@ -52,18 +53,27 @@ public:
     void tend(hold& what, time_point now);
 
     // lease::extend(): joins no other extension, since the caller wants the full ttl from now on.
-    void extend(std::shared_ptr<hold> const& what, std::shared_ptr<waiter> who);
+    void extend(holder const& by, std::shared_ptr<waiter> who);
     void abandon_extend(hold const& what, waiter const* who);
 
-    void wait_lost(hold& what, std::shared_ptr<waiter> who);
-    void abandon_wait(hold& what, waiter const* who);
+    void wait_lost(holder& who, std::shared_ptr<waiter> what);
+    void abandon_wait(holder& who, waiter const* what);
+
+    // The lease goes on under another holder.
+    void hand_over(hold& what, time_point now);
+
+    // A lease object is released, or gone.
+    void leave(holder& who);
 
     // Ends a lease that was not released. Does nothing when it has ended already.
     void lose(hold& what, errc why);
     void lose_all(errc why);
 
-    // The lease is being released: nothing is due for it any more, and nobody waits for its loss.
+    // The lease is being released on the nodes: nothing is due for it any more.
     void let_go(hold& what);
+
+    // Called when a lease is lost.
+    std::function<void(hold& what)> on_lost;
 
     bool empty() const noexcept { return held_.empty(); }
 

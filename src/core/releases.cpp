@@ -3,6 +3,7 @@
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <utility>
 
@@ -82,15 +83,19 @@ void release::wait(std::shared_ptr<waiter> who)
 
 void release::abandon(waiter const* who) { abandon_one(waiters_, who); }
 
-void releases::start(std::shared_ptr<hold> const& what, error_code lost_before)
+void releases::start(std::shared_ptr<hold> const& what, error_code lost_before, std::uint16_t not_at)
 {
     if (std::exchange(what->release_started, true)) return;
+    if (std::popcount(not_at) == static_cast<int>(env_.to_nodes->nodes())) return;
     auto const r = std::make_shared<release>(*this, what, lost_before);
     what->giving_back = r;
     ++pending_;
     ++env_.count.releases_pending;
     env_.set_alarm(*r, env_.now() + what->times.node_timeout);
-    env_.to_nodes->add({what->request(verb::release), r});
+    env_.to_nodes->add({what->request(verb::release), r, not_at});
+    auto const now = env_.now();
+    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
+        if (not_at >> node & 1u) r->on_vote(node, reply{vote::refused, {}, {}}, now);
 }
 
 // A release at one node of which nobody waits for the answer, but drain() does.

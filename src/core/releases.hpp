@@ -6,6 +6,7 @@
 #include "core/hold.hpp"
 #include "quorum/release_machine.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -46,7 +47,8 @@ public:
 
     // Sends the release to every node; at most once for a hold, however often it is called. `lost_before`: why the lease had
     // ended already, if it had; that is then the result.
-    void start(std::shared_ptr<hold> const& what, error_code lost_before);
+    // `not_at`: nodes that refused what is undone; there is nothing to give back there.
+    void start(std::shared_ptr<hold> const& what, error_code lost_before, std::uint16_t not_at = 0);
 
     // A node granted after it had answered the release: that is, the grant was executed behind it. Does nothing if it has not.
     void repeat(std::shared_ptr<hold> const& what, std::size_t node);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -60,22 +61,41 @@ void rounds::flush()
     flush_posted_ = false;
     if (outgoing_.empty()) return;
     auto const now = now_();
-    auto const r = std::make_shared<round>();
-    r->tickets = std::exchange(outgoing_, {});
+    auto const r = make_round(std::exchange(outgoing_, {}));
+    std::uint16_t apart = 0;  // nodes that some of it does not go to: they get bytes of their own
+    for (ticket const& t : r->tickets) apart = static_cast<std::uint16_t>(apart | t.not_at);
+
+    std::vector<std::size_t> direct;
+    for (std::size_t i = 0; i < links_.size(); ++i)
+        if ((apart >> i & 1u) == 0 && in_step(links_[i], r->votes_with_tokens)) direct.push_back(i);
+    if (!direct.empty()) launch(r, direct);
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        if (std::find(direct.begin(), direct.end(), i) != direct.end()) continue;
+        std::vector<ticket> theirs;
+        std::copy_if(r->tickets.begin(), r->tickets.end(), std::back_inserter(theirs), [i](ticket const& t) { return t.goes_to(i); });
+        if (theirs.empty()) continue;
+        if ((apart >> i & 1u) != 0) {
+            auto const own = make_round(std::move(theirs));
+            if (in_step(links_[i], own->votes_with_tokens)) {
+                launch(own, {i});
+                continue;
+            }
+            theirs = own->tickets;
+        }
+        for (ticket const& t : theirs) enqueue(i, t, now);
+        catch_up(i);  // a node that may not vote can still do the rest
+    }
+}
+
+std::shared_ptr<rounds::round> rounds::make_round(std::vector<ticket> tickets) const
+{
+    auto r = std::make_shared<round>();
+    r->tickets = std::move(tickets);
     r->work.commands.reserve(r->tickets.size());
     for (ticket const& t : r->tickets) r->work.commands.push_back(t.request);
     r->parts.resize(links_.size());
     r->votes_with_tokens = r->work.votes_with_tokens();
-
-    std::vector<std::size_t> direct;
-    for (std::size_t i = 0; i < links_.size(); ++i)
-        if (in_step(links_[i], r->votes_with_tokens)) direct.push_back(i);
-    if (!direct.empty()) launch(r, direct);
-    for (std::size_t i = 0; i < links_.size(); ++i) {
-        if (std::find(direct.begin(), direct.end(), i) != direct.end()) continue;
-        for (ticket const& t : r->tickets) enqueue(i, t, now);
-        catch_up(i);  // a node that may not vote can still do the rest
-    }
+    return r;
 }
 
 // Starts one node's part of a round, in the form that parallel_group wants.

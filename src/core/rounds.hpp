@@ -43,6 +43,9 @@ protected:
 struct ticket {
     command request;
     std::shared_ptr<voter> asked_by;
+    std::uint16_t not_at{0};  // nodes that it does not go to
+
+    bool goes_to(std::size_t node) const noexcept { return (not_at >> node & 1u) == 0; }
 };
 
 class rounds : public std::enable_shared_from_this<rounds> {
@@ -128,6 +131,7 @@ private:
 
     void flush();
     void launch(std::shared_ptr<round> const& r, std::vector<std::size_t> const& to);
+    std::shared_ptr<round> make_round(std::vector<ticket> tickets) const;
     bool in_step(link const& l, bool votes_with_tokens) const noexcept;
     static bool has_to_wait(link const& l) noexcept;
     static reply const& refusal(link& l, time_point now);

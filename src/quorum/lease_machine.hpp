@@ -35,6 +35,12 @@ public:
     time_point stops_at() const noexcept;
     std::size_t held_on(time_point now) const noexcept { return holders_.held_on(now); }
 
+    // The lease goes on under another holder, who has all of `max_hold` before it.
+    void handed_over(time_point now) noexcept { acquired_ = now; }
+
+    // How much of the validity is left before the lease has to be given up.
+    duration left(time_point now) const noexcept { return stops_at() - now; }
+
     // A node that could hold the key does not: an extension, which sets it again, shall come before one is due. Each time later than
     // the last time.
     void want_replant(time_point now) noexcept;

@@ -24,6 +24,8 @@ struct timing {
     duration stop_margin;
     std::optional<duration> max_hold;
     bool auto_extend;
+
+    friend bool operator==(timing const&, timing const&) = default;
 };
 
 // How long a grant is good: `ttl * (1 - drift)` less `expiry_granularity`. Precondition: both within their bounds.

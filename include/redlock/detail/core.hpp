@@ -9,6 +9,7 @@
 #include <redlock/attempt_report.hpp>
 #include <redlock/clock.hpp>
 #include <redlock/detail/completion.hpp>
+#include <redlock/detail/resource.hpp>
 #include <redlock/error.hpp>
 #include <redlock/options.hpp>
 #include <redlock/status.hpp>
@@ -17,7 +18,6 @@
 
 #include <chrono>
 #include <memory>
-#include <string>
 
 namespace redlock {
 
@@ -31,10 +31,12 @@ using plain_handler = completion<error_code>;
 using lease_handler = completion<error_code, lease>;
 
 struct acquire_request {
-    std::string name;
+    std::shared_ptr<resource const> what;
     lock_options options;
     attempt_report* report;  // may be null
     bool once;               // try_acquire
+    asio::any_io_executor asker{};  // the executor of whoever waits, if it is known
+    asio::any_io_executor scope{};  // with_lock: the one that its body will have
 };
 
 class core {

@@ -3,21 +3,22 @@
 #define REDLOCK_DETAIL_LEASE_STATE_HPP
 
 #include <redlock/clock.hpp>
+#include <redlock/detail/resource.hpp>
 #include <redlock/error.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <utility>
 
 namespace redlock::detail {
 
 class core;
 
-enum class lease_phase : std::uint8_t { acquiring, held, lost, released };
+enum class lease_phase : std::uint8_t { held, lost, released };
 
 struct lease_state {
-    lease_state(std::shared_ptr<core> from, std::string of) : owner{std::move(from)}, name{std::move(of)} {}
+    lease_state(std::shared_ptr<core> from, std::shared_ptr<resource const> of) : owner{std::move(from)}, what{std::move(of)} {}
     lease_state(lease_state const&) = delete;
     lease_state& operator=(lease_state const&) = delete;
     virtual ~lease_state() = default;
@@ -28,13 +29,13 @@ struct lease_state {
     }
 
     std::shared_ptr<core> const owner;
-    std::string const name;
+    std::shared_ptr<resource const> const what;
     std::atomic<std::int64_t> valid_until_ns{0};
     std::atomic<std::uint32_t> nodes_held{0};
     std::uint32_t nodes{0};                    // in all
     std::uint64_t last_token{0};               // of the block; 0: there are none. As `nodes`, set before anybody has the lease
     std::atomic<std::uint64_t> token{0};
-    std::atomic<lease_phase> phase{lease_phase::acquiring};
+    std::atomic<lease_phase> phase{lease_phase::held};
     std::atomic<errc> lost_because{errc::lease_lost};  // meaningful in phase lost
 };
 

@@ -27,15 +27,12 @@ redlock_mutant(exhausted_is_acquired "an attempt that took longer than its valid
 
 # Undo and release.
 redlock_mutant(no_undo "what a failed attempt was granted is not given back"
-    FILE src/core/acquisitions.cpp FROM "    a.hold_->phase.store(lease_phase::released);
-    releases_.start(a.hold_, {});" TO "    a.hold_->phase.store(lease_phase::released);")
-redlock_mutant(undo_only_granters "only nodes that granted are asked to undo"
-    FILE src/core/acquisitions.cpp FROM "    a.hold_->phase.store(lease_phase::released);
-    releases_.start(a.hold_, {});" TO "    a.hold_->phase.store(lease_phase::released);
-    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
-        if (a.machine_.votes().of(node) != vote::granted) a.hold_->touched = static_cast<std::uint16_t>(a.hold_->touched & ~(1u << node));
-    releases_.start(a.hold_, {});"
-    FILE2 src/core/rounds.cpp FROM2 "        if (in_step(links_[i], r->votes_with_tokens)) direct.push_back(i);" TO2 "        if (in_step(links_[i], r->votes_with_tokens) && std::all_of(r->tickets.begin(), r->tickets.end(), [&](ticket const& t) { return t.request.what != verb::release || t.asked_by->wanted(i, now); })) direct.push_back(i);")
+    FILE src/core/acquisitions.cpp FROM "    releases_.start(a.hold_, {}, a.refused_);
+" TO "")
+redlock_mutant(undo_only_granters "only nodes that are known to have granted are asked to undo"
+    FILE src/core/acquisitions.cpp FROM "releases_.start(a.hold_, {}, a.refused_);"
+    TO "releases_.start(a.hold_, {}, static_cast<std::uint16_t>(~a.granted_ & ((1u << env_.to_nodes->nodes()) - 1)));"
+    FILE2 src/core/releases.cpp FROM2 "    if (r && r->machine_.is_pending(node)) return;" TO2 "    return;")
 redlock_mutant(cancelled_is_not_undone "an acquisition whose caller gave up is forgotten"
     FILE src/core/acquisitions.cpp FROM "    detach(what);
     finish(what, asio::error::operation_aborted, {});" TO "    if (auto const a = std::exchange(what.current_, nullptr)) { a->caller_ = nullptr; env_.cancel_alarm(*a); }
@@ -69,18 +66,20 @@ redlock_mutant(unknown_is_lost "an extension that too few nodes answered counts 
 redlock_mutant(renewed_from_the_reply "a renewal is counted from its reply"
     FILE src/quorum/lease_machine.cpp FROM "renewed_until_{sent + t.validity}," TO "renewed_until_{sent + t.validity + t.node_timeout},")
 redlock_mutant(extends_after_the_end "a lease whose end has passed is extended"
-    FILE src/core/leases.cpp FROM "if (what->phase.load() == lease_phase::held && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);" TO "")
+    FILE src/core/leases.cpp FROM "if (what->is_lease() && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);" TO "")
 
 # The end of a lease.
 redlock_mutant(scope_cancelled_late "a scope is cancelled after the validity of its lease"
     FILE src/quorum/lease_machine.cpp FROM "time_point const at = holders_.valid_until() - timing_.stop_margin;" TO "time_point const at = holders_.valid_until() + timing_.stop_margin;")
 redlock_mutant(loss_is_not_told "who waits for the loss of a lease is not told"
-    FILE src/core/leases.cpp FROM "    ++env_.count.leases_lost;
-    for (auto const& w : std::exchange(what.waiters, {})) w->done(why);" TO "    ++env_.count.leases_lost;")
+    FILE src/core/leases.cpp FROM "        for (auto const& w : std::exchange(h->waiters, {})) w->done(why);
+    }
+    if (held)" TO "    }
+    if (held)")
 redlock_mutant(max_hold_ignored "max_hold does not end a lease"
     FILE src/quorum/lease_machine.cpp FROM "return timing_.max_hold ? std::min(at, acquired_ + *timing_.max_hold) : at;" TO "return at;")
 redlock_mutant(deadline_ignored "acquire() goes on after its deadline"
-    FILE src/core/acquisitions.cpp FROM "    if (now >= deadline_) {" TO "    if (now >= never) {")
+    FILE src/core/acquisitions.cpp FROM "if (what->deadline_ != never) env_.set_alarm" TO "if (what->deadline_ == never) env_.set_alarm")
 
 # Tokens.
 redlock_mutant(one_round "a lease has the largest token of one round, and nobody confirms it"

@@ -1,0 +1,287 @@
+#include "core/lines.hpp"
+
+#include "core/acquisitions.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace redlock::detail {
+
+using quorum::next_step;
+
+namespace {
+
+// The bounds of what is taken for one attempt's time: a crowd on a fast network is ordered by the scheduler's pauses, and a slow network
+// must not make a head start as long as a poll.
+constexpr duration slot_min = std::chrono::microseconds{200};
+constexpr duration slot_max = std::chrono::milliseconds{10};
+
+// A lease that has less of its validity left is not worth passing on; one that has less than this is extended at once.
+constexpr int worth_passing_on = 4;  // a quarter
+
+}  // namespace
+
+line::line(lines& in, std::shared_ptr<resource const> of) : what{std::move(of)}, in_{in}, patience_{in.env_.to_nodes->nodes()} {}
+
+line::~line() { in_.env_.cancel_alarm(*this); }
+
+void line::join(std::shared_ptr<acquisition> const& who, time_point now)
+{
+    queue_.push_back(who);
+    who->place_in_line_ = std::prev(queue_.end());
+    who->line_ = this;
+    if (queue_.size() > 1) return;
+    patience_.begin(now);
+    looked_ = false;
+    consider(now);
+}
+
+void line::leave(acquisition& who, time_point now)
+{
+    bool const was_first = queue_.front().get() == &who;
+    queue_.erase(who.place_in_line_);
+    who.line_ = nullptr;
+    if (queue_.empty()) {
+        in_.env_.cancel_alarm(*this);
+        in_.unlist(*this);
+        if (!here_) in_.retire(*this, now);
+    } else if (was_first) {
+        consider(now);
+    }
+}
+
+void line::won(hold& lease, time_point now)
+{
+    if (here_) here_->waited_for_in = nullptr;  // lost, or about to be: two cannot be held
+    turn_.won(now, in_.slot());
+    in_.env_.cancel_alarm(*this);
+    here_ = &lease;
+    lease.waited_for_in = this;
+}
+
+bool line::may_hand_over(hold const& lease, time_point now) const
+{
+    if (here_ != &lease || queue_.empty() || !lease.is_lease() || !lease.has_tokens_for_another()) return false;
+    acquisition const& next = first();
+    if (!next.takes_what_is_held(lease)) return false;
+    if (lease.machine->left(now) < lease.times.validity / worth_passing_on) return false;
+    return turn_.may_hand_over(now, lease.limits);
+}
+
+void line::vacated(hold& lease, bool released, time_point now)
+{
+    assert(here_ == &lease);
+    if (released) turn_.released(now, lease.limits, in_.slot());
+    here_ = nullptr;
+    lease.waited_for_in = nullptr;
+    if (queue_.empty()) return in_.retire(*this, now);
+    patience_.begin(now);
+    looked_ = false;
+    consider(now);
+}
+
+void line::failed(attempt const& lost, time_point now)
+{
+    acquisition& head = first();
+    bool const somebody_new = lost.counter() == 0 || lost.counter() > seen_;
+    seen_ = std::max(seen_, lost.counter());
+    if (lost.outcome() == quorum::acquire_outcome::contended) turn_.refused(now);
+    if (std::exchange(racing_, false) && somebody_new) turn_.lost_a_race();
+
+    auto const delay = head.next_delay(in_.env_.jitter);
+    patience_.looking(now + head.poll_interval(), now + delay);
+    patience_.failed(now, now + delay, turn_.head_start_of_others(in_.slot()));
+    for (std::size_t node = 0; node < in_.env_.to_nodes->nodes(); ++node)
+        if (lost.has_granted(node)) patience_.on_changed(node, now);  // which is undone, and nobody tells us of that
+    if (!std::exchange(looked_, true)) ask_how_long(nullptr);
+    consider(now);
+}
+
+void line::changed(std::size_t node, time_point now)
+{
+    patience_.on_changed(node, now);
+    consider(now);
+}
+
+// What the first does next, and when.
+void line::consider(time_point now)
+{
+    if (in_.closed_ || queue_.empty() || here_ || first().is_attempting()) return in_.env_.cancel_alarm(*this);
+    auto const at = std::max(patience_.due(), turn_.out_until());
+    if (at <= now) return act(now);
+    if (at == time_point::max()) return in_.env_.cancel_alarm(*this);
+    in_.env_.set_alarm(*this, at);
+}
+
+void line::on_alarm(time_point now)
+{
+    auto const self = shared_from_this();
+    consider(now);
+}
+
+void line::act(time_point now)
+{
+    acquisition& head = first();
+    auto const step = patience_.step(now);
+    if (step == next_step::look) {
+        ++in_.env_.count.polls;
+        patience_.looking(now + head.poll_interval(), now + head.next_delay(in_.env_.jitter));
+        ask_how_long(nullptr);
+        return consider(now);
+    }
+    racing_ = step == next_step::race;
+    if (racing_) ++in_.env_.count.wakeups;
+    if (looked_) patience_.attempting();
+    in_.env_.cancel_alarm(*this);
+    in_.owner_.next_attempt(head, now);
+    // Who was refused before will probably be again: the question comes with the attempt.
+    if (looked_) ask_how_long(head.current_);
+}
+
+class line::look final : public voter {
+public:
+    look(std::shared_ptr<line> of, std::shared_ptr<attempt> along_with) : of_{std::move(of)}, along_with_{std::move(along_with)} {}
+
+    void on_vote(std::size_t node, reply const& answer, time_point now) override
+    {
+        of_->on_look(node, answer, along_with_ && along_with_->has_granted(node), now);
+    }
+    bool wanted(std::size_t, time_point) const override { return !of_->queue_.empty(); }
+
+private:
+    std::shared_ptr<line> of_;
+    std::shared_ptr<attempt> along_with_;
+};
+
+void line::ask_how_long(std::shared_ptr<attempt> const& along_with)
+{
+    in_.list(*this);
+    command c{verb::watch, what->first(), {}, {}};
+    c.others = what->others();
+    in_.env_.to_nodes->add({c, std::make_shared<look>(shared_from_this(), along_with)});
+}
+
+// `ours`: what the node keeps is from an attempt of our own. If that is not won it is undone, as if the key were free.
+void line::on_look(std::size_t node, reply const& answer, bool ours, time_point now)
+{
+    if (queue_.empty()) return;
+    if (answer.vote == vote::failed) {
+        patience_.on_silence(node);
+    } else if (ours) {
+        patience_.on_changed(node, now);
+    } else {
+        std::optional<time_point> free_at;
+        if (answer.expires_in)
+            free_at = *answer.expires_in == never_expires ? time_point::max() : now + *answer.expires_in + quorum::expiry_granularity;
+        patience_.on_look(node, now, free_at, answer.watching);
+    }
+    consider(now);
+}
+
+std::size_t lines::hash::operator()(resource const* r) const noexcept
+{
+    std::hash<std::string_view> const of_name;
+    std::size_t h = of_name(r->first());
+    for (std::string const& name : r->others()) h = h * 31 + of_name(name);
+    return h;
+}
+
+line& lines::of(std::shared_ptr<resource const> const& what, time_point now)
+{
+    forget_old(now);
+    auto const it = all_.find(what.get());
+    if (it != all_.end()) return *it->second;
+    auto const made = std::make_shared<line>(*this, what);
+    all_.emplace(what.get(), made);
+    return *made;
+}
+
+void lines::retire(line& l, time_point now)
+{
+    if (!std::exchange(l.retiring_, true)) retiring_.push_back(l.shared_from_this());
+    forget_old(now);
+}
+
+// A few at a time: each call brings at most one.
+void lines::forget_old(time_point now)
+{
+    for (int i = 0; i < 2 && !retiring_.empty(); ++i) {
+        auto const oldest = retiring_.front();
+        bool const used = !oldest->queue_.empty() || oldest->here_;
+        if (!used && oldest->in_use(now)) return;  // something is still worth remembering
+        retiring_.pop_front();
+        oldest->retiring_ = false;
+        if (!used) all_.erase(oldest->what.get());
+    }
+}
+
+void lines::list(line& l)
+{
+    if (std::exchange(l.listed_, true)) return;
+    by_key_.emplace(l.what->first(), &l);
+    for (std::string const& name : l.what->others()) by_key_.emplace(name, &l);
+}
+
+void lines::unlist(line& l) noexcept
+{
+    if (!std::exchange(l.listed_, false)) return;
+    auto const remove = [&](std::string_view key) {
+        auto const [begin, end] = by_key_.equal_range(key);
+        auto const it = std::find_if(begin, end, [&](auto const& entry) { return entry.second == &l; });
+        assert(it != end);
+        by_key_.erase(it);
+    };
+    remove(l.what->first());
+    for (std::string const& name : l.what->others()) remove(name);
+}
+
+template <class F>
+void lines::each_listed(std::string_view key, F f)
+{
+    if (by_key_.empty()) return;
+    std::vector<std::shared_ptr<line>> found;  // what they do may change the list
+    auto const [begin, end] = by_key_.equal_range(key);
+    for (auto it = begin; it != end; ++it) found.push_back(it->second->shared_from_this());
+    for (auto const& l : found)
+        if (l->listed_) f(*l);
+}
+
+void lines::on_changed(std::size_t node, std::string_view key, time_point now)
+{
+    if (!key.empty()) return each_listed(key, [&](line& l) { l.changed(node, now); });
+    std::vector<std::string_view> keys;
+    for (auto const& entry : by_key_) keys.push_back(entry.first);
+    std::sort(keys.begin(), keys.end());
+    std::vector<std::string> owned{keys.begin(), std::unique(keys.begin(), keys.end())};
+    for (std::string const& each : owned) each_listed(each, [&](line& l) { l.changed(node, now); });
+}
+
+void lines::freed_by_us(resource const& what, std::uint16_t on, time_point now)
+{
+    auto const tell = [&](line& l) {
+        for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
+            if (on >> node & 1u) l.changed(node, now);
+    };
+    each_listed(what.first(), tell);
+    for (std::string const& name : what.others()) each_listed(name, tell);
+}
+
+void lines::took(duration round_trip) noexcept { round_trip_ = (round_trip_ * 7 + round_trip) / 8; }
+
+duration lines::slot() const noexcept { return std::clamp<duration>(2 * round_trip_, slot_min, slot_max); }
+
+void lines::clear() noexcept
+{
+    by_key_.clear();
+    retiring_.clear();
+    auto const gone = std::exchange(all_, {});
+    for (auto const& entry : gone) {
+        entry.second->listed_ = false;
+        auto const queue = std::exchange(entry.second->queue_, {});
+    }
+}
+
+}  // namespace redlock::detail

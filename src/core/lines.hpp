@@ -1,0 +1,136 @@
+// Who waits for a lock within this client, and when the first of them asks for it.
+//
+// Waiters for the same resource form a line. Only the first talks to the nodes; a lease that is released goes to the next one
+// without them. A line also keeps what its client has seen of others who want the lock (quorum/turn.hpp), for a while after it
+// has become empty. Locks of several names have lines of their own: against other lines they compete on the nodes.
+#ifndef REDLOCK_CORE_LINES_HPP
+#define REDLOCK_CORE_LINES_HPP
+
+#include "core/environment.hpp"
+#include "core/hold.hpp"
+#include "quorum/patience.hpp"
+#include "quorum/turn.hpp"
+
+#include <redlock/detail/resource.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace redlock::detail {
+
+class acquisition;
+class acquisitions;
+class attempt;
+class lines;
+
+class line final : public alarm, public std::enable_shared_from_this<line> {
+public:
+    line(lines& in, std::shared_ptr<resource const> what);
+    ~line();
+
+    void join(std::shared_ptr<acquisition> const& who, time_point now);
+    void leave(acquisition& who, time_point now);
+    bool empty() const noexcept { return queue_.empty(); }
+    acquisition& first() const noexcept { return *queue_.front(); }
+
+    // The lease that this client has of it, if it has one.
+    hold* here() const noexcept { return here_; }
+
+    // A lease was won on the nodes.
+    void won(hold& lease, time_point now);
+
+    // Whether it may be passed on to the next in the line.
+    bool may_hand_over(hold const& lease, time_point now) const;
+    void handed_over() noexcept { turn_.handed_over(); }
+
+    // The lease is lost, or its release is on the way to the nodes.
+    void vacated(hold& lease, bool released, time_point now);
+
+    // The attempt of the first was not won.
+    void failed(attempt const& lost, time_point now);
+
+    // A key has changed on a node.
+    void changed(std::size_t node, time_point now);
+
+    void on_alarm(time_point now) override;
+
+    std::shared_ptr<resource const> const what;
+
+private:
+    friend class lines;
+    class look;
+
+    void consider(time_point now);
+    void act(time_point now);
+    void ask_how_long(std::shared_ptr<attempt> const& along_with);
+    void on_look(std::size_t node, reply const& answer, bool ours, time_point now);
+    bool in_use(time_point now) const noexcept { return !queue_.empty() || here_ || !turn_.is_over(now); }
+
+    lines& in_;
+    std::list<std::shared_ptr<acquisition>> queue_;
+    hold* here_{nullptr};
+    quorum::patience patience_;
+    quorum::turn turn_;
+    quorum::token_number seen_{0};  // the largest counter in a refusal: another one, another holder
+    bool racing_{false};            // the attempt under way was made because a majority had become free
+    bool looked_{false};            // the nodes were asked how long they keep the key, in this wait
+    bool listed_{false};            // in lines::by_key_
+    bool retiring_{false};          // in lines::retiring_
+};
+
+class lines {
+public:
+    lines(environment& env, acquisitions& owner) : env_{env}, owner_{owner} {}
+
+    line& of(std::shared_ptr<resource const> const& what, time_point now);
+
+    // A node tells of a change; empty: of any key.
+    void on_changed(std::size_t node, std::string_view key, time_point now);
+
+    // This client itself frees keys, of which nodes tell it nothing. `on`: the nodes.
+    void freed_by_us(resource const& what, std::uint16_t on, time_point now);
+
+    // What an attempt takes until it is decided.
+    void took(duration round_trip) noexcept;
+    duration slot() const noexcept;
+
+    // Nobody acquires anything any more.
+    void close() noexcept { closed_ = true; }
+    void clear() noexcept;
+
+private:
+    friend class line;
+
+    struct hash {
+        std::size_t operator()(resource const* r) const noexcept;
+    };
+    struct equal {
+        bool operator()(resource const* a, resource const* b) const noexcept { return *a == *b; }
+    };
+
+    void list(line& l);
+    void unlist(line& l) noexcept;
+    void retire(line& l, time_point now);
+    void forget_old(time_point now);
+
+    template <class F>
+    void each_listed(std::string_view key, F f);
+
+    environment& env_;
+    acquisitions& owner_;
+    std::unordered_map<resource const*, std::shared_ptr<line>, hash, equal> all_;
+    std::unordered_multimap<std::string_view, line*> by_key_;  // those that want to know of changes
+    std::deque<std::shared_ptr<line>> retiring_;
+    duration round_trip_{std::chrono::milliseconds{1}};
+    bool closed_{false};
+};
+
+}  // namespace redlock::detail
+
+#endif

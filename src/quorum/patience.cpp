@@ -1,0 +1,88 @@
+#include "quorum/patience.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace redlock::quorum {
+
+namespace {
+
+constexpr time_point never = time_point::max();
+
+}  // namespace
+
+void patience::begin(time_point at) noexcept
+{
+    attempting();
+    retry_at_ = at;
+    looking(never, never);
+    head_start_ = {};
+}
+
+void patience::attempting() noexcept
+{
+    free_at_.fill(never);
+    watching_.reset();
+}
+
+void patience::failed(time_point now, time_point retry_at, duration head_start) noexcept
+{
+    retry_at_ = retry_at;
+    head_start_ = head_start;
+    rely_on_nodes(now);
+}
+
+void patience::on_look(std::size_t node, time_point now, std::optional<time_point> free_at, bool watching) noexcept
+{
+    assert(node < nodes_);
+    free_at_[node] = free_at.value_or(now);
+    watching_.set(node, watching);
+    rely_on_nodes(now);
+}
+
+// When somebody holds it, and it will be known when that is over, the random delay is not needed. A key that never goes by itself
+// counts as known, too, if its node tells of changes.
+void patience::rely_on_nodes(time_point now) noexcept
+{
+    auto const known = static_cast<std::size_t>(std::count_if(free_at_.begin(), free_at_.end(), [](time_point t) { return t != never; }));
+    bool const enough = known >= majority(nodes_) || is_told();
+    if (enough && majority_free_at() > now) retry_at_ = never;
+}
+
+void patience::on_changed(std::size_t node, time_point now) noexcept
+{
+    assert(node < nodes_);
+    free_at_[node] = std::min(free_at_[node], now);
+    watching_.reset(node);
+}
+
+void patience::on_silence(std::size_t node) noexcept
+{
+    assert(node < nodes_);
+    free_at_[node] = never;
+    watching_.reset(node);
+}
+
+time_point patience::majority_free_at() const noexcept
+{
+    auto sorted = free_at_;
+    auto const nth = sorted.begin() + static_cast<std::ptrdiff_t>(majority(nodes_) - 1);
+    std::nth_element(sorted.begin(), nth, sorted.begin() + static_cast<std::ptrdiff_t>(nodes_));
+    return *nth;
+}
+
+time_point patience::due() const noexcept
+{
+    if (retry_at_ != never) return retry_at_;
+    auto const free = majority_free_at();
+    return std::min(free == never ? never : free + head_start_, is_told() ? poll_if_told_ : poll_if_not_);
+}
+
+next_step patience::step(time_point now) const noexcept
+{
+    if (retry_at_ != never) return next_step::attempt;
+    auto const free = majority_free_at();
+    return free != never && free + head_start_ <= now ? next_step::race : next_step::look;
+}
+
+}  // namespace redlock::quorum

@@ -1,0 +1,78 @@
+// Waiting for a lock that somebody else holds: when to ask again. What the nodes tell (how long they keep the key, that it changed)
+// says when a majority could be free; until then there is nothing to ask. Where they tell too little, a random delay decides.
+#ifndef REDLOCK_QUORUM_PATIENCE_HPP
+#define REDLOCK_QUORUM_PATIENCE_HPP
+
+#include "quorum/timing.hpp"
+#include "quorum/votes.hpp"
+
+#include <redlock/config.hpp>
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <optional>
+
+namespace redlock::quorum {
+
+// What to do when the moment has come.
+enum class next_step {
+    attempt,  // nothing is known that speaks against it
+    race,     // a majority has just become free: others want it, too
+    look,     // ask the nodes how long they keep the key; a message of theirs may have been lost
+};
+
+class patience {
+public:
+    explicit patience(std::size_t nodes) noexcept : nodes_{nodes} { begin(time_point{}); }
+
+    // Nothing is known: ask at `at`.
+    void begin(time_point at) noexcept;
+
+    // What is known is about to change: an attempt goes out.
+    void attempting() noexcept;
+
+    // It was not won. The nodes are asked, or have been, how long they keep the key; as long as they have not said it: again at
+    // `retry_at`. `head_start`: how much later than the first chance to race, for the benefit of those who waited longer.
+    void failed(time_point now, time_point retry_at, duration head_start) noexcept;
+
+    // When to look again: at `if_told` when nodes say what changes, otherwise at `if_not`.
+    void looking(time_point if_told, time_point if_not) noexcept
+    {
+        poll_if_told_ = if_told;
+        poll_if_not_ = if_not;
+    }
+
+    // A node's answer: the key goes at `free_at` (none: it is free; time_point::max(): never by itself), and the node says when it
+    // changes, or does not.
+    void on_look(std::size_t node, time_point now, std::optional<time_point> free_at, bool watching) noexcept;
+
+    // A node says that the key has changed; or we have changed it there.
+    void on_changed(std::size_t node, time_point now) noexcept;
+
+    // A node that cannot be asked tells nothing either.
+    void on_silence(std::size_t node) noexcept;
+
+    // When there is something to do, and what.
+    time_point due() const noexcept;
+    next_step step(time_point now) const noexcept;
+
+    // So many nodes say when the key changes that no release goes by unnoticed.
+    bool is_told() const noexcept { return watching_.count() >= majority(nodes_); }
+
+private:
+    time_point majority_free_at() const noexcept;
+    void rely_on_nodes(time_point now) noexcept;
+
+    std::size_t nodes_;
+    std::array<time_point, nodes_max> free_at_{};  // by itself, or since; max: not known
+    std::bitset<nodes_max> watching_;
+    time_point retry_at_;  // max: wait for the nodes instead
+    time_point poll_if_told_;
+    time_point poll_if_not_;
+    duration head_start_{};
+};
+
+}  // namespace redlock::quorum
+
+#endif

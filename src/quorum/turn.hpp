@@ -1,0 +1,66 @@
+// Fairness between clients, as far as one of them can see to it alone.
+//
+// A client that has a lock could keep it for ever: it passes the lease on to its own waiters, or is the first to ask after its own
+// release, half a round trip before anybody else can know of it. So a turn has an end, by number and by time, and after it the
+// client stays out of the race for a moment. A client that has seen others want the lock does so after each release.
+//
+// Between those who wait: who lost more races than a wait usually takes goes first, the others leave a head start.
+#ifndef REDLOCK_QUORUM_TURN_HPP
+#define REDLOCK_QUORUM_TURN_HPP
+
+#include "quorum/timing.hpp"
+
+#include <cstdint>
+
+namespace redlock::quorum {
+
+struct turn_limits {
+    std::uint32_t handoffs;
+    duration time;
+};
+
+class turn {
+public:
+    // The lock was won on the nodes.
+    void won(time_point now, duration slot) noexcept;
+
+    // Whether the lease may be passed on, once more.
+    bool may_hand_over(time_point now, turn_limits const& limits) const noexcept;
+    void handed_over() noexcept { ++taken_; }
+
+    // The nodes are told to free the lock. Returns until when the client stays out of the race.
+    time_point released(time_point now, turn_limits const& limits, duration slot) noexcept;
+
+    // An attempt found that somebody else holds the lock.
+    void refused(time_point now) noexcept;
+
+    // Somebody else was first, when the lock had become free.
+    void lost_a_race() noexcept { ++lost_; }
+
+    time_point out_until() const noexcept { return out_until_; }
+
+    // How much later than the first chance this client should try. `slot`: what one attempt takes.
+    duration head_start_of_others(duration slot) const noexcept;
+
+    // Nothing is worth remembering any more.
+    bool is_over(time_point now) const noexcept { return now >= forget_at_; }
+
+private:
+    bool others_want_it(time_point now) const noexcept;
+    std::uint32_t usual() const noexcept { return usual_in_quarters_ / 4; }
+
+    std::uint32_t taken_{0};              // leases of this turn after the first
+    time_point began_{};
+    time_point released_at_{};
+    time_point refused_at_{time_point::min()};
+    time_point out_until_{};
+    time_point forget_at_{};
+    std::uint32_t lost_{0};               // races, in this wait
+    std::uint32_t usual_in_quarters_{0};  // races lost in a wait, on average
+    bool contended_{false};               // refused since the last win
+    bool new_turn_{true};
+};
+
+}  // namespace redlock::quorum
+
+#endif
