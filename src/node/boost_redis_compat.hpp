@@ -3,7 +3,9 @@
 #define REDLOCK_NODE_BOOST_REDIS_COMPAT_HPP
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/redis/connection.hpp>
+#include <boost/system/error_code.hpp>
 #include <boost/version.hpp>
 
 #include <cstddef>
@@ -46,6 +48,32 @@ inline redis::any_adapter make_adapter(node_sink& sink)
     return redis::any_adapter{adapted};
 }
 #endif
+
+// Where pushes go, before they are received. Needed as soon as a server pushes anything: what Boost.Redis has by default ends
+// the connection at an error that nobody asked for, and at a null, as in `invalidate null`.
+inline void set_push_sink(redis::connection& connection, node_sink& sink)
+{
+#if BOOST_VERSION >= 109000
+    redis::any_adapter const adapted = make_adapter(sink);
+#else
+    adapted_sink adapted{&sink};
+#endif
+    connection.set_receive_response(adapted);
+}
+
+// Completes when there was a push, or several. The sink has had them then, in their place between the answers; what completes
+// here is only their count. It has to be asked for: with 256 pushes not received (measured with 1.88: at the 257th) Boost.Redis
+// reads nothing any more, no answers either.
+template <class Executor, class Handler>
+void receive_pushes(redis::connection& connection, Executor const& executor, Handler handler)
+{
+#if BOOST_VERSION >= 109100
+    connection.async_receive2(asio::bind_executor(executor, std::move(handler)));
+#else
+    auto done = [handler = std::move(handler)](boost::system::error_code ec, std::size_t) mutable { std::move(handler)(ec); };
+    connection.async_receive(asio::bind_executor(executor, std::move(done)));
+#endif
+}
 
 inline std::shared_ptr<redis::connection> make_connection(asio::any_io_executor const& executor)
 {

@@ -128,16 +128,11 @@ void push(boost::redis::request& request, command const* first, std::size_t coun
     case verb::confirm: return with_tokens(c, id).push_to(request);
     case verb::extend: return (c.fenced ? extensions_with_tokens(first, count, id) : extensions(first, count)).push_to(request);
     case verb::release: return request.push("EVALSHA", release_script().sha1, "1", c.key, c.value);
-    case verb::watch: return request.push("PTTL", c.key);
+    case verb::watch: return;  // has calls of its own: push_watch
     case verb::inspect:
     case verb::mark:
     case verb::admit: return of_admission(c).push_to(request);
     }
-}
-
-bool is_error(resp3::node_view const& node) noexcept
-{
-    return node.data_type == resp3::type::simple_error || node.data_type == resp3::type::blob_error;
 }
 
 // What a script with tokens answered.
@@ -161,6 +156,11 @@ reply to_reply(int answer)
 
 }  // namespace
 
+bool is_error(resp3::node_view const& node) noexcept
+{
+    return node.data_type == resp3::type::simple_error || node.data_type == resp3::type::blob_error;
+}
+
 redis_request::redis_request(batch const& work, std::string_view id, request_extras more) : request{one_connection_only()}
 {
     auto const& commands = work.commands;
@@ -173,6 +173,10 @@ redis_request::redis_request(batch const& work, std::string_view id, request_ext
     }
     for (std::size_t i = 0; i < commands.size();) {
         command const& c = commands[i];
+        if (c.what == verb::watch) {
+            push_watch(c, i++);
+            continue;
+        }
         std::size_t const count = c.what == verb::extend ? run_of_extensions(commands, i) : 1;
         push(request, &c, count, id);
         calls.push_back({wire_call::kind::commands, c.what, c.fenced, i, count});
@@ -182,6 +186,19 @@ redis_request::redis_request(batch const& work, std::string_view id, request_ext
         request.push("INFO", "replication");
         calls.push_back({wire_call::kind::identity});
     }
+}
+
+// A server that may not track (see handshake.cpp) answers CLIENT CACHING with an error, and PTTL as ever.
+void redis_request::push_watch(command const& c, std::size_t index)
+{
+    auto const watch = [&](std::string_view key, bool goes_on) {
+        request.push("CLIENT", "CACHING", "YES");
+        calls.push_back({wire_call::kind::arm});
+        request.push("PTTL", key);
+        calls.push_back({wire_call::kind::commands, verb::watch, false, index, 1, goes_on});
+    };
+    watch(c.key, false);
+    for (std::string const& key : c.others) watch(key, true);
 }
 
 void facts_reader::on_element(std::size_t index, std::string_view value)
@@ -235,6 +252,10 @@ void reply_reader::on_node(std::size_t index, node_view const& node)
     wire_call const& call = calls_[index];
     if (call.is == wire_call::kind::load_script) return;  // the calls behind it show whether it failed
     if (call.is == wire_call::kind::identity) return on_identity(node);
+    if (call.is == wire_call::kind::arm) {
+        armed_ = node.depth == 0 && !is_error(node);
+        return;
+    }
     assert(call.first + call.count <= replies_.size());
 
     if (node.depth == 0 && is_error(node)) return on_error(call, node.value);
@@ -243,6 +264,7 @@ void reply_reader::on_node(std::size_t index, node_view const& node)
         element_ = 0;
     }
     reply& r = replies_[call.first];
+    if (call.what == verb::watch) return on_time_left(call, r, node);
     if (call.what == verb::acquire && !call.fenced) return on_plain_acquire(r, node);
     if (node.depth == 1) return on_element(call, element_++, node.value);
     if (call.what == verb::release || call.what == verb::confirm || call.what == verb::admit) on_number(call, r, node);
@@ -265,6 +287,24 @@ void reply_reader::on_plain_acquire(reply& r, node_view const& node)
     if (node.depth != 0) return;
     if (node.data_type == resp3::type::null) r = reply{vote::refused, {}, {}};
     if (node.data_type == resp3::type::simple_string && node.value == "OK") r = reply{vote::granted, {}, {}};
+}
+
+// A watch of several keys is answered by the first that cannot be read, or by the one that stays longest.
+void reply_reader::on_time_left(wire_call const& call, reply& r, node_view const& node)
+{
+    constexpr std::int64_t free = -2;
+    if (node.depth != 0 || (call.goes_on && r.vote != vote::granted)) return;
+    if (node.data_type != resp3::type::number) {
+        r = reply{vote::failed, errc::unexpected_reply, {}};
+        return;
+    }
+    r.watching = armed_ && (r.watching || !call.goes_on);
+    r.vote = vote::granted;
+    r.error = {};
+    auto const left = to_number<std::int64_t>(node.value);
+    if (left <= free) return;
+    auto const stays = left < 0 ? never_expires : std::chrono::milliseconds{left};
+    r.expires_in = std::max(r.expires_in.value_or(stays), stays);
 }
 
 void reply_reader::on_number(wire_call const& call, reply& r, node_view const& node)
@@ -337,6 +377,26 @@ void reply_reader::conclude()
         for (std::size_t i = 0; votes && i < call.count; ++i)
             if (!is_noscript(replies_[call.first + i])) replies_[call.first + i] = not_the_one_;
     }
+}
+
+// `invalidate` and the keys, or null: all of them.
+std::optional<std::string_view> push_reader::on_node(resp3::node_view const& node)
+{
+    if (node.depth == 0) {
+        element_ = 0;
+        invalidates_ = false;
+        return {};
+    }
+    if (node.depth == 1) {
+        if (element_++ == 0) {
+            invalidates_ = node.value == "invalidate";
+        } else if (invalidates_ && node.data_type == resp3::type::null) {
+            return std::string_view{};
+        }
+        return {};
+    }
+    if (invalidates_ && node.depth == 2 && node.data_type == resp3::type::blob_string) return std::string_view{node.value};
+    return {};
 }
 
 }  // namespace redlock::detail

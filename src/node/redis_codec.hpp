@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,11 +23,15 @@ inline constexpr std::size_t extensions_per_call = 100;
 // Asio and Boost.Redis leave a request to its caller until it is answered or the connection is lost; never retried.
 boost::redis::request::config one_connection_only() noexcept;
 
+// A simple error or one with a length.
+bool is_error(boost::redis::resp3::node_view const& node) noexcept;
+
 // One call on the wire and the commands of the batch that it carries.
 struct wire_call {
     enum class kind : std::uint8_t {
         commands,
         load_script,
+        arm,       // the server watches the keys that the next call reads, if it may
         identity,  // which server this is: the votes with tokens before it count only if it is the one that was meant
     };
     kind is;
@@ -34,6 +39,7 @@ struct wire_call {
     bool fenced{false};
     std::size_t first{0};
     std::size_t count{0};
+    bool goes_on{false};  // with a command whose first key was in an earlier call
 };
 
 // All scripts that commands need.
@@ -52,6 +58,9 @@ public:
 
     boost::redis::request request;
     std::vector<wire_call> calls;
+
+private:
+    void push_watch(command const& c, std::size_t index);
 };
 
 // What inspect_script answered, element by element.
@@ -93,6 +102,7 @@ private:
     void on_error(wire_call const& call, std::string_view text);
     void on_identity(node_view const& node);
     void on_plain_acquire(reply& r, node_view const& node);
+    void on_time_left(wire_call const& call, reply& r, node_view const& node);
     void on_number(wire_call const& call, reply& r, node_view const& node);
     void on_element(wire_call const& call, std::size_t element, std::string_view value);
 
@@ -105,6 +115,18 @@ private:
     bool is_the_one_{false};       // the server showed the id, and is a master
     reply not_the_one_;            // what votes with tokens become otherwise
     bool noscript_{false};
+    bool armed_{false};            // the next call
+};
+
+// What a server says without being asked: of interest is only that keys have changed.
+class push_reader {
+public:
+    // One RESP3 node of a push, whatever it is about. A key that has changed, as in node_listener::on_changed.
+    std::optional<std::string_view> on_node(boost::redis::resp3::node_view const& node);
+
+private:
+    std::size_t element_{0};  // of the push itself
+    bool invalidates_{false};
 };
 
 }  // namespace redlock::detail

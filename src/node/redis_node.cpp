@@ -1,10 +1,8 @@
 #include "node/redis_node.hpp"
 
 #include "node/boost_redis_compat.hpp"
-#include "node/fence_scripts.hpp"
+#include "node/handshake.hpp"
 #include "node/redis_codec.hpp"
-#include "node/scripts.hpp"
-#include "node/server_facts.hpp"
 #include "quorum/backoff.hpp"
 
 #include <boost/asio/bind_executor.hpp>
@@ -15,6 +13,7 @@
 #include <cassert>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock::detail {
@@ -34,15 +33,6 @@ bool is_parse_error(error_code ec) noexcept
     return false;
 }
 
-// In place of an expected answer: a section of INFO.
-constexpr char is_info[] = "(INFO)";
-constexpr char is_inspection[] = "(inspect)";
-
-bool is_error(node_view const& node) noexcept
-{
-    return node.data_type == redis::resp3::type::simple_error || node.data_type == redis::resp3::type::blob_error;
-}
-
 }  // namespace
 
 class redis_node::impl : public std::enable_shared_from_this<impl> {
@@ -52,39 +42,20 @@ public:
           name_{address.to_string()},
           connect_timeout_{settings.connect_timeout},
           stall_timeout_{settings.stall_timeout},
+          handshake_{address},
           timer_{strand_},
           pause_{settings.reconnect_delay_min, settings.reconnect_delay_max},
           random_{std::random_device{}()},
-          has_password_{!address.password.empty()},
           identity_{settings.identity}
     {
         redis_.addr = {address.host, std::to_string(address.port)};
         redis_.username = address.username;
         redis_.password = address.password;
         redis_.clientname = settings.client_name;
-        redis_.health_check_interval = steady::duration::zero();  // watch() does it, and counts real traffic too
+        redis_.health_check_interval = steady::duration::zero();  // mind_stalls() does it, and counts real traffic too
         redis_.reconnect_wait_interval = steady::duration::zero();
         redis_.resolve_timeout = settings.connect_timeout;
         redis_.connect_timeout = settings.connect_timeout;
-        // Boost.Redis says HELLO with the password first, but keeps the answer to itself, and what stands behind it is executed
-        // even if it was refused. Said again without the password, it is refused unless the first one was accepted.
-        handshake_.push("HELLO", "3");
-        handshake_answers_.push_back("");
-        if (address.database != 0) {
-            handshake_.push("SELECT", std::to_string(address.database));
-            handshake_answers_.push_back("OK");
-        }
-        // Servers whose rules forbid INFO answer with an error, and are believed to be suitable.
-        for (char const* section : {"server", "memory"}) {
-            handshake_.push("INFO", section);
-            handshake_answers_.push_back(is_info);
-        }
-        for (script const* s : scripts_of_nodes()) {
-            handshake_.push("SCRIPT", "LOAD", s->text);
-            handshake_answers_.push_back(s->sha1);
-        }
-        handshake_.push("EVALSHA", inspect_script().sha1, "2", node_record_key, high_water_key);
-        handshake_answers_.push_back(is_inspection);
         ping_.push("PING");
     }
 
@@ -124,27 +95,23 @@ private:
         std::unique_ptr<redis_request> const own;  // what was sent, unless it is shared
         reply_reader reader;
         node_sink sink;
+        std::vector<std::string> changed;  // said by the server while it answered this
     };
 
     void connect();
-    void check_handshake(std::size_t call, node_view const& node);
-    void read_hello(std::string_view element);
     void on_handshake(std::shared_ptr<redis::connection> const& c, error_code ec);
     void on_run_ended(std::shared_ptr<redis::connection> const& c, error_code ec);
     void explain(error_code ec);
-    void watch();
+    void mind_stalls();
     void ping();
+    void on_push(node_view const& node);
+    void receive(std::shared_ptr<redis::connection> const& c);
+    void tell(std::vector<std::string>& changed);
     void send(redis_request const& what, std::unique_ptr<redis_request> mine, std::string_view id, std::vector<reply>& replies,
               asio::any_completion_handler<void(error_code, bool noscript)> handler);
     void load_scripts_and_repeat(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
     request_extras extras_for(batch const& work) const;
     void stopped();
-
-    char const* refusal_hint() const noexcept
-    {
-        return has_password_ ? "HELLO was refused: wrong user name or password, or a server older than Redis 6"
-                             : "HELLO was refused: the server wants a password, or is older than Redis 6";
-    }
 
     void progress() noexcept { last_progress_ = steady::now(); }
 
@@ -162,13 +129,11 @@ private:
     steady::duration connect_timeout_;
     steady::duration stall_timeout_;
     redis::config redis_;
-    redis::request handshake_{one_connection_only()};
-    std::vector<std::string> handshake_answers_;
+    handshake handshake_;
     redis::request ping_{one_connection_only()};
-    asio::steady_timer timer_;  // one purpose at a time: connect timeout, pause, watch
+    asio::steady_timer timer_;  // one purpose at a time: connect timeout, pause, stalls
     quorum::backoff pause_;
     std::minstd_rand random_;
-    bool has_password_;
     identity_check identity_;
 
     std::size_t index_{0};
@@ -176,12 +141,13 @@ private:
     state state_{state::idle};
     bool stopping_{false};
     std::shared_ptr<redis::connection> connection_;
-    server_facts facts_;
-    facts_reader inspected_;
-    std::size_t inspected_elements_{0};
-    std::string hello_key_;     // the last element of its map that was a key
-    error_code refused_with_;   // what went wrong in our part of the handshake
+    handshake_reader server_{handshake_};
+    error_code refused_with_;  // what we found wrong with it
     std::string server_words_;
+    push_reader pushes_;
+    node_sink push_sink_{[this](std::size_t, node_view const& node) { on_push(node); }};
+    exchange* reading_{nullptr};  // its answers have begun to come, and it has not completed
+    std::vector<std::string> changed_;  // said by the server at any other time
     std::size_t outstanding_{0};
     steady::time_point last_progress_{};
 };
@@ -191,19 +157,20 @@ void redis_node::impl::connect()
     state_ = state::connecting;
     refused_with_ = {};
     server_words_.clear();
-    facts_ = {};
-    inspected_ = {};
-    inspected_elements_ = 0;
-    hello_key_.clear();
+    server_ = handshake_reader{handshake_};
+    pushes_ = {};
+    reading_ = nullptr;
+    changed_.clear();
     outstanding_ = 0;
     auto const c = connection_ = make_connection(strand_);
+    set_push_sink(*c, push_sink_);
     auto const self = shared_from_this();
 
     run_connection(*c, redis_, asio::bind_executor(strand_, [self, c](error_code ec) { self->on_run_ended(c, ec); }));
 
     auto const sink = std::make_shared<node_sink>(
-        [raw = this](std::size_t call, node_view const& node) { raw->check_handshake(call, node); });
-    c->async_exec(handshake_, make_adapter(*sink),
+        [raw = this](std::size_t call, node_view const& node) { raw->server_.on_node(call, node); });
+    c->async_exec(handshake_.request, make_adapter(*sink),
                   asio::bind_executor(strand_, [self, c, sink](error_code ec, std::size_t) { self->on_handshake(c, ec); }));
 
     after(connect_timeout_, [c](impl& me) {
@@ -212,52 +179,11 @@ void redis_node::impl::connect()
     });
 }
 
-// An empty expected answer: anything but an error.
-void redis_node::impl::check_handshake(std::size_t call, node_view const& node)
-{
-    if (refused_with_ || call >= handshake_answers_.size()) return;
-    if (call == 0 && node.depth == 1) return read_hello(node.value);
-    std::string const& expected = handshake_answers_[call];
-    if (expected == is_inspection) {
-        // Who may not inspect can still do without tokens.
-        if (node.depth == 1) inspected_.on_element(inspected_elements_++, node.value);
-        return;
-    }
-    if (node.depth > 0) return;
-    if (expected == is_info) {
-        if (!is_error(node)) facts_.read_info(node.value);
-        return;
-    }
-    if (!is_error(node) && (expected.empty() || node.value == expected)) return;
-    if (call == 0) {
-        refused_with_ = errc::handshake_refused;
-        server_words_ = refusal_hint();
-        server_words_.append(" (").append(node.value).append(")");
-    } else {
-        refused_with_ = is_error(node) ? errc::server_error : errc::unexpected_reply;
-        server_words_ = node.value;
-    }
-}
-
-// Keys and values of the map come one after the other.
-void redis_node::impl::read_hello(std::string_view element)
-{
-    if (hello_key_.empty()) {
-        hello_key_ = element;
-    } else {
-        facts_.read_hello(hello_key_, element);
-        hello_key_.clear();
-    }
-}
-
 void redis_node::impl::on_handshake(std::shared_ptr<redis::connection> const& c, error_code ec)
 {
     if (ec || stopping_ || c != connection_) return;  // on_run_ended follows and says why
-    if (auto const objection = objection_to(facts_); objection && !refused_with_) {
-        refused_with_ = errc::node_unsuitable;
-        server_words_ = *objection;
-    }
-    if (refused_with_) return c->cancel();
+    server_.conclude();
+    if (refused_with_ || server_.against().why) return c->cancel();
 
     // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
     error_code ignored;  // without it the node is slower, not wrong
@@ -266,14 +192,16 @@ void redis_node::impl::on_handshake(std::shared_ptr<redis::connection> const& c,
     state_ = state::usable;
     pause_.reset();
     progress();
-    watch();
-    if (auto const listener = listener_.lock()) listener->on_up(index_, facts_.run_id, inspected_.take());
+    mind_stalls();
+    receive(c);
+    if (auto const listener = listener_.lock()) listener->on_up(index_, server_.run_id(), server_.take_facts());
 }
 
 void redis_node::impl::on_run_ended(std::shared_ptr<redis::connection> const& c, error_code ec)
 {
     assert(c == connection_);
     c->cancel(redis::operation::exec);  // what was queued before a refused connect would wait for ever
+    c->cancel(redis::operation::receive);
     explain(ec);
     connection_.reset();
     timer_.cancel();
@@ -286,12 +214,15 @@ void redis_node::impl::on_run_ended(std::shared_ptr<redis::connection> const& c,
 // Says in our words why a connection ended: Boost.Redis keeps the server's own for HELLO to itself.
 void redis_node::impl::explain(error_code ec)
 {
-    if (refused_with_ == errc::node_timeout) {
+    if (auto const& [why, words] = server_.against(); why && !refused_with_) {
+        refused_with_ = why;
+        server_words_ = words;
+    } else if (refused_with_ == errc::node_timeout) {
         server_words_ = state_ == state::usable ? "no answer for the whole stall_timeout"
                                                 : "no connection and handshake within connect_timeout";
     } else if (!refused_with_ && ec == redis::error::resp3_hello) {
         refused_with_ = errc::handshake_refused;
-        server_words_ = refusal_hint();
+        server_words_ = hello_refused(handshake_);
     } else if (!refused_with_ && is_parse_error(ec)) {
         refused_with_ = errc::not_a_redis_server;
         server_words_ = ec.message();
@@ -302,7 +233,7 @@ void redis_node::impl::explain(error_code ec)
 }
 
 // A connection on which nothing was answered for the whole stall_timeout is given up: its peer may be gone without a word.
-void redis_node::impl::watch()
+void redis_node::impl::mind_stalls()
 {
     after(stall_timeout_ / 4, [](impl& me) {
         if (me.state_ != state::usable) return;
@@ -312,7 +243,7 @@ void redis_node::impl::watch()
             return me.connection_->cancel();
         }
         if (me.outstanding_ == 0 && quiet >= me.stall_timeout_ / 2) me.ping();
-        me.watch();
+        me.mind_stalls();
     });
 }
 
@@ -329,9 +260,34 @@ void redis_node::impl::ping()
                             }));
 }
 
+// Boost.Redis hands over a push where it stands between the answers, but it completes requests later. Whoever watches must hear
+// the answer to the watch first, so what the server says meanwhile waits for that.
+void redis_node::impl::on_push(node_view const& node)
+{
+    if (auto const key = pushes_.on_node(node)) (reading_ ? reading_->changed : changed_).emplace_back(*key);
+}
+
+void redis_node::impl::receive(std::shared_ptr<redis::connection> const& c)
+{
+    receive_pushes(*c, strand_, [self = shared_from_this(), c](error_code ec) {
+        if (ec || c != self->connection_) return;
+        self->tell(self->changed_);
+        self->receive(c);
+    });
+}
+
+void redis_node::impl::tell(std::vector<std::string>& changed)
+{
+    if (changed.empty()) return;
+    auto const keys = std::exchange(changed, {});
+    auto const listener = listener_.lock();
+    for (std::string const& key : keys)
+        if (listener && state_ == state::usable) listener->on_changed(index_, key);
+}
+
 request_extras redis_node::impl::extras_for(batch const& work) const
 {
-    bool const look = identity_ == identity_check::every_message && inspected_.says_its_id();
+    bool const look = identity_ == identity_check::every_message && server_.says_its_id();
     return {.load_scripts = false, .identity = look && work.votes_with_tokens()};
 }
 
@@ -364,11 +320,16 @@ void redis_node::impl::send(redis_request const& what, std::unique_ptr<redis_req
                             std::vector<reply>& replies, asio::any_completion_handler<void(error_code, bool noscript)> handler)
 {
     auto const e = std::make_shared<exchange>(std::move(mine), what, id, replies);
-    e->sink = [raw = e.get()](std::size_t call, node_view const& node) { raw->reader.on_node(call, node); };
-    auto done = [e, handler = std::move(handler)](error_code ec, std::size_t) mutable {
+    e->sink = [this, raw = e.get()](std::size_t call, node_view const& node) {
+        reading_ = raw;
+        raw->reader.on_node(call, node);
+    };
+    auto done = [self = shared_from_this(), e, handler = std::move(handler)](error_code ec, std::size_t) mutable {
+        if (self->reading_ == e.get()) self->reading_ = nullptr;
         if (ec) return std::move(handler)(errc::node_unreachable, false);
         e->reader.conclude();
         std::move(handler)(error_code{}, e->reader.has_noscript());
+        self->tell(e->changed);
     };
     connection_->async_exec(what.request, make_adapter(e->sink), asio::bind_executor(strand_, std::move(done)));
 }
@@ -385,7 +346,8 @@ void redis_node::impl::load_scripts_and_repeat(batch const& work, std::string_vi
     };
     auto const again = std::make_shared<repetition>();
     for (std::size_t i = 0; i < replies.size(); ++i) {
-        if (!reply_reader::is_noscript(replies[i])) continue;
+        // A key has to be watched after what else is asked about it.
+        if (!reply_reader::is_noscript(replies[i]) && work.commands[i].what != verb::watch) continue;
         again->work.commands.push_back(work.commands[i]);
         again->where.push_back(i);
     }

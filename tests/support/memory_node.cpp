@@ -24,6 +24,7 @@ public:
         of_.owned = false;
         of_.timer_.reset();
         of_.line_.clear();
+        of_.watched_.clear();
         of_.executor_ = {};
     }
 
@@ -61,6 +62,7 @@ memory_node::memory_node(std::string name) : name_{std::move(name)}
     memory_.id = name_ + "-1";
     memory_.record = redis_model::node_record{memory_.id, 0, std::chrono::hours{24 * 30}, {}};
     memory_.high_water = 0;
+    memory_.on_change = [this](std::string_view key) { on_change(key); };
 }
 
 void memory_node::restart_empty()
@@ -100,6 +102,7 @@ void memory_node::exec(detail::batch const& work, std::string_view id, std::vect
         copy.key = keep(c.key);
         copy.value = keep(c.value);
         copy.id = keep(c.id);
+        copy.others = p->others.emplace_back(c.others.begin(), c.others.end());
     }
     line_.push_back(std::move(p));
     pump();
@@ -110,6 +113,7 @@ void memory_node::pump()
 {
     if (!timer_) return;
     auto const now = virtual_clock::now();
+    if (says_expiry && !stopped_ && !watched_.empty()) memory_.expire(now);
     for (auto const& p : line_) {
         if (stopped_ || p->arrives > now) break;
         if (!p->executed) execute(*p);
@@ -117,17 +121,60 @@ void memory_node::pump()
     while (!line_.empty() && line_.front()->executed && line_.front()->arrives + back <= now && !stopped_) {
         auto const p = line_.front();
         line_.pop_front();
+        if (p->push) {
+            if (auto const l = listener_.lock()) l->on_changed(index_, *p->push);
+            continue;
+        }
         *p->replies = std::move(p->answers);
         std::move(p->handler)(error_code{});
     }
-    if (line_.empty() || stopped_ || !timer_) return;
-    auto wake = line_.front()->arrives + (line_.front()->executed ? back : duration::zero());
+    set_timer();
+}
+
+void memory_node::set_timer()
+{
+    if (stopped_ || !timer_) return;
+    auto wake = time_point::max();
+    if (!line_.empty() && line_.front()->executed) wake = line_.front()->arrives + back;
     for (auto const& p : line_)
         if (!p->executed) wake = std::min(wake, p->arrives);
-    timer_->expires_at(std::max(wake, now));
+    for (std::string const& key : watched_)
+        if (auto const* const e = memory_.stored(key); e && e->expires && says_expiry) wake = std::min(wake, memory_.gone_at(*e));
+    if (wake == time_point::max()) return timer_->cancel();
+    timer_->expires_at(std::max(wake, virtual_clock::now()));
     timer_->async_wait([this](error_code ec) {
         if (!ec) pump();
     });
+}
+
+// Redis says a change once, to all who watch the key but the one whose command it was; and to everybody, when all keys go.
+void memory_node::on_change(std::string_view key)
+{
+    if (key.empty()) {
+        watched_.clear();
+        return say(key);
+    }
+    auto const it = watched_.find(key);
+    if (it == watched_.end()) return;
+    watched_.erase(it);
+    if (!own_command_) say(key);
+}
+
+void memory_node::say(std::string_view key)
+{
+    if (!connected_ || !watches || loses_pushes) return;
+    auto const p = std::make_shared<pending>();
+    p->push = key;
+    p->arrives = virtual_clock::now();
+    p->executed = true;
+    line_.insert(std::find_if(line_.begin(), line_.end(), [](auto const& each) { return !each->executed; }), p);
+    set_timer();
+}
+
+void memory_node::watch(command const& c)
+{
+    watched_.emplace(c.key);
+    watched_.insert(c.others.begin(), c.others.end());
 }
 
 void memory_node::go_on()
@@ -141,11 +188,13 @@ void memory_node::go_on()
 void memory_node::cut(bool deliver_what_was_sent)
 {
     connected_ = false;
+    watched_.clear();
     auto const lost = std::exchange(line_, {});
     for (auto const& p : lost)
         if (deliver_what_was_sent && !p->executed) execute(*p);
     if (auto const l = listener_.lock()) l->on_down(index_, errc::node_unreachable, "cut");
-    for (auto const& p : lost) std::move(p->handler)(errc::node_unreachable);
+    for (auto const& p : lost)
+        if (!p->push) std::move(p->handler)(errc::node_unreachable);
 }
 
 void memory_node::execute(pending& p)
@@ -160,7 +209,14 @@ void memory_node::execute(pending& p)
 reply memory_node::execute(command const& c, std::string_view learned)
 {
     received.push_back({c.what, std::string{c.key}, std::string{c.value}, virtual_clock::now()});
-    return always ? *always : memory_.execute(c, virtual_clock::now(), learned);
+    if (always) return *always;
+    own_command_ = true;
+    auto answer = memory_.execute(c, virtual_clock::now(), learned);
+    own_command_ = false;
+    if (c.what != verb::watch || answer.vote != vote::granted) return answer;
+    answer.watching = watches && connected_;
+    if (answer.watching) watch(c);
+    return answer;
 }
 
 std::optional<std::string> memory_node::get(std::string const& key)

@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,12 @@ public:
     void cut(bool deliver_what_was_sent = true);
     void connect();
 
+    // How it says that a watched key has changed, if others than its client changed it: after `back`, in order with the answers.
+    bool watches{true};       // otherwise it answers a watch, and says nothing
+    bool loses_pushes{false};
+    bool says_expiry{true};   // as soon as a key is gone; otherwise when somebody's command finds that out
+    bool is_watching(std::string const& key) const { return watched_.contains(key); }
+
     // Until it is set, the node behaves like Redis. Then every request is answered so, without being executed.
     std::optional<detail::reply> always;
 
@@ -69,9 +76,11 @@ private:
     class front_node;
 
     struct pending {
+        std::optional<std::string> push;  // not asked for: this key has changed
         detail::batch const* work;
         std::vector<detail::command> copies;
         std::vector<std::string> strings;
+        std::deque<std::vector<std::string>> others;
         std::string id;  // that the client has learned
         std::vector<detail::reply>* replies;
         detail::exec_handler handler;
@@ -82,11 +91,17 @@ private:
 
     void exec(detail::batch const& work, std::string_view id, std::vector<detail::reply>& replies, detail::exec_handler handler);
     void pump();
+    void set_timer();
+    void on_change(std::string_view key);
+    void say(std::string_view key);
+    void watch(detail::command const& c);
     void execute(pending& p);
     detail::reply execute(detail::command const& c, std::string_view learned);
 
     redis_model memory_;
     std::deque<std::shared_ptr<pending>> line_;
+    std::set<std::string, std::less<>> watched_;
+    bool own_command_{false};  // is being executed
     bool stopped_{false};
     bool connected_{false};
     bool ending_{false};
@@ -99,6 +114,8 @@ private:
 
 public:
     explicit memory_node(std::string name);
+    memory_node(memory_node const&) = delete;
+    memory_node& operator=(memory_node const&) = delete;
 };
 
 }  // namespace redlock::testing

@@ -47,6 +47,8 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
 {
     // The scripts compare with the record, not with the server.
     if (c.votes_with_tokens() && !remembers(learned)) return not_admitted();
+    notice(c.key, now);
+    for (std::string const& other : c.others) notice(other, now);
     entry* const found = find(c.key, now);
     bool const ours = found && found->value == c.value;
     switch (c.what) {
@@ -59,22 +61,33 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
     case verb::extend:  // if GET is ours: PEXPIRE
         if (c.fenced) return extend_with_token(c, now);
         if (!ours) return refused();
-        found->expires = in_milliseconds(now) + c.ttl;
+        renew(*found, c.ttl, now);
         return granted();
     case verb::release:  // if GET is ours: DEL
         if (!ours) return refused();
         del(c.key);
         return granted();
-    case verb::watch: {
-        reply r = granted();
-        if (found) r.expires_in = found->expires ? std::chrono::ceil<std::chrono::milliseconds>(gone_at(*found) - now) : detail::never_expires;
-        return r;
-    }
+    case verb::watch: return watch(c, now);
     case verb::inspect: return inspected(facts());
     case verb::mark: return mark(c);
     case verb::admit: return admit(c);
     }
     return refused();
+}
+
+reply redis_model::watch(command const& c, time_point now)
+{
+    reply r = granted();
+    auto const look_at = [&](std::string_view key) {
+        entry const* const e = find(key, now);
+        if (!e) return;
+        auto lasts = detail::never_expires;
+        if (e->expires) lasts = std::chrono::floor<std::chrono::milliseconds>(*e->expires - in_milliseconds(now));
+        r.expires_in = std::max(r.expires_in.value_or(lasts), lasts);
+    };
+    look_at(c.key);
+    for (std::string const& other : c.others) look_at(other);
+    return r;
 }
 
 reply redis_model::acquire_with_tokens(command const& c, time_point now)
@@ -124,7 +137,7 @@ reply redis_model::extend_with_token(command const& c, time_point now)
     if (before > c.token || record->base > c.token) return refused();  // the guard
     bool const was_there = holder != nullptr;
     if (was_there) {
-        holder->expires = in_milliseconds(now) + c.ttl;
+        renew(*holder, c.ttl, now);
     } else {
         set(c.key, c.value, c.ttl, now);
     }
@@ -173,12 +186,38 @@ quorum::node_facts redis_model::facts() const
 redis_model::entry* redis_model::find(std::string_view key, time_point now)
 {
     auto const it = std::find_if(entries_.begin(), entries_.end(), [&](entry const& e) { return e.key == key; });
-    if (it == entries_.end()) return nullptr;
-    if (has_expired(it->expires, now)) {
-        entries_.erase(it);
-        return nullptr;
-    }
-    return &*it;
+    return it == entries_.end() || has_expired(it->expires, now) ? nullptr : &*it;
+}
+
+redis_model::entry const* redis_model::stored(std::string_view key) const
+{
+    auto const it = std::find_if(entries_.begin(), entries_.end(), [&](entry const& e) { return e.key == key; });
+    return it == entries_.end() ? nullptr : &*it;
+}
+
+void redis_model::notice(std::string_view key, time_point now)
+{
+    entry const* const e = stored(key);
+    if (e && has_expired(e->expires, now)) del(key);
+}
+
+void redis_model::expire(time_point now)
+{
+    std::vector<std::string> gone;
+    for (entry const& e : entries_)
+        if (has_expired(e.expires, now)) gone.push_back(e.key);
+    for (std::string const& key : gone) del(key);
+}
+
+void redis_model::renew(entry& e, duration ttl, time_point now)
+{
+    e.expires = in_milliseconds(now) + ttl;
+    changed(e.key);
+}
+
+void redis_model::changed(std::string_view key) const
+{
+    if (on_change) on_change(key);
 }
 
 redis_model::counter* redis_model::find_counter(std::string_view name, time_point now)
@@ -194,9 +233,11 @@ redis_model::counter* redis_model::find_counter(std::string_view name, time_poin
 
 void redis_model::set(std::string_view key, std::string_view value, std::optional<duration> ttl, time_point now)
 {
-    del(key);
     auto const expires = ttl ? std::optional{in_milliseconds(now) + *ttl} : std::nullopt;
-    entries_.push_back({std::string{key}, std::string{value}, expires});
+    entry e{std::string{key}, std::string{value}, expires};
+    std::erase_if(entries_, [&](entry const& each) { return each.key == e.key; });
+    entries_.push_back(std::move(e));
+    changed(entries_.back().key);
 }
 
 void redis_model::set_counter(command const& c, token_number value, time_point now)
@@ -213,7 +254,8 @@ void redis_model::set_counter(command const& c, token_number value, time_point n
 
 void redis_model::del(std::string_view key)
 {
-    std::erase_if(entries_, [&](entry const& e) { return e.key == key; });
+    std::string const gone{key};  // which may be the entry's own
+    if (std::erase_if(entries_, [&](entry const& e) { return e.key == gone; }) > 0) changed(gone);
 }
 
 void redis_model::del_counter(std::string_view name)
@@ -233,12 +275,14 @@ void redis_model::flush_all()
     counters_.clear();
     record.reset();
     high_water.reset();
+    changed({});
 }
 
-std::vector<redis_model::entry> const& redis_model::entries(time_point now)
+std::vector<redis_model::entry> redis_model::entries(time_point now) const
 {
-    std::erase_if(entries_, [&](entry const& e) { return has_expired(e.expires, now); });
-    return entries_;
+    auto there = entries_;
+    std::erase_if(there, [&](entry const& e) { return has_expired(e.expires, now); });
+    return there;
 }
 
 }  // namespace redlock::testing

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,8 +64,14 @@ public:
     void spoil_counter(std::string_view name);  // somebody else's data
     void flush_all();
 
-    // Removes what has expired, and returns what is left.
-    std::vector<entry> const& entries(time_point now);
+    std::vector<entry> entries(time_point now) const;
+
+    // Looking does not change anything: a key that has expired stays, unseen, until a command is about it, or this is called.
+    void expire(time_point now);
+    entry const* stored(std::string_view key) const;  // even so
+
+    // Called when a key of a lock was set, given another expiry, deleted, or noticed to have expired. Empty: all are gone.
+    std::function<void(std::string_view key)> on_change;
 
     // When a key that expires is no longer there.
     time_point gone_at(entry const& e) const { return gone_at(*e.expires); }
@@ -84,6 +91,10 @@ private:
     // The record is of that server, and complete.
     bool remembers(std::string_view server) const noexcept { return record && high_water && record->id == server; }
 
+    void notice(std::string_view key, time_point now);
+    void renew(entry& e, duration ttl, time_point now);
+    void changed(std::string_view key) const;
+    detail::reply watch(detail::command const& c, time_point now);
     detail::reply acquire_with_tokens(detail::command const& c, time_point now);
     detail::reply confirm(detail::command const& c, time_point now);
     detail::reply extend_with_token(detail::command const& c, time_point now);

@@ -379,4 +379,106 @@ BOOST_AUTO_TEST_CASE(what_an_inspected_node_says)
     BOOST_TEST(inspected({server, "master"}).error == errc::unexpected_reply);
 }
 
+// The answers to the calls of a watch: one node each.
+reply watched(command const& c, std::vector<node_view> const& nodes)
+{
+    batch const b = of({c});
+    redis_request const wire{b};
+    BOOST_REQUIRE_EQUAL(wire.calls.size(), nodes.size());
+    std::vector<reply> replies(1);
+    reply_reader reader{wire.calls, {}, replies};
+    for (std::size_t i = 0; i < nodes.size(); ++i) reader.on_node(i, nodes[i]);
+    reader.conclude();
+    return replies.front();
+}
+
+node_view const ok{type::simple_string, 1, 0, "OK"};
+node_view const forbidden{type::simple_error, 1, 0, "NOPERM this user has no permissions"};
+node_view const not_tracking{type::simple_error, 1, 0, "ERR CLIENT CACHING can be called only when the client is in tracking mode"};
+node_view left(std::string_view ms) { return {type::number, 1, 0, ms}; }
+
+BOOST_AUTO_TEST_CASE(a_watch_arms_the_key_that_it_reads)
+{
+    command const watch{verb::watch, "k", {}, 0ms};
+    redis_request const wire{of({release, watch, release})};
+    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", release_script().sha1, "1", "k", "v"}) + resp({"CLIENT", "CACHING", "YES"}) +
+                                             resp({"PTTL", "k"}) + resp({"EVALSHA", release_script().sha1, "1", "k", "v"}));
+    BOOST_TEST_REQUIRE(wire.calls.size() == 4u);
+    BOOST_TEST(wire.calls[2].first == 1u);
+    BOOST_TEST(wire.calls[3].first == 2u);
+
+    auto const held = watched(watch, {ok, left("1500")});
+    BOOST_TEST((held.vote == vote::granted && held.watching && !held.error));
+    BOOST_TEST((held.expires_in == 1500ms));
+    BOOST_TEST((watched(watch, {ok, left("0")}).expires_in == 0ms));
+    BOOST_TEST((watched(watch, {ok, left("-1")}).expires_in == never_expires));
+    auto const free = watched(watch, {ok, left("-2")});
+    BOOST_TEST((free.vote == vote::granted && free.watching && !free.expires_in));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_may_not_track_says_nevertheless_how_long_a_key_stays)
+{
+    command const watch{verb::watch, "k", {}, 0ms};
+    for (auto const& error : {forbidden, not_tracking}) {
+        auto const r = watched(watch, {error, left("1500")});
+        BOOST_TEST((r.vote == vote::granted && !r.watching && r.expires_in == 1500ms));
+    }
+    auto const refused = watched(watch, {ok, forbidden});
+    BOOST_TEST((refused.vote == vote::failed && !refused.watching && refused.error == errc::server_error));
+    BOOST_TEST(refused.detail == forbidden.value);
+    BOOST_TEST(watched(watch, {ok, {type::blob_string, 1, 0, "1500"}}).error == errc::unexpected_reply);
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_of_several_keys_waits_for_the_last_of_them)
+{
+    std::vector<std::string> const others{"l", "m"};
+    command watch{verb::watch, "k", {}, 0ms};
+    watch.others = others;
+    BOOST_TEST(redis_request{of({watch})}.request.payload() ==
+               resp({"CLIENT", "CACHING", "YES"}) + resp({"PTTL", "k"}) + resp({"CLIENT", "CACHING", "YES"}) + resp({"PTTL", "l"}) +
+                   resp({"CLIENT", "CACHING", "YES"}) + resp({"PTTL", "m"}));
+
+    BOOST_TEST((watched(watch, {ok, left("-2"), ok, left("70"), ok, left("50")}).expires_in == 70ms));
+    BOOST_TEST((watched(watch, {ok, left("70"), ok, left("-1"), ok, left("-2")}).expires_in == never_expires));
+    BOOST_TEST(!watched(watch, {ok, left("-2"), ok, left("-2"), ok, left("-2")}).expires_in);
+    BOOST_TEST(watched(watch, {ok, left("-2"), ok, left("-2"), ok, left("-2")}).watching);
+    BOOST_TEST(!watched(watch, {ok, left("5"), not_tracking, left("5"), ok, left("5")}).watching);
+    for (auto const& answers : std::vector<std::vector<node_view>>{{ok, forbidden, ok, left("5"), ok, left("5")},
+                                                                    {ok, left("5"), ok, forbidden, ok, left("5")},
+                                                                    {ok, left("5"), ok, left("5"), ok, forbidden}})
+        BOOST_TEST(watched(watch, answers).error == errc::server_error);
+}
+
+std::vector<std::string> changed(std::vector<node_view> const& nodes)
+{
+    std::vector<std::string> keys;
+    push_reader reader;
+    for (int twice = 0; twice < 2; ++twice)
+        for (node_view const& n : nodes)
+            if (auto const key = reader.on_node(n)) keys.emplace_back(*key);
+    return keys;
+}
+
+BOOST_AUTO_TEST_CASE(pushes_say_what_has_changed)
+{
+    using keys = std::vector<std::string>;
+    node_view const push{type::push, 2, 0, ""};
+    node_view const invalidate{type::blob_string, 1, 1, "invalidate"};
+    node_view const two{type::array, 2, 1, ""};
+    BOOST_TEST((changed({push, invalidate, two, {type::blob_string, 1, 2, "a"}, {type::blob_string, 1, 2, "b"}}) == keys{"a", "b", "a", "b"}));
+    BOOST_TEST((changed({push, invalidate, {type::null, 1, 1, ""}}) == keys{"", ""}));
+}
+
+BOOST_AUTO_TEST_CASE(other_pushes_say_nothing)
+{
+    node_view const push{type::push, 3, 0, ""};
+    node_view const a{type::blob_string, 1, 2, "a"};
+    BOOST_TEST(changed({push, {type::blob_string, 1, 1, "message"}, {type::blob_string, 1, 1, "invalidate"}, {type::blob_string, 1, 1, "a"}}).empty());
+    BOOST_TEST(changed({push, {type::blob_string, 1, 1, "else"}, {type::array, 1, 1, ""}, a}).empty());
+    BOOST_TEST(changed({push, {type::blob_string, 1, 1, "else"}, {type::null, 1, 1, ""}}).empty());
+    BOOST_TEST(changed({push, {type::blob_string, 1, 1, "invalidate"}, {type::blob_string, 1, 1, "a"}}).empty());
+    BOOST_TEST(changed({{type::simple_error, 1, 0, "MISCONF what nobody asked for"}}).empty());
+    BOOST_TEST(changed({{type::push, 0, 0, ""}}).empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -54,8 +54,8 @@ redlock_mutant(release_deletes_anything "the release script does not compare val
 # Extension.
 redlock_mutant(extension_of_anything "the extension script does not compare values"
     FILE tests/support/redis_model.cpp FROM "        if (!ours) return refused();
-        found->expires" TO "        if (!found) return refused();
-        found->expires"
+        renew(" TO "        if (!found) return refused();
+        renew("
     FILE2 tests/support/redis_model.cpp FROM2 "    entry* const holder = find(c.key, now);
     if (holder && holder->value != c.value) return refused();" TO2 "    entry* const holder = find(c.key, now);")
 redlock_mutant(unknown_is_renewed "an extension that too few nodes answered counts as renewed"

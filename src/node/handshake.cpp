@@ -1,0 +1,74 @@
+#include "node/handshake.hpp"
+
+#include "node/fence_scripts.hpp"
+#include "node/scripts.hpp"
+
+#include <utility>
+
+namespace redlock::detail {
+
+handshake::handshake(node_address const& address) : request{one_connection_only()}, has_password{!address.password.empty()}
+{
+    // Boost.Redis says HELLO with the password first, but keeps the answer to itself, and what stands behind it is executed
+    // even if it was refused. Said again without the password, it is refused unless the first one was accepted.
+    ask({question::hello}, "HELLO", "3");
+    if (address.database != 0) ask({question::demand, "OK"}, "SELECT", std::to_string(address.database));
+    // For verb::watch. OPTIN: what is not asked for costs nothing, and the scripts arm no keys by reading them. Servers whose
+    // rules forbid it are nodes that do not say when a key changes.
+    ask({question::wish}, "CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
+    // Servers whose rules forbid INFO answer with an error, and are believed to be suitable.
+    for (char const* section : {"server", "memory"}) ask({question::info}, "INFO", section);
+    for (script const* s : scripts_of_nodes()) ask({question::demand, s->sha1}, "SCRIPT", "LOAD", s->text);
+    ask({question::inspection}, "EVALSHA", inspect_script().sha1, "2", node_record_key, high_water_key);
+}
+
+char const* hello_refused(handshake const& asked) noexcept
+{
+    return asked.has_password ? "HELLO was refused: wrong user name or password, or a server older than Redis 6"
+                              : "HELLO was refused: the server wants a password, or is older than Redis 6";
+}
+
+void handshake_reader::on_node(std::size_t index, node_view const& node)
+{
+    if (against_.why || index >= asked_->calls.size()) return;
+    auto const& call = asked_->calls[index];
+    using enum handshake::question;
+    if (call.is == hello && node.depth == 1) return read_hello(node.value);
+    if (call.is == inspection && node.depth == 1) return inspected_.on_element(inspected_elements_++, node.value);
+    if (node.depth > 0) return;
+    bool const error = is_error(node);
+    switch (call.is) {
+    case hello:
+        if (error) object(errc::handshake_refused, std::string{hello_refused(*asked_)}.append(" (").append(node.value).append(")"));
+        return;
+    case demand:
+        if (error || node.value != call.answer) object(error ? errc::server_error : errc::unexpected_reply, std::string{node.value});
+        return;
+    case info:
+        if (!error) facts_.read_info(node.value);
+        return;
+    case wish:
+    case inspection: return;  // who may not inspect can still do without tokens
+    }
+}
+
+// Keys and values of the map come one after the other.
+void handshake_reader::read_hello(std::string_view element)
+{
+    if (hello_key_.empty()) {
+        hello_key_ = element;
+    } else {
+        facts_.read_hello(hello_key_, element);
+        hello_key_.clear();
+    }
+}
+
+void handshake_reader::conclude()
+{
+    if (against_.why) return;
+    if (auto const why_not = objection_to(facts_)) object(errc::node_unsuitable, *why_not);
+}
+
+void handshake_reader::object(error_code why, std::string words) { against_ = {why, std::move(words)}; }
+
+}  // namespace redlock::detail
