@@ -100,6 +100,7 @@ void memory_node::exec(detail::batch const& work, std::string_view id, std::vect
         copy.key = keep(c.key);
         copy.value = keep(c.value);
         copy.id = keep(c.id);
+        copy.others = p->others.emplace_back(c.others.begin(), c.others.end());
     }
     line_.push_back(std::move(p));
     pump();

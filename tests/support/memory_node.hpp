@@ -72,6 +72,7 @@ private:
         detail::batch const* work;
         std::vector<detail::command> copies;
         std::vector<std::string> strings;
+        std::vector<std::vector<std::string>> others;
         std::string id;  // that the client has learned
         std::vector<detail::reply>* replies;
         detail::exec_handler handler;
