@@ -60,8 +60,86 @@ if not redis.call('SET', KEYS[2], ARGV[3], fence and 'XX' or 'NX', 'PX', ARGV[4]
 if token > hw then redis.call('SET', KEYS[4], ARGV[3]) end
 return 1)lua";
 
+// Several locks, one token. To each of them this is what acquire_text does, with a floor: the step above the largest counter. It is
+// no more if some lock had another counter than the answer says; so a repeated call is refused unless the counters still agree, and
+// one that finds only some of its locks is refused too.
+//
+// What looked missing is written first: when NX refuses something foreign there, nothing was raised yet, and what was set goes again.
+constexpr std::string_view acquire_several_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
+local s = call('MGET', unpack(KEYS))
+local node, hw = s[1], tonumber(s[2])
+if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then return {-1, 0} end
+local maxttl = tonumber(string.sub(node, 59, 68))
+local value, ttl, retention = ARGV[2], ARGV[3], ARGV[6]
+if tonumber(ttl) > maxttl then return {-3, maxttl} end
+local held, ours, even, counter = 0, 0, true
+for k = 3, #KEYS, 2 do
+  local c = tonumber(s[k + 1] or hw)
+  if not c then return {-4, 0} end
+  if counter and c ~= counter then even = false end
+  if not counter or c > counter then counter = c end
+  if s[k] then held = held + 1 end
+  if s[k] == value then ours = ours + 1 end
+end
+if held > 0 then return {ours == (#KEYS - 2) / 2 and even and 1 or 0, counter} end
+local last, floor = math.max(counter, tonumber(string.sub(node, 42, 57))), tonumber(ARGV[4])
+local token, text = last + tonumber(ARGV[5])
+if floor > token and (floor - floor % 43200000000 <= hw
+    or floor <= tonumber(call('TIME')[1]) * 1000000 + 43200000000) then
+  token, text = floor, ARGV[4]
+else
+  text = string.format('%.0f', token)
+end
+if not (token > last and token < 9007199254740992) then return redis.error_reply('FENCE tokens are used up') end
+for i = 3, #KEYS do
+  local lock = i % 2 == 1
+  if not s[i] and not call('SET', KEYS[i], lock and value or text, 'NX', 'PX', lock and ttl or retention) then
+    for j = 3, i - 1 do
+      if not s[j] then call('DEL', KEYS[j]) end
+    end
+    if lock then return {0, counter} end
+    return {-4, 0}
+  end
+end
+for k = 4, #KEYS, 2 do
+  if s[k] then call('SET', KEYS[k], text, 'PX', retention) end
+end
+if token > hw then call('SET', KEYS[2], text) end
+return {1, token})lua";
+
+constexpr std::string_view confirm_several_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
+local s = call('MGET', unpack(KEYS))
+local node, hw = s[1], tonumber(s[2])
+if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then return -1 end
+for k = 3, #KEYS, 2 do
+  if s[k] ~= ARGV[2] then return 0 end
+end
+local token, counter = tonumber(ARGV[3]), tonumber(string.sub(node, 42, 57))
+for k = 4, #KEYS, 2 do
+  local c = tonumber(s[k] or hw)
+  if not c then return -4 end
+  if c > counter then counter = c end
+end
+if counter > token then return -2 end
+for k = 4, #KEYS, 2 do
+  if not s[k] and not call('SET', KEYS[k], ARGV[3], 'NX', 'PX', ARGV[4]) then
+    for j = 4, k - 2, 2 do
+      if not s[j] then call('DEL', KEYS[j]) end
+    end
+    return -4
+  end
+end
+for k = 4, #KEYS, 2 do
+  if s[k] then call('SET', KEYS[k], ARGV[3], 'PX', ARGV[4]) end
+end
+if token > hw then call('SET', KEYS[2], ARGV[3]) end
+return 1)lua";
+
 // One lock may stand in a call twice, and then the second lease sees what was read before the first one wrote. It cannot plant
 // (NX), and extends only what has its value.
+//
+// Several locks of one lease are extended, and planted again, each for itself, also where another of them is refused and the node
+// is no vote: each lock is guarded by its own counter, and to it this is an extension whose answer got lost.
 constexpr std::string_view extend_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local s = call('MGET', unpack(KEYS))
 local node, hw, answers = s[1], tonumber(s[2]), {}
@@ -152,6 +230,18 @@ script const& fence_acquire_script()
 script const& fence_confirm_script()
 {
     static script const s = make_script(confirm_text);
+    return s;
+}
+
+script const& fence_acquire_several_script()
+{
+    static script const s = make_script(acquire_several_text);
+    return s;
+}
+
+script const& fence_confirm_several_script()
+{
+    static script const s = make_script(confirm_several_text);
     return s;
 }
 

@@ -42,6 +42,13 @@ script const& fence_acquire_script();
 // KEYS: lock, fence, record, hw. ARGV: id, value, token, retention in ms. Answers 1 confirmed, 0, -1, -2 or -4.
 script const& fence_confirm_script();
 
+// The same two for one lease on several locks: all of them or none, and one token above all their counters. With one lock they would
+// do what those above do, for more of the server's time. KEYS: record, hw, then lock, fence for each; ARGV and answers as above, but
+// acquire answers two numbers, without pttl. A counter is the largest of all. An acquire is also refused where only some of the locks
+// are the caller's, or all are and their counters differ.
+script const& fence_acquire_several_script();
+script const& fence_confirm_several_script();
+
 // Many leases in one call. KEYS: record, hw, then lock, fence for each. ARGV: id, retention in ms, replant (0 or 1), refresh (0
 // or 1), then value, token, ttl in ms for each. Answers for each: 1 extended, 2 planted again, 0, -1, -2, -3 or -4.
 // Counters that need no raise keep what is left of their retention unless refresh is 1. That saves a quarter of the work; who

@@ -13,6 +13,7 @@
 #include <boost/asio/any_completion_handler.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -53,6 +54,9 @@ struct command {
     bool refresh{false};            // extend: the counter's retention, too
     std::string_view id{};          // mark, admit: that the server must still have
     std::span<std::string const> others{};  // further keys of the same lock: all or none; sorted, and behind `key`
+
+    std::size_t key_count() const noexcept { return 1 + others.size(); }
+    std::string_view key_at(std::size_t i) const noexcept { return i == 0 ? key : std::string_view{others[i - 1]}; }
 
     bool votes_with_tokens() const noexcept { return fenced && (what == verb::acquire || what == verb::confirm || what == verb::extend); }
 };

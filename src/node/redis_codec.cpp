@@ -26,8 +26,18 @@ boost::redis::request::config one_connection_only() noexcept
 
 std::vector<script const*> scripts_of_nodes()
 {
-    return {&extend_script(),       &release_script(), &fence_acquire_script(), &fence_confirm_script(),
-            &fence_extend_script(), &inspect_script(), &mark_script(),          &admit_script()};
+    return {&extend_script(),
+            &release_script(),
+            &acquire_several_script(),
+            &release_several_script(),
+            &fence_acquire_script(),
+            &fence_confirm_script(),
+            &fence_acquire_several_script(),
+            &fence_confirm_several_script(),
+            &fence_extend_script(),
+            &inspect_script(),
+            &mark_script(),
+            &admit_script()};
 }
 
 namespace {
@@ -49,10 +59,25 @@ bool same_call(command const& a, command const& b) noexcept
 
 std::size_t run_of_extensions(std::vector<command> const& commands, std::size_t first)
 {
-    std::size_t const end = std::min(commands.size(), first + extensions_per_call);
-    std::size_t i = first;
-    while (i < end && same_call(commands[first], commands[i])) ++i;
+    std::size_t keys = commands[first].key_count();
+    std::size_t i = first + 1;
+    while (i < commands.size() && same_call(commands[first], commands[i]) && (keys += commands[i].key_count()) <= extensions_per_call) ++i;
     return i - first;
+}
+
+std::size_t keys_of(command const* first, std::size_t count) noexcept
+{
+    std::size_t keys = 0;
+    for (std::size_t i = 0; i < count; ++i) keys += first[i].key_count();
+    return keys;
+}
+
+std::vector<std::size_t> key_counts(command const* first, std::size_t count)
+{
+    if (keys_of(first, count) == count) return {};
+    std::vector<std::size_t> counts;
+    for (std::size_t i = 0; i < count; ++i) counts.push_back(first[i].key_count());
+    return counts;
 }
 
 // Builds one EVALSHA.
@@ -74,29 +99,65 @@ private:
     std::vector<std::string> words_;
 };
 
+script_call& add_keys(script_call& call, command const& c)
+{
+    for (std::size_t k = 0; k < c.key_count(); ++k) call << c.key_at(k);
+    return call;
+}
+
+script_call& add_locks_and_fences(script_call& call, command const& c)
+{
+    for (std::size_t k = 0; k < c.key_count(); ++k) call << c.key_at(k) << fence_key(c.key_at(k));
+    return call;
+}
+
 script_call extensions(command const* first, std::size_t count)
 {
-    script_call call{extend_script(), count};
-    for (std::size_t i = 0; i < count; ++i) call << first[i].key;
-    for (std::size_t i = 0; i < count; ++i) call << first[i].value << first[i].ttl;
+    script_call call{extend_script(), keys_of(first, count)};
+    for (std::size_t i = 0; i < count; ++i) add_keys(call, first[i]);
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 0; k < first[i].key_count(); ++k) call << first[i].value << first[i].ttl;
     return call;
 }
 
 script_call extensions_with_tokens(command const* first, std::size_t count, std::string_view id)
 {
     bool const refresh = std::any_of(first, first + count, [](command const& c) { return c.refresh; });
-    script_call call{fence_extend_script(), 2 + 2 * count};
+    script_call call{fence_extend_script(), 2 + 2 * keys_of(first, count)};
     call << node_record_key << high_water_key;
-    for (std::size_t i = 0; i < count; ++i) call << first[i].key << fence_key(first[i].key);
+    for (std::size_t i = 0; i < count; ++i) add_locks_and_fences(call, first[i]);
     call << id << first->retention << "1" << (refresh ? "1" : "0");
-    for (std::size_t i = 0; i < count; ++i) call << first[i].value << first[i].token << first[i].ttl;
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 0; k < first[i].key_count(); ++k) call << first[i].value << first[i].token << first[i].ttl;
+    return call;
+}
+
+script_call without_tokens(command const& c)
+{
+    script_call call{c.what == verb::acquire ? acquire_several_script() : release_several_script(), c.key_count()};
+    add_keys(call, c) << c.value;
+    if (c.what == verb::acquire) call << c.ttl;
+    return call;
+}
+
+script_call with_keys_of(command const& c)
+{
+    bool const acquires = c.what == verb::acquire;
+    if (c.others.empty()) {
+        script_call call{acquires ? fence_acquire_script() : fence_confirm_script(), 4};
+        call << c.key << fence_key(c.key) << node_record_key << high_water_key;
+        return call;
+    }
+    script_call call{acquires ? fence_acquire_several_script() : fence_confirm_several_script(), 2 + 2 * c.key_count()};
+    call << node_record_key << high_water_key;
+    add_locks_and_fences(call, c);
     return call;
 }
 
 script_call with_tokens(command const& c, std::string_view id)
 {
-    script_call call{c.what == verb::acquire ? fence_acquire_script() : fence_confirm_script(), 4};
-    call << c.key << fence_key(c.key) << node_record_key << high_water_key << id << c.value;
+    script_call call = with_keys_of(c);
+    call << id << c.value;
     if (c.what == verb::acquire) {
         call << c.ttl << c.token << std::uint64_t{c.block} << c.retention;
     } else {
@@ -124,10 +185,13 @@ void push(boost::redis::request& request, command const* first, std::size_t coun
     switch (c.what) {
     case verb::acquire:
         if (c.fenced) return with_tokens(c, id).push_to(request);
+        if (!c.others.empty()) return without_tokens(c).push_to(request);
         return request.push("SET", c.key, c.value, "NX", "PX", std::to_string(c.ttl.count()));
     case verb::confirm: return with_tokens(c, id).push_to(request);
     case verb::extend: return (c.fenced ? extensions_with_tokens(first, count, id) : extensions(first, count)).push_to(request);
-    case verb::release: return request.push("EVALSHA", release_script().sha1, "1", c.key, c.value);
+    case verb::release:
+        if (!c.others.empty()) return without_tokens(c).push_to(request);
+        return request.push("EVALSHA", release_script().sha1, "1", c.key, c.value);
     case verb::watch: return;  // has calls of its own: push_watch
     case verb::inspect:
     case verb::mark:
@@ -152,6 +216,15 @@ reply to_reply(int answer)
     case fence_no_counter: return {vote::failed, errc::unexpected_reply, "the key of the counter (NAME:fence) holds something else"};
     default: return {vote::failed, errc::unexpected_reply, {}};
     }
+}
+
+// Of the answers for the keys of one lock, the larger one speaks for all.
+int badness(reply const& r) noexcept
+{
+    if (r.vote == vote::granted) return 0;
+    if (r.vote == vote::refused) return 1;
+    if (r.error == errc::node_not_admitted) return 4;
+    return r.error == errc::ttl_too_long ? 3 : 2;
 }
 
 }  // namespace
@@ -179,7 +252,8 @@ redis_request::redis_request(batch const& work, std::string_view id, request_ext
         }
         std::size_t const count = c.what == verb::extend ? run_of_extensions(commands, i) : 1;
         push(request, &c, count, id);
-        calls.push_back({wire_call::kind::commands, c.what, c.fenced, i, count});
+        calls.push_back({wire_call::kind::commands, c.what, c.fenced, i, count, false, {}});
+        if (c.what == verb::extend) calls.back().key_counts = key_counts(&c, count);
         i += count;
     }
     if (more.identity) {
@@ -195,7 +269,7 @@ void redis_request::push_watch(command const& c, std::size_t index)
         request.push("CLIENT", "CACHING", "YES");
         calls.push_back({wire_call::kind::arm});
         request.push("PTTL", key);
-        calls.push_back({wire_call::kind::commands, verb::watch, false, index, 1, goes_on});
+        calls.push_back({wire_call::kind::commands, verb::watch, false, index, 1, goes_on, {}});
     };
     watch(c.key, false);
     for (std::string const& key : c.others) watch(key, true);
@@ -328,13 +402,9 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, std::s
     reply& r = replies_[call.first];
     switch (call.what) {
     case verb::extend:
-        if (element >= call.count) return;
-        if (call.fenced) {
-            replies_[call.first + element] = to_reply(to_number<int>(value));
-        } else if (value == "0" || value == "1") {
-            replies_[call.first + element] = reply{value == "1" ? vote::granted : vote::refused, {}, {}};
-        }
-        return;
+        if (call.fenced) return on_extended(call, element, to_reply(to_number<int>(value)));
+        if (value == "0" || value == "1") return on_extended(call, element, {value == "1" ? vote::granted : vote::refused, {}, {}});
+        return on_extended(call, element, {vote::failed, errc::unexpected_reply, {}});
     case verb::acquire:
         if (element == 0) r = to_reply(to_number<int>(value));
         if (element == 1 && r.error == errc::ttl_too_long) r.detail = "this node allows up to " + std::string{value} + " ms";
@@ -356,6 +426,25 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, std::s
     case verb::watch:
     case verb::admit: return;
     }
+}
+
+// A lock of several keys is extended where all of them were. What was set again stays known, also where others were refused: it
+// must be deleted by whoever releases the lock.
+void reply_reader::on_extended(wire_call const& call, std::size_t element, reply&& one)
+{
+    if (call.key_counts.empty()) {
+        if (element < call.count) replies_[call.first + element] = std::move(one);
+        return;
+    }
+    if (element == 0) extension_ = keys_read_ = 0;
+    if (extension_ == call.count) return;
+    bool const planted = one.planted || (keys_read_ > 0 && worst_.planted);
+    if (keys_read_ == 0 || badness(one) > badness(worst_)) worst_ = std::move(one);
+    worst_.planted = planted;
+    if (++keys_read_ < call.key_counts[extension_]) return;
+    replies_[call.first + extension_] = std::move(worst_);
+    ++extension_;
+    keys_read_ = 0;
 }
 
 void reply_reader::on_identity(node_view const& node)

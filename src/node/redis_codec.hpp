@@ -17,7 +17,7 @@
 
 namespace redlock::detail {
 
-// Extensions that stand together in a batch share one script call, up to this many: a longer one would block the server.
+// Extensions that stand together in a batch share one script call, up to this many keys: a longer one would block the server.
 inline constexpr std::size_t extensions_per_call = 100;
 
 // Asio and Boost.Redis leave a request to its caller until it is answered or the connection is lost; never retried.
@@ -40,6 +40,7 @@ struct wire_call {
     std::size_t first{0};
     std::size_t count{0};
     bool goes_on{false};  // with a command whose first key was in an earlier call
+    std::vector<std::size_t> key_counts{};  // of each extension; none: one key each
 };
 
 // All scripts that commands need.
@@ -105,12 +106,16 @@ private:
     void on_time_left(wire_call const& call, reply& r, node_view const& node);
     void on_number(wire_call const& call, reply& r, node_view const& node);
     void on_element(wire_call const& call, std::size_t element, std::string_view value);
+    void on_extended(wire_call const& call, std::size_t element, reply&& one);
 
     std::vector<wire_call> const& calls_;
     std::string_view id_;
     std::vector<reply>& replies_;
     std::size_t element_{0};       // of the array being read
     std::size_t array_of_{0};      // the call whose array is being read, plus one
+    std::size_t extension_{0};     // of several keys: which one is being read,
+    std::size_t keys_read_{0};     // how many of its keys,
+    reply worst_;                  // and what they are worth together
     facts_reader facts_;
     bool is_the_one_{false};       // the server showed the id, and is a master
     reply not_the_one_;            // what votes with tokens become otherwise

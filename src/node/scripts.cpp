@@ -24,6 +24,18 @@ return answers)lua";
 constexpr std::string_view release_text =
     R"lua(if redis.pcall('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0)lua";
 
+// EXISTS counts keys of any type. The clock stands still in a script, so what was free is free; the last OK is the answer.
+constexpr std::string_view acquire_several_text = R"lua(if redis.call('EXISTS', unpack(KEYS)) > 0 then return false end
+local ok
+for i = 1, #KEYS do ok = redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2]) end
+return ok)lua";
+
+constexpr std::string_view release_several_text = R"lua(local deleted = 0
+for i = 1, #KEYS do
+  if redis.pcall('GET', KEYS[i]) == ARGV[1] then deleted = deleted + redis.call('DEL', KEYS[i]) end
+end
+return deleted == #KEYS and 1 or 0)lua";
+
 std::string sha1_hex(std::string_view text)
 {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
@@ -52,6 +64,18 @@ script const& extend_script()
 script const& release_script()
 {
     static script const s = make_script(release_text);
+    return s;
+}
+
+script const& acquire_several_script()
+{
+    static script const s = make_script(acquire_several_text);
+    return s;
+}
+
+script const& release_several_script()
+{
+    static script const s = make_script(release_several_text);
     return s;
 }
 

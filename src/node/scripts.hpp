@@ -21,6 +21,14 @@ script const& extend_script();
 // KEYS: a lock; ARGV: its value. Answers 1 deleted, 0 was not there or is not ours.
 script const& release_script();
 
+// A lock of several keys. With one key they would do what SET NX PX and release_script do, for more of the server's time.
+
+// KEYS: all different; ARGV: value, ttl in ms. Answers as SET NX does: OK, all are set; nil, one of them is there, and none was set.
+script const& acquire_several_script();
+
+// KEYS; ARGV: the value. Deletes those that are ours. Answers 1 if all were, else 0.
+script const& release_several_script();
+
 }  // namespace redlock::detail
 
 #endif

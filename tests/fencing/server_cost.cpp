@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -98,8 +99,8 @@ public:
     explicit bench(std::string const& binary) : server_{{.binary = binary}}, line_{server_}
     {
         for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
-                              &detail::mark_script(), &detail::admit_script(),
-                              &detail::extend_script(), &detail::release_script()})
+                              &detail::fence_acquire_several_script(), &detail::mark_script(), &detail::admit_script(), &detail::extend_script(),
+                              &detail::release_script(), &detail::acquire_several_script(), &detail::release_several_script()})
             server_.command({"SCRIPT", "LOAD", std::string{s->text}});
         id_ = testing::replication_info{server_.command({"INFO", "replication"})}.id;
         now_ = std::stoll(server_.ask({"TIME"}).items.at(0)) * 1'000'000 - day_us / 24;
@@ -132,6 +133,17 @@ public:
         row("INFO replication, a plain command", "info", empty,
             each([](auto const&, auto) { return words{"INFO", "replication"}; }));
         row("TIME, a plain command", "time", empty, each([](auto const&, auto) { return words{"TIME"}; }));
+    }
+
+    void table_of_several()
+    {
+        std::printf("\n%-26s %14s %14s\n", "acquire and release", "without tokens", "with tokens");
+        for (std::size_t const keys : {1u, 2u, 3u, 10u}) {
+            auto const plain = cost_of_turns(turns_without_tokens(keys));
+            auto const fenced = cost_of_turns(turns_with_tokens(keys));
+            std::printf("%2zu %-23s %14.2f %14.2f\n", keys, keys == 1 ? "name" : "names, one lock", plain, fenced);
+            std::fflush(stdout);
+        }
     }
 
 private:
@@ -173,6 +185,49 @@ private:
         return commands;
     }
 
+    // Names in groups of so many; for each group its acquire and its release.
+    template <class F>
+    std::vector<words> turns(std::size_t keys, F acquire) const
+    {
+        std::vector<words> commands;
+        for (std::size_t first = 0; first + keys <= name_count; first += keys) {
+            words const group(names_.begin() + static_cast<std::ptrdiff_t>(first), names_.begin() + static_cast<std::ptrdiff_t>(first + keys));
+            commands.push_back(acquire(group, first));
+            commands.push_back(call(keys == 1 ? detail::release_script() : detail::release_several_script(), group, {value}));
+        }
+        return commands;
+    }
+    std::vector<words> turns_without_tokens(std::size_t keys) const
+    {
+        return turns(keys, [](words const& group, std::size_t) {
+            if (group.size() == 1) return words{"SET", group[0], value, "NX", "PX", "30000"};
+            return call(detail::acquire_several_script(), group, {value, "30000"});
+        });
+    }
+    std::vector<words> turns_with_tokens(std::size_t keys) const
+    {
+        return turns(keys, [&](words const& group, std::size_t first) {
+            words const arguments{id_, value, "30000", token(first + 1), "1", "604800000"};
+            if (group.size() == 1) return call(detail::fence_acquire_script(), lock_keys(group[0]), arguments);
+            words all{"redlock:node", "redlock:hw"};
+            for (auto const& name : group) all.insert(all.end(), {name, name + ":fence"});
+            return call(detail::fence_acquire_several_script(), all, arguments);
+        });
+    }
+    // Of an acquire and a release of names that have counters.
+    double cost_of_turns(std::vector<words> const& commands)
+    {
+        double best = 1e9;
+        for (int i = 0; i < runs; ++i) {
+            hold({});
+            server_.command({"CONFIG", "RESETSTAT"});
+            line_.run(commands);
+            // What a script calls is counted twice: as itself, and in the script.
+            best = std::min(best, usec("evalsha") + (commands[0][0] == "SET" ? usec("set") : 0));
+        }
+        return best / (static_cast<double>(commands.size()) / 2);
+    }
+
     void reset()
     {
         line_.run({{"FLUSHALL"},
@@ -202,11 +257,18 @@ private:
     }
     double usec_per_call(std::string const& command) const
     {
+        auto const found = statistic(command, "usec_per_call=");
+        if (!found) throw std::runtime_error{"no commandstats of " + command};
+        return *found;
+    }
+    double usec(std::string const& command) const { return statistic(command, "usec=").value_or(0); }
+    std::optional<double> statistic(std::string const& command, std::string const& what) const
+    {
         auto const stats = server_.command({"INFO", "commandstats"});
         auto const line = stats.find("cmdstat_" + command + ":");
-        auto const at = line == std::string::npos ? line : stats.find("usec_per_call=", line);
-        if (at == std::string::npos) throw std::runtime_error{"no commandstats of " + command};
-        return std::stod(stats.substr(at + 14));
+        auto const at = line == std::string::npos ? line : stats.find(what, line);
+        if (at == std::string::npos) return {};
+        return std::stod(stats.substr(at + what.size()));
     }
 
     redis_server server_;
@@ -220,7 +282,9 @@ private:
 
 int main(int argc, char** argv)
 try {
-    bench{argc > 1 ? argv[1] : "redis-server"}.table();
+    bench b{argc > 1 ? argv[1] : "redis-server"};
+    b.table();
+    b.table_of_several();
 } catch (std::exception const& e) {
     std::printf("error: %s\n", e.what());
     return 1;

@@ -327,6 +327,170 @@ BOOST_FIXTURE_TEST_CASE(one_call_extends_many_leases_each_for_itself, fenced_ser
     BOOST_TEST(call(detail::fence_extend_script(), many, hundred).substr(0, 8) == "-1 -1 -1");
 }
 
+// several locks
+
+BOOST_FIXTURE_TEST_CASE(several_free_names_are_granted_together_with_one_token, fenced_server)
+{
+    run({"SET", "b:fence", std::to_string(start - 7)});
+    run({"SET", "c:fence", std::to_string(start + 40)});
+    run({"SET", "redlock:hw", std::to_string(start + 40)});
+    run({"SET", "a:fence", std::to_string(start + 30)});
+    BOOST_TEST(acquire_all({"a", "b", "c"}, "v") == "1 " + std::to_string(start + 41));
+    for (std::string const name : {"a", "b", "c"}) {
+        BOOST_TEST(get(name) == "v");
+        BOOST_TEST(ttl(name) > 19'000);
+        BOOST_TEST(get(name + ":fence") == std::to_string(start + 41));
+        BOOST_TEST(ttl(name + ":fence") > 59'000);
+    }
+    BOOST_TEST(high_water() == start + 41);
+    BOOST_TEST(acquire_all({"d", "e"}, "w", 0, 5) == "1 " + std::to_string(start + 46));  // missing ones read as the mark
+    BOOST_TEST(get("e:fence") == std::to_string(start + 46));
+}
+
+BOOST_FIXTURE_TEST_CASE(tokens_of_one_and_of_several_names_go_on_from_each_other, fenced_server)
+{
+    BOOST_TEST(acquire("a") == granted(start + 1));
+    run({"DEL", "r"});
+    BOOST_TEST(acquire_all({"q", "r"}, "b") == "1 " + std::to_string(start + 2));
+    run({"DEL", "q", "r"});
+    BOOST_TEST(acquire("c") == granted(start + 3));
+    BOOST_TEST(get("q:fence") == std::to_string(start + 2));
+    run({"DEL", "r"});
+    BOOST_TEST(acquire_all({"q", "r"}, "d") == "1 " + std::to_string(start + 4));
+}
+
+BOOST_FIXTURE_TEST_CASE(one_held_name_refuses_all_and_all_are_left_alone, fenced_server)
+{
+    for (std::string const held : {"a", "b", "c"}) {
+        run({"SET", held, "theirs"});
+        BOOST_TEST(acquire_all({"a", "b", "c"}, "v", start + 100) == "0 " + std::to_string(start));
+        BOOST_TEST(server.command({"EXISTS", "a", "b", "c"}) == "1");
+        run({"DEL", held});
+        run({"RPUSH", held, "x"});  // MGET does not see it
+        BOOST_TEST(acquire_all({"a", "b", "c"}, "v", start + 100) == "0 " + std::to_string(start));
+        BOOST_TEST(server.command({"EXISTS", "a", "b", "c"}) == "1");
+        BOOST_TEST(server.command({"TYPE", held}) == "list");
+        run({"DEL", held});
+    }
+    BOOST_TEST(server.command({"EXISTS", "a:fence", "b:fence", "c:fence"}) == "0");
+    BOOST_TEST(high_water() == start);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_repeated_acquire_of_several_answers_the_same_while_its_counters_agree, fenced_server)
+{
+    auto const first = acquire_all({"a", "b"}, "v", start + 50, 3);
+    BOOST_TEST(first == "1 " + std::to_string(start + 50));
+    run({"PEXPIRE", "b", "9000"});
+    BOOST_TEST(acquire_all({"a", "b"}, "v", start + 70, 3) == first);
+    BOOST_TEST(ttl("b") <= 9'000);
+    // A counter that is gone reads as the mark: no answer would be the counter of both.
+    run({"SET", "redlock:hw", std::to_string(start + 90)});
+    run({"DEL", "b:fence"});
+    BOOST_TEST(acquire_all({"a", "b"}, "v", 0, 3) == "0 " + std::to_string(start + 90));
+    BOOST_TEST(get("a:fence") == std::to_string(start + 50));
+    run({"SET", "b:fence", std::to_string(start + 50)});
+    run({"DEL", "b"});
+    BOOST_TEST(acquire_all({"a", "b"}, "v", start + 70, 3) == "0 " + std::to_string(start + 50));
+    BOOST_TEST(server.command({"EXISTS", "b"}) == "0");
+}
+
+BOOST_FIXTURE_TEST_CASE(foreign_data_under_one_counters_name_undoes_all, fenced_server)
+{
+    words const names{"a", "b", "c"};
+    run({"SET", "a:fence", std::to_string(start - 5)});
+    for (std::string const spoilt : {"b:fence", "c:fence"}) {
+        run({"HSET", spoilt, "f", "1"});
+        BOOST_TEST(acquire_all(names, "v") == "-4 0");
+        BOOST_TEST(server.command({"EXISTS", "a", "b", "c"}) == "0");
+        BOOST_TEST(server.command({"EXISTS", "b:fence", "c:fence"}) == "1");
+        for (auto const& name : names) run({"SET", name, "v"});
+        BOOST_TEST(confirm_all(names, "v", start + 9) == "-4");
+        BOOST_TEST(server.command({"EXISTS", "b:fence", "c:fence"}) == "1");
+        for (auto const& name : names) run({"DEL", name});
+        run({"DEL", spoilt});
+        run({"SET", spoilt, "no number"});
+        BOOST_TEST(acquire_all(names, "v") == "-4 0");
+        for (auto const& name : names) run({"SET", name, "v"});
+        BOOST_TEST(confirm_all(names, "v", start + 9) == "-4");
+        for (auto const& name : names) run({"DEL", name});
+        run({"DEL", spoilt});
+        BOOST_TEST(get("a:fence") == std::to_string(start - 5), "nothing was raised");
+        BOOST_TEST(high_water() == start);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(several_are_confirmed_together_or_not_at_all, fenced_server)
+{
+    words const names{"a", "b", "c"};
+    acquire_all(names, "v");
+    BOOST_TEST(confirm_all(names, "v", start + 40) == "1");
+    for (std::string const name : {"a", "b", "c"}) BOOST_TEST(get(name + ":fence") == std::to_string(start + 40));
+    BOOST_TEST(high_water() == start + 40);
+    run({"DEL", "b:fence"});
+    BOOST_TEST(confirm_all(names, "v", start + 41) == "1");
+    BOOST_TEST(get("b:fence") == std::to_string(start + 41));
+    run({"SET", "c:fence", std::to_string(start + 60)});
+    BOOST_TEST(confirm_all(names, "v", start + 59) == "-2");
+    BOOST_TEST(get("a:fence") == std::to_string(start + 41));
+    for (char const* lost : {"c", "a"}) {
+        run({"SET", lost, "theirs"});
+        BOOST_TEST(confirm_all(names, "v", start + 60) == "0");
+        run({"DEL", lost});
+        BOOST_TEST(confirm_all(names, "v", start + 60) == "0");
+    }
+    BOOST_TEST(get("b:fence") == std::to_string(start + 41));
+    BOOST_TEST(high_water() == start + 41);
+}
+
+BOOST_FIXTURE_TEST_CASE(several_follow_the_rules_for_one, fenced_server)
+{
+    words const names{"a", "b"};
+    auto const now = now_us();
+    BOOST_TEST(acquire_all(names, "v", 0, 1, 30'001) == "-3 30000");
+    BOOST_TEST(acquire_all(names, "v", 0, 0) == "FENCE tokens are used up");
+    BOOST_TEST(acquire_all(names, "v", now + day_us) == "1 " + std::to_string(start + 1));
+    run({"DEL", "a", "b"});
+    BOOST_TEST(acquire_all(names, "v", now) == "1 " + std::to_string(now));
+    run({"DEL", "a", "b"});
+    run({"SET", "redlock:node", id + " " + padded(now + 500, 16) + " 0000030000 -"});
+    BOOST_TEST(acquire_all(names, "v") == "1 " + std::to_string(now + 501));
+    run({"SET", "redlock:node", id + " " + padded(now + 700, 16) + " 0000030000 -"});
+    BOOST_TEST(confirm_all(names, "v", now + 699) == "-2");
+    BOOST_TEST(confirm_all(names, "v", now + 700) == "1");
+    run({"DEL", "a", "b"});
+    run({"SET", "b:fence", "9007199254740991"});
+    BOOST_TEST(acquire_all(names, "v") == "FENCE tokens are used up");
+    BOOST_TEST(server.command({"EXISTS", "a", "b"}) == "0");
+    id = other_id;
+    BOOST_TEST(acquire_all(names, "v") == "-1 0");
+    BOOST_TEST(confirm_all(names, "v", start + 1) == "-1");
+}
+
+BOOST_FIXTURE_TEST_CASE(several_without_tokens_are_set_and_deleted_together, fenced_server)
+{
+    words const names{"a", "b", "c"};
+    auto const acquire_plain = [&](std::string const& value) { return call(detail::acquire_several_script(), names, {value, "20000"}); };
+    auto const release = [&](std::string const& value) { return call(detail::release_several_script(), names, {value}); };
+    BOOST_TEST(acquire_plain("v") == "OK");
+    for (auto const& name : names) BOOST_TEST((get(name) == "v" && ttl(name) > 19'000));
+    BOOST_TEST(acquire_plain("v") == "(nil)", "as SET NX answers");
+    BOOST_TEST(release("w") == "0");
+    BOOST_TEST(release("v") == "1");
+    BOOST_TEST(release("v") == "0");
+
+    for (auto const& held : names) {
+        run({"HSET", held, "f", "1"});
+        BOOST_TEST(acquire_plain("v") == "(nil)");
+        BOOST_TEST(server.command({"EXISTS", "a", "b", "c"}) == "1");
+        for (auto const& name : names)
+            if (name != held) run({"SET", name, "v"});
+        BOOST_TEST(release("v") == "0", "it was not ours in the end");
+        BOOST_TEST(server.command({"EXISTS", "a", "b", "c"}) == "1", "but what was ours is gone");
+        BOOST_TEST(server.command({"TYPE", held}) == "hash");
+        run({"DEL", held});
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::testing

@@ -12,7 +12,9 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace redlock::testing {
 namespace {
@@ -20,6 +22,17 @@ namespace {
 using namespace std::chrono_literals;
 using detail::command;
 using detail::verb;
+
+// The keys of locks, of one and of several.
+std::array<words, 7> const locks{words{"a"},      words{"b"},      words{"c"},          words{"a", "b"},
+                                 words{"a", "c"}, words{"b", "c"}, words{"a", "b", "c"}};
+
+command on(words const& keys, verb what, std::string_view value, std::chrono::milliseconds ttl)
+{
+    command c{what, keys.front(), value, ttl};
+    c.others = std::span{keys}.subspan(1);
+    return c;
+}
 
 // Longer than the test can take, so that nothing expires but what a command lets expire.
 constexpr std::chrono::milliseconds long_ttl{100'000};
@@ -35,16 +48,29 @@ struct both {
         std::string const key{c.key};
         std::string const value{c.value};
         auto const ttl = std::to_string(c.ttl.count());
+        bool const several = !c.others.empty();
         switch (c.what) {
-        case verb::acquire: return real.ask({"SET", key, value, "NX", "PX", ttl}).text == "OK";
+        case verb::acquire:
+            if (several) return eval(detail::acquire_several_script(), c, {value, ttl}).text == "OK";
+            return real.ask({"SET", key, value, "NX", "PX", ttl}).text == "OK";
         case verb::extend: {
-            auto const answer = real.ask({"EVAL", std::string{detail::extend_script().text}, "1", key, value, ttl});
-            BOOST_REQUIRE(answer.items.size() == 1u);
-            return answer.items[0] == "1";
+            words arguments;
+            for (std::size_t i = 0; i < c.key_count(); ++i) append(arguments, {value, ttl});
+            auto const answer = eval(detail::extend_script(), c, arguments);
+            BOOST_REQUIRE(answer.items.size() == c.key_count());
+            return answer.items == words(c.key_count(), "1");
         }
-        case verb::release: return real.ask({"EVAL", std::string{detail::release_script().text}, "1", key, value}).text == "1";
+        case verb::release: return eval(several ? detail::release_several_script() : detail::release_script(), c, {value}).text == "1";
         default: return false;
         }
+    }
+
+    resp_reply eval(detail::script const& s, command const& c, words const& arguments)
+    {
+        words all{"EVAL", std::string{s.text}, std::to_string(c.key_count())};
+        for (std::size_t i = 0; i < c.key_count(); ++i) all.emplace_back(c.key_at(i));
+        append(all, arguments);
+        return real.ask(all);
     }
 
     std::optional<std::string> really_there(std::string const& key)
@@ -61,12 +87,14 @@ struct both_with_tokens {
     redis_model model;
     time_point now{};
     std::minstd_rand random{11};
-    std::map<std::string, int> seen;  // how often each verb had each answer
+    std::map<std::string, int> seen;  // how often each verb had each answer, for one key and for several
+    bool planted_last{false};         // the real server set a key again for the last extension
 
     both_with_tokens()
     {
         for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
-                              &detail::mark_script(), &detail::admit_script(), &detail::release_script()})
+                              &detail::fence_acquire_several_script(), &detail::fence_confirm_several_script(), &detail::mark_script(),
+                              &detail::admit_script(), &detail::release_script(), &detail::release_several_script()})
             BOOST_REQUIRE_EQUAL(real.ask({"SCRIPT", "LOAD", std::string{s->text}}).text, s->sha1);
         learn();
         now = time_point{std::chrono::seconds{std::stoll(real.ask({"TIME"}).items.at(0))}};
@@ -127,25 +155,48 @@ struct both_with_tokens {
         return "failed server error";
     }
 
+    // The worst of the answers for the keys of one lock.
+    static std::string worst(words const& answers)
+    {
+        for (char const* bad : {"failed not admitted", "failed ttl too long", "failed no counter", "refused"})
+            if (std::find(answers.begin(), answers.end(), bad) != answers.end()) return bad;
+        return answers[0];
+    }
+
     std::string really(command const& c, std::string const& learned)
     {
         std::string const name{c.key};
+        bool const several = !c.others.empty();
+        words names;
+        words names_and_fences{"redlock:node", "redlock:hw"};
+        for (std::size_t i = 0; i < c.key_count(); ++i) {
+            names.emplace_back(c.key_at(i));
+            append(names_and_fences, {names.back(), names.back() + ":fence"});
+        }
         std::string const value{c.value};
         auto const token = std::to_string(c.token);
         auto const ttl = std::to_string(c.ttl.count());
         auto const retention = std::to_string(c.retention.count());
-        words const keys{name, name + ":fence", "redlock:node", "redlock:hw"};
+        words const keys = several ? names_and_fences : words{name, name + ":fence", "redlock:node", "redlock:hw"};
         words const node_keys{"redlock:node", "redlock:hw"};
         std::string const id{c.id};
         switch (c.what) {
         case verb::acquire:
-            return in_words(c.what, call(detail::fence_acquire_script(), keys,
+            return in_words(c.what, call(several ? detail::fence_acquire_several_script() : detail::fence_acquire_script(), keys,
                                          {learned, value, ttl, token, std::to_string(c.block), retention}));
-        case verb::confirm: return in_words(c.what, call(detail::fence_confirm_script(), keys, {learned, value, token, retention}));
-        case verb::extend:
-            return in_words(c.what, call(detail::fence_extend_script(), {"redlock:node", "redlock:hw", name, name + ":fence"},
-                                         {learned, retention, "1", c.refresh ? "1" : "0", value, token, ttl}));
-        case verb::release: return in_words(c.what, call(detail::release_script(), {name}, {value}));
+        case verb::confirm:
+            return in_words(c.what, call(several ? detail::fence_confirm_several_script() : detail::fence_confirm_script(), keys,
+                                         {learned, value, token, retention}));
+        case verb::extend: {
+            words arguments{learned, retention, "1", c.refresh ? "1" : "0"};
+            for (std::size_t i = 0; i < c.key_count(); ++i) append(arguments, {value, token, ttl});
+            words answers = call(detail::fence_extend_script(), names_and_fences, arguments);
+            planted_last = std::find(answers.begin(), answers.end(), "2") != answers.end();
+            for (auto& answer : answers) answer = in_words(c.what, words{answer});
+            return worst(answers);
+        }
+        case verb::release:
+            return in_words(c.what, call(several ? detail::release_several_script() : detail::release_script(), names, {value}));
         case verb::mark: return in_words(c.what, call(detail::mark_script(), node_keys, {id, value}));
         case verb::admit: return in_words(c.what, call(detail::admit_script(), node_keys, {id, token, ttl, value}));
         case verb::watch:
@@ -177,11 +228,15 @@ struct both_with_tokens {
         auto const* const e = model.find(name, now);
         BOOST_REQUIRE_EQUAL(really_there(name), e ? e->value : "(nil)");
         BOOST_REQUIRE_EQUAL(really_there(name + ":fence"), counter_of_the_model(name));
-        BOOST_REQUIRE_EQUAL(really_there("redlock:node"), record_of_the_model());
-        BOOST_REQUIRE_EQUAL(really_there("redlock:hw"), model.high_water ? std::to_string(*model.high_water) : "(nil)");
         compare_expiry(name, e ? e->expires : std::nullopt);
         auto const* const c = model.find_counter(name, now);
         compare_expiry(name + ":fence", c ? c->expires : std::nullopt);
+    }
+
+    void compare_the_node()
+    {
+        BOOST_REQUIRE_EQUAL(really_there("redlock:node"), record_of_the_model());
+        BOOST_REQUIRE_EQUAL(really_there("redlock:hw"), model.high_water ? std::to_string(*model.high_water) : "(nil)");
     }
 
     // The real server's clock goes on; ttls differ by more than this takes.
@@ -250,12 +305,18 @@ struct both_with_tokens {
 
     std::string both_do(command const& c, std::string const& learned)
     {
-        auto const modelled = in_words(c.what, model.execute(c, now, learned));
+        auto const answer = model.execute(c, now, learned);
+        auto const modelled = in_words(c.what, answer);
         BOOST_REQUIRE_EQUAL(modelled, really(c, learned));
-        compare(std::string{c.key});
-        ++seen[std::to_string(static_cast<int>(c.what)) + " " + (modelled.starts_with("granted") ? "granted" : modelled)];
+        if (c.what == verb::extend) BOOST_REQUIRE_EQUAL(answer.planted, planted_last);
+        compare_the_node();
+        for (std::size_t i = 0; i < c.key_count(); ++i) compare(std::string{c.key_at(i)});
+        ++seen[named(c.what, !c.others.empty()) + (modelled.starts_with("granted") ? "granted" : modelled)];
+        if (answer.planted && answer.vote != vote::granted) ++seen["planted in part"];
         return modelled;
     }
+
+    static std::string named(verb what, bool several) { return std::to_string(static_cast<int>(what)) + (several ? " several " : " one "); }
 };
 
 }  // namespace
@@ -264,57 +325,63 @@ BOOST_AUTO_TEST_SUITE(model)
 
 BOOST_FIXTURE_TEST_CASE(random_commands_have_the_same_answers_and_leave_the_same_keys, both)
 {
-    constexpr std::array keys{"a", "b"};
-    constexpr std::array values{"one", "two", "three"};
-    constexpr std::array verbs{verb::acquire, verb::acquire, verb::extend, verb::release};
+    constexpr std::array values{"one", "two"};
+    constexpr std::array verbs{verb::acquire, verb::acquire, verb::extend, verb::release, verb::release};
     std::minstd_rand random{7};
-    std::map<verb, int> granted;
-    std::map<verb, int> refused;
-    for (int i = 0; i < 5'000; ++i) {
-        std::string const key = keys[random() / 7 % keys.size()];
-        command const c{verbs[random() / 7 % verbs.size()], key, values[random() / 7 % values.size()], long_ttl};
+    std::map<std::pair<verb, std::size_t>, int> granted;  // by the number of keys
+    std::map<std::pair<verb, std::size_t>, int> refused;
+    for (int i = 0; i < 20'000; ++i) {
+        auto const& keys = locks[random() / 7 % locks.size()];
+        auto const c = on(keys, verbs[random() / 7 % verbs.size()], values[random() / 7 % values.size()], long_ttl);
         bool const yes = model.execute(c, now).vote == vote::granted;
-        ++(yes ? granted : refused)[c.what];
-        BOOST_REQUIRE_MESSAGE(really_granted(c) == yes, "command " << i << " on " << key);
-        auto const* const entry = model.find(key, now);
-        BOOST_REQUIRE(really_there(key) == (entry ? std::optional{entry->value} : std::nullopt));
-        if (entry) BOOST_REQUIRE(real.ask({"PTTL", key}).text != "-1");
+        ++(yes ? granted : refused)[{c.what, keys.size()}];
+        BOOST_REQUIRE_MESSAGE(really_granted(c) == yes, "command " << i << " on " << keys.size() << " keys from " << keys[0]);
+        for (auto const& key : keys) {
+            auto const* const entry = model.find(key, now);
+            BOOST_REQUIRE(really_there(key) == (entry ? std::optional{entry->value} : std::nullopt));
+            if (entry) BOOST_REQUIRE(real.ask({"PTTL", key}).text != "-1");
+        }
     }
-    for (auto const what : {verb::acquire, verb::extend, verb::release}) BOOST_TEST((granted[what] > 100 && refused[what] > 100));
+    for (auto const what : {verb::acquire, verb::extend, verb::release})
+        for (std::size_t const keys : {1u, 2u, 3u}) BOOST_TEST((granted[{what, keys}] > 20 && refused[{what, keys}] > 100), keys);
 }
 
 BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
 {
-    constexpr std::array names{"a", "b"};
     constexpr std::array values{"one", "two"};
     constexpr std::array marks{"m0", "m1", "m2"};
     constexpr std::array ttls{1'000'000ms, 1'000'000ms, 1'000'000ms, 1'200'000ms, 20'000'000ms};
     constexpr std::array retentions{2'000'000ms, 3'000'000ms};
     constexpr std::array verbs{verb::acquire, verb::acquire, verb::acquire, verb::confirm, verb::confirm,
                                verb::extend,  verb::extend,  verb::release, verb::mark,    verb::admit};
-    for (int i = 0; i < 20'000; ++i) {
-        std::string const name = pick(names);
+    for (int i = 0; i < 40'000; ++i) {
+        auto const& keys = pick(locks);
+        std::string const name = keys[below(keys.size())];
         if (below(20) == 0) lose_something(name);
         admit_if_it_must_be();
         auto const what = pick(verbs);
         bool const about_the_node = what == verb::mark || what == verb::admit;
         std::string const learned = below(12) == 0 ? other_id : model.id;
-        command c{what, name, about_the_node ? pick(marks) : pick(values), pick(ttls)};
+        auto c = on(keys, what, about_the_node ? pick(marks) : pick(values), pick(ttls));
         c.fenced = what != verb::release && !about_the_node;
         c.token = what == verb::acquire ? some_floor() : about_the_node ? below(1'000'000) : some_token(name);
-        c.block = static_cast<std::uint32_t>(below(4) == 0 ? below(5) : 1);
+        c.block = static_cast<std::uint32_t>(below(3) == 0 ? below(4) : 1);
         c.retention = pick(retentions);
         c.refresh = below(2) == 0;
         c.id = learned;
         BOOST_TEST_CONTEXT("command " << i) both_do(c, learned);
     }
-    auto const happened = [&](verb what, std::string const& how) { return seen[std::to_string(static_cast<int>(what)) + " " + how]; };
-    for (auto const what : {verb::acquire, verb::confirm, verb::extend}) {
-        for (std::string const how : {"granted", "refused", "failed not admitted", "failed no counter"}) BOOST_TEST(happened(what, how) > 50, how);
+    for (bool const several : {false, true}) {
+        auto const happened = [&](verb what, std::string const& how) { return seen[named(what, several) + how]; };
+        for (auto const what : {verb::acquire, verb::confirm, verb::extend}) {
+            for (std::string const how : {"granted", "refused", "failed not admitted", "failed no counter"}) BOOST_TEST(happened(what, how) > 20, how);
+        }
+        for (auto const what : {verb::acquire, verb::extend}) BOOST_TEST(happened(what, "failed ttl too long") > 50);
+        BOOST_TEST(happened(verb::acquire, "failed server error") > 5);  // a block of nothing
+        for (auto const what : {verb::release, verb::mark, verb::admit})
+            BOOST_TEST((happened(what, "granted") > 50 && happened(what, "refused") > 50));
     }
-    for (auto const what : {verb::acquire, verb::extend}) BOOST_TEST(happened(what, "failed ttl too long") > 50);
-    BOOST_TEST(happened(verb::acquire, "failed server error") > 5);  // a block of nothing
-    for (auto const what : {verb::release, verb::mark, verb::admit}) BOOST_TEST((happened(what, "granted") > 50 && happened(what, "refused") > 50));
+    BOOST_TEST(seen["planted in part"] > 50);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_extension_sets_the_whole_ttl_again, both)

@@ -41,6 +41,13 @@ reply ttl_too_long(std::chrono::milliseconds max)
 reply no_counter() { return {vote::failed, errc::unexpected_reply, "somebody else's data is where the counter should be"}; }
 reply error_reply(char const* text) { return {vote::failed, errc::server_error, text}; }
 
+int badness(reply const& r)
+{
+    if (r.vote == vote::granted) return 0;
+    if (r.vote == vote::refused) return 1;
+    return r.error == errc::ttl_too_long ? 3 : 2;
+}
+
 }  // namespace
 
 reply redis_model::execute(command const& c, time_point now, std::string_view learned)
@@ -49,24 +56,21 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
     if (c.votes_with_tokens() && !remembers(learned)) return not_admitted();
     notice(c.key, now);
     for (std::string const& other : c.others) notice(other, now);
-    entry* const found = find(c.key, now);
-    bool const ours = found && found->value == c.value;
     switch (c.what) {
-    case verb::acquire:  // SET NX PX
+    case verb::acquire:  // SET NX PX; of several keys, all or none
         if (c.fenced) return acquire_with_tokens(c, now);
-        if (found) return refused();
-        set(c.key, c.value, c.ttl, now);
+        if (is_any_there(c, now)) return refused();
+        set_all(c, now);
         return granted();
     case verb::confirm: return confirm(c, now);
-    case verb::extend:  // if GET is ours: PEXPIRE
-        if (c.fenced) return extend_with_token(c, now);
-        if (!ours) return refused();
-        renew(*found, c.ttl, now);
-        return granted();
+    case verb::extend:
+        return worst_of_all(c, [&](std::string_view key) { return c.fenced ? extend_with_token(c, key, now) : extend(c, key, now); });
     case verb::release:  // if GET is ours: DEL
-        if (!ours) return refused();
-        del(c.key);
-        return granted();
+        return worst_of_all(c, [&](std::string_view key) {
+            if (!is_ours(c, key, now)) return refused();
+            del(key);
+            return granted();
+        });
     case verb::watch: return watch(c, now);
     case verb::inspect: return inspected(facts());
     case verb::mark: return mark(c);
@@ -93,16 +97,15 @@ reply redis_model::watch(command const& c, time_point now)
 reply redis_model::acquire_with_tokens(command const& c, time_point now)
 {
     if (c.ttl > record->max_ttl) return ttl_too_long(record->max_ttl);
-    counter const* const fence = find_counter(c.key, now);
-    if (fence && !fence->value) return no_counter();
-    token_number const before = fence ? *fence->value : *high_water;
-    if (entry const* const holder = find(c.key, now)) return holder->value == c.value ? granted(before) : refused();
-    token_number const last = std::max(before, record->base);
+    auto const before = counters_of(c, now);
+    if (!before) return no_counter();
+    if (is_any_there(c, now)) return are_all_ours(c, now) && before->lowest == before->highest ? granted(before->highest) : refused();
+    token_number const last = std::max(before->highest, record->base);
     token_number token = last + c.block;
     if (c.token > token && floor_counts(c.token, now)) token = c.token;
     if (!(token > last && token < tokens_end)) return error_reply("FENCE tokens are used up");
-    set(c.key, c.value, c.ttl, now);
-    set_counter(c, token, now);
+    set_all(c, now);
+    for (std::size_t i = 0; i < c.key_count(); ++i) set_counter(c, c.key_at(i), token, now);
     return granted(token);
 }
 
@@ -116,22 +119,28 @@ bool redis_model::floor_counts(token_number floor, time_point now) const
 
 reply redis_model::confirm(command const& c, time_point now)
 {
-    entry const* const holder = find(c.key, now);
-    if (!holder || holder->value != c.value) return refused();
-    counter const* const fence = find_counter(c.key, now);
-    if (fence && !fence->value) return no_counter();
-    token_number const before = fence ? *fence->value : *high_water;
-    if (before > c.token || record->base > c.token) return refused();  // the guard
-    set_counter(c, c.token, now);
+    if (!are_all_ours(c, now)) return refused();
+    auto const before = counters_of(c, now);
+    if (!before) return no_counter();
+    if (before->highest > c.token || record->base > c.token) return refused();  // the guard
+    for (std::size_t i = 0; i < c.key_count(); ++i) set_counter(c, c.key_at(i), c.token, now);
     return granted();
 }
 
-reply redis_model::extend_with_token(command const& c, time_point now)
+// If GET is ours: PEXPIRE.
+reply redis_model::extend(command const& c, std::string_view key, time_point now)
+{
+    if (!is_ours(c, key, now)) return refused();
+    renew(*find(key, now), c.ttl, now);
+    return granted();
+}
+
+reply redis_model::extend_with_token(command const& c, std::string_view key, time_point now)
 {
     if (c.ttl > record->max_ttl) return ttl_too_long(record->max_ttl);
-    entry* const holder = find(c.key, now);
+    entry* const holder = find(key, now);
     if (holder && holder->value != c.value) return refused();
-    counter* const fence = find_counter(c.key, now);
+    counter* const fence = find_counter(key, now);
     if (fence && !fence->value) return no_counter();
     token_number const before = fence ? *fence->value : *high_water;
     if (before > c.token || record->base > c.token) return refused();  // the guard
@@ -139,14 +148,66 @@ reply redis_model::extend_with_token(command const& c, time_point now)
     if (was_there) {
         renew(*holder, c.ttl, now);
     } else {
-        set(c.key, c.value, c.ttl, now);
+        set(key, c.value, c.ttl, now);
     }
     if (!fence || before != c.token) {
-        set_counter(c, c.token, now);
+        set_counter(c, key, c.token, now);
     } else if (c.refresh) {
         fence->expires = in_milliseconds(now) + c.retention;
     }
     return was_there ? granted() : planted();
+}
+
+// Each key for itself; the command gets the worst of their answers.
+template <class F>
+reply redis_model::worst_of_all(command const& c, F one)
+{
+    reply worst = one(c.key);
+    for (std::string const& key : c.others) {
+        reply r = one(key);
+        bool const planted = worst.planted || r.planted;
+        if (badness(r) > badness(worst)) worst = std::move(r);
+        worst.planted = planted;
+    }
+    return worst;
+}
+
+bool redis_model::is_ours(command const& c, std::string_view key, time_point now)
+{
+    entry const* const found = find(key, now);
+    return found && found->value == c.value;
+}
+
+bool redis_model::are_all_ours(command const& c, time_point now)
+{
+    for (std::size_t i = 0; i < c.key_count(); ++i)
+        if (!is_ours(c, c.key_at(i), now)) return false;
+    return true;
+}
+
+bool redis_model::is_any_there(command const& c, time_point now)
+{
+    for (std::size_t i = 0; i < c.key_count(); ++i)
+        if (find(c.key_at(i), now)) return true;
+    return false;
+}
+
+void redis_model::set_all(command const& c, time_point now)
+{
+    for (std::size_t i = 0; i < c.key_count(); ++i) set(c.key_at(i), c.value, c.ttl, now);
+}
+
+// None: one of them is no number.
+std::optional<redis_model::extremes> redis_model::counters_of(command const& c, time_point now)
+{
+    extremes all{tokens_end, 0};
+    for (std::size_t i = 0; i < c.key_count(); ++i) {
+        counter const* const fence = find_counter(c.key_at(i), now);
+        if (fence && !fence->value) return {};
+        token_number const one = fence ? *fence->value : *high_water;
+        all = {std::min(all.lowest, one), std::max(all.highest, one)};
+    }
+    return all;
 }
 
 reply redis_model::mark(command const& c)
@@ -240,14 +301,14 @@ void redis_model::set(std::string_view key, std::string_view value, std::optiona
     changed(entries_.back().key);
 }
 
-void redis_model::set_counter(command const& c, token_number value, time_point now)
+void redis_model::set_counter(command const& c, std::string_view name, token_number value, time_point now)
 {
     auto const expires = in_milliseconds(now) + c.retention;
-    if (counter* const fence = find_counter(c.key, now)) {
+    if (counter* const fence = find_counter(name, now)) {
         fence->value = value;
         fence->expires = expires;
     } else {
-        counters_.push_back({std::string{c.key}, value, expires});
+        counters_.push_back({std::string{name}, value, expires});
     }
     high_water = std::max(*high_water, value);
 }

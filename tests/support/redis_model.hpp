@@ -97,11 +97,24 @@ private:
     detail::reply watch(detail::command const& c, time_point now);
     detail::reply acquire_with_tokens(detail::command const& c, time_point now);
     detail::reply confirm(detail::command const& c, time_point now);
-    detail::reply extend_with_token(detail::command const& c, time_point now);
+    detail::reply extend(detail::command const& c, std::string_view key, time_point now);
+    detail::reply extend_with_token(detail::command const& c, std::string_view key, time_point now);
+    template <class F>
+    detail::reply worst_of_all(detail::command const& c, F one);
     detail::reply mark(detail::command const& c);
     detail::reply admit(detail::command const& c);
     bool floor_counts(token_number floor, time_point now) const;
-    void set_counter(detail::command const& c, token_number value, time_point now);
+    void set_counter(detail::command const& c, std::string_view name, token_number value, time_point now);
+    bool is_ours(detail::command const& c, std::string_view key, time_point now);
+    bool are_all_ours(detail::command const& c, time_point now);
+    bool is_any_there(detail::command const& c, time_point now);
+    void set_all(detail::command const& c, time_point now);
+
+    struct extremes {
+        token_number lowest;
+        token_number highest;
+    };
+    std::optional<extremes> counters_of(detail::command const& c, time_point now);
 
     std::vector<entry> entries_;  // few: a scan beats a tree
     std::vector<counter> counters_;

@@ -319,6 +319,118 @@ BOOST_AUTO_TEST_CASE(votes_with_tokens_count_only_if_the_server_is_the_one_that_
     BOOST_TEST(reply_reader::is_noscript(unknown[0]), "nothing was executed, so it can be repeated");
 }
 
+// Locks of several keys.
+std::vector<std::string> const l_and_m{"l", "m"};
+
+command with_others(command c)
+{
+    c.others = l_and_m;
+    return c;
+}
+
+BOOST_AUTO_TEST_CASE(several_keys_are_acquired_and_released_by_one_script)
+{
+    redis_request const wire{of({with_others(acquire), with_others(release)})};
+    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", acquire_several_script().sha1, "3", "k", "l", "m", "v", "30000"}) +
+                                             resp({"EVALSHA", release_several_script().sha1, "3", "k", "l", "m", "v"}));
+    auto const acquired = [](node_view const& n) { return vote_for(with_others(acquire), n); };
+    BOOST_TEST((acquired({type::simple_string, 1, 0, "OK"}) == vote::granted));
+    BOOST_TEST((acquired({type::null, 1, 0, ""}) == vote::refused));
+    BOOST_TEST((acquired({type::simple_error, 1, 0, "OOM command not allowed"}) == vote::failed));
+    BOOST_TEST((vote_for(with_others(release), {type::number, 1, 0, "1"}) == vote::granted));
+    BOOST_TEST((vote_for(with_others(release), {type::number, 1, 0, "0"}) == vote::refused));
+}
+
+BOOST_AUTO_TEST_CASE(several_keys_with_tokens)
+{
+    redis_request const wire{of({with_others(fenced(verb::acquire)), with_others(fenced(verb::confirm))}), server};
+    BOOST_TEST(wire.request.payload() ==
+               resp({"EVALSHA", fence_acquire_several_script().sha1, "8", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence", "m",
+                     "m:fence", server, "v", "30000", "77", "3", "60000"}) +
+                   resp({"EVALSHA", fence_confirm_several_script().sha1, "8", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence",
+                         "m", "m:fence", server, "v", "77", "60000"}));
+    auto const acquired = [](std::vector<std::string_view> const& texts) {
+        return answered(of({with_others(fenced(verb::acquire))}), numbers(texts)).front();
+    };
+    BOOST_TEST((acquired({"1", "80"}).vote == vote::granted));
+    BOOST_TEST(acquired({"1", "80"}).counter == 80u);
+    BOOST_TEST((acquired({"0", "81"}).vote == vote::refused));
+    BOOST_TEST(acquired({"-1", "0"}).error == errc::node_not_admitted);
+    BOOST_TEST(acquired({"-3", "20000"}).detail == "this node allows up to 20000 ms");
+    BOOST_TEST((vote_for(with_others(fenced(verb::confirm)), {type::number, 1, 0, "1"}) == vote::granted));
+    BOOST_TEST((vote_for(with_others(fenced(verb::confirm)), {type::number, 1, 0, "-2"}) == vote::refused));
+}
+
+BOOST_AUTO_TEST_CASE(extensions_of_several_keys_stand_among_the_others)
+{
+    redis_request const wire{of({extend, with_others(extend)})};
+    BOOST_TEST(wire.request.payload() ==
+               resp({"EVALSHA", extend_script().sha1, "4", "k", "k", "l", "m", "v", "30000", "v", "30000", "v", "30000", "v", "30000"}));
+    redis_request const with_tokens{of({with_others(fenced(verb::extend)), fenced(verb::extend, "n")}), server};
+    BOOST_TEST(with_tokens.request.payload() ==
+               resp({"EVALSHA", fence_extend_script().sha1, "10", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence", "m", "m:fence",
+                     "n", "n:fence", server, "60000", "1", "0", "v", "77", "30000", "v", "77", "30000", "v", "77", "30000", "v", "77",
+                     "30000"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_extends_a_hundred_keys_and_splits_no_lock)
+{
+    std::vector<command> commands(33, with_others(extend));
+    commands.push_back(extend);
+    commands.push_back(with_others(extend));
+    redis_request const full{of(commands)};  // 99 and 1, 3
+    BOOST_TEST_REQUIRE(full.calls.size() == 2u);
+    BOOST_TEST(full.calls[0].count == 34u);
+    commands[33] = with_others(extend);
+    redis_request const wire{of(commands)};  // 99, 6
+    BOOST_TEST_REQUIRE(wire.calls.size() == 2u);
+    BOOST_TEST(wire.calls[0].count == 33u);
+    BOOST_TEST(wire.calls[1].first == 33u);
+
+    std::vector<std::string> const many(120, "x");
+    command huge = extend;
+    huge.others = many;
+    redis_request const alone{of({extend, huge, extend})};
+    BOOST_TEST(alone.calls.size() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(the_worst_answer_for_a_key_is_the_answer_for_the_lock)
+{
+    auto const extended = [](std::vector<std::string_view> const& texts) {
+        return answered(of({fenced(verb::extend), with_others(fenced(verb::extend)), fenced(verb::extend)}), numbers(texts));
+    };
+    auto const all = extended({"2", "1", "1", "1", "0"});
+    BOOST_TEST((all[0].planted && all[0].vote == vote::granted));
+    BOOST_TEST((!all[1].planted && all[1].vote == vote::granted));
+    BOOST_TEST((all[2].vote == vote::refused));
+
+    auto const lock = [&](std::string_view k, std::string_view l, std::string_view m) { return extended({"1", k, l, m, "1"})[1]; };
+    BOOST_TEST((lock("1", "2", "1").vote == vote::granted));
+    BOOST_TEST(lock("1", "2", "1").planted);
+    BOOST_TEST((lock("1", "1", "0").vote == vote::refused));
+    BOOST_TEST((lock("-2", "1", "1").vote == vote::refused));
+    BOOST_TEST(lock("0", "-4", "1").error == errc::unexpected_reply);
+    BOOST_TEST(lock("-3", "-4", "0").error == errc::ttl_too_long);
+    BOOST_TEST(lock("-3", "0", "-1").error == errc::node_not_admitted);
+    auto const in_part = lock("2", "0", "1");
+    BOOST_TEST((in_part.vote == vote::refused));
+    BOOST_TEST(in_part.planted, "it must be deleted again");
+    BOOST_TEST(lock("0", "1", "2").planted);
+
+    auto const few = extended({"1", "1", "1"});
+    BOOST_TEST((few[0].vote == vote::granted));
+    BOOST_TEST((few[1].vote == vote::failed));
+    BOOST_TEST((few[2].vote == vote::failed));
+    auto const many = extended({"1", "1", "1", "1", "1", "0", "0"});
+    for (auto const& r : many) BOOST_TEST((r.vote == vote::granted));
+
+    auto const plain = answered(of({with_others(extend), extend}), numbers({"1", "0", "1", "1"}));
+    BOOST_TEST((plain[0].vote == vote::refused));
+    BOOST_TEST((plain[1].vote == vote::granted));
+    auto const strange = answered(of({with_others(extend)}), numbers({"1", "7", "0"}));
+    BOOST_TEST(strange[0].error == errc::unexpected_reply);
+}
+
 BOOST_AUTO_TEST_CASE(admission_commands)
 {
     command mark{verb::mark, {}, "m1", 0ms};

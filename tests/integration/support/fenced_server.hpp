@@ -41,8 +41,9 @@ struct fenced_server {
     void load() const
     {
         for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
-                              &detail::inspect_script(), &detail::mark_script(),
-                              &detail::admit_script(), &detail::release_script()})
+                              &detail::fence_acquire_several_script(), &detail::fence_confirm_several_script(), &detail::inspect_script(),
+                              &detail::mark_script(), &detail::admit_script(), &detail::release_script(),
+                              &detail::acquire_several_script(), &detail::release_several_script()})
             BOOST_REQUIRE_EQUAL(server.command({"SCRIPT", "LOAD", std::string{s->text}}), s->sha1);
     }
     replication_info look() const { return replication_info{server.command({"INFO", "replication"})}; }
@@ -78,6 +79,24 @@ struct fenced_server {
         return call(detail::fence_extend_script(), {"redlock:node", "redlock:hw", "r", "r:fence"},
                     {id, "60000", replant ? "1" : "0", refresh ? "1" : "0", value, std::to_string(token), std::to_string(ttl)});
     }
+    // A lock of several keys.
+    static words keys_of(words const& names)
+    {
+        words all{"redlock:node", "redlock:hw"};
+        for (auto const& name : names) append(all, {name, name + ":fence"});
+        return all;
+    }
+    std::string acquire_all(words const& names, std::string const& value, std::int64_t floor = 0, std::int64_t block = 1,
+                            std::int64_t ttl = 20'000) const
+    {
+        return call(detail::fence_acquire_several_script(), keys_of(names),
+                    {id, value, std::to_string(ttl), std::to_string(floor), std::to_string(block), "60000"});
+    }
+    std::string confirm_all(words const& names, std::string const& value, std::int64_t token) const
+    {
+        return call(detail::fence_confirm_several_script(), keys_of(names), {id, value, std::to_string(token), "60000"});
+    }
+
     std::string mark(std::string const& fresh) const
     {
         return call(detail::mark_script(), {"redlock:node", "redlock:hw"}, {id, fresh});
