@@ -50,7 +50,8 @@ struct lock_options {
     /// How long `acquire()` waits at most, from its start. 1 ms to 365 days. Default: as long as it takes.
     std::optional<std::chrono::milliseconds> deadline{};
 
-    /// How often `acquire()` tries at most; 0: as often as it takes.
+    /// How often `acquire()` tries at most; 0: as often as it takes. With a number, an answer soon counts more than the lock: it does not
+    /// stand in line behind others of this client and waits for no news of the nodes, but tries again after each random delay.
     std::uint32_t attempts_max{0};
 
     /// The bounds of the random delay before the next try where waiting for a change makes no sense: the votes were split, too few

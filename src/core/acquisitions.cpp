@@ -147,11 +147,14 @@ acquisition::acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_
 {
 }
 
-void acquisition::on_alarm(time_point)
+void acquisition::on_alarm(time_point now)
 {
     auto const self = shared_from_this();
-    owner_.detach(*this);
-    owner_.finish(*this, errc::deadline_exceeded, {});
+    if (now >= deadline_) {
+        owner_.detach(*this);
+        return owner_.finish(*this, errc::deadline_exceeded, {});
+    }
+    if (!current_) owner_.try_now(*this, owner_.lines_.of(request_.what, now), now);
 }
 
 // Each lease has tokens of its own; those of the ones that it may be passed on to are reserved with them, up to a bound.
@@ -180,10 +183,7 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what)
     if (what->deadline_ != never) env_.set_alarm(*what, what->deadline_);
     line& in = lines_.of(what->request_.what, now);
     if (in.here() && nest(*what, in, now)) return;
-    if (what->request_.once) {
-        if (in.here()) return refuse_at_home(*what);
-        return next_attempt(*what, now);
-    }
+    if (what->is_impatient()) return try_now(*what, in, now);
     watch_for_self_wait(*what, in);
     in.join(what, now);
 }
@@ -204,8 +204,15 @@ bool acquisitions::nest(acquisition& what, line const& in, time_point now)
     return true;
 }
 
-// try_acquire() for what this client itself holds.
-void acquisitions::refuse_at_home(acquisition& what)
+void acquisitions::try_now(acquisition& what, line const& in, time_point now)
+{
+    if (in.here()) return refuse_at_home(what, now);
+    if (what.deadline_ != never) env_.set_alarm(what, what.deadline_);
+    next_attempt(what, now);
+}
+
+// What this client itself holds, the nodes need not be asked for.
+void acquisitions::refuse_at_home(acquisition& what, time_point now)
 {
     ++what.attempts_;
     ++env_.count.contended;
@@ -214,7 +221,15 @@ void acquisitions::refuse_at_home(acquisition& what)
         name_nodes(what);
         for (node_verdict& v : what.verdicts_) v.detail = "not asked: this client holds the lock";
     }
-    finish(what, errc::contended, {});
+    retry_later(what, errc::contended, now);
+}
+
+// An impatient acquisition was refused.
+void acquisitions::retry_later(acquisition& what, error_code why, time_point now)
+{
+    if (what.request_.once || what.attempts_ >= what.request_.options.attempts_max) return finish(what, why, {});
+    what.retry_at_ = now + what.next_delay(env_.jitter);
+    env_.set_alarm(what, std::min(what.retry_at_, what.deadline_));
 }
 
 // Whoever asks runs inside the scope that holds the lock.
@@ -317,9 +332,8 @@ void acquisitions::on_released(hold& lease)
 // An attempt was not won: what to do next.
 void acquisitions::fell_through(acquisition& what, attempt const& lost, error_code why, time_point now)
 {
-    auto const attempts_max = what.request_.options.attempts_max;
     if (what.stop_when_idle_) return finish(what, asio::error::operation_aborted, {});
-    if (what.request_.once || (attempts_max > 0 && what.attempts_ >= attempts_max)) return finish(what, why, {});
+    if (what.is_impatient()) return retry_later(what, why, now);
     what.line_->failed(lost, now);
 }
 

@@ -70,13 +70,16 @@ public:
 
     bool wants_tokens() const noexcept { return request_.options.fencing; }
 
+    // try_acquire() and attempts_max: an answer soon counts more than the lock. It stands in no line.
+    bool is_impatient() const noexcept { return request_.once || request_.options.attempts_max > 0; }
+
     // What its line asks.
     bool is_attempting() const noexcept { return current_ != nullptr; }
     bool takes_what_is_held(hold const& lease) const noexcept;
     duration next_delay(std::minstd_rand& random) { return delay_.next(random); }
     duration poll_interval() const noexcept { return request_.options.poll_interval; }
 
-    void on_alarm(time_point now) override;  // the deadline has passed
+    void on_alarm(time_point now) override;  // the deadline has passed, or the retry of an impatient one is due
 
 private:
     friend class acquisitions;
@@ -93,6 +96,7 @@ private:
     quorum::backoff delay_;
     time_point const started_;
     time_point deadline_;         // the far future without one
+    time_point retry_at_{};       // of an impatient one
     std::uint32_t attempts_{0};
     error_code last_outcome_;
     std::vector<node_verdict> verdicts_;  // of the last attempt, when the caller wants a report
@@ -132,7 +136,9 @@ private:
     friend class line;
 
     bool nest(acquisition& what, line const& in, time_point now);
-    void refuse_at_home(acquisition& what);
+    void try_now(acquisition& what, line const& in, time_point now);
+    void refuse_at_home(acquisition& what, time_point now);
+    void retry_later(acquisition& what, error_code why, time_point now);
     void watch_for_self_wait(acquisition const& what, line const& in);
     void next_attempt(acquisition& what, time_point now);
     void decided(attempt& a, quorum::acquire_outcome outcome, time_point now);

@@ -33,6 +33,7 @@ void line::join(std::shared_ptr<acquisition> const& who, time_point now)
     queue_.push_back(who);
     who->place_in_line_ = std::prev(queue_.end());
     who->line_ = this;
+    if (queue_.size() > 1 || here_) who->last_outcome_ = errc::contended;  // in case nothing else is ever learned
     if (queue_.size() > 1) return;
     patience_.begin(now);
     looked_ = false;
@@ -143,16 +144,20 @@ void line::act(time_point now)
 
 class line::look final : public voter {
 public:
-    look(std::shared_ptr<line> of, std::shared_ptr<attempt> along_with) : of_{std::move(of)}, along_with_{std::move(along_with)} {}
+    look(std::weak_ptr<line> of, std::shared_ptr<attempt> along_with) : of_{std::move(of)}, along_with_{std::move(along_with)} {}
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override
     {
-        of_->on_look(node, answer, along_with_ && along_with_->has_granted(node), now);
+        if (auto const asked = of_.lock()) asked->on_look(node, answer, along_with_ && along_with_->has_granted(node), now);
     }
-    bool wanted(std::size_t, time_point) const override { return !of_->queue_.empty(); }
+    bool wanted(std::size_t, time_point) const override
+    {
+        auto const asked = of_.lock();
+        return asked && !asked->empty();
+    }
 
 private:
-    std::shared_ptr<line> of_;
+    std::weak_ptr<line> of_;
     std::shared_ptr<attempt> along_with_;
 };
 
@@ -161,7 +166,7 @@ void line::ask_how_long(std::shared_ptr<attempt> const& along_with)
     in_.list(*this);
     command c{verb::watch, what->first(), {}, {}};
     c.others = what->others();
-    in_.env_.to_nodes->add({c, std::make_shared<look>(shared_from_this(), along_with)});
+    in_.env_.to_nodes->add({c, std::make_shared<look>(weak_from_this(), along_with)});
 }
 
 // `ours`: what the node keeps is from an attempt of our own. If that is not won it is undone, as if the key were free.

@@ -134,7 +134,7 @@ BOOST_FIXTURE_TEST_CASE(whoever_waits_gets_the_lock_when_it_is_free, three_nodes
         attempt_report report;
         lease second = co_await resource.acquire(report);
         BOOST_TEST(let_go);
-        BOOST_TEST(report.attempts > 1u);
+        BOOST_TEST(report.attempts == 0u);  // it was handed over
         BOOST_TEST(!report.outcome);
         BOOST_TEST(second.valid());
     });
@@ -152,7 +152,7 @@ BOOST_FIXTURE_TEST_CASE(waiting_has_a_deadline, three_nodes)
         BOOST_TEST(ec == errc::deadline_exceeded);
         BOOST_TEST(ec == condition::not_acquired);
         BOOST_TEST(report.outcome == errc::contended);
-        BOOST_TEST(report.attempts > 1u);
+        BOOST_TEST(report.attempts == 0u);  // there is nothing to ask the nodes
         BOOST_TEST(watch.ms() >= 299);
         BOOST_TEST(watch.ms() < 2'000);
         BOOST_TEST(held.valid());

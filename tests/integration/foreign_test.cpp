@@ -112,7 +112,7 @@ BOOST_FIXTURE_TEST_CASE(a_long_binary_value_without_expiry_is_refused_and_kept, 
         auto [ec, nothing] = co_await resource.acquire(report, asio::as_tuple);
         BOOST_TEST(ec == errc::deadline_exceeded);
         BOOST_TEST(report.outcome == errc::contended);
-        BOOST_TEST(report.attempts > 5u);
+        BOOST_TEST(report.attempts >= 1u);
         co_await nodes.drain();
         for (std::size_t i = 0; i < 3; ++i) {
             BOOST_TEST((value(i, "r") == theirs));

@@ -143,7 +143,7 @@ BOOST_FIXTURE_TEST_CASE(who_wakes_from_such_a_pause_asks_again, three_servers)
     BOOST_TEST(!released.ec);
     BOOST_TEST(first.valid());
     BOOST_TEST((first.at > 25s));
-    BOOST_TEST(first.report.attempts >= 3u);
+    BOOST_TEST(first.report.attempts >= 2u);
     BOOST_TEST(value_on(A) != one.prefix + "1");  // another attempt, another value
     BOOST_TEST(keys() == "111");
 }

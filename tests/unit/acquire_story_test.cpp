@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_late_grant_is_undone_behind_the_acquire)
     BOOST_TEST(log[0].value == log[1].value);
 }
 
-BOOST_AUTO_TEST_CASE(an_undo_goes_to_every_node_also_to_those_that_refused_or_timed_out)
+BOOST_AUTO_TEST_CASE(an_undo_goes_to_every_node_that_did_not_refuse_also_to_those_that_timed_out)
 {
     acquire_world w{5};
     w.nodes[0]->set("resource", "foreign");
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(an_undo_goes_to_every_node_also_to_those_that_refused_or_ti
     w.advance(1ms);
     w.nodes[2]->go_on();
     w.advance(1ms);
-    for (auto& n : w.nodes) BOOST_TEST(n->count(verb::release) == 1u);
+    for (std::size_t i = 0; i < 5; ++i) BOOST_TEST(w.nodes[i]->count(verb::release) == (i < 2 ? 0u : 1u));
     BOOST_TEST(w.keys() == 2u);
     BOOST_TEST(*w.nodes[0]->get("resource") == "foreign");
 }

@@ -79,7 +79,7 @@ redlock_mutant(loss_is_not_told "who waits for the loss of a lease is not told"
 redlock_mutant(max_hold_ignored "max_hold does not end a lease"
     FILE src/quorum/lease_machine.cpp FROM "return timing_.max_hold ? std::min(at, acquired_ + *timing_.max_hold) : at;" TO "return at;")
 redlock_mutant(deadline_ignored "acquire() goes on after its deadline"
-    FILE src/core/acquisitions.cpp FROM "if (what->deadline_ != never) env_.set_alarm" TO "if (what->deadline_ == never) env_.set_alarm")
+    FILE src/core/acquisitions.cpp FROM "    if (now >= deadline_) {" TO "    if (now >= never) {")
 
 # Tokens.
 redlock_mutant(one_round "a lease has the largest token of one round, and nobody confirms it"
