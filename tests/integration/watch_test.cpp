@@ -1,17 +1,13 @@
 // A node on a real server says when keys change: asked by hand, without a client.
-#include "node/redis_node.hpp"
 #include "support/cluster.hpp"
 #include "support/redis_server.hpp"
+#include "support/watching_node.hpp"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace redlock::testing {
@@ -22,90 +18,6 @@ using detail::batch;
 using detail::command;
 using detail::reply;
 using detail::verb;
-using keys = std::vector<std::string>;
-
-struct watching_node final : detail::node_listener {
-    explicit watching_node(std::string const& url) : node{strand, node_address::from_url(url), settings()}
-    {
-        node.start(0, self);
-        BOOST_REQUIRE(until([this] { return ups > 0; }));
-    }
-    ~watching_node()
-    {
-        node.stop();
-        until([this] { return stopped; });
-        io.run_for(1s);  // returns at once when nothing is left
-        BOOST_TEST(io.stopped());
-    }
-
-    static config settings()
-    {
-        config c;
-        c.reconnect_delay_min = 1ms;
-        c.reconnect_delay_max = 10ms;
-        return c;
-    }
-
-    void on_up(std::size_t, std::string const&, quorum::node_facts const& facts) override
-    {
-        ++ups;
-        id = facts.id;
-    }
-    void on_down(std::size_t, error_code, std::string const&) override { ++downs; }
-    void on_stopped(std::size_t) override { stopped = true; }
-    void on_changed(std::size_t, std::string_view key) override { changed.emplace_back(key); }
-
-    template <class Done>
-    bool until(Done done, std::chrono::milliseconds limit = 5s)
-    {
-        auto const end = std::chrono::steady_clock::now() + limit;
-        io.restart();
-        while (!done() && std::chrono::steady_clock::now() < end) io.run_one_for(10ms);
-        return done();
-    }
-
-    std::vector<reply> ask(batch const& work)
-    {
-        std::vector<reply> replies;
-        bool answered = false;
-        node.exec(work, id, replies, [&](error_code ec) { answered = !ec; });
-        BOOST_REQUIRE(until([&] { return answered; }));
-        return replies;
-    }
-    reply ask(command const& c)
-    {
-        batch work;
-        work.commands.push_back(c);
-        return ask(work).at(0);
-    }
-    reply watch(std::string const& key, keys const& others = {})
-    {
-        command c{verb::watch, key, {}, {}};
-        c.others = others;
-        return ask(c);
-    }
-
-    // What is said within the time that a push takes on a busy machine, or what was said as soon as so much was.
-    keys said(std::size_t at_least = 0)
-    {
-        if (at_least > 0) {
-            until([&] { return changed.size() >= at_least; });
-        } else {
-            until([] { return false; }, 150ms);
-        }
-        return std::exchange(changed, {});
-    }
-
-    asio::io_context io;
-    asio::strand<asio::any_io_executor> strand{io.get_executor()};
-    detail::redis_node node;
-    std::shared_ptr<detail::node_listener> self{this, [](detail::node_listener*) {}};
-    keys changed;
-    std::string id;
-    int ups{0};
-    int downs{0};
-    bool stopped{false};
-};
 
 struct one_server {
     long armed() const
