@@ -62,8 +62,8 @@ inline void set_push_sink(redis::connection& connection, node_sink& sink)
 }
 
 // Completes when there was a push, or several. The sink has had them then, in their place between the answers; what completes
-// here is only their count. It has to be asked for: with 256 pushes not received (measured with 1.88: at the 257th) Boost.Redis
-// reads nothing any more, no answers either.
+// here is only their count. It has to be asked for: after the 257th push that nobody has received, Boost.Redis (1.88 to
+// 1.92) reads nothing any more, no answers either.
 template <class Executor, class Handler>
 void receive_pushes(redis::connection& connection, Executor const& executor, Handler handler)
 {

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(the_majority_of_four_is_three)
 BOOST_FIXTURE_TEST_CASE(whoever_waits_gets_the_lock_when_it_is_free, three_nodes)
 {
     run([&]() -> asio::awaitable<void> {
-        lock const resource{nodes, "r", {.ttl = 20s, .retry_delay_max = 50ms}};
+        lock const resource{nodes, "r", {.ttl = 20s, .max_local_hold = 10s}};
         lease first = co_await resource.acquire();
         auto executor = co_await asio::this_coro::executor;
         bool let_go = false;

@@ -4,6 +4,7 @@
 #include "support/fenced_server.hpp"
 #include "support/redis_model.hpp"
 #include "support/redis_server.hpp"
+#include "support/watching_node.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -12,9 +13,11 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace redlock::testing {
 namespace {
@@ -319,6 +322,96 @@ struct both_with_tokens {
     static std::string named(verb what, bool several) { return std::to_string(static_cast<int>(what)) + (several ? " several " : " one "); }
 };
 
+// A watching client and others. Keys that have expired stay until somebody looks, so that it is known who does.
+struct both_that_say_what_changes {
+    redis_server server{redis_server_options{.arguments = {"--enable-debug-command", "yes"}}};
+    resp_client others{loopback::ipv4, server.port(), 60s};
+    watching_node ours{server.url()};
+    redis_model model;
+    time_point now{1h};
+    std::set<std::string, std::less<>> watched;
+    bool own_command{false};
+    keys said;  // by the model
+    std::map<std::string, int> seen;
+
+    both_that_say_what_changes()
+    {
+        BOOST_REQUIRE_EQUAL(others.ask({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}).text, "OK");
+        model.on_change = [this](std::string_view key) {
+            if (key.empty()) {
+                watched.clear();
+                said.emplace_back();
+            } else if (watched.erase(std::string{key}) > 0 && !own_command) {
+                said.emplace_back(key);
+            }
+        };
+    }
+
+    // A command of the watching client. What was pushed before is there with its answer.
+    void we_ask(command const& c)
+    {
+        own_command = true;
+        auto const modelled = model.execute(c, now);
+        own_command = false;
+        auto const real = ours.ask(c);
+        BOOST_REQUIRE((real.vote == modelled.vote));
+        if (c.what == verb::watch) {
+            BOOST_REQUIRE(real.watching);
+            compare(real.expires_in, modelled.expires_in);
+            watched.emplace(c.key);
+            watched.insert(c.others.begin(), c.others.end());
+        }
+        while (ours.io.poll_one() > 0) {}
+        BOOST_REQUIRE(ours.changed == said);
+        for (auto const& key : said) ++seen[key.empty() ? "all" : "one"];
+        ours.changed.clear();
+        said.clear();
+    }
+
+    // The real server's clock goes on.
+    static void compare(std::optional<std::chrono::milliseconds> real, std::optional<std::chrono::milliseconds> modelled)
+    {
+        BOOST_REQUIRE(real.has_value() == modelled.has_value());
+        if (!real || *real == *modelled) return;
+        BOOST_REQUIRE((*modelled != detail::never_expires && *real < *modelled && *real > *modelled - 60s));
+    }
+
+    void others_ask(std::size_t what, std::string const& key)
+    {
+        auto const ttl = std::to_string(long_ttl.count());
+        auto const* const held = model.find(key, now);
+        switch (what) {
+        case 0:
+            others.ask({"SET", key, "theirs", "PX", ttl});
+            return model.set(key, "theirs", long_ttl, now);
+        case 1:
+            others.ask({"SET", key, "theirs"});
+            return model.set(key, "theirs", {}, now);
+        case 2:
+            others.ask({"DEL", key});
+            return model.del(key);
+        case 3:
+            others.ask({"PEXPIRE", key, ttl});
+            model.execute({verb::extend, key, held ? std::string{held->value} : "nobody's", long_ttl}, now);
+            return;
+        case 4:
+            others.ask({"SET", key, "theirs", "PX", "1"});
+            model.set(key, "theirs", 1ms, now);
+            std::this_thread::sleep_for(3ms);
+            now += 3ms;
+            ++seen["expired"];
+            return;
+        case 5:
+            others.ask({"GET", key});  // looks, and finds what has expired
+            model.execute({verb::release, key, "nobody's", {}}, now);
+            return;
+        default:
+            others.ask({"FLUSHALL"});
+            return model.flush_all();
+        }
+    }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(model)
@@ -382,6 +475,30 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
             BOOST_TEST((happened(what, "granted") > 50 && happened(what, "refused") > 50));
     }
     BOOST_TEST(seen["planted in part"] > 50);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_same_changes_are_said, both_that_say_what_changes)
+{
+    keys const names{"a", "b", "c"};
+    std::array const values{"ours", "theirs"};
+    constexpr std::array verbs{verb::watch, verb::watch, verb::watch, verb::watch, verb::acquire, verb::extend, verb::release};
+    std::minstd_rand random{13};
+    auto const below = [&](std::size_t n) { return random() / 7 % n; };
+    for (int i = 0; i < 3'000; ++i) {
+        BOOST_TEST_CONTEXT("step " << i)
+        {
+            std::string const name = names[below(2)];
+            command c{verbs[below(verbs.size())], name, values[below(2)], long_ttl};
+            if (c.what == verb::watch) c.others = std::span{names}.subspan(2, below(2));
+            we_ask(c);
+            auto const many = below(4);
+            for (std::size_t n = 0; n < many; ++n) {
+                std::string const key = names[below(3)];
+                others_ask(below(50) == 0 ? 6 : below(6), key);
+            }
+        }
+    }
+    for (std::string const what : {"one", "all", "expired"}) BOOST_TEST(seen[what] > 50, what);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_extension_sets_the_whole_ttl_again, both)

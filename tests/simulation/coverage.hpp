@@ -24,6 +24,8 @@ struct coverage {
     count not_admitted, vote_dropped, quarantine, admission, admission_repeated, founding, stranded;
     // Scopes.
     count scope_finished, scope_cancelled, scope_cancelled_by_caller, scope_cancelled_while_releasing, body_outlived_lease, body_threw;
+    // Waiting.
+    count push, push_lost;
     // Ends.
     count client_destroyed, client_cancelled, process_killed;
     // Faults.
@@ -84,6 +86,8 @@ struct coverage {
             {"scope cancelled while it releases", &c::scope_cancelled_while_releasing},
             {"body outlived its lease", &c::body_outlived_lease},
             {"body threw", &c::body_threw},
+            {"push", &c::push},
+            {"push lost", &c::push_lost},
             {"client destroyed at work", &c::client_destroyed},
             {"client cancelled at work", &c::client_cancelled},
             {"process killed", &c::process_killed},

@@ -63,6 +63,7 @@ detail::command link::command_copy::request() const
     c.key = key;
     c.value = value;
     c.id = id;
+    c.others = others;
     return c;
 }
 
@@ -153,7 +154,9 @@ void link::arrive(message_ptr const& m)
             look(*m);
             return answer(m);
         }
-        // NOSCRIPT for some: the client loads the scripts and sends those again.
+        // NOSCRIPT for some: the client loads the scripts and sends those again, and whatever watches behind them.
+        for (std::size_t i = 0; i < m->commands.size(); ++i)
+            if (m->commands[i].what.what == verb::watch) m->answers[i] = {};
         ++universe_.covered->noscript;
         universe_.after(delay() + delay(), [this, m] {
             if (m->connection != connection_) return;
@@ -177,9 +180,54 @@ void link::execute(message& m, std::size_t upto, bool of_nobody)
     for (std::size_t i = 0; i < upto; ++i) {
         auto const& c = m.commands[i];
         if (m.answers[i].vote != vote::pending || (c.is_script() && !to_.knows_scripts())) continue;
+        own_command_ = !of_nobody;
         m.answers[i] = to_.execute(c.request(), m.learned, of_nobody);
+        own_command_ = false;
+        if (c.what.what == verb::watch && m.answers[i].vote == vote::granted && !of_nobody && may_watch) {
+            m.answers[i].watching = true;
+            watch(c);
+        }
         universe_.mix(static_cast<std::uint64_t>(m.answers[i].vote) + 16 * to_.index() + 256 * m.answers[i].counter);
     }
+}
+
+void link::watch(command_copy const& c)
+{
+    has_watched_ = true;
+    watched_.insert(c.key);
+    watched_.insert(c.others.begin(), c.others.end());
+    to_.say_expiry_of(c.key);
+    for (std::string const& key : c.others) to_.say_expiry_of(key);
+}
+
+// Redis says a change once, to all who watch the key but the one whose command it was; and to everybody, when all keys go. (To who
+// never watched as well; that is left out, so that nothing depends on it where nobody waits.)
+void link::on_change(std::string_view key)
+{
+    if (key.empty()) {
+        watched_.clear();
+        if (has_watched_) push(key);
+        return;
+    }
+    auto const it = watched_.find(key);
+    if (it == watched_.end()) return;
+    watched_.erase(it);
+    if (!own_command_) push(key);
+}
+
+void link::push(std::string_view key)
+{
+    auto const percent = universe_.weather.push_lost_percent;
+    if (percent > 0 && universe_.chance.percent(percent)) {
+        ++universe_.covered->push_lost;
+        return;
+    }
+    auto const m = std::make_shared<message>();
+    m->changed = key;
+    m->connection = connection_;
+    to_.when_it_runs([this, m] {
+        if (m->connection == connection_) send_back(m, delay());
+    });
 }
 
 // The end of a message: what votes with tokens, votes only if it is the server that the client has learned.
@@ -197,6 +245,11 @@ void link::answer(message_ptr const& m)
 {
     if (universe_.records) universe_.records->answered(m->record, universe_.now(), m->answers);
     auto const takes = next_delay_back ? *std::exchange(next_delay_back, {}) : delay();
+    send_back(m, takes);
+}
+
+void link::send_back(message_ptr const& m, duration takes)
+{
     last_answer_ = std::max(last_answer_ + 1ns, universe_.now() + takes);
     answers_.push_back(m);
     universe_.at(last_answer_, [this, m] {
@@ -218,6 +271,12 @@ void link::let_out()
 
 void link::deliver(message_ptr const& m)
 {
+    if (m->changed) {
+        ++universe_.covered->push;
+        return tell([listener = listener_, index = index_, m] {
+            if (auto const l = listener.lock()) l->on_changed(index, *m->changed);
+        });
+    }
     if (universe_.records) universe_.records->delivered(m->record, universe_.now());
     line_.erase(std::find(line_.begin(), line_.end(), m));
     tell([m] {
@@ -241,6 +300,7 @@ void link::haunt(message_ptr const& m, std::size_t upto, duration when)
 std::size_t link::bytes(command_copy const& c) noexcept
 {
     // RESP: a SET with five arguments, or an EVALSHA with the 40 digits of a script.
+    if (c.what.what == verb::watch) return 58 * (1 + c.others.size()) + c.key.size();  // with CLIENT CACHING YES
     return (c.is_script() ? 88 : 52) + c.key.size() + c.value.size();
 }
 
@@ -255,7 +315,7 @@ void link::cut()
     // Of what had not arrived yet, everything up to some byte still does.
     auto& chance = universe_.chance;
     auto const lost = std::exchange(line_, {});
-    answers_.clear();
+    forget_watches();
     auto const scripted = std::exchange(next_cut_leaves, {});
     std::size_t requests = 0;
     std::size_t total = 0;
@@ -289,6 +349,16 @@ void link::cut()
         if (l && !down_first) l->on_down(index, errc::node_unreachable, "the connection was cut");
     });
     try_again();
+}
+
+// They go with their connection, and so do pushes that are on their way.
+void link::forget_watches()
+{
+    for (auto const& m : answers_)
+        if (m->changed) ++universe_.covered->push_lost;
+    answers_.clear();
+    watched_.clear();
+    has_watched_ = false;
 }
 
 bool link::quiet() const noexcept
@@ -374,7 +444,7 @@ void link::abandon()
         auto const handler = std::move(m->handler);
         if (!m->arrived && m->arrives > universe_.now()) haunt(m, m->commands.size(), m->arrives);
     }
-    answers_.clear();
+    forget_watches();
     listener_.reset();
     strand_ = {};
 }

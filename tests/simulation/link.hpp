@@ -14,8 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +70,13 @@ public:
     };
     std::optional<leftovers> next_cut_leaves;
 
+    // The server may not say what changes, as when its rules forbid CLIENT TRACKING.
+    bool may_watch{true};
+    bool is_watching(std::string_view key) const { return watched_.contains(key); }
+
+    // A key has changed on the server. Empty: all are gone.
+    void on_change(std::string_view key);
+
     std::size_t outstanding() const noexcept { return line_.size(); }
 
     // Nothing is on its way but questions of those who wait for a node's admission: they go on asking.
@@ -77,25 +86,33 @@ private:
     class front_node;
     // Bytes on the wire belong to nobody: the sender may be gone when they are executed.
     struct command_copy {
-        explicit command_copy(detail::command const& c) : what{c}, key{c.key}, value{c.value}, id{c.id} {}
+        explicit command_copy(detail::command const& c)
+            : what{c}, key{c.key}, value{c.value}, id{c.id}, others(c.others.begin(), c.others.end())
+        {
+        }
         detail::command request() const;
-        bool is_script() const noexcept { return what.what != detail::verb::acquire || what.fenced; }
+        bool is_script() const noexcept
+        {
+            return what.what != detail::verb::watch && (what.what != detail::verb::acquire || what.fenced);
+        }
 
         detail::command what;
         std::string key;
         std::string value;
         std::string id;
+        std::vector<std::string> others;
     };
     struct message {
+        std::optional<std::string> changed;  // a push: not asked for, so most of the rest means nothing
         std::vector<command_copy> commands;
         std::string learned;   // the id that it is bound to
         bool has_look{false};  // behind the commands, at the server itself
         std::vector<detail::reply> answers;
-        std::vector<detail::reply>* replies;
+        std::vector<detail::reply>* replies{nullptr};
         detail::exec_handler handler;
-        std::uint64_t connection;
-        std::uint32_t number;
-        duration sent;
+        std::uint64_t connection{0};
+        std::uint32_t number{0};
+        duration sent{};
         duration arrives{duration::max()};
         bool due_there{false};  // its bytes could be at the server
         bool arrived{false};
@@ -115,6 +132,10 @@ private:
     void let_in();
     void arrive(message_ptr const& m);
     void execute(message& m, std::size_t upto, bool of_nobody);
+    void watch(command_copy const& c);
+    void push(std::string_view key);
+    void send_back(message_ptr const& m, duration takes);
+    void forget_watches();
     void look(message& m);
     void answer(message_ptr const& m);
     void let_out();
@@ -142,7 +163,10 @@ private:
     duration last_arrival_{};
     duration last_answer_{};
     std::deque<message_ptr> line_;  // sent on this connection and not answered yet
-    std::deque<message_ptr> answers_;  // on their way back
+    std::deque<message_ptr> answers_;  // and pushes, on their way back
+    std::set<std::string, std::less<>> watched_;  // on this connection
+    bool has_watched_{false};
+    bool own_command_{false};  // is being executed
     std::string name_;
 };
 

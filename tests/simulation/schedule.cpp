@@ -127,6 +127,7 @@ private:
         w.ghost_delay_max = 2 * ttl;
         if (calm_) return;
         if (storm_ || chance_.one_in(2)) w.slow_percent = 1 + chance_.below(storm_ ? 40 : 20);
+        w.push_lost_percent = w.slow_percent;
         w.slow_max = chance_.one_in(8) ? 2 * ttl : ttl / 10;
         if (storm_ && !rules_.assumes().keys_kept) w.evicted_percent = 1 + chance_.below(30);
         if (chance_.one_in(storm_ ? 2 : 4)) w.duplicate_percent = 1 + chance_.below(10);
@@ -156,6 +157,7 @@ private:
         u_.after(4 * stage_.usual.ttl, [this] { see_whether_it_is_stranded(); });
         u_.pause_one_in = 0;
         u_.weather.slow_percent = 0;
+        u_.weather.push_lost_percent = 0;
         u_.weather.evicted_percent = 0;
         u_.weather.duplicate_percent = 0;
     }

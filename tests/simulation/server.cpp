@@ -42,7 +42,41 @@ char const* to_string(keeps what) noexcept
 
 server::server(universe& in, std::size_t index, machine_clock const& clock) : wall{clock}, universe_{in}, index_{index}
 {
+    memory.on_change = [this](std::string_view key) { on_change(key); };
     become_another();
+}
+
+void server::on_change(std::string_view key)
+{
+    for (auto const& l : universe_.links())
+        if (&l->to() == this) l->on_change(key);
+}
+
+bool server::is_watched(std::string_view key) const
+{
+    auto const& links = universe_.links();
+    return std::any_of(links.begin(), links.end(), [&](auto const& l) { return &l->to() == this && l->is_watching(key); });
+}
+
+// Redis looks for such keys ten times a second.
+void server::say_expiry_of(std::string const& key)
+{
+    auto const* const e = memory.stored(key);
+    if (!e || !e->expires || !is_watched(key)) return;
+    auto const noticed = wall.when(memory.gone_at(*e)) + universe_.chance.scaled(universe_.weather.expiry_noticed_max);
+    auto const when = std::max(noticed, universe_.now() + 1ns);
+    auto const [look, is_first] = looks_.try_emplace(key, when);
+    if (!is_first && look->second <= when) return;
+    look->second = when;
+    universe_.at(when, [this, key, when] {
+        auto const due = looks_.find(key);
+        if (due == looks_.end() || due->second != when) return;
+        looks_.erase(due);
+        when_it_runs([this, key] {
+            memory.expire(time());
+            say_expiry_of(key);  // it may have been extended, or the clock set back
+        });
+    });
 }
 
 void server::begin_admitted(std::chrono::milliseconds max_ttl, testing::token_number high_water)
@@ -56,7 +90,7 @@ time_point server::time() const noexcept { return wall.at(universe_.now()); }
 // Why it does not do as it is told.
 std::optional<reply> server::refusal(command const& c)
 {
-    if (complains_ != complaint::loading && c.what == verb::inspect) return {};
+    if (complains_ != complaint::loading && (c.what == verb::inspect || c.what == verb::watch)) return {};
     switch (complains_) {
     case complaint::none: break;
     case complaint::loading: return error_reply("LOADING Redis is loading the dataset in memory");
@@ -192,6 +226,7 @@ void server::lose(keeps what)
     memory.id = now.id;
     memory.master = now.master;
     memory.expires_early = now.expires_early;
+    memory.on_change = now.on_change;
     for (auto& e : memory.entries(time())) memory.find(e.key, time())->of_nobody = true;  // its owner may have let go since
 }
 

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +49,9 @@ public:
     // Executes a command now, or says why not. `learned`: the id that the sender has learned. `of_nobody`: the sender cannot know
     // that it got here.
     detail::reply execute(detail::command const& c, std::string_view learned, bool of_nobody);
+
+    // Says when this key has expired, if it does, and is still there and watched.
+    void say_expiry_of(std::string const& key);
 
     // Does `f` now, or when the server goes on.
     void when_it_runs(event f);
@@ -89,6 +94,8 @@ private:
     void count(detail::command const& c, detail::reply const& answer, bool was_there, bool was_admitted);
     void evict(std::string_view key);
     void lose(keeps what);
+    void on_change(std::string_view key);
+    bool is_watched(std::string_view key) const;
     void become_another();
 
     universe& universe_;
@@ -102,6 +109,7 @@ private:
     std::array<std::string, 2> last_admission_text_;
     std::size_t lives_{0};
     std::vector<event> inbox_;
+    std::map<std::string, duration, std::less<>> looks_;  // when it is going to look whether a watched key has expired
 };
 
 }  // namespace redlock::simulation

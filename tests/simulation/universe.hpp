@@ -49,6 +49,8 @@ struct network_weather {
     duration reconnect_max{50ms};
     std::size_t evicted_percent{0};   // of requests with tokens that find the key gone
     duration notices_after_max{1s};   // until a client gives up a connection that is silent
+    std::size_t push_lost_percent{0}; // of pushes, without the loss of their connection
+    duration expiry_noticed_max{100ms};  // how long a server may take to say that a key has expired
 };
 
 class universe {
