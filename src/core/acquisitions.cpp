@@ -196,7 +196,7 @@ bool acquisitions::nest(acquisition& what, line const& in, time_point now)
     bool const enough = lease.tokens.fenced || !options.fencing;
     if (options.owner == owner_id{} || lease.holders.empty() || lease.holders.front()->by != options.owner || !enough) return false;
     if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
-    auto const inner = lease.add_nested(what.core_);
+    auto const inner = lease.add_nested();
     inner->scope = what.request_.scope;
     ++env_.count.acquired;
     ++env_.count.nested;
@@ -262,7 +262,7 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     auto const& options = what.request_.options;
     tokens_wanted const tokens = what.tokens();
     quorum::turn_limits const limits{options.max_handoffs, options.max_local_hold};
-    auto const h = std::make_shared<hold>(what.request_.what, env_.fresh_value(), what.timing_, tokens, limits);
+    auto const h = std::make_shared<hold>(what.core_, what.request_.what, env_.fresh_value(), what.timing_, tokens, limits);
     h->refreshed = now;
     auto const a = std::make_shared<attempt>(*this, what, h, now);
     h->may_live_until(now + 2 * what.timing_.ttl);  // it may wait in a node's queue for as long as it would be valid
@@ -302,7 +302,7 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
 
 void acquisitions::give(acquisition& what, hold& lease)
 {
-    auto const to = lease.add_holder(what.core_, env_.to_nodes->nodes());
+    auto const to = lease.add_holder(env_.to_nodes->nodes());
     to->by = what.request_.options.owner;
     to->scope = what.request_.scope;
     ++env_.count.acquired;

@@ -46,7 +46,7 @@ struct tokens_wanted {
 // A lease object's share in a hold.
 class holder final : public lease_state {
 public:
-    holder(std::shared_ptr<core> from, std::shared_ptr<hold> in);
+    explicit holder(std::shared_ptr<hold> in);
 
     std::shared_ptr<hold> const of;
     owner_id by{};
@@ -59,11 +59,13 @@ public:
 
 class hold final : public alarm, public std::enable_shared_from_this<hold> {
 public:
-    hold(std::shared_ptr<resource const> of, std::string fresh_value, quorum::timing const& t, tokens_wanted k, quorum::turn_limits l)
-        : what{std::move(of)}, value{std::move(fresh_value)}, times{t}, tokens{k}, limits{l}
+    hold(std::shared_ptr<core> from, std::shared_ptr<resource const> of, std::string fresh_value, quorum::timing const& t, tokens_wanted k,
+         quorum::turn_limits l)
+        : owner{std::move(from)}, what{std::move(of)}, value{std::move(fresh_value)}, times{t}, tokens{k}, limits{l}
     {
     }
 
+    std::shared_ptr<core> const owner;  // which therefore lives as long as anything of this is on its way
     std::shared_ptr<resource const> const what;
     std::string const value;
     quorum::timing const times;
@@ -101,8 +103,8 @@ public:
     bool is_lease() const noexcept { return phase == state::held; }
 
     // A lease object for it. The tokens of the next block are its own; those of a nested one are not.
-    std::shared_ptr<holder> add_holder(std::shared_ptr<core> from, std::size_t nodes);
-    std::shared_ptr<holder> add_nested(std::shared_ptr<core> from);
+    std::shared_ptr<holder> add_holder(std::size_t nodes);
+    std::shared_ptr<holder> add_nested();
     void remove(holder const& who) noexcept
     {
         std::erase_if(holders, [&](auto const& h) { return h.get() == &who; });
@@ -150,7 +152,7 @@ private:
     std::uint32_t shown_nodes{0};
 };
 
-inline holder::holder(std::shared_ptr<core> from, std::shared_ptr<hold> in) : lease_state{std::move(from), in->what}, of{std::move(in)} {}
+inline holder::holder(std::shared_ptr<hold> in) : lease_state{in->owner, in->what}, of{std::move(in)} {}
 
 }  // namespace redlock::detail
 

@@ -28,10 +28,10 @@ void hold::on_alarm(time_point now)
     keeper->tend(*this, now);
 }
 
-std::shared_ptr<holder> hold::add_holder(std::shared_ptr<core> from, std::size_t nodes)
+std::shared_ptr<holder> hold::add_holder(std::size_t nodes)
 {
     assert(has_tokens_for_another());
-    auto const h = std::make_shared<holder>(std::move(from), shared_from_this());
+    auto const h = std::make_shared<holder>(shared_from_this());
     h->nodes = static_cast<std::uint32_t>(nodes);
     if (tokens.fenced) {
         h->token.store(next_token, std::memory_order_relaxed);
@@ -43,11 +43,11 @@ std::shared_ptr<holder> hold::add_holder(std::shared_ptr<core> from, std::size_t
     return h;
 }
 
-std::shared_ptr<holder> hold::add_nested(std::shared_ptr<core> from)
+std::shared_ptr<holder> hold::add_nested()
 {
     assert(!holders.empty());
     holder const& outer = *holders.front();
-    auto const h = std::make_shared<holder>(std::move(from), shared_from_this());
+    auto const h = std::make_shared<holder>(shared_from_this());
     h->nodes = outer.nodes;
     h->token.store(outer.token.load(std::memory_order_relaxed), std::memory_order_relaxed);
     h->last_token = h->token;

@@ -27,6 +27,14 @@ OPTIONS = {  # name: (default, meaning)
     "at_once": (0, "1: the trailing check in the same step as the script: fewer states, same verdicts (see vote_arrives)"),
     "trailing_wait": (1, "0, mutant: votes count before that last reply is seen"),
     "bound_id": (1, "0, mutant: an attempt goes on with a new id when it learns of one between its messages"),
+    "resources": (1, "2: attempts want one of two resources, or both: several.py; the options below are for it"),
+    "wants": (0, "what the attempts want, a digit each: 1, 2, or 3 for both; 0: anything"),
+    "repeats": (0, "1: an acquire that finds its value everywhere answers again"),
+    "even": (1, "0, mutant: also when its counters differ, with the larger one"),
+    "forgets": (0, "a counter may be gone, and reads as the high-water mark: the other one, or this, which other names have reached"),
+    "token_of_first": (0, "1, mutant: the token is a step above the first resource's counter"),
+    "key_of_first": (0, "1, mutant: confirm compares the first resource's value only"),
+    "part_counts": (0, "1, mutant: an extension that renewed one of two keys is a vote"),
     "sorted": (1, "0: no symmetry reduction between nodes (larger, but a trail is easier to read)"),
     "reach": (0, "1: instead of the promises, claim that not all attempts complete (with losses: never using the admitted node)"),
 }
@@ -158,8 +166,8 @@ class Writer:
 
     def declare(self):
         pairs = self.attempts * self.nodes
-        self.say(f"byte key[{self.nodes}];            /* whose value the key has; 0: nobody's */")
-        self.say(f"byte counter[{self.nodes}];")
+        self.say(f"byte key[{self.nodes * self.resources}];            /* whose value the key has; 0: nobody's */")
+        self.say(f"byte counter[{self.nodes * self.resources}];")
         self.say(f"byte stage[{self.attempts}];")
         self.say(f"byte token[{self.attempts}];")
         self.say(f"byte before[{self.attempts}];      /* for the check: the largest token complete when the attempt began */")

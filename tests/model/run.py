@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True      # leave no __pycache__ next to the sources
 from fence_model import Model  # noqa: E402
+from several import Several  # noqa: E402
 
 HOLDS, VIOLATION = "holds", "violation found"
 DEPTH = 20000           # steps of one run; a model has a few dozen, and a search that gets there is reported as incomplete
@@ -79,6 +80,20 @@ TABLE = [
     mutant("extend-no-guard", "mutant: extension without guard", extensions=1, extend_guard=0),
     mutant("replant-no-guard", "mutant: replant without guard", extensions=1, replant=1, replant_guard=0),
 
+    "Several resources: two of them; attempts want one, the other or both",
+    holds("both-two", "2 attempts that want anything; counters gone, acquires again", resources=2, forgets=3, repeats=1, large=True),
+    holds("both-333", "3 attempts that want both", resources=2, attempts=3, wants=333, large=True),
+    holds("both-313", "3 attempts: both, the first, both", resources=2, attempts=3, wants=313, large=True),
+    holds("both-132", "3 attempts: the first, both, the second", resources=2, attempts=3, wants=132, large=True),
+    holds("both-123", "3 attempts: the first, the second, both", resources=2, attempts=3, wants=123, large=True),
+    holds("both-replant", "2 attempts, extension and replant, each key for itself", resources=2, extensions=1, replant=1, large=True),
+    mutant("both-reach", "sanity: both attempts can complete", resources=2, wants=33, reach=1),
+    mutant("both-no-guard", "mutant: no guard", resources=2, guard=0),
+    mutant("token-of-first", "mutant: token above the first resource's counter only", resources=2, token_of_first=1),
+    mutant("key-of-first", "mutant: confirm compares the first value only", resources=2, key_of_first=1, attempts=3, large=True),
+    mutant("uneven", "mutant: repeated acquire answers the larger of two counters", resources=2, forgets=3, repeats=1, even=0),
+    mutant("part-counts", "mutant: an extension of one of two keys is a vote", resources=2, extensions=1, replant=1, part_counts=1),
+
     "Memory loss and admission (drain, catch-up from ceil(N/2) intact nodes)",
     holds("loss", "a node loses its memory, 2 attempts", losses=1),
     holds("loss-three", "the same, 3 attempts", losses=1, attempts=3, large=True),
@@ -121,7 +136,8 @@ def run(command, folder, **more):
 def check(row):
     """Writes, translates, compiles and searches one model, in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="fence_model_") as folder:
-        Path(folder, "fence.pml").write_text(Model(**row.options).text())
+        model = Several if row.options.get("resources") == 2 else Model
+        Path(folder, "fence.pml").write_text(model(**row.options).text())
         translated = run(["spin", "-a", "fence.pml"], folder)
         if translated.returncode != 0 or not Path(folder, "pan.c").exists():
             return Outcome("spin: " + last_line(translated))
