@@ -91,6 +91,15 @@ public:
         return start(&report, true, token);
     }
 
+    // For with_lock: `asker` waits, and the body will run on `scope`.
+    template <class CompletionToken>
+    auto acquire_for(asio::any_io_executor asker, asio::any_io_executor scope, CompletionToken&& token) const
+    {
+        return asio::async_initiate<CompletionToken, void(error_code, lease)>(
+            detail::initiate_acquire{core_, detail::acquire_request{what_, options_, nullptr, false, std::move(asker), std::move(scope)}},
+            token);
+    }
+
 private:
     lock(client const& owner, detail::resource what, lock_options const& options);
 
@@ -98,7 +107,7 @@ private:
     auto start(attempt_report* report, bool once, CompletionToken& token) const
     {
         return asio::async_initiate<CompletionToken, void(error_code, lease)>(
-            detail::initiate_acquire{core_, detail::acquire_request{what_, options_, report, once}}, token);
+            detail::initiate_acquire{core_, detail::acquire_request{what_, options_, report, once, {}, {}}}, token);
     }
 
     std::shared_ptr<detail::core> core_;

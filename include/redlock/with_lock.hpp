@@ -22,6 +22,9 @@ namespace redlock {
 /// body that ignores cancellation outlives its lease, which `client::status()` counts as an overrun. After such an end the
 /// scope throws `errc::lease_lost` whatever the body returned.
 ///
+/// To acquire the same lock again inside the body, through this client and without `lock_options::owner`, is to wait for oneself; with a
+/// deadline it ends. `client_counters::self_waits` counts what could be seen of it.
+///
 /// Preconditions: the calling coroutine has an executor whose context is running.
 /// Lifetimes: copies the lock; the body is moved in and lives until the scope ends. With g++ 12, write the body as a named
 /// lambda and `std::move` it: that compiler destroys a lambda temporary with captures twice inside a `co_await` expression. If
@@ -40,7 +43,7 @@ asio::awaitable<detail::scope_result_t<Body, lease&>> with_lock(lock resource, B
     auto const caller = co_await asio::this_coro::executor;
     detail::body_result<detail::scope_result_t<Body, lease&>> result;
     auto scope = asio::co_spawn(asio::make_strand(caller),
-                                detail::run_scope<Body>(std::move(resource), std::move(body), result), asio::use_awaitable);
+                                detail::run_scope<Body>(std::move(resource), std::move(body), caller, result), asio::use_awaitable);
     co_await std::move(scope);
     co_return result.take();
 }

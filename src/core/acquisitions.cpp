@@ -306,6 +306,7 @@ void acquisitions::give(acquisition& what, hold& lease)
     to->by = what.request_.options.owner;
     to->scope = what.request_.scope;
     ++env_.count.acquired;
+    what.last_outcome_ = {};
     finish(what, {}, redlock::lease{to});
 }
 

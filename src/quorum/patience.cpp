@@ -22,6 +22,7 @@ void patience::begin(time_point at) noexcept
 void patience::attempting() noexcept
 {
     free_at_.fill(never);
+    known_.reset();
     watching_.reset();
 }
 
@@ -36,30 +37,29 @@ void patience::on_look(std::size_t node, time_point now, std::optional<time_poin
 {
     assert(node < nodes_);
     free_at_[node] = free_at.value_or(now);
+    known_.set(node);
     watching_.set(node, watching);
     rely_on_nodes(now);
 }
 
-// When somebody holds it, and it will be known when that is over, the random delay is not needed. A key that never goes by itself
-// counts as known, too, if its node tells of changes.
+// When a majority says that somebody holds it, and until when, the random delay is not needed.
 void patience::rely_on_nodes(time_point now) noexcept
 {
-    auto const known = static_cast<std::size_t>(std::count_if(free_at_.begin(), free_at_.end(), [](time_point t) { return t != never; }));
-    bool const enough = known >= majority(nodes_) || is_told();
-    if (enough && majority_free_at() > now) retry_at_ = never;
+    if (known_.count() >= majority(nodes_) && majority_free_at() > now) retry_at_ = never;
 }
 
 void patience::on_changed(std::size_t node, time_point now) noexcept
 {
     assert(node < nodes_);
     free_at_[node] = std::min(free_at_[node], now);
-    watching_.reset(node);
+    known_.set(node);
 }
 
 void patience::on_silence(std::size_t node) noexcept
 {
     assert(node < nodes_);
     free_at_[node] = never;
+    known_.reset(node);
     watching_.reset(node);
 }
 

@@ -65,8 +65,9 @@ private:
     void rely_on_nodes(time_point now) noexcept;
 
     std::size_t nodes_;
-    std::array<time_point, nodes_max> free_at_{};  // by itself, or since; max: not known
-    std::bitset<nodes_max> watching_;
+    std::array<time_point, nodes_max> free_at_{};  // by itself, or since; max: not by itself, or not known
+    std::bitset<nodes_max> known_;
+    std::bitset<nodes_max> watching_;  // until the next look: what has changed once is taken to be free
     time_point retry_at_;  // max: wait for the nodes instead
     time_point poll_if_told_;
     time_point poll_if_not_;

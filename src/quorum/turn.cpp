@@ -17,9 +17,7 @@ constexpr std::uint32_t slots_max = 8;
 void turn::won(time_point now, duration slot) noexcept
 {
     bool const goes_on = !new_turn_ && !contended_ && now < released_at_ + 2 * slots_max * slot;
-    if (goes_on) {
-        ++taken_;
-    } else {
+    if (!goes_on) {
         taken_ = 0;
         began_ = now;
     }

@@ -49,7 +49,7 @@ private:
     bool others_want_it(time_point now) const noexcept;
     std::uint32_t usual() const noexcept { return usual_in_quarters_ / 4; }
 
-    std::uint32_t taken_{0};              // leases of this turn after the first
+    std::uint32_t taken_{0};              // leases that were passed on in this turn
     time_point began_{};
     time_point released_at_{};
     time_point refused_at_{time_point::min()};

@@ -6,6 +6,11 @@
 #include <redlock/detail/core.hpp>
 #include <redlock/detail/lease_state.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
+
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace redlock::detail {
@@ -46,10 +51,24 @@ public:
     template <class Handler>
     void operator()(Handler&& handler) const
     {
-        target_->acquire(request_, lease_handler{std::forward<Handler>(handler), get_executor()});
+        auto request = request_;
+        if (!request.asker) request.asker = executor_of(handler);
+        target_->acquire(std::move(request), lease_handler{std::forward<Handler>(handler), get_executor()});
     }
 
 private:
+    // Of whoever waits; none where it is not known.
+    template <class Handler>
+    static asio::any_io_executor executor_of(Handler const& handler)
+    {
+        using associated = asio::associated_executor_t<std::decay_t<Handler>, asio::any_io_executor>;
+        if constexpr (std::is_convertible_v<associated, asio::any_io_executor>) {
+            return asio::get_associated_executor(handler, asio::any_io_executor{});
+        } else {
+            return {};
+        }
+    }
+
     std::shared_ptr<core> target_;
     acquire_request request_;
 };

@@ -4,6 +4,7 @@
 
 #include <redlock/lock.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -81,10 +82,11 @@ struct cancel_thoroughly {
 };
 
 template <class Body>
-asio::awaitable<void> run_scope(lock resource, Body body, body_result<scope_result_t<Body, lease&>>& result)
+asio::awaitable<void> run_scope(lock resource, Body body, asio::any_io_executor caller, body_result<scope_result_t<Body, lease&>>& result)
 {
+    auto const strand = co_await asio::this_coro::executor;
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-    auto acquisition = resource.acquire(asio::use_awaitable);
+    auto acquisition = resource.acquire_for(std::move(caller), strand, asio::use_awaitable);
     lease held = co_await std::move(acquisition);
 
     // From here on every way leads to the release below: no await may throw because of a cancellation.
@@ -94,7 +96,6 @@ asio::awaitable<void> run_scope(lock resource, Body body, body_result<scope_resu
         throw system_error{asio::error::operation_aborted};  // ~lease hands the release to the client
     co_await asio::this_coro::reset_cancellation_state(cancel_thoroughly{});
 
-    auto const strand = co_await asio::this_coro::executor;
     auto both = asio::experimental::make_parallel_group(
         asio::co_spawn(strand, run_body(body, held, result), asio::bind_executor(strand, asio::deferred)),
         held.wait_lost(asio::bind_executor(strand, asio::deferred)));

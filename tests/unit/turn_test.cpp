@@ -1,0 +1,137 @@
+#include "quorum/turn.hpp"
+
+#include "quorum_support.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace redlock::quorum {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration slot = 1ms;
+constexpr turn_limits limits{3, 100ms};
+
+time_point at(duration d) { return time_point{1h} + d; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(turns)
+
+BOOST_AUTO_TEST_CASE(a_turn_ends_after_so_many_leases)
+{
+    quorum::turn t;
+    t.won(at(0ms), slot);
+    for (int i = 0; i < 3; ++i) {
+        BOOST_TEST(t.may_hand_over(at(1ms), limits));
+        t.handed_over();
+    }
+    BOOST_TEST(!t.may_hand_over(at(1ms), limits));
+    BOOST_TEST((t.released(at(2ms), limits, slot) == at(4ms)), "it stays out of the race for a moment");
+}
+
+BOOST_AUTO_TEST_CASE(a_turn_ends_after_so_much_time)
+{
+    quorum::turn t;
+    t.won(at(0ms), slot);
+    BOOST_TEST(t.may_hand_over(at(99ms), limits));
+    BOOST_TEST(!t.may_hand_over(at(100ms), limits));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_passed_on_where_the_limit_is_zero)
+{
+    quorum::turn t;
+    t.won(at(0ms), slot);
+    BOOST_TEST(!t.may_hand_over(at(0ms), turn_limits{0, 100ms}));
+    BOOST_TEST(!t.may_hand_over(at(0ms), turn_limits{3, 0ms}));
+}
+
+BOOST_AUTO_TEST_CASE(who_releases_within_its_turn_may_ask_again_at_once)
+{
+    quorum::turn t;
+    t.won(at(0ms), slot);
+    BOOST_TEST((t.released(at(10ms), limits, slot) <= at(10ms)));
+}
+
+BOOST_AUTO_TEST_CASE(to_be_first_again_and_again_is_one_turn)
+{
+    quorum::turn t;
+    duration now = 0ms;
+    int rounds = 0;
+    for (; rounds < 1'000; ++rounds) {
+        t.won(at(now), slot);
+        now += 5ms;
+        if (t.released(at(now), limits, slot) > at(now)) break;
+        now += 1ms;
+    }
+    BOOST_TEST(rounds == 16);  // 17 times 5 ms, and 16 times 1 ms between them
+    BOOST_TEST((t.out_until() == at(now + 2ms)));
+    t.won(at(now + 3ms), slot);
+    BOOST_TEST(t.may_hand_over(at(now + 3ms), limits), "and then the next turn begins");
+}
+
+BOOST_AUTO_TEST_CASE(who_comes_back_later_begins_a_new_turn)
+{
+    quorum::turn t;
+    t.won(at(0ms), slot);
+    t.released(at(90ms), limits, slot);
+    t.won(at(1s), slot);
+    BOOST_TEST((t.released(at(1020ms), limits, slot) <= at(1020ms)));
+}
+
+BOOST_AUTO_TEST_CASE(who_has_seen_others_gives_them_their_turn_after_each_release)
+{
+    quorum::turn t;
+    t.refused(at(0ms));
+    t.won(at(1ms), slot);
+    BOOST_TEST((t.released(at(2ms), limits, slot) > at(2ms)));
+    t.won(at(5ms), slot);
+    BOOST_TEST((t.released(at(6ms), limits, slot) > at(6ms)));
+    t.won(at(2s), slot);
+    BOOST_TEST((t.released(at(2s), limits, slot) <= at(2s)), "and forgets them when they are gone");
+}
+
+BOOST_AUTO_TEST_CASE(who_lost_more_races_than_usual_goes_first)
+{
+    quorum::turn t;
+    BOOST_TEST((t.head_start_of_others(slot) == 0ms));
+    for (int waits = 0; waits < 30; ++waits) {
+        for (int lost = 0; lost < 6; ++lost) t.lost_a_race();
+        t.won(at(waits * 1s), slot);
+    }
+    auto const newcomer = t.head_start_of_others(slot);
+    BOOST_TEST((newcomer >= 4 * slot && newcomer <= 6 * slot));
+    t.lost_a_race();
+    BOOST_TEST((t.head_start_of_others(slot) == newcomer - slot));
+    for (int lost = 0; lost < 6; ++lost) t.lost_a_race();
+    BOOST_TEST((t.head_start_of_others(slot) == 0ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_head_start_is_bounded)
+{
+    quorum::turn t;
+    for (int waits = 0; waits < 30; ++waits) {
+        for (int lost = 0; lost < 1'000; ++lost) t.lost_a_race();
+        t.won(at(waits * 1s), slot);
+    }
+    BOOST_TEST((t.head_start_of_others(slot) == 8 * slot));
+}
+
+BOOST_AUTO_TEST_CASE(what_it_remembers_is_over_soon)
+{
+    quorum::turn t;
+    t.won(at(0ms), slot);
+    t.released(at(10ms), limits, slot);
+    BOOST_TEST(!t.is_over(at(11ms)));
+    BOOST_TEST(t.is_over(at(100ms)));
+    t.refused(at(100ms));
+    t.won(at(110ms), slot);
+    t.released(at(120ms), limits, slot);
+    BOOST_TEST(!t.is_over(at(1s)));
+    BOOST_TEST(t.is_over(at(1101ms)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::quorum
