@@ -79,7 +79,7 @@ void attempt::continue_with(acquire_outcome outcome, time_point now)
     if (!caller_) return;
     if (outcome != acquire_outcome::pending) return owner_.decided(*this, outcome, now);
     // It cannot be won any more, though it is still open what to call it: what was granted must not stand in others' way.
-    if (machine_.votes().majority_out_of_reach()) owner_.undo(*this);
+    if (machine_.votes().majority_out_of_reach()) owner_.undo(*this, caller_->line_);
 }
 
 bool attempt::is_ttl_too_long() const noexcept
@@ -326,7 +326,7 @@ void acquisitions::on_released(hold& lease)
 {
     auto const now = env_.now();
     if (lease.waited_for_in) lease.waited_for_in->vacated(lease, true, now);
-    lines_.freed_by_us(*lease.what, lease.touched, now);
+    lines_.freed_by_us(*lease.what, lease.touched, nullptr, now);
 }
 
 // An attempt was not won: what to do next.
@@ -344,14 +344,15 @@ void acquisitions::detach(acquisition& what)
     if (!a) return;
     a->caller_ = nullptr;
     env_.cancel_alarm(*a);
-    undo(*a);
+    undo(*a, what.line_);
 }
 
-void acquisitions::undo(attempt& a)
+// `of`: the line whose first made the attempt. What comes next for that one is not known yet.
+void acquisitions::undo(attempt& a, line* of)
 {
     a.hold_->phase = hold::state::released;
     releases_.start(a.hold_, {}, a.refused_);
-    if (a.granted_) lines_.freed_by_us(*a.hold_->what, a.granted_, env_.now());
+    if (a.granted_) lines_.freed_by_us(*a.hold_->what, a.granted_, of, env_.now());
 }
 
 void acquisitions::cancel(acquisition& what, asio::cancellation_type_t type)

@@ -146,7 +146,7 @@ private:
     void give(acquisition& what, hold& lease);
     void name_nodes(acquisition& what);
     void detach(acquisition& what);
-    void undo(attempt& a);
+    void undo(attempt& a, line* of);
     void finish(acquisition& what, error_code ec, lease held);
     void fill_report(acquisition& what, error_code ec);
 

@@ -93,8 +93,9 @@ public:
     // A node tells of a change; empty: of any key.
     void on_changed(std::size_t node, std::string_view key, time_point now);
 
-    // This client itself frees keys, of which nodes tell it nothing. `on`: the nodes.
-    void freed_by_us(resource const& what, std::uint16_t on, time_point now);
+    // This client itself frees keys, of which nodes tell it nothing. `on`: the nodes. `busy`: does not go on at once, if it is one of those
+    // that wait for them.
+    void freed_by_us(resource const& what, std::uint16_t on, line const* busy, time_point now);
 
     // What an attempt takes until it is decided.
     void took(duration round_trip) noexcept;
