@@ -154,7 +154,7 @@ void acquisition::on_alarm(time_point now)
         owner_.detach(*this);
         return owner_.finish(*this, errc::deadline_exceeded, {});
     }
-    if (!current_) owner_.try_now(*this, owner_.lines_.of(request_.what, now), now);
+    if (!current_) owner_.try_now(*this, now);
 }
 
 // Each lease has tokens of its own; those of the ones that it may be passed on to are reserved with them, up to a bound.
@@ -181,9 +181,10 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what)
     ++env_.count.waiting;
     auto const now = env_.now();
     if (what->deadline_ != never) env_.set_alarm(*what, what->deadline_);
+    line* const there = lines_.find(*what->request_.what);
+    if (there && there->here() && nest(*what, *there, now)) return;
+    if (what->is_impatient()) return try_now(*what, now);
     line& in = lines_.of(what->request_.what, now);
-    if (in.here() && nest(*what, in, now)) return;
-    if (what->is_impatient()) return try_now(*what, in, now);
     watch_for_self_wait(*what, in);
     in.join(what, now);
 }
@@ -204,9 +205,9 @@ bool acquisitions::nest(acquisition& what, line const& in, time_point now)
     return true;
 }
 
-void acquisitions::try_now(acquisition& what, line const& in, time_point now)
+void acquisitions::try_now(acquisition& what, time_point now)
 {
-    if (in.here()) return refuse_at_home(what, now);
+    if (line const* const in = lines_.find(*what.request_.what); in && in->here()) return refuse_at_home(what, now);
     if (what.deadline_ != never) env_.set_alarm(what, what.deadline_);
     next_attempt(what, now);
 }

@@ -136,7 +136,7 @@ private:
     friend class line;
 
     bool nest(acquisition& what, line const& in, time_point now);
-    void try_now(acquisition& what, line const& in, time_point now);
+    void try_now(acquisition& what, time_point now);
     void refuse_at_home(acquisition& what, time_point now);
     void retry_later(acquisition& what, error_code why, time_point now);
     void watch_for_self_wait(acquisition const& what, line const& in);

@@ -194,6 +194,12 @@ std::size_t lines::hash::operator()(resource const* r) const noexcept
     return h;
 }
 
+line* lines::find(resource const& what) const noexcept
+{
+    auto const it = all_.find(&what);
+    return it == all_.end() ? nullptr : it->second.get();
+}
+
 line& lines::of(std::shared_ptr<resource const> const& what, time_point now)
 {
     forget_old(now);

@@ -88,7 +88,8 @@ class lines {
 public:
     lines(environment& env, acquisitions& owner) : env_{env}, owner_{owner} {}
 
-    line& of(std::shared_ptr<resource const> const& what, time_point now);
+    line* find(resource const& what) const noexcept;
+    line& of(std::shared_ptr<resource const> const& what, time_point now);  // made, if there is none
 
     // A node tells of a change; empty: of any key.
     void on_changed(std::size_t node, std::string_view key, time_point now);
