@@ -263,7 +263,7 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     auto const& options = what.request_.options;
     tokens_wanted const tokens = what.tokens();
     quorum::turn_limits const limits{options.max_handoffs, options.max_local_hold};
-    auto const h = std::make_shared<hold>(what.request_.what, env_.fresh_value(), what.timing_, tokens, limits);
+    auto const h = std::make_shared<hold>(what.core_, what.request_.what, env_.fresh_value(), what.timing_, tokens, limits);
     h->refreshed = now;
     auto const a = std::make_shared<attempt>(*this, what, h, now);
     h->may_live_until(now + 2 * what.timing_.ttl);  // it may wait in a node's queue for as long as it would be valid

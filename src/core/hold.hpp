@@ -59,11 +59,13 @@ public:
 
 class hold final : public alarm, public std::enable_shared_from_this<hold> {
 public:
-    hold(std::shared_ptr<resource const> of, std::string fresh_value, quorum::timing const& t, tokens_wanted k, quorum::turn_limits l)
-        : what{std::move(of)}, value{std::move(fresh_value)}, times{t}, tokens{k}, limits{l}
+    hold(std::shared_ptr<core> from, std::shared_ptr<resource const> of, std::string fresh_value, quorum::timing const& t, tokens_wanted k,
+         quorum::turn_limits l)
+        : owner{std::move(from)}, what{std::move(of)}, value{std::move(fresh_value)}, times{t}, tokens{k}, limits{l}
     {
     }
 
+    std::shared_ptr<core> const owner;  // lives until the last answer about it has been filed
     std::shared_ptr<resource const> const what;
     std::string const value;
     quorum::timing const times;
