@@ -79,7 +79,7 @@ void attempt::continue_with(acquire_outcome outcome, time_point now)
     if (!caller_) return;
     if (outcome != acquire_outcome::pending) return owner_.decided(*this, outcome, now);
     // It cannot be won any more, though it is still open what to call it: what was granted must not stand in others' way.
-    if (machine_.votes().majority_out_of_reach()) owner_.undo(*this);
+    if (machine_.votes().majority_out_of_reach()) owner_.undo(*this, caller_->line_);
 }
 
 bool attempt::is_ttl_too_long() const noexcept
@@ -154,7 +154,7 @@ void acquisition::on_alarm(time_point now)
         owner_.detach(*this);
         return owner_.finish(*this, errc::deadline_exceeded, {});
     }
-    if (!current_) owner_.try_now(*this, owner_.lines_.of(request_.what, now), now);
+    if (!current_) owner_.try_now(*this, now);
 }
 
 // Each lease has tokens of its own; those of the ones that it may be passed on to are reserved with them, up to a bound.
@@ -181,9 +181,10 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what)
     ++env_.count.waiting;
     auto const now = env_.now();
     if (what->deadline_ != never) env_.set_alarm(*what, what->deadline_);
+    line* const there = lines_.find(*what->request_.what);
+    if (there && there->here() && nest(*what, *there, now)) return;
+    if (what->is_impatient()) return try_now(*what, now);
     line& in = lines_.of(what->request_.what, now);
-    if (in.here() && nest(*what, in, now)) return;
-    if (what->is_impatient()) return try_now(*what, in, now);
     watch_for_self_wait(*what, in);
     in.join(what, now);
 }
@@ -204,9 +205,9 @@ bool acquisitions::nest(acquisition& what, line const& in, time_point now)
     return true;
 }
 
-void acquisitions::try_now(acquisition& what, line const& in, time_point now)
+void acquisitions::try_now(acquisition& what, time_point now)
 {
-    if (in.here()) return refuse_at_home(what, now);
+    if (line const* const in = lines_.find(*what.request_.what); in && in->here()) return refuse_at_home(what, now);
     if (what.deadline_ != never) env_.set_alarm(what, what.deadline_);
     next_attempt(what, now);
 }
@@ -327,7 +328,7 @@ void acquisitions::on_released(hold& lease)
 {
     auto const now = env_.now();
     if (lease.waited_for_in) lease.waited_for_in->vacated(lease, true, now);
-    lines_.freed_by_us(*lease.what, lease.touched, now);
+    lines_.freed_by_us(*lease.what, lease.touched, nullptr, now);
 }
 
 // An attempt was not won: what to do next.
@@ -345,14 +346,15 @@ void acquisitions::detach(acquisition& what)
     if (!a) return;
     a->caller_ = nullptr;
     env_.cancel_alarm(*a);
-    undo(*a);
+    undo(*a, what.line_);
 }
 
-void acquisitions::undo(attempt& a)
+// `of`: the line whose first made the attempt. What comes next for that one is not known yet.
+void acquisitions::undo(attempt& a, line* of)
 {
     a.hold_->phase = hold::state::released;
     releases_.start(a.hold_, {}, a.refused_);
-    if (a.granted_) lines_.freed_by_us(*a.hold_->what, a.granted_, env_.now());
+    if (a.granted_) lines_.freed_by_us(*a.hold_->what, a.granted_, of, env_.now());
 }
 
 void acquisitions::cancel(acquisition& what, asio::cancellation_type_t type)

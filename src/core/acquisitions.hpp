@@ -136,7 +136,7 @@ private:
     friend class line;
 
     bool nest(acquisition& what, line const& in, time_point now);
-    void try_now(acquisition& what, line const& in, time_point now);
+    void try_now(acquisition& what, time_point now);
     void refuse_at_home(acquisition& what, time_point now);
     void retry_later(acquisition& what, error_code why, time_point now);
     void watch_for_self_wait(acquisition const& what, line const& in);
@@ -146,7 +146,7 @@ private:
     void give(acquisition& what, hold& lease);
     void name_nodes(acquisition& what);
     void detach(acquisition& what);
-    void undo(attempt& a);
+    void undo(attempt& a, line* of);
     void finish(acquisition& what, error_code ec, lease held);
     void fill_report(acquisition& what, error_code ec);
 

@@ -65,7 +65,7 @@ public:
     {
     }
 
-    std::shared_ptr<core> const owner;  // which therefore lives as long as anything of this is on its way
+    std::shared_ptr<core> const owner;  // lives until the last answer about it has been filed
     std::shared_ptr<resource const> const what;
     std::string const value;
     quorum::timing const times;

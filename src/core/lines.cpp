@@ -194,6 +194,12 @@ std::size_t lines::hash::operator()(resource const* r) const noexcept
     return h;
 }
 
+line* lines::find(resource const& what) const noexcept
+{
+    auto const it = all_.find(&what);
+    return it == all_.end() ? nullptr : it->second.get();
+}
+
 line& lines::of(std::shared_ptr<resource const> const& what, time_point now)
 {
     forget_old(now);
@@ -264,11 +270,12 @@ void lines::on_changed(std::size_t node, std::string_view key, time_point now)
     for (std::string const& each : owned) each_listed(each, [&](line& l) { l.changed(node, now); });
 }
 
-void lines::freed_by_us(resource const& what, std::uint16_t on, time_point now)
+void lines::freed_by_us(resource const& what, std::uint16_t on, line const* busy, time_point now)
 {
     auto const tell = [&](line& l) {
         for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
-            if (on >> node & 1u) l.changed(node, now);
+            if (on >> node & 1u) l.patience_.on_changed(node, now);
+        if (&l != busy) l.consider(now);
     };
     each_listed(what.first(), tell);
     for (std::string const& name : what.others()) each_listed(name, tell);

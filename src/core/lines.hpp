@@ -88,13 +88,15 @@ class lines {
 public:
     lines(environment& env, acquisitions& owner) : env_{env}, owner_{owner} {}
 
-    line& of(std::shared_ptr<resource const> const& what, time_point now);
+    line* find(resource const& what) const noexcept;
+    line& of(std::shared_ptr<resource const> const& what, time_point now);  // made, if there is none
 
     // A node tells of a change; empty: of any key.
     void on_changed(std::size_t node, std::string_view key, time_point now);
 
-    // This client itself frees keys, of which nodes tell it nothing. `on`: the nodes.
-    void freed_by_us(resource const& what, std::uint16_t on, time_point now);
+    // This client itself frees keys, of which nodes tell it nothing. `on`: the nodes. `busy`: does not go on at once, if it is one of those
+    // that wait for them.
+    void freed_by_us(resource const& what, std::uint16_t on, line const* busy, time_point now);
 
     // What an attempt takes until it is decided.
     void took(duration round_trip) noexcept;

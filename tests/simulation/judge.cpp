@@ -14,6 +14,30 @@ namespace {
 
 duration stop_margin_of(lock_options const& o) noexcept { return o.stop_margin.value_or(o.ttl / 10); }
 
+std::string text_of_keys(detail::command const& c)
+{
+    std::string text{c.key};
+    for (std::string const& other : c.others) text += ", " + other;
+    return text;
+}
+
+bool have_one_in_common(std::vector<std::string> const& a, std::vector<std::string> const& b)
+{
+    return std::any_of(a.begin(), a.end(), [&](std::string const& name) { return std::find(b.begin(), b.end(), name) != b.end(); });
+}
+
+std::vector<std::string> names_in(std::string_view text)
+{
+    std::vector<std::string> names;
+    constexpr std::string_view between = ", ";
+    for (auto end = text.find(between); end != text.npos; end = text.find(between)) {
+        names.emplace_back(text.substr(0, end));
+        text.remove_prefix(end + between.size());
+    }
+    names.emplace_back(text);
+    return names;
+}
+
 // Virtual time stands still while handlers run, so that this covers only what is rounded.
 constexpr duration rounding = 1us;
 
@@ -21,16 +45,30 @@ constexpr duration rounding = 1us;
 
 judge::judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a}
 {
-    in.on_asked = [this](std::string_view value) { attempts_.try_emplace(std::string{value}, attempt{universe_.now()}); };
+    in.on_asked = [this](detail::command const& c) { attempts_.try_emplace(std::string{c.value}, attempt{universe_.now(), text_of_keys(c), c.block}); };
     in.on_confirm_event = [this](server const& s, detail::command const& c, token_number token) { confirm_event(s, c, token); };
 }
 
 judge::watched::watched(judge& by, process& p, lease& held, lock_options const& options)
-    : judge_{by}, process_{p.index()}, lease_{&held}, options_{options}, name_{held.name()}, since_{by.universe_.now()}, token_{held.token()}
+    : judge_{by},
+      process_{p.index()},
+      lease_{&held},
+      options_{options},
+      name_{held.name()},
+      names_{names_in(name_)},
+      since_{by.universe_.now()},
+      token_{held.token()}
 {
-    value_ = by.find_value(*this);
+    if (auto const* const outer = by.find_outer(*this)) {
+        nested_ = true;
+        options_ = outer->options_;
+        since_ = outer->since_;
+        value_ = outer->value_;
+    } else {
+        value_ = by.find_value(*this);
+    }
     seen_until_ = held.valid_until();
-    if (auto* const r = by.universe_.records) record_ = r->lease_begins(process_, name_, since_, p.clock.when(seen_until_));
+    if (auto* const r = by.universe_.records) record_ = r->lease_begins(process_, name_, by.universe_.now(), p.clock.when(seen_until_));
     by.leases_.push_back(this);
     by.take_down_tokens(*this);
 }
@@ -83,18 +121,21 @@ void judge::watched::next_token()
 void judge::watched::write()
 {
     if (!has_tokens()) return;
-    auto& what = judge_.resources_[name_];
     auto& covered = *judge_.universe_.covered;
-    if (token_ < what.token) {
-        ++covered.write_refused;
-        // Nobody with a larger token can have been there: it would have needed a key that this lease still has.
-        if (judge_.assumes_.exclusion(true) && judge_.valid(*this))
-            judge_.violation("what \"" + name_ + "\" protects refused the holder of a valid lease: " + called());
-        return;
+    for (std::string const& name : names_) {
+        auto& what = judge_.resources_[name];
+        if (token_ < what.token) {
+            ++covered.write_refused;
+            // Nobody with a larger token can have been there: it would have needed a key that this lease still has. Only those whose
+            // hold it is, too, may have moved on to a later token.
+            if (judge_.assumes_.exclusion(true) && what.writer != called() && judge_.valid(*this))
+                judge_.violation("what \"" + name + "\" protects refused the holder of a valid lease: " + called());
+            continue;
+        }
+        ++covered.written;
+        if (token_ == what.token && what.writer != called()) judge_.violation("two holders write with one token: " + what.writer + " and " + called());
+        what = {token_, called()};
     }
-    ++covered.written;
-    if (token_ == what.token && what.writer != called()) judge_.violation("two holders write with one token: " + what.writer + " and " + called());
-    what = {token_, called()};
 }
 
 void judge::confirm_event(server const& s, detail::command const& c, token_number token)
@@ -109,20 +150,36 @@ void judge::confirm_event(server const& s, detail::command const& c, token_numbe
     }
 }
 
+// Another lease of the same owner, of the same lock.
+judge::watched const* judge::find_outer(watched const& w) const
+{
+    auto const it = std::find_if(leases_.begin(), leases_.end(), [&](watched const* const each) {
+        bool const same = each->process_ == w.process_ && each->name_ == w.name_ && each->options_.owner == w.options_.owner;
+        return same && w.options_.owner != owner_id{} && (!each->has_tokens() || (w.token_ >= each->first_ && w.token_ <= each->last_));
+    });
+    return it == leases_.end() ? nullptr : *it;
+}
+
+bool judge::share_a_hold(watched const& a, watched const& b) const noexcept
+{
+    bool const nested = a.nested_ || b.nested_;
+    return nested && a.process_ == b.process_ && a.name_ == b.name_ && a.options_.owner == b.options_.owner && a.value_ == b.value_;
+}
+
 std::string judge::find_value(watched const& w) const
 {
     if (w.has_tokens()) return value_by_token(w);
     std::map<std::string, std::size_t> values;
     std::string const mine = "p" + std::to_string(w.process_) + "-";
     for (auto const& s : universe_.servers())
-        if (auto const* const e = s->find(w.name_); e && e->value.starts_with(mine)) ++values[e->value];
+        if (auto const* const e = s->find(w.names_.front()); e && e->value.starts_with(mine)) ++values[e->value];
     std::string most;
     for (auto const& [value, count] : values)
         if (most.empty() || count > values[most]) most = value;
     return most;
 }
 
-// The attempt of its process that a majority confirmed with its token.
+// The attempt of its process that a majority confirmed with its token, or whose tokens, reserved for others to come, it is one of.
 std::string judge::value_by_token(watched const& w) const
 {
     std::string const mine = "p" + std::to_string(w.process_) + "-";
@@ -130,10 +187,11 @@ std::string judge::value_by_token(watched const& w) const
     std::string found;
     int most = 0;
     for (auto const& [value, a] : attempts_) {
-        if (!value.starts_with(mine)) continue;
+        if (!value.starts_with(mine) || a.name != w.name_) continue;
         for (auto const& e : a.confirmed) {
             int const servers = std::popcount(e.servers);
-            if (e.token != last || servers < most || (servers == most && value > found)) continue;
+            bool const is_in = last <= e.token && w.token_ + a.reserved > e.token;
+            if (!is_in || servers < most || (servers == most && value > found)) continue;
             most = servers;
             found = value;
         }
@@ -149,18 +207,24 @@ void judge::take_down_tokens(watched& w)
         if (w.token_ != 0) violation("a lease without tokens has one");
         return;
     }
-    w.last_ = w.token_ + w.options_.token_block - 1;
+    w.first_ = w.token_;
+    w.last_ = w.nested_ ? w.token_ : w.token_ + w.options_.token_block - 1;
+    if (w.nested_) return;
     if (w.options_.token_block > 1) ++universe_.covered->block;
     auto const a = attempts_.find(w.value_);
     if (w.token_ == 0 || a == attempts_.end()) return violation("a lease has a token that no server has granted: " + w.called());
-    owned const mine{w.value_, w.token_, w.last_, a->second.began, universe_.now()};
-    auto& others = tokens_[w.name_];
+    for (std::string const& name : w.names_) compare_tokens(name, {w.value_, w.token_, w.last_, a->second.began, universe_.now()});
+}
+
+void judge::compare_tokens(std::string const& name, owned const& mine)
+{
+    auto& others = tokens_[name];
     for (owned const& o : others) {
         auto const both = o.by + " has " + std::to_string(o.first) + " to " + std::to_string(o.last) + ", " + mine.by + " has " +
                           std::to_string(mine.first) + " to " + std::to_string(mine.last);
-        if (mine.first <= o.last && o.first <= mine.last) violation("two leases on \"" + w.name_ + "\" own one token: " + both);
-        if (o.completed < mine.began && mine.first <= o.last)
-            violation("a lease on \"" + w.name_ + "\" has a token that is not above those before it: " + both);
+        if (mine.first <= o.last && o.first <= mine.last) violation("two leases on \"" + name + "\" own one token: " + both);
+        if ((o.completed < mine.began || o.by == mine.by) && mine.first <= o.last)
+            violation("a lease on \"" + name + "\" has a token that is not above those before it: " + both);
     }
     others.push_back(mine);
 }
@@ -174,23 +238,37 @@ void judge::check_proof(watched const& w)
     auto const ttl = duration{w.options_.ttl};
     auto const validity = ttl - duration{static_cast<duration::rep>(static_cast<double>(ttl.count()) * w.options_.drift)} - 2ms;
     duration const begins = p->clock.when(w.seen_until_ - validity);
-    for (owned const& o : tokens_[w.name_])
-        if (o.first > w.last_ && o.completed < begins - rounding)
-            violation("a lease was extended although one with a larger token was complete: " + w.called() + " and " + o.by);
+    for (std::string const& name : w.names_)
+        for (owned const& o : tokens_[name])
+            if (o.first > w.last_ && o.by != w.value_ && o.completed < begins - rounding)
+                violation("a lease was extended although one with a larger token was complete: " + w.called() + " and " + o.by);
 }
 
 // Where an extension would not be refused.
 std::size_t judge::can_be_extended(watched const& w)
 {
     auto const& servers = universe_.servers();
+    auto const last = w.has_tokens() ? last_reserved(w.value_) : 0;
     return static_cast<std::size_t>(std::count_if(servers.begin(), servers.end(), [&](auto const& s) {
-        auto const* const e = s->find(w.name_);
-        if (!e || e->value != w.value_ || e->of_nobody) return false;
-        if (!w.has_tokens() || !s->memory.admitted()) return true;
-        auto const* const fence = s->memory.find_counter(w.name_, s->time());
-        auto const counter = fence && fence->value ? *fence->value : *s->memory.high_water;
-        return counter <= w.last_ && s->memory.record->base <= w.last_;
+        return std::all_of(w.names_.begin(), w.names_.end(), [&](std::string const& name) {
+            auto const* const e = s->find(name);
+            if (!e || e->value != w.value_ || e->of_nobody) return false;
+            if (!w.has_tokens() || !s->memory.admitted()) return true;
+            auto const* const fence = s->memory.find_counter(name, s->time());
+            auto const counter = fence && fence->value ? *fence->value : *s->memory.high_water;
+            return counter <= last && s->memory.record->base <= last;
+        });
     }));
+}
+
+// By the attempt of this value: that is what its requests carry.
+token_number judge::last_reserved(std::string const& value) const
+{
+    auto const a = attempts_.find(value);
+    if (a == attempts_.end() || a->second.confirmed.empty()) return 0;
+    auto const& events = a->second.confirmed;
+    auto const by_servers = [](attempt::event const& x, attempt::event const& y) { return std::popcount(x.servers) < std::popcount(y.servers); };
+    return std::max_element(events.begin(), events.end(), by_servers)->token;
 }
 
 void judge::look()
@@ -215,7 +293,8 @@ void judge::look()
         for (std::size_t j = i + 1; j < leases_.size(); ++j) {
             watched const& a = *leases_[i];
             watched const& b = *leases_[j];
-            if (a.name_ != b.name_ || !assumes_.exclusion(a.has_tokens() && b.has_tokens())) continue;
+            if (!have_one_in_common(a.names_, b.names_) || !assumes_.exclusion(a.has_tokens() && b.has_tokens())) continue;
+            if (share_a_hold(a, b)) continue;
             if (valid(a) && valid(b))
                 violation("two leases on \"" + a.name_ + "\" are valid at once: " + a.called() + " and " + b.called());
         }
@@ -245,9 +324,12 @@ void judge::check_max_hold(watched const& w)
 std::size_t judge::stored(std::string const& name, std::string const& value)
 {
     auto const& servers = universe_.servers();
+    auto const names = names_in(name);
     return static_cast<std::size_t>(std::count_if(servers.begin(), servers.end(), [&](auto const& s) {
-        auto const* const e = s->find(name);
-        return e && e->value == value && !e->of_nobody;
+        return std::all_of(names.begin(), names.end(), [&](std::string const& each) {
+            auto const* const e = s->find(each);
+            return e && e->value == value && !e->of_nobody;
+        });
     }));
 }
 

@@ -58,6 +58,9 @@ public:
 
         std::string const& value() const noexcept { return value_; }
 
+        // One that an owner got while it had another of the same hold.
+        bool is_nested() const noexcept { return nested_; }
+
     private:
         friend class judge;
         std::string called() const;
@@ -66,20 +69,23 @@ public:
         judge& judge_;
         std::size_t process_;
         lease* lease_;
-        lock_options options_;
+        lock_options options_;            // of a nested lease: those of the hold that it is in
         std::string name_;
+        std::vector<std::string> names_;
         std::string value_;       // the attempt's that completed with its token; else what most servers have stored for it
         duration since_;
         token_number token_{0};   // the one that it writes with
-        token_number last_{0};    // of its block
+        token_number first_{0};   // of its block
+        token_number last_{0};
         time_point seen_until_{};
+        bool nested_{false};
         std::size_t record_{0};
     };
 
     // After every step of the world.
     void look();
 
-    // On how many servers the name has this value.
+    // On how many servers the name has this value; of several names, each.
     std::size_t stored(std::string const& name, std::string const& value);
 
     // Keys of these values may stay until they expire: nobody was left to remove them.
@@ -103,13 +109,15 @@ private:
     // An attempt, as far as messages tell.
     struct attempt {
         duration began{};
+        std::string name{};
+        token_number reserved{1};
         struct event {
             token_number token;
             std::uint32_t servers;  // that confirmed it, a bit each
         };
         std::vector<event> confirmed{};
     };
-    // The tokens of a lease.
+    // The tokens of a lease. What one hold passes on are leases of their own, with tokens of their own, of one attempt.
     struct owned {
         std::string by;
         token_number first;
@@ -127,7 +135,11 @@ private:
     void check_max_hold(watched const& w);
     void confirm_event(server const& s, detail::command const& c, token_number token);
     std::string find_value(watched const& w) const;
+    watched const* find_outer(watched const& w) const;
+    bool share_a_hold(watched const& a, watched const& b) const noexcept;
+    void compare_tokens(std::string const& name, owned const& mine);
     std::string value_by_token(watched const& w) const;
+    token_number last_reserved(std::string const& value) const;
     void take_down_tokens(watched& w);
     void check_proof(watched const& w);
     std::size_t can_be_extended(watched const& w);

@@ -73,7 +73,7 @@ void link::exec(detail::batch const& work, std::string_view learned, std::vector
     m->commands.reserve(work.commands.size());
     for (detail::command const& c : work.commands) {
         m->commands.emplace_back(c);
-        if (c.what == verb::acquire && c.fenced && universe_.on_asked) universe_.on_asked(c.value);
+        if (c.what == verb::acquire && c.fenced && universe_.on_asked) universe_.on_asked(c);
     }
     m->learned = learned;
     m->has_look = work.votes_with_tokens();
@@ -273,6 +273,7 @@ void link::deliver(message_ptr const& m)
 {
     if (m->changed) {
         ++universe_.covered->push;
+        if (universe_.records) universe_.records->say(client_, universe_.now(), name_ + " says: " + (m->changed->empty() ? "all keys" : *m->changed) + " changed");
         return tell([listener = listener_, index = index_, m] {
             if (auto const l = listener.lock()) l->on_changed(index, *m->changed);
         });

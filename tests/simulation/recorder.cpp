@@ -50,10 +50,18 @@ std::string about_tokens(detail::command const& c, std::string_view learned)
     return {};
 }
 
+std::string in_words(std::chrono::milliseconds left)
+{
+    return left == detail::never_expires ? "held for ever" : "held for " + std::to_string(left.count()) + " ms";
+}
+
 std::string to_text(detail::reply const& r)
 {
     switch (r.vote) {
-    case vote::granted: return r.counter > 0 ? "granted " + std::to_string(r.counter) : "granted";
+    case vote::granted:
+        if (r.expires_in) return (r.watching ? "watching, " : "not watching, ") + in_words(*r.expires_in);
+        if (r.watching) return "watching, free";
+        return r.counter > 0 ? "granted " + std::to_string(r.counter) : "granted";
     case vote::refused: return "refused";
     case vote::failed: return r.detail.empty() ? (r.error ? r.error.message() : "failed") : r.detail;
     case vote::pending: break;
@@ -74,7 +82,9 @@ std::size_t recorder::sent(std::size_t client, std::size_t server, duration at, 
     m.server = server;
     m.sent = at;
     for (auto const& c : work.commands) {
-        m.commands.push_back({c.what, std::string{c.key}, std::string{c.value}, c.ttl, about_tokens(c, learned)});
+        std::string names{c.key};
+        for (std::string const& other : c.others) names += ", " + other;
+        m.commands.push_back({c.what, std::move(names), std::string{c.value}, c.ttl, about_tokens(c, learned)});
         if (c.what == detail::verb::release) lets_go(client, c.value, at);
     }
     messages.push_back(std::move(m));

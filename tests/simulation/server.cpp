@@ -98,39 +98,58 @@ std::optional<reply> server::refusal(command const& c)
     case complaint::misconf: return error_reply("MISCONF Redis is configured to save RDB snapshots, but it's unable to persist to disk");
     case complaint::oom: {
         // Only SET needs memory.
-        auto const* const held = memory.find(c.key, time());
-        auto const* const fence = memory.find_counter(c.key, time());
-        bool const only_expiry = c.what == verb::extend && (!c.fenced || (held && fence && fence->value == c.token));
+        bool only_expiry = c.what == verb::extend;
+        for (std::size_t i = 0; i < c.key_count(); ++i) {
+            auto const* const held = memory.find(c.key_at(i), time());
+            auto const* const fence = memory.find_counter(c.key_at(i), time());
+            only_expiry = only_expiry && (!c.fenced || (held && fence && fence->value == c.token));
+        }
         if (c.what != verb::release && !only_expiry) return error_reply("OOM command not allowed when used memory > 'maxmemory'.");
     }
     }
     return {};
 }
 
+// Of a command's keys, as they were before it.
+struct server::before {
+    before(server& on, command const& c)
+    {
+        for (std::size_t i = 0; i < c.key_count(); ++i) {
+            auto const* const e = on.memory.find(c.key_at(i), on.time());
+            there.push_back(e != nullptr);
+            others.push_back(e && e->value != c.value);
+            expires.push_back(e ? e->expires : std::nullopt);
+        }
+    }
+    bool all_there() const { return std::all_of(there.begin(), there.end(), [](bool is) { return is; }); }
+
+    std::vector<bool> there;
+    std::vector<bool> others;
+    std::vector<std::optional<time_point>> expires;
+};
+
 reply server::execute(command const& c, std::string_view learned, bool of_nobody)
 {
     // What the server refuses to delete stays until it expires.
     if (complains_ != complaint::none && complains_ != complaint::oom && c.what == verb::release)
-        if (auto* const kept = memory.find(c.key, time()); kept && kept->value == c.value) kept->of_nobody = true;
+        for (std::size_t i = 0; i < c.key_count(); ++i)
+            if (auto* const kept = memory.find(c.key_at(i), time()); kept && kept->value == c.value) kept->of_nobody = true;
     if (auto refused = refusal(c)) return std::move(*refused);
 
     auto const percent = universe_.weather.evicted_percent;
-    if (percent > 0 && c.votes_with_tokens() && universe_.chance.percent(percent)) evict(c.key);
+    if (percent > 0 && c.votes_with_tokens() && universe_.chance.percent(percent))
+        evict(c.key_at(c.others.empty() ? 0 : universe_.chance.below(c.key_count())));
 
-    auto const* const before = memory.find(c.key, time());
-    bool const was_there = before != nullptr;
-    bool const others = before && before->value != c.value;
-    auto const expires = before ? before->expires : std::nullopt;
+    before const was{*this, c};
     bool const was_admitted = memory.admitted();
     auto answer = memory.execute(c, time(), learned);
-    if (others) {
-        auto const* const after = memory.find(c.key, time());
-        if ((!after || after->expires != expires || after->value == c.value) && universe_.on_violation)
-            universe_.on_violation("a request changed a key with somebody else's value");
+    for (std::size_t i = 0; i < c.key_count(); ++i) {
+        auto* const after = memory.find(c.key_at(i), time());
+        bool const changed = !after || after->expires != was.expires[i] || after->value == c.value;
+        if (was.others[i] && changed && universe_.on_violation) universe_.on_violation("a request changed a key with somebody else's value");
+        if (of_nobody && !was.there[i] && after) after->of_nobody = true;
     }
-    if (of_nobody && !was_there && answer.vote == vote::granted)
-        if (auto* const set = memory.find(c.key, time())) set->of_nobody = true;
-    count(c, answer, was_there, was_admitted);
+    count(c, answer, was.all_there(), was_admitted);
     return answer;
 }
 

@@ -90,6 +90,8 @@ public:
     testing::redis_model::entry const* find(std::string const& key) { return memory.find(key, time()); }
 
 private:
+    struct before;
+
     std::optional<detail::reply> refusal(detail::command const& c);
     void count(detail::command const& c, detail::reply const& answer, bool was_there, bool was_admitted);
     void evict(std::string_view key);

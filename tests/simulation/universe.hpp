@@ -113,7 +113,7 @@ public:
     std::function<void(server const&, detail::command const&, testing::token_number)> on_confirm_event;
 
     // Called when a client sends an acquire with tokens.
-    std::function<void(std::string_view value)> on_asked;
+    std::function<void(detail::command const&)> on_asked;
 
     random chance;
     network_weather weather;

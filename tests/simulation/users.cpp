@@ -422,6 +422,7 @@ asio::awaitable<void> user::in_a_scope()
         bool entered{false};
         bool finished{false};
         bool left{false};
+        std::uint64_t handed_over{0};
     };
     outcome seen;
     auto const executor = co_await asio::this_coro::executor;
@@ -441,6 +442,7 @@ asio::awaitable<void> user::in_a_scope()
                 if (self.stage_.world.is_dead(self.process_)) return;
                 seen.body_over = self.stage_.world.now();
                 seen.left = true;
+                if (self.client_) seen.handed_over = self.client_->status().counters.handed_over;
                 watched.body_ended(heeds);
             }
         } const guard{*this, watched, seen, how != manner::ignores};
@@ -490,8 +492,9 @@ asio::awaitable<void> user::in_a_scope()
     if (while_releasing && seen.finished) ++covered.scope_cancelled_while_releasing;
     if (ec == condition::lost && seen.entered) ++covered.scope_cancelled;
     if (!failure) ++covered.scope_finished;
-    // Its release was awaited: until a majority has answered, or the node timeout is over.
-    if (stage_.calm && seen.entered && !seen.value.empty() && ec != condition::lost &&
+    // Its release was awaited: until a majority has answered, or the node timeout is over. Unless it was passed on.
+    bool const passed_on = client_ && client_->status().counters.handed_over > seen.handed_over;
+    if (stage_.calm && !passed_on && seen.entered && !seen.value.empty() && ec != condition::lost &&
         stage_.world.now() - seen.body_over < 1ms &&
         stage_.rules.stored(resource.name(), seen.value) >= most_of(stage_.world.servers().size()))
         stage_.rules.violation("a scope ended before its lock was released");
