@@ -23,6 +23,7 @@ demo: setup
 
 test: setup
 	@cmake/setup.sh postgresql libpq-dev
+	@tests/interop/setup.sh
 	@cmake --workflow --preset debug
 
 asan tsan: setup
