@@ -9,6 +9,7 @@
 //     quit
 //
 // It says "ready" when it is connected. T is CLOCK_MONOTONIC in nanoseconds: after an acquisition, after an extension, before a release.
+// "released" comes when every server has answered, so that nothing is under way any more.
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -20,11 +21,13 @@ const { default: Redis } = require('ioredis');
 const { default: Redlock, ExecutionError } = require('redlock');
 
 const servers = ports.map((port) => new Redis({ host: '127.0.0.1', port: Number(port) }));
-await Promise.all(servers.map((server) => server.ping()));
 
 // Its own retries do not undo what was granted before, so that two waiters can block each other until the ttl ends. Here every attempt
 // is a call of its own.
 const redlock = new Redlock(servers, { retryCount: 0 });
+const scripts = Object.values(redlock.scripts).map((script) => script.value);
+await Promise.all(servers.flatMap((server) => scripts.map((text) => server.script('LOAD', text))));
+
 const now = () => process.hrtime.bigint();
 let lock;
 
@@ -58,7 +61,7 @@ const commands = {
   },
   async release() {
     const before = now();
-    const released = await succeeds(() => lock.release());
+    const released = await succeeds(async () => Promise.all((await lock.release()).attempts));
     return `${released ? 'released' : 'unconfirmed'} ${before}`;
   },
   quit: () => process.exit(0),
