@@ -26,12 +26,12 @@ def goal(height, words):
 def boxes(rows, title, unit, log=None, goal_line=None, number='%.3g'):
     """Bars with their names below and their values above: rows are (name, value)."""
     values = [value for _, value in rows if value]
-    script = block('bars', rows)
+    script = block('bars', [(name, None if value is None else max(value, log or 0), value) for name, value in rows])
     script += f'set title "{title}"\nset ylabel "{unit}"\nset style fill solid 0.85\nset boxwidth 0.5\n'
     script += f'set xrange [-0.6:{len(rows) - 0.4}]\n'
     script += f'set logscale y\nset yrange [{log}:*]\nset offsets 0, 0, graph 0.08, 0\n' if log else f'set yrange [0:{1.25 * max([*values, 0.8])}]\n'
     script += (f'plot $bars using 0:2:xtic(1) with boxes linecolor rgb "{BLUE}" notitle, '
-               f'"" using 0:2:(sprintf("{number}", $2)) with labels offset 0,0.7 notitle')
+               f'"" using 0:2:(sprintf("{number}", $3)) with labels offset 0,0.7 notitle')
     return script + (', ' + goal_line if goal_line else '') + '\n'
 
 
@@ -76,7 +76,7 @@ def idle(figures):
     rows = [(f'{f["waiters"]} waiter{"s" if f["waiters"] > 1 else ""}', f['per_waiter']) for f in figures if f['waiters']]
     holder = figures[0]['commands_per_second_and_node']
     title = f'Commands of an idle waiter while the lock is held   (the holder alone: {holder:.2f}, {kind(figures[0]["fencing"])})'
-    return boxes(rows, title, 'a second and node, for each waiter', 0.001, goal(1, '1 a second'), '%.3g')
+    return boxes(rows, title, 'a second and node, for each waiter', 0.01, goal(1, '1 a second'), '%.3g')
 
 
 def fair(figures):
@@ -90,7 +90,7 @@ def fair(figures):
             + 'set size 0.24,1\nset origin 0.48,0\nset xlabel " "\n'
             + boxes([('', figures['jains_index'])], 'Fairness', 'Jain\'s index', None, goal(0.95, '0.95'))
             + 'set size 0.28,1\nset origin 0.72,0\n'
-            + boxes(waits, 'Waits', 'ms', 0.01, goal(5 * figures['wait_mean_ms'], '5 times the mean'), '%.4g'))
+            + boxes(waits, 'Waits', 'ms', 0.01, goal(5 * figures['wait_mean_ms'], '5 times the mean'), '%.5g'))
 
 
 def crowd(figures):
