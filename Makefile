@@ -1,6 +1,6 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo test asan tsan simulate mutants compilers model clean
+.PHONY: help setup demo test asan tsan simulate mutants compilers model bench clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
@@ -12,6 +12,7 @@ help:
 	@echo 'make mutants    break the library on purpose, in many ways: the simulation must catch each'
 	@echo 'make compilers  the same schedules with clang: everything must happen as with gcc'
 	@echo 'make model      model-check the token protocol'
+	@echo 'make bench      what waiting costs: figures and pictures in build/bench (about 10 minutes on an idle machine)'
 	@echo 'make clean  remove build/'
 
 setup:
@@ -23,6 +24,7 @@ demo: setup
 
 test: setup
 	@cmake/setup.sh postgresql libpq-dev
+	@tests/interop/setup.sh
 	@cmake --workflow --preset debug
 
 asan tsan: setup
@@ -46,6 +48,12 @@ compilers:
 model:
 	@cmake/setup.sh spin gcc python3
 	@python3 tests/model/run.py
+
+bench: setup
+	@cmake/setup.sh gnuplot-nox python3
+	@tests/interop/setup.sh
+	@cmake --workflow --preset bench
+	@benchmarks/run.sh build/release/benchmarks/waiting build/bench
 
 clean:
 	rm -rf build

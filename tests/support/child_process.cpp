@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr int exit_code_not_started = 127;
 
 // Between fork and exec only async-signal-safe calls are allowed: other threads may have held any mutex, malloc's included.
-[[noreturn]] void become(char const* path, char* const* argv, int log, int input, pid_t parent)
+[[noreturn]] void become(char const* path, char* const* argv, int log, int input, int output, pid_t parent)
 {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(exit_code_not_started);  // it died before the line above
@@ -34,7 +34,7 @@ constexpr int exit_code_not_started = 127;
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
 
     ::dup2(input, STDIN_FILENO);
-    ::dup2(log, STDOUT_FILENO);
+    ::dup2(output, STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
     if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
         for (int fd = 3; fd < 1024; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // a kernel before 5.11
@@ -74,6 +74,11 @@ fs::path find_program(std::string const& name)
 }
 
 child_process::child_process(fs::path const& program, std::vector<std::string> const& arguments, fs::path const& log)
+    : child_process{program, arguments, log, -1}
+{
+}
+
+child_process::child_process(fs::path const& program, std::vector<std::string> const& arguments, fs::path const& log, int talk)
     : pid_{-1}, owner_{::getpid()}
 {
     std::string path = program.string();
@@ -82,13 +87,13 @@ child_process::child_process(fs::path const& program, std::vector<std::string> c
     for (auto& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
 
-    int const output = open_or_throw(log.c_str(), O_WRONLY | O_CREAT | O_APPEND);
-    int const input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int const written = open_or_throw(log.c_str(), O_WRONLY | O_CREAT | O_APPEND);
+    int const nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     pid_ = ::fork();
-    if (pid_ == 0) become(path.c_str(), argv.data(), output, input, owner_);
+    if (pid_ == 0) become(path.c_str(), argv.data(), written, talk < 0 ? nothing : talk, talk < 0 ? written : talk, owner_);
     int const error = errno;
-    ::close(output);
-    ::close(input);
+    ::close(written);
+    ::close(nothing);
     if (pid_ < 0) throw std::system_error{error, std::generic_category(), "fork"};
 }
 

@@ -28,6 +28,10 @@ public:
     /// `std::system_error`.
     child_process(std::filesystem::path const& program, std::vector<std::string> const& arguments,
                   std::filesystem::path const& log);
+
+    /// The same, but `talk` is its input and its output: one end of a socket pair. It stays the caller's to close.
+    child_process(std::filesystem::path const& program, std::vector<std::string> const& arguments,
+                  std::filesystem::path const& log, int talk);
     child_process(child_process const&) = delete;
     child_process& operator=(child_process const&) = delete;
 

@@ -1,0 +1,98 @@
+// How many times a second a lock goes from one coroutine to another of the same client, on one core.
+#include "measurements.hpp"
+#include "support.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <memory>
+
+#include <sys/resource.h>
+
+namespace bench {
+namespace {
+
+struct handoff_choices : choices {
+    std::size_t waiters{100};
+    double seconds{10};
+};
+
+double cpu_seconds()
+{
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    auto const seconds = [](timeval const& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+struct tally {
+    std::uint64_t pairs{0};
+    steady::duration wait_max{};
+};
+
+asio::awaitable<void> contend(redlock::lock resource, tally& count)
+{
+    for (;;) {
+        auto const asked_at = steady::now();
+        auto acquisition = resource.acquire(asio::use_awaitable);
+        redlock::lease held = co_await std::move(acquisition);
+        count.wait_max = std::max(count.wait_max, steady::now() - asked_at);
+        auto release = held.release(asio::use_awaitable);
+        co_await std::move(release);
+        ++count.pairs;
+    }
+}
+
+json measure(handoff_choices const& chosen, bool fencing)
+{
+    fleet const servers{chosen.nodes};
+    asio::io_context io{1};
+    redlock::client nodes{io.get_executor(), fresh_nodes(servers.ports())};
+    nodes.run(asio::detached);
+    tally count;
+    redlock::lock const resource{nodes, "handed-on", chosen.lock(fencing)};
+    auto const rethrow = [](std::exception_ptr e) {
+        if (e) std::rethrow_exception(e);
+    };
+    for (std::size_t i = 0; i < chosen.waiters; ++i) asio::co_spawn(io, contend(resource, count), rethrow);
+
+    std::chrono::duration<double> const time{chosen.seconds};
+    auto const in_nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(time);
+    io.run_for(in_nanoseconds / 10);
+    count = {};
+    double const cpu_before = cpu_seconds();
+    auto const began = steady::now();
+    io.run_for(in_nanoseconds);
+    double const cpu = cpu_seconds() - cpu_before;
+    double const wall = std::chrono::duration<double>{steady::now() - began}.count();
+    auto const pairs = static_cast<double>(count.pairs);
+    return {{"fencing", fencing},
+            {"waiters", chosen.waiters},
+            {"seconds", wall},
+            {"pairs", count.pairs},
+            {"pairs_per_second", pairs / wall},
+            {"cpu_us_per_pair", pairs == 0 ? json{} : json(cpu * 1e6 / pairs)},
+            {"cpu_share", cpu / wall},
+            {"wait_max_ms", std::chrono::duration<double, std::milli>{count.wait_max}.count()}};
+}
+
+}  // namespace
+
+void add_handoff(CLI::App& app)
+{
+    auto const chosen = std::make_shared<handoff_choices>();
+    auto& command = *app.add_subcommand("handoff", "Acquisitions and releases a second by the coroutines of one client");
+    chosen->add_to(command);
+    command.add_option("--waiters", chosen->waiters, "How many coroutines contend")->capture_default_str();
+    command.add_option("--seconds", chosen->seconds, "How long")->capture_default_str();
+    command.callback([chosen] {
+        json figures = json::array();
+        for (bool const fencing : {true, false})
+            if (!fencing || !chosen->plain) figures.push_back(measure(*chosen, fencing));
+        report(*chosen, "handoff", std::move(figures));
+    });
+}
+
+}  // namespace bench
