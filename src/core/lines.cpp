@@ -172,7 +172,7 @@ void line::ask_how_long(std::shared_ptr<attempt> const& along_with)
 // `ours`: what the node keeps is from an attempt of our own. If that is not won it is undone, as if the key were free.
 void line::on_look(std::size_t node, reply const& answer, bool ours, time_point now)
 {
-    if (queue_.empty()) return;
+    if (queue_.empty() || !looked_) return;  // or asked in an earlier wait
     if (answer.vote == vote::failed) {
         patience_.on_silence(node);
     } else if (ours) {
