@@ -35,7 +35,7 @@ void patience::failed(time_point now, time_point retry_at, duration head_start) 
 void patience::on_look(std::size_t node, time_point now, std::optional<time_point> free_at, bool watching) noexcept
 {
     assert(node < nodes_);
-    free_at_[node] = free_at.value_or(now);
+    free_at_[node] = free_at.value_or(std::min(free_at_[node], now));  // since when is known, perhaps
     watching_.set(node, watching);
     rely_on_nodes(now);
 }
