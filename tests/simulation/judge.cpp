@@ -93,7 +93,8 @@ void judge::watched::leaves(lease const& held)
     auto const now = judge_.universe_.now();
     bool valid = false;
     judge_.universe_.processes()[process_]->visit(now, [&] { valid = held.valid(); });
-    judge_.turns_[{process_, name_}].left = valid ? std::optional{now} : std::nullopt;
+    auto& row = judge_.turns_[{process_, name_}];
+    if (row.value == known_value()) row.left = valid ? std::optional{now} : std::nullopt;
 }
 
 judge::place::place(judge& by, process const& p, std::string name) : judge_{by}, process_{p.index()}, name_{std::move(name)}
@@ -196,9 +197,9 @@ void judge::check_turn(watched const& w)
     auto const now = universe_.now();
     auto const& p = *universe_.processes()[w.process_];
     bool const at_once = row.left == now;  // a message takes longer
-    bool const passed_on = w.has_tokens() ? row.value == w.value_ : at_once;
+    bool const passed_on = row.value == w.known_value() && (w.has_tokens() || at_once);
     if (!passed_on) {
-        row = {w.options_, now, 0, w.value_, {}};
+        row = {w.options_, now, 0, w.known_value(), {}};
         return;
     }
     ++universe_.covered->passed_on;

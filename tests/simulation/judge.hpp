@@ -70,6 +70,7 @@ public:
         friend class judge;
         std::string called() const;
         bool has_tokens() const noexcept { return options_.fencing; }
+        std::string known_value() const { return has_tokens() ? value_ : std::string{}; }  // and not guessed
 
         judge& judge_;
         std::size_t process_;
