@@ -104,13 +104,13 @@ judge::place::place(judge& by, process const& p, std::string name) : judge_{by},
 
 judge::place::~place() { std::erase(judge_.in_line_, this); }
 
-// One that was lost before its holder could hear of it says nothing.
+// One that was lost before its holder could hear of it says nothing; nor does the order, when one client may have two leases at once.
 void judge::place::served(lease const& with)
 {
     auto const& p = judge_.universe_.processes()[process_];
     bool valid = false;
     p->visit(judge_.universe_.now(), [&] { valid = with.valid(); });
-    if (!valid) return;
+    if (!valid || !judge_.assumes_.exclusion(false)) return;
     if (overtaken_) judge_.violation("somebody who asked later was served before: client " + std::to_string(process_) + ", \"" + name_ + "\"");
     for (place* const other : judge_.in_line_) {
         if (other == this) break;
@@ -220,7 +220,7 @@ void judge::check_turn(watched const& w)
 void judge::check_release(process const& p, detail::command const& c)
 {
     for (watched const* const w : leases_)
-        if (w->process_ == p.index() && w->value_ == c.value && !w->left_ && valid(*w))
+        if (w->process_ == p.index() && w->known_value() == c.value && !w->left_ && valid(*w))
             violation("the keys of a valid lease are given back: " + w->called());
 }
 
