@@ -40,6 +40,7 @@ public:
 
     quorum::acquire_outcome outcome() const noexcept { return machine_.outcome(); }
     bool has_granted(std::size_t node) const noexcept { return (granted_ >> node & 1u) != 0; }
+    bool was_refused() const noexcept { return refused_ != 0; }
     quorum::token_number counter() const noexcept { return counter_; }
 
 private:
@@ -77,6 +78,7 @@ public:
     bool is_attempting() const noexcept { return current_ != nullptr; }
     bool takes_what_is_held(hold const& lease) const noexcept;
     duration next_delay(std::minstd_rand& random) { return delay_.next(random); }
+    void begin_delays_anew() noexcept { delay_.reset(); }
     duration poll_interval() const noexcept { return request_.options.poll_interval; }
 
     void on_alarm(time_point now) override;  // the deadline has passed, or the retry of an impatient one is due

@@ -89,15 +89,19 @@ void line::failed(attempt const& lost, time_point now)
     acquisition& head = first();
     bool const somebody_new = lost.counter() == 0 || lost.counter() > seen_;
     seen_ = std::max(seen_, lost.counter());
-    if (lost.outcome() == quorum::acquire_outcome::contended) turn_.refused(now);
+    if (lost.was_refused()) turn_.refused(now);
     if (std::exchange(racing_, false) && somebody_new) turn_.lost_a_race();
 
     auto const delay = head.next_delay(in_.env_.jitter);
     patience_.looking(now + head.poll_interval(), now + delay);
-    patience_.failed(now, now + delay, turn_.head_start_of_others(in_.slot()));
+    patience_.failed(now, now + delay, turn_.head_start_of_others(in_.slot(), in_.chance()));
     for (std::size_t node = 0; node < in_.env_.to_nodes->nodes(); ++node)
         if (lost.has_granted(node)) patience_.on_changed(node, now);  // which is undone, and nobody tells us of that
     if (!std::exchange(looked_, true)) ask_how_long(nullptr);
+    if (auto const nap = turn_.nap(in_.slot(), in_.chance()); nap > duration::zero()) {
+        patience_.sleep(now + nap);
+        napped_ = true;
+    }
     consider(now);
 }
 
@@ -134,7 +138,10 @@ void line::act(time_point now)
         return consider(now);
     }
     racing_ = step == next_step::race;
-    if (racing_) ++in_.env_.count.wakeups;
+    if (racing_) {
+        ++in_.env_.count.wakeups;
+        head.begin_delays_anew();  // they grow while votes are split, not while somebody holds the lock
+    }
     if (looked_) patience_.attempting();
     in_.env_.cancel_alarm(*this);
     in_.owner_.next_attempt(head, now);
@@ -172,7 +179,8 @@ void line::ask_how_long(std::shared_ptr<attempt> const& along_with)
 // `ours`: what the node keeps is from an attempt of our own. If that is not won it is undone, as if the key were free.
 void line::on_look(std::size_t node, reply const& answer, bool ours, time_point now)
 {
-    if (queue_.empty()) return;
+    if (queue_.empty() || !looked_) return;  // or asked in an earlier wait
+    if (!patience_.is_asleep() && std::exchange(napped_, false) && !answer.expires_in) turn_.overslept();
     if (answer.vote == vote::failed) {
         patience_.on_silence(node);
     } else if (ours) {
@@ -282,6 +290,8 @@ void lines::freed_by_us(resource const& what, std::uint16_t on, line const* busy
 }
 
 void lines::took(duration round_trip) noexcept { round_trip_ = (round_trip_ * 7 + round_trip) / 8; }
+
+double lines::chance() { return std::uniform_real_distribution<double>{}(env_.jitter); }
 
 duration lines::slot() const noexcept { return std::clamp<duration>(2 * round_trip_, slot_min, slot_max); }
 

@@ -80,6 +80,7 @@ private:
     quorum::token_number seen_{0};  // the largest counter in a refusal: another one, another holder
     bool racing_{false};            // the attempt under way was made because a majority had become free
     bool looked_{false};            // the nodes were asked how long they keep the key, in this wait
+    bool napped_{false};            // and has not looked since
     bool listed_{false};            // in lines::by_key_
     bool retiring_{false};          // in lines::retiring_
 };
@@ -101,6 +102,9 @@ public:
     // What an attempt takes until it is decided.
     void took(duration round_trip) noexcept;
     duration slot() const noexcept;
+
+    // Between 0 and 1.
+    double chance();
 
     // Nobody acquires anything any more.
     void close() noexcept { closed_ = true; }

@@ -8,6 +8,7 @@ namespace redlock::quorum {
 namespace {
 
 constexpr time_point never = time_point::max();
+constexpr time_point awake = time_point::min();
 
 }  // namespace
 
@@ -17,6 +18,7 @@ void patience::begin(time_point at) noexcept
     retry_at_ = at;
     looking(never, never);
     head_start_ = {};
+    asleep_until_ = awake;
 }
 
 void patience::attempting() noexcept
@@ -33,10 +35,23 @@ void patience::failed(time_point now, time_point retry_at, duration head_start) 
     rely_on_nodes(now);
 }
 
+void patience::sleep(time_point until) noexcept
+{
+    asleep_until_ = until;
+    retry_at_ = never;
+}
+
+void patience::looking(time_point if_told, time_point if_not) noexcept
+{
+    asleep_until_ = awake;
+    poll_if_told_ = if_told;
+    poll_if_not_ = if_not;
+}
+
 void patience::on_look(std::size_t node, time_point now, std::optional<time_point> free_at, bool watching) noexcept
 {
     assert(node < nodes_);
-    free_at_[node] = free_at.value_or(now);
+    free_at_[node] = free_at.value_or(std::min(free_at_[node], now));  // since when is known, perhaps
     known_.set(node);
     watching_.set(node, watching);
     rely_on_nodes(now);
@@ -73,6 +88,7 @@ time_point patience::majority_free_at() const noexcept
 
 time_point patience::due() const noexcept
 {
+    if (asleep_until_ != awake) return asleep_until_;
     if (retry_at_ != never) return retry_at_;
     auto const free = majority_free_at();
     return std::min(free == never ? never : free + head_start_, is_told() ? poll_if_told_ : poll_if_not_);
@@ -80,6 +96,7 @@ time_point patience::due() const noexcept
 
 next_step patience::step(time_point now) const noexcept
 {
+    if (asleep_until_ != awake) return next_step::look;
     if (retry_at_ != never) return next_step::attempt;
     auto const free = majority_free_at();
     return free != never && free + head_start_ <= now ? next_step::race : next_step::look;

@@ -37,11 +37,11 @@ public:
     void failed(time_point now, time_point retry_at, duration head_start) noexcept;
 
     // When to look again: at `if_told` when nodes say what changes, otherwise at `if_not`.
-    void looking(time_point if_told, time_point if_not) noexcept
-    {
-        poll_if_told_ = if_told;
-        poll_if_not_ = if_not;
-    }
+    void looking(time_point if_told, time_point if_not) noexcept;
+
+    // There are too many who race: whatever happens meanwhile, look again at `until`.
+    void sleep(time_point until) noexcept;
+    bool is_asleep() const noexcept { return asleep_until_ != time_point::min(); }
 
     // A node's answer: the key goes at `free_at` (none: it is free; time_point::max(): never by itself), and the node says when it
     // changes, or does not.
@@ -72,6 +72,7 @@ private:
     time_point poll_if_told_;
     time_point poll_if_not_;
     duration head_start_{};
+    time_point asleep_until_;  // min: awake
 };
 
 }  // namespace redlock::quorum

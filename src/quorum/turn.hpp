@@ -4,7 +4,8 @@
 // release, half a round trip before anybody else can know of it. So a turn has an end, by number and by time, and after it the
 // client stays out of the race for a moment. A client that has seen others want the lock does so after each release.
 //
-// Between those who wait: who lost more races than a wait usually takes goes first, the others leave a head start.
+// Between those who wait: who lost more races than a wait usually takes goes first, the others leave a head start. Where so many race
+// that nearly all of them lose each time, most take a nap: a release then costs what a few attempts cost, however many wait.
 #ifndef REDLOCK_QUORUM_TURN_HPP
 #define REDLOCK_QUORUM_TURN_HPP
 
@@ -21,6 +22,8 @@ struct turn_limits {
 
 class turn {
 public:
+    turn() noexcept;
+
     // The lock was won on the nodes.
     void won(time_point now, duration slot) noexcept;
 
@@ -35,12 +38,19 @@ public:
     void refused(time_point now) noexcept;
 
     // Somebody else was first, when the lock had become free.
-    void lost_a_race() noexcept { ++lost_; }
+    void lost_a_race() noexcept;
+
+    // How long to take no part in races; zero: no nap is due. `chance` is between 0 and 1.
+    duration nap(duration slot, double chance) noexcept;
+
+    // The lock was found to be free after a nap: those who wait have become fewer.
+    void overslept() noexcept { nap_ /= 4; }
 
     time_point out_until() const noexcept { return out_until_; }
 
-    // How much later than the first chance this client should try. `slot`: what one attempt takes.
-    duration head_start_of_others(duration slot) const noexcept;
+    // How much later than the first chance this client should try. `slot`: what one attempt takes. `chance` is between 0 and 1, and
+    // keeps apart who lost the same number of races.
+    duration head_start_of_others(duration slot, double chance) const noexcept;
 
     // Nothing is worth remembering any more.
     bool is_over(time_point now) const noexcept { return now >= forget_at_; }
@@ -59,6 +69,9 @@ private:
     std::uint32_t usual_in_quarters_{0};  // races lost in a wait, on average
     bool contended_{false};               // refused since the last win
     bool new_turn_{true};
+    duration stay_out_;                   // after a turn without any sign of others
+    std::uint32_t lost_in_a_row_{0};      // races, since the last nap
+    duration nap_{};                      // the last one, on average
 };
 
 }  // namespace redlock::quorum

@@ -25,7 +25,7 @@ struct coverage {
     // Scopes.
     count scope_finished, scope_cancelled, scope_cancelled_by_caller, scope_cancelled_while_releasing, body_outlived_lease, body_threw;
     // Waiting.
-    count push, push_lost;
+    count push, push_lost, wakeup, poll, passed_on, nested, outer_left_first, several_names, gave_up_in_line, refused_at_home;
     // Ends.
     count client_destroyed, client_cancelled, process_killed;
     // Faults.
@@ -88,6 +88,14 @@ struct coverage {
             {"body threw", &c::body_threw},
             {"push", &c::push},
             {"push lost", &c::push_lost},
+            {"attempt after a push or an expiry", &c::wakeup},
+            {"look after a poll interval", &c::poll},
+            {"lease passed on", &c::passed_on},
+            {"nested lease", &c::nested},
+            {"outer lease given back before a nested one", &c::outer_left_first},
+            {"lease of several names", &c::several_names},
+            {"gave up behind others in the line", &c::gave_up_in_line},
+            {"refused while the same client holds it", &c::refused_at_home},
             {"client destroyed at work", &c::client_destroyed},
             {"client cancelled at work", &c::client_cancelled},
             {"process killed", &c::process_killed},

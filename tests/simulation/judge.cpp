@@ -45,7 +45,11 @@ constexpr duration rounding = 1us;
 
 judge::judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a}
 {
-    in.on_asked = [this](detail::command const& c) { attempts_.try_emplace(std::string{c.value}, attempt{universe_.now(), text_of_keys(c), c.block}); };
+    in.on_sent = [this](process const& p, detail::command const& c) {
+        if (c.what == detail::verb::acquire && c.fenced)
+            attempts_.try_emplace(std::string{c.value}, attempt{universe_.now(), text_of_keys(c), c.block});
+        if (c.what == detail::verb::release) check_release(p, c);
+    };
     in.on_confirm_event = [this](server const& s, detail::command const& c, token_number token) { confirm_event(s, c, token); };
 }
 
@@ -71,12 +75,47 @@ judge::watched::watched(judge& by, process& p, lease& held, lock_options const& 
     if (auto* const r = by.universe_.records) record_ = r->lease_begins(process_, name_, by.universe_.now(), p.clock.when(seen_until_));
     by.leases_.push_back(this);
     by.take_down_tokens(*this);
+    if (names_.size() > 1) ++by.universe_.covered->several_names;
+    if (nested_) ++by.universe_.covered->nested;
+    if (!nested_) by.check_turn(*this);
 }
 
 judge::watched::~watched()
 {
+    if (judge_.universe_.processes()[process_]) leaves();
     std::erase(judge_.leases_, this);
     if (auto* const r = judge_.universe_.records) r->lease_ends(record_, judge_.universe_.now(), "given back");
+}
+
+void judge::watched::leaves(lease const& held)
+{
+    if (std::exchange(left_, true)) return;
+    auto const now = judge_.universe_.now();
+    bool valid = false;
+    judge_.universe_.processes()[process_]->visit(now, [&] { valid = held.valid(); });
+    auto& row = judge_.turns_[{process_, name_}];
+    if (row.value == known_value()) row.left = valid ? std::optional{now} : std::nullopt;
+}
+
+judge::place::place(judge& by, process const& p, std::string name) : judge_{by}, process_{p.index()}, name_{std::move(name)}
+{
+    by.in_line_.push_back(this);
+}
+
+judge::place::~place() { std::erase(judge_.in_line_, this); }
+
+// One that was lost before its holder could hear of it says nothing; nor does the order, when one client may have two leases at once.
+void judge::place::served(lease const& with)
+{
+    auto const& p = judge_.universe_.processes()[process_];
+    bool valid = false;
+    p->visit(judge_.universe_.now(), [&] { valid = with.valid(); });
+    if (!valid || !judge_.assumes_.exclusion(false)) return;
+    if (overtaken_) judge_.violation("somebody who asked later was served before: client " + std::to_string(process_) + ", \"" + name_ + "\"");
+    for (place* const other : judge_.in_line_) {
+        if (other == this) break;
+        if (other->process_ == process_ && other->name_ == name_) other->overtaken_ = true;
+    }
 }
 
 // Servers that have forgotten it cannot tell its value.
@@ -150,12 +189,49 @@ void judge::confirm_event(server const& s, detail::command const& c, token_numbe
     }
 }
 
+// What is passed on is passed on at once, since no message is needed for it; while enough is left of it; and neither too often nor
+// for too long.
+void judge::check_turn(watched const& w)
+{
+    auto& row = turns_[{w.process_, w.name_}];
+    auto const now = universe_.now();
+    auto const& p = *universe_.processes()[w.process_];
+    bool const at_once = row.left == now;  // a message takes longer
+    bool const passed_on = row.value == w.known_value() && (w.has_tokens() || at_once);
+    if (!passed_on) {
+        row = {w.options_, now, 0, w.known_value(), {}};
+        return;
+    }
+    ++universe_.covered->passed_on;
+    ++row.passed_on;
+    bool const seen = unseen(p).scopes == 0 && unseen(p).latest < row.left.value_or(now);
+    duration const paused = universe_.paused_between(p, row.left.value_or(row.began), now);
+    if (seen && !row.left) violation("a lease was passed on after it had ended: " + w.called());
+    if (seen && row.left && now - *row.left > paused) violation("passing on a lease takes time: " + w.called());
+    auto const ttl = duration{w.options_.ttl};
+    if (paused == 0ns && p.clock.when(w.seen_until_) - now < (ttl - ttl / 10) / 5) violation("what is passed on of a lease is not worth it: " + w.called());
+    if (row.passed_on > row.rules.max_handoffs) violation("a lease is passed on more often than max_handoffs allows: " + w.called());
+    auto const most = duration{row.rules.max_local_hold};
+    if (now - row.began > most + most / 500 + rounding + universe_.paused_between(p, row.began, now))
+        violation("a lease is passed on after max_local_hold: " + w.called());
+}
+
+// Who holds it gives it back, or has lost it, and nobody else.
+void judge::check_release(process const& p, detail::command const& c)
+{
+    for (watched const* const w : leases_)
+        if (w->process_ == p.index() && w->known_value() == c.value && !w->left_ && valid(*w))
+            violation("the keys of a valid lease are given back: " + w->called());
+}
+
 // Another lease of the same owner, of the same lock.
 judge::watched const* judge::find_outer(watched const& w) const
 {
     auto const it = std::find_if(leases_.begin(), leases_.end(), [&](watched const* const each) {
         bool const same = each->process_ == w.process_ && each->name_ == w.name_ && each->options_.owner == w.options_.owner;
-        return same && w.options_.owner != owner_id{} && (!each->has_tokens() || (w.token_ >= each->first_ && w.token_ <= each->last_));
+        if (!same || w.options_.owner == owner_id{}) return false;
+        if (each->has_tokens()) return w.token_ >= each->first_ && w.token_ <= each->last_;
+        return each->lease_->valid_until() == w.lease_->valid_until();
     });
     return it == leases_.end() ? nullptr : *it;
 }

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace redlock::simulation {
@@ -50,6 +51,10 @@ public:
         // A scope's body is over.
         void body_ended(bool heeds_cancellation);
 
+        // It is about to be given back; `held`: where it is now.
+        void leaves(lease const& held);
+        void leaves() { leaves(*lease_); }
+
         // Its holder writes to what the lock protects, which compares tokens; perhaps long after the lease has ended.
         void write();
 
@@ -65,6 +70,7 @@ public:
         friend class judge;
         std::string called() const;
         bool has_tokens() const noexcept { return options_.fencing; }
+        std::string known_value() const { return has_tokens() ? value_ : std::string{}; }  // and not guessed
 
         judge& judge_;
         std::size_t process_;
@@ -79,8 +85,31 @@ public:
         token_number last_{0};
         time_point seen_until_{};
         bool nested_{false};
+        bool left_{false};
         std::size_t record_{0};
     };
+
+    // Somebody who waits as long as it takes: whoever asked before him for the same, through the same client, is served before him.
+    class place {
+    public:
+        place(judge& by, process const& p, std::string name);
+        ~place();
+        place(place const&) = delete;
+        place& operator=(place const&) = delete;
+
+        void served(lease const& with);
+
+    private:
+        judge& judge_;
+        std::size_t process_;
+        std::string name_;
+        bool overtaken_{false};
+    };
+
+    // Nobody sees the lease of a scope that is cancelled before its body begins.
+    void scope_waits(process const& p) { ++unseen(p).scopes; }
+    void scope_begins(process const& p) { --unseen(p).scopes; }
+    void scope_gives_up(process const& p) { unseen(p) = {unseen(p).scopes - 1, universe_.now()}; }
 
     // After every step of the world.
     void look();
@@ -125,6 +154,19 @@ private:
         duration began;      // its attempt
         duration completed;  // at the latest
     };
+    // What a client does with a lock before it gives others their turn.
+    struct turn {
+        lock_options rules;       // of its first lease
+        duration began{};
+        std::uint32_t passed_on{0};
+        std::string value{};
+        std::optional<duration> left{};  // when its last lease was given back, valid
+    };
+    // Leases that nobody sees, of a process.
+    struct unseen_leases {
+        int scopes{0};
+        duration latest{-1};
+    };
     // What a lock protects.
     struct resource {
         token_number token{0};
@@ -134,6 +176,8 @@ private:
     bool valid(watched const& w);
     void check_max_hold(watched const& w);
     void confirm_event(server const& s, detail::command const& c, token_number token);
+    void check_turn(watched const& w);
+    void check_release(process const& p, detail::command const& c);
     std::string find_value(watched const& w) const;
     watched const* find_outer(watched const& w) const;
     bool share_a_hold(watched const& a, watched const& b) const noexcept;
@@ -150,12 +194,17 @@ private:
         return open_[p.index()];
     }
 
+    unseen_leases& unseen(process const& p) { return unseen_[p.index()]; }
+
     universe& universe_;
     assumptions assumes_;
     std::vector<watched*> leases_;
     std::unordered_map<std::string, attempt> attempts_;  // by value
     std::map<std::string, std::vector<owned>> tokens_;   // by name
     std::map<std::string, resource> resources_;          // by name
+    std::map<std::pair<std::size_t, std::string>, turn> turns_;  // by process and name
+    std::map<std::size_t, unseen_leases> unseen_;
+    std::vector<place*> in_line_;                                 // who asked first is first
     std::vector<std::string> excused_;
     std::optional<std::string> verdict_;
     std::vector<int> open_;  // operations, for each process

@@ -73,7 +73,7 @@ void link::exec(detail::batch const& work, std::string_view learned, std::vector
     m->commands.reserve(work.commands.size());
     for (detail::command const& c : work.commands) {
         m->commands.emplace_back(c);
-        if (c.what == verb::acquire && c.fenced && universe_.on_asked) universe_.on_asked(c);
+        if (universe_.on_sent) universe_.on_sent(process_, c);
     }
     m->learned = learned;
     m->has_look = work.votes_with_tokens();

@@ -86,12 +86,23 @@ private:
             usual.retry_delay_max = usual.ttl / static_cast<int>(1 + chance_.below(10));
             usual.node_timeout = usual.ttl / static_cast<int>(1 + chance_.below(4));
         }
+        choose_waiting();
         stage_.names = {"a"};
-        if (chance_.one_in(5)) stage_.names.push_back("b");
+        if (chance_.one_in(4)) stage_.names.push_back("b");
+        if (stage_.names.size() > 1 && chance_.one_in(2)) stage_.names.push_back("c");
         stage_.hold_max = chance_.between(usual.ttl / 10, storm_ && chance_.one_in(2) ? usual.ttl : 3 * usual.ttl);
         stage_.calm = calm_ = !storm_ && chance_.one_in(8);
         range_ = {chance_.between(usual.ttl, (storm_ ? 12 : 6) * usual.ttl), usual.ttl, stage_.names, rules_.assumes(), false};
         choose_tokens();
+    }
+
+    void choose_waiting()
+    {
+        auto& usual = stage_.usual;
+        stage_.queues = chance_.one_in(4);
+        usual.poll_interval = std::max(1ms, chance_.pick(std::array{usual.ttl / 4, usual.ttl, 4 * usual.ttl}));
+        usual.max_handoffs = chance_.pick(std::array{64u, 64u, 3u, 1u, 0u});
+        usual.max_local_hold = chance_.pick(std::array{100ms, usual.ttl / 2, 20 * usual.ttl, 0ms});
     }
 
     // Admitted servers, whose marks may be ahead of all clocks, so that floors mean nothing; or a cluster that is yet to be founded.
@@ -140,6 +151,8 @@ private:
         auto const ms = [](duration d) { return std::to_string(d / 1ms) + " ms"; };
         auto const& usual = stage_.usual;
         records.setting("retry delay", ms(usual.retry_delay_min) + " to " + ms(usual.retry_delay_max));
+        records.setting("poll interval", ms(usual.poll_interval));
+        records.setting("passed on", std::to_string(usual.max_handoffs) + " times at most, for " + ms(usual.max_local_hold));
         if (usual.node_timeout) records.setting("node timeout", ms(*usual.node_timeout));
         records.setting("holds up to", ms(stage_.hold_max));
         records.setting("faults until", ms(range_.horizon));
@@ -180,6 +193,7 @@ private:
             m.connected = make_client(u_, p, draw_client());
             if (!calm_ && chance_.one_in(6)) live_far_away(p);
             p.visit(u_.now(), [&] { m.connected->run([this, i](error_code) { members_[i].stopped = true; }); });
+            if (chance_.one_in(6)) forbid_watching(p);
             for (std::size_t n = 1 + chance_.below(2); n > 0; --n) {
                 users_.push_back(std::make_unique<user>(stage_, p, m.connected));
                 m.users.push_back(users_.back().get());
@@ -206,6 +220,13 @@ private:
         auto const patience = std::min<duration>(timeout, stage_.usual.ttl / 3);  // two rounds must leave something of the lease
         auto const extra = chance_.scaled(std::max<duration>(0ns, patience / 2 - 2 * u_.weather.delay_max));
         for (auto const& s : u_.servers()) u_.between(p, *s).distance = extra;
+    }
+
+    // Some servers do not tell it what changes; if one does not, the others may.
+    void forbid_watching(process const& p)
+    {
+        bool const all = chance_.one_in(2);
+        for (auto const& s : u_.servers()) u_.between(p, *s).may_watch = !all && chance_.one_in(2);
     }
 
     // Some clients do not stay to the end.
@@ -257,7 +278,11 @@ private:
     }
 
     bool everybody_left() const { return stage_.at_work == 0; }
-    duration limit() const { return range_.horizon + 300 * stage_.usual.ttl + 300 * stage_.usual.retry_delay_max; }
+    duration limit() const
+    {
+        auto const& usual = stage_.usual;
+        return range_.horizon + 300 * usual.ttl + 300 * usual.retry_delay_max + 20 * usual.poll_interval;
+    }
 
     template <class F>
     void for_each_client(F f)
@@ -329,6 +354,8 @@ private:
         covered_.released += c.released;
         covered_.release_unconfirmed += c.releases_unconfirmed;
         covered_.watchdog_late += c.watchdog_late;
+        covered_.wakeup += c.wakeups;
+        covered_.poll += c.polls;
     }
 
     void count_what_clients_saw()
@@ -344,7 +371,7 @@ private:
     random& chance_{u_.chance};
     bool const storm_;
     judge rules_;
-    stage stage_{u_, rules_, {}, {}, {}, false, kinds::with_tokens, 1, 0};
+    stage stage_{u_, rules_, {}, {}, {}, false, kinds::with_tokens, 1, false, 0, 0};
     fault_range range_{};
     bool calm_{false};
     bool begins_empty_{false};

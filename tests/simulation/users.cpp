@@ -86,7 +86,8 @@ asio::awaitable<void> user::work(std::size_t actions)
 
 asio::awaitable<void> user::act()
 {
-    switch (stage_.world.chance.below(14)) {
+    if (stage_.queues && stage_.world.chance.one_in(2)) return stand_in_line();
+    switch (stage_.world.chance.below(16)) {
     case 0:
     case 1: return hold_for_a_while();
     case 2: return with_callbacks();
@@ -98,6 +99,8 @@ asio::awaitable<void> user::act()
     case 8: return in_a_scope();
     case 9:
     case 10: return sit_it_out();
+    case 11: return nest();
+    case 12: return stand_in_line();
     default: return be_a_rival();
     }
 }
@@ -122,7 +125,12 @@ redlock::lock user::choose_lock(lock_options options)
     auto& chance = stage_.world.chance;
     options.fencing = stage_.of_locks == kinds::with_tokens || (stage_.of_locks == kinds::mixed && chance.one_in(2));
     if (options.fencing && chance.one_in(2)) options.token_block = static_cast<std::uint32_t>(1 + chance.below(stage_.block_max));
-    return redlock::lock{*client_, stage_.names[stage_.world.chance.below(stage_.names.size())], options};
+    auto const& names = stage_.names;
+    auto const first = chance.below(names.size());
+    if (names.size() == 1 || !chance.one_in(3)) return redlock::lock{*client_, names[first], options};
+    std::vector<std::string> several;  // in any order
+    for (std::size_t n = 2 + chance.below(names.size() - 1); n > 0; --n) several.push_back(names[(first + n) % names.size()]);
+    return redlock::lock{*client_, several, options};
 }
 
 redlock::lock user::choose_lock() { return choose_lock(choose_options()); }
@@ -162,8 +170,17 @@ bool user::acquired(error_code ec, lock_options const& options, duration since, 
         if (!ec && report->attempts > 1) ++covered.acquired_on_retry;
         if (!ec && somebody_failed) ++covered.acquired_with_a_failed_node;
         if (ec == errc::contended && std::any_of(report->nodes.begin(), report->nodes.end(), granted)) ++covered.split_votes;
+        if (ec == errc::contended && !report->nodes.empty() && report->nodes.front().detail.starts_with("not asked")) ++covered.refused_at_home;
     }
     return !ec;
+}
+
+// Of those who wait as long as it takes. A nested lease is for an owner who has his turn already.
+std::unique_ptr<judge::place> user::place_for(redlock::lock const& resource) const
+{
+    auto const& options = resource.options();
+    if (options.attempts_max > 0 || options.owner != owner_id{}) return nullptr;
+    return std::make_unique<judge::place>(stage_.rules, process_, resource.name());
 }
 
 // Acquires, and looks at what came of it; an empty lease if nothing did.
@@ -173,10 +190,12 @@ asio::awaitable<lease> user::take(redlock::lock const& resource, bool once, atte
     attempt_report& written = report ? *report : unread;
     stage_.rules.started(process_);
     auto const begin = stage_.world.now();
+    auto const place = once ? nullptr : place_for(resource);
     auto acquire = once ? resource.try_acquire(written, as_result) : resource.acquire(written, as_result);
     auto result = co_await std::move(acquire);
     stage_.rules.ended(process_);
     auto& [ec, held] = result;
+    if (place && held) place->served(held);
     if (acquired(ec, resource.options(), begin, report) != static_cast<bool>(held))
         stage_.rules.violation("acquire completed with an error and a lease, or with neither");
     co_return std::move(held);
@@ -225,6 +244,7 @@ asio::awaitable<void> user::end_holding(lease held, judge::watched& watched)
         }
     } const guard{*this, watched};
     if (auto const why = held.lost_error(); why && why != errc::client_cancelled && why != errc::max_hold_exceeded) watched.lost();
+    watched.leaves(held);
     if (stage_.world.chance.one_in(4)) {
         ++covered.released_by_destructor;
         co_return;
@@ -263,6 +283,7 @@ asio::awaitable<void> user::with_callbacks()
     struct holding {
         explicit holding(redlock::lock const& l) : resource{l} {}
         redlock::lock resource;
+        std::unique_ptr<judge::place> place;
         lease held;
         std::optional<judge::watched> watched;
         std::optional<timer> rest;
@@ -273,18 +294,23 @@ asio::awaitable<void> user::with_callbacks()
     timer finished{executor};
     finished.expires_at(time_point::max());
     stage_.rules.started(process_);
+    state->place = place_for(state->resource);
     state->resource.acquire([this, state, executor, &finished, begin = stage_.world.now()](error_code ec, lease got) {
         stage_.rules.ended(process_);
         if (!acquired(ec, state->resource.options(), begin, nullptr)) {
+            state->place.reset();
             state->done = true;
             return finished.cancel();
         }
         state->held = std::move(got);
+        if (state->place) state->place->served(state->held);
+        state->place.reset();
         state->watched.emplace(stage_.rules, process_, state->held, state->resource.options());
         write(*state->watched);
         state->rest.emplace(executor, time_to_hold());
         state->rest->async_wait([this, state, &finished](error_code) {
             stage_.rules.started(process_);
+            state->watched->leaves(state->held);
             state->held.release([this, state, &finished](error_code result) {
                 stage_.rules.ended(process_);
                 expect(result, {errc::lease_lost, errc::max_hold_exceeded, errc::release_unconfirmed, errc::client_cancelled}, "release");
@@ -302,9 +328,15 @@ asio::awaitable<void> user::with_callbacks()
 
 asio::awaitable<void> user::give_up_waiting()
 {
+    auto const resource = choose_lock();
+    auto waiting = give_up_waiting_for(resource);
+    co_await std::move(waiting);
+}
+
+asio::awaitable<void> user::give_up_waiting_for(redlock::lock const& resource)
+{
     auto& chance = stage_.world.chance;
     auto& covered = *stage_.world.covered;
-    auto const resource = choose_lock();
     auto const type = chance.pick(std::array{asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal});
     auto const executor = co_await asio::this_coro::executor;
     canceller soon{executor, chance.scaled(stage_.usual.ttl), type};
@@ -313,10 +345,12 @@ asio::awaitable<void> user::give_up_waiting()
     if (at_once) in_flight.emplace(executor, chance.between(0ns, 2 * stage_.world.weather.delay_max), type);
     stage_.rules.started(process_);
     auto const begin = stage_.world.now();
+    auto const place = place_for(resource);
     auto acquire = resource.acquire(asio::bind_cancellation_slot(at_once ? in_flight->slot() : soon.slot(), as_result));
     auto result = co_await std::move(acquire);
     stage_.rules.ended(process_);
     auto& [ec, held] = result;
+    if (place && held) place->served(held);
     if (ec == asio::error::operation_aborted) {
         if (type == asio::cancellation_type::total) ++covered.cancelled_total;
         if (type == asio::cancellation_type::partial) ++covered.cancelled_partial;
@@ -442,12 +476,14 @@ asio::awaitable<void> user::in_a_scope()
                 if (self.stage_.world.is_dead(self.process_)) return;
                 seen.body_over = self.stage_.world.now();
                 seen.left = true;
-                if (self.client_) seen.handed_over = self.client_->status().counters.handed_over;
                 watched.body_ended(heeds);
+                watched.leaves();
+                if (self.client_) seen.handed_over = self.client_->status().counters.handed_over;
             }
         } const guard{*this, watched, seen, how != manner::ignores};
         seen.value = watched.value();
         seen.entered = true;
+        stage_.rules.scope_begins(process_);
         if (how == manner::ignores) co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
         for (int slice = 0; slice < 3; ++slice) {
             write(watched);
@@ -462,10 +498,12 @@ asio::awaitable<void> user::in_a_scope()
     };
 
     stage_.rules.started(process_);
+    stage_.rules.scope_waits(process_);
     auto scope = asio::co_spawn(executor, with_lock(resource, body), asio::bind_cancellation_slot(caller.slot(), as_result));
     auto const [failure, value] = co_await std::move(scope);
     stage_.rules.ended(process_);
 
+    if (!seen.entered) stage_.rules.scope_gives_up(process_);
     if (seen.entered && !seen.left) stage_.rules.violation("a scope ended before its body");
     error_code ec;
     bool threw = false;
@@ -501,12 +539,14 @@ asio::awaitable<void> user::in_a_scope()
 }
 
 // When a majority of the servers will have forgotten the key.
-duration user::until_the_lock_is_free(std::string const& name)
+duration user::until_the_lock_is_free(std::vector<std::string> const& names)
 {
     std::vector<duration> free;
     for (auto const& s : stage_.world.servers()) {
-        auto const* const e = s->find(name);
-        free.push_back(e && e->expires ? s->wall.when(s->memory.gone_at(*e)) - stage_.world.now() : 0ns);
+        auto& on_this = free.emplace_back();
+        for (std::string const& name : names)
+            if (auto const* const e = s->find(name); e && e->expires)
+                on_this = std::max(on_this, s->wall.when(s->memory.gone_at(*e)) - stage_.world.now());
     }
     auto const nth = free.begin() + static_cast<std::ptrdiff_t>(most_of(free.size()) - 1);
     std::nth_element(free.begin(), nth, free.end());
@@ -518,7 +558,7 @@ asio::awaitable<void> user::be_a_rival()
     auto& chance = stage_.world.chance;
     auto const resource = choose_lock(stage_.usual);
     for (std::size_t tries = 1 + chance.below(4); tries > 0 && client_; --tries) {
-        auto const free = until_the_lock_is_free(resource.name());
+        auto const free = until_the_lock_is_free(resource.names());
         auto const when = std::max(duration{}, free + chance.between(-100us, 300us) - stage_.world.weather.delay_min);
         auto wait = sleep(when);
         co_await std::move(wait);
@@ -529,8 +569,102 @@ asio::awaitable<void> user::be_a_rival()
         auto rest = sleep(chance.scaled(stage_.hold_max) / 4);
         co_await std::move(rest);
         write(watched);
-    auto end = end_holding(std::move(held), watched);
+        auto end = end_holding(std::move(held), watched);
         co_await std::move(end);
+    }
+}
+
+// Several at once, through one client: some give up, some do not wait, the others have it one after the other.
+asio::awaitable<void> user::stand_in_line()
+{
+    auto options = choose_options();
+    options.attempts_max = 0;
+    auto const resource = choose_lock(options);
+    auto const executor = co_await asio::this_coro::executor;
+    timer finished{executor};
+    finished.expires_at(time_point::max());
+    std::size_t const all = 2 + stage_.world.chance.below(5);
+    std::size_t left = all;
+    for (std::size_t number = 0; number < all; ++number) {
+        asio::co_spawn(executor, wait_for_turn(resource, number), [this, &left, &finished](std::exception_ptr failure) {
+            if (failure) stage_.rules.violation("somebody in a line was surprised");
+            if (--left == 0) finished.cancel();
+        });
+    }
+    while (left > 0) {
+        auto wait = finished.async_wait(as_result);
+        co_await std::move(wait);
+    }
+}
+
+asio::awaitable<void> user::wait_for_turn(redlock::lock const& resource, std::size_t number)
+{
+    auto& chance = stage_.world.chance;
+    if (chance.one_in(3)) {
+        auto later = sleep(chance.scaled(stage_.hold_max / 4));
+        co_await std::move(later);
+    }
+    if (chance.one_in(6)) {
+        if (number > 0) ++stage_.world.covered->gave_up_in_line;
+        auto waiting = give_up_waiting_for(resource);
+        co_await std::move(waiting);
+        co_return;
+    }
+    auto taking = take(resource, chance.one_in(8));
+    lease held = co_await std::move(taking);
+    if (!held) co_return;
+    judge::watched watched{stage_.rules, process_, held, resource.options()};
+    if (!chance.one_in(4)) {
+        auto rest = sleep(chance.scaled(stage_.hold_max / 4));
+        co_await std::move(rest);
+    }
+    write(watched);
+    auto end = end_holding(std::move(held), watched);
+    co_await std::move(end);
+}
+
+// An owner takes what he has, again and again, and gives it back in any order.
+asio::awaitable<void> user::nest()
+{
+    struct level {
+        lease held;
+        std::unique_ptr<judge::watched> watched;
+    };
+    auto& chance = stage_.world.chance;
+    auto options = choose_options();
+    options.owner = owner_id{++stage_.owners};
+    auto const resource = choose_lock(options);
+    std::vector<std::unique_ptr<level>> levels;
+    for (std::size_t n = 2 + chance.below(3); n > 0; --n) {
+        bool const once = !levels.empty() && chance.one_in(3);
+        auto taking = take(resource, once);
+        lease held = co_await std::move(taking);
+        if (!held) continue;
+        levels.push_back(std::make_unique<level>(level{std::move(held), nullptr}));
+        levels.back()->watched = std::make_unique<judge::watched>(stage_.rules, process_, levels.back()->held, resource.options());
+        write(*levels.back()->watched);
+        if (chance.one_in(2)) continue;
+        auto rest = sleep(chance.scaled(stage_.hold_max / 4));
+        co_await std::move(rest);
+    }
+    while (!levels.empty()) {
+        auto const which = chance.below(levels.size());
+        auto const one = std::move(levels[which]);
+        levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(which));
+        if (!one->watched->is_nested() && !levels.empty()) ++stage_.world.covered->outer_left_first;
+        std::vector<level*> valid;
+        for (auto const& each : levels)
+            if (each->held.valid() && each->watched->value() == one->watched->value()) valid.push_back(each.get());
+        auto const before = stage_.world.now();
+        auto end = end_holding(std::move(one->held), *one->watched);
+        co_await std::move(end);
+        for (level* const each : valid)
+            if (stage_.world.now() == before && !each->held.valid()) stage_.rules.violation("a nested lease ended with another one");
+        if (!valid.empty() && stage_.world.now() - before > stage_.world.paused_between(process_, before, stage_.world.now()))
+            stage_.rules.violation("giving back one of several nested leases takes time");
+        if (chance.one_in(2)) continue;
+        auto rest = sleep(chance.scaled(stage_.hold_max / 4));
+        co_await std::move(rest);
     }
 }
 

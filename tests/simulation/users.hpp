@@ -29,6 +29,8 @@ struct stage {
     bool calm{false};                 // no faults in this schedule: some things then hold at once
     kinds of_locks{kinds::with_tokens};
     std::uint32_t block_max{1};       // of tokens that are wanted at once
+    bool queues{false};               // many wait through one client
+    std::uint64_t owners{0};          // that there are
     std::size_t at_work{0};           // users
 };
 
@@ -57,7 +59,12 @@ private:
     asio::awaitable<void> sit_it_out();
     asio::awaitable<void> in_a_scope();
     asio::awaitable<void> be_a_rival();
+    asio::awaitable<void> stand_in_line();
+    asio::awaitable<void> wait_for_turn(redlock::lock const& resource, std::size_t number);
+    asio::awaitable<void> give_up_waiting_for(redlock::lock const& resource);
+    asio::awaitable<void> nest();
 
+    std::unique_ptr<judge::place> place_for(redlock::lock const& resource) const;
     asio::awaitable<lease> take(redlock::lock const& resource, bool once = false, attempt_report* report = nullptr);
     asio::awaitable<void> work_and_watch_extensions(duration work_for);
     asio::awaitable<void> end_holding(lease held, judge::watched& watched);
@@ -67,7 +74,7 @@ private:
     redlock::lock choose_lock();
     redlock::lock choose_lock(lock_options options);
     duration time_to_hold();
-    duration until_the_lock_is_free(std::string const& name);
+    duration until_the_lock_is_free(std::vector<std::string> const& names);
     bool acquired(error_code ec, lock_options const& options, duration since, attempt_report const* report);
     void expect(error_code ec, std::initializer_list<error_code> allowed, char const* operation);
     void say(std::string text);

@@ -4,6 +4,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace redlock::quorum {
 
 using namespace std::chrono_literals;
@@ -28,7 +31,7 @@ BOOST_AUTO_TEST_CASE(a_turn_ends_after_so_many_leases)
         t.handed_over();
     }
     BOOST_TEST(!t.may_hand_over(at(1ms), limits));
-    BOOST_TEST((t.released(at(2ms), limits, slot) == at(4ms)), "it stays out of the race for a moment");
+    BOOST_TEST((t.released(at(2ms), limits, slot) == at(4ms + 12ms)), "it stays out of the race for a moment");
 }
 
 BOOST_AUTO_TEST_CASE(a_turn_ends_after_so_much_time)
@@ -66,9 +69,9 @@ BOOST_AUTO_TEST_CASE(to_be_first_again_and_again_is_one_turn)
         now += 1ms;
     }
     BOOST_TEST(rounds == 16);  // 17 times 5 ms, and 16 times 1 ms between them
-    BOOST_TEST((t.out_until() == at(now + 2ms)));
-    t.won(at(now + 3ms), slot);
-    BOOST_TEST(t.may_hand_over(at(now + 3ms), limits), "and then the next turn begins");
+    BOOST_TEST((t.out_until() == at(now + 14ms)));
+    t.won(at(now + 15ms), slot);
+    BOOST_TEST(t.may_hand_over(at(now + 15ms), limits), "and then the next turn begins");
 }
 
 BOOST_AUTO_TEST_CASE(who_comes_back_later_begins_a_new_turn)
@@ -95,17 +98,17 @@ BOOST_AUTO_TEST_CASE(who_has_seen_others_gives_them_their_turn_after_each_releas
 BOOST_AUTO_TEST_CASE(who_lost_more_races_than_usual_goes_first)
 {
     quorum::turn t;
-    BOOST_TEST((t.head_start_of_others(slot) == 0ms));
+    BOOST_TEST((t.head_start_of_others(slot, 0) == 0ms));
     for (int waits = 0; waits < 30; ++waits) {
         for (int lost = 0; lost < 6; ++lost) t.lost_a_race();
         t.won(at(waits * 1s), slot);
     }
-    auto const newcomer = t.head_start_of_others(slot);
+    auto const newcomer = t.head_start_of_others(slot, 0);
     BOOST_TEST((newcomer >= 4 * slot && newcomer <= 6 * slot));
     t.lost_a_race();
-    BOOST_TEST((t.head_start_of_others(slot) == newcomer - slot));
+    BOOST_TEST((t.head_start_of_others(slot, 0) == newcomer - slot));
     for (int lost = 0; lost < 6; ++lost) t.lost_a_race();
-    BOOST_TEST((t.head_start_of_others(slot) == 0ms));
+    BOOST_TEST((t.head_start_of_others(slot, 0) == 0ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_head_start_is_bounded)
@@ -115,7 +118,52 @@ BOOST_AUTO_TEST_CASE(a_head_start_is_bounded)
         for (int lost = 0; lost < 1'000; ++lost) t.lost_a_race();
         t.won(at(waits * 1s), slot);
     }
-    BOOST_TEST((t.head_start_of_others(slot) == 8 * slot));
+    BOOST_TEST((t.head_start_of_others(slot, 0) == 8 * slot));
+}
+
+BOOST_AUTO_TEST_CASE(who_stays_out_for_nobody_does_it_for_less_time)
+{
+    quorum::turn t;
+    duration now = 0ms;
+    std::vector<duration> stays;
+    for (int i = 0; i < 6; ++i) {
+        t.won(at(now), slot);
+        now += 100ms;
+        auto const until = t.released(at(now), limits, slot);
+        stays.push_back(until - at(now) - 2 * slot);
+        now = until - at(0ms);
+    }
+    BOOST_TEST((stays.front() == 12ms));
+    BOOST_TEST((stays.back() < 500us));
+    t.refused(at(now));
+    now += 2s;
+    t.won(at(now), slot);
+    BOOST_TEST((t.released(at(now + 100ms), limits, slot) == at(now + 100ms + 2 * slot + 12ms)));
+}
+
+BOOST_AUTO_TEST_CASE(where_too_many_race_most_take_naps)
+{
+    quorum::turn t;
+    duration last{};
+    for (int naps = 0; naps < 3; ++naps) {
+        for (int lost = 1; lost < (naps == 0 ? 20 : 6); ++lost) {
+            t.lost_a_race();
+            BOOST_TEST((t.nap(slot, 0.5) == duration::zero()));
+        }
+        t.lost_a_race();
+        auto const nap = t.nap(slot, 0.5);
+        BOOST_TEST((nap > last), "each longer than the one before");
+        last = nap;
+    }
+    BOOST_TEST((t.nap(slot, 0.5) == duration::zero()));
+    t.overslept();
+    for (int lost = 0; lost < 6; ++lost) t.lost_a_race();
+    BOOST_TEST((t.nap(slot, 0.5) == last), "and shorter when the lock was found to be free");
+    for (int lost = 0; lost < 1'000; ++lost) {
+        t.lost_a_race();
+        last = std::max(last, t.nap(slot, 1.0));
+    }
+    BOOST_TEST((last <= 7500ms));
 }
 
 BOOST_AUTO_TEST_CASE(what_it_remembers_is_over_soon)
