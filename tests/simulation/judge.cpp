@@ -120,16 +120,25 @@ void judge::place::served(lease const& with)
 // Servers that have forgotten it cannot tell its value.
 std::string judge::watched::called() const { return value_.empty() ? "p" + std::to_string(process_) + "-?" : value_; }
 
-void judge::watched::lost()
+void judge::watched::lost(error_code why)
 {
     universe& u = judge_.universe_;
+    if (why == errc::max_hold_exceeded) return had_its_time();
     if (u.records) u.records->lease_ends(record_, u.now(), "lost");
     if (!judge_.assumes_.exclusion(false) || value_.empty()) return;
     process& p = *u.processes()[process_];
     if (u.now() >= p.clock.when(seen_until_ - stop_margin_of(options_))) return;  // it was time
-    if (options_.max_hold && u.now() - since_ >= *options_.max_hold - 1ms) return;
     if (judge_.can_be_extended(*this) >= most_of(u.servers().size()))
         judge_.violation("a lease was given up although it was valid and a majority of the nodes held its key");
+}
+
+// All of max_hold: also one whose lease was passed on to him.
+void judge::watched::had_its_time()
+{
+    universe& u = judge_.universe_;
+    if (nested_ || u.paused_between(*u.processes()[process_], since_ - rounding, since_) > 0ns) return;
+    duration const max_hold = *options_.max_hold;
+    if (u.now() - since_ < max_hold - max_hold / 500 - rounding) judge_.violation("a lease was ended before max_hold: " + called());
 }
 
 void judge::watched::body_ended(bool heeds_cancellation)

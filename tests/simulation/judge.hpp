@@ -46,7 +46,7 @@ public:
         watched& operator=(watched const&) = delete;
 
         // The lease was lost: it must have been time, or its keys must be gone. To be called when the holder hears of it.
-        void lost();
+        void lost(error_code why);
 
         // A scope's body is over.
         void body_ended(bool heeds_cancellation);
@@ -68,6 +68,7 @@ public:
 
     private:
         friend class judge;
+        void had_its_time();
         std::string called() const;
         bool has_tokens() const noexcept { return options_.fencing; }
         std::string known_value() const { return has_tokens() ? value_ : std::string{}; }  // and not guessed
