@@ -78,6 +78,8 @@ judge::watched::watched(judge& by, process& p, lease& held, lock_options const& 
     if (names_.size() > 1) ++by.universe_.covered->several_names;
     if (nested_) ++by.universe_.covered->nested;
     if (!nested_) by.check_turn(*this);
+    bool const at_rest = by.universe_.paused_between(p, by.universe_.now() - rounding, by.universe_.now()) == 0ns;
+    if (at_rest && !by.valid(*this) && held.lost_error() != errc::client_cancelled) by.violation("acquire handed out a lease that had ended: " + called());
 }
 
 judge::watched::~watched()
@@ -90,14 +92,14 @@ judge::watched::~watched()
 void judge::watched::leaves(lease const& held)
 {
     if (std::exchange(left_, true)) return;
+    bool const valid = judge_.valid(process_, held);
     auto const now = judge_.universe_.now();
-    bool valid = false;
-    judge_.universe_.processes()[process_]->visit(now, [&] { valid = held.valid(); });
     auto& row = judge_.turns_[{process_, name_}];
     if (row.value == known_value()) row.left = valid ? std::optional{now} : std::nullopt;
 }
 
-judge::place::place(judge& by, process const& p, std::string name) : judge_{by}, process_{p.index()}, name_{std::move(name)}
+judge::place::place(judge& by, process const& p, std::string name)
+    : judge_{by}, process_{p.index()}, name_{std::move(name)}, names_{names_in(name_)}
 {
     by.in_line_.push_back(this);
 }
@@ -107,10 +109,7 @@ judge::place::~place() { std::erase(judge_.in_line_, this); }
 // One that was lost before its holder could hear of it says nothing; nor does the order, when one client may have two leases at once.
 void judge::place::served(lease const& with)
 {
-    auto const& p = judge_.universe_.processes()[process_];
-    bool valid = false;
-    p->visit(judge_.universe_.now(), [&] { valid = with.valid(); });
-    if (!valid || !judge_.assumes_.exclusion(false)) return;
+    if (!judge_.valid(process_, with) || !judge_.assumes_.exclusion(false)) return;
     if (overtaken_) judge_.violation("somebody who asked later was served before: client " + std::to_string(process_) + ", \"" + name_ + "\"");
     for (place* const other : judge_.in_line_) {
         if (other == this) break;
@@ -121,16 +120,25 @@ void judge::place::served(lease const& with)
 // Servers that have forgotten it cannot tell its value.
 std::string judge::watched::called() const { return value_.empty() ? "p" + std::to_string(process_) + "-?" : value_; }
 
-void judge::watched::lost()
+void judge::watched::lost(error_code why)
 {
     universe& u = judge_.universe_;
+    if (why == errc::max_hold_exceeded) return had_its_time();
     if (u.records) u.records->lease_ends(record_, u.now(), "lost");
     if (!judge_.assumes_.exclusion(false) || value_.empty()) return;
     process& p = *u.processes()[process_];
     if (u.now() >= p.clock.when(seen_until_ - stop_margin_of(options_))) return;  // it was time
-    if (options_.max_hold && u.now() - since_ >= *options_.max_hold - 1ms) return;
     if (judge_.can_be_extended(*this) >= most_of(u.servers().size()))
         judge_.violation("a lease was given up although it was valid and a majority of the nodes held its key");
+}
+
+// All of max_hold: also one whose lease was passed on to him.
+void judge::watched::had_its_time()
+{
+    universe& u = judge_.universe_;
+    if (nested_ || u.paused_between(*u.processes()[process_], since_ - rounding, since_) > 0ns) return;
+    duration const max_hold = *options_.max_hold;
+    if (u.now() - since_ < max_hold - max_hold / 500 - rounding) judge_.violation("a lease was ended before max_hold: " + called());
 }
 
 void judge::watched::body_ended(bool heeds_cancellation)
@@ -214,6 +222,23 @@ void judge::check_turn(watched const& w)
     auto const most = duration{row.rules.max_local_hold};
     if (now - row.began > most + most / 500 + rounding + universe_.paused_between(p, row.began, now))
         violation("a lease is passed on after max_local_hold: " + w.called());
+}
+
+void judge::check_waiting()
+{
+    for (place* const each : in_line_) {
+        auto const& servers = universe_.servers();
+        bool const free = std::all_of(servers.begin(), servers.end(), [&](auto const& s) {
+            return s->memory.admitted() && std::none_of(each->names_.begin(), each->names_.end(), [&](auto const& name) { return s->find(name); });
+        });
+        if (!free) {
+            each->free_since_.reset();
+        } else if (!each->free_since_) {
+            each->free_since_ = universe_.now();
+        } else if (universe_.now() - *each->free_since_ > *free_at_most) {
+            violation("\"" + each->name_ + "\" is free, and client " + std::to_string(each->process_) + " does not take it");
+        }
+    }
 }
 
 // Who holds it gives it back, or has lost it, and nobody else.
@@ -364,6 +389,7 @@ void judge::look()
         }
         if (w->options_.max_hold) check_max_hold(*w);
     }
+    if (free_at_most) check_waiting();
     if (leases_.size() < 2 || !assumes_.exclusion(true)) return;
     for (std::size_t i = 0; i < leases_.size(); ++i) {
         for (std::size_t j = i + 1; j < leases_.size(); ++j) {
@@ -378,11 +404,13 @@ void judge::look()
 }
 
 // As its holder would find it now.
-bool judge::valid(watched const& w)
+bool judge::valid(watched const& w) { return valid(w.process_, *w.lease_); }
+
+bool judge::valid(std::size_t process, lease const& held)
 {
     bool result = false;
-    auto const& p = universe_.processes()[w.process_];
-    if (p) p->visit(universe_.now(), [&] { result = w.lease_->valid(); });
+    auto const& p = universe_.processes()[process];
+    if (p) p->visit(universe_.now(), [&] { result = held.valid(); });
     return result;
 }
 

@@ -46,7 +46,7 @@ public:
         watched& operator=(watched const&) = delete;
 
         // The lease was lost: it must have been time, or its keys must be gone. To be called when the holder hears of it.
-        void lost();
+        void lost(error_code why);
 
         // A scope's body is over.
         void body_ended(bool heeds_cancellation);
@@ -68,6 +68,7 @@ public:
 
     private:
         friend class judge;
+        void had_its_time();
         std::string called() const;
         bool has_tokens() const noexcept { return options_.fencing; }
         std::string known_value() const { return has_tokens() ? value_ : std::string{}; }  // and not guessed
@@ -100,11 +101,18 @@ public:
         void served(lease const& with);
 
     private:
+        friend class judge;
+
         judge& judge_;
         std::size_t process_;
         std::string name_;
+        std::vector<std::string> names_;
         bool overtaken_{false};
+        std::optional<duration> free_since_{};  // while he waits
     };
+
+    // Where nothing goes wrong, except that pushes are lost: a lock is not free for longer than this while somebody waits for it.
+    std::optional<duration> free_at_most;
 
     // Nobody sees the lease of a scope that is cancelled before its body begins.
     void scope_waits(process const& p) { ++unseen(p).scopes; }
@@ -173,10 +181,14 @@ private:
         std::string writer;
     };
 
+    friend class place;
+
     bool valid(watched const& w);
+    bool valid(std::size_t process, lease const& held);
     void check_max_hold(watched const& w);
     void confirm_event(server const& s, detail::command const& c, token_number token);
     void check_turn(watched const& w);
+    void check_waiting();
     void check_release(process const& p, detail::command const& c);
     std::string find_value(watched const& w) const;
     watched const* find_outer(watched const& w) const;

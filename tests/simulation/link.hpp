@@ -78,6 +78,7 @@ public:
     void on_change(std::string_view key);
 
     std::size_t outstanding() const noexcept { return line_.size(); }
+    std::uint32_t messages() const noexcept { return messages_; }  // sent so far
 
     // Nothing is on its way but questions of those who wait for a node's admission: they go on asking.
     bool quiet() const noexcept;

@@ -2,6 +2,7 @@
 
 #include "simulated_client.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -57,7 +58,8 @@ acquisition& actor::start(bool once, lock_options const& options)
     };
     visit([&] {
         lock const what{*client_, resource, options};
-        once ? what.try_acquire(a.report, handler) : what.acquire(a.report, handler);
+        auto const bound = asio::bind_cancellation_slot(a.gives_up.slot(), handler);
+        once ? what.try_acquire(a.report, bound) : what.acquire(a.report, bound);
     });
     return a;
 }
@@ -87,6 +89,11 @@ ended& actor::wait_lost(acquisition& of)
     auto& e = ended_.emplace_back();
     visit([&] { of.held.wait_lost([this, &e](error_code ec) { end(e, ec); }); });
     return e;
+}
+
+void actor::cancel(acquisition& what, asio::cancellation_type_t type)
+{
+    visit([&] { what.gives_up.emit(type); });
 }
 
 scope& actor::with_lock(std::function<asio::awaitable<void>(lease&)> body, lock_options const& options)
@@ -188,6 +195,18 @@ void scenario::run_to(duration t)
     advance(t - now());
 }
 
+std::size_t scenario::messages_of(actor const& who, duration within)
+{
+    auto const sent = [&] {
+        std::size_t sum = 0;
+        for (auto const& s : world.servers()) sum += world.between(*who.process_, *s).messages();
+        return sum;
+    };
+    auto const before = sent();
+    advance(within);
+    return sent() - before;
+}
+
 std::string scenario::value_on(server_name s)
 {
     auto const* const e = at(s).find(resource);
@@ -234,9 +253,12 @@ void scenario::teardown()
         }
         ++alive;
         for (auto const& s : world.servers()) world.between(*a.process_, *s).heal();
-        for (auto& each : a.acquisitions_) each.held = lease{};
         BOOST_TEST(everybody_is([](actor const& each) { return each.process_->running(); }));
-        advance(10ms);
+        // Whoever still waits for one that is given back gets it, and gives it back.
+        for (std::size_t n = a.acquisitions_.size(); n > 0; --n) {
+            for (auto& each : a.acquisitions_) each.held = lease{};
+            advance(10ms);
+        }
         a.visit([&] { a.client_->drain([&](error_code) { ++drained; }); });
     }
     BOOST_TEST(everybody_is([&](actor const&) { return drained == alive; }));

@@ -13,6 +13,7 @@
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +61,7 @@ struct acquisition : ended {
     actor& by;
     lease held;
     attempt_report report;
+    asio::cancellation_signal gives_up;
 };
 
 // A call of with_lock().
@@ -83,6 +85,7 @@ public:
     ended& extend(acquisition& of);
     ended& release(acquisition& of);
     ended& wait_lost(acquisition& of);
+    void cancel(acquisition& what, asio::cancellation_type_t type);
     scope& with_lock(std::function<asio::awaitable<void>(lease&)> body, lock_options const& options = usual);
 
     // SIGSTOP, or a garbage collector: time passes, nothing runs. Or the whole machine sleeps.
@@ -155,6 +158,9 @@ public:
     std::size_t holders_max{0};
     // More than one only where a story is about it.
     std::size_t holders_allowed{1};
+
+    // How many messages a client sends in this time.
+    std::size_t messages_of(actor const& who, duration within);
 
     // After each story: everybody leaves, and nothing may be left behind.
     void teardown();

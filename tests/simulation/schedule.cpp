@@ -136,7 +136,7 @@ private:
         w.reconnect_max = ttl / 4;
         w.notices_after_max = ttl;
         w.ghost_delay_max = 2 * ttl;
-        if (calm_) return;
+        if (calm_) return allow_waits();
         if (storm_ || chance_.one_in(2)) w.slow_percent = 1 + chance_.below(storm_ ? 40 : 20);
         w.push_lost_percent = w.slow_percent;
         w.slow_max = chance_.one_in(8) ? 2 * ttl : ttl / 10;
@@ -144,6 +144,18 @@ private:
         if (chance_.one_in(storm_ ? 2 : 4)) w.duplicate_percent = 1 + chance_.below(10);
         if (chance_.one_in(4)) u_.pause_one_in = 8 + chance_.below(256);
         u_.short_pause_max = chance_.scaled(ttl / 4) + 2us;
+    }
+
+    // Nothing goes wrong, except that pushes are lost in some schedules, or are not sent.
+    void allow_waits()
+    {
+        auto& w = u_.weather;
+        auto const& usual = stage_.usual;
+        if (chance_.one_in(2)) w.push_lost_percent = 10 + chance_.below(60);
+        says_changes_ = chance_.one_in(2);
+        bool const told = says_changes_ && w.push_lost_percent == 0;
+        constexpr duration turns = 200ms;  // for others, and the head start of others
+        rules_.free_at_most = usual.retry_delay_max + (told ? 0ms : usual.poll_interval) + turns + 20 * w.delay_max;
     }
 
     void describe(recorder& records) const
@@ -193,7 +205,7 @@ private:
             m.connected = make_client(u_, p, draw_client());
             if (!calm_ && chance_.one_in(6)) live_far_away(p);
             p.visit(u_.now(), [&] { m.connected->run([this, i](error_code) { members_[i].stopped = true; }); });
-            if (chance_.one_in(6)) forbid_watching(p);
+            if (!says_changes_ && chance_.one_in(calm_ ? 2 : 4)) forbid_watching(p);
             for (std::size_t n = 1 + chance_.below(2); n > 0; --n) {
                 users_.push_back(std::make_unique<user>(stage_, p, m.connected));
                 m.users.push_back(users_.back().get());
@@ -376,6 +388,7 @@ private:
     bool calm_{false};
     bool begins_empty_{false};
     bool fresh_{false};
+    bool says_changes_{false};  // every server, to every client
     duration ahead_{};
     duration wall_{};  // what the right wall clock shows when the world begins
 };

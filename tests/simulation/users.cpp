@@ -196,6 +196,8 @@ asio::awaitable<lease> user::take(redlock::lock const& resource, bool once, atte
     stage_.rules.ended(process_);
     auto& [ec, held] = result;
     if (place && held) place->served(held);
+    if (held && stage_.world.now() == begin && held.valid_until() < simulated_clock::now())
+        stage_.rules.violation("acquire handed out at once a lease that had ended");
     if (acquired(ec, resource.options(), begin, report) != static_cast<bool>(held))
         stage_.rules.violation("acquire completed with an error and a lease, or with neither");
     co_return std::move(held);
@@ -243,7 +245,7 @@ asio::awaitable<void> user::end_holding(lease held, judge::watched& watched)
             if (!self.stage_.world.is_dead(self.process_)) watched.write();
         }
     } const guard{*this, watched};
-    if (auto const why = held.lost_error(); why && why != errc::client_cancelled && why != errc::max_hold_exceeded) watched.lost();
+    if (auto const why = held.lost_error(); why && why != errc::client_cancelled) watched.lost(why);
     watched.leaves(held);
     if (stage_.world.chance.one_in(4)) {
         ++covered.released_by_destructor;

@@ -132,3 +132,80 @@ redlock_mutant(no_trailing_check "grants count though the look behind them shows
     FILE tests/simulation/link.cpp FROM "        m.answers[i] = reply{vote::failed," TO "        if (m.answers[i].vote != vote::granted) m.answers[i] = reply{vote::failed,")
 redlock_mutant(any_record_will_do "scripts do not compare the id in the record"
     FILE tests/support/redis_model.cpp FROM "!remembers(learned)) return not_admitted();" TO "!(record && high_water)) return not_admitted();")
+
+# Lines: who waits within one client.
+redlock_mutant(passed_on_too_late "a lease is passed on however little of it is left"
+    FILE src/core/lines.cpp FROM "    if (lease.machine->left(now) < lease.times.validity / worth_passing_on) return false;
+" TO "")
+redlock_mutant(passed_on_with_its_token "a lease is passed on without tokens of its own"
+    FILE src/core/leases.cpp FROM "        next_token += tokens.block;
+        h->last_token = next_token - 1;" TO "        h->last_token = next_token + tokens.block - 1;")
+redlock_mutant(passed_on_to_anybody "a lease is passed on to somebody who asked with other options"
+    FILE src/core/lines.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;
+" TO "")
+redlock_mutant(passed_on_too_often "passing on does not heed max_handoffs"
+    FILE src/quorum/turn.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return now < began_ + limits.time;")
+redlock_mutant(passed_on_too_long "passing on does not heed max_local_hold"
+    FILE src/quorum/turn.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return taken_ < limits.handoffs;")
+redlock_mutant(max_hold_of_the_first "max_hold of a lease that was passed on is counted from the first holder"
+    FILE src/core/leases.cpp FROM "    what.machine->handed_over(now);
+" TO "")
+redlock_mutant(last_is_first "who asks last is served first"
+    FILE src/core/lines.cpp FROM "    queue_.push_back(who);
+    who->place_in_line_ = std::prev(queue_.end());" TO "    queue_.push_front(who);
+    who->place_in_line_ = queue_.begin();")
+redlock_mutant(cancelled_first_wakes_nobody "when the first in the line gives up, the next does not know that it is his turn"
+    FILE src/core/lines.cpp FROM "    } else if (was_first) {
+        consider(now);
+    }" TO "    }")
+redlock_mutant(line_forgets_who_waits "when a lease is over, nobody tells the line of those who wait for it"
+    FILE src/core/lines.cpp FROM "    patience_.begin(now);
+    looked_ = false;
+    consider(now);
+}
+
+void line::failed(" TO "    patience_.begin(now);
+    looked_ = false;
+}
+
+void line::failed(")
+redlock_mutant(undo_wakes_its_own_line "an attempt that is undone wakes the line whose first has made it"
+    FILE src/core/lines.cpp FROM "if (&l != busy) l.consider(now);" TO "l.consider(now);")
+
+# Waiting for what nodes tell.
+redlock_mutant(no_fallback_poll "who is told of changes never looks by himself"
+    FILE src/quorum/patience.cpp FROM "is_told() ? poll_if_told_ : poll_if_not_" TO "is_told() ? never : poll_if_not_")
+redlock_mutant(push_ignored "what nodes tell is not heard"
+    FILE src/core/engine.cpp FROM "{ acquisitions_.on_changed(node, key); }" TO "{ static_cast<void>(node), static_cast<void>(key); }")
+redlock_mutant(own_key_is_a_holder "who looks takes a key of his own, which is about to be undone, for another holder's"
+    FILE src/core/lines.cpp FROM "    } else if (ours) {" TO "    } else if (false) {"
+    FILE2 src/core/lines.cpp FROM2 "if (lost.has_granted(node)) patience_" TO2 "if (false) patience_"
+    FILE3 src/core/lines.cpp FROM3 "if (on >> node & 1u) l.patience_" TO3 "if (false) l.patience_")
+redlock_mutant(free_again_and_again "each look at a free lock puts off the race for it"
+    FILE src/quorum/patience.cpp FROM "free_at.value_or(std::min(free_at_[node], now));" TO "free_at.value_or(now);")
+
+# Owners.
+redlock_mutant(released_with_the_first "the lock is given back with the first of several nested leases"
+    FILE src/core/engine.cpp FROM "    if (!what->holders.empty()) return;  // of nested leases
+" TO "")
+redlock_mutant(nested_for_ever "a nested lease that is given back still counts"
+    FILE src/core/leases.cpp FROM "    who.of->remove(who);" TO "    if (who.of->holders.size() != 2) who.of->remove(who);")
+redlock_mutant(nested_for_anybody "whoever has an owner gets a nested lease of whatever is held"
+    FILE src/core/acquisitions.cpp FROM "lease.holders.front()->by != options.owner ||" TO "")
+redlock_mutant(nested_in_what_is_lost "a nested lease is given while the outer one is ending"
+    FILE src/core/acquisitions.cpp FROM "    if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
+" TO "")
+
+# Locks of several names.
+redlock_mutant(several_but_what_is_free "a lock of several names takes what it can get"
+    FILE tests/support/redis_model.cpp FROM "        if (find(c.key_at(i), now)) return true;
+    return false;" TO "        if (find(c.key_at(i), now)) return i == 0;
+    return false;"
+    FILE2 tests/support/redis_model.cpp FROM2 "++i) set(c.key_at(i), c.value, c.ttl, now);" TO2 "++i)
+        if (!find(c.key_at(i), now)) set(c.key_at(i), c.value, c.ttl, now);")
+redlock_mutant(several_but_one_counter "the token of a lock of several names is above the first name's counter"
+    FILE tests/support/redis_model.cpp FROM "        all = {std::min(all.lowest, one), std::max(all.highest, one)};" TO "        if (i == 0) all = {one, one};")
+redlock_mutant(several_but_one_released "a lock of several names gives back the first"
+    FILE tests/support/redis_model.cpp FROM "            if (!is_ours(c, key, now)) return refused();
+            del(key);" TO "            if (!is_ours(c, key, now)) return refused();
+            if (key == c.key) del(key);")
