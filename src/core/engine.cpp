@@ -1,7 +1,8 @@
 #include "core/engine.hpp"
 
 #include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/asio/execution.hpp>
+#include <boost/asio/require.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -13,6 +14,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
                engine_settings settings, rounds::clock_function clock)
     : outer_{std::move(outer)},
       strand_{std::move(strand)},
+      posting_{asio::require(*strand_, asio::execution::blocking.never)},
       max_ttl_{std::chrono::duration_cast<std::chrono::milliseconds>(settings.max_ttl)}
 {
     auto const count = nodes.size();
@@ -44,7 +46,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
 template <class F>
 void engine::on_strand(F f)
 {
-    asio::post(*strand_, [self = shared_from_this(), f = std::move(f)]() mutable { f(); });
+    posting_->execute([self = shared_from_this(), f = std::move(f)]() mutable { f(); });
 }
 
 // Keeps a handler until its operation ends, and lets its caller stop waiting: `cancel(waiter)` runs on the strand.
@@ -309,6 +311,7 @@ void engine::context_destroyed() noexcept
     releases_.clear();
     env_.to_nodes->clear();
     env_.to_nodes.reset();
+    posting_.reset();
     strand_.reset();
     outer_ = {};
 }

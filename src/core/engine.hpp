@@ -102,6 +102,7 @@ private:
 
     asio::any_io_executor outer_;
     std::optional<strand_type> strand_;
+    std::optional<strand_type> posting_;  // the same; never runs anything at once
     environment env_;
     releases releases_{env_};
     leases leases_{env_, releases_};

@@ -19,6 +19,9 @@ namespace {
 constexpr duration slot_min = std::chrono::microseconds{200};
 constexpr duration slot_max = std::chrono::milliseconds{10};
 
+// When attempts take so many times as long as one that met nobody, the nodes have more to do than is good.
+constexpr int crowded = 32;
+
 // A lease that has less of its validity left is not worth passing on; one that has less than this is extended at once.
 constexpr int worth_passing_on = 4;  // a quarter
 
@@ -98,7 +101,7 @@ void line::failed(attempt const& lost, time_point now)
     for (std::size_t node = 0; node < in_.env_.to_nodes->nodes(); ++node)
         if (lost.has_granted(node)) patience_.on_changed(node, now);  // which is undone, and nobody tells us of that
     if (!std::exchange(looked_, true)) ask_how_long(nullptr);
-    if (auto const nap = turn_.nap(in_.slot(), in_.chance()); nap > duration::zero()) {
+    if (auto const nap = turn_.nap(in_.slot(), in_.nodes_are_crowded(), in_.chance()); nap > duration::zero()) {
         patience_.sleep(now + nap);
         napped_ = true;
     }
@@ -289,7 +292,14 @@ void lines::freed_by_us(resource const& what, std::uint16_t on, line const* busy
     for (std::string const& name : what.others()) each_listed(name, tell);
 }
 
-void lines::took(duration round_trip) noexcept { round_trip_ = (round_trip_ * 7 + round_trip) / 8; }
+// One that is much longer than the others says little: the process may have been paused.
+void lines::took(duration round_trip) noexcept
+{
+    fastest_ = std::min(fastest_, round_trip);
+    round_trip_ = (round_trip_ * 7 + std::min(round_trip, 4 * round_trip_)) / 8;
+}
+
+bool lines::nodes_are_crowded() const noexcept { return round_trip_ > crowded * fastest_; }
 
 double lines::chance() { return std::uniform_real_distribution<double>{}(env_.jitter); }
 

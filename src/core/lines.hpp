@@ -102,6 +102,7 @@ public:
     // What an attempt takes until it is decided.
     void took(duration round_trip) noexcept;
     duration slot() const noexcept;
+    bool nodes_are_crowded() const noexcept;
 
     // Between 0 and 1.
     double chance();
@@ -134,6 +135,7 @@ private:
     std::unordered_multimap<std::string_view, line*> by_key_;  // those that want to know of changes
     std::deque<std::shared_ptr<line>> retiring_;
     duration round_trip_{std::chrono::milliseconds{1}};
+    duration fastest_{std::chrono::milliseconds{100}};
     bool closed_{false};
 };
 

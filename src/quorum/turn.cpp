@@ -77,9 +77,10 @@ void turn::lost_a_race() noexcept
     ++lost_in_a_row_;
 }
 
-duration turn::nap(duration slot, double chance) noexcept
+duration turn::nap(duration slot, bool crowded, double chance) noexcept
 {
-    if (lost_in_a_row_ < (nap_ > duration::zero() ? races_between_naps : races_before_nap)) return {};
+    if (lost_in_a_row_ == 0) return {};
+    if (!crowded && lost_in_a_row_ < (nap_ > duration::zero() ? races_between_naps : races_before_nap)) return {};
     lost_in_a_row_ = 0;
     nap_ = std::clamp<duration>(nap_ * 4, nap_min_slots * slot, nap_max);
     return nap_ / 2 + std::chrono::duration_cast<duration>(nap_ * chance);

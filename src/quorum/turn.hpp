@@ -40,8 +40,9 @@ public:
     // Somebody else was first, when the lock had become free.
     void lost_a_race() noexcept;
 
-    // How long to take no part in races; zero: no nap is due. `chance` is between 0 and 1.
-    duration nap(duration slot, double chance) noexcept;
+    // How long to take no part in races; zero: no nap is due. `crowded`: the nodes are slow with so many who ask. `chance` is between 0
+    // and 1.
+    duration nap(duration slot, bool crowded, double chance) noexcept;
 
     // The lock was found to be free after a nap: those who wait have become fewer.
     void overslept() noexcept { nap_ /= 4; }

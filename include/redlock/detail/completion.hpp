@@ -8,8 +8,9 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/asio/execution.hpp>
 #include <boost/asio/prefer.hpp>
+#include <boost/asio/require.hpp>
 
 #include <tuple>
 #include <type_traits>
@@ -32,7 +33,8 @@ public:
     template <class Handler>
         requires(!std::is_same_v<std::decay_t<Handler>, completion>)
     completion(Handler&& handler, asio::any_io_executor const& fallback)
-        : executor_{asio::prefer(executor_of(handler, fallback), asio::execution::outstanding_work.tracked)},
+        : executor_{asio::prefer(asio::require(executor_of(handler, fallback), asio::execution::blocking.never),
+                                 asio::execution::outstanding_work.tracked)},
           handler_{std::forward<Handler>(handler)}
     {
     }
@@ -46,7 +48,8 @@ public:
     {
         auto const executor = std::move(executor_);
         // The lambda hides what is associated with the handler: it is on its executor already, a second hop is not needed.
-        asio::post(executor, [handler = std::move(handler_), hop = hop_, values = std::tuple<Args...>{std::move(args)...}]() mutable {
+        // And it never blocks, so this is a post() without what post() finds out each time.
+        executor.execute([handler = std::move(handler_), hop = hop_, values = std::tuple<Args...>{std::move(args)...}]() mutable {
             std::apply(
                 [&](Args&... unpacked) {
                     if (hop) {
