@@ -293,7 +293,8 @@ private:
     duration limit() const
     {
         auto const& usual = stage_.usual;
-        return range_.horizon + 300 * usual.ttl + 300 * usual.retry_delay_max + 20 * usual.poll_interval;
+        constexpr duration naps = 30s;  // of those who lost many races
+        return range_.horizon + 300 * usual.ttl + 300 * usual.retry_delay_max + 20 * usual.poll_interval + naps;
     }
 
     template <class F>
