@@ -72,7 +72,7 @@ judge::watched::watched(judge& by, process& p, lease& held, lock_options const& 
         value_ = by.find_value(*this);
     }
     seen_until_ = held.valid_until();
-    if (auto* const r = by.universe_.records) record_ = r->lease_begins(process_, name_, by.universe_.now(), p.clock.when(seen_until_));
+    if (auto* const r = by.universe_.records) record_ = r->lease_begins(process_, name_, by.universe_.now(), p.clock.when(seen_until_), known_value());
     by.leases_.push_back(this);
     by.take_down_tokens(*this);
     if (names_.size() > 1) ++by.universe_.covered->several_names;

@@ -122,9 +122,9 @@ void recorder::link_fault(std::size_t client, std::size_t server, std::string wh
 
 void recorder::say(std::size_t client, duration at, std::string text) { notes.push_back({client, at, std::move(text)}); }
 
-std::size_t recorder::lease_begins(std::size_t client, std::string name, duration at, duration valid_until)
+std::size_t recorder::lease_begins(std::size_t client, std::string name, duration at, duration valid_until, std::string value)
 {
-    auto value = value_of_new_lease(client, name);
+    if (value.empty()) value = value_of_new_lease(client, name);
     leases.push_back({client, std::move(name), std::move(value), at, {{at, valid_until}}, {}, {}, {}});
     return leases.size() - 1;
 }

@@ -90,7 +90,8 @@ public:
     void link_fault(std::size_t client, std::size_t server, std::string what, duration from, std::optional<duration> to = {});
     void say(std::size_t client, duration at, std::string text);
 
-    std::size_t lease_begins(std::size_t client, std::string name, duration at, duration valid_until);
+    // `value`: of its keys; empty: to be guessed.
+    std::size_t lease_begins(std::size_t client, std::string name, duration at, duration valid_until, std::string value = {});
     void lease_extends(std::size_t lease, duration at, duration valid_until);
     void lease_ends(std::size_t lease, duration at, std::string why);
 

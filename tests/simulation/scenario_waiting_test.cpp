@@ -128,13 +128,14 @@ BOOST_FIXTURE_TEST_CASE(an_idle_waiter_asks_once_for_each_change, waiting_story)
 // The first in the line is refused by what its own client gives back before the nodes have said how long they keep it.
 BOOST_FIXTURE_TEST_CASE(what_nodes_said_of_a_lease_that_is_given_back_keeps_nobody_waiting, waiting_story)
 {
-    auto& first = one.try_acquire();
+    auto& first = one.try_acquire({.ttl = 8s});  // which cannot be passed on to somebody who wants more
     auto& second = one.acquire(waiting);
     run_to(round_trip + one_way / 2);
     BOOST_TEST(first.valid());
     one.release(first);
     run_to(20ms);
     BOOST_TEST(second.valid());
+    BOOST_TEST(one.counters().handed_over == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lease_is_passed_on_without_a_message, waiting_story)

@@ -581,6 +581,7 @@ asio::awaitable<void> user::stand_in_line()
 {
     auto options = choose_options();
     options.attempts_max = 0;
+    if (stage_.world.chance.one_in(4)) options.max_hold = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(options.ttl / 8));
     auto const resource = choose_lock(options);
     auto const executor = co_await asio::this_coro::executor;
     timer finished{executor};
@@ -617,7 +618,8 @@ asio::awaitable<void> user::wait_for_turn(redlock::lock const& resource, std::si
     if (!held) co_return;
     judge::watched watched{stage_.rules, process_, held, resource.options()};
     if (!chance.one_in(4)) {
-        auto rest = sleep(chance.scaled(stage_.hold_max / 4));
+        auto const max_hold = duration{resource.options().max_hold.value_or(0ms)};
+        auto rest = sleep(chance.scaled(max_hold > 0ns ? 2 * max_hold : stage_.hold_max / 4));
         co_await std::move(rest);
     }
     write(watched);

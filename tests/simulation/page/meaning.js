@@ -84,7 +84,9 @@ const ownFaults = data.faults.filter(f => f.client === null || f.server === null
 const overlaps = [];
 data.leases.forEach((a, i) =>
     data.leases.slice(i + 1).forEach(b => {
-        if (a.name !== b.name) return;
+        const names = a.name.split(', ');
+        if (!b.name.split(', ').some(name => names.includes(name))) return;
+        if (a.client === b.client && a.value === b.value) return; // passed on, or nested
         for (const [a0, a1] of a.valid)
             for (const [b0, b1] of b.valid) {
                 const from = Math.max(a0, b0),
