@@ -18,6 +18,7 @@ measure() {
 }
 
 measure handoff handoff "$@"
+measure handoff_long_turns handoff --max-handoffs 1000000 --max-local-hold 10000 "$@"
 measure remote remote "$@"
 measure remote_5ms remote --rtt-ms 5 "$@"
 measure idle idle "$@"

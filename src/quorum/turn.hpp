@@ -69,7 +69,7 @@ private:
     std::uint32_t lost_{0};               // races, in this wait
     std::uint32_t usual_in_quarters_{0};  // races lost in a wait, on average
     bool contended_{false};               // refused since the last win
-    bool new_turn_{true};
+    bool new_turn_{false};                // the last one ended with the last release
     duration stay_out_;                   // after a turn without any sign of others
     std::uint32_t lost_in_a_row_{0};      // races, since the last nap
     duration nap_{};                      // the last one, on average

@@ -50,7 +50,8 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
         "max_ttl_ms": 40000, "token_retention_ms": 7200000, "identity": "handshake", "fresh": true,
         "lock": {"ttl_ms": 20000, "drift": 0.02, "node_timeout_ms": 501, "deadline_ms": 60001, "attempts_max": 7,
                  "fencing": false, "token_block": 9,
-                 "retry_delay_min_ms": 11, "retry_delay_max_ms": 1001, "auto_extend": false,
+                 "retry_delay_min_ms": 11, "retry_delay_max_ms": 1001, "poll_interval_ms": 5001,
+                 "max_handoffs": 65, "max_local_hold_ms": 101, "auto_extend": false,
                  "extend_interval_ms": 3334, "stop_margin_ms": 1002, "max_hold_ms": 3600001}
     })");
     BOOST_REQUIRE(s.client.nodes.size() == 2u);
@@ -75,6 +76,9 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
     BOOST_TEST(s.lock.token_block == 9u);
     BOOST_TEST((s.lock.retry_delay_min == 11ms));
     BOOST_TEST((s.lock.retry_delay_max == 1'001ms));
+    BOOST_TEST((s.lock.poll_interval == 5'001ms));
+    BOOST_TEST(s.lock.max_handoffs == 65u);
+    BOOST_TEST((s.lock.max_local_hold == 101ms));
     BOOST_TEST(!s.lock.auto_extend);
     BOOST_TEST((s.lock.extend_interval == 3'334ms));
     BOOST_TEST((s.lock.stop_margin == 1'002ms));
@@ -128,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_duration_is_a_whole_number_of_milliseconds)
 BOOST_AUTO_TEST_CASE(every_duration_is_read_with_the_same_care)
 {
     for (std::string const key : {"node_timeout_ms", "deadline_ms", "retry_delay_min_ms", "retry_delay_max_ms",
-                                  "extend_interval_ms", "stop_margin_ms", "max_hold_ms"})
+                                  "poll_interval_ms", "max_local_hold_ms", "extend_interval_ms", "stop_margin_ms", "max_hold_ms"})
         BOOST_TEST(problem_with(with_lock('"' + key + "\": \"1s\"")) ==
                    "lock." + key + ": expected a whole number of milliseconds, found \"1s\"");
     for (std::string const key :

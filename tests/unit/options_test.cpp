@@ -109,6 +109,18 @@ BOOST_AUTO_TEST_CASE(retry_delays)
                  {0ms, -1ms, 24h + 1ms, largest, smallest});
 }
 
+BOOST_AUTO_TEST_CASE(waiting_and_turns)
+{
+    check_bounds("poll_interval", &lock_options::poll_interval, {1ms, 5s, 24h}, {0ms, -1ms, 24h + 1ms, largest, smallest});
+    check_bounds("max_local_hold", &lock_options::max_local_hold, {0ms, 100ms, 24h}, {-1ms, 24h + 1ms, largest, smallest});
+    BOOST_TEST(problem_with([](lock_options& o) { o.max_handoffs = 0; }) == "");
+    BOOST_TEST(problem_with([](lock_options& o) { o.max_handoffs = 1'000'000; }) == "");
+    BOOST_TEST(problem_with([](lock_options& o) { o.max_handoffs = 1'000'001; }) ==
+               "lock_options::max_handoffs is 1000001; it must be up to 1000000");
+    BOOST_TEST((new_owner() != new_owner()));
+    BOOST_TEST((new_owner() != owner_id{}));
+}
+
 BOOST_AUTO_TEST_CASE(a_minimum_may_equal_its_maximum_but_not_exceed_it)
 {
     BOOST_TEST(problem_with([](lock_options& o) { o.retry_delay_min = o.retry_delay_max = 50ms; }) == "");
