@@ -102,7 +102,7 @@ void line::failed(attempt const& lost, time_point now)
         if (lost.has_granted(node)) patience_.on_changed(node, now);  // which is undone, and nobody tells us of that
     if (!std::exchange(looked_, true)) ask_how_long(nullptr);
     if (auto const nap = turn_.nap(in_.slot(), in_.nodes_are_crowded(), in_.chance()); nap > duration::zero()) {
-        patience_.sleep(now + nap);
+        patience_.sleep(now + std::min(nap, head.poll_interval()));
         napped_ = true;
     }
     consider(now);
@@ -154,7 +154,7 @@ void line::act(time_point now)
 
 class line::look final : public voter {
 public:
-    look(std::weak_ptr<line> of, std::shared_ptr<attempt> along_with) : of_{std::move(of)}, along_with_{std::move(along_with)} {}
+    look(line& of, std::shared_ptr<attempt> along_with) : of_{of.weak_from_this()}, names_{of.what}, along_with_{std::move(along_with)} {}
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override
     {
@@ -168,6 +168,7 @@ public:
 
 private:
     std::weak_ptr<line> of_;
+    std::shared_ptr<resource const> names_;  // which the request refers to, also when there is no line any more
     std::shared_ptr<attempt> along_with_;
 };
 
@@ -176,7 +177,7 @@ void line::ask_how_long(std::shared_ptr<attempt> const& along_with)
     in_.list(*this);
     command c{verb::watch, what->first(), {}, {}};
     c.others = what->others();
-    in_.env_.to_nodes->add({c, std::make_shared<look>(weak_from_this(), along_with)});
+    in_.env_.to_nodes->add({c, std::make_shared<look>(*this, along_with)});
 }
 
 // `ours`: what the node keeps is from an attempt of our own. If that is not won it is undone, as if the key were free.
