@@ -308,7 +308,13 @@ void acquisitions::give(acquisition& what, hold& lease)
     to->scope = what.request_.scope;
     ++env_.count.acquired;
     what.last_outcome_ = {};
+    line* const in = lease.waited_for_in;
+    auto const owner = what.request_.options.owner;
     finish(what, {}, redlock::lease{to});
+    if (!in || owner == owner_id{}) return;
+    // Others who stand in line for the same owner hold it with him.
+    auto const now = env_.now();
+    for (auto const& other : in->waiting_for(owner)) nest(*other, *in, now);
 }
 
 bool acquisitions::hand_over(hold& lease, time_point now)

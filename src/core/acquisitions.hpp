@@ -75,6 +75,7 @@ public:
     bool is_impatient() const noexcept { return request_.once || request_.options.attempts_max > 0; }
 
     // What its line asks.
+    owner_id owner() const noexcept { return request_.options.owner; }
     bool is_attempting() const noexcept { return current_ != nullptr; }
     bool takes_what_is_held(hold const& lease) const noexcept;
     duration next_delay(std::minstd_rand& random) { return delay_.next(random); }
@@ -123,6 +124,7 @@ public:
     bool hand_over(hold& lease, time_point now);
 
     void on_changed(std::size_t node, std::string_view key) { lines_.on_changed(node, key, env_.now()); }
+    void on_down(std::size_t node) { lines_.on_down(node, env_.now()); }
 
     // The release of a lease is on its way to the nodes.
     void on_released(hold& lease);

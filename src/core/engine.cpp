@@ -162,6 +162,7 @@ void engine::on_down(std::size_t node, error_code why, std::string const& text)
     servers_[node].clear();
     env_.to_nodes->down(node);
     admissions_->down(node);
+    acquisitions_.on_down(node);
 }
 
 void engine::on_stopped(std::size_t)

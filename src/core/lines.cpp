@@ -114,6 +114,20 @@ void line::changed(std::size_t node, time_point now)
     consider(now);
 }
 
+void line::silent(std::size_t node, time_point now)
+{
+    patience_.on_silence(node);
+    consider(now);
+}
+
+std::vector<std::shared_ptr<acquisition>> line::waiting_for(owner_id owner) const
+{
+    std::vector<std::shared_ptr<acquisition>> found;
+    for (auto const& each : queue_)
+        if (each->owner() == owner) found.push_back(each);
+    return found;
+}
+
 // What the first does next, and when.
 void line::consider(time_point now)
 {
@@ -272,14 +286,25 @@ void lines::each_listed(std::string_view key, F f)
         if (l->listed_) f(*l);
 }
 
-void lines::on_changed(std::size_t node, std::string_view key, time_point now)
+template <class F>
+void lines::each_listed(F f)
 {
-    if (!key.empty()) return each_listed(key, [&](line& l) { l.changed(node, now); });
     std::vector<std::string_view> keys;
     for (auto const& entry : by_key_) keys.push_back(entry.first);
-    std::sort(keys.begin(), keys.end());
-    std::vector<std::string> owned{keys.begin(), std::unique(keys.begin(), keys.end())};
-    for (std::string const& each : owned) each_listed(each, [&](line& l) { l.changed(node, now); });
+    std::sort(keys.begin(), keys.end());  // not in the order of hashes, which differs between libraries
+    std::vector<std::string> const owned{keys.begin(), std::unique(keys.begin(), keys.end())};
+    for (std::string const& each : owned) each_listed(each, f);
+}
+
+void lines::on_changed(std::size_t node, std::string_view key, time_point now)
+{
+    auto const tell = [&](line& l) { l.changed(node, now); };
+    key.empty() ? each_listed(tell) : each_listed(key, tell);
+}
+
+void lines::on_down(std::size_t node, time_point now)
+{
+    each_listed([&](line& l) { l.silent(node, now); });
 }
 
 void lines::freed_by_us(resource const& what, std::uint16_t on, line const* busy, time_point now)

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace redlock::detail {
 
@@ -38,6 +39,7 @@ public:
     void leave(acquisition& who, time_point now);
     bool empty() const noexcept { return queue_.empty(); }
     acquisition& first() const noexcept { return *queue_.front(); }
+    std::vector<std::shared_ptr<acquisition>> waiting_for(owner_id owner) const;
 
     // The lease that this client has of it, if it has one.
     hold* here() const noexcept { return here_; }
@@ -57,6 +59,9 @@ public:
 
     // A key has changed on a node.
     void changed(std::size_t node, time_point now);
+
+    // The connection to a node is lost, and with it what was asked for there.
+    void silent(std::size_t node, time_point now);
 
     void on_alarm(time_point now) override;
 
@@ -95,6 +100,8 @@ public:
     // A node tells of a change; empty: of any key.
     void on_changed(std::size_t node, std::string_view key, time_point now);
 
+    void on_down(std::size_t node, time_point now);
+
     // This client itself frees keys, of which nodes tell it nothing. `on`: the nodes. `busy`: does not go on at once, if it is one of those
     // that wait for them.
     void freed_by_us(resource const& what, std::uint16_t on, line const* busy, time_point now);
@@ -128,6 +135,8 @@ private:
 
     template <class F>
     void each_listed(std::string_view key, F f);
+    template <class F>
+    void each_listed(F f);
 
     environment& env_;
     acquisitions& owner_;

@@ -45,7 +45,7 @@ void patience::looking(time_point if_told, time_point if_not) noexcept
 {
     asleep_until_ = awake;
     poll_if_told_ = if_told;
-    poll_if_not_ = if_not;
+    poll_if_not_ = std::min(if_told, if_not);
 }
 
 void patience::on_look(std::size_t node, time_point now, std::optional<time_point> free_at, bool watching) noexcept
