@@ -66,7 +66,7 @@ struct lock_options {
 
     /// How often a client passes a lease on to the next of its own waiters, without asking the nodes, before it gives the others their
     /// turn. 0: never; up to 1,000,000. Only to waiters with the same options. With `fencing` each acquisition reserves tokens for them.
-    std::uint32_t max_handoffs{64};
+    std::uint32_t max_handoffs{1'000};
 
     /// The same as a time: how long a client keeps a lock from other clients, by passing it on or by being first again and again,
     /// before it gives them their turn. 0 to 1 day.

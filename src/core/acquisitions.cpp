@@ -397,7 +397,7 @@ void acquisitions::finish(acquisition& what, error_code ec, lease held)
     waiting_.erase(what.place_);
     --env_.count.waiting;
     env_.cancel_alarm(what);
-    if (what.line_) what.line_->leave(what, env_.now());
+    if (what.line_) what.line_->leave(what);
     if (what.request_.report) fill_report(what, ec);
     what.handler_(ec, std::move(held));
 }

@@ -40,10 +40,11 @@ void line::join(std::shared_ptr<acquisition> const& who, time_point now)
     if (queue_.size() > 1) return;
     patience_.begin(now);
     looked_ = false;
+    left_when_extended_.reset();
     consider(now);
 }
 
-void line::leave(acquisition& who, time_point now)
+void line::leave(acquisition& who)
 {
     bool const was_first = queue_.front().get() == &who;
     queue_.erase(who.place_in_line_);
@@ -51,9 +52,9 @@ void line::leave(acquisition& who, time_point now)
     if (queue_.empty()) {
         in_.env_.cancel_alarm(*this);
         in_.unlist(*this);
-        if (!here_) in_.retire(*this, now);
-    } else if (was_first) {
-        consider(now);
+        if (!here_) in_.retire(*this, in_.env_.now());
+    } else if (was_first && !here_) {
+        consider(in_.env_.now());
     }
 }
 
@@ -93,7 +94,10 @@ void line::failed(attempt const& lost, time_point now)
     bool const somebody_new = lost.counter() == 0 || lost.counter() > seen_;
     seen_ = std::max(seen_, lost.counter());
     if (lost.was_refused()) turn_.refused(now);
-    if (std::exchange(racing_, false) && somebody_new) turn_.lost_a_race();
+    if (std::exchange(racing_, false)) {
+        if (somebody_new) turn_.lost_a_race();
+        if (!somebody_new) left_when_extended_ = left_;
+    }
 
     auto const delay = head.next_delay(in_.env_.jitter);
     patience_.looking(now + head.poll_interval(), now + delay);
@@ -150,12 +154,16 @@ void line::act(time_point now)
     auto const step = patience_.step(now);
     if (step == next_step::look) {
         ++in_.env_.count.polls;
-        patience_.looking(now + head.poll_interval(), now + head.next_delay(in_.env_.jitter));
-        ask_how_long(nullptr);
-        return consider(now);
+        return look_again(now);
     }
     racing_ = step == next_step::race;
+    if (racing_ && looks_like_an_extension(now)) {
+        racing_ = false;
+        patience_.attempting();  // what changed is not known yet
+        return look_again(now);
+    }
     if (racing_) {
+        left_ = expires_ - now;
         ++in_.env_.count.wakeups;
         head.begin_delays_anew();  // they grow while votes are split, not while somebody holds the lock
     }
@@ -164,6 +172,22 @@ void line::act(time_point now)
     in_.owner_.next_attempt(head, now);
     // Who was refused before will probably be again: the question comes with the attempt.
     if (looked_) ask_how_long(head.current_);
+}
+
+void line::look_again(time_point now)
+{
+    acquisition& head = first();
+    patience_.looking(now + head.poll_interval(), now + head.next_delay(in_.env_.jitter));
+    ask_how_long(nullptr);
+    consider(now);
+}
+
+// A holder extends each time when as much is left. To look costs the nodes half as much as an attempt, and one round trip if it was a
+// release after all.
+bool line::looks_like_an_extension(time_point now) const noexcept
+{
+    auto const left = expires_ - now;
+    return left_when_extended_ && left > duration::zero() && std::chrono::abs(left - *left_when_extended_) <= left / 50;
 }
 
 class line::look final : public voter {
@@ -205,6 +229,7 @@ void line::on_look(std::size_t node, reply const& answer, bool ours, time_point 
         patience_.on_changed(node, now);
     } else {
         std::optional<time_point> free_at;
+        if (answer.expires_in && *answer.expires_in != never_expires) expires_ = now + *answer.expires_in;
         if (answer.expires_in)
             free_at = *answer.expires_in == never_expires ? time_point::max() : now + *answer.expires_in + quorum::expiry_granularity;
         patience_.on_look(node, now, free_at, answer.watching);

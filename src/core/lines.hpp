@@ -18,6 +18,7 @@
 #include <deque>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -36,7 +37,7 @@ public:
     ~line();
 
     void join(std::shared_ptr<acquisition> const& who, time_point now);
-    void leave(acquisition& who, time_point now);
+    void leave(acquisition& who);
     bool empty() const noexcept { return queue_.empty(); }
     acquisition& first() const noexcept { return *queue_.front(); }
     std::vector<std::shared_ptr<acquisition>> waiting_for(owner_id owner) const;
@@ -73,6 +74,8 @@ private:
 
     void consider(time_point now);
     void act(time_point now);
+    void look_again(time_point now);
+    bool looks_like_an_extension(time_point now) const noexcept;
     void ask_how_long(std::shared_ptr<attempt> const& along_with);
     void on_look(std::size_t node, reply const& answer, bool ours, time_point now);
     bool in_use(time_point now) const noexcept { return !queue_.empty() || here_ || !turn_.is_over(now); }
@@ -83,6 +86,9 @@ private:
     quorum::patience patience_;
     quorum::turn turn_;
     quorum::token_number seen_{0};  // the largest counter in a refusal: another one, another holder
+    time_point expires_{};          // the last key, as the last look says
+    std::optional<duration> left_when_extended_{};  // how much before that the holder extended, the last time that it was seen to
+    duration left_{};               // the same, at the race under way
     bool racing_{false};            // the attempt under way was made because a majority had become free
     bool looked_{false};            // the nodes were asked how long they keep the key, in this wait
     bool napped_{false};            // and has not looked since

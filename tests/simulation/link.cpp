@@ -226,7 +226,13 @@ void link::push(std::string_view key)
     m->changed = key;
     m->connection = connection_;
     to_.when_it_runs([this, m] {
-        if (m->connection == connection_) send_back(m, delay());
+        if (m->connection != connection_) return;
+        // What is said between the answers of a message is heard after them.
+        auto const in_the_middle = [](message_ptr const& each) {
+            return !each->answered && std::any_of(each->answers.begin(), each->answers.end(), [](reply const& r) { return r.vote != vote::pending; });
+        };
+        if (std::any_of(line_.begin(), line_.end(), in_the_middle)) return said_meanwhile_.push_back(m);
+        send_back(m, delay());
     });
 }
 
@@ -245,7 +251,10 @@ void link::answer(message_ptr const& m)
 {
     if (universe_.records) universe_.records->answered(m->record, universe_.now(), m->answers);
     auto const takes = next_delay_back ? *std::exchange(next_delay_back, {}) : delay();
+    m->answered = true;
     send_back(m, takes);
+    for (auto const& said : std::exchange(said_meanwhile_, {}))
+        if (said->connection == connection_) send_back(said, delay());
 }
 
 void link::send_back(message_ptr const& m, duration takes)

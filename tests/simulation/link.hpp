@@ -118,6 +118,7 @@ private:
         bool due_there{false};  // its bytes could be at the server
         bool arrived{false};
         bool due_back{false};
+        bool answered{false};  // by the server
         std::size_t record{0};
     };
     using message_ptr = std::shared_ptr<message>;
@@ -164,6 +165,7 @@ private:
     duration last_arrival_{};
     duration last_answer_{};
     std::deque<message_ptr> line_;  // sent on this connection and not answered yet
+    std::vector<message_ptr> said_meanwhile_;  // pushes
     std::deque<message_ptr> answers_;  // and pushes, on their way back
     std::set<std::string, std::less<>> watched_;  // on this connection
     bool has_watched_{false};

@@ -99,7 +99,11 @@ reply redis_model::acquire_with_tokens(command const& c, time_point now)
     if (c.ttl > record->max_ttl) return ttl_too_long(record->max_ttl);
     auto const before = counters_of(c, now);
     if (!before) return no_counter();
-    if (is_any_there(c, now)) return are_all_ours(c, now) && before->lowest == before->highest ? granted(before->highest) : refused();
+    if (is_any_there(c, now)) {
+        reply r = are_all_ours(c, now) && before->lowest == before->highest ? granted() : refused();
+        r.counter = before->highest;
+        return r;
+    }
     token_number const last = std::max(before->highest, record->base);
     token_number token = last + c.block;
     if (c.token > token && floor_counts(c.token, now)) token = c.token;

@@ -496,6 +496,27 @@ BOOST_FIXTURE_TEST_CASE(an_extension_by_somebody_else_costs_one_attempt, line_wo
     BOOST_TEST(waiter.ec.has_value());
 }
 
+BOOST_FIXTURE_TEST_CASE(extensions_that_come_as_expected_cost_only_a_look, line_world)
+{
+    release(acquire().held);  // a counter that stays what it is says that the holder is the same
+    advance(1s);
+    taken_by_foreigner(10s);
+    auto& waiter = ask();
+    for (int i = 0; i < 20; ++i) {
+        advance(3s);
+        for (auto& n : nodes) n->set("resource", "foreign", 10s);
+    }
+    advance(100ms);
+    BOOST_TEST(!waiter.ec.has_value());
+    BOOST_TEST(sent(verb::acquire) <= 3u * 3u);
+    BOOST_TEST(sent(verb::watch) >= 3u * 20u);
+    auto const freed = virtual_clock::now();
+    freed_by_foreigner();
+    advance(10ms);
+    BOOST_REQUIRE(waiter.ec.has_value());
+    BOOST_TEST((waiter.at <= freed + 2 * round_trip), "a release comes when none is expected");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_push_that_is_lost_costs_the_poll_interval, line_world)
 {
     taken_by_foreigner();

@@ -49,14 +49,24 @@ public:
 
     // A template, because `lease_handler` holds a lease, which is not complete here.
     template <class Handler>
-    void operator()(Handler&& handler) const
+    void operator()(Handler&& handler) const&
     {
-        auto request = request_;
+        start(request_, std::forward<Handler>(handler));
+    }
+    template <class Handler>
+    void operator()(Handler&& handler) &&
+    {
+        start(std::move(request_), std::forward<Handler>(handler));
+    }
+
+private:
+    template <class Handler>
+    void start(acquire_request request, Handler&& handler) const
+    {
         if (!request.asker) request.asker = executor_of(handler);
         target_->acquire(std::move(request), lease_handler{std::forward<Handler>(handler), get_executor()});
     }
 
-private:
     // Of whoever waits; none where it is not known.
     template <class Handler>
     static asio::any_io_executor executor_of(Handler const& handler)

@@ -155,8 +155,8 @@ redlock_mutant(last_is_first "who asks last is served first"
     who->place_in_line_ = std::prev(queue_.end());" TO "    queue_.push_front(who);
     who->place_in_line_ = queue_.begin();")
 redlock_mutant(cancelled_first_wakes_nobody "when the first in the line gives up, the next does not know that it is his turn"
-    FILE src/core/lines.cpp FROM "    } else if (was_first) {
-        consider(now);
+    FILE src/core/lines.cpp FROM "    } else if (was_first && !here_) {
+        consider(in_.env_.now());
     }" TO "    }")
 redlock_mutant(line_forgets_who_waits "when a lease is over, nobody tells the line of those who wait for it"
     FILE src/core/lines.cpp FROM "    patience_.begin(now);
