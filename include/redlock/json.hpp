@@ -24,7 +24,7 @@ namespace redlock {
 ///       "lock": {"ttl_ms": 10000, "drift": 0.01, "node_timeout_ms": 500, "deadline_ms": 60000, "attempts_max": 0,
 ///                "fencing": true, "token_block": 1,
 ///                "retry_delay_min_ms": 2, "retry_delay_max_ms": 1000, "poll_interval_ms": 5000,
-///                "max_handoffs": 1000, "max_local_hold_ms": 100, "auto_extend": true,
+///                "max_handoffs": 64, "max_local_hold_ms": 100, "auto_extend": true,
 ///                "extend_interval_ms": 3333, "stop_margin_ms": 1000, "max_hold_ms": 3600000}
 ///     }
 ///

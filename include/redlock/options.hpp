@@ -65,8 +65,9 @@ struct lock_options {
     std::chrono::milliseconds poll_interval{5'000};
 
     /// How often a client passes a lease on to the next of its own waiters, without asking the nodes, before it gives the others their
-    /// turn. 0: never; up to 1,000,000. Only to waiters with the same options. With `fencing` each acquisition reserves tokens for them.
-    std::uint32_t max_handoffs{1'000};
+    /// turn. 0: never; up to 1,000,000. Only to waiters with the same options. With `fencing` each acquisition reserves tokens for them;
+    /// far more than that let the counters outrun the clocks, and cost a second round trip.
+    std::uint32_t max_handoffs{64};
 
     /// The same as a time: how long a client keeps a lock from other clients, by passing it on or by being first again and again,
     /// before it gives them their turn. 0 to 1 day.

@@ -183,11 +183,11 @@ void line::look_again(time_point now)
 }
 
 // A holder extends each time when as much is left. To look costs the nodes half as much as an attempt, and one round trip if it was a
-// release after all.
+// release after all. With less than a quarter left, it is rather an expiry.
 bool line::looks_like_an_extension(time_point now) const noexcept
 {
     auto const left = expires_ - now;
-    return left_when_extended_ && left > duration::zero() && std::chrono::abs(left - *left_when_extended_) <= left / 50;
+    return left_when_extended_ && left > first().timing_.ttl / 4 && std::chrono::abs(left - *left_when_extended_) <= left / 50;
 }
 
 class line::look final : public voter {
