@@ -63,7 +63,10 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
     auto const outcome = machine_.on_vote(node, answer.vote, now, answer.counter);
     bool const granted = answer.vote == vote::granted;
     if (hold_->release_started && answer.vote != vote::refused) {
-        if (granted) ++owner_.env_.count.late_grants_undone;
+        if (granted) {
+            ++owner_.env_.count.late_grants_undone;
+            owner_.lines_.freed_by_us(*hold_->what, bit, nullptr, now);
+        }
         // The release is behind it, on the same connection, unless a server that had lost its scripts got them in another order.
         // What did not count or was not answered may have set the key as well.
         owner_.releases_.repeat(hold_, node);

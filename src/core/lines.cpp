@@ -118,6 +118,13 @@ void line::changed(std::size_t node, time_point now)
     consider(now);
 }
 
+// Without considering what to do next: the caller does.
+void line::freed_by_us(std::size_t node, time_point now)
+{
+    ++freed_[node];
+    patience_.on_changed(node, now);
+}
+
 void line::silent(std::size_t node, time_point now)
 {
     patience_.on_silence(node);
@@ -192,11 +199,18 @@ bool line::looks_like_an_extension(time_point now) const noexcept
 
 class line::look final : public voter {
 public:
-    look(line& of, std::shared_ptr<attempt> along_with) : of_{of.weak_from_this()}, names_{of.what}, along_with_{std::move(along_with)} {}
+    look(line& of, std::shared_ptr<attempt> along_with)
+        : of_{of.weak_from_this()}, names_{of.what}, along_with_{std::move(along_with)}, freed_before_{of.freed_}
+    {
+    }
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override
     {
-        if (auto const asked = of_.lock()) asked->on_look(node, answer, along_with_ && along_with_->has_granted(node), now);
+        auto const asked = of_.lock();
+        if (!asked) return;
+        bool const ours = along_with_ && along_with_->has_granted(node);
+        bool const outdated = freed_before_[node] != asked->freed_[node];
+        asked->on_look(node, answer, ours, outdated, now);
     }
     bool wanted(std::size_t, time_point) const override
     {
@@ -208,6 +222,7 @@ private:
     std::weak_ptr<line> of_;
     std::shared_ptr<resource const> names_;  // which the request refers to, also when there is no line any more
     std::shared_ptr<attempt> along_with_;
+    std::array<std::uint32_t, nodes_max> freed_before_;
 };
 
 void line::ask_how_long(std::shared_ptr<attempt> const& along_with)
@@ -219,7 +234,8 @@ void line::ask_how_long(std::shared_ptr<attempt> const& along_with)
 }
 
 // `ours`: what the node keeps is from an attempt of our own. If that is not won it is undone, as if the key were free.
-void line::on_look(std::size_t node, reply const& answer, bool ours, time_point now)
+// `outdated`: since the node was asked we have freed the key there, of which it does not tell us.
+void line::on_look(std::size_t node, reply const& answer, bool ours, bool outdated, time_point now)
 {
     if (queue_.empty() || !looked_) return;  // or asked in an earlier wait
     if (!patience_.is_asleep() && std::exchange(napped_, false) && !answer.expires_in) turn_.overslept();
@@ -227,7 +243,7 @@ void line::on_look(std::size_t node, reply const& answer, bool ours, time_point 
         patience_.on_silence(node);
     } else if (ours) {
         patience_.on_changed(node, now);
-    } else {
+    } else if (!outdated) {
         std::optional<time_point> free_at;
         if (answer.expires_in && *answer.expires_in != never_expires) expires_ = now + *answer.expires_in;
         if (answer.expires_in)
@@ -336,7 +352,7 @@ void lines::freed_by_us(resource const& what, std::uint16_t on, line const* busy
 {
     auto const tell = [&](line& l) {
         for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
-            if (on >> node & 1u) l.patience_.on_changed(node, now);
+            if (on >> node & 1u) l.freed_by_us(node, now);
         if (&l != busy) l.consider(now);
     };
     each_listed(what.first(), tell);

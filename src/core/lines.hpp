@@ -13,6 +13,7 @@
 
 #include <redlock/detail/resource.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -61,6 +62,9 @@ public:
     // A key has changed on a node.
     void changed(std::size_t node, time_point now);
 
+    // This client itself is about to free a key on a node.
+    void freed_by_us(std::size_t node, time_point now);
+
     // The connection to a node is lost, and with it what was asked for there.
     void silent(std::size_t node, time_point now);
 
@@ -77,7 +81,7 @@ private:
     void look_again(time_point now);
     bool looks_like_an_extension(time_point now) const noexcept;
     void ask_how_long(std::shared_ptr<attempt> const& along_with);
-    void on_look(std::size_t node, reply const& answer, bool ours, time_point now);
+    void on_look(std::size_t node, reply const& answer, bool ours, bool outdated, time_point now);
     bool in_use(time_point now) const noexcept { return !queue_.empty() || here_ || !turn_.is_over(now); }
 
     lines& in_;
@@ -85,6 +89,7 @@ private:
     hold* here_{nullptr};
     quorum::patience patience_;
     quorum::turn turn_;
+    std::array<std::uint32_t, nodes_max> freed_{};  // how often by this client itself, by node
     quorum::token_number seen_{0};  // the largest counter in a refusal: another one, another holder
     time_point expires_{};          // the last key, as the last look says
     std::optional<duration> left_when_extended_{};  // how much before that the holder extended, the last time that it was seen to

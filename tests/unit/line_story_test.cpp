@@ -609,6 +609,24 @@ BOOST_FIXTURE_TEST_CASE(all_of_several_names_or_none, line_world)
     BOOST_TEST(keys() == 9u);
 }
 
+// The nodes do not tell a client of what it does itself.
+BOOST_FIXTURE_TEST_CASE(a_lock_that_shares_a_name_with_ours_is_not_waited_for_in_vain, line_world)
+{
+    auto options = usual;
+    options.poll_interval = 1min;
+    auto& held = ask(redlock::lock{*client, {"a", "b"}, options});
+    advance(1ms);
+    auto& waiter = ask(redlock::lock{*client, {"b", "c"}, options});
+    advance(round_trip);  // refused: the nodes are asked how long they keep the keys
+    BOOST_REQUIRE(sent(verb::watch) == 0u);
+    advance(round_trip / 2);
+    BOOST_REQUIRE(sent(verb::watch) == 3u);  // and have said it, but the answers are not here yet
+    release(held.held);
+    advance(1s);
+    BOOST_REQUIRE(waiter.ec.has_value());
+    BOOST_TEST(!*waiter.ec);
+}
+
 BOOST_FIXTURE_TEST_CASE(several_names_in_any_order_are_the_same_lock, line_world)
 {
     auto& first = ask(redlock::lock{*client, {"a", "b"}, usual});

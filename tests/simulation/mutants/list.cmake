@@ -180,7 +180,7 @@ redlock_mutant(push_ignored "what nodes tell is not heard"
 redlock_mutant(own_key_is_a_holder "who looks takes a key of his own, which is about to be undone, for another holder's"
     FILE src/core/lines.cpp FROM "    } else if (ours) {" TO "    } else if (false) {"
     FILE2 src/core/lines.cpp FROM2 "if (lost.has_granted(node)) patience_" TO2 "if (false) patience_"
-    FILE3 src/core/lines.cpp FROM3 "if (on >> node & 1u) l.patience_" TO3 "if (false) l.patience_")
+    FILE3 src/core/lines.cpp FROM3 "if (on >> node & 1u) l.freed_by_us" TO3 "if (false) l.freed_by_us")
 redlock_mutant(free_again_and_again "each look at a free lock puts off the race for it"
     FILE src/quorum/patience.cpp FROM "free_at.value_or(std::min(free_at_[node], now));" TO "free_at.value_or(now);")
 
