@@ -14,8 +14,6 @@ namespace {
 
 constexpr time_point never = time_point::max();
 
-std::chrono::microseconds to_microseconds(duration d) { return std::chrono::duration_cast<std::chrono::microseconds>(d); }
-
 error_code to_error(acquire_outcome outcome)
 {
     switch (outcome) {
@@ -30,113 +28,6 @@ error_code to_error(acquire_outcome outcome)
 }
 
 }  // namespace
-
-attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<hold> what, time_point now)
-    : owner_{owner}, caller_{&caller}, hold_{std::move(what)}, machine_{owner.env_.to_nodes->nodes(), now, hold_->times}
-{
-}
-
-// The services of an io_context that is destroyed take their handlers, and with them the rounds, before our own is told.
-attempt::~attempt() { owner_.env_.cancel_alarm(*this); }
-
-// A slow node is still asked after the majority was won: the lease then stands on one node more.
-bool attempt::wanted(std::size_t, time_point now) const { return !hold_->release_started && now < machine_.deadline(); }
-
-void attempt::note(std::size_t node, reply const& answer, time_point now)
-{
-    if (caller_ && caller_->request_.report)
-        caller_->verdicts_[node] = {owner_.env_.to_nodes->name(node), answer.vote, answer.error, answer.detail,
-                                    to_microseconds(now - machine_.sent())};
-}
-
-void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
-{
-    note(node, answer, now);
-    granted_as_[node] = answer.admission;
-    if (answer.counter > 0) owner_.env_.tokens.saw(answer.counter);
-    auto const bit = static_cast<std::uint16_t>(1u << node);
-    if (answer.vote == vote::granted) granted_ |= bit;
-    if (answer.vote == vote::refused) refused_ |= bit, counter_ = std::max(counter_, answer.counter);
-    if (answer.error == errc::ttl_too_long) ++too_long_;
-
-    bool const was_open = machine_.outcome() == acquire_outcome::pending;
-    auto const outcome = machine_.on_vote(node, answer.vote, now, answer.counter);
-    bool const granted = answer.vote == vote::granted;
-    if (hold_->release_started && answer.vote != vote::refused) {
-        if (granted) {
-            ++owner_.env_.count.late_grants_undone;
-            owner_.lines_.freed_by_us(*hold_->what, bit, nullptr, now);
-        }
-        // The release is behind it, on the same connection, unless a server that had lost its scripts got them in another order.
-        // What did not count or was not answered may have set the key as well.
-        owner_.releases_.repeat(hold_, node);
-    } else if (granted && !was_open && hold_->machine && machine_.fits(answer.counter)) {
-        owner_.leases_.late_grant(*hold_, node, machine_.deadline(), now);
-    }
-    if (machine_.wants_confirmation(now)) confirm();
-    continue_with(outcome, now);
-}
-
-void attempt::continue_with(acquire_outcome outcome, time_point now)
-{
-    if (!caller_) return;
-    if (outcome != acquire_outcome::pending) return owner_.decided(*this, outcome, now);
-    // It cannot be won any more, though it is still open what to call it: what was granted must not stand in others' way.
-    if (machine_.votes().majority_out_of_reach()) owner_.undo(*this, caller_->line_);
-}
-
-bool attempt::is_ttl_too_long() const noexcept
-{
-    auto const nodes = machine_.votes().nodes();
-    return nodes - too_long_ < quorum::majority(nodes);
-}
-
-// The answers to the confirmations of an attempt, which goes to all nodes: it costs those little that need none, and catches up with
-// grants that are still on their way.
-class attempt::confirmation final : public voter {
-public:
-    explicit confirmation(std::shared_ptr<attempt> of) : of_{std::move(of)} {}
-
-    void on_vote(std::size_t node, reply const& answer, time_point now) override { of_->on_confirmation(node, answer, now); }
-    bool wanted(std::size_t node, time_point now) const override { return of_->wanted(node, now); }
-
-private:
-    std::shared_ptr<attempt> of_;
-};
-
-void attempt::confirm()
-{
-    if (!caller_) return;
-    ++owner_.env_.count.confirmations;
-    command c = hold_->request(verb::confirm);
-    c.token = *machine_.token();
-    owner_.env_.set_alarm(*this, machine_.times_out());
-    owner_.env_.to_nodes->add({c, std::make_shared<confirmation>(shared_from_this())});
-}
-
-void attempt::on_confirmation(std::size_t node, reply const& answer, time_point now)
-{
-    reply worth = answer;
-    // An attempt is bound to one server a node: what another one finds was not put there by a grant that counts.
-    if (answer.vote == vote::granted && answer.admission != granted_as_[node])
-        worth = {vote::failed, errc::node_not_admitted, "it changed its identity"};
-    if (worth.vote != vote::granted) note(node, worth, now);
-    continue_with(machine_.on_confirmation(node, worth.vote, now), now);
-}
-
-void attempt::on_alarm(time_point now)
-{
-    auto const self = shared_from_this();
-    if (!caller_) return;
-    if (caller_->request_.report) {
-        for (std::size_t node = 0; node < machine_.votes().nodes(); ++node)
-            if (machine_.votes().of(node) == vote::pending)
-                caller_->verdicts_[node] = {owner_.env_.to_nodes->name(node), vote::failed, errc::node_timeout, {}, {}};
-    }
-    auto const outcome = machine_.on_timeout(now);
-    assert(outcome != acquire_outcome::pending);
-    owner_.decided(*this, outcome, now);
-}
 
 acquisition::acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_request what, lease_handler handler, time_point now)
     : owner_{owner},

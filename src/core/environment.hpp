@@ -2,7 +2,8 @@
 // strand of its client, except what says otherwise.
 //
 //   engine        the operations of the public classes; start, stop, drain
-//   acquisitions  acquire() and try_acquire(): attempts, deadlines
+//   acquisitions  acquire() and try_acquire(): retries, deadlines
+//   attempt       one question to all nodes whether they grant a lock, and what their votes come to
 //   lines         who waits for a lock within this client, when the first asks again, to whom a lease is passed on
 //   leases        what is held: extensions, loss, who waits for it
 //   releases      giving back, also in the background

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_NODE_HANDSHAKE_HPP
 #define REDLOCK_NODE_HANDSHAKE_HPP
 
-#include "node/redis_codec.hpp"
+#include "node/redis_replies.hpp"
 #include "node/server_facts.hpp"
 
 #include <redlock/config.hpp>

@@ -2,7 +2,7 @@
 
 #include "node/boost_redis_compat.hpp"
 #include "node/handshake.hpp"
-#include "node/redis_codec.hpp"
+#include "node/redis_replies.hpp"
 #include "quorum/backoff.hpp"
 
 #include <boost/asio/bind_executor.hpp>

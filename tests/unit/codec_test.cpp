@@ -1,6 +1,6 @@
 // What goes over the wire, byte for byte, and what every possible answer is worth.
 #include "node/fence_scripts.hpp"
-#include "node/redis_codec.hpp"
+#include "node/redis_replies.hpp"
 #include "node/scripts.hpp"
 #include "support/printing.hpp"
 
