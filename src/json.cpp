@@ -56,6 +56,7 @@ lock_options lock_from_json(json const& value)
     object_reader reader{value, "lock"};
     reader.read("ttl_ms", options.ttl);
     reader.read("drift", options.drift);
+    reader.read("grace_ms", options.grace);
     reader.read("node_timeout_ms", options.node_timeout);
     reader.read("deadline_ms", options.deadline);
     reader.read_whole("attempts_max", options.attempts_max);
@@ -121,8 +122,9 @@ settings settings_from_json(json const& document)
         client.nodes.push_back(node_from_json(node, "nodes[" + std::to_string(client.nodes.size()) + ']'));
     if (lock) result.lock = lock_from_json(*lock);
     client.validate();
-    if (lock && result.lock.fencing && result.lock.ttl > client.max_ttl)
-        throw config_error{"lock.ttl_ms: with fencing it must not be above max_ttl_ms, which is " + std::to_string(client.max_ttl.count())};
+    if (lock && result.lock.fencing && result.lock.ttl + result.lock.grace > client.max_ttl)
+        throw config_error{"lock.ttl_ms: with fencing, and together with grace_ms, it must not be above max_ttl_ms, which is " +
+                           std::to_string(client.max_ttl.count())};
     return result;
 }
 

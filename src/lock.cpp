@@ -57,8 +57,9 @@ lock::lock(client const& owner, detail::resource what, lock_options const& optio
     : core_{owner.core_}, what_{std::make_shared<detail::resource const>(std::move(what))}, options_{options}
 {
     validate(options_);
-    if (auto const most = core_->max_ttl(); options_.fencing && options_.ttl > most)
+    if (auto const most = core_->max_ttl(); options_.fencing && options_.ttl + options_.grace > most)
         throw std::invalid_argument{"lock_options::ttl is " + bounds::to_text(options_.ttl) +
+                                    (options_.grace > options_.grace.zero() ? ", and grace " + bounds::to_text(options_.grace) : "") +
                                     "; with fencing it must not be above config::max_ttl, which is " + bounds::to_text(most)};
 }
 

@@ -82,6 +82,8 @@ void validate(lock_options const& options)
     milliseconds const ttl = options.ttl;
     require_between("ttl", ttl, ttl_min, ttl_max);
     validate_drift(options.drift);
+    if (auto const grace = options.grace; grace < 0ms || grace > ttl_max - ttl)
+        refuse("grace", to_text(grace), "0 ms or more, and with the ttl not above " + to_text(ttl_max));
     if (auto const timeout = options.node_timeout; timeout && (*timeout < 1ms || *timeout > ttl))
         refuse("node_timeout", to_text(*timeout), "between 1 ms and the ttl, which is " + to_text(ttl));
     if (options.token_block < 1 || options.token_block > 1'000'000)

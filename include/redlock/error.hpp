@@ -40,6 +40,7 @@ enum class errc {
     node_unsuitable,     ///< Locks are not safe on this server (a cluster, a replica, eviction); the text names the remedy.
     node_duplicate,      ///< Another address of the configuration leads to the same server, which has one vote only.
     node_not_admitted,   ///< The node lost its memory, or never had one: it may not vote yet; the text says for how long, and why.
+    node_clock_stepped,  ///< The node's clock was set: what it kept may have expired early, so it may not grant anything for a while.
     ttl_too_long,        ///< The node does not allow a ttl like that: it was admitted with a smaller `config::max_ttl`.
     node_queue_full,     ///< The node is not keeping up: its queue is full, so it was not asked.
     handshake_refused,   ///< The server refused HELLO: a wrong or missing password, or a server older than Redis 6.

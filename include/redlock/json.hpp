@@ -21,7 +21,7 @@ namespace redlock {
 ///       "stall_timeout_ms": 10000,         "node_queue_max": 8192,
 ///       "max_ttl_ms": 30000,               "token_retention_ms": 3600000,
 ///       "identity": "every_message",       "fresh": false,
-///       "lock": {"ttl_ms": 10000, "drift": 0.01, "node_timeout_ms": 500, "deadline_ms": 60000, "attempts_max": 0,
+///       "lock": {"ttl_ms": 10000, "grace_ms": 0, "drift": 0.01, "node_timeout_ms": 500, "deadline_ms": 60000, "attempts_max": 0,
 ///                "fencing": true, "token_block": 1,
 ///                "retry_delay_min_ms": 2, "retry_delay_max_ms": 1000, "poll_interval_ms": 5000,
 ///                "max_handoffs": 64, "max_local_hold_ms": 100, "auto_extend": true,

@@ -43,6 +43,12 @@ struct lock_options {
     /// count in whole milliseconds.
     double drift{0.01};
 
+    /// How much longer than `ttl` the nodes keep the lock of a holder that is not heard of any more (a lock-delay: Burrows, "The Chubby lock
+    /// service", OSDI 2006, section 2.4). Validity is counted from `ttl` alone: a server's clock that is set forward by less than
+    /// `grace` ends no lease early, and a crash costs those who wait so much more. A release frees the lock at once all the same.
+    /// 0 up to 30 days together with `ttl`; with `fencing`, both together `config::max_ttl` at the most.
+    std::chrono::milliseconds grace{0};
+
     /// How long one node may take to answer before its vote counts as failed. Far below ttl, so that a dead node costs
     /// little. 1 ms to ttl. Default: ttl/20, within 5 and 500 ms (Redlock's page: 5 to 50 ms for a ttl of 10 s).
     std::optional<std::chrono::milliseconds> node_timeout{};

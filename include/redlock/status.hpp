@@ -42,6 +42,9 @@ struct node_status {
     std::uint64_t connects{0};   ///< How often a connection became usable.
     redlock::standing standing{redlock::standing::unknown};
     std::string standing_text;   ///< Why it may not vote, for how long, and what to do; empty when it may.
+    std::uint64_t clock_steps{0};                  ///< How often its wall clock was found to have been set, or to run as no clock should.
+    std::chrono::milliseconds last_clock_step{0};  ///< How far, the last time; negative: back.
+    std::string clock_text;      ///< Why it may not grant locks because of that, and for how long; empty when it may.
 };
 
 /// Counters since the client was made. They only grow.
@@ -65,6 +68,7 @@ struct client_counters {
     std::uint64_t released{0};            ///< Releases that a majority confirmed.
     std::uint64_t releases_unconfirmed{0};///< Releases that too few nodes answered; the keys expire by themselves.
     std::uint64_t leases_lost{0};         ///< Leases that ended before they were released.
+    std::uint64_t clock_steps{0};         ///< Times that a node's wall clock was found to have been set; see `node_status::clock_text`.
     std::uint64_t overruns{0};            ///< Bodies of `with_lock` that went on after their lease had ended.
     std::uint64_t watchdog_late{0};       ///< Times the watchdog ran so late that a lease had ended meanwhile.
     std::chrono::nanoseconds overrun_max{0};  ///< The longest time by which a body outlived its lease.

@@ -159,8 +159,9 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     quorum::turn_limits const limits{options.max_handoffs, options.max_local_hold};
     auto const h = std::make_shared<hold>(what.core_, what.request_.what, env_.fresh_value(), what.timing_, tokens, limits);
     h->refreshed = now;
+    env_.to_nodes->ttl_in_use(what.timing_.key_ttl);
     auto const a = std::make_shared<attempt>(*this, what, h, now);
-    h->may_live_until(now + 2 * what.timing_.ttl);  // it may wait in a node's queue for as long as it would be valid
+    h->may_live_until(now + 2 * what.timing_.key_ttl);  // it may wait in a node's queue for as long as it would be valid
     what.current_ = a;
     env_.set_alarm(*a, a->machine_.times_out());
     command c = h->request(verb::acquire);

@@ -1,5 +1,7 @@
 #include "core/admissions.hpp"
 
+#include "core/in_seconds.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -20,15 +22,6 @@ verb to_verb(kind what)
     case kind::admit: return verb::admit;
     }
     return verb::inspect;
-}
-
-// Rounded up: "0 s left" would be a lie.
-std::string in_seconds(duration d)
-{
-    auto const ms = std::chrono::ceil<std::chrono::milliseconds>(d).count();
-    if (ms < 1'000) return std::to_string(ms) + " ms";
-    auto const tenths = (ms + 99) / 100;
-    return tenths < 100 ? std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " s" : std::to_string((ms + 999) / 1'000) + " s";
 }
 
 std::string of_nodes(std::size_t n, std::size_t all) { return std::to_string(n) + " of " + std::to_string(all) + " nodes"; }

@@ -25,7 +25,10 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     servers_.resize(count);
     admission_pictures_.resize(count);
     env_.now = clock;
-    env_.to_nodes = std::make_shared<rounds>(*strand_, std::move(nodes), settings.node_queue_max, clock);
+    clock_pictures_.assign(count, node_clock{settings.clock_drift});
+    clock_rules const clocks{settings.clock_drift, settings.max_ttl};
+    env_.to_nodes = std::make_shared<rounds>(*strand_, std::move(nodes), settings.node_queue_max, clock, clocks);
+    env_.to_nodes->on_step = [this](std::size_t node, quorum::clock_step step, time_point now) { on_step(node, step, now); };
     env_.fresh_value = std::move(settings.fresh_value);
     env_.jitter.seed(settings.jitter_seed);
     env_.tokens.wall_clock = settings.wall_clock;
@@ -179,6 +182,21 @@ void engine::on_stopped(std::size_t)
     });
 }
 
+void engine::on_time(std::size_t node, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received)
+{
+    env_.to_nodes->on_time(node, clock, sent, received);
+}
+
+void engine::on_step(std::size_t node, quorum::clock_step step, time_point now)
+{
+    ++env_.count.clock_steps;
+    {
+        std::lock_guard const guard{status_mutex_};
+        clock_pictures_[node] = env_.to_nodes->clock_of(node);
+    }
+    leases_.on_step(node, step.at_most, now);
+}
+
 void engine::on_changed(std::size_t node, std::string_view key) { acquisitions_.on_changed(node, key); }
 
 void engine::drain(plain_handler handler)
@@ -200,6 +218,10 @@ client_status engine::status() const
         for (std::size_t i = 0; i < s.nodes.size(); ++i) {
             s.nodes[i].standing = admission_pictures_[i].state;
             s.nodes[i].standing_text = admission_pictures_[i].text(t);
+            node_clock const& clock = clock_pictures_[i];
+            s.nodes[i].clock_steps = clock.steps();
+            s.nodes[i].last_clock_step = std::chrono::duration_cast<std::chrono::milliseconds>(clock.last_step());
+            s.nodes[i].clock_text = clock.text(t);
         }
     }
     s.counters = env_.count.snapshot();

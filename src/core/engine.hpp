@@ -34,7 +34,7 @@ struct engine_settings {
     std::function<std::uint64_t()> wall_clock;  // of this machine, in microseconds
     duration max_ttl{std::chrono::seconds{30}};
     duration token_retention{std::chrono::hours{1}};
-    double clock_drift{0.01};  // between the clocks of clients
+    double clock_drift{0.01};  // between the clocks of clients, and of nodes
     bool fresh{false};
 };
 
@@ -69,6 +69,7 @@ public:
     void on_down(std::size_t node, error_code why, std::string const& text) override;
     void on_stopped(std::size_t node) override;
     void on_changed(std::size_t node, std::string_view key) override;
+    void on_time(std::size_t node, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) override;
 
     void context_destroyed() noexcept override;
 
@@ -92,6 +93,7 @@ private:
     void stop();
     void stop_nodes_when_quiet();
     void stop_nodes();
+    void on_step(std::size_t node, quorum::clock_step step, time_point now);
     void give_back(std::shared_ptr<holder> const& who);
 
     struct linger final : alarm {
@@ -118,6 +120,7 @@ private:
     mutable std::mutex status_mutex_;
     std::vector<node_status> node_status_;
     std::vector<admission_picture> admission_pictures_;
+    std::vector<node_clock> clock_pictures_;
     std::vector<std::string> servers_;  // that the nodes are connected to; empty: none, or unknown
 };
 

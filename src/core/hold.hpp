@@ -74,7 +74,7 @@ public:
 
     command request(verb of) const noexcept
     {
-        command c{of, what->first(), value, std::chrono::duration_cast<std::chrono::milliseconds>(times.ttl)};
+        command c{of, what->first(), value, std::chrono::duration_cast<std::chrono::milliseconds>(times.key_ttl)};
         c.fenced = tokens.fenced;
         c.block = tokens.reserved;
         c.retention = tokens.retention;

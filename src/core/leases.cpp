@@ -129,6 +129,8 @@ void leases::adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine co
 {
     assert(what->keeper == nullptr && !what->release_started);
     what->machine.emplace(won.holders(), won.sent(), now, what->times);
+    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)  // whose votes came before it was seen
+        what->machine->on_step(node, env_.to_nodes->clock_of(node).set_forward_since(won.sent()), now);
     what->publish(now);
     what->phase = hold::state::held;
     what->keeper = this;
@@ -198,7 +200,7 @@ void leases::start_extension(std::shared_ptr<hold> const& what, time_point now, 
         what->asked_for.push_back(e);
     }
     what->machine->on_extension_sent(now);
-    what->may_live_until(now + 2 * what->times.ttl);  // it may wait in a node's queue for as long as it is valid
+    what->may_live_until(now + 2 * what->times.key_ttl);  // it may wait in a node's queue for as long as it is valid
     env_.set_alarm(*e, e->machine_.times_out());
     command c = what->request(verb::extend);
     c.refresh = e->refreshes_;
@@ -257,6 +259,17 @@ void leases::lose(hold& what, errc why)
 void leases::lose_all(errc why)
 {
     for (auto const& h : held_) lose(*h, why);
+}
+
+void leases::on_step(std::size_t node, duration by, time_point now)
+{
+    if (by <= duration::zero()) return;
+    for (auto const& h : held_) {
+        if (!h->is_lease()) continue;
+        h->machine->on_step(node, by, now);
+        h->publish(now);
+        set_alarm(*h);
+    }
 }
 
 // A new holder has the whole of max_hold, and what is left of the validity: if that is not much, more is asked for at once.

@@ -69,6 +69,9 @@ public:
     void lose(hold& what, errc why);
     void lose_all(errc why);
 
+    // A node's clock was set forward, so that it forgets what it keeps so much earlier.
+    void on_step(std::size_t node, duration by, time_point now);
+
     // The lease is being released on the nodes: nothing is due for it any more.
     void let_go(hold& what);
 

@@ -118,7 +118,7 @@ private:
 void releases::repeat(std::shared_ptr<hold> const& what, std::size_t node)
 {
     // It was set just now, perhaps: a request may take longer than anybody counted on.
-    what->may_live_until(env_.now() + 2 * what->times.ttl);
+    what->may_live_until(env_.now() + 2 * what->times.key_ttl);
     auto const r = what->giving_back.lock();
     if (r && r->machine_.is_pending(node)) return;
     ++pending_;

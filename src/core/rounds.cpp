@@ -24,12 +24,12 @@ constexpr std::size_t owed_max = 65'536;
 
 }  // namespace
 
-rounds::rounds(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t queue_max, clock_function now)
-    : strand_{std::move(strand)}, now_{now}, queue_max_{queue_max}
+rounds::rounds(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t queue_max, clock_function now, clock_rules rules)
+    : strand_{std::move(strand)}, now_{now}, queue_max_{queue_max}, rules_{rules}
 {
     assert(!nodes.empty());
-    links_.resize(nodes.size());
-    for (std::size_t i = 0; i < nodes.size(); ++i) links_[i].peer = std::move(nodes[i]);
+    links_.reserve(nodes.size());
+    for (auto& n : nodes) links_.emplace_back(rules.drift).peer = std::move(n);
 }
 
 void rounds::add(ticket request)
@@ -50,9 +50,9 @@ void rounds::stop()
     for (link& l : links_) l.peer->stop();
 }
 
-bool rounds::in_step(link const& l, bool votes_with_tokens) const noexcept
+bool rounds::in_step(link const& l, round const& r, time_point now) const noexcept
 {
-    bool const may = !votes_with_tokens || l.may_vote == right_to_vote::yes;
+    bool const may = (!r.votes_with_tokens || l.may_vote == right_to_vote::yes) && !(r.may_grant && l.clock.is_suspended(now));
     return l.state == link_state::up && may && l.queue.empty() && l.in_flight < in_flight_max;
 }
 
@@ -67,7 +67,7 @@ void rounds::flush()
 
     std::vector<std::size_t> direct;
     for (std::size_t i = 0; i < links_.size(); ++i)
-        if ((apart >> i & 1u) == 0 && in_step(links_[i], r->votes_with_tokens)) direct.push_back(i);
+        if ((apart >> i & 1u) == 0 && in_step(links_[i], *r, now)) direct.push_back(i);
     if (!direct.empty()) launch(r, direct);
     for (std::size_t i = 0; i < links_.size(); ++i) {
         if (std::find(direct.begin(), direct.end(), i) != direct.end()) continue;
@@ -76,7 +76,7 @@ void rounds::flush()
         if (theirs.empty()) continue;
         if ((apart >> i & 1u) != 0) {
             auto const own = make_round(std::move(theirs));
-            if (in_step(links_[i], own->votes_with_tokens)) {
+            if (in_step(links_[i], *own, now)) {
                 launch(own, {i});
                 continue;
             }
@@ -95,6 +95,7 @@ std::shared_ptr<rounds::round> rounds::make_round(std::vector<ticket> tickets) c
     for (ticket const& t : r->tickets) r->work.commands.push_back(t.request);
     r->parts.resize(links_.size());
     r->votes_with_tokens = r->work.votes_with_tokens();
+    r->may_grant = r->work.may_grant();
     return r;
 }
 
@@ -148,6 +149,7 @@ void rounds::exec(std::shared_ptr<round> const& r, std::size_t node, exec_handle
     ++l.in_flight;
     part& p = r->parts[node];
     p.as = l.as;
+    p.sent = now_();
     std::string_view const id = p.as ? std::string_view{p.as->id} : std::string_view{};
     auto done = [self = shared_from_this(), r, node, then = std::move(then)](error_code ec) mutable {
         self->file(*r, node, ec);
@@ -165,6 +167,8 @@ void rounds::file(round& r, std::size_t node, error_code ec)
     auto const now = now_();
     part& p = r.parts[node];
     reply const lost = failure(errc::node_unreachable);
+    if (!ec) check_clock(r, node, now);
+    if (links_.empty()) return;
     bool doubtful = false;
     for (std::size_t i = 0; i < r.tickets.size(); ++i) {
         ticket const& t = r.tickets[i];
@@ -188,8 +192,8 @@ void rounds::enqueue(std::size_t node, ticket const& t, time_point now)
     if (l.state == link_state::down) {
         t.asked_by->on_vote(node, failure(errc::node_unreachable), now);
         owe(node, t, now);
-    } else if (t.request.votes_with_tokens() && l.may_vote == right_to_vote::no) {
-        t.asked_by->on_vote(node, refusal(l, now), now);
+    } else if (auto const* const why = excuse_of(l, t.request, now)) {
+        t.asked_by->on_vote(node, *why, now);
     } else if (is_release || l.queue.size() < queue_max_) {
         l.queue.push_back(t);
     } else {
@@ -227,8 +231,8 @@ std::shared_ptr<rounds::round> rounds::next_for(link& l, std::size_t node, time_
     while (!l.queue.empty() && !has_to_wait(l) && r->tickets.size() < catch_up_max) {
         ticket t = std::move(l.queue.front());
         l.queue.pop_front();
-        if (t.request.votes_with_tokens() && l.may_vote == right_to_vote::no) {
-            enqueue(node, t, now);  // which says why not
+        if (excuse_of(l, t.request, now)) {
+            enqueue(node, t, now);  // which says it
         } else if (t.asked_by->wanted(node, now)) {
             r->work.commands.push_back(t.request);
             r->votes_with_tokens = r->votes_with_tokens || t.request.votes_with_tokens();
@@ -269,19 +273,49 @@ void rounds::exclude(std::size_t node, std::function<std::string(time_point)> wh
     l.may_vote = right_to_vote::no;
     l.as.reset();
     l.why_not = std::move(why);
-    l.refusal_good_until = {};
+    l.not_admitted.good_until = {};
     catch_up(node);
 }
 
-// Its sentence says how long it takes. Under load it is not made anew for every vote.
-reply const& rounds::refusal(link& l, time_point now)
+// Why a node is not asked for this vote. The sentence says how long it takes; under load it is not made anew each time.
+reply const* rounds::excuse_of(link& l, command const& c, time_point now)
 {
-    constexpr duration good_for = std::chrono::milliseconds{10};
-    if (now >= l.refusal_good_until) {
-        l.refusal = reply{vote::failed, errc::node_not_admitted, l.why_not(now)};
-        l.refusal_good_until = now + good_for;
+    static constexpr duration good_for = std::chrono::milliseconds{10};
+    auto const say = [now](excuse& e, errc why, auto const& sentence) {
+        if (now >= e.good_until) e = excuse{reply{vote::failed, why, sentence(now)}, now + good_for};
+        return &e.said;
+    };
+    if (c.votes_with_tokens() && l.may_vote == right_to_vote::no) return say(l.not_admitted, errc::node_not_admitted, l.why_not);
+    if (c.may_grant() && l.clock.is_suspended(now))
+        return say(l.suspended, errc::node_clock_stepped, [&l](time_point t) { return l.clock.text(t); });
+    return nullptr;
+}
+
+void rounds::on_time(std::size_t node, quorum::wall_time clock, time_point sent, time_point received)
+{
+    link& l = links_[node];
+    auto const step = l.clock.on_time(clock, sent, received, rules_.lasts + std::chrono::duration_cast<duration>(rules_.lasts * rules_.drift));
+    l.suspended.good_until = {};
+    if (step && on_step) on_step(node, *step, received);
+}
+
+// What a node says while its clock is not to be trusted is not that the lock is held. Of extensions this is one message: what is
+// extended after a step is good again.
+void rounds::check_clock(round& r, std::size_t node, time_point now)
+{
+    part& p = r.parts[node];
+    node_clock const& clock = links_[node].clock;
+    if (p.replies.empty()) return;
+    auto const steps_before = clock.steps();
+    if (auto const shown = p.replies.back().server_time; shown > quorum::wall_time{}) on_time(node, shown, p.sent, now);
+    bool const just_set = clock.steps() != steps_before;
+    if (!just_set && !clock.is_suspended(now)) return;
+    for (std::size_t i = 0; i < r.tickets.size(); ++i) {
+        command const& c = r.tickets[i].request;
+        bool const counts = c.may_grant() || (c.what == verb::extend && just_set);
+        if (counts && p.replies[i].vote == vote::granted)
+            p.replies[i] = reply{vote::failed, errc::node_clock_stepped, clock.text(now)};
     }
-    return l.refusal;
 }
 
 void rounds::decide_later(std::size_t node)

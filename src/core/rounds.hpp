@@ -5,16 +5,20 @@
 // acquire or extend count as failed there at once. Releases are never refused: behind each stands a key that must go. What
 // a lost connection or a dead node left of them is sent when the node is back, unless the key has expired by then.
 //
+// A node whose clock was set may not grant anything for a while (node_clock.hpp).
+//
 // Requests that vote with tokens go only to nodes that were admitted (admissions.hpp), as the server that they were admitted as.
 #ifndef REDLOCK_CORE_ROUNDS_HPP
 #define REDLOCK_CORE_ROUNDS_HPP
 
 #include "core/alarms.hpp"
+#include "core/node_clock.hpp"
 #include "node/node.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/strand.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -48,6 +52,12 @@ struct ticket {
     bool goes_to(std::size_t node) const noexcept { return (not_at >> node & 1u) == 0; }
 };
 
+// What the clocks of nodes may do, compared with ours.
+struct clock_rules {
+    double drift{0.01};                        // as a fraction
+    duration lasts{std::chrono::seconds{30}};  // the longest ttl in use
+};
+
 class rounds : public std::enable_shared_from_this<rounds> {
 public:
     using strand_type = asio::strand<asio::any_io_executor>;
@@ -58,7 +68,7 @@ public:
     // Commands in one message to a node that has fallen behind.
     static constexpr std::size_t catch_up_max = 512;
 
-    rounds(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t queue_max, clock_function now);
+    rounds(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t queue_max, clock_function now, clock_rules rules);
 
     std::size_t nodes() const noexcept { return links_.size(); }
     std::string const& name(std::size_t node) const noexcept { return links_[node].peer->name(); }
@@ -78,11 +88,22 @@ public:
     void exclude(std::size_t node, std::function<std::string(time_point)> why);
     void decide_later(std::size_t node);
 
+    // The node's clock showed this at a moment between these.
+    void on_time(std::size_t node, quorum::wall_time clock, time_point sent, time_point received);
+
+    // Somebody uses such a ttl.
+    void ttl_in_use(duration ttl) noexcept { rules_.lasts = std::max(rules_.lasts, ttl); }
+
+    node_clock const& clock_of(std::size_t node) const noexcept { return links_[node].clock; }
+
     // A request to one node only, now, whatever waits for it. Fails at once when there is no connection.
     void ask(std::size_t node, ticket request);
 
     // How many nodes would be asked for a vote with tokens now.
     std::size_t voters() const noexcept;
+
+    // Called when a node's clock was set.
+    std::function<void(std::size_t node, quorum::clock_step step, time_point now)> on_step;
 
     // Called when an admitted node says that it is not.
     std::function<void(std::size_t node)> on_doubt;
@@ -103,20 +124,30 @@ private:
         std::uint64_t number{0};  // another one for each admission of any node
     };
 
+    // A vote that a node need not be asked for.
+    struct excuse {
+        reply said;
+        time_point good_until{};
+    };
+
     struct link {
+        explicit link(double drift) : clock{drift} {}
+
         std::unique_ptr<node> peer;
         link_state state{link_state::starting};
         right_to_vote may_vote{right_to_vote::undecided};
         std::shared_ptr<identity const> as;
         std::function<std::string(time_point)> why_not;
-        reply refusal;  // what it votes meanwhile
-        time_point refusal_good_until{};
+        excuse not_admitted;  // what it votes meanwhile
+        node_clock clock;
+        excuse suspended;
         std::size_t in_flight{0};
         std::deque<ticket> queue;
     };
 
     struct part {  // of a round, at one node
         std::shared_ptr<identity const> as;
+        time_point sent{};
         std::vector<reply> replies;
     };
 
@@ -125,6 +156,7 @@ private:
         batch work;
         std::vector<part> parts;  // one a node
         bool votes_with_tokens{false};
+        bool may_grant{false};
     };
 
     class start_exec;
@@ -132,9 +164,10 @@ private:
     void flush();
     void launch(std::shared_ptr<round> const& r, std::vector<std::size_t> const& to);
     std::shared_ptr<round> make_round(std::vector<ticket> tickets) const;
-    bool in_step(link const& l, bool votes_with_tokens) const noexcept;
+    bool in_step(link const& l, round const& r, time_point now) const noexcept;
     static bool has_to_wait(link const& l) noexcept;
-    static reply const& refusal(link& l, time_point now);
+    static reply const* excuse_of(link& l, command const& c, time_point now);
+    void check_clock(round& r, std::size_t node, time_point now);
     void enqueue(std::size_t node, ticket const& t, time_point now);
     void owe(std::size_t node, ticket const& t, time_point now);
     void catch_up(std::size_t node);
@@ -145,6 +178,7 @@ private:
     strand_type strand_;
     clock_function now_;
     std::size_t queue_max_;
+    clock_rules rules_;
     std::vector<link> links_;
     std::vector<ticket> outgoing_;
     std::uint64_t admissions_{0};

@@ -5,6 +5,7 @@
 #ifndef REDLOCK_NODE_NODE_HPP
 #define REDLOCK_NODE_NODE_HPP
 
+#include "quorum/clock_track.hpp"
 #include "quorum/node_facts.hpp"
 
 #include <redlock/attempt_report.hpp>
@@ -12,6 +13,7 @@
 
 #include <boost/asio/any_completion_handler.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +60,9 @@ struct command {
     std::size_t key_count() const noexcept { return 1 + others.size(); }
     std::string_view key_at(std::size_t i) const noexcept { return i == 0 ? key : std::string_view{others[i - 1]}; }
 
+    // A vote that gives away the lock, if it is one.
+    bool may_grant() const noexcept { return what == verb::acquire || what == verb::confirm; }
+
     bool votes_with_tokens() const noexcept { return fenced && (what == verb::acquire || what == verb::confirm || what == verb::extend); }
 };
 
@@ -75,6 +80,7 @@ struct reply {
     std::optional<std::chrono::milliseconds> expires_in{};  // watch: when the last of the keys goes, `never_expires` if it does not; none: all are free
     std::uint64_t admission{0};       // set by the rounds: equal numbers, the same admission of the node as the same server
     std::shared_ptr<quorum::node_facts const> facts{};  // inspect
+    quorum::wall_time server_time{};  // of the last reply of a batch: what the node's clock showed when it had executed it; 0: it does not say
 };
 
 // What a node made of a batch to send it; shared by all nodes that send the same bytes.
@@ -90,9 +96,11 @@ struct batch {
 
     bool votes_with_tokens() const noexcept
     {
-        for (command const& c : commands)
-            if (c.votes_with_tokens()) return true;
-        return false;
+        return std::any_of(commands.begin(), commands.end(), [](command const& c) { return c.votes_with_tokens(); });
+    }
+    bool may_grant() const noexcept
+    {
+        return std::any_of(commands.begin(), commands.end(), [](command const& c) { return c.may_grant(); });
     }
 };
 
@@ -107,6 +115,9 @@ public:
     // A key that was watched has changed: set, extended, deleted or expired. Empty: any of them may have.
     // A node forgets what it watches with its connection, and after one change of a key; it may say more than it was asked to.
     virtual void on_changed(std::size_t node, std::string_view key) = 0;
+
+    // What the node's clock showed at a moment between these, if nothing else was asked for a while.
+    virtual void on_time(std::size_t node, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) = 0;
 
 protected:
     ~node_listener() = default;

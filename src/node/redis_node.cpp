@@ -56,7 +56,7 @@ public:
         redis_.reconnect_wait_interval = steady::duration::zero();
         redis_.resolve_timeout = settings.connect_timeout;
         redis_.connect_timeout = settings.connect_timeout;
-        ping_.push("PING");
+        ping_.push("TIME");
     }
 
     std::string const& name() const noexcept { return name_; }
@@ -249,15 +249,24 @@ void redis_node::impl::mind_stalls()
 
 void redis_node::impl::ping()
 {
-    auto const sink = std::make_shared<node_sink>([](std::size_t, node_view const&) {});  // any answer shows life
+    struct question {
+        time_reader time;
+        node_sink sink;
+        quorum::time_point sent{boot_clock::now()};
+    };
+    auto const q = std::make_shared<question>();
+    q->sink = [raw = q.get()](std::size_t, node_view const& node) { raw->time.on_node(node); };
     ++outstanding_;
     progress();
-    connection_->async_exec(ping_, make_adapter(*sink),
-                            asio::bind_executor(strand_, [self = shared_from_this(), c = connection_, sink](error_code, std::size_t) {
-                                if (c != self->connection_) return;
-                                --self->outstanding_;
-                                self->progress();
-                            }));
+    auto done = [self = shared_from_this(), c = connection_, q](error_code ec, std::size_t) {
+        if (c != self->connection_) return;
+        --self->outstanding_;
+        self->progress();  // any answer shows life
+        auto const clock = q->time.clock();
+        if (auto const listener = self->listener_.lock(); listener && !ec && clock > quorum::wall_time{})
+            listener->on_time(self->index_, clock, q->sent, boot_clock::now());
+    };
+    connection_->async_exec(ping_, make_adapter(q->sink), asio::bind_executor(strand_, std::move(done)));
 }
 
 // Boost.Redis hands over a push where it stands between the answers, but it completes requests later. Whoever watches must hear
@@ -288,7 +297,7 @@ void redis_node::impl::tell(std::vector<std::string>& changed)
 request_extras redis_node::impl::extras_for(batch const& work) const
 {
     bool const look = identity_ == identity_check::every_message && server_.says_its_id();
-    return {.load_scripts = false, .identity = look && work.votes_with_tokens()};
+    return {.load_scripts = false, .time = true, .identity = look && work.votes_with_tokens()};
 }
 
 void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
@@ -300,7 +309,7 @@ void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<
     if (work.votes_with_tokens()) {
         mine = std::make_unique<redis_request>(work, id, extras_for(work));
     } else if (!work.wire) {
-        work.wire = std::make_unique<redis_request>(work);
+        work.wire = std::make_unique<redis_request>(work, std::string_view{}, request_extras{.load_scripts = false, .time = true, .identity = false});
     }
     auto const& wire = mine ? *mine : static_cast<redis_request const&>(*work.wire);
     if (outstanding_++ == 0) progress();

@@ -107,6 +107,7 @@ void reply_reader::on_node(std::size_t index, node_view const& node)
     if (index >= calls_.size()) return;  // more answers than calls: Boost.Redis counts them, so this is its bug
     wire_call const& call = calls_[index];
     if (call.is == wire_call::kind::load_script) return;  // the calls behind it show whether it failed
+    if (call.is == wire_call::kind::time) return time_.on_node(node);
     if (call.is == wire_call::kind::identity) return on_identity(node);
     if (call.is == wire_call::kind::arm) {
         armed_ = node.depth == 0 && !is_error(node);
@@ -241,6 +242,12 @@ void reply_reader::on_identity(node_view const& node)
 
 void reply_reader::conclude()
 {
+    drop_votes_of_another();
+    if (!replies_.empty()) replies_.back().server_time = time_.clock();
+}
+
+void reply_reader::drop_votes_of_another()
+{
     bool const asked = !calls_.empty() && calls_.back().is == wire_call::kind::identity;
     if (!asked || is_the_one_) return;
     for (wire_call const& call : calls_) {
@@ -248,6 +255,21 @@ void reply_reader::conclude()
         for (std::size_t i = 0; votes && i < call.count; ++i)
             if (!is_noscript(replies_[call.first + i])) replies_[call.first + i] = not_the_one_;
     }
+}
+
+// Whatever else a server says here is no time.
+void time_reader::on_node(resp3::node_view const& node)
+{
+    if (node.depth != 1 || parts_ < 0) return;
+    std::int64_t number{-1};
+    auto const end = node.value.data() + node.value.size();
+    auto const read = std::from_chars(node.value.data(), end, number);
+    std::int64_t const most = parts_ == 0 ? 9'000'000'000 : 999'999;  // the year 2255; a second
+    if (read.ec != std::errc{} || read.ptr != end || number < 0 || number > most || parts_ == 2) {
+        parts_ = -1;
+        return;
+    }
+    clock_ += parts_++ == 0 ? quorum::wall_time{std::chrono::seconds{number}} : quorum::wall_time{number};
 }
 
 // `invalidate` and the keys, or null: all of them.

@@ -33,6 +33,17 @@ private:
     bool says_its_id_{false};
 };
 
+// What TIME answered: seconds and microseconds.
+class time_reader {
+public:
+    void on_node(boost::redis::resp3::node_view const& node);
+    quorum::wall_time clock() const noexcept { return parts_ == 2 ? clock_ : quorum::wall_time{}; }
+
+private:
+    quorum::wall_time clock_{};
+    int parts_{0};
+};
+
 // Turns the answers to a redis_request into replies. It is tolerant: whatever a server sends becomes a vote, and never an
 // error of the connection.
 class reply_reader {
@@ -55,6 +66,7 @@ private:
 
     void on_error(wire_call const& call, std::string_view text);
     void on_identity(node_view const& node);
+    void drop_votes_of_another();
     void on_plain_acquire(reply& r, node_view const& node);
     void on_time_left(wire_call const& call, reply& r, node_view const& node);
     void on_number(wire_call const& call, reply& r, node_view const& node);
@@ -70,6 +82,7 @@ private:
     std::size_t keys_read_{0};     // how many of its keys,
     reply worst_;                  // and what they are worth together
     facts_reader facts_;
+    time_reader time_;
     bool is_the_one_{false};       // the server showed the id, and is a master
     reply not_the_one_;            // what votes with tokens become otherwise
     bool noscript_{false};

@@ -191,7 +191,7 @@ void push(boost::redis::request& request, command const* first, std::size_t coun
 redis_request::redis_request(batch const& work, std::string_view id, request_extras more) : request{one_connection_only()}
 {
     auto const& commands = work.commands;
-    calls.reserve(commands.size() + (more.identity ? 1 : 0));
+    calls.reserve(commands.size() + 2);
     if (more.load_scripts) {
         for (script const* s : scripts_of_nodes()) {
             request.push("SCRIPT", "LOAD", s->text);
@@ -209,6 +209,10 @@ redis_request::redis_request(batch const& work, std::string_view id, request_ext
         calls.push_back({wire_call::kind::commands, c.what, c.fenced, i, count, false, {}});
         if (c.what == verb::extend) calls.back().key_counts = key_counts(&c, count);
         i += count;
+    }
+    if (more.time) {
+        request.push("TIME");
+        calls.push_back({wire_call::kind::time});
     }
     if (more.identity) {
         request.push("INFO", "replication");

@@ -26,6 +26,7 @@ struct wire_call {
         commands,
         load_script,
         arm,       // the server watches the keys that the next call reads, if it may
+        time,      // of the server's clock
         identity,  // which server this is: the votes with tokens before it count only if it is the one that was meant
     };
     kind is;
@@ -43,6 +44,7 @@ std::vector<script const*> scripts_of_nodes();
 // What a message has besides its commands.
 struct request_extras {
     bool load_scripts{false};  // first
+    bool time{false};          // behind the commands
     bool identity{false};      // last
 };
 

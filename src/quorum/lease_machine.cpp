@@ -54,6 +54,14 @@ void lease_machine::want_replant(time_point now) noexcept
     replant_delay_ *= 2;
 }
 
+void lease_machine::on_step(std::size_t node, duration by, time_point now) noexcept
+{
+    auto const grace = timing_.key_ttl - timing_.ttl;
+    if (by <= grace) return;
+    holders_.stepped(node, by - grace);
+    extend_at_ = std::min(extend_at_, now);
+}
+
 void lease_machine::on_extension_sent(time_point now) noexcept
 {
     assert(now < stops_at());

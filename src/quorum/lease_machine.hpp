@@ -46,6 +46,9 @@ public:
     void want_replant(time_point now) noexcept;
     void forget_replant() noexcept { replant_at_ = time_point::max(); }
 
+    // A node's clock was set forward: what it keeps beyond the ttl (grace) makes up for so much of it. More is asked for at once.
+    void on_step(std::size_t node, duration by, time_point now) noexcept;
+
     // A vote that came after the majority: one node more holds the key.
     void on_late_grant(std::size_t node, time_point until) noexcept { holders_.holds(node, until); }
 

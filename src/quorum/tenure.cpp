@@ -22,6 +22,13 @@ void tenure::gone(std::size_t node) noexcept
     gone_[node] = true;
 }
 
+void tenure::stepped(std::size_t node, duration by) noexcept
+{
+    assert(node < nodes_ && by >= duration::zero());
+    constexpr time_point long_ago{duration{1}};
+    if (until_[node] > long_ago) until_[node] = std::max(until_[node] - std::min(by, until_[node] - long_ago), long_ago);
+}
+
 time_point tenure::valid_until() const noexcept
 {
     auto sorted = until_;

@@ -20,6 +20,9 @@ public:
     // A node said that the key is not ours there.
     void gone(std::size_t node) noexcept;
 
+    // The node forgets the key so much earlier than it said. What was never held stays so.
+    void stepped(std::size_t node, duration by) noexcept;
+
     // The M-th largest deadline: until then, at least M nodes hold the key. The epoch when fewer than M ever did.
     time_point valid_until() const noexcept;
 

@@ -21,6 +21,7 @@ timing make_timing(lock_options const& options) noexcept
 
     timing t{};
     t.ttl = ttl;
+    t.key_ttl = ttl + options.grace;
     t.validity = validity_of(ttl, options.drift);
     t.node_timeout = options.node_timeout ? duration{*options.node_timeout} : default_timeout;
     t.extend_interval = options.extend_interval ? duration{*options.extend_interval} : ttl / 3;

@@ -18,6 +18,7 @@ inline constexpr duration expiry_granularity = std::chrono::milliseconds{2};
 
 struct timing {
     duration ttl;
+    duration key_ttl;          // on the nodes: with grace
     duration validity;         // from before a request is sent to when its grant must no longer be trusted
     duration node_timeout;
     duration extend_interval;

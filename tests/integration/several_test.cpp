@@ -26,6 +26,7 @@ struct ears final : detail::node_listener {
     void on_down(std::size_t, error_code, std::string const&) override {}
     void on_stopped(std::size_t) override { stopped = true; }
     void on_changed(std::size_t, std::string_view) override {}
+    void on_time(std::size_t, quorum::wall_time, quorum::time_point, quorum::time_point) override {}
 
     std::string id;  // of the server, when it is up
     bool stopped{false};

@@ -31,7 +31,7 @@ struct coverage {
     // Faults.
     count cut, ghost, duplicate, silent, partition, isolation, noscript, complaint, slow_server, server_stopped, crash_forgetting, crash_remembering;
     count evicted, blind_spot, older_state, failover, promoted, record_lost, high_water_lost, counter_lost;
-    count clock_fast, clock_step_forward, clock_step_back, early_expiry, key_deleted, flushed, paused, suspended, taken_by_foreigner;
+    count clock_fast, clock_step_forward, clock_step_back, step_noticed, early_expiry, key_deleted, flushed, paused, suspended, taken_by_foreigner;
 
     template <class F>
     static void each(F&& f)
@@ -122,6 +122,7 @@ struct coverage {
             {"server clock beyond drift", &c::clock_fast},
             {"server clock stepped forward", &c::clock_step_forward},
             {"server clock stepped back", &c::clock_step_back},
+            {"wrong clock noticed", &c::step_noticed},
             {"key expired early", &c::early_expiry},
             {"key deleted by an operator", &c::key_deleted},
             {"server flushed", &c::flushed},

@@ -249,6 +249,8 @@ void link::look(message& m)
 
 void link::answer(message_ptr const& m)
 {
+    if (!m->answers.empty())
+        m->answers.back().server_time = std::chrono::duration_cast<quorum::wall_time>(to_.time().time_since_epoch());
     if (universe_.records) universe_.records->answered(m->record, universe_.now(), m->answers);
     auto const takes = next_delay_back ? *std::exchange(next_delay_back, {}) : delay();
     m->answered = true;

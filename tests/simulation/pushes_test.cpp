@@ -31,6 +31,7 @@ struct listener final : detail::node_listener {
     void on_up(std::size_t, std::string const&, quorum::node_facts const&) override {}
     void on_down(std::size_t, error_code, std::string const&) override {}
     void on_stopped(std::size_t) override {}
+    void on_time(std::size_t, quorum::wall_time, quorum::time_point, quorum::time_point) override {}
     void on_changed(std::size_t, std::string_view key) override
     {
         changed.emplace_back(key);

@@ -78,6 +78,26 @@ BOOST_FIXTURE_TEST_CASE(a_clock_that_jumps_past_the_ttl_makes_two_holders, one_s
     BOOST_TEST(second.valid());
 }
 
+// The same, but client 2 has heard C's time before: it notices the jump with the very answer that would have made it a holder.
+BOOST_FIXTURE_TEST_CASE(who_has_heard_the_time_before_is_not_fooled_by_a_jump, one_server_in_common)
+{
+    run_to(500ms);
+    auto& earlier = two.try_acquire();
+    run_to(600ms);
+    two.release(earlier);
+    run_to(1s);
+    auto& first = one.try_acquire();
+    run_to(2s);
+    at(C).wall.step(9s);
+    auto& second = two.try_acquire();
+    run_to(2s + 100ms);
+    BOOST_TEST(second.ec == errc::no_majority);
+    BOOST_TEST(first.valid());
+    BOOST_TEST(keys() == "11...");
+    BOOST_TEST(holders_max == 1u);
+    BOOST_TEST(two.counters().clock_steps == 1u);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_step_within_the_drift_changes_nothing, one_server_in_common)
 {
     auto const [first, second] = hold_while_the_clock_steps(90ms, 0ms);  // 1 % of the ttl

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -17,6 +19,9 @@ namespace redlock::simulation {
 namespace {
 
 constexpr duration half_a_day = 12h;
+
+// Parts per million. Between them a client and a server stay within the 1 % of lock_options::drift.
+constexpr std::int64_t server_drift = 9'000;
 
 // In a storm keys go, servers forget and messages are late, all the time, and many want one lock.
 assumptions draw_assumptions(random& chance, bool storm)
@@ -185,15 +190,16 @@ private:
         u_.weather.push_lost_percent = 0;
         u_.weather.evicted_percent = 0;
         u_.weather.duplicate_percent = 0;
+        for (auto const& s : u_.servers())
+            if (std::abs(s->wall.parts_per_million()) > server_drift) s->wall.run_at(0, u_.now());
     }
 
     void build()
     {
         std::size_t const nodes = chance_.pick(std::array<std::size_t, 10>{3, 3, 3, 3, 3, 5, 5, 1, 2, 4});
         bool const early = chance_.one_in(4);
-        // Between them a client and a server stay within the 1 % of lock_options::drift.
         for (std::size_t i = 0; i < nodes; ++i) {
-            auto& s = u_.add_server({time_point{wall_ + std::chrono::seconds{i}}, 0ns, chance_.between(-9'000, 9'000)});
+            auto& s = u_.add_server({time_point{wall_ + std::chrono::seconds{i}}, 0ns, chance_.between(-server_drift, server_drift)});
             s.memory.expires_early = early;
             if (!begins_empty_) s.begin_admitted(stage_.usual.ttl, first_token());
         }
@@ -367,6 +373,8 @@ private:
         covered_.released += c.released;
         covered_.release_unconfirmed += c.releases_unconfirmed;
         covered_.watchdog_late += c.watchdog_late;
+        covered_.step_noticed += c.clock_steps;
+        if (c.clock_steps > 0 && rules_.assumes().clocks_within_drift) rules_.violation("a clock that was not set is said to have been");
         covered_.wakeup += c.wakeups;
         covered_.poll += c.polls;
     }

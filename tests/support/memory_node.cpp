@@ -113,7 +113,7 @@ void memory_node::pump()
 {
     if (!timer_) return;
     auto const now = virtual_clock::now();
-    if (says_expiry && !stopped_ && !watched_.empty()) memory_.expire(now);
+    if (says_expiry && !stopped_ && !watched_.empty()) memory_.expire(wall());
     for (auto const& p : line_) {
         if (stopped_ || p->arrives > now) break;
         if (!p->executed) execute(*p);
@@ -131,6 +131,20 @@ void memory_node::pump()
     set_timer();
 }
 
+time_point memory_node::wall() const { return virtual_clock::now() + clock_ahead_; }
+
+void memory_node::set_clock(duration by)
+{
+    clock_ahead_ += by;
+    pump();
+}
+
+void memory_node::say_time(time_point sent)
+{
+    if (auto const l = listener_.lock())
+        l->on_time(index_, std::chrono::duration_cast<quorum::wall_time>(wall().time_since_epoch()), sent, virtual_clock::now());
+}
+
 void memory_node::set_timer()
 {
     if (stopped_ || !timer_) return;
@@ -139,7 +153,7 @@ void memory_node::set_timer()
     for (auto const& p : line_)
         if (!p->executed) wake = std::min(wake, p->arrives);
     for (std::string const& key : watched_)
-        if (auto const* const e = memory_.stored(key); e && e->expires && says_expiry) wake = std::min(wake, memory_.gone_at(*e));
+        if (auto const* const e = memory_.stored(key); e && e->expires && says_expiry) wake = std::min(wake, memory_.gone_at(*e) - clock_ahead_);
     if (wake == time_point::max()) return timer_->cancel();
     timer_->expires_at(std::max(wake, virtual_clock::now()));
     timer_->async_wait([this](error_code ec) {
@@ -201,6 +215,8 @@ void memory_node::execute(pending& p)
 {
     p.executed = true;
     for (command const& c : p.copies) p.answers.push_back(execute(c, p.id));
+    if (tells_time && !p.answers.empty())
+        p.answers.back().server_time = std::chrono::duration_cast<quorum::wall_time>(wall().time_since_epoch());
     if (memory_.is_still(p.id)) return;
     for (std::size_t i = 0; i < p.copies.size(); ++i)
         if (p.copies[i].votes_with_tokens()) p.answers[i] = reply{vote::failed, errc::node_not_admitted, {}};
@@ -211,7 +227,7 @@ reply memory_node::execute(command const& c, std::string_view learned)
     received.push_back({c.what, std::string{c.key}, std::string{c.value}, virtual_clock::now()});
     if (always) return *always;
     own_command_ = true;
-    auto answer = memory_.execute(c, virtual_clock::now(), learned);
+    auto answer = memory_.execute(c, wall(), learned);
     own_command_ = false;
     if (c.what != verb::watch || answer.vote != vote::granted) return answer;
     answer.watching = watches && connected_;
@@ -221,21 +237,21 @@ reply memory_node::execute(command const& c, std::string_view learned)
 
 std::optional<std::string> memory_node::get(std::string const& key)
 {
-    auto const* const found = memory_.find(key, virtual_clock::now());
+    auto const* const found = memory_.find(key, wall());
     return found ? std::optional{found->value} : std::nullopt;
 }
 
 void memory_node::set(std::string const& key, std::string const& value, std::optional<duration> ttl)
 {
-    memory_.set(key, value, ttl, virtual_clock::now());
+    memory_.set(key, value, ttl, wall());
 }
 
-std::size_t memory_node::keys() { return memory_.entries(virtual_clock::now()).size(); }
+std::size_t memory_node::keys() { return memory_.entries(wall()).size(); }
 
 duration memory_node::pttl(std::string const& key)
 {
-    auto const* const found = memory_.find(key, virtual_clock::now());
-    return found && found->expires ? *found->expires - virtual_clock::now() : duration::zero();
+    auto const* const found = memory_.find(key, wall());
+    return found && found->expires ? *found->expires - wall() : duration::zero();
 }
 
 std::size_t memory_node::count(verb what) const

@@ -48,6 +48,11 @@ public:
     bool says_expiry{true};   // as soon as a key is gone; otherwise when somebody's command finds that out
     bool is_watching(std::string const& key) const { return watched_.contains(key); }
 
+    // Its wall clock, by which keys expire.
+    bool tells_time{true};
+    void set_clock(duration by);
+    void say_time(time_point sent);  // without a request
+
     // Until it is set, the node behaves like Redis. Then every request is answered so, without being executed.
     std::optional<detail::reply> always;
 
@@ -97,11 +102,13 @@ private:
     void watch(detail::command const& c);
     void execute(pending& p);
     detail::reply execute(detail::command const& c, std::string_view learned);
+    time_point wall() const;
 
     redis_model memory_;
     std::deque<std::shared_ptr<pending>> line_;
     std::set<std::string, std::less<>> watched_;
     bool own_command_{false};  // is being executed
+    duration clock_ahead_{};  // of the virtual one
     bool stopped_{false};
     bool connected_{false};
     bool ending_{false};

@@ -84,7 +84,7 @@ std::vector<node_view> numbers(std::vector<std::string_view> const& texts)
 // The answers to the calls of a message that ends with a look at the server, which says `info`.
 std::vector<reply> answered_by(batch const& b, std::vector<std::vector<node_view>> const& calls, node_view const& info)
 {
-    redis_request const wire{b, server, {.load_scripts = false, .identity = true}};
+    redis_request const wire{b, server, {.load_scripts = false, .time = false, .identity = true}};
     BOOST_TEST_REQUIRE(wire.calls.size() == calls.size() + 1);
     std::vector<reply> replies(b.commands.size());
     reply_reader reader{wire.calls, server, replies};
@@ -244,11 +244,12 @@ BOOST_AUTO_TEST_CASE(extensions_with_tokens_share_a_call_among_themselves)
 
 BOOST_AUTO_TEST_CASE(a_message_can_begin_with_the_scripts_and_end_with_a_look_at_the_server)
 {
-    redis_request const wire{of({release}), server, {.load_scripts = true, .identity = true}};
+    redis_request const wire{of({release}), server, {.load_scripts = true, .time = true, .identity = true}};
     BOOST_TEST(wire.request.payload().starts_with("*3\r\n" + bulk("SCRIPT") + bulk("LOAD")));
     BOOST_TEST(wire.request.payload().ends_with("*2\r\n" + bulk("INFO") + bulk("replication")));
-    BOOST_TEST(wire.calls.size() == scripts_of_nodes().size() + 2);
+    BOOST_TEST(wire.calls.size() == scripts_of_nodes().size() + 3);
     BOOST_TEST((wire.calls.back().is == wire_call::kind::identity));
+    BOOST_TEST((wire.calls[wire.calls.size() - 2].is == wire_call::kind::time));
 }
 
 BOOST_AUTO_TEST_CASE(answers_to_an_acquire_with_tokens)
@@ -317,6 +318,37 @@ BOOST_AUTO_TEST_CASE(votes_with_tokens_count_only_if_the_server_is_the_one_that_
     auto const unknown = answered_by(b, {{{type::simple_error, 1, 0, "NOSCRIPT No matching script."}}, calls[1], calls[2]},
                                      {type::blob_string, 1, 0, replication(other_server, "master")});
     BOOST_TEST(reply_reader::is_noscript(unknown[0]), "nothing was executed, so it can be repeated");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_reply_says_what_the_clock_showed)
+{
+    auto const b = of({acquire, release});
+    redis_request const wire{b, {}, {.load_scripts = false, .time = true, .identity = false}};
+    BOOST_TEST_REQUIRE(wire.calls.size() == 3u);
+    auto const shown = [&](std::vector<node_view> const& answer) {
+        std::vector<reply> replies(2);
+        reply_reader reader{wire.calls, {}, replies};
+        reader.on_node(0, {type::simple_string, 1, 0, "OK"});
+        reader.on_node(1, {type::number, 1, 0, "1"});
+        for (node_view const& n : answer) reader.on_node(2, n);
+        reader.conclude();
+        for (reply const& r : replies) BOOST_TEST((r.vote == vote::granted), "whatever the clock says");
+        BOOST_TEST((replies[0].server_time == 0us));
+        return replies[1].server_time;
+    };
+    auto const time = [](std::string_view seconds, std::string_view micros) {
+        return std::vector<node_view>{{type::array, 2, 0, ""}, {type::blob_string, 1, 1, seconds}, {type::blob_string, 1, 1, micros}};
+    };
+    BOOST_TEST((shown(time("1795297616", "470733")) == 1'795'297'616'470'733us));
+    BOOST_TEST((shown(time("1795297616", "0")) == 1'795'297'616s));
+    for (auto const& [seconds, micros] : {std::pair{"-1", "5"}, {"1", "-5"}, {"1", "1000000"}, {"", ""}, {"1", ""}, {"x", "1"}, {"1x", "1"}, {"99999999999999999999", "1"}})
+        BOOST_TEST((shown(time(seconds, micros)) == 0us), seconds << ", " << micros);
+    BOOST_TEST((shown({{type::simple_error, 1, 0, "NOPERM"}}) == 0us));
+    BOOST_TEST((shown({}) == 0us));
+    BOOST_TEST((shown({{type::array, 1, 0, ""}, {type::blob_string, 1, 1, "1795297616"}}) == 0us));
+    auto three = time("1795297616", "470733");
+    three.push_back({type::blob_string, 1, 1, "7"});
+    BOOST_TEST((shown(three) == 0us));
 }
 
 // Locks of several keys.

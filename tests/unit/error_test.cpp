@@ -17,7 +17,7 @@ std::vector<errc> const all_codes{
     errc::contended,          errc::no_majority,         errc::validity_exhausted, errc::deadline_exceeded,
     errc::lease_lost,         errc::max_hold_exceeded,   errc::not_held,           errc::release_unconfirmed,
     errc::client_cancelled,   errc::stale_token,         errc::node_unreachable,   errc::node_timeout,
-    errc::node_unsuitable,    errc::node_duplicate,      errc::node_not_admitted,  errc::ttl_too_long,
+    errc::node_unsuitable,    errc::node_duplicate,      errc::node_not_admitted,  errc::node_clock_stepped, errc::ttl_too_long,
     errc::node_queue_full,    errc::handshake_refused,   errc::not_a_redis_server, errc::server_error,
     errc::unexpected_reply,
 };
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(node_failure_groups_the_reasons_of_single_nodes)
 {
     check_group(condition::node_failure,
                 {errc::node_unreachable, errc::node_timeout, errc::node_unsuitable, errc::node_duplicate, errc::node_not_admitted,
-                 errc::ttl_too_long, errc::node_queue_full, errc::handshake_refused, errc::not_a_redis_server, errc::server_error,
+                 errc::node_clock_stepped, errc::ttl_too_long, errc::node_queue_full, errc::handshake_refused, errc::not_a_redis_server, errc::server_error,
                  errc::unexpected_reply});
 }
 

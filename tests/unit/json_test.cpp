@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
         "client_name": "billing", "connect_timeout_ms": 2001, "reconnect_delay_min_ms": 51, "reconnect_delay_max_ms": 2002,
         "stall_timeout_ms": 10001, "node_queue_max": 8193,
         "max_ttl_ms": 40000, "token_retention_ms": 7200000, "identity": "handshake", "fresh": true,
-        "lock": {"ttl_ms": 20000, "drift": 0.02, "node_timeout_ms": 501, "deadline_ms": 60001, "attempts_max": 7,
+        "lock": {"ttl_ms": 20000, "grace_ms": 3000, "drift": 0.02, "node_timeout_ms": 501, "deadline_ms": 60001, "attempts_max": 7,
                  "fencing": false, "token_block": 9,
                  "retry_delay_min_ms": 11, "retry_delay_max_ms": 1001, "poll_interval_ms": 5001,
                  "max_handoffs": 65, "max_local_hold_ms": 101, "auto_extend": false,
@@ -68,6 +68,7 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
     BOOST_TEST((s.client.identity == identity_check::handshake));
     BOOST_TEST(s.client.fresh);
     BOOST_TEST((s.lock.ttl == 20s));
+    BOOST_TEST((s.lock.grace == 3s));
     BOOST_TEST(s.lock.drift == 0.02);
     BOOST_TEST((s.lock.node_timeout == 501ms));
     BOOST_TEST((s.lock.deadline == 60'001ms));

@@ -101,6 +101,13 @@ BOOST_AUTO_TEST_CASE(deadline)
                  {0ms, -1ms, 365 * 24h + 1ms, largest, smallest});
 }
 
+BOOST_AUTO_TEST_CASE(grace)
+{
+    check_bounds("grace", &lock_options::grace, {0ms, 1ms, 1h}, {-1ms, 30 * 24h, largest, smallest});
+    BOOST_TEST(problem_with([](lock_options& o) { o.ttl = 30 * 24h - 1s, o.grace = 1s; }) == "");
+    BOOST_TEST(problem_with([](lock_options& o) { o.ttl = 30 * 24h - 1s, o.grace = 1001ms; }) != "");
+}
+
 BOOST_AUTO_TEST_CASE(retry_delays)
 {
     check_bounds("retry_delay_min", &lock_options::retry_delay_min, {1ms, 10ms, 1s},

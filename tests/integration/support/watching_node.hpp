@@ -51,6 +51,7 @@ struct watching_node final : detail::node_listener {
     void on_down(std::size_t, error_code, std::string const&) override { ++downs; }
     void on_stopped(std::size_t) override { stopped = true; }
     void on_changed(std::size_t, std::string_view key) override { changed.emplace_back(key); }
+    void on_time(std::size_t, quorum::wall_time, quorum::time_point, quorum::time_point) override {}
 
     template <class Done>
     bool until(Done done, std::chrono::milliseconds limit = 5s)

@@ -209,3 +209,9 @@ redlock_mutant(several_but_one_released "a lock of several names gives back the 
     FILE tests/support/redis_model.cpp FROM "            if (!is_ours(c, key, now)) return refused();
             del(key);" TO "            if (!is_ours(c, key, now)) return refused();
             if (key == c.key) del(key);")
+
+# Clocks.
+redlock_mutant(drift_taken_for_a_step "a clock that runs a little fast is said to have been set"
+    FILE src/quorum/clock_track.cpp FROM "* drift_});" TO "* 0.0});")
+redlock_mutant(suspended_for_ever "a node whose clock was set never votes again"
+    FILE src/core/node_clock.cpp FROM "std::max(suspended_until_, received + lasts)" TO "time_point::max() - lasts")
