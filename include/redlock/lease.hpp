@@ -72,8 +72,9 @@ public:
     std::size_t faults_survived() const noexcept;
 
     /// The fencing token: larger than that of every lease on this name that was acquired before this one was asked for, whatever
-    /// clocks and networks do; a lease that was handed over within the client counts as asked for when the client acquired it. Send it along with every access, and let the resource refuse a smaller one than it has seen
-    /// (`fence_guard`, docs/fenced-writes.md). 0 without `lock_options::fencing`, and for an empty lease.
+    /// clocks and networks do; a lease that was handed over within the client counts as asked for when the client acquired it.
+    /// Send it along with every access, and let the resource refuse a smaller one than it has seen (`fence_guard`,
+    /// docs/fenced-writes.md). 0 without `lock_options::fencing`, and for an empty lease.
     /// Source: docs/proof.md.
     std::uint64_t token() const noexcept;
 

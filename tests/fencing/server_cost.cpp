@@ -1,8 +1,9 @@
 // What the scripts cost a server: its own count (INFO commandstats), one client, pipelined, many names; the best of several runs.
 //
 //     server_cost [redis-server]
+#include "pipeline.hpp"
+
 #include "node/fence_scripts.hpp"
-#include "support/loopback.hpp"
 #include "support/redis_server.hpp"
 #include "support/replication_info.hpp"
 
@@ -21,7 +22,8 @@ namespace {
 
 using namespace redlock;
 using testing::redis_server;
-using words = std::vector<std::string>;
+using testing::pipeline;
+using testing::words;
 
 constexpr std::size_t name_count = 3'000;
 constexpr std::size_t batch_size = 100;
@@ -30,73 +32,9 @@ constexpr int runs = 20;
 constexpr std::int64_t day_us = 86'400'000'000;
 std::string const value(32, 'v');
 
-std::string encoded(words const& command)
-{
-    std::string text = "*" + std::to_string(command.size()) + "\r\n";
-    for (auto const& word : command) text.append("$" + std::to_string(word.size()) + "\r\n").append(word).append("\r\n");
-    return text;
-}
-
-// Sends commands and throws the answers away, all but errors.
-class pipeline {
-public:
-    explicit pipeline(redis_server const& to)
-        : socket_{testing::loopback::ipv4, to.port(), std::chrono::steady_clock::now() + std::chrono::minutes{10}}
-    {
-    }
-
-    void run(std::vector<words> const& commands)
-    {
-        for (std::size_t first = 0; first < commands.size(); first += pipeline_depth) {
-            auto const end = std::min(commands.size(), first + pipeline_depth);
-            std::string text;
-            for (std::size_t i = first; i < end; ++i) text += encoded(commands[i]);
-            socket_.write(text);
-            for (std::size_t i = first; i < end; ++i) skip_answer();
-        }
-    }
-
-private:
-    void skip_answer()
-    {
-        std::string const line = read_line();
-        if (line.front() == '-') throw std::runtime_error{line};
-        if (line.front() != '$' && line.front() != '*') return;
-        long const size = std::stol(line.substr(1));
-        if (line.front() == '*')
-            for (long i = 0; i < size; ++i) skip_answer();
-        else if (size >= 0)
-            skip(static_cast<std::size_t>(size) + 2);
-    }
-    std::string read_line()
-    {
-        std::size_t end;
-        while ((end = buffer_.find("\r\n", at_)) == std::string::npos) fill();
-        std::string line = buffer_.substr(at_, end - at_);
-        at_ = end + 2;
-        return line;
-    }
-    void skip(std::size_t size)
-    {
-        while (buffer_.size() - at_ < size) fill();
-        at_ += size;
-    }
-    void fill()
-    {
-        buffer_.erase(0, at_);
-        at_ = 0;
-        std::array<char, 65'536> chunk;
-        buffer_.append(chunk.data(), socket_.read(chunk.data(), chunk.size()));
-    }
-
-    testing::loopback_socket socket_;
-    std::string buffer_{};
-    std::size_t at_{0};
-};
-
 class bench {
 public:
-    explicit bench(std::string const& binary) : server_{{.binary = binary}}, line_{server_}
+    explicit bench(std::string const& binary) : server_{{.binary = binary}}, line_{server_, pipeline_depth}
     {
         for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
                               &detail::fence_acquire_several_script(), &detail::mark_script(), &detail::admit_script(), &detail::extend_script(),

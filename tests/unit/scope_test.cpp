@@ -62,6 +62,53 @@ BOOST_FIXTURE_TEST_CASE(normal_end_releases, scope_world)
     BOOST_TEST(counters().released == 1u);
 }
 
+// A function that locks what its caller has locked.
+BOOST_FIXTURE_TEST_CASE(a_scope_within_a_scope_of_the_same_owner, scope_world)
+{
+    resource = redlock::lock{*client, "resource", {.ttl = 10s, .owner = new_owner(), .stop_margin = 1s}};
+    bool same_token = false;
+    bool still_held = false;
+    auto body = [&](lease& outer) -> asio::awaitable<void> {
+        auto nested = [&](lease& inner) -> asio::awaitable<void> {
+            co_await sleep(1s);
+            same_token = inner.valid() && inner.token() == outer.token();
+        };
+        auto scope = with_lock(resource, nested);
+        co_await std::move(scope);
+        co_await sleep(1s);
+        still_held = outer.valid() && keys() == 3;
+    };
+    BOOST_TEST(!outcome_of(body));
+    BOOST_TEST(same_token);
+    BOOST_TEST(still_held);
+    BOOST_TEST(keys() == 0u);
+    BOOST_TEST(counters().nested == 1u);
+    BOOST_TEST(counters().released == 1u);
+    BOOST_TEST(counters().self_waits == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(both_scopes_of_an_owner_are_cancelled_with_the_lease, scope_world)
+{
+    resource = redlock::lock{*client, "resource", {.ttl = 10s, .owner = new_owner(), .stop_margin = 1s}};
+    error_code inner_ended;
+    auto body = [&](lease&) -> asio::awaitable<void> {
+        auto nested = [&](lease&) -> asio::awaitable<void> {
+            lose_majority();
+            co_await sleep(1h);
+        };
+        try {
+            auto scope = with_lock(resource, nested);
+            co_await std::move(scope);
+        } catch (system_error const& e) {
+            inner_ended = e.code();
+        }
+        co_await sleep(1h);
+    };
+    BOOST_TEST(outcome_of(body) == errc::lease_lost);
+    BOOST_TEST(inner_ended == errc::lease_lost);
+    BOOST_TEST(client->status().leases == 0u);
+}
+
 BOOST_FIXTURE_TEST_CASE(returns_the_value_of_the_body, scope_world)
 {
     // Neither default-constructible nor copyable.
