@@ -16,7 +16,10 @@ std::string to_url(node_address const& address)
     std::string url = "redis://";
     if (!address.password.empty())
         url += percent_encoded(address.username, is_plain) + ':' + percent_encoded(address.password, is_plain) + '@';
-    return url + address.to_string() + '/' + std::to_string(address.database);
+    bool const bracketed = address.host.find(':') != std::string::npos;
+    std::string const host = percent_encoded(address.host, [](char c) { return c != '%'; });
+    url += bracketed ? '[' + host + ']' : host;
+    return url + ':' + std::to_string(address.port) + '/' + std::to_string(address.database);
 }
 
 // None: it was refused.

@@ -112,9 +112,8 @@ private:
     void act_like_another_client(server& s, input& in)
     {
         if (in.flag() && s.is.admitted != s.is.id && s.is.mark.empty()) s.is.mark = "other" + std::to_string(++marks_);
-        if (in.flag()) s.is.high_water += in.byte();
-        if (in.below(8) == 7) s.is.max_ttl = std::max<duration>(s.is.max_ttl, std::chrono::seconds{in.byte()});
-        if (in.below(8) == 7) admit(s, s.is.high_water + in.byte(), max_ttl);
+        if (in.flag() && s.is.admitted == s.is.id) s.is.high_water += in.byte();
+        if (in.below(8) == 7) admit(s, s.is.high_water + in.byte(), std::chrono::seconds{30 + in.below(60)});
     }
 
     static void admit(server& s, token_number base, duration ttl)
@@ -179,6 +178,7 @@ private:
 
     void ask()
     {
+        see_whether_a_cluster_is_founded();
         for (admission_request const& r : rules_.requests(now_)) {
             server& s = servers_[r.node];
             check(s.connected, "only who is connected is asked");
@@ -196,28 +196,39 @@ private:
     {
         check(s.said && s.said->master && s.said->admitted != s.said->id, "who is admitted has lost its memory, or never had one");
         check(r.max_ttl >= max_ttl && r.max_ttl >= s.said->max_ttl, "no ttl that was allowed is forgotten");
-        bool const nobody_was_ever_admitted =
-            fresh_ && std::all_of(servers_.begin(), servers_.end(), [](server const& each) {
-                return each.said && each.said->admitted.empty() && each.said->high_water == 0;
-            });
-        if (nobody_was_ever_admitted) founded_at_ = now_;
-        if (founded_at_ && s.marked_at <= *founded_at_) return;  // new to us then, as all of them were
+        check(!r.mark.empty() && r.mark == s.mark, "who is admitted was marked since its loss");
+        if (founded_at_ && s.marked_at <= *founded_at_) return;  // nothing was locked since this loss
 
-        check(!r.mark.empty() && r.mark == s.mark, "who is admitted was drained since its loss");
-        check(now_ >= s.marked_at + drain_of(max_ttl), "a drain is as long as the longest lease");
+        duration longest = max_ttl;
+        for (server const& other : servers_)
+            if (remembers(other)) longest = std::max(longest, other.said->max_ttl);
+        time_point const drained = s.marked_at + drain_of(longest);
+        check(now_ >= drained, "a drain is as long as the longest lease");
         std::size_t read = 0;
         for (server const& other : servers_) {
-            bool const remembers = other.said && other.said->master && other.said->admitted == other.said->id;
-            if (!remembers || other.said_at < s.marked_at + drain_of(max_ttl)) continue;
+            if (!remembers(other) || other.said_at < drained) continue;
             ++read;
             check(r.base >= other.said->high_water && r.max_ttl >= other.said->max_ttl, "the base is above all that was read");
         }
-        bool const everybody_lost = std::all_of(servers_.begin(), servers_.end(), [&](server const& each) {
-            return each.said && each.said->admitted != each.said->id;
+        check(read >= (servers_.size() + 1) / 2, "ceil(N/2) others were read after the drain");
+    }
+
+    static bool remembers(server const& s) { return s.said && s.said->master && s.said->admitted == s.said->id; }
+
+    // The moment at which every node says that it remembers nothing, and nothing can be held any more: drained and read after the
+    // last drain, or new by the operator's word. Who was marked until then may be admitted without reading others.
+    void see_whether_a_cluster_is_founded()
+    {
+        time_point last{};
+        for (server const& s : servers_) last = std::max(last, s.marked_at + drain_of(max_ttl));
+        bool const all_lost = std::all_of(servers_.begin(), servers_.end(), [&](server const& s) {
+            return s.said && s.said->master && s.said->admitted != s.said->id && !s.mark.empty();
         });
-        check(read >= (servers_.size() + 1) / 2 || r.base >= wall_clock, "ceil(N/2) others were read after the drain, or everything was lost");
-        if (read < (servers_.size() + 1) / 2 && everybody_lost)
-            for (server const& each : servers_) check(r.base >= each.said->high_water, "who founds anew begins above all that is left");
+        bool const drained = now_ >= last && std::all_of(servers_.begin(), servers_.end(), [last](server const& s) { return s.said_at >= last; });
+        bool const nothing = std::all_of(servers_.begin(), servers_.end(), [](server const& s) {
+            return s.said && s.said->admitted.empty() && s.said->high_water == 0;
+        });
+        if (all_lost && (drained || (fresh_ && nothing))) founded_at_ = now_;
     }
 
     // Whoever is connected and does not vote is asked something, or there is a moment at which it will be.
@@ -236,7 +247,7 @@ private:
     bool fresh_;
     int marks_{0};
     time_point now_{start};
-    std::optional<time_point> founded_at_;  // by the operator's word that it is new
+    std::optional<time_point> founded_at_;
     admission rules_;
 };
 

@@ -66,10 +66,13 @@ class acquisition {
 public:
     acquisition(std::size_t nodes, timing const& t, bool fenced) : fenced_{fenced}, t_{t}, nodes_(nodes), machine_{nodes, start, t} {}
 
-    // Plays until the outcome, and late votes after it. Returns it.
+    // Plays until the lock is granted, otherwise also what comes late. Returns the outcome.
     acquire_outcome play(input& in)
     {
-        for (std::size_t events = 0; events < 4 * nodes_.size() && !in.empty(); ++events) one_event(in);
+        for (std::size_t events = 0; events < 4 * nodes_.size() && !in.empty(); ++events) {
+            one_event(in);
+            if (machine_.outcome() == acquire_outcome::granted) return machine_.outcome();
+        }
         if (machine_.outcome() == acquire_outcome::pending) {
             bool const all_said = std::all_of(nodes_.begin(), nodes_.end(), [](auto const& n) { return n.voted.has_value(); });
             check(!all_said || confirming_, "an attempt that every node has answered is decided");
@@ -81,6 +84,9 @@ public:
     }
 
     acquire_machine const& machine() const noexcept { return machine_; }
+    bool has_voted(std::size_t node) const noexcept { return nodes_[node].voted.has_value(); }
+    bool claims(std::size_t node) const noexcept { return nodes_[node].voted == vote::granted && machine_.fits(nodes_[node].counter); }
+    bool has_refused(std::size_t node) const noexcept { return nodes_[node].confirmed == vote::refused; }
     time_point now{start};
 
 private:
@@ -89,20 +95,16 @@ private:
         now += jump(in);
         std::size_t const node = in.below(nodes_.size());
         node_story& n = nodes_[node];
-        if (in.below(16) == 15) {
-            timed_out_ = timed_out_ || machine_.outcome() == acquire_outcome::pending;
-            return decided(machine_.on_timeout(now));
-        }
+        if (in.below(16) == 15) return decided(machine_.on_timeout(now));
         if (n.voted) {
-            if (!confirming_ || n.confirmed || n.voted != vote::granted) return;
+            // Who gave another token is asked to confirm the attempt's.
+            if (!confirming_ || n.confirmed || n.voted != vote::granted || n.counter >= machine_.token()) return;
             n.confirmed = any_vote(in);
             return decided(machine_.on_confirmation(node, *n.confirmed, now));
         }
         n.voted = any_vote(in);
         if (fenced_ && n.voted == vote::granted) n.counter = 1 + in.below(4);
         bool const was_decided = machine_.outcome() != acquire_outcome::pending;
-        fits_.push_back(machine_.fits(n.counter));
-        if (*n.voted == vote::granted && fits_.back()) held_.push_back(node);
         auto const outcome = machine_.on_vote(node, *n.voted, now, n.counter);
         check(!was_decided || outcome == acquire_outcome::pending, "an attempt is decided once");
         decided(outcome);
@@ -143,10 +145,7 @@ private:
     timing t_;
     std::vector<node_story> nodes_;
     acquire_machine machine_;
-    std::vector<bool> fits_;
-    std::vector<std::size_t> held_;
     bool confirming_{false};
-    bool timed_out_{false};
 };
 
 // A lease, and what every node said of it.
@@ -155,8 +154,13 @@ public:
     lease_story(acquisition const& won, std::size_t nodes, timing const& t)
         : t_{t}, now_{won.now}, until_(nodes), gone_(nodes), lease_{won.machine().holders(), start, won.now, t}
     {
-        for (std::size_t i = 0; i < nodes; ++i)
-            if (won.machine().votes().of(i) == vote::granted) until_[i] = start + t.validity;
+        // A node that could not confirm the token holds the key all the same.
+        for (std::size_t i = 0; i < nodes; ++i) {
+            gone_[i] = won.has_refused(i);
+            if (!won.has_voted(i)) late_.push_back(i);
+            if (won.claims(i) && !gone_[i]) until_[i] = start + t.validity;
+        }
+        check(lease_.valid_until() == majority_until(until_), "a lease is valid as long as a majority holds it");
     }
 
     void play(input& in)
@@ -169,6 +173,7 @@ public:
             if (duty == lease_duty::extend || duty == lease_duty::replant || in.below(8) == 7) extend(in);
             if (in.below(8) == 7) lease_.want_replant(now_);
             if (in.below(8) == 7) lease_.handed_over(now_);
+            if (in.below(8) == 7) grant_late();
         }
     }
 
@@ -181,6 +186,17 @@ private:
         bool const over = now_ >= lease_.stops_at();
         bool const stops = lease_.duty(now_) == lease_duty::stop || lease_.duty(now_) == lease_duty::stop_max_hold;
         check(over == stops, "a lease is given up in time, and not before");
+    }
+
+    // The acquisition's own grant, from a node that was slow.
+    void grant_late()
+    {
+        if (late_.empty()) return;
+        std::size_t const node = late_.back();
+        late_.pop_back();
+        lease_.on_late_grant(node, start + t_.validity);
+        until_[node] = std::max(until_[node], start + t_.validity);
+        gone_[node] = false;
     }
 
     // One extension: some votes, perhaps a timeout in between, the rest later or never.
@@ -243,6 +259,7 @@ private:
     time_point now_;
     std::vector<time_point> until_;
     std::vector<bool> gone_;
+    std::vector<std::size_t> late_;  // nodes that have not answered the acquisition
     lease_machine lease_;
 };
 

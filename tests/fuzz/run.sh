@@ -30,10 +30,10 @@ one() {
         # shellcheck disable=SC2086
         printf '%-10s %11s %8s %9s %7s\n' "$name" "$executions" $coverage
     else
-        printf '%-10s FOUND SOMETHING:\n' "$name"
-        grep -E '^(broken property|==[0-9]*==ERROR|SUMMARY|.*(runtime error|Assertion))' "$log" | head -n 5 || true
+        why=$(grep -A 1 -E '^(broken property|SUMMARY|.*(runtime error|Assertion))' "$log" | head -n 4 | sed 's/^/  /')
         artifact=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
-        printf '  all it said: %s\n  again:       %s %s\n' "$log" "$programs/fuzz_$name" "${artifact:-(no input was kept)}"
+        printf '%-10s FOUND SOMETHING:\n%s\n  all it said: %s\n  again:       %s %s\n' \
+            "$name" "$why" "$log" "$programs/fuzz_$name" "${artifact:-(no input was kept)}"
         return 1
     fi
 }
