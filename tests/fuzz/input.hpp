@@ -16,7 +16,8 @@ namespace redlock::fuzz {
 inline void check(bool holds, char const* property, std::string_view more = {})
 {
     if (holds) return;
-    std::fprintf(stderr, "broken property: %s\n%.*s\n", property, static_cast<int>(more.size()), more.data());
+    std::string const text = std::string{"broken property: "}.append(property).append("\n").append(more).append("\n");
+    std::fputs(text.c_str(), stderr);
     std::abort();
 }
 
