@@ -59,7 +59,7 @@ public:
     {
         for (server& s : servers_) remember(s, in);
         for (int events = 0; events < 300 && !in.empty(); ++events) {
-            now_ += jump(in);
+            pass_time(in);
             one_event(in);
             ask();
             check_nobody_waits_for_ever();
@@ -67,6 +67,14 @@ public:
     }
 
 private:
+    // Also to the very moment at which something is due, or just before it.
+    void pass_time(input& in)
+    {
+        auto const next = rules_.next(now_);
+        if (next && in.below(4) == 3) now_ = std::max(now_, *next - (in.flag() ? 1ns : 0ns));
+        else now_ += jump(in);
+    }
+
     // What a server is when the story begins.
     void remember(server& s, input& in)
     {

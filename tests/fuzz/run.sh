@@ -18,6 +18,7 @@ one() {
     findings=$programs/findings
     log=$programs/$name.log
     mkdir -p "$learned" "$findings"
+    [ -x "$programs/fuzz_$name" ] || { printf '%-10s was not built\n' "$name"; return 1; }
     dictionary=$here/$name.dict
     [ -f "$dictionary" ] && dictionary=-dict=$dictionary || dictionary=
     # shellcheck disable=SC2086
