@@ -1,6 +1,6 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo test asan tsan simulate mutants compilers model bench clean
+.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
@@ -11,6 +11,7 @@ help:
 	@echo 'make simulate SEED=42 TRACE=trace.html   one of them, and a picture of it'
 	@echo 'make mutants    break the library on purpose, in many ways: the simulation must catch each'
 	@echo 'make compilers  the same schedules with clang: everything must happen as with gcc'
+	@echo 'make fuzz SECONDS=60    each fuzzer for so long; a finding fails, and its input is kept'
 	@echo 'make model      model-check the token protocol'
 	@echo 'make bench      what waiting costs: figures and pictures in build/bench (about 10 minutes on an idle machine)'
 	@echo 'make clean  remove build/'
@@ -44,6 +45,12 @@ compilers:
 	@cmake --workflow --preset simulate
 	@cmake --workflow --preset clang
 	@tests/simulation/compare.sh build/release/tests/simulation/simulate build/clang/tests/simulation/simulate
+
+SECONDS ?= 60
+fuzz: setup
+	@cmake/setup.sh clang-19 libclang-rt-19-dev
+	@cmake --workflow --preset fuzz
+	@tests/fuzz/run.sh build/fuzz/tests/fuzz $(SECONDS)
 
 model:
 	@cmake/setup.sh spin gcc python3

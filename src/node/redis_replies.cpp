@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 namespace redlock::detail {
@@ -22,23 +23,51 @@ Number to_number(std::string_view text)
     return n;
 }
 
-// What a script with tokens answered.
-reply to_reply(int answer)
+// A whole number and nothing else. What is not may not look like a 0, which is a refusal.
+std::optional<std::int64_t> whole_number(resp3::node_view const& node)
 {
-    switch (answer) {
+    std::int64_t n{0};
+    auto const end = node.value.data() + node.value.size();
+    auto const [stop, error] = std::from_chars(node.value.data(), end, n);
+    if (node.data_type != resp3::type::number || error != std::errc{} || stop != end) return std::nullopt;
+    return n;
+}
+
+reply unexpected() { return {vote::failed, errc::unexpected_reply, {}}; }
+
+// Of a key that stays for longer nobody waits for the end, and no clock of nanoseconds reaches it.
+constexpr std::chrono::milliseconds waited_for_max = std::chrono::days{365};
+
+// Lua's numbers are doubles.
+constexpr std::int64_t token_end = std::int64_t{1} << 53;
+
+// What a script with tokens answered.
+reply to_reply(std::optional<std::int64_t> answer)
+{
+    if (!answer) return unexpected();
+    switch (*answer) {
     case 1: return {vote::granted, {}, {}};
-    case 2: {
-        reply r{vote::granted, {}, {}};
-        r.planted = true;
-        return r;
-    }
     case fence_refused:
     case fence_overtaken: return {vote::refused, {}, {}};
     case fence_not_admitted: return {vote::failed, errc::node_not_admitted, "it does not remember its admission"};
     case fence_ttl_too_long: return {vote::failed, errc::ttl_too_long, {}};
     case fence_no_counter: return {vote::failed, errc::unexpected_reply, "the key of the counter (NAME:fence) holds something else"};
-    default: return {vote::failed, errc::unexpected_reply, {}};
+    default: return unexpected();
     }
+}
+
+// The same of an extension, which may also have set the key again.
+reply to_extended(std::optional<std::int64_t> answer)
+{
+    if (answer != 2) return to_reply(answer);
+    reply r{vote::granted, {}, {}};
+    r.planted = true;
+    return r;
+}
+
+bool is_about_a_lock(verb what) noexcept
+{
+    return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::release;
 }
 
 // Of the answers for the keys of one lock, the larger one speaks for all.
@@ -94,7 +123,7 @@ quorum::node_facts facts_reader::take()
 reply_reader::reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies)
     : calls_{calls}, id_{id}, replies_{replies}, not_the_one_{vote::failed, errc::node_not_admitted, "it is another server than before"}
 {
-    for (reply& r : replies_) r = reply{vote::failed, errc::unexpected_reply, {}};
+    for (reply& r : replies_) r = unexpected();
 }
 
 bool reply_reader::is_noscript(reply const& r) noexcept
@@ -110,27 +139,28 @@ void reply_reader::on_node(std::size_t index, node_view const& node)
     if (call.is == wire_call::kind::time) return time_.on_node(node);
     if (call.is == wire_call::kind::identity) return on_identity(node);
     if (call.is == wire_call::kind::arm) {
-        armed_ = node.depth == 0 && !is_error(node);
+        armed_ = node.depth == 0 && node.data_type == resp3::type::simple_string && node.value == "OK";
         return;
     }
     assert(call.first + call.count <= replies_.size());
 
     if (node.depth == 0 && is_error(node)) return on_error(call, node.value);
-    if (array_of_ != index + 1) {
-        array_of_ = index + 1;
-        element_ = 0;
-    }
     reply& r = replies_[call.first];
     if (call.what == verb::watch) return on_time_left(call, r, node);
-    if (call.what == verb::acquire && !call.fenced) return on_plain_acquire(r, node);
-    if (node.depth == 1) return on_element(call, element_++, node.value);
-    if (call.what == verb::release || call.what == verb::confirm || call.what == verb::admit) on_number(call, r, node);
+    if (node.depth == 0) {
+        array_of_ = node.data_type == resp3::type::array ? index + 1 : 0;
+        element_ = 0;
+        if (call.what == verb::acquire && !call.fenced) return on_plain_acquire(r, node);
+        if (call.what == verb::release || call.what == verb::confirm || call.what == verb::admit) on_number(call, r, node);
+    } else if (node.depth == 1 && array_of_ == index + 1 && (call.what != verb::acquire || call.fenced)) {
+        on_element(call, element_++, node);
+    }
 }
 
 void reply_reader::on_error(wire_call const& call, std::string_view text)
 {
     // A foreign key of another type is a lock of another library: somebody holds it.
-    if (text.starts_with("WRONGTYPE")) {
+    if (text.starts_with("WRONGTYPE") && is_about_a_lock(call.what)) {
         for (std::size_t i = 0; i < call.count; ++i) replies_[call.first + i] = reply{vote::refused, {}, {}};
         return;
     }
@@ -141,7 +171,6 @@ void reply_reader::on_error(wire_call const& call, std::string_view text)
 
 void reply_reader::on_plain_acquire(reply& r, node_view const& node)
 {
-    if (node.depth != 0) return;
     if (node.data_type == resp3::type::null) r = reply{vote::refused, {}, {}};
     if (node.data_type == resp3::type::simple_string && node.value == "OK") r = reply{vote::granted, {}, {}};
 }
@@ -150,55 +179,59 @@ void reply_reader::on_plain_acquire(reply& r, node_view const& node)
 void reply_reader::on_time_left(wire_call const& call, reply& r, node_view const& node)
 {
     constexpr std::int64_t free = -2;
-    if (node.depth != 0 || (call.goes_on && r.vote != vote::granted)) return;
-    if (node.data_type != resp3::type::number) {
-        r = reply{vote::failed, errc::unexpected_reply, {}};
+    if (call.goes_on && r.vote != vote::granted) return;
+    auto const left = whole_number(node);
+    if (node.depth != 0 || !left || *left < free) {
+        r = unexpected();
         return;
     }
     r.watching = armed_ && (r.watching || !call.goes_on);
     r.vote = vote::granted;
     r.error = {};
-    auto const left = to_number<std::int64_t>(node.value);
-    if (left <= free) return;
-    auto const stays = left < 0 ? never_expires : std::chrono::milliseconds{left};
+    if (*left == free) return;
+    std::chrono::milliseconds const time{*left};
+    auto const stays = *left < 0 || time > waited_for_max ? never_expires : time;
     r.expires_in = std::max(r.expires_in.value_or(stays), stays);
 }
 
 void reply_reader::on_number(wire_call const& call, reply& r, node_view const& node)
 {
-    if (node.data_type != resp3::type::number) return;
-    auto const number = to_number<int>(node.value);
+    auto const number = whole_number(node);
     if (call.what == verb::confirm) {
         r = to_reply(number);
-    } else if (call.what == verb::admit) {
-        r = reply{number > 0 ? vote::granted : vote::refused, {}, {}};
-    } else if (node.value == "1") {
+    } else if (number == 1 || (call.what == verb::admit && number == 2)) {
         r = reply{vote::granted, {}, {}};
-    } else if (node.value == "0") {
+    } else if (number == 0 || (call.what == verb::admit && number == -1)) {
         r = reply{vote::refused, {}, {}};
     }
 }
 
 // The elements of the arrays that scripts answer.
-void reply_reader::on_element(wire_call const& call, std::size_t element, std::string_view value)
+void reply_reader::on_element(wire_call const& call, std::size_t element, node_view const& node)
 {
     reply& r = replies_[call.first];
+    auto const number = whole_number(node);
     switch (call.what) {
     case verb::extend:
-        if (call.fenced) return on_extended(call, element, to_reply(to_number<int>(value)));
-        if (value == "0" || value == "1") return on_extended(call, element, {value == "1" ? vote::granted : vote::refused, {}, {}});
-        return on_extended(call, element, {vote::failed, errc::unexpected_reply, {}});
+        if (call.fenced) return on_extended(call, element, to_extended(number));
+        if (number == 0 || number == 1) return on_extended(call, element, {number == 1 ? vote::granted : vote::refused, {}, {}});
+        return on_extended(call, element, unexpected());
     case verb::acquire:
-        if (element == 0) r = to_reply(to_number<int>(value));
-        if (element == 1 && r.error == errc::ttl_too_long) r.detail = "this node allows up to " + std::string{value} + " ms";
-        if (element == 1 && !r.error) r.counter = to_number<quorum::token_number>(value);
+        if (element == 0) granted_ = number == 1;
+        if (element == 0 && !granted_) r = to_reply(number);
+        if (element == 1 && r.error == errc::ttl_too_long) r.detail = "this node allows up to " + std::string{node.value} + " ms";
+        if (element != 1 || !number || *number < 0 || *number >= token_end) return;
+        if (granted_ && *number > 0) r = reply{vote::granted, {}, {}};  // a grant is one with its token
+        if (!r.error) r.counter = static_cast<quorum::token_number>(*number);
         return;
     case verb::mark:
-        if (element == 0) r = reply{value == "0" || value == "1" ? vote::granted : vote::refused, {}, {}};
-        if (element == 1) r.detail = value;
+        if (element == 0) granted_ = number == 0 || number == 1;
+        if (element == 0 && (number == 2 || number == -1)) r = reply{vote::refused, {}, {}};
+        if (element == 1 && granted_ && node.data_type == resp3::type::blob_string && !node.value.empty())
+            r = {vote::granted, {}, std::string{node.value}};
         return;
     case verb::inspect:
-        facts_.on_element(element, value);
+        facts_.on_element(element, node.value);
         if (element == 5) {
             r = reply{vote::granted, {}, {}};
             r.facts = std::make_shared<quorum::node_facts const>(facts_.take());

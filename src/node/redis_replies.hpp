@@ -70,14 +70,15 @@ private:
     void on_plain_acquire(reply& r, node_view const& node);
     void on_time_left(wire_call const& call, reply& r, node_view const& node);
     void on_number(wire_call const& call, reply& r, node_view const& node);
-    void on_element(wire_call const& call, std::size_t element, std::string_view value);
+    void on_element(wire_call const& call, std::size_t element, node_view const& node);
     void on_extended(wire_call const& call, std::size_t element, reply&& one);
 
     std::vector<wire_call> const& calls_;
     std::string_view id_;
     std::vector<reply>& replies_;
     std::size_t element_{0};       // of the array being read
-    std::size_t array_of_{0};      // the call whose array is being read, plus one
+    std::size_t array_of_{0};      // the call whose array is being read, plus one; 0: what is being read is no array
+    bool granted_{false};          // that array begins with a success, and is going to say which
     std::size_t extension_{0};     // of several keys: which one is being read,
     std::size_t keys_read_{0};     // how many of its keys,
     reply worst_;                  // and what they are worth together

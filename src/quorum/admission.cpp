@@ -46,6 +46,7 @@ void admission::on_facts(std::size_t node, node_facts const& facts, time_point a
         n.state = standing::marking;
         n.mark.clear();
     }
+    n.founds = n.founds && is_waiting(n.state);
 }
 
 void admission::on_marked(std::size_t node, std::optional<std::string> const& mark, time_point now)
@@ -72,6 +73,7 @@ void admission::on_admit_answered(std::size_t node, bool admitted)
     if (!admitted) {
         n.state = standing::marking;
         n.mark.clear();
+        n.founds = false;
     }
 }
 
@@ -114,22 +116,22 @@ std::vector<admission_request> admission::requests(time_point now)
             n.asked = true;
             result.push_back({kind::mark, i, n.facts.id, settings_.fresh_mark(), 0, {}});
         } else if (n.state == standing::catching_up || n.state == standing::stranded) {
-            bool const too_few = !founding_base_ && admitted() < intact_needed();
+            bool const too_few = !n.founds && admitted() < intact_needed();
             // Where nobody remembers anything, the cluster is founded when the last drain is over.
             n.state = too_few && admitted() > 0 && all_have_answered() ? standing::stranded : standing::catching_up;
             if (auto ready = admit(i)) {
                 n.asked = true;
                 result.push_back(std::move(*ready));
             }
-            read_others = read_others || !too_few;
+            read_others = read_others || !(too_few || n.founds);
         }
     }
-    if (!read_others || founding_base_) return result;
+    if (!read_others) return result;
     // The marks that count are read after the drain.
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
         bool const stale = std::any_of(nodes_.begin(), nodes_.end(), [&](node_state const& waits) {
-            return waits.state == standing::catching_up && !waits.asked && n.seen < drained_at(waits);
+            return waits.state == standing::catching_up && !waits.founds && !waits.asked && n.seen < drained_at(waits);
         });
         if (n.state != standing::admitted || n.asked || !stale) continue;
         n.asked = true;
@@ -143,10 +145,7 @@ std::vector<admission_request> admission::requests(time_point now)
 void admission::found_the_cluster_if_it_is_new(time_point now)
 {
     auto const waits = [](node_state const& n) { return is_waiting(n.state); };
-    if (founding_base_) {
-        if (std::none_of(nodes_.begin(), nodes_.end(), waits)) founding_base_.reset();
-        return;
-    }
+    if (std::any_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.founds; })) return;
     bool const no_drain = settings_.fresh && !seen_admitted_ && all_remember_nothing();
     bool const all_wait = std::all_of(nodes_.begin(), nodes_.end(), [&](node_state const& n) {
         return waits(n) && (no_drain || drained(n, now));
@@ -155,7 +154,8 @@ void admission::found_the_cluster_if_it_is_new(time_point now)
     founding_base_ = settings_.wall_clock();
     for (node_state& n : nodes_) {
         n.state = standing::catching_up;
-        founding_base_ = std::max(*founding_base_, n.facts.high_water);
+        n.founds = true;
+        founding_base_ = std::max(founding_base_, n.facts.high_water);
     }
 }
 
@@ -177,8 +177,8 @@ std::optional<admission_request> admission::admit(std::size_t node) const
 {
     node_state const& n = nodes_[node];
     auto const drained = drained_at(n);
-    if (!founding_base_ && read_since(drained) < intact_needed()) return std::nullopt;
-    admission_request r{admission_request::kind::admit, node, n.facts.id, n.mark, founding_base_.value_or(0),
+    if (!n.founds && read_since(drained) < intact_needed()) return std::nullopt;
+    admission_request r{admission_request::kind::admit, node, n.facts.id, n.mark, n.founds ? founding_base_ : 0,
                         std::max(settings_.max_ttl, n.facts.max_ttl)};
     for (node_state const& each : nodes_) {
         if (each.state != standing::admitted || each.seen < drained) continue;
@@ -224,7 +224,7 @@ bool admission::is_deciding(std::size_t node) const noexcept
     case standing::marking: return true;
     // A new cluster is founded in a moment, by us or by somebody who started with us.
     case standing::draining: return settings_.fresh && !was_complete_ && nobody_is_away && n.look_after < look_after_max;
-    case standing::catching_up: return founding_base_ || admitted() >= intact_needed();
+    case standing::catching_up: return n.founds || admitted() >= intact_needed();
     default: return false;
     }
 }

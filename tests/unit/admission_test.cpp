@@ -514,6 +514,34 @@ BOOST_AUTO_TEST_CASE(a_single_node_that_lost_its_memory_begins_again_after_the_d
     BOOST_TEST(c.servers[0].facts.high_water == wall_clock);
 }
 
+// The base that a new cluster begins with is for those that were empty then. Who loses its memory later, while one of them still
+// cannot be admitted, must be told what the others remember.
+BOOST_AUTO_TEST_CASE(who_loses_its_memory_after_the_founding_has_no_part_in_it)
+{
+    cluster c{3};
+    c.connect_all();
+    c.settle();
+    c.now += drain;
+    std::size_t admissions_of_0 = 0;
+    auto const settle = [&] {
+        for (auto asked = c.rules.requests(c.now); !asked.empty(); asked = c.rules.requests(c.now))
+            for (auto const& r : asked) {
+                admissions_of_0 += r.node == 0 && r.what == kind::admit;
+                if (r.node != 2 || r.what != kind::admit) c.answer(r);  // that it does not answer
+            }
+    };
+    settle();
+    BOOST_TEST(c.rules.admitted() == 2u);
+    BOOST_TEST(admissions_of_0 == 1u);
+
+    c.restart_empty(0);
+    settle();
+    c.now += drain;
+    settle();
+    BOOST_TEST(admissions_of_0 == 1u);
+    BOOST_TEST((c.rules.of(0) == standing::stranded));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::quorum

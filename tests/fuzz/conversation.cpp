@@ -1,0 +1,231 @@
+#include "conversation.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <sstream>
+
+namespace redlock::fuzz {
+namespace {
+
+using detail::reply;
+using detail::verb;
+using detail::wire_call;
+using resp3::type;
+using namespace std::chrono_literals;
+
+// What a reply should be: granted with what belongs to it, refused, or failed.
+struct verdict {
+    vote what{vote::failed};
+    std::uint64_t counter{0};
+    bool planted{false};
+    bool watching{false};
+    std::optional<std::chrono::milliseconds> expires_in{};
+};
+
+bool is_error(owned_node const& n) { return n.data_type == type::simple_error || n.data_type == type::blob_error; }
+
+// Decimal digits, with a minus or without, and nothing else.
+std::optional<std::int64_t> integer(owned_node const& n)
+{
+    if (n.data_type != type::number) return std::nullopt;
+    std::string_view digits = n.value;
+    if (digits.starts_with('-')) digits.remove_prefix(1);
+    auto const is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+    if (digits.empty() || !std::all_of(digits.begin(), digits.end(), is_digit)) return std::nullopt;
+    errno = 0;
+    long long const number = std::strtoll(n.value.c_str(), nullptr, 10);
+    return errno == 0 ? std::optional<std::int64_t>{number} : std::nullopt;
+}
+
+// The elements of an answer that is an array.
+std::vector<owned_node> elements(answer const& a)
+{
+    std::vector<owned_node> result;
+    if (a.empty() || a.front().data_type != type::array) return result;
+    std::copy_if(a.begin(), a.end(), std::back_inserter(result), [](owned_node const& n) { return n.depth == 1; });
+    return result;
+}
+
+std::optional<std::int64_t> root_number(answer const& a) { return a.empty() ? std::nullopt : integer(a.front()); }
+
+vote vote_of(std::optional<std::int64_t> answer, std::initializer_list<std::int64_t> granted, std::initializer_list<std::int64_t> refused)
+{
+    auto const among = [&](auto const& list) { return answer && std::find(list.begin(), list.end(), *answer) != list.end(); };
+    return among(granted) ? vote::granted : among(refused) ? vote::refused : vote::failed;
+}
+
+verdict of_plain_acquire(answer const& a)
+{
+    if (a.front().data_type == type::null) return {vote::refused};
+    return {a.front().data_type == type::simple_string && a.front().value == "OK" ? vote::granted : vote::failed};
+}
+
+verdict of_acquire(answer const& a)
+{
+    auto const e = elements(a);
+    auto const said = e.empty() ? std::nullopt : integer(e[0]);
+    if (said == 0 || said == -2) return {vote::refused};
+    auto const counter = e.size() < 2 ? std::nullopt : integer(e[1]);
+    if (said != 1 || !counter || *counter < 1 || *counter >= std::int64_t{1} << 53) return {};
+    return {vote::granted, static_cast<std::uint64_t>(*counter)};
+}
+
+verdict of_mark(answer const& a)
+{
+    auto const e = elements(a);
+    auto const what = vote_of(e.empty() ? std::nullopt : integer(e[0]), {0, 1}, {2, -1});
+    if (what == vote::granted && (e.size() < 2 || e[1].data_type != type::blob_string || e[1].value.empty())) return {};
+    return {what};
+}
+
+// Of the elements that belong to one lease: all granted, or the worst.
+verdict of_extension(std::vector<owned_node> const& e, std::size_t first, std::size_t keys, bool fenced)
+{
+    verdict all{vote::granted};
+    for (std::size_t k = first; k < first + keys; ++k) {
+        auto const said = k < e.size() ? integer(e[k]) : std::nullopt;
+        vote const one = fenced ? vote_of(said, {1, 2}, {0, -2}) : vote_of(said, {1}, {0});
+        if (one == vote::failed) all.what = vote::failed;
+        if (one == vote::refused && all.what == vote::granted) all.what = vote::refused;
+        all.planted = all.planted || (fenced && said == 2);
+    }
+    if (first + keys > e.size()) return {};  // never came: nothing is known of any of its keys
+    return all;
+}
+
+bool shows_the_server(answer const& a)
+{
+    if (a.empty() || is_error(a.front())) return false;
+    std::istringstream lines{a.front().value};
+    std::string id, role;
+    for (std::string line; std::getline(lines, line);) {
+        line = line.substr(0, line.find('\r'));
+        if (line.starts_with("master_replid:") && id.empty()) id = line.substr(14);
+        if (line.starts_with("role:") && role.empty()) role = line.substr(5);
+    }
+    return id == server_id && role == "master";
+}
+
+bool locks(verb what) { return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::release; }
+
+verdict of_one(wire_call const& call, answer const& a)
+{
+    switch (call.what) {
+    case verb::acquire: return call.fenced ? of_acquire(a) : of_plain_acquire(a);
+    case verb::confirm: return {vote_of(root_number(a), {1}, {0, -2})};
+    case verb::release: return {vote_of(root_number(a), {1}, {0})};
+    case verb::admit: return {vote_of(root_number(a), {1, 2}, {0, -1})};
+    case verb::mark: return of_mark(a);
+    case verb::inspect: return {elements(a).size() >= 6 ? vote::granted : vote::failed};
+    case verb::extend:
+    case verb::watch: break;
+    }
+    return {};
+}
+
+// One PTTL of a watch, on top of what those before it came to.
+void add_watched(verdict& v, answer const& a, bool armed, bool first)
+{
+    auto const left = root_number(a);
+    if (!first && v.what == vote::failed) return;
+    if (!left || *left < -2) {
+        v = {};
+        return;
+    }
+    v.what = vote::granted;
+    v.watching = armed && (first || v.watching);
+    if (*left == -2) return;
+    bool const stays = *left < 0 || std::chrono::milliseconds{*left} > std::chrono::days{365};
+    auto const until = stays ? detail::never_expires : std::chrono::milliseconds{*left};
+    v.expires_in = std::max(v.expires_in.value_or(until), until);
+}
+
+// The verdict of every command.
+std::vector<verdict> verdicts(std::vector<wire_call> const& calls, std::vector<answer> const& answers, std::size_t commands)
+{
+    std::vector<verdict> all(commands);
+    bool armed = false;
+    for (std::size_t c = 0; c < calls.size(); ++c) {
+        wire_call const& call = calls[c];
+        answer const& a = answers[c];
+        if (call.is == wire_call::kind::arm) armed = !a.empty() && a.front().data_type == type::simple_string && a.front().value == "OK";
+        if (call.is != wire_call::kind::commands || a.empty()) continue;
+        auto const for_all = [&](vote v) { std::fill_n(all.begin() + static_cast<std::ptrdiff_t>(call.first), call.count, verdict{v}); };
+        if (call.what == verb::watch) {
+            add_watched(all[call.first], a, armed, !call.goes_on);
+        } else if (is_error(a.front())) {
+            for_all(locks(call.what) && a.front().value.starts_with("WRONGTYPE") ? vote::refused : vote::failed);
+        } else if (call.what == verb::extend) {
+            std::size_t at = 0;
+            for (std::size_t i = 0; i < call.count; ++i) {
+                std::size_t const keys = call.key_counts.empty() ? 1 : call.key_counts[i];
+                all[call.first + i] = of_extension(elements(a), at, keys, call.fenced);
+                at += keys;
+            }
+        } else {
+            all[call.first] = of_one(call, a);
+        }
+    }
+    if (calls.empty() || calls.back().is != wire_call::kind::identity || shows_the_server(answers.back())) return all;
+    for (wire_call const& call : calls)
+        if (call.fenced)
+            std::fill_n(all.begin() + static_cast<std::ptrdiff_t>(call.first), call.count, verdict{});
+    return all;
+}
+
+}  // namespace
+
+conversation::conversation(input& in)
+{
+    std::size_t const commands = 1 + in.below(6);
+    for (std::size_t i = 0; i < commands; ++i) {
+        auto const what = static_cast<verb>(in.below(8));
+        detail::command c{what, names_[in.below(3)], "value", 10s};
+        bool const several = locks(what) || what == verb::watch;
+        others_.emplace_back(several ? in.below(3) : 0, "other");
+        c.fenced = what == verb::confirm || ((what == verb::acquire || what == verb::extend) && in.flag());
+        c.token = 1'000 + in.byte();
+        c.block = 1 + in.byte();
+        c.retention = 60s;
+        c.id = server_id;
+        work_.commands.push_back(c);
+    }
+    for (std::size_t i = 0; i < commands; ++i) work_.commands[i].others = others_[i];
+    bool const identity = work_.votes_with_tokens() && in.flag();
+    request_ = std::make_unique<detail::redis_request>(work_, server_id, detail::request_extras{in.below(8) == 7, identity});
+}
+
+void conversation::judge(std::vector<answer> const& answers) const
+{
+    check(answers.size() == calls(), "there is an answer to every call");
+    std::vector<reply> replies(work_.commands.size());
+    detail::reply_reader reader{request_->calls, server_id, replies};
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        for (owned_node const& n : answers[i]) reader.on_node(i, {n.data_type, n.aggregate_size, n.depth, n.value});
+    reader.conclude();
+
+    // Then the error of the look stands in the place of votes, whatever it says.
+    bool const looked_in_vain = !answers.empty() && request_->calls.back().is == wire_call::kind::identity && is_error(answers.back().front());
+    auto const expected = verdicts(request_->calls, answers, replies.size());
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+        reply const& is = replies[i];
+        verdict const& should = expected[i];
+        std::string const which = "command " + std::to_string(i) + ", verb " + std::to_string(static_cast<int>(work_.commands[i].what)) +
+                                  ": is " + to_string(is.vote) + ", should be " + to_string(should.what);
+        check(is.vote != vote::pending, "every reply ends in a verdict", which);
+        check(is.vote == should.what, "a vote is what the answer to its command says", which);
+        check((is.vote == vote::failed) == static_cast<bool>(is.error), "what failed has a reason, and nothing else has", which);
+        bool const granted = is.vote == vote::granted;
+        check(!granted || is.counter == should.counter, "a grant carries the token of its answer", which);
+        check(is.planted == should.planted, "a key was set again if the answer says so", which);
+        check(is.watching == should.watching, "a node tells of changes if it said OK", which);
+        check(is.expires_in == should.expires_in, "a key stays as long as the answer says", which);
+        bool const has_facts = granted && work_.commands[i].what == verb::inspect;
+        check((is.facts != nullptr) == has_facts, "whoever was inspected has facts, and nobody else", which);
+        check(!reader.is_noscript(is) || reader.has_noscript() || looked_in_vain, "a script that is missing is noticed", which);
+    }
+}
+
+}  // namespace redlock::fuzz

@@ -1,0 +1,112 @@
+// Answers to every request: well-formed RESP3 of any shape, often nearly right.
+#include "conversation.hpp"
+
+namespace redlock::fuzz {
+namespace {
+
+using detail::verb;
+using detail::wire_call;
+using resp3::type;
+
+constexpr std::array types{type::simple_string, type::simple_error,    type::number,      type::doublean, type::boolean, type::big_number,
+                           type::null,          type::blob_error,      type::blob_string, type::array,    type::map,     type::set,
+                           type::attribute,     type::verbatim_string, type::push,        type::number,   type::number,  type::number};
+
+constexpr std::array<std::string_view, 26> values{
+    "0", "1", "2", "-1", "-2", "-3", "-4", "", "OK", "1abc", " 1", "+1", "01", "-", "1.0", "9007199254740991", "9007199254740992",
+    "9223372036854775807", "18446744073709551616", "-9223372036854775809", "999999999999999", "WRONGTYPE of a key", "NOSCRIPT no such script",
+    "ERR what", "MOVED 1 127.0.0.1:1", "queued"};
+
+class writer {
+public:
+    writer(input& in, answer& to) : in_{in}, to_{to} {}
+
+    void any(std::size_t depth)
+    {
+        constexpr std::size_t depth_max = 5, nodes_max = 64;
+        type const t = in_.one_of(types);
+        if (!resp3::is_aggregate(t) || depth == depth_max || to_.size() > nodes_max) return leaf(resp3::is_aggregate(t) ? type::null : t, depth);
+        std::size_t const size = in_.below(7);
+        to_.push_back({t, size, depth, {}});
+        for (std::size_t i = 0; i < size * resp3::element_multiplicity(t); ++i) any(depth + 1);
+    }
+
+    void leaf(type t, std::size_t depth)
+    {
+        std::size_t const choice = in_.below(values.size() + 1);
+        to_.push_back({t, 1, depth, std::string{choice < values.size() ? values[choice] : in_.text(12)}});
+    }
+
+    void leaf(type t, std::size_t depth, std::string_view value) { to_.push_back({t, 1, depth, std::string{value}}); }
+
+    // As many elements as are right, or some more or less, and each right or strange.
+    void numbers(std::size_t right_size)
+    {
+        std::size_t const size = in_.below(4) == 3 ? in_.below(8) : right_size;
+        to_.push_back({type::array, size, 0, {}});
+        for (std::size_t i = 0; i < size; ++i) {
+            if (in_.below(8) == 7) any(1);
+            else leaf(type::number, 1);
+        }
+    }
+
+private:
+    input& in_;
+    answer& to_;
+};
+
+std::size_t elements_of(wire_call const& call)
+{
+    if (call.what != verb::extend) return 2;
+    std::size_t keys = call.key_counts.empty() ? call.count : 0;
+    for (std::size_t const n : call.key_counts) keys += n;
+    return keys;
+}
+
+void facts(input& in, writer& w, answer& a)
+{
+    std::size_t const size = 5 + in.below(8);
+    a.push_back({type::array, size, 0, {}});
+    std::string const record = std::string{server_id} + " 0000000000000007 0000060000 " + (in.flag() ? "-" : "mark");
+    for (std::size_t i = 0; i < size; ++i) {
+        if (in.below(6) == 5) w.any(1);
+        else if (i == 0) w.leaf(type::blob_string, 1, server_id);
+        else if (i == 1) w.leaf(type::blob_string, 1, "master");
+        else if (i == 4) w.leaf(type::blob_string, 1, std::string_view{record}.substr(0, in.flag() ? record.size() : in.below(80)));
+        else w.leaf(type::blob_string, 1);
+    }
+}
+
+void info(input& in, writer& w)
+{
+    std::string text{"# Replication\r\nrole:"};
+    text.append(in.below(4) == 3 ? "slave" : "master").append("\r\nmaster_replid:").append(in.below(4) == 3 ? "0" : "").append(server_id);
+    w.leaf(in.flag() ? type::verbatim_string : type::blob_string, 0, text.append("\r\n").append(in.text(20)));
+}
+
+answer answer_to(wire_call const& call, input& in)
+{
+    answer a;
+    writer w{in, a};
+    if (in.below(4) == 3) w.any(0);
+    else if (call.is == wire_call::kind::identity) info(in, w);
+    else if (call.is == wire_call::kind::arm) w.leaf(type::simple_string, 0, "OK");
+    else if (call.what == verb::inspect) facts(in, w, a);
+    else if (call.what == verb::extend || call.what == verb::mark || (call.what == verb::acquire && call.fenced)) w.numbers(elements_of(call));
+    else w.leaf(call.what == verb::acquire ? type::simple_string : type::number, 0);
+    return a;
+}
+
+}  // namespace
+}  // namespace redlock::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
+{
+    using namespace redlock::fuzz;
+    input in{data, size};
+    conversation const talk{in};
+    std::vector<answer> answers;
+    for (std::size_t i = 0; i < talk.calls(); ++i) answers.push_back(answer_to(talk.call(i), in));
+    talk.judge(answers);
+    return 0;
+}

@@ -1,0 +1,163 @@
+// Configurations: any text, and documents that are nearly right. Each is refused with a config_error that tells no password, or
+// gives settings that are valid, and equal to those that are read when they are written down.
+#include "secret.hpp"
+
+#include <redlock/json.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <stdexcept>
+
+namespace redlock::fuzz {
+namespace {
+
+using nlohmann::json;
+
+json to_json(node_address const& n)
+{
+    return {{"host", n.host}, {"port", n.port}, {"username", n.username}, {"password", n.password}, {"database", n.database}};
+}
+
+void put(json& to, char const* key, std::optional<std::chrono::milliseconds> const& d)
+{
+    if (d) to[key] = d->count();
+}
+
+json to_json(lock_options const& o)
+{
+    json result{{"ttl_ms", o.ttl.count()},
+                {"drift", o.drift},
+                {"attempts_max", o.attempts_max},
+                {"fencing", o.fencing},
+                {"token_block", o.token_block},
+                {"retry_delay_min_ms", o.retry_delay_min.count()},
+                {"retry_delay_max_ms", o.retry_delay_max.count()},
+                {"poll_interval_ms", o.poll_interval.count()},
+                {"max_handoffs", o.max_handoffs},
+                {"max_local_hold_ms", o.max_local_hold.count()},
+                {"auto_extend", o.auto_extend}};
+    put(result, "node_timeout_ms", o.node_timeout);
+    put(result, "deadline_ms", o.deadline);
+    put(result, "extend_interval_ms", o.extend_interval);
+    put(result, "stop_margin_ms", o.stop_margin);
+    put(result, "max_hold_ms", o.max_hold);
+    return result;
+}
+
+json to_json(settings const& s)
+{
+    config const& c = s.client;
+    json result{{"client_name", c.client_name},
+                {"connect_timeout_ms", c.connect_timeout.count()},
+                {"reconnect_delay_min_ms", c.reconnect_delay_min.count()},
+                {"reconnect_delay_max_ms", c.reconnect_delay_max.count()},
+                {"stall_timeout_ms", c.stall_timeout.count()},
+                {"node_queue_max", c.node_queue_max},
+                {"max_ttl_ms", c.max_ttl.count()},
+                {"token_retention_ms", c.token_retention.count()},
+                {"fresh", c.fresh},
+                {"identity", c.identity == identity_check::handshake ? "handshake" : "every_message"}};
+    for (node_address const& n : c.nodes) result["nodes"].push_back(to_json(n));
+    // Where a document says nothing of locks, their default ttl may be above its max_ttl: left to the lock's constructor.
+    if (!s.lock.fencing || s.lock.ttl <= c.max_ttl) result["lock"] = to_json(s.lock);
+    return result;
+}
+
+// Texts that mean the same to us; a password that is no UTF-8 cannot be in a document.
+void check_settings(settings const& s)
+{
+    s.client.validate();
+    validate(s.lock);
+    json const written = to_json(s);
+    json const again = to_json(settings_from_json(written));
+    check(again == written, "settings can be written and read again");
+}
+
+template <class Read>
+void read(Read from, bool secret_inside)
+{
+    try {
+        check_settings(from());
+    } catch (config_error const& error) {
+        check(!std::string_view{error.what()}.empty(), "a refusal says why");
+        check(!secret_inside || !tells_the_secret(error.what()), "a refusal tells no password", error.what());
+    }
+}
+
+constexpr std::array keys{"nodes",          "client_name",        "connect_timeout_ms", "reconnect_delay_min_ms", "reconnect_delay_max_ms",
+                          "stall_timeout_ms", "node_queue_max",   "max_ttl_ms",         "token_retention_ms",     "identity",
+                          "fresh",          "lock",               "unknown"};
+constexpr std::array lock_keys{"ttl_ms",             "drift",          "node_timeout_ms", "deadline_ms",       "attempts_max",
+                               "fencing",            "token_block",    "retry_delay_min_ms", "retry_delay_max_ms", "poll_interval_ms",
+                               "max_handoffs",       "max_local_hold_ms", "auto_extend",  "extend_interval_ms", "stop_margin_ms",
+                               "max_hold_ms",        "unknown"};
+constexpr std::array node_keys{"host", "port", "username", "password", "database", "unknown"};
+
+json any_value(input& in)
+{
+    switch (in.below(9)) {
+    case 0: return in.number(2);
+    case 1: return in.number(8);
+    case 2: return -static_cast<std::int64_t>(in.number(7));
+    case 3: return static_cast<double>(in.number(2)) / 1000.0;
+    case 4: return in.flag();
+    case 5: return json::array();
+    case 6: return json::object();
+    case 7: return nullptr;
+    default: return std::string{in.text(12)};
+    }
+}
+
+// Here the secret stands where a password is meant, or a mistake put it.
+json any_node(input& in)
+{
+    switch (in.below(4)) {
+    case 0: return with_secrets("redis://u:\1@") + std::string{in.text(20)};
+    case 1: return with_secrets(in.text(30));
+    case 2: return any_value(in);
+    default: break;
+    }
+    json node{{"host", "h" + std::to_string(in.below(4))}, {"password", secret}};
+    for (std::size_t i = in.below(4); i > 0; --i) {
+        char const* key = in.one_of(node_keys);
+        node[key] = in.flag() ? any_value(in) : json(with_secrets(in.text(12)));
+    }
+    return node;
+}
+
+json any_document(input& in)
+{
+    json document = json::object();
+    for (std::size_t i = 1 + in.below(3); i > 0; --i) document["nodes"].push_back(any_node(in));
+    for (std::size_t i = in.below(6); i > 0; --i) {
+        char const* key = in.one_of(keys);
+        if (std::string_view{key} == "lock") {
+            for (std::size_t k = in.below(6); k > 0; --k) document[key][in.one_of(lock_keys)] = any_value(in);
+        } else {
+            document[key] = any_value(in);
+        }
+    }
+    return document;
+}
+
+}  // namespace
+}  // namespace redlock::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
+{
+    using namespace redlock;
+    using namespace redlock::fuzz;
+    input in{data, size};
+    if (in.byte() == '{' || in.flag()) {  // a text begins with its brace
+        std::string_view const text{reinterpret_cast<char const*>(data), size};
+        read([&] { return parse_settings(text); }, false);
+        return 0;
+    }
+    json const document = any_document(in);
+    read([&] { return settings_from_json(document); }, true);
+    std::string const text = document.dump(-1, ' ', false, json::error_handler_t::replace);
+    std::size_t const cut = in.number(2) % (text.size() + 1);
+    read([&] { return parse_settings(std::string_view{text}.substr(0, cut)); }, true);
+    read([&] { return parse_settings(text); }, true);
+    return 0;
+}

@@ -1,0 +1,73 @@
+// Bytes to the messages in them, as Boost.Redis reads them from a connection.
+#ifndef REDLOCK_TESTS_FUZZ_WIRE_HPP
+#define REDLOCK_TESTS_FUZZ_WIRE_HPP
+
+#include "conversation.hpp"
+
+#include "node/redis_replies.hpp"
+
+#include <boost/redis/resp3/parser.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace redlock::fuzz {
+
+/// What the parser of Boost.Redis 1.88 does not survive, and this library cannot keep from it: a string without a length
+/// (std::terminate), streamed strings that are nested too deep, and the end of one that never began (writes beside its stack of
+/// sizes). Redis sends none of these.
+inline bool kills_the_parser(std::string_view message)
+{
+    if (message.starts_with(';')) return true;
+    for (char const t : {'$', '!', '='}) {
+        if (message.find(std::string{t} + "\r\n") != std::string_view::npos) return true;
+        auto const streamed = message.rfind(std::string{t} + '?');
+        if (streamed != std::string_view::npos && streamed > 0) return true;
+    }
+    return false;
+}
+
+class wire {
+public:
+    explicit wire(std::string_view bytes) : bytes_{bytes} {}
+
+    /// The next message; none when the rest is no complete message, or no RESP3: then the connection would be closed.
+    std::optional<answer> next()
+    {
+        if (kills_the_parser(bytes_)) return std::nullopt;
+        resp3::parser parser;
+        boost::system::error_code ec;
+        answer nodes;
+        auto keep = [&nodes](resp3::node_view const& n, boost::system::error_code&) {
+            nodes.push_back({n.data_type, n.aggregate_size, n.depth, std::string{n.value}});
+        };
+        if (bytes_.empty() || !resp3::parse(parser, bytes_, keep, ec) || ec) return std::nullopt;
+        bytes_.remove_prefix(std::min(parser.get_consumed(), bytes_.size()));
+        return nodes;
+    }
+
+    /// A message that nobody asked for. Its kind is seen by its first byte, as Boost.Redis does.
+    static bool is_push(answer const& message) { return message.front().data_type == resp3::type::push; }
+
+private:
+    std::string_view bytes_;
+};
+
+/// Feeds a push. The keys that it says have changed must be in it, in a message that is about changed keys.
+inline void check_push(detail::push_reader& reader, answer const& push)
+{
+    bool const about_keys = push.size() > 1 && push[1].value == "invalidate";
+    for (owned_node const& n : push) {
+        auto const key = reader.on_node({n.data_type, n.aggregate_size, n.depth, n.value});
+        if (!key) continue;
+        check(about_keys, "a key changes only in a message that says so");
+        bool const all_keys = n.data_type == resp3::type::null && key->empty();
+        check(all_keys || (n.data_type == resp3::type::blob_string && *key == n.value), "a changed key is in the message");
+    }
+}
+
+}  // namespace redlock::fuzz
+
+#endif
