@@ -293,12 +293,13 @@ void reply_reader::drop_votes_of_another()
 // Whatever else a server says here is no time.
 void time_reader::on_node(resp3::node_view const& node)
 {
-    if (node.depth != 1 || parts_ < 0) return;
+    if (node.depth == 0 && node.data_type == resp3::type::array && parts_ == 0) return;
     std::int64_t number{-1};
     auto const end = node.value.data() + node.value.size();
     auto const read = std::from_chars(node.value.data(), end, number);
     std::int64_t const most = parts_ == 0 ? 9'000'000'000 : 999'999;  // the year 2255; a second
-    if (read.ec != std::errc{} || read.ptr != end || number < 0 || number > most || parts_ == 2) {
+    bool const is_part = node.depth == 1 && node.data_type == resp3::type::blob_string && (parts_ == 0 || parts_ == 1);
+    if (!is_part || read.ec != std::errc{} || read.ptr != end || number < 0 || number > most) {
         parts_ = -1;
         return;
     }

@@ -175,6 +175,21 @@ std::vector<verdict> verdicts(std::vector<wire_call> const& calls, std::vector<a
     return all;
 }
 
+// What TIME says, if it says it as TIME does.
+quorum::wall_time time_of(answer const& a)
+{
+    if (a.size() != 3 || a[0].data_type != type::array) return {};
+    std::array<std::int64_t, 2> parts{};
+    for (std::size_t i = 0; i < 2; ++i) {
+        owned_node digits = a[i + 1];
+        if (digits.depth != 1 || digits.data_type != type::blob_string) return {};
+        digits.data_type = type::number;
+        parts[i] = integer(digits).value_or(-1);
+    }
+    bool const sane = parts[0] >= 0 && parts[0] <= 9'000'000'000 && parts[1] >= 0 && parts[1] < 1'000'000;
+    return sane ? quorum::wall_time{std::chrono::seconds{parts[0]}} + quorum::wall_time{parts[1]} : quorum::wall_time{};
+}
+
 }  // namespace
 
 conversation::conversation(input& in)
@@ -194,7 +209,7 @@ conversation::conversation(input& in)
     }
     for (std::size_t i = 0; i < commands; ++i) work_.commands[i].others = others_[i];
     bool const identity = work_.votes_with_tokens() && in.flag();
-    request_ = std::make_unique<detail::redis_request>(work_, server_id, detail::request_extras{in.below(8) == 7, identity});
+    request_ = std::make_unique<detail::redis_request>(work_, server_id, detail::request_extras{.load_scripts = in.below(8) == 7, .time = true, .identity = identity});
 }
 
 void conversation::judge(std::vector<answer> const& answers) const
@@ -209,6 +224,8 @@ void conversation::judge(std::vector<answer> const& answers) const
     // Then the error of the look stands in the place of votes, whatever it says.
     bool const looked_in_vain = !answers.empty() && request_->calls.back().is == wire_call::kind::identity && is_error(answers.back().front());
     auto const expected = verdicts(request_->calls, answers, replies.size());
+    for (std::size_t c = 0; c < answers.size(); ++c)
+        if (call(c).is == wire_call::kind::time) check(replies.back().server_time == time_of(answers[c]), "the time is what TIME says");
     for (std::size_t i = 0; i < replies.size(); ++i) {
         reply const& is = replies[i];
         verdict const& should = expected[i];

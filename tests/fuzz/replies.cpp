@@ -84,12 +84,24 @@ void info(input& in, writer& w)
     w.leaf(in.flag() ? type::verbatim_string : type::blob_string, 0, text.append("\r\n").append(in.text(20)));
 }
 
+void time(input& in, writer& w, answer& a)
+{
+    std::size_t const size = in.below(8) == 7 ? in.below(5) : 2;
+    a.push_back({type::array, size, 0, {}});
+    for (std::size_t i = 0; i < size; ++i) {
+        if (in.below(8) == 7) w.any(1);
+        else if (in.flag()) w.leaf(type::blob_string, 1);
+        else w.leaf(type::blob_string, 1, i == 0 ? "1795297616" : "470733");
+    }
+}
+
 answer answer_to(wire_call const& call, input& in)
 {
     answer a;
     writer w{in, a};
     if (in.below(4) == 3) w.any(0);
     else if (call.is == wire_call::kind::identity) info(in, w);
+    else if (call.is == wire_call::kind::time) time(in, w, a);
     else if (call.is == wire_call::kind::arm) w.leaf(type::simple_string, 0, "OK");
     else if (call.what == verb::inspect) facts(in, w, a);
     else if (call.what == verb::extend || call.what == verb::mark || (call.what == verb::acquire && call.fenced)) w.numbers(elements_of(call));
