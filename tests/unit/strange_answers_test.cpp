@@ -1,4 +1,4 @@
-// Answers in a form that no rule of the protocol knows: they are no grant, and no refusal either. All of these were found by fuzzing.
+// Answers in a form that no rule of the protocol knows: they are no grant, and no refusal either. What fuzzing showed.
 #include "node/redis_replies.hpp"
 #include "support/printing.hpp"
 
