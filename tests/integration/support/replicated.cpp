@@ -62,12 +62,12 @@ std::size_t calls_of(redis_server const& server, std::string const& command)
     return at == std::string::npos ? 0 : std::stoul(text.substr(at + name.size()));
 }
 
-replicated::replicated(std::string const& parameters, std::size_t count, config settings, redis_server_options const& options)
+replicated::replicated(std::string const& parameters, std::size_t count, config settings, redis_server_options const& options, beginning how)
     : cluster{1, settings, quick_to_copy(options), beginning::empty}
 {
     for (std::size_t i = 0; i < count; ++i) follow(replicas.emplace_back(quick_to_copy(options)), primary());
     wait_for_replicas(primary(), count);
-    admit(primary());  // its identity is another one since the first of them came
+    if (how == beginning::admitted) admit(primary());  // its identity is another one since the first of them came
     nodes = redlock::client{io.get_executor(), with_node(settings, primary(), parameters)};
 }
 

@@ -28,7 +28,7 @@ inline constexpr lock_options with_tokens{.ttl = 20s, .node_timeout = 5s};
 class replicated : public cluster {
 public:
     explicit replicated(std::string const& parameters, std::size_t replicas = 2, config settings = quick_config(),
-                        redis_server_options const& options = {});
+                        redis_server_options const& options = {}, beginning how = beginning::admitted);
 
     redis_server& primary() { return servers.front(); }
 
