@@ -3,22 +3,13 @@
 #define REDLOCK_TESTS_INTEGRATION_REPLICATED_HPP
 
 #include "cluster.hpp"
+#include "support/replication.hpp"
 
-#include <cstddef>
 #include <deque>
 #include <memory>
 #include <string>
 
 namespace redlock::testing {
-
-/// Waits until so many replicas have all that a server has; throws when they do not within ten seconds.
-void wait_for_replicas(redis_server const& primary, std::size_t count);
-
-/// Makes a server a replica of another one.
-void follow(redis_server const& replica, redis_server const& primary);
-
-/// How often a server has executed a command.
-std::size_t calls_of(redis_server const& server, std::string const& command);
 
 /// Of a WAIT in time: for tests of what happens then, and not of how long it takes.
 inline constexpr lock_options plain{.ttl = 20s, .fencing = false, .node_timeout = 5s};
