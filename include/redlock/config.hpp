@@ -59,7 +59,7 @@ enum class identity_check : std::uint8_t {
 
 /// What a `client` needs to know. `validate()` is called by the client's constructor.
 struct config {
-    /// The independent nodes (not replicas of each other, not members of one cluster). One: a single-instance lock;
+    /// The independent nodes (not replicas of each other, not members of one cluster; each may have replicas of its own). One: a single-instance lock;
     /// two and more: Redlock, majority N/2+1. Odd numbers are better: four nodes survive no more faults than three.
     std::vector<node_address> nodes;
 

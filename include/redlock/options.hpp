@@ -43,8 +43,8 @@ struct lock_options {
     /// count in whole milliseconds.
     double drift{0.01};
 
-    /// How long one node may take to answer before its vote counts as failed. Far below ttl, so that a dead node costs
-    /// little. 1 ms to ttl. Default: ttl/20, within 5 and 500 ms (Redlock's page: 5 to 50 ms for a ttl of 10 s).
+    /// How long one node may take to answer, its wait for `replicas` included, before its vote counts as failed. Far below ttl, so that a dead
+    /// node costs little. 1 ms to ttl. Default: ttl/20, within 5 and 500 ms (Redlock's page: 5 to 50 ms for a ttl of 10 s).
     std::optional<std::chrono::milliseconds> node_timeout{};
 
     /// How long `acquire()` waits at most, from its start. 1 ms to 365 days. Default: as long as it takes.

@@ -1,4 +1,5 @@
 // Votes that count only when replicas have them: what is promised, what is said when it cannot be kept, and that nothing stays.
+#include "support/alternating_proxy.hpp"
 #include "support/replicated.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -188,6 +189,27 @@ BOOST_AUTO_TEST_CASE(the_waiting_connection_breaks)
         BOOST_TEST(c.servers_with("r") == 0u, "the release went out when the node was back");
         lease held = co_await resource.acquire();
         BOOST_TEST(held.valid());
+    });
+}
+
+// Replicas of one server say nothing of what the other has.
+BOOST_AUTO_TEST_CASE(an_address_of_two_servers_is_no_node)
+{
+    replicated c{"?replicas=1", 1};
+    redis_server const another{quick_to_copy({})}, its_replica{quick_to_copy({})};
+    follow(its_replica, another);
+    wait_for_replicas(another, 1);
+    alternating_proxy proxy{c.io, c.primary().port(), another.port()};
+    config settings = quick_config();
+    settings.nodes = {node_address::from_url(proxy.url() + "?replicas=1")};
+    c.nodes = redlock::client{c.io.get_executor(), settings};
+    c.usable_at_start = 0;
+    c.run([&]() -> asio::awaitable<void> {
+        bool const known = co_await eventually([&] { return c.status().last_error == errc::node_unsuitable; });
+        BOOST_TEST(known, c.status().last_error_text);
+        BOOST_TEST(mentions(c.status().last_error_text, "led to two servers"), c.status().last_error_text);
+        BOOST_TEST(c.status().connects == 0u);
+        proxy.stop();
     });
 }
 
