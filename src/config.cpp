@@ -31,6 +31,9 @@ void validate_node(std::size_t index, node_address const& node)
         throw config_error{place + ": the username is empty; the servers' own name for no special one is \"default\""};
     if (node.password.empty() && node.username != "default")
         throw config_error{place + ": there is a username but no password, so it would not be used"};
+    if (node.replicas > replicas_max)
+        throw config_error{place + ": it waits for " + std::to_string(node.replicas) + " replicas; there may be at most " +
+                           std::to_string(replicas_max)};
 }
 
 void require_distinct(std::vector<node_address> const& nodes)
@@ -82,6 +85,7 @@ void config::validate() const
             "config::reconnect_delay_min", bounds::to_text(reconnect_delay_min),
             "between 1 ms and reconnect_delay_max, which is " + bounds::to_text(reconnect_delay_max));
     require_between("stall_timeout", stall_timeout, 100ms, bounds::one_day);
+    require_between("replication_timeout", replication_timeout, 1ms, 1min);
     require_between("max_ttl", max_ttl, 10ms, bounds::one_day * 30);
     if (token_retention < 4 * max_ttl || token_retention > bounds::one_year)
         bounds::refuse<config_error>("config::token_retention", bounds::to_text(token_retention),

@@ -27,6 +27,7 @@ char const* text_of(errc e) noexcept
     case errc::node_not_admitted: return "the node may not vote yet: it does not remember what it granted";
     case errc::node_clock_stepped: return "the node may not vote yet: its clock was set";
     case errc::ttl_too_long: return "the ttl is longer than the node allows";
+    case errc::not_durable: return "too few replicas have what the node granted, or it is not on disk";
     case errc::node_queue_full: return "the node is not keeping up: its queue is full";
     case errc::handshake_refused: return "the server refused the handshake: wrong credentials, or older than Redis 6";
     case errc::not_a_redis_server: return "what the server sent is not the Redis protocol";
@@ -62,6 +63,7 @@ bool belongs_to(errc e, condition c) noexcept
     case errc::node_duplicate:
     case errc::node_not_admitted:
     case errc::node_clock_stepped:
+    case errc::not_durable:
     case errc::node_queue_full:
     case errc::handshake_refused:
     case errc::not_a_redis_server:

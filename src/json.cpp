@@ -39,6 +39,8 @@ node_address node_from_json(json const& value, std::string const& place)
     reader.read("username", address.username);
     reader.read("password", address.password);
     reader.read_whole<std::uint16_t>("database", address.database);
+    reader.read_whole<std::uint16_t>("replicas", address.replicas, 0, replicas_max);
+    reader.read("fsync", address.fsync);
     reader.refuse_unknown_keys();
     return address;
 }
@@ -108,6 +110,7 @@ settings settings_from_json(json const& document)
     reader.read("reconnect_delay_min_ms", client.reconnect_delay_min);
     reader.read("reconnect_delay_max_ms", client.reconnect_delay_max);
     reader.read("stall_timeout_ms", client.stall_timeout);
+    reader.read("replication_timeout_ms", client.replication_timeout);
     reader.read_whole("node_queue_max", client.node_queue_max);
     reader.read("max_ttl_ms", client.max_ttl);
     reader.read("fresh", client.fresh);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -128,6 +129,36 @@ void read_host_and_port(node_address& address, std::string_view text)
     if (!after_host.empty()) read_port(address, after_host.substr(1));
 }
 
+void read_parameter(node_address& address, std::string_view name, std::string_view value)
+{
+    if (name == "replicas") {
+        auto const count = parse_number<std::uint16_t>(value);
+        if (!count || *count > replicas_max) refuse("'s replicas are not a number between 0 and " + std::to_string(replicas_max));
+        address.replicas = *count;
+    } else if (name == "fsync") {
+        if (value != "yes" && value != "no") refuse("'s fsync must be yes or no");
+        address.fsync = value == "yes";
+    } else {
+        refuse(" has a parameter that is not known; there are replicas=K and fsync=yes. In a password write %3F for '?'");
+    }
+}
+
+void read_parameters(node_address& address, std::string_view text)
+{
+    if (text.find('@') != std::string_view::npos) refuse(" has an '@' after a '?'; in a password write %3F for '?'");
+    std::vector<std::string_view> names;
+    for (std::size_t at = 0; at <= text.size();) {
+        auto const end = std::min(text.find('&', at), text.size());
+        auto const parameter = text.substr(at, end - at);
+        auto const equals = std::min(parameter.find('='), parameter.size());
+        auto const name = parameter.substr(0, equals);
+        if (std::find(names.begin(), names.end(), name) != names.end()) refuse(" has the same parameter twice");
+        names.push_back(name);
+        read_parameter(address, name, parameter.substr(std::min(equals + 1, parameter.size())));
+        at = end + 1;
+    }
+}
+
 }  // namespace
 
 std::string host_problem(std::string_view host)
@@ -161,9 +192,10 @@ node_address node_address::from_url(std::string_view url)
     if (url.empty()) refuse(" is empty");
     if (std::any_of(url.begin(), url.end(), is_space_or_control))
         refuse(" contains a space or a control character; in a password write it as % and two hexadecimal digits");
-    std::string_view const rest = without_scheme(url);
-    if (rest.find_first_of("?#") != std::string_view::npos)
-        refuse(" contains '?' or '#': it takes no parameters; in a password write %3F or %23");
+    std::string_view const whole = without_scheme(url);
+    if (whole.find('#') != std::string_view::npos) refuse(" contains '#'; in a password write %23");
+    auto const question = std::min(whole.find('?'), whole.size());
+    std::string_view const rest = whole.substr(0, question);
 
     auto const slash = std::min(rest.find('/'), rest.size());
     std::string_view const authority = rest.substr(0, slash);
@@ -174,6 +206,7 @@ node_address node_address::from_url(std::string_view url)
         refuse(" has more than one '@'; in a password write %40");
 
     node_address address;
+    if (question < whole.size()) read_parameters(address, whole.substr(question + 1));
     if (at != std::string_view::npos) read_credentials(address, authority.substr(0, at));
     read_host_and_port(address, at == std::string_view::npos ? authority : authority.substr(at + 1));
     if (!path.empty()) {

@@ -15,6 +15,9 @@ namespace redlock {
 /// More nodes than this are refused: a majority of 15 already survives the loss of 7.
 inline constexpr std::size_t nodes_max = 15;
 
+/// A node that waits for more replicas than this is refused: it is a mistake in writing.
+inline constexpr std::uint16_t replicas_max = 100;
+
 /// A configuration that cannot be used. The text says where and why, and never contains a password.
 class config_error : public std::invalid_argument {
 public:
@@ -29,8 +32,16 @@ struct node_address {
     std::string password;            ///< Empty: the server wants none.
     std::uint16_t database{0};
 
-    /// Reads `redis://[[user]:password@]host[:port][/database]`. An IPv6 address stands in brackets; user and password may
-    /// be percent-encoded. Throws `config_error`, whose text repeats no part of the URL.
+    /// How many replicas must have acknowledged what a vote of this node has written, before it counts (WAIT): 0 to `replicas_max`. All
+    /// that can be promoted, if no lock may get lost with a failover. 0: it counts at once.
+    std::uint16_t replicas{0};
+
+    /// Whether it must have been written to the server's disk, and to those of the replicas, before it counts (WAITAOF). Needs Redis >= 7.2 or
+    /// Valkey, with `appendonly yes`.
+    bool fsync{false};
+
+    /// Reads `redis://[[user]:password@]host[:port][/database][?replicas=K&fsync=yes]`. An IPv6 address stands in brackets; user and
+    /// password may be percent-encoded. Throws `config_error`, whose text repeats no part of the URL.
     static node_address from_url(std::string_view url);
 
     /// `host:port`, with brackets around an IPv6 address; never the credentials.
@@ -48,7 +59,7 @@ enum class identity_check : std::uint8_t {
 
 /// What a `client` needs to know. `validate()` is called by the client's constructor.
 struct config {
-    /// The independent nodes (not replicas of each other, not members of one cluster). One: a single-instance lock;
+    /// The independent nodes (not replicas of each other, not members of one cluster; each may have replicas of its own). One: a single-instance lock;
     /// two and more: Redlock, majority N/2+1. Odd numbers are better: four nodes survive no more faults than three.
     std::vector<node_address> nodes;
 
@@ -65,6 +76,10 @@ struct config {
 
     /// A connection on which nothing was answered for so long is given up and made anew. 100 ms to 1 day.
     std::chrono::milliseconds stall_timeout{10'000};
+
+    /// How long a node that waits for `replicas` or `fsync` does that at most; then its vote has failed, and is undone. A vote can take twice as
+    /// long, and all of it is part of `lock_options::node_timeout`: more than half of that is of no use. 1 ms to 1 min.
+    std::chrono::milliseconds replication_timeout{200};
 
     /// How many commands may wait for one slow node; further ones count as failed there at once. 1 to 1,000,000.
     std::size_t node_queue_max{8'192};

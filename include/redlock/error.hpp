@@ -42,6 +42,7 @@ enum class errc {
     node_not_admitted,   ///< The node lost its memory, or never had one: it may not vote yet; the text says for how long, and why.
     node_clock_stepped,  ///< The node's clock was set: what it kept may have expired early, so it may not grant anything for a while.
     ttl_too_long,        ///< The node does not allow a ttl like that: it was admitted with a smaller `config::max_ttl`.
+    not_durable,         ///< It granted, but too few replicas, or its disk, have it yet: it is undone. The text says how many.
     node_queue_full,     ///< The node is not keeping up: its queue is full, so it was not asked.
     handshake_refused,   ///< The server refused HELLO: a wrong or missing password, or a server older than Redis 6.
     not_a_redis_server,  ///< What the server sent is not the Redis protocol.

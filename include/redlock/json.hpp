@@ -15,10 +15,12 @@ namespace redlock {
 /// What a configuration file holds: the client's part, and defaults for its locks.
 ///
 ///     {
-///       "nodes": ["redis://10.0.0.1", {"host": "10.0.0.2", "port": 6380, "username": "app", "password": "…"}],
+///       "nodes": ["redis://10.0.0.1?replicas=2", {"host": "10.0.0.2", "port": 6380, "username": "app", "password": "…",
+///                                                 "replicas": 2, "fsync": false}],
 ///       "client_name": "billing",          "connect_timeout_ms": 2000,
 ///       "reconnect_delay_min_ms": 50,      "reconnect_delay_max_ms": 2000,
 ///       "stall_timeout_ms": 10000,         "node_queue_max": 8192,
+///       "replication_timeout_ms": 200,
 ///       "max_ttl_ms": 30000,               "token_retention_ms": 3600000,
 ///       "identity": "every_message",       "fresh": false,
 ///       "lock": {"ttl_ms": 10000, "grace_ms": 0, "drift": 0.01, "node_timeout_ms": 500, "deadline_ms": 60000, "attempts_max": 0,

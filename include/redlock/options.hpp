@@ -49,8 +49,8 @@ struct lock_options {
     /// 0 up to 30 days together with `ttl`; with `fencing`, both together `config::max_ttl` at the most.
     std::chrono::milliseconds grace{0};
 
-    /// How long one node may take to answer before its vote counts as failed. Far below ttl, so that a dead node costs
-    /// little. 1 ms to ttl. Default: ttl/20, within 5 and 500 ms (Redlock's page: 5 to 50 ms for a ttl of 10 s).
+    /// How long one node may take to answer, its wait for `replicas` included, before its vote counts as failed. Far below ttl, so that a dead
+    /// node costs little. 1 ms to ttl. Default: ttl/20, within 5 and 500 ms (Redlock's page: 5 to 50 ms for a ttl of 10 s).
     std::optional<std::chrono::milliseconds> node_timeout{};
 
     /// How long `acquire()` waits at most, from its start. 1 ms to 365 days. Default: as long as it takes.

@@ -34,7 +34,8 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
     granted_as_[node] = answer.admission;
     if (answer.counter > 0) owner_.env_.tokens.saw(answer.counter);
     auto const bit = static_cast<std::uint16_t>(1u << node);
-    if (answer.vote == vote::granted) granted_ |= bit;
+    bool const stands = answer.vote == vote::granted || answer.error == errc::not_durable;  // there is a key to be undone
+    if (stands) granted_ |= bit;
     if (answer.vote == vote::refused) refused_ |= bit, counter_ = std::max(counter_, answer.counter);
     if (answer.error == errc::ttl_too_long) ++too_long_;
 
@@ -42,10 +43,8 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
     auto const outcome = machine_.on_vote(node, answer.vote, now, answer.counter);
     bool const granted = answer.vote == vote::granted;
     if (hold_->release_started && answer.vote != vote::refused) {
-        if (granted) {
-            ++owner_.env_.count.late_grants_undone;
-            owner_.lines_.freed_by_us(*hold_->what, bit, nullptr, now);
-        }
+        if (granted) ++owner_.env_.count.late_grants_undone;
+        if (stands) owner_.lines_.freed_by_us(*hold_->what, bit, nullptr, now);
         // The release is behind it, on the same connection, unless a server that had lost its scripts got them in another order.
         // What did not count or was not answered may have set the key as well.
         owner_.releases_.repeat(hold_, node);

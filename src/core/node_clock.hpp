@@ -24,8 +24,11 @@ public:
 
     bool is_suspended(time_point now) const noexcept { return now < suspended_until_; }
 
+    // What was sent at `t` may have been executed before the step.
+    bool was_set_since(time_point t) const noexcept { return t < last_step_at_; }
+
     // How much earlier than expected what was granted at `t` is gone, at most.
-    duration set_forward_since(time_point t) const noexcept { return t <= last_step_at_ ? forward_ : duration::zero(); }
+    duration set_forward_since(time_point t) const noexcept { return t < last_step_at_ ? forward_ : duration::zero(); }
 
     std::uint64_t steps() const noexcept { return steps_; }
     duration last_step() const noexcept { return last_step_; }

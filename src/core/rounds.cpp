@@ -299,20 +299,19 @@ void rounds::on_time(std::size_t node, quorum::wall_time clock, time_point sent,
     if (step && on_step) on_step(node, *step, received);
 }
 
-// What a node says while its clock is not to be trusted is not that the lock is held. Of extensions this is one message: what is
+// What a node grants while its clock is not to be trusted does not count. Of extensions these are the messages on their way: what is
 // extended after a step is good again.
 void rounds::check_clock(round& r, std::size_t node, time_point now)
 {
     part& p = r.parts[node];
     node_clock const& clock = links_[node].clock;
     if (p.replies.empty()) return;
-    auto const steps_before = clock.steps();
     if (auto const shown = p.replies.back().server_time; shown > quorum::wall_time{}) on_time(node, shown, p.sent, now);
-    bool const just_set = clock.steps() != steps_before;
-    if (!just_set && !clock.is_suspended(now)) return;
+    bool const set_since = clock.was_set_since(p.sent);
+    if (!set_since && !clock.is_suspended(now)) return;
     for (std::size_t i = 0; i < r.tickets.size(); ++i) {
         command const& c = r.tickets[i].request;
-        bool const counts = c.may_grant() || (c.what == verb::extend && just_set);
+        bool const counts = c.may_grant() || (c.what == verb::extend && set_since);
         if (counts && p.replies[i].vote == vote::granted)
             p.replies[i] = reply{vote::failed, errc::node_clock_stepped, clock.text(now)};
     }

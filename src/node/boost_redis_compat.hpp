@@ -1,6 +1,8 @@
-// What differs between the releases of Boost.Redis from 1.88 on. Dear to compile: for redis_node.cpp only.
+// What differs between the releases of Boost.Redis from 1.88 on. Dear to compile: for redis_connection.cpp only.
 #ifndef REDLOCK_NODE_BOOST_REDIS_COMPAT_HPP
 #define REDLOCK_NODE_BOOST_REDIS_COMPAT_HPP
+
+#include "node/node_sink.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -9,7 +11,6 @@
 #include <boost/version.hpp>
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <utility>
 
@@ -19,10 +20,7 @@ namespace redis = boost::redis;
 namespace asio = boost::asio;
 using redis::resp3::node_view;
 
-// Receives every RESP3 node of an answer, with the number of the call that it belongs to. Boost.Redis changed its adapters
-// in 1.90; this hides which form is in use. It never reports an error: that would end the connection.
-using node_sink = std::function<void(std::size_t call, node_view const& node)>;
-
+// Boost.Redis changed its adapters in 1.90; this hides which form is in use.
 #if BOOST_VERSION >= 109000
 inline redis::any_adapter make_adapter(node_sink& sink)
 {

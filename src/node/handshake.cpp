@@ -3,16 +3,15 @@
 #include "node/fence_scripts.hpp"
 #include "node/scripts.hpp"
 
+#include <charconv>
+#include <optional>
 #include <utility>
 
 namespace redlock::detail {
 
 handshake::handshake(node_address const& address) : request{one_connection_only()}, has_password{!address.password.empty()}
 {
-    // Boost.Redis says HELLO with the password first, but keeps the answer to itself, and what stands behind it is executed
-    // even if it was refused. Said again without the password, it is refused unless the first one was accepted.
-    ask({question::hello}, "HELLO", "3");
-    if (address.database != 0) ask({question::demand, "OK"}, "SELECT", std::to_string(address.database));
+    begin(address);
     // For verb::watch. OPTIN: what is not asked for costs nothing, and the scripts arm no keys by reading them. Servers whose
     // rules forbid it are nodes that do not say when a key changes.
     ask({question::wish}, "CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
@@ -20,6 +19,27 @@ handshake::handshake(node_address const& address) : request{one_connection_only(
     for (char const* section : {"server", "memory"}) ask({question::info}, "INFO", section);
     for (script const* s : scripts_of_nodes()) ask({question::demand, s->sha1}, "SCRIPT", "LOAD", s->text);
     ask({question::inspection}, "EVALSHA", inspect_script().sha1, "2", node_record_key, high_water_key);
+}
+
+handshake::handshake(node_address const& address, durability const& wanted)
+    : request{one_connection_only()}, has_password{!address.password.empty()}, needs{wanted}
+{
+    begin(address);
+    for (char const* section : {"server", "replication"}) ask({question::info}, "INFO", section);
+    // They wait for nothing here: this is to see whether the server has and allows them.
+    if (wanted.fsync) {
+        ask({question::wait}, "WAITAOF", "1", "0", "1");
+    } else {
+        ask({question::wait}, "WAIT", "0", "1");
+    }
+}
+
+void handshake::begin(node_address const& address)
+{
+    // Boost.Redis says HELLO with the password first, but keeps the answer to itself, and what stands behind it is executed
+    // even if it was refused. Said again without the password, it is refused unless the first one was accepted.
+    ask({question::hello}, "HELLO", "3");
+    if (address.database != 0) ask({question::demand, "OK"}, "SELECT", std::to_string(address.database));
 }
 
 char const* hello_refused(handshake const& asked) noexcept
@@ -47,6 +67,9 @@ void handshake_reader::on_node(std::size_t index, node_view const& node)
     case info:
         if (!error) facts_.read_info(node.value);
         return;
+    case wait:
+        if (error) object_to_wait(node.value);
+        return;
     case wish:
     case inspection: return;  // who may not inspect can still do without tokens
     }
@@ -66,7 +89,31 @@ void handshake_reader::read_hello(std::string_view element)
 void handshake_reader::conclude()
 {
     if (against_.why) return;
-    if (auto const why_not = objection_to(facts_)) object(errc::node_unsuitable, *why_not);
+    if (auto const why_not = objection_to(facts_)) return object(errc::node_unsuitable, *why_not);
+    if (auto const few = too_few_replicas()) object(errc::not_durable, *few);
+}
+
+void handshake_reader::object_to_wait(std::string_view answer)
+{
+    std::string const says = " (" + std::string{answer} + ')';
+    if (asked_->needs.fsync && answer.find("unknown command") != std::string_view::npos)
+        return object(errc::node_unsuitable, "fsync needs WAITAOF, which Redis has since 7.2 and every Valkey has; this server is " +
+                                                 (facts_.version.empty() ? "older" : facts_.version) + says);
+    if (asked_->needs.fsync && answer.find("appendonly") != std::string_view::npos)
+        return object(errc::node_unsuitable, "fsync needs a server that keeps an append-only file; set appendonly yes" + says);
+    object(errc::server_error, std::string{answer});
+}
+
+// Votes would fail one after the other, each after the whole replication_timeout. Where a server's rules forbid INFO, they do.
+std::optional<std::string> handshake_reader::too_few_replicas() const
+{
+    std::uint32_t connected = 0;
+    auto const& text = facts_.replicas;
+    if (asked_->needs.replicas == 0 || text.empty()) return std::nullopt;
+    std::from_chars(text.data(), text.data() + text.size(), connected);
+    if (connected >= asked_->needs.replicas) return std::nullopt;
+    return replicas_in_words(connected, asked_->needs.replicas) + ", and its votes need " + std::to_string(asked_->needs.replicas) +
+           "; start them (REPLICAOF), or configure the node with fewer replicas";
 }
 
 void handshake_reader::object(error_code why, std::string words) { against_ = {why, std::move(words)}; }

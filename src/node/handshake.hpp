@@ -2,6 +2,7 @@
 #ifndef REDLOCK_NODE_HANDSHAKE_HPP
 #define REDLOCK_NODE_HANDSHAKE_HPP
 
+#include "node/durability.hpp"
 #include "node/redis_replies.hpp"
 #include "node/server_facts.hpp"
 
@@ -13,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,12 +26,16 @@ class handshake {
 public:
     explicit handshake(node_address const& address);
 
+    // For the connection that waits for replicas and disks.
+    handshake(node_address const& address, durability const& wanted);
+
     enum class question : std::uint8_t {
         hello,
         demand,  // has one right answer
         wish,    // may be refused
         info,
         inspection,
+        wait,  // WAIT or WAITAOF: whether the server has it
     };
     struct call {
         question is;
@@ -39,8 +45,11 @@ public:
     boost::redis::request request;
     std::vector<call> calls;
     bool has_password;
+    durability needs{};
 
 private:
+    void begin(node_address const& address);
+
     template <class... Words>
     void ask(call is, Words const&... words)
     {
@@ -79,6 +88,8 @@ private:
 
     void read_hello(std::string_view element);
     void object(error_code why, std::string words);
+    void object_to_wait(std::string_view answer);
+    std::optional<std::string> too_few_replicas() const;
 
     handshake const* asked_;
     server_facts facts_;

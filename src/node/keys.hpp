@@ -9,6 +9,7 @@ namespace redlock::detail {
 inline constexpr std::string_view fence_suffix = ":fence";  // of a lock's counter
 inline constexpr std::string_view node_record_key = "redlock:node";
 inline constexpr std::string_view high_water_key = "redlock:hw";
+inline constexpr std::string_view wait_mark_key = "redlock:wait";  // only to have something written, see durability.hpp
 
 }  // namespace redlock::detail
 

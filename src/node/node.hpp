@@ -137,7 +137,7 @@ public:
 
     // Executes a batch. Precondition: usable, between on_up and on_down. Writes one reply a command and completes with
     // no error, or completes with the reason why the connection was lost. Requests are executed by the server in the order
-    // of these calls. Completes before on_down does, or at the latest soon after it; cannot be cancelled.
+    // of these calls, and may complete in another one. A vote that failed with errc::not_durable was executed. Completes before on_down does, or at the latest soon after it; cannot be cancelled.
     // `id`: which server it must be, and must still be after the last command, for those that vote with tokens; if not, they
     // failed with errc::node_not_admitted.
     // `work`, `id` and `replies` must live until then.

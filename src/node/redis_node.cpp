@@ -1,15 +1,14 @@
 #include "node/redis_node.hpp"
 
-#include "node/boost_redis_compat.hpp"
+#include "node/durability_waits.hpp"
 #include "node/handshake.hpp"
+#include "node/redis_connection.hpp"
 #include "node/redis_replies.hpp"
 #include "quorum/backoff.hpp"
 
-#include <boost/asio/bind_executor.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/redis/connection.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <random>
 #include <string>
@@ -18,45 +17,36 @@
 
 namespace redlock::detail {
 
-namespace redis = boost::redis;
-using redis::resp3::node_view;
+using boost::redis::resp3::node_view;
 using steady = std::chrono::steady_clock;
 
 namespace {
 
-bool is_parse_error(error_code ec) noexcept
+connection_settings while_waiting(connection_settings settings, durability const& wanted)
 {
-    using redis::error;
-    for (error e : {error::invalid_data_type, error::not_a_number, error::exceeeds_max_nested_depth,
-                    error::unexpected_bool_value, error::empty_field, error::not_a_double})
-        if (ec == e) return true;
-    return false;
+    settings.stall_timeout += wanted.timeout;  // for so long it may be silent with good reason
+    return settings;
 }
 
 }  // namespace
 
-class redis_node::impl : public std::enable_shared_from_this<impl> {
+// It has two connections where granted votes have to be durable: one of them waits for that, and the other one never does. They are
+// made and lost together, as a node that can only do half of it is of no use.
+class redis_node::impl : public connection_owner, public std::enable_shared_from_this<impl> {
 public:
     impl(asio::strand<asio::any_io_executor> strand, node_address const& address, config const& settings)
         : strand_{std::move(strand)},
           name_{address.to_string()},
-          connect_timeout_{settings.connect_timeout},
-          stall_timeout_{settings.stall_timeout},
+          durable_{address.replicas, address.fsync, settings.replication_timeout},
+          settings_{address, settings},
+          waits_settings_{while_waiting(settings_, durable_)},
           handshake_{address},
+          waits_handshake_{address, durable_},
           timer_{strand_},
           pause_{settings.reconnect_delay_min, settings.reconnect_delay_max},
           random_{std::random_device{}()},
           identity_{settings.identity}
     {
-        redis_.addr = {address.host, std::to_string(address.port)};
-        redis_.username = address.username;
-        redis_.password = address.password;
-        redis_.clientname = settings.client_name;
-        redis_.health_check_interval = steady::duration::zero();  // mind_stalls() does it, and counts real traffic too
-        redis_.reconnect_wait_interval = steady::duration::zero();
-        redis_.resolve_timeout = settings.connect_timeout;
-        redis_.connect_timeout = settings.connect_timeout;
-        ping_.push("TIME");
     }
 
     std::string const& name() const noexcept { return name_; }
@@ -74,17 +64,20 @@ public:
         if (stopping_) return;
         stopping_ = true;
         timer_.cancel();
-        if (connection_) {
-            connection_->cancel();
-        } else {
-            stopped();
-        }
+        if (!main_ && !waits_) return stopped();
+        close_both();
     }
 
     void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
 
+    void on_open(redis_connection& from) override;
+    void on_closed(redis_connection& from, error_code why, std::string const& words) override;
+    void on_push(redis_connection& from, node_view const& node) override;
+    void on_pushed(redis_connection& from) override;
+    void on_time(redis_connection& from, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) override;
+
 private:
-    enum class state { idle, connecting, usable, pausing, stopped };
+    enum class state { idle, connecting, usable, closing, pausing, stopped };
 
     // What is being waited for, and where its answers go.
     struct exchange {
@@ -99,21 +92,14 @@ private:
     };
 
     void connect();
-    void on_handshake(std::shared_ptr<redis::connection> const& c, error_code ec);
-    void on_run_ended(std::shared_ptr<redis::connection> const& c, error_code ec);
-    void explain(error_code ec);
-    void mind_stalls();
-    void ping();
-    void on_push(node_view const& node);
-    void receive(std::shared_ptr<redis::connection> const& c);
+    void close_both();
     void tell(std::vector<std::string>& changed);
     void send(redis_request const& what, std::unique_ptr<redis_request> mine, std::string_view id, std::vector<reply>& replies,
               asio::any_completion_handler<void(error_code, bool noscript)> handler);
+    void complete(std::shared_ptr<durability_waits> const& waits, batch const& work, std::vector<reply>& replies, exec_handler handler);
     void load_scripts_and_repeat(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
     request_extras extras_for(batch const& work) const;
     void stopped();
-
-    void progress() noexcept { last_progress_ = steady::now(); }
 
     template <class Handler>
     void after(steady::duration delay, Handler handler)
@@ -126,12 +112,12 @@ private:
 
     asio::strand<asio::any_io_executor> strand_;
     std::string name_;
-    steady::duration connect_timeout_;
-    steady::duration stall_timeout_;
-    redis::config redis_;
+    durability durable_;
+    connection_settings settings_;
+    connection_settings waits_settings_;
     handshake handshake_;
-    redis::request ping_{one_connection_only()};
-    asio::steady_timer timer_;  // one purpose at a time: connect timeout, pause, stalls
+    handshake waits_handshake_;
+    asio::steady_timer timer_;  // the pause
     quorum::backoff pause_;
     std::minstd_rand random_;
     identity_check identity_;
@@ -140,155 +126,98 @@ private:
     std::weak_ptr<node_listener> listener_;
     state state_{state::idle};
     bool stopping_{false};
-    std::shared_ptr<redis::connection> connection_;
-    handshake_reader server_{handshake_};
-    error_code refused_with_;  // what we found wrong with it
-    std::string server_words_;
+    std::shared_ptr<redis_connection> main_;
+    std::shared_ptr<redis_connection> waits_;  // none: nothing has to be waited for
+    std::shared_ptr<durability_waits> durability_;
+    std::size_t open_{0};
+    error_code refused_with_;  // what we found wrong with both
+    std::string refused_words_;
     push_reader pushes_;
-    node_sink push_sink_{[this](std::size_t, node_view const& node) { on_push(node); }};
     exchange* reading_{nullptr};  // its answers have begun to come, and it has not completed
     std::vector<std::string> changed_;  // said by the server at any other time
-    std::size_t outstanding_{0};
-    steady::time_point last_progress_{};
+    std::size_t watches_waiting_{0};    // their answers are there, and wait for votes in the same message to be durable
+    std::vector<std::string> told_later_;
 };
 
 void redis_node::impl::connect()
 {
     state_ = state::connecting;
+    open_ = 0;
     refused_with_ = {};
-    server_words_.clear();
-    server_ = handshake_reader{handshake_};
+    refused_words_.clear();
     pushes_ = {};
     reading_ = nullptr;
     changed_.clear();
-    outstanding_ = 0;
-    auto const c = connection_ = make_connection(strand_);
-    set_push_sink(*c, push_sink_);
-    auto const self = shared_from_this();
-
-    run_connection(*c, redis_, asio::bind_executor(strand_, [self, c](error_code ec) { self->on_run_ended(c, ec); }));
-
-    auto const sink = std::make_shared<node_sink>(
-        [raw = this](std::size_t call, node_view const& node) { raw->server_.on_node(call, node); });
-    c->async_exec(handshake_.request, make_adapter(*sink),
-                  asio::bind_executor(strand_, [self, c, sink](error_code ec, std::size_t) { self->on_handshake(c, ec); }));
-
-    after(connect_timeout_, [c](impl& me) {
-        me.refused_with_ = errc::node_timeout;
-        c->cancel();
-    });
+    told_later_.clear();
+    main_ = std::make_shared<redis_connection>(strand_, settings_, handshake_);
+    if (durable_.wanted()) {
+        waits_ = std::make_shared<redis_connection>(strand_, waits_settings_, waits_handshake_);
+        durability_ = std::make_shared<durability_waits>(waits_, durable_);
+        waits_->open(shared_from_this());
+    }
+    main_->open(shared_from_this());
 }
 
-void redis_node::impl::on_handshake(std::shared_ptr<redis::connection> const& c, error_code ec)
+void redis_node::impl::close_both()
 {
-    if (ec || stopping_ || c != connection_) return;  // on_run_ended follows and says why
-    server_.conclude();
-    if (refused_with_ || server_.against().why) return c->cancel();
+    if (main_) main_->close();
+    if (waits_) waits_->close();
+}
 
-    // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
-    error_code ignored;  // without it the node is slower, not wrong
-    c->next_layer().lowest_layer().set_option(asio::ip::tcp::no_delay{true}, ignored);
-
+void redis_node::impl::on_open(redis_connection&)
+{
+    if (++open_ < (waits_ ? 2u : 1u) || stopping_ || state_ != state::connecting) return;
+    auto& server = main_->server();
+    if (waits_ && server.run_id() != waits_->server().run_id()) {
+        refused_with_ = errc::node_unsuitable;
+        refused_words_ = "two connections to this address led to two servers; use an address that belongs to one";
+        return close_both();
+    }
     state_ = state::usable;
     pause_.reset();
-    progress();
-    mind_stalls();
-    receive(c);
-    if (auto const listener = listener_.lock()) listener->on_up(index_, server_.run_id(), server_.take_facts());
+    if (auto const listener = listener_.lock()) listener->on_up(index_, server.run_id(), server.take_facts());
 }
 
-void redis_node::impl::on_run_ended(std::shared_ptr<redis::connection> const& c, error_code ec)
+void redis_node::impl::on_closed(redis_connection& from, error_code why, std::string const& words)
 {
-    assert(c == connection_);
-    c->cancel(redis::operation::exec);  // what was queued before a refused connect would wait for ever
-    c->cancel(redis::operation::receive);
-    explain(ec);
-    connection_.reset();
-    timer_.cancel();
-    state_ = state::pausing;
-    if (auto const listener = listener_.lock()) listener->on_down(index_, refused_with_, server_words_);
-    if (stopping_) return stopped();
-    after(pause_.next(random_), [](impl& me) { me.connect(); });
-}
-
-// Says in our words why a connection ended: Boost.Redis keeps the server's own for HELLO to itself.
-void redis_node::impl::explain(error_code ec)
-{
-    if (auto const& [why, words] = server_.against(); why && !refused_with_) {
-        refused_with_ = why;
-        server_words_ = words;
-    } else if (refused_with_ == errc::node_timeout) {
-        server_words_ = state_ == state::usable ? "no answer for the whole stall_timeout"
-                                                : "no connection and handshake within connect_timeout";
-    } else if (!refused_with_ && ec == redis::error::resp3_hello) {
-        refused_with_ = errc::handshake_refused;
-        server_words_ = hello_refused(handshake_);
-    } else if (!refused_with_ && is_parse_error(ec)) {
-        refused_with_ = errc::not_a_redis_server;
-        server_words_ = ec.message();
-    } else if (!refused_with_) {
-        refused_with_ = errc::node_unreachable;
-        server_words_ = ec ? ec.message() : "the connection was closed";
+    bool const first = state_ != state::closing;
+    state_ = state::closing;
+    (&from == main_.get() ? main_ : waits_).reset();
+    if (first) {
+        close_both();
+        bool const ours = static_cast<bool>(refused_with_);
+        if (auto const listener = listener_.lock())
+            listener->on_down(index_, ours ? refused_with_ : why, ours ? refused_words_ : words);
     }
-}
-
-// A connection on which nothing was answered for the whole stall_timeout is given up: its peer may be gone without a word.
-void redis_node::impl::mind_stalls()
-{
-    after(stall_timeout_ / 4, [](impl& me) {
-        if (me.state_ != state::usable) return;
-        auto const quiet = steady::now() - me.last_progress_;
-        if (me.outstanding_ > 0 && quiet >= me.stall_timeout_) {
-            me.refused_with_ = errc::node_timeout;
-            return me.connection_->cancel();
-        }
-        if (me.outstanding_ == 0 && quiet >= me.stall_timeout_ / 2) me.ping();
-        me.mind_stalls();
-    });
-}
-
-void redis_node::impl::ping()
-{
-    struct question {
-        time_reader time;
-        node_sink sink;
-        quorum::time_point sent{boot_clock::now()};
-    };
-    auto const q = std::make_shared<question>();
-    q->sink = [raw = q.get()](std::size_t, node_view const& node) { raw->time.on_node(node); };
-    ++outstanding_;
-    progress();
-    auto done = [self = shared_from_this(), c = connection_, q](error_code ec, std::size_t) {
-        if (c != self->connection_) return;
-        --self->outstanding_;
-        self->progress();  // any answer shows life
-        auto const clock = q->time.clock();
-        if (auto const listener = self->listener_.lock(); listener && !ec && clock > quorum::wall_time{})
-            listener->on_time(self->index_, clock, q->sent, boot_clock::now());
-    };
-    connection_->async_exec(ping_, make_adapter(q->sink), asio::bind_executor(strand_, std::move(done)));
+    if (main_ || waits_) return;
+    if (stopping_) return stopped();
+    state_ = state::pausing;
+    after(pause_.next(random_), [](impl& me) { me.connect(); });
 }
 
 // Boost.Redis hands over a push where it stands between the answers, but it completes requests later. Whoever watches must hear
 // the answer to the watch first, so what the server says meanwhile waits for that.
-void redis_node::impl::on_push(node_view const& node)
+void redis_node::impl::on_push(redis_connection& from, node_view const& node)
 {
+    if (&from != main_.get()) return;
     if (auto const key = pushes_.on_node(node)) (reading_ ? reading_->changed : changed_).emplace_back(*key);
 }
 
-void redis_node::impl::receive(std::shared_ptr<redis::connection> const& c)
+void redis_node::impl::on_pushed(redis_connection& from)
 {
-    receive_pushes(*c, strand_, [self = shared_from_this(), c](error_code ec) {
-        if (ec || c != self->connection_) return;
-        self->tell(self->changed_);
-        self->receive(c);
-    });
+    if (&from == main_.get()) tell(changed_);
+}
+
+void redis_node::impl::on_time(redis_connection&, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received)
+{
+    if (auto const listener = listener_.lock(); listener && state_ == state::usable) listener->on_time(index_, clock, sent, received);
 }
 
 void redis_node::impl::tell(std::vector<std::string>& changed)
 {
     if (changed.empty()) return;
     auto const keys = std::exchange(changed, {});
+    if (watches_waiting_ > 0) return void(told_later_.insert(told_later_.end(), keys.begin(), keys.end()));
     auto const listener = listener_.lock();
     for (std::string const& key : keys)
         if (listener && state_ == state::usable) listener->on_changed(index_, key);
@@ -296,13 +225,13 @@ void redis_node::impl::tell(std::vector<std::string>& changed)
 
 request_extras redis_node::impl::extras_for(batch const& work) const
 {
-    bool const look = identity_ == identity_check::every_message && server_.says_its_id();
+    bool const look = identity_ == identity_check::every_message && main_->server().says_its_id();
     return {.load_scripts = false, .time = true, .identity = look && work.votes_with_tokens()};
 }
 
 void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
 {
-    assert(state_ == state::usable && connection_);
+    assert(state_ == state::usable);
     replies.resize(work.commands.size());
     // Votes with tokens name the server, so each node gets bytes of its own.
     std::unique_ptr<redis_request> mine;
@@ -312,15 +241,11 @@ void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<
         work.wire = std::make_unique<redis_request>(work, std::string_view{}, request_extras{.load_scripts = false, .time = true, .identity = false});
     }
     auto const& wire = mine ? *mine : static_cast<redis_request const&>(*work.wire);
-    if (outstanding_++ == 0) progress();
-    auto done = [self = shared_from_this(), c = connection_, &work, id, &replies,
+    auto done = [self = shared_from_this(), waits = durability_, &work, id, &replies,
                  handler = std::move(handler)](error_code ec, bool noscript) mutable {
-        if (c == self->connection_) {
-            --self->outstanding_;
-            self->progress();
-        }
-        if (!ec && noscript) return self->load_scripts_and_repeat(work, id, replies, std::move(handler));
-        std::move(handler)(ec);
+        if (ec) return std::move(handler)(ec);
+        if (noscript) return self->load_scripts_and_repeat(work, id, replies, std::move(handler));
+        self->complete(waits, work, replies, std::move(handler));
     };
     send(wire, std::move(mine), id, replies, std::move(done));
 }
@@ -333,14 +258,33 @@ void redis_node::impl::send(redis_request const& what, std::unique_ptr<redis_req
         reading_ = raw;
         raw->reader.on_node(call, node);
     };
-    auto done = [self = shared_from_this(), e, handler = std::move(handler)](error_code ec, std::size_t) mutable {
+    auto done = [self = shared_from_this(), e, handler = std::move(handler)](error_code ec) mutable {
         if (self->reading_ == e.get()) self->reading_ = nullptr;
-        if (ec) return std::move(handler)(errc::node_unreachable, false);
+        if (ec) return std::move(handler)(ec, false);
         e->reader.conclude();
         std::move(handler)(error_code{}, e->reader.has_noscript());
         self->tell(e->changed);
     };
-    connection_->async_exec(what.request, make_adapter(e->sink), asio::bind_executor(strand_, std::move(done)));
+    main_->send(what.request, e->sink, std::move(done));
+}
+
+// What the main connection has answered is reported at once, unless a vote among it has to become durable first. What is sent later
+// can be answered sooner: whoever wants to undo such a vote need not wait for it. `waits`: those that were made with the main
+// connection that answered; a server that came back would answer for what it has forgotten.
+void redis_node::impl::complete(std::shared_ptr<durability_waits> const& waits, batch const& work, std::vector<reply>& replies,
+                                exec_handler handler)
+{
+    if (!waits || !has_granted_votes(work, replies)) return std::move(handler)(error_code{});
+    auto const is_watch = [](command const& c) { return c.what == verb::watch; };
+    bool const watches = std::any_of(work.commands.begin(), work.commands.end(), is_watch);
+    if (watches) ++watches_waiting_;
+    waits->wait([weak = weak_from_this(), watches, &work, &replies,
+                 handler = std::move(handler)](std::optional<not_durable> const& why_not) mutable {
+        if (why_not) take_back_granted_votes(work, replies, *why_not);
+        std::move(handler)(error_code{});
+        auto const self = weak.lock();
+        if (self && watches && --self->watches_waiting_ == 0) self->tell(self->told_later_);
+    });
 }
 
 // SCRIPT FLUSH, or a server that evicted its scripts: nothing of those calls was executed, so they can be repeated.
@@ -365,11 +309,11 @@ void redis_node::impl::load_scripts_and_repeat(batch const& work, std::string_vi
     extras.load_scripts = true;
     auto mine = std::make_unique<redis_request>(again->work, id, extras);
     auto const& wire = *mine;
-    auto done = [self = shared_from_this(), again, &replies, handler = std::move(handler)](error_code ec, bool) mutable {
-        self->progress();
+    auto done = [self = shared_from_this(), waits = durability_, again, &work, &replies,
+                 handler = std::move(handler)](error_code ec, bool) mutable {
         if (ec) return std::move(handler)(ec);
         for (std::size_t i = 0; i < again->where.size(); ++i) replies[again->where[i]] = std::move(again->replies[i]);
-        std::move(handler)(error_code{});
+        self->complete(waits, work, replies, std::move(handler));
     };
     send(wire, std::move(mine), id, again->replies, std::move(done));
 }

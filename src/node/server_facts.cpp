@@ -27,6 +27,7 @@ void server_facts::read_hello(std::string_view key, std::string_view value)
 {
     if (key == "mode") mode = value;
     if (key == "role") role = value;
+    if (key == "version") version = value;
 }
 
 void server_facts::read_info(std::string_view text)
@@ -34,6 +35,7 @@ void server_facts::read_info(std::string_view text)
     keep(run_id, field_of_info(text, "run_id"));
     keep(maxmemory, field_of_info(text, "maxmemory"));
     keep(maxmemory_policy, field_of_info(text, "maxmemory_policy"));
+    keep(replicas, field_of_info(text, "connected_slaves"));
 }
 
 std::optional<std::string> objection_to(server_facts const& facts)

@@ -18,6 +18,8 @@ struct server_facts {
     std::string run_id;            // of INFO: one for each server process
     std::string maxmemory;
     std::string maxmemory_policy;
+    std::string version;           // of HELLO
+    std::string replicas;          // of INFO replication: how many are connected
 
     // The next two elements of HELLO's answer.
     void read_hello(std::string_view key, std::string_view value);

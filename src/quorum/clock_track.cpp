@@ -7,6 +7,7 @@ namespace redlock::quorum {
 
 std::optional<clock_step> clock_track::on_time(wall_time clock, time_point sent, time_point received) noexcept
 {
+    if (known_ && sent < seen_) return {};  // read before what is known already
     // It shows whole microseconds.
     duration const low = clock - received.time_since_epoch();
     duration const high = clock + wall_time{1} - sent.time_since_epoch();

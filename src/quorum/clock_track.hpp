@@ -28,7 +28,7 @@ public:
     // `drift`: as a fraction, between the node's clock and ours.
     explicit clock_track(double drift) noexcept : drift_{drift} {}
 
-    // The node read its clock between these two moments of ours. Calls are in the order of reading.
+    // The node read its clock between these two moments of ours. What was sent before the last one says nothing new.
     std::optional<clock_step> on_time(wall_time clock, time_point sent, time_point received) noexcept;
 
 private:

@@ -24,6 +24,7 @@ std::string right_answer(handshake::call const& call, input& in)
         return "%3\r\n" + bulk("server") + bulk("redis") + bulk("mode") + bulk(in.one_of(modes)) + bulk("role") + bulk(in.one_of(roles));
     case question::demand: return bulk(call.answer);
     case question::wish: return "+OK\r\n";
+    case question::wait: return ":0\r\n";
     case question::info:
         return bulk("# Memory\r\nmaxmemory:" + std::to_string(in.below(2)) + "\r\nmaxmemory_policy:" + in.one_of(policies) + "\r\nrun_id:" +
                     std::string{server_id} + "\r\n");

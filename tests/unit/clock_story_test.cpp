@@ -165,6 +165,27 @@ BOOST_FIXTURE_TEST_CASE(what_was_granted_before_the_step_was_seen_is_gone_earlie
     BOOST_TEST((t.held.valid_until() < virtual_clock::now() + 2s));
 }
 
+BOOST_FIXTURE_TEST_CASE(what_was_extended_before_the_step_was_seen_does_not_count, clock_world)
+{
+    lease held = acquire("resource", unwatched);
+    for (auto& n : nodes) n->say_time(virtual_clock::now());
+    advance(1s);
+    auto const until = held.valid_until();
+    for (auto& n : nodes) n->back = 10ms;
+    std::optional<error_code> extended;
+    held.extend([&](error_code ec) { extended = ec; });
+    advance(1ms);  // executed, and not answered yet
+    for (auto& n : nodes) {
+        n->tells_time = false;
+        n->set_clock(3s);
+        n->say_time(virtual_clock::now());
+    }
+    advance(20ms);
+    BOOST_REQUIRE(extended.has_value());
+    BOOST_TEST(*extended == errc::no_majority);
+    BOOST_TEST((held.valid_until() <= until - 3s));
+}
+
 BOOST_FIXTURE_TEST_CASE(an_idle_connection_tells_as_well, clock_world)
 {
     nodes[1]->say_time(virtual_clock::now());

@@ -156,6 +156,19 @@ BOOST_AUTO_TEST_CASE(pipelined_answers_are_fine)
     }
 }
 
+// What waited for replicas is answered behind what was asked later.
+BOOST_AUTO_TEST_CASE(older_readings_say_nothing)
+{
+    clock_track track{0.01};
+    node_clock node;
+    auto const old = node.at(start);
+    BOOST_TEST(!track.on_time(old, start, start + 1ms).has_value());
+    node.offset += 40s;
+    BOOST_TEST(track.on_time(node.at(start + 20ms), start + 20ms, start + 21ms).has_value());
+    BOOST_TEST(!track.on_time(old, start + 10ms, start + 30ms).has_value());
+    BOOST_TEST(!track.on_time(node.at(start + 40ms), start + 40ms, start + 41ms).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(a_process_that_was_paused_blames_nobody)
 {
     line l;

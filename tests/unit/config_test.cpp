@@ -133,6 +133,8 @@ BOOST_AUTO_TEST_CASE(a_node_made_in_code_is_checked_like_one_from_a_url)
     REDLOCK_TEST_CONTAINS(with({.host = "b", .username = "", .password = "pw"}), "nodes[1] (b:6379): the username is empty");
     REDLOCK_TEST_CONTAINS(with({.host = "b", .username = "app", .password = ""}), "a username but no password");
     BOOST_TEST(with(node("::1")) == "");
+    BOOST_TEST(with({.host = "b", .password = "", .replicas = 101}) == "nodes[1] (b:6379): it waits for 101 replicas; there may be at most 100");
+    BOOST_TEST(with({.host = "b", .password = "", .replicas = 100, .fsync = true}) == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_client_name_is_one_the_servers_accept)
@@ -164,6 +166,12 @@ BOOST_AUTO_TEST_CASE(stall_timeout)
 {
     check_bounds("stall_timeout", &config::stall_timeout, {100ms, 24h},
                  {99ms, 0ms, -1ms, 24h + 1ms, milliseconds::max(), milliseconds::min()});
+}
+
+BOOST_AUTO_TEST_CASE(replication_timeout)
+{
+    check_bounds("replication_timeout", &config::replication_timeout, {1ms, 1min},
+                 {0ms, -1ms, 1min + 1ms, milliseconds::max(), milliseconds::min()});
 }
 
 BOOST_AUTO_TEST_CASE(max_ttl)

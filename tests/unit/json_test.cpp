@@ -36,6 +36,7 @@ BOOST_AUTO_TEST_CASE(nodes_are_enough_and_the_rest_has_its_defaults)
     BOOST_TEST(s.client.nodes[0].to_string() == "10.0.0.1:6379");
     BOOST_TEST(s.client.client_name == expected.client_name);
     BOOST_TEST((s.client.stall_timeout == expected.stall_timeout));
+    BOOST_TEST((s.client.replication_timeout == expected.replication_timeout));
     BOOST_TEST((s.lock.ttl == lock_options{}.ttl));
     BOOST_TEST(!s.lock.node_timeout.has_value());
     BOOST_TEST(!s.lock.deadline.has_value());
@@ -44,9 +45,10 @@ BOOST_AUTO_TEST_CASE(nodes_are_enough_and_the_rest_has_its_defaults)
 BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
 {
     settings const s = parse_settings(R"({
-        "nodes": ["redis://10.0.0.1", {"host": "::1", "port": 6380, "username": "app", "password": "pw", "database": 4}],
+        "nodes": ["redis://10.0.0.1", {"host": "::1", "port": 6380, "username": "app", "password": "pw", "database": 4,
+                                          "replicas": 2, "fsync": true}],
         "client_name": "billing", "connect_timeout_ms": 2001, "reconnect_delay_min_ms": 51, "reconnect_delay_max_ms": 2002,
-        "stall_timeout_ms": 10001, "node_queue_max": 8193,
+        "stall_timeout_ms": 10001, "replication_timeout_ms": 201, "node_queue_max": 8193,
         "max_ttl_ms": 40000, "token_retention_ms": 7200000, "identity": "handshake", "fresh": true,
         "lock": {"ttl_ms": 20000, "grace_ms": 3000, "drift": 0.02, "node_timeout_ms": 501, "deadline_ms": 60001, "attempts_max": 7,
                  "fencing": false, "token_block": 9,
@@ -55,13 +57,15 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
                  "extend_interval_ms": 3334, "stop_margin_ms": 1002, "max_hold_ms": 3600001}
     })");
     BOOST_REQUIRE(s.client.nodes.size() == 2u);
-    node_address const expected{.host = "::1", .port = 6380, .username = "app", .password = "pw", .database = 4};
+    node_address const expected{.host = "::1", .port = 6380, .username = "app", .password = "pw", .database = 4,
+                                .replicas = 2, .fsync = true};
     BOOST_TEST((s.client.nodes[1] == expected));
     BOOST_TEST(s.client.client_name == "billing");
     BOOST_TEST((s.client.connect_timeout == 2'001ms));
     BOOST_TEST((s.client.reconnect_delay_min == 51ms));
     BOOST_TEST((s.client.reconnect_delay_max == 2'002ms));
     BOOST_TEST((s.client.stall_timeout == 10'001ms));
+    BOOST_TEST((s.client.replication_timeout == 201ms));
     BOOST_TEST(s.client.node_queue_max == 8'193u);
     BOOST_TEST((s.client.max_ttl == 40s));
     BOOST_TEST((s.client.token_retention == 2h));
@@ -137,7 +141,7 @@ BOOST_AUTO_TEST_CASE(every_duration_is_read_with_the_same_care)
         BOOST_TEST(problem_with(with_lock('"' + key + "\": \"1s\"")) ==
                    "lock." + key + ": expected a whole number of milliseconds, found \"1s\"");
     for (std::string const key :
-         {"connect_timeout_ms", "reconnect_delay_min_ms", "reconnect_delay_max_ms", "stall_timeout_ms"})
+         {"connect_timeout_ms", "reconnect_delay_min_ms", "reconnect_delay_max_ms", "stall_timeout_ms", "replication_timeout_ms"})
         BOOST_TEST(problem_with(with_key('"' + key + "\": 1.5")) ==
                    key + ": expected a whole number of milliseconds, found 1.5");
 }
@@ -225,6 +229,9 @@ BOOST_AUTO_TEST_CASE(a_node_is_a_url_or_an_object)
                               "nodes[1].port: expected a whole number between 1 and 65535, found ");
     REDLOCK_TEST_CONTAINS(problem_with(with_node(R"({"host": "b", "database": 65536})")),
                           "nodes[1].database: expected a whole number between 0 and 65535, found ");
+    REDLOCK_TEST_CONTAINS(problem_with(with_node(R"({"host": "b", "replicas": 101})")),
+                          "nodes[1].replicas: expected a whole number between 0 and 100, found ");
+    REDLOCK_TEST_CONTAINS(problem_with(with_node(R"({"host": "b", "fsync": "yes"})")), "nodes[1].fsync: expected true or false, found ");
 }
 
 BOOST_AUTO_TEST_CASE(secrets_are_never_repeated)

@@ -154,10 +154,40 @@ BOOST_AUTO_TEST_CASE(a_bad_ipv6_address_is_refused)
     check_problem("redis://[::1]6379", "something other than a port");
 }
 
-BOOST_AUTO_TEST_CASE(queries_and_fragments_are_refused)
+BOOST_AUTO_TEST_CASE(parameters_say_what_makes_a_vote_durable)
 {
-    for (auto url : {"redis://h?db=1", "redis://h/1?timeout=5", "redis://h#x", "redis://u:p?q@h", "redis://u:p#q@h"})
-        check_problem(url, "takes no parameters");
+    BOOST_TEST(parsed("redis://h").replicas == 0u);
+    BOOST_TEST(!parsed("redis://h").fsync);
+    auto const both = parsed("redis://app:p@h:7000/3?replicas=2&fsync=yes");
+    BOOST_TEST(both.host == "h");
+    BOOST_TEST(both.port == 7000u);
+    BOOST_TEST(both.password == "p");
+    BOOST_TEST(both.database == 3u);
+    BOOST_TEST(both.replicas == 2u);
+    BOOST_TEST(both.fsync);
+    BOOST_TEST(parsed("redis://[::1]?fsync=no&replicas=100").replicas == replicas_max);
+    BOOST_TEST(!parsed("redis://[::1]?fsync=no&replicas=100").fsync);
+    BOOST_TEST((parsed("redis://h?replicas=0") == parsed("redis://h?fsync=no")));
+    BOOST_TEST((parsed("redis://h?replicas=1") != parsed("redis://h")));
+    BOOST_TEST((parsed("redis://h?fsync=yes") != parsed("redis://h")));
+    BOOST_TEST(both.to_string() == "h:7000");
+}
+
+BOOST_AUTO_TEST_CASE(bad_parameters_are_refused)
+{
+    for (auto url : {"redis://h?replicas=101", "redis://h?replicas=-1", "redis://h?replicas=", "redis://h?replicas", "redis://h?replicas=2x"})
+        check_problem(url, "replicas are not a number between 0 and 100");
+    for (auto url : {"redis://h?fsync=true", "redis://h?fsync=", "redis://h?fsync", "redis://h?fsync=YES"})
+        check_problem(url, "fsync must be yes or no");
+    for (auto url : {"redis://h?db=1", "redis://h/1?timeout=5", "redis://h?", "redis://h?replicas=1&", "redis://h?Replicas=1"})
+        check_problem(url, "a parameter that is not known");
+    check_problem("redis://h?replicas=1&fsync=no&replicas=1", "the same parameter twice");
+}
+
+BOOST_AUTO_TEST_CASE(fragments_and_question_marks_of_passwords_are_refused)
+{
+    for (auto url : {"redis://h#x", "redis://u:p#q@h", "redis://h?replicas=1#x"}) check_problem(url, "write %23");
+    check_problem("redis://u:p?q@h", "write %3F");
 }
 
 BOOST_AUTO_TEST_CASE(credentials_without_a_password_are_refused)
@@ -191,6 +221,8 @@ BOOST_AUTO_TEST_CASE(no_error_repeats_a_password)
         {"", "://h"},                    {"unix://app:", "@/run/socket"}, {"redis://h:", ""},
         {"redis://h/", ""},              {"redis://[", "]"},              {"redis://h, ", ""},
         {"redis://app:", "\n@h"},        {"redis://app:", "#@h"},         {"redis://[::1]", ""},
+        {"redis://h?", "=1"},            {"redis://h?replicas=", ""},     {"redis://h?fsync=", ""},
+        {"redis://app:", "?fsync=yes"},  {"redis://app:", "?@h"},
     };
     std::string const secret = "hunter2";
     for (auto const& parts : around_the_secret) {

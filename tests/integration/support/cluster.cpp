@@ -50,7 +50,7 @@ std::vector<std::string> lock_keys(redis_server const& server)
 {
     std::vector<std::string> found;
     for (auto const& item : server.ask({"KEYS", "*"}).items)
-        if (!item.ends_with(":fence") && item != "redlock:node" && item != "redlock:hw") found.push_back(item);
+        if (!item.ends_with(":fence") && item != "redlock:node" && item != "redlock:hw" && item != "redlock:wait") found.push_back(item);
     return found;
 }
 
@@ -202,6 +202,7 @@ std::string short_name(error_code ec)
     case errc::node_duplicate: return "node_duplicate";
     case errc::node_not_admitted: return "node_not_admitted";
     case errc::ttl_too_long: return "ttl_too_long";
+    case errc::not_durable: return "not_durable";
     case errc::node_queue_full: return "node_queue_full";
     case errc::handshake_refused: return "handshake_refused";
     case errc::not_a_redis_server: return "not_a_redis_server";

@@ -1,0 +1,117 @@
+// One connection to a server over Boost.Redis, from the first byte to its end: the handshake, a watch over stalls, and at the end
+// the reason in words. It is made for one time; whoever wants to stay connected makes the next one.
+#ifndef REDLOCK_NODE_REDIS_CONNECTION_HPP
+#define REDLOCK_NODE_REDIS_CONNECTION_HPP
+
+#include "node/handshake.hpp"
+#include "node/node_sink.hpp"
+
+#include <redlock/config.hpp>
+#include <redlock/error.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/redis/config.hpp>
+#include <boost/redis/request.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace boost::redis {
+class connection;
+}
+
+namespace redlock {
+namespace asio = boost::asio;
+}
+
+namespace redlock::detail {
+
+struct connection_settings {
+    connection_settings(node_address const& address, config const& settings);
+
+    boost::redis::config redis;
+    std::chrono::steady_clock::duration connect_timeout;
+    std::chrono::steady_clock::duration stall_timeout;
+};
+
+class redis_connection;
+
+// Whose connection it is. `from` tells one of several from the others.
+class connection_owner {
+public:
+    virtual void on_open(redis_connection& from) = 0;
+
+    // Exactly once, and the last event. What was sent and not answered fails soon after.
+    virtual void on_closed(redis_connection& from, error_code why, std::string const& words) = 0;
+
+    // One RESP3 node of a push, in its place between the answers; and that there were some.
+    virtual void on_push(redis_connection& from, boost::redis::resp3::node_view const& node) = 0;
+    virtual void on_pushed(redis_connection& from) = 0;
+
+    // The server's clock showed this at a moment between these: an answer to the question whether it is still there.
+    virtual void on_time(redis_connection& from, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) = 0;
+
+protected:
+    ~connection_owner() = default;
+};
+
+class redis_connection final : public std::enable_shared_from_this<redis_connection> {
+public:
+    using strand_type = asio::strand<asio::any_io_executor>;
+    using answered_handler = asio::any_completion_handler<void(error_code)>;
+
+    // The settings and questions must live as long as the owner, which is kept until the end.
+    redis_connection(strand_type strand, connection_settings const& settings, handshake const& asks);
+    ~redis_connection();
+
+    void open(std::shared_ptr<connection_owner> owner);
+    void close();
+
+    // What the server said at the handshake.
+    handshake_reader& server() noexcept { return server_; }
+
+    // Requests are executed in the order of these calls. Fails with node_unreachable when the connection is not open, or is lost before
+    // all is answered. `what` and `sink` must live until then.
+    void send(boost::redis::request const& what, node_sink& sink, answered_handler handler);
+
+private:
+    enum class state { connecting, open, closed };
+
+    void on_handshake(error_code ec);
+    void on_run_ended(error_code ec);
+    void explain(error_code ec);
+    void mind_stalls();
+    void ping();
+    void receive();
+    void give_up();
+
+    void progress() noexcept { last_progress_ = std::chrono::steady_clock::now(); }
+
+    template <class Handler>
+    void after(std::chrono::steady_clock::duration delay, Handler handler);
+
+    strand_type strand_;
+    connection_settings const& settings_;
+    handshake const& asks_;
+    asio::steady_timer timer_;  // connect timeout, then stalls
+    std::shared_ptr<boost::redis::connection> connection_;
+    connection_owner* owner_{nullptr};  // while it is not closed; the handler for its end keeps it
+    handshake_reader server_{asks_};
+    node_sink handshake_sink_;
+    node_sink push_sink_;
+    boost::redis::request ping_{one_connection_only()};
+    state state_{state::connecting};
+    error_code refused_with_;  // what we found wrong with it
+    std::string server_words_;
+    std::size_t outstanding_{0};
+    std::chrono::steady_clock::time_point last_progress_{};
+};
+
+}  // namespace redlock::detail
+
+#endif

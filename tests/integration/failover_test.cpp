@@ -1,0 +1,138 @@
+// A primary dies and a replica takes its place: what becomes of a lock. Without `replicas` it can get lost, and two hold it; with all
+// replicas it cannot.
+#include "support/replicated.hpp"
+
+#include <string>
+
+namespace redlock::testing {
+namespace {
+
+bool has(redis_server const& server, std::string const& key) { return server.command({"EXISTS", key}) == "1"; }
+
+constexpr lock_options quick{.ttl = 20s, .fencing = false, .node_timeout = 2s};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(failover)
+
+// "Adds of a key that the master had not replicated are lost": the race of the Redlock page.
+BOOST_AUTO_TEST_CASE(without_waiting_two_hold_the_lock)
+{
+    replicated c{""};
+    c.keys_may_stay = true;
+    c.run([&]() -> asio::awaitable<void> {
+        c.cut_links();
+        lock const resource{c.nodes, "r", quick};
+        lease first = co_await resource.acquire();
+        BOOST_TEST(has(c.primary(), "r"));
+        c.fail_over_to(0);
+        BOOST_TEST(!has(c.replicas[0], "r"), "it never got there");
+
+        auto const other = c.client_of(c.replicas[0]);
+        lock const same{*other, "r", quick};
+        lease second = co_await same.acquire();
+        BOOST_TEST(second.valid());
+        BOOST_TEST(first.valid(), "and its holder has no way of knowing");
+        co_await second.release();
+        other->cancel();
+        bool const ended = co_await eventually([&] { return c.clients_running() == 1; });
+        BOOST_TEST(ended);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(with_all_replicas_who_was_not_replicated_does_not_hold_it)
+{
+    replicated c{"?replicas=2"};
+    c.keys_may_stay = true;
+    c.run([&]() -> asio::awaitable<void> {
+        c.cut_links();
+        lock const resource{c.nodes, "r", quick};
+        attempt_report report;
+        auto [ec, nothing] = co_await resource.try_acquire(report, asio::as_tuple);
+        BOOST_TEST(ec == errc::no_majority);
+        BOOST_TEST(verdicts(report) == "not_durable");
+        c.fail_over_to(0);
+
+        auto const other = c.client_of(c.replicas[0]);
+        lock const same{*other, "r", quick};
+        lease only = co_await same.acquire();
+        BOOST_TEST(only.valid());
+        co_await only.release();
+        other->cancel();
+        bool const ended = co_await eventually([&] { return c.clients_running() == 1; });
+        BOOST_TEST(ended);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(with_all_replicas_who_was_replicated_keeps_it_whoever_is_promoted)
+{
+    for (std::size_t promoted : {0, 1}) {
+        replicated c{"?replicas=2"};
+        c.keys_may_stay = true;
+        c.run([&]() -> asio::awaitable<void> {
+            lock const resource{c.nodes, "r", quick};
+            lease first = co_await resource.acquire();
+            c.fail_over_to(promoted);
+
+            auto const other = c.client_of(c.replicas[promoted]);
+            lock const same{*other, "r", quick};
+            attempt_report report;
+            auto [ec, nothing] = co_await same.try_acquire(report, asio::as_tuple);
+            BOOST_TEST(ec == errc::contended);
+            BOOST_TEST(verdicts(report) == "refused");
+            BOOST_TEST(first.valid());
+            other->cancel();
+            bool const ended = co_await eventually([&] { return c.clients_running() == 1; });
+            BOOST_TEST(ended);
+        });
+    }
+}
+
+// With fencing, the promoted server is another one than the one that was admitted: it drains, whether anything was lost or not.
+BOOST_AUTO_TEST_CASE(with_fencing_the_promoted_server_is_quarantined)
+{
+    for (std::string const parameters : {"", "?replicas=1"}) {
+        config settings = quick_config();
+        settings.max_ttl = 1'500ms;
+        settings.token_retention = 60s;
+        settings.fresh = true;
+        redis_server_options const options;
+        replicated c{parameters, 1, settings, options, beginning::empty};
+        c.keys_may_stay = true;
+        c.run([&]() -> asio::awaitable<void> {
+            lock_options const short_ttl{.ttl = 1s, .node_timeout = 500ms};
+            lock const resource{c.nodes, "r", short_ttl};
+            lease first = co_await resource.acquire();
+            auto const token = first.token();
+            if (parameters.empty()) wait_for_replicas(c.primary(), 1);
+            stopwatch since_failover;
+            c.fail_over_to(0);
+
+            config careful = settings;
+            careful.fresh = false;
+            auto const other = c.client_of(c.replicas[0], "", careful);
+            lock const same{*other, "r", short_ttl};
+            bool const up = co_await eventually([&] { return other->status().nodes[0].state == node_state::usable; });
+            BOOST_TEST(up);
+            attempt_report report;
+            auto [ec, nothing] = co_await same.try_acquire(report, asio::as_tuple);
+            BOOST_TEST(ec == errc::no_majority);
+            BOOST_TEST(verdicts(report) == "node_not_admitted");
+            bool const drains = co_await eventually([&] { return other->status().nodes[0].standing == standing::draining; });
+            BOOST_TEST(drains);
+
+            lease second = co_await same.acquire();
+            BOOST_TEST(since_failover.ms() >= 1'500);
+            BOOST_TEST(!first.valid());
+            BOOST_TEST(second.token() > token);
+            co_await second.release();
+            other->cancel();
+            bool const ended = co_await eventually([&] { return c.clients_running() == 1; });
+            BOOST_TEST(ended);
+        });
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing
