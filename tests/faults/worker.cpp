@@ -33,6 +33,7 @@ using asio::ip::tcp;
 constexpr std::size_t ledgers = 5;  // fenced, and written to
 constexpr std::size_t pages = 3;    // without tokens
 constexpr auto sample_interval = 100ms;
+constexpr auto look_interval = 15ms;  // whether a node may vote or not: written down when it changes
 constexpr auto acquire_deadline = 2s;
 constexpr auto step = 50ms;         // between two increments of a long section
 
@@ -204,9 +205,18 @@ private:
     // In the end, gives everything back and stops the client.
     asio::awaitable<void> keep_books()
     {
+        std::vector<redlock::standing> last;
+        auto due = boot_clock::now();
         while (!stopping_ || users_ > 0) {
-            book_.sample(nodes_.status());
-            auto pause = sleep(sample_interval);
+            auto const status = nodes_.status();
+            std::vector<redlock::standing> now;
+            for (auto const& node : status.nodes) now.push_back(node.standing);
+            if (now != last || boot_clock::now() >= due) {
+                book_.sample(status);
+                last = std::move(now);
+                due = boot_clock::now() + sample_interval;
+            }
+            auto pause = sleep(look_interval);
             co_await std::move(pause);
         }
         auto draining = nodes_.drain(asio::as_tuple(asio::use_awaitable));
@@ -228,8 +238,8 @@ private:
 
     milliseconds section_length()
     {
-        if (random_.percent(4)) return between(600ms, 1500ms);  // it has to be extended
-        if (random_.percent(15)) return between(50ms, 200ms);
+        if (random_.percent(2)) return between(600ms, 1500ms);  // it has to be extended
+        if (random_.percent(8)) return between(50ms, 200ms);
         return between(0ms, 20ms);
     }
 
