@@ -19,8 +19,9 @@ namespace redlock::faults {
 /// Thread safety: none.
 class crew {
 public:
-    /// Starts the register. `wire`: null where there is none; otherwise every second worker works at its far end.
-    crew(std::filesystem::path folder, std::vector<std::uint16_t> node_ports, std::uint64_t seed, packet_wire* wire);
+    /// Starts the register. `wire`: null where there is none; otherwise every second worker works at its far end. `misconfigured`: half of
+    /// the workers know only two of the nodes, and half only the other three.
+    crew(std::filesystem::path folder, std::vector<std::uint16_t> node_ports, std::uint64_t seed, packet_wire* wire, bool misconfigured);
 
     /// Starts all workers, and waits until each has held a lock. Throws `std::runtime_error`.
     void start();
@@ -57,6 +58,7 @@ private:
     std::vector<std::uint16_t> node_ports_;
     std::uint64_t seed_;
     packet_wire* wire_;
+    bool misconfigured_;
     std::uint16_t register_port_{0};
     std::optional<testing::child_process> register_;
     std::array<member, worker_count> workers_;

@@ -72,6 +72,19 @@ void diary::sample(redlock::client_status const& status)
                  {"standing", std::move(standing)}, {"rss_kb", resident_kb()}, {"descriptors", descriptors()}});
 }
 
-void diary::end() { file_.write({{"e", "end"}, {"t", to_number(boot_clock::now())}}); }
+void diary::end(redlock::client_counters const& counted)
+{
+    json const counters{{"handed over", counted.handed_over},
+                        {"confirmations", counted.confirmations},
+                        {"extensions unknown", counted.extensions_unknown},
+                        {"extensions lost", counted.extensions_lost},
+                        {"keys replanted", counted.replanted},
+                        {"late grants undone", counted.late_grants_undone},
+                        {"attempts without a majority", counted.no_majority},
+                        {"leases lost", counted.leases_lost},
+                        {"overruns", counted.overruns},
+                        {"watchdog late", counted.watchdog_late}};
+    file_.write({{"e", "end"}, {"t", to_number(boot_clock::now())}, {"counters", counters}});
+}
 
 }  // namespace redlock::faults

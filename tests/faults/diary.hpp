@@ -26,7 +26,7 @@ public:
     void failed(std::string const& why);
     void acknowledged(std::string const& name, std::uint64_t token, std::uint64_t value);
     void sample(redlock::client_status const& status);
-    void end();
+    void end(redlock::client_counters const& counted);
 
 private:
     std::string worker_;

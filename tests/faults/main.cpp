@@ -20,7 +20,7 @@ int main(int argc, char** argv)
 
     std::int64_t duration_ms = 120'000;
     run_options run{.duration = {}, .seed = std::random_device{}(), .server = "redis-server",
-                    .folder = "build/faults", .keep = false, .no_namespace = {}, .only = {}};
+                    .folder = "build/faults", .keep = false, .no_namespace = {}, .only = {}, .misconfigured = false};
     auto* const runner = app.add_subcommand("run", "start everything, inject faults, check");
     runner->add_option("--duration", duration_ms, "how long to inject faults: 120s, 10min")->transform(CLI::AsNumberWithUnit(
         std::map<std::string, std::int64_t>{{"ms", 1}, {"s", 1'000}, {"min", 60'000}, {"h", 3'600'000}}));
@@ -28,6 +28,7 @@ int main(int argc, char** argv)
     runner->add_option("--server", run.server, "redis-server or valkey-server, or a path");
     runner->add_option("--folder", run.folder, "where logs go");
     runner->add_flag("--keep", run.keep, "keep the logs also when all was well");
+    runner->add_flag("--misconfigured", run.misconfigured, "workers that share no majority: must fail");
     runner->add_option("--only", run.only, "names of faults, as in the table");
 
     std::string address;

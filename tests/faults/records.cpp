@@ -112,6 +112,7 @@ worker_record read_worker(std::filesystem::path const& file)
             worker.samples.push_back(sample_of(line));
         } else if (what == "end") {
             worker.finished = true;
+            worker.counters = line.at("counters");
         } else {
             throw std::runtime_error{"an unknown line: " + what};
         }

@@ -61,6 +61,7 @@ struct worker_record {
     std::vector<write_record> acknowledged;
     std::vector<sample_record> samples;
     std::map<std::string, std::uint64_t> failures;  ///< Acquisitions that failed, by their error.
+    std::map<std::string, std::uint64_t> counters;  ///< What its client had counted at its end.
     std::optional<moment> killed;                   ///< By the runner.
     bool finished{false};                           ///< It said so itself, at its end.
 };

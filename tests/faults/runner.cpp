@@ -15,7 +15,10 @@
 #include <iomanip>
 #include <iostream>
 #include <optional>
+#include <map>
+#include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include <poll.h>
 
@@ -33,7 +36,7 @@ class run {
 public:
     explicit run(run_options const& options)
         : options_{options},
-          folder_{options.folder / std::to_string(options.seed)},
+          folder_{std::filesystem::absolute(options.folder) / std::to_string(options.seed)},
           kinds_{chosen_kinds()},
           schedule_{options.seed, kinds_}
     {
@@ -41,7 +44,7 @@ public:
         std::filesystem::create_directories(folder_);
         if (options.no_namespace.empty()) wire_.emplace(options.seed);
         servers_.emplace(options.server, wire_ ? "0.0.0.0" : "127.0.0.1");
-        workers_.emplace(folder_, servers_->proxy().ports(), options.seed, wire_ ? &*wire_ : nullptr);
+        workers_.emplace(folder_, servers_->proxy().ports(), options.seed, wire_ ? &*wire_ : nullptr, options.misconfigured);
         injector_.emplace(*servers_, *workers_, wire_ ? &*wire_ : nullptr);
     }
 
@@ -59,8 +62,6 @@ public:
         auto const left = keys_left();
         return report(left);
     }
-
-    std::filesystem::path const& folder() const noexcept { return folder_; }
 
 private:
     std::vector<fault_kind> chosen_kinds() const
@@ -88,8 +89,8 @@ private:
             injector_->heal(record.what);
             record.healed = boot_clock::now();
         }
-        sleep_until(boot_clock::now() + next.settle);
         await_admissions();
+        sleep_until(boot_clock::now() + next.settle);
         for (auto& record : records) {
             record.settled = boot_clock::now();
             faults_.push_back(record);
@@ -137,9 +138,10 @@ private:
         auto const all = figures_of_all(what, found);
 
         std::cout << '\n' << servers_->version() << ", seed " << options_.seed << ", " << options_.duration.count() / 1'000 << " s\n";
-        print_table(std::cout, kinds, all);
+        print_table(std::cout, kinds_, kinds, all);
         print_writes(what);
         print_failures(what);
+        print_counters(what);
         print_usage(std::cout, what);
         std::cout << "keys left behind: " << keys << "; an operator was needed " << operators_ << " times more\n";
         for (auto const& f : found.violations) wrong_.push_back("violation at " + seconds(f.at) + ": " + f.text);
@@ -151,7 +153,9 @@ private:
         for (auto const& worker : what.workers)
             if (!worker.finished && !worker.killed) wrong_.push_back(worker.name + " did not finish");
         for (auto& grown : growth(what)) wrong_.push_back(std::move(grown));
-        for (auto const& line : wrong_) std::cout << "FAILED: " << line << '\n';
+        constexpr std::size_t lines_max = 50;
+        for (std::size_t i = 0; i < std::min(lines_max, wrong_.size()); ++i) std::cout << "FAILED: " << wrong_[i] << '\n';
+        if (wrong_.size() > lines_max) std::cout << "FAILED: and " << wrong_.size() - lines_max << " more of these\n";
         return wrong_.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
     }
 
@@ -168,7 +172,19 @@ private:
         std::map<std::string, std::uint64_t> all;
         for (auto const& worker : what.workers)
             for (auto const& [why, times] : worker.failures) all[why] += times;
-        for (auto const& [why, times] : all) std::cout << "acquisitions that failed: " << times << " (" << why << ")\n";
+        for (auto const& [why, times] : all) std::cout << "operations that failed: " << times << " (" << why << ")\n";
+    }
+
+    // Of clients that lived until the end.
+    static void print_counters(history const& what)
+    {
+        std::map<std::string, std::uint64_t> all;
+        for (auto const& worker : what.workers)
+            for (auto const& [name, times] : worker.counters) all[name] += times;
+        std::cout << "the clients counted:";
+        char const* separator = " ";
+        for (auto const& [name, times] : all) std::cout << std::exchange(separator, ", ") << times << ' ' << name;
+        std::cout << '\n';
     }
 
     std::string seconds(moment at) const

@@ -5,6 +5,7 @@
 #include "checker.hpp"
 #include "records.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -31,7 +32,8 @@ std::vector<figures> figures_by_kind(history const& what, verdict const& found);
 /// Of the whole time, in and between faults.
 figures figures_of_all(history const& what, verdict const& found);
 
-void print_table(std::ostream& out, std::vector<figures> const& kinds, figures const& all);
+/// Only rows of what was to be there: `shown`.
+void print_table(std::ostream& out, std::vector<fault_kind> const& shown, std::vector<figures> const& kinds, figures const& all);
 
 /// A worker that uses more and more memory or descriptors. Empty when there is none; only lives longer than a minute are looked at.
 std::vector<std::string> growth(history const& what);

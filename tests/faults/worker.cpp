@@ -86,7 +86,7 @@ public:
         }
         asio::co_spawn(io_, keep_books(), rethrow);
         io_.run();
-        book_.end();
+        book_.end(nodes_.status().counters);
     }
 
 private:
