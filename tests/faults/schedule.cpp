@@ -12,8 +12,10 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t minority = (node_count - 1) / 2;
 
-bool share_a_node(fault const& a, fault const& b)
+// Two faults that would undo each other.
+bool meet(fault const& a, fault const& b)
 {
+    if (a.kind == b.kind || (a.nodes.empty() && b.nodes.empty())) return true;  // without nodes: one of the workers
     return std::any_of(a.nodes.begin(), a.nodes.end(), [&](std::size_t n) { return std::ranges::find(b.nodes, n) != b.nodes.end(); });
 }
 
@@ -33,7 +35,7 @@ phase schedule::next()
     if (!first_pass && random_.percent(35)) {
         auto second = draw(kinds_[random_.below(kinds_.size())]);
         auto const& first = next.faults.front();
-        if (second.kind != first.kind && first.nodes.size() + second.nodes.size() <= minority && !share_a_node(first, second))
+        if (!meet(first, second) && first.nodes.size() + second.nodes.size() <= minority)
             next.faults.push_back(std::move(second));
     }
     next.settle = milliseconds{random_.between(150, 450)};
