@@ -10,6 +10,7 @@
 #include "timing.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iomanip>
@@ -31,6 +32,8 @@ using namespace std::chrono_literals;
 constexpr auto admission_patience = 5 * max_ttl;
 // A key that was set while its server's clock was ahead stays for so long when the clock is right again.
 constexpr auto keys_patience = 10s;
+
+volatile std::sig_atomic_t interrupted = 0;
 
 class run {
 public:
@@ -213,8 +216,10 @@ private:
 
     static void sleep_until(moment when)
     {
-        while (boot_clock::now() < when)
+        while (boot_clock::now() < when) {
             ::poll(nullptr, 0, static_cast<int>(std::chrono::ceil<milliseconds>(when - boot_clock::now()).count()));
+            if (interrupted != 0) throw std::runtime_error{"interrupted"};  // so that nothing is left behind
+        }
     }
 
     run_options const& options_;
@@ -237,6 +242,7 @@ int run_faults(run_options const& options)
 {
     auto const folder = options.folder / std::to_string(options.seed);
     int outcome = EXIT_FAILURE;
+    for (int const signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, [](int) { interrupted = 1; });
     try {
         run one{options};
         outcome = one.pass();

@@ -15,7 +15,9 @@ constexpr std::size_t minority = (node_count - 1) / 2;
 // Two faults that would undo each other.
 bool meet(fault const& a, fault const& b)
 {
-    if (a.kind == b.kind || (a.nodes.empty() && b.nodes.empty())) return true;  // without nodes: one of the workers
+    constexpr auto needs_the_spare = [](fault const& f) { return f.kind == fault_kind::replica_attached || f.kind == fault_kind::demoted; };
+    if (a.kind == b.kind || (needs_the_spare(a) && needs_the_spare(b))) return true;
+    if (a.nodes.empty() && b.nodes.empty()) return true;  // one of the workers
     return std::any_of(a.nodes.begin(), a.nodes.end(), [&](std::size_t n) { return std::ranges::find(b.nodes, n) != b.nodes.end(); });
 }
 
