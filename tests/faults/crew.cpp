@@ -1,5 +1,7 @@
 #include "crew.hpp"
 
+#include "timing.hpp"
+
 #include <csignal>
 #include <fstream>
 #include <functional>
@@ -12,14 +14,9 @@
 namespace redlock::faults {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto start_patience = 20s;
-constexpr auto finish_patience = 15s;
-
 std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
-bool eventually(std::chrono::milliseconds patience, std::function<bool()> const& condition)
+bool eventually(std::function<bool()> const& condition)
 {
     auto const deadline = std::chrono::steady_clock::now() + patience;
     while (!condition()) {
@@ -46,7 +43,7 @@ crew::crew(std::filesystem::path folder, std::vector<std::uint16_t> node_ports, 
                       std::vector<std::string>{"register", "--address", wire_ != nullptr ? "0.0.0.0" : "127.0.0.1", "--port-file", port,
                                                "--log", folder_ / "register.jsonl"},
                       folder_ / "register.err");
-    if (!eventually(start_patience, [&] { return std::filesystem::exists(port); }))
+    if (!eventually([&] { return std::filesystem::exists(port); }))
         throw std::runtime_error{"the register did not start: " + text_of(folder_ / "register.err")};
     std::ifstream{port} >> register_port_;
     std::filesystem::remove(port);
@@ -60,7 +57,7 @@ void crew::start()
             if (text_of(w.lives.back().log).find("\"held\"") == std::string::npos) return false;
         return true;
     };
-    if (eventually(start_patience, at_work)) return;
+    if (eventually(at_work)) return;
     std::string words = "not all workers got a lock";
     for (std::size_t i = 0; i < worker_count; ++i) words += last_words(i);
     throw std::runtime_error{words};
@@ -113,11 +110,11 @@ std::vector<std::string> crew::finish()
     std::vector<std::string> wrong;
     for (auto& w : workers_) ::kill(w.process->pid(), SIGTERM);
     for (std::size_t i = 0; i < worker_count; ++i) {
-        auto const code = workers_[i].process->wait(finish_patience);
+        auto const code = workers_[i].process->wait(patience);
         if (code != 0)
             wrong.push_back((code ? "a worker ended with " + std::to_string(*code) : "a worker does not end") + ":" + last_words(i));
     }
-    register_->end(SIGTERM, finish_patience);
+    register_->end(SIGTERM, patience);
     if (register_->exit_code() != 0) wrong.push_back("the register has crashed: " + text_of(folder_ / "register.err"));
     return wrong;
 }

@@ -1,5 +1,7 @@
 #include "fleet.hpp"
 
+#include "timing.hpp"
+
 #include "support/replication_info.hpp"
 
 #include <boost/asio/ip/address.hpp>
@@ -31,6 +33,7 @@ fleet::fleet(std::string const& binary, std::string const& address)
         auto& clock = clocks_.emplace_back(folder_.path() / std::to_string(i));
         testing::redis_server_options options;
         options.binary = binary;
+        options.start_timeout = patience;
         options.under = clock.under();
         options.arguments = arguments_for(i < node_count ? persistence_of[i] : persistence::none);
         auto const& server = servers_.emplace_back(options);
@@ -41,7 +44,7 @@ fleet::fleet(std::string const& binary, std::string const& address)
 
 std::string fleet::version() const
 {
-    auto const info = servers_[0].command({"INFO", "server"});
+    auto const info = servers_[0].command({"INFO", "server"}, patience);
     auto const line = [&](std::string const& name) {
         auto const at = info.find(name);
         return at == std::string::npos ? std::string{} : info.substr(at + name.size(), info.find('\r', at) - at - name.size());
@@ -52,19 +55,19 @@ std::string fleet::version() const
 
 bool fleet::admitted(std::size_t node) const
 {
-    testing::replication_info const shown{servers_[node].command({"INFO", "replication"})};
-    auto const record = servers_[node].ask({"GET", "redlock:node"});
+    testing::replication_info const shown{servers_[node].command({"INFO", "replication"}, patience)};
+    auto const record = servers_[node].ask({"GET", "redlock:node"}, patience);
     return shown.role == "master" && record.text.starts_with(shown.id);
 }
 
 void fleet::begin_anew()
 {
-    for (std::size_t i = 0; i < node_count; ++i) servers_[i].command({"DEL", "redlock:node"});
+    for (std::size_t i = 0; i < node_count; ++i) servers_[i].command({"DEL", "redlock:node"}, patience);
 }
 
 std::vector<std::string> fleet::locks(std::size_t node) const
 {
-    auto keys = servers_[node].ask({"KEYS", "*"}).items;
+    auto keys = servers_[node].ask({"KEYS", "*"}, patience).items;
     std::erase_if(keys, [](std::string const& key) { return key.ends_with(":fence") || key == "redlock:node" || key == "redlock:hw"; });
     return keys;
 }

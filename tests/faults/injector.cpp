@@ -1,25 +1,24 @@
 #include "injector.hpp"
 
+#include "timing.hpp"
+
+#include <chrono>
 #include <functional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 #include <poll.h>
 
 namespace redlock::faults {
 namespace {
 
-using namespace std::chrono_literals;
-
 void eventually(std::string const& what, std::function<bool()> const& condition)
 {
-    constexpr int looks_max = 2'000;
-    for (int i = 0; i < looks_max; ++i) {
-        if (condition()) return;
+    auto const deadline = std::chrono::steady_clock::now() + patience;
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error{what + " does not happen"};
         ::poll(nullptr, 0, 5);
     }
-    throw std::runtime_error{what + " does not happen within ten seconds"};
 }
 
 }  // namespace
@@ -31,7 +30,7 @@ void injector::inject(fault const& what)
     auto const count = static_cast<std::size_t>(what.size < 0 ? -what.size : what.size);
     auto const server = [&](std::size_t node) -> testing::redis_server& { return servers_.server(node); };
     auto const command = [&](std::vector<std::string> const& words) {
-        each_node(what, [&](std::size_t node) { server(node).command(words); });
+        each_node(what, [&](std::size_t node) { server(node).command(words, patience); });
     };
     auto const link = [&](testing::link_rule const& rule) {
         each_node(what, [&](std::size_t node) { servers_.proxy().set(node, rule); });
@@ -65,7 +64,7 @@ void injector::inject(fault const& what)
     case script_flush: return command({"SCRIPT", "FLUSH"});
     case out_of_memory: return command({"CONFIG", "SET", "maxmemory", "1"});
     case replica_attached:
-        return void(servers_.spare().command({"REPLICAOF", server(what.nodes[0]).host(), std::to_string(server(what.nodes[0]).port())}));
+        return void(servers_.spare().command({"REPLICAOF", server(what.nodes[0]).host(), std::to_string(server(what.nodes[0]).port())}, patience));
     case demoted: return demote(server(what.nodes[0]));
     case clock_forward:
     case clock_backward: return each_node(what, [&](std::size_t node) { servers_.clock(node).step(milliseconds{what.size}); });
@@ -101,10 +100,10 @@ void injector::heal(fault const& what)
     case packet_loss:
     case packet_delay:
     case partition: return each_node(what, [&](std::size_t node) { wire_->set(node, {}); });
-    case client_pause: return each_node(what, [&](std::size_t node) { server(node).command({"PING"}); });  // answered when it is over
-    case out_of_memory: return each_node(what, [&](std::size_t node) { server(node).command({"CONFIG", "SET", "maxmemory", "0"}); });
-    case replica_attached: return void(servers_.spare().command({"REPLICAOF", "NO", "ONE"}));
-    case demoted: return void(server(what.nodes[0]).command({"REPLICAOF", "NO", "ONE"}));
+    case client_pause: return each_node(what, [&](std::size_t node) { server(node).command({"PING"}, patience); });  // answered when it is over
+    case out_of_memory: return each_node(what, [&](std::size_t node) { server(node).command({"CONFIG", "SET", "maxmemory", "0"}, patience); });
+    case replica_attached: return void(servers_.spare().command({"REPLICAOF", "NO", "ONE"}, patience));
+    case demoted: return void(server(what.nodes[0]).command({"REPLICAOF", "NO", "ONE"}, patience));
     case clock_forward:
     case clock_backward: return each_node(what, [&](std::size_t node) { servers_.clock(node).step(-milliseconds{what.size}); });
     case clock_fast:
@@ -127,7 +126,7 @@ void injector::delete_locks(fault const& what)
             auto keys = servers_.locks(node);
             if (keys.empty()) return;
             keys.insert(keys.begin(), "DEL");
-            deleted += std::stoul(servers_.server(node).command(keys));
+            deleted += std::stoul(servers_.server(node).command(keys, patience));
         });
         return deleted > 0;
     });
@@ -136,10 +135,10 @@ void injector::delete_locks(fault const& what)
 void injector::demote(testing::redis_server& server)
 {
     auto& empty = servers_.spare();
-    empty.command({"FLUSHALL"});
-    server.command({"REPLICAOF", empty.host(), std::to_string(empty.port())});
+    empty.command({"FLUSHALL"}, patience);
+    server.command({"REPLICAOF", empty.host(), std::to_string(empty.port())}, patience);
     eventually("the replica being in step", [&] {
-        return server.command({"INFO", "replication"}).find("master_link_status:up") != std::string::npos;
+        return server.command({"INFO", "replication"}, patience).find("master_link_status:up") != std::string::npos;
     });
 }
 

@@ -100,25 +100,26 @@ private:
         }
     }
 
-    // Nodes that forgot may vote again by themselves, unless they are too many.
+    // Nodes that forgot may vote again by themselves, unless they are so many that nobody knows what was lost.
     void await_admissions()
     {
-        auto const all = [&] {
-            for (std::size_t node = 0; node < node_count; ++node)
-                if (!servers_->admitted(node)) return false;
-            return true;
-        };
-        for (int operator_needed = 0; operator_needed < 3; ++operator_needed) {
-            auto const deadline = boot_clock::now() + admission_patience;
-            while (boot_clock::now() < deadline) {
-                if (all()) return;
-                sleep_until(boot_clock::now() + 10ms);
+        constexpr std::size_t too_many = (node_count + 1) / 2;
+        auto const deadline = boot_clock::now() + patience;
+        auto act_at = boot_clock::now() + admission_patience;
+        for (;;) {
+            std::size_t out = 0;
+            for (std::size_t node = 0; node < node_count; ++node) out += servers_->admitted(node) ? 0 : 1;
+            if (out == 0) return;
+            auto const now = boot_clock::now();
+            if (now > deadline) throw std::runtime_error{"nodes are not admitted again"};
+            if (now > act_at && out >= too_many) {
+                std::cout << stamp() << "an operator begins anew: too many nodes lost their memory at once\n";
+                servers_->begin_anew();
+                ++operators_;
+                act_at = now + admission_patience;
             }
-            std::cout << stamp() << "an operator begins anew: too many nodes lost their memory at once\n";
-            servers_->begin_anew();
-            ++operators_;
+            sleep_until(now + 10ms);
         }
-        throw std::runtime_error{"the nodes are not admitted again, also not after an operator has begun anew"};
     }
 
     std::size_t keys_left()

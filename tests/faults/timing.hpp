@@ -12,6 +12,9 @@ inline constexpr milliseconds ttl{500};
 inline constexpr milliseconds max_ttl{600};
 inline constexpr milliseconds node_timeout{100};
 
+/// How long the runner waits for anything: disks and processors may be busy elsewhere, and that is no fault of ours.
+inline constexpr milliseconds patience{60'000};
+
 }  // namespace redlock::faults
 
 #endif
