@@ -57,7 +57,10 @@ public:
         if (!wire_) std::cout << "skipped: packet loss, packet delay, partition, as no network namespace can be had: " << options_.no_namespace << '\n';
         workers_->start();
         start_ = boot_clock::now();
-        while (boot_clock::now() - start_ < options_.duration) {
+        // A slow machine may take longer until each fault was there.
+        for (std::size_t phases = 0;; ++phases) {
+            auto const enough = phases < kinds_.size() ? 2 * options_.duration : options_.duration;
+            if (boot_clock::now() - start_ >= enough) break;
             go_through(schedule_.next());
             for (auto& words : workers_->crashed()) throw std::runtime_error{words};
         }
