@@ -30,7 +30,7 @@ constexpr std::array<fault_traits, fault_kind_count> table{{
     {"CLIENT PAUSE", "CLIENT PAUSE ALL", nothing, 1, 2, 300ms, 900ms, 0, 0, false},
     {"DEBUG SLEEP", "the server's only thread sleeps", nothing, 1, 1, 300ms, 900ms, 0, 0, false},
     {"CLIENT KILL", "CLIENT KILL TYPE normal", nothing, 1, 5, 50ms, 200ms, 0, 0, false},
-    {"FLUSHALL", "a server loses all keys", plain_locks, 1, 2, 50ms, 200ms, 0, 0, false},
+    {"FLUSHALL", "servers lose all keys; if they are a majority, an operator deletes redlock:node on all", plain_locks, 1, 5, 50ms, 200ms, 0, 0, false},
     {"DEL of a held lock", "an operator deletes keys of locks that are held", all_locks, 1, 4, 50ms, 200ms, 0, 0, false},
     {"SCRIPT FLUSH", "a server loses all scripts", nothing, 1, 5, 50ms, 200ms, 0, 0, false},
     {"out of memory", "maxmemory 1 under noeviction", nothing, 1, 2, 300ms, 700ms, 0, 0, false},

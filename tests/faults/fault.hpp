@@ -16,6 +16,9 @@ using std::chrono::milliseconds;
 inline constexpr std::size_t node_count = 5;
 inline constexpr std::size_t worker_count = 4;
 
+/// The most that may fail while the others are a majority.
+inline constexpr std::size_t minority = (node_count - 1) / 2;
+
 /// How the servers keep their data: node 0 and node 4 do not.
 enum class persistence : std::uint8_t { none, rdb, aof_everysec, aof_always };
 

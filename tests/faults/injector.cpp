@@ -111,9 +111,11 @@ void injector::heal(fault const& what)
     case cut:
     case debug_sleep:
     case client_kill:
-    case flush_all:
     case delete_lock:
     case script_flush: return;  // over by itself
+    case flush_all:
+        if (what.nodes.size() > minority) servers_.begin_anew();
+        return;
     }
 }
 

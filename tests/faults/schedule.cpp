@@ -10,8 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t minority = (node_count - 1) / 2;
-
 // Two faults that would undo each other.
 bool meet(fault const& a, fault const& b)
 {
