@@ -1,6 +1,6 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench clean
+.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench faults soak clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
@@ -14,6 +14,8 @@ help:
 	@echo 'make fuzz SECONDS=60    each fuzzer for so long; a finding fails, and its input is kept'
 	@echo 'make model      model-check the token protocol'
 	@echo 'make bench      what waiting costs: figures and pictures in build/bench (about 10 minutes on an idle machine)'
+	@echo 'make faults DURATION=120s    real servers and everything that goes wrong with them; SEED=1 SERVER=valkey-server'
+	@echo 'make soak SOAK=600s          the same under AddressSanitizer: nothing may grow'
 	@echo 'make clean  remove build/'
 
 setup:
@@ -61,6 +63,19 @@ bench: setup
 	@tests/interop/setup.sh
 	@cmake --workflow --preset bench
 	@benchmarks/run.sh build/release/benchmarks/waiting build/bench
+
+DURATION ?= 120s
+SOAK ?= 600s
+SERVER ?= redis-server
+faults: setup
+	@cmake/setup.sh iproute2 $(filter valkey,$(SERVER:-server=))
+	@cmake --workflow --preset faults
+	@PATH="$(CURDIR)/build/deps/valkey/usr/bin:$$PATH" build/release/tests/faults/faults run --server $(SERVER) --duration $(DURATION) $(if $(SEED),--seed $(SEED))
+
+soak: setup
+	@cmake/setup.sh iproute2 $(filter valkey,$(SERVER:-server=))
+	@cmake --workflow --preset soak
+	@PATH="$(CURDIR)/build/deps/valkey/usr/bin:$$PATH" ASAN_OPTIONS=quarantine_size_mb=16 build/asan/tests/faults/faults run --server $(SERVER) --duration $(SOAK) $(if $(SEED),--seed $(SEED))
 
 clean:
 	rm -rf build

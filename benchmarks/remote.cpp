@@ -1,11 +1,11 @@
 // How long it takes from a release (or the end of a dead holder's ttl) to the acquisition by a waiter of another client.
-#include "delay_proxy.hpp"
 #include "measurements.hpp"
 #include "support.hpp"
 
 #include "../tests/interop/node_redlock.hpp"
 #include "support/peer_process.hpp"
 #include "support/resp_client.hpp"
+#include "support/tcp_proxy.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -106,10 +106,12 @@ public:
     explicit rounds(remote_choices const& chosen)
         : chosen_{chosen},
           servers_{chosen.nodes},
-          proxy_{servers_.ports(), std::chrono::nanoseconds{static_cast<std::int64_t>(chosen.rtt_ms * 0.5e6)}},
+          proxy_{servers_.ports()},
           at_{chosen.rtt_ms > 0 ? proxy_.ports() : servers_.ports()},
           nodes_{io_.get_executor(), fresh_nodes(at_)}
     {
+        std::chrono::nanoseconds const each_way{static_cast<std::int64_t>(chosen.rtt_ms * 0.5e6)};
+        proxy_.set_all({.to_server = {.delay = each_way}, .to_client = {.delay = each_way}});
         nodes_.run(asio::detached);
     }
 
@@ -266,7 +268,7 @@ private:
     remote_choices const& chosen_;
     redlock::testing::temporary_folder folder_;
     fleet servers_;
-    delay_proxy proxy_;
+    redlock::testing::tcp_proxy proxy_;
     ports at_;
     asio::io_context io_{1};
     redlock::client nodes_;

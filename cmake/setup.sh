@@ -3,7 +3,8 @@
 # the first release whose Boost.Redis has what the library uses. Debian 12 has 1.81 only, so there Debian 13's header
 # package is fetched from the machine's own Debian mirror and unpacked under the build tree; no system file changes.
 #
-#   cmake/setup.sh [PACKAGE...]    PACKAGE: what one make target needs besides
+#   cmake/setup.sh [PACKAGE...]    PACKAGE: what one make target needs besides; valkey: a valkey-server, which Debian 12 has among
+#                                  its backports, is unpacked in the same way unless the system has one
 #
 # Unpacked packages go to build/deps. A second call finds the stamp of the first and does nothing.
 set -eu
@@ -12,8 +13,10 @@ deps=build/deps
 besides=$*
 boost_package=libboost1.88-dev
 boost_suite=trixie
+valkey_suite=bookworm-backports
+valkey=$deps/valkey/usr/bin/valkey-server
 packages='g++ make cmake ninja-build ccache ca-certificates libssl-dev nlohmann-json3-dev libcli11-dev libmimalloc-dev redis-server'
-packages="$packages${besides:+ $besides}"
+for package in $besides; do [ "$package" = valkey ] || packages="$packages $package"; done
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -21,6 +24,7 @@ fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 # The stamp names what was set up, so that a change of this list is noticed.
 stamp=$deps/stamp$(printf '%s' "${besides:+-$besides}" | tr ' ' '-')
 wanted="$packages $boost_package"
+case " $besides " in *' valkey '*) with_valkey=yes ;; *) with_valkey= ;; esac
 if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then exit 0; fi
 
 check_system() {
@@ -66,7 +70,11 @@ system_boost_version() {
 }
 
 # apt with private lists, cache and sources: the machine's own mirror, with the suite's name replaced.
-fetch_boost() {
+#
+#   fetch SUITE FOLDER PACKAGE...    unpacks them there
+fetch() {
+    suite=$1 folder=$2
+    shift 2
     home=$(mkdir -p "$deps/apt" && cd "$deps/apt" && pwd)
     mkdir -p "$home/lists/partial" "$home/archives/partial"
     codename=$( . /etc/os-release; echo "${VERSION_CODENAME:-}" )
@@ -76,24 +84,34 @@ fetch_boost() {
         as_root apt-get update -qq
         site=$(apt-get indextargets --format '$(RELEASE) $(SITE)' | awk -v release="$codename" '$1 == release { print $2; exit }')
     fi
-    [ -n "$site" ] || fail "no Debian mirror for $codename in this machine's apt sources; $boost_package is fetched from there"
+    [ -n "$site" ] || fail "no Debian mirror for $codename in this machine's apt sources; $* would be fetched from there"
     keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     [ -f $keyring ] || fail "$keyring is missing: install debian-archive-keyring"
-    echo "deb [signed-by=$keyring] $site $boost_suite main" > "$home/sources.list"
+    echo "deb [signed-by=$keyring] $site $suite main" > "$home/sources.list"
     private_apt() {
         apt-get -qq -o Dir::Etc::SourceList="$home/sources.list" -o Dir::Etc::SourceParts=/dev/null \
             -o Dir::State::Lists="$home/lists" -o Dir::Cache="$home" -o Dir::Cache::Archives="$home/archives" \
             -o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none -o Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false "$@"
     }
-    say "fetching $boost_package from Debian's $boost_suite suite"
-    private_apt update || fail "the $boost_suite suite could not be read from this machine's Debian mirror"
-    ( cd "$home/archives" && rm -f ./libboost*.deb && private_apt download "$boost_package" ) ||
-        fail "$boost_package could not be downloaded from this machine's Debian mirror"
-    rm -rf "$deps/boost"
-    mkdir -p "$deps/boost"
-    dpkg-deb -x "$home"/archives/libboost*.deb "$deps/boost"
-    [ -f "$deps/boost/usr/include/boost/redis/connection.hpp" ] || fail "$boost_package holds no Boost.Redis"
+    say "fetching $* from Debian's $suite suite"
+    private_apt update || fail "the $suite suite could not be read from this machine's Debian mirror"
+    ( cd "$home/archives" && rm -f ./*.deb && private_apt download "$@" ) ||
+        fail "$* could not be downloaded from this machine's Debian mirror"
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    for archive in "$home"/archives/*.deb; do dpkg-deb -x "$archive" "$folder"; done
     rm -rf "$home"
+}
+
+fetch_boost() {
+    fetch $boost_suite "$deps/boost" $boost_package
+    [ -f "$deps/boost/usr/include/boost/redis/connection.hpp" ] || fail "$boost_package holds no Boost.Redis"
+}
+
+# Its libraries are those of redis-server, which is installed.
+fetch_valkey() {
+    fetch $valkey_suite "$deps/valkey" valkey-server valkey-tools
+    "$valkey" --version >/dev/null || fail "the valkey-server of $valkey_suite does not run on this system"
 }
 
 check_system
@@ -105,6 +123,7 @@ elif [ "$(system_boost_version)" -ge 108800 ]; then
 else
     fetch_boost
 fi
+[ -z "$with_valkey" ] || [ -x "$valkey" ] || command -v valkey-server >/dev/null 2>&1 || fetch_valkey
 mkdir -p "$deps"
 echo "$wanted" > "$stamp"
 say "done"

@@ -104,25 +104,39 @@ child_process::~child_process()
 
 bool child_process::running() noexcept
 {
-    if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
+    int status = 0;
+    if (pid_ > 0 && ::waitpid(pid_, &status, WNOHANG) == pid_) ended(status);
     return pid_ > 0;
+}
+
+void child_process::ended(int status) noexcept
+{
+    pid_ = -1;
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 void child_process::kill() noexcept
 {
     if (!running()) return;
     ::kill(pid_, SIGKILL);  // ends stopped processes too
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
-    pid_ = -1;
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {}
+    ended(status);
+}
+
+std::optional<int> child_process::wait(std::chrono::milliseconds patience) noexcept
+{
+    constexpr int pause_ms = 2;
+    auto const deadline = std::chrono::steady_clock::now() + patience;
+    while (running() && std::chrono::steady_clock::now() < deadline) ::poll(nullptr, 0, pause_ms);
+    return exit_code_;
 }
 
 void child_process::end(int signal, std::chrono::milliseconds patience) noexcept
 {
-    constexpr int pause_ms = 2;
     if (!running()) return;
     ::kill(pid_, signal);
-    auto const deadline = std::chrono::steady_clock::now() + patience;
-    while (running() && std::chrono::steady_clock::now() < deadline) ::poll(nullptr, 0, pause_ms);
+    wait(patience);
     kill();
 }
 
@@ -148,7 +162,7 @@ void child_process::send_and_wait(int signal, int options)
     int status = 0;
     while (::waitpid(pid_, &status, options) < 0 && errno == EINTR) {}
     if (WIFSTOPPED(status) || WIFCONTINUED(status)) return;
-    pid_ = -1;
+    ended(status);
     throw std::runtime_error{"the process has ended"};
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,12 @@ public:
     /// Whether it has not ended. Stopped processes run in this sense.
     bool running() noexcept;
 
+    /// How it ended: its exit code, or 128 and the number of the signal that ended it. None while it runs.
+    std::optional<int> exit_code() const noexcept { return exit_code_; }
+
+    /// Waits so long for the end.
+    std::optional<int> wait(std::chrono::milliseconds patience) noexcept;
+
     /// SIGKILL, and waits for the end. Nothing happens when it has ended already.
     void kill() noexcept;
 
@@ -59,9 +66,11 @@ public:
 
 private:
     void send_and_wait(int signal, int options);
+    void ended(int status) noexcept;
 
     pid_t pid_;
     pid_t owner_;
+    std::optional<int> exit_code_;
     bool stopped_{false};
 };
 

@@ -106,7 +106,13 @@ redis_server::outcome redis_server::launch()
     arguments.insert(arguments.end(), options_.arguments.begin(), options_.arguments.end());
 
     auto const log_size = std::filesystem::exists(log_file()) ? std::filesystem::file_size(log_file()) : 0;
-    process_.emplace(program_, arguments, log_file());
+    auto program = program_;
+    if (!options_.under.empty()) {
+        arguments.insert(arguments.begin(), program_.string());
+        arguments.insert(arguments.begin(), options_.under.begin() + 1, options_.under.end());
+        program = options_.under.front();
+    }
+    process_.emplace(program, arguments, log_file());
     auto const deadline = std::chrono::steady_clock::now() + options_.start_timeout;
     while (std::chrono::steady_clock::now() < deadline) {
         if (answers()) return outcome::answers;

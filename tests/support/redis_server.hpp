@@ -20,6 +20,7 @@ namespace redlock::testing {
 
 struct redis_server_options {
     std::string binary{"redis-server"};       ///< A name in PATH, or a path. `valkey-server` works as well.
+    std::vector<std::string> under{};         ///< What executes it: {"/usr/bin/env", "LD_PRELOAD=/a/library.so"}.
     std::vector<std::string> arguments{};     ///< Put behind our own, so they win: {"--maxmemory", "1mb"}.
     std::string requirepass{};                ///< The password of user "default"; empty: none is wanted.
     bool ipv6{false};                         ///< Listens on ::1 instead of 127.0.0.1.
@@ -48,6 +49,9 @@ public:
 
     /// -1 after `kill()`.
     pid_t pid() const noexcept { return process_ ? process_->pid() : -1; }
+
+    /// Whether it has not ended, by itself or otherwise.
+    bool running() noexcept { return process_ && process_->running(); }
     std::filesystem::path const& folder() const noexcept { return folder_.path(); }
 
     /// SIGKILL; returns when it is gone. The port and the folder stay ours.

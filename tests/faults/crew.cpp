@@ -1,0 +1,136 @@
+#include "crew.hpp"
+
+#include "timing.hpp"
+
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include <poll.h>
+
+namespace redlock::faults {
+namespace {
+
+std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
+bool eventually(std::function<bool()> const& condition)
+{
+    auto const deadline = std::chrono::steady_clock::now() + patience;
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > deadline) return false;
+        ::poll(nullptr, 0, 5);
+    }
+    return true;
+}
+
+std::string text_of(std::filesystem::path const& file)
+{
+    std::ifstream in{file};
+    return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+}  // namespace
+
+crew::crew(std::filesystem::path folder, std::vector<std::uint16_t> node_ports, std::uint64_t seed, packet_wire* wire,
+           bool misconfigured)
+    : folder_{std::move(folder)}, node_ports_{std::move(node_ports)}, seed_{seed}, wire_{wire}, misconfigured_{misconfigured}
+{
+    auto const port = folder_ / "register.port";
+    register_.emplace(this_program(),
+                      std::vector<std::string>{"register", "--address", wire_ != nullptr ? "0.0.0.0" : "127.0.0.1", "--port-file", port,
+                                               "--log", folder_ / "register.jsonl"},
+                      folder_ / "register.err");
+    if (!eventually([&] { return std::filesystem::exists(port); }))
+        throw std::runtime_error{"the register did not start: " + text_of(folder_ / "register.err")};
+    std::ifstream{port} >> register_port_;
+    std::filesystem::remove(port);
+}
+
+void crew::start()
+{
+    for (std::size_t i = 0; i < worker_count; ++i) launch(i, true);
+    auto const at_work = [&] {
+        for (auto const& w : workers_)
+            if (text_of(w.lives.back().log).find("\"held\"") == std::string::npos) return false;
+        return true;
+    };
+    if (eventually(at_work)) return;
+    std::string words = "not all workers got a lock";
+    for (std::size_t i = 0; i < worker_count; ++i) words += last_words(i);
+    throw std::runtime_error{words};
+}
+
+void crew::launch(std::size_t worker, bool fresh)
+{
+    auto& w = workers_[worker];
+    auto const name = "w" + std::to_string(worker) + "." + std::to_string(w.lives.size());
+    auto const log = folder_ / (name + ".jsonl");
+    std::vector<std::string> words;
+    if (far(worker)) words = wire_->under();
+    words.insert(words.end(), {this_program().string(), "worker", "--name", name, "--log", log.string(), "--seed",
+                               std::to_string(seed_ * worker_count + worker + w.lives.size()), "--register-port", std::to_string(register_port_),
+                               "--register-host", far(worker) ? packet_wire::address_of_others() : "127.0.0.1"});
+    for (std::size_t i = 0; i < node_count; ++i) {
+        if (misconfigured_ && (worker % 2 == 0) != (i < 2)) continue;
+        words.insert(words.end(), {"--node", "redis://" + (far(worker) ? packet_wire::address_of_node(i) : "127.0.0.1") + ":" +
+                                                 std::to_string(node_ports_[i])});
+    }
+    if (fresh) words.emplace_back("--fresh");
+    w.lives.push_back({log, {}});
+    w.process.emplace(words.front(), std::vector<std::string>{words.begin() + 1, words.end()}, folder_ / ("w" + std::to_string(worker) + ".err"));
+}
+
+void crew::kill(std::size_t worker)
+{
+    auto& w = workers_[worker];
+    if (!w.process->running()) throw std::runtime_error{"a worker has crashed:" + last_words(worker)};
+    w.process->kill();
+    w.lives.back().killed = boot_clock::now();
+}
+
+std::string crew::last_words(std::size_t worker) const
+{
+    return "\nw" + std::to_string(worker) + ": " + text_of(folder_ / ("w" + std::to_string(worker) + ".err"));
+}
+
+std::vector<std::string> crew::crashed()
+{
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < worker_count; ++i)
+        if (!workers_[i].process->running() && !workers_[i].lives.back().killed) all.push_back("a worker has crashed:" + last_words(i));
+    if (!register_->running()) all.push_back("the register has crashed: " + text_of(folder_ / "register.err"));
+    return all;
+}
+
+std::vector<std::string> crew::finish()
+{
+    std::vector<std::string> wrong;
+    for (auto& w : workers_) ::kill(w.process->pid(), SIGTERM);
+    for (std::size_t i = 0; i < worker_count; ++i) {
+        auto const code = workers_[i].process->wait(patience);
+        if (code != 0)
+            wrong.push_back((code ? "a worker ended with " + std::to_string(*code) : "a worker does not end") + ":" + last_words(i));
+    }
+    register_->end(SIGTERM, patience);
+    if (register_->exit_code() != 0) wrong.push_back("the register has crashed: " + text_of(folder_ / "register.err"));
+    return wrong;
+}
+
+history crew::read() const
+{
+    history all;
+    for (auto const& w : workers_) {
+        for (auto const& one : w.lives) {
+            auto record = read_worker(one.log);
+            record.killed = one.killed;
+            all.workers.push_back(std::move(record));
+        }
+    }
+    all.writes = read_register(folder_ / "register.jsonl");
+    return all;
+}
+
+}  // namespace redlock::faults

@@ -1,0 +1,264 @@
+#include "runner.hpp"
+
+#include "checker.hpp"
+#include "crew.hpp"
+#include "fleet.hpp"
+#include "injector.hpp"
+#include "packet_wire.hpp"
+#include "schedule.hpp"
+#include "table.hpp"
+#include "timing.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iomanip>
+#include <iostream>
+#include <optional>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include <poll.h>
+
+namespace redlock::faults {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A drain lasts for max_ttl, and then two rounds of questions have to be answered; sanitizers and other work take their time.
+constexpr auto admission_patience = 5 * max_ttl;
+// A key that was set while its server's clock was ahead stays for so long when the clock is right again.
+constexpr auto keys_patience = 10s;
+
+volatile std::sig_atomic_t interrupted = 0;
+
+class run {
+public:
+    explicit run(run_options const& options)
+        : options_{options},
+          folder_{std::filesystem::absolute(options.folder) / std::to_string(options.seed)},
+          kinds_{chosen_kinds()},
+          schedule_{options.seed, kinds_}
+    {
+        std::filesystem::remove_all(folder_);
+        std::filesystem::create_directories(folder_);
+        if (options.no_namespace.empty()) wire_.emplace(options.seed);
+        servers_.emplace(options.server, wire_ ? "0.0.0.0" : "127.0.0.1");
+        workers_.emplace(folder_, servers_->proxy().ports(), options.seed, wire_ ? &*wire_ : nullptr, options.misconfigured);
+        injector_.emplace(*servers_, *workers_, wire_ ? &*wire_ : nullptr);
+    }
+
+    int pass()
+    {
+        std::cout << servers_->version() << ", seed " << options_.seed << ", " << options_.duration.count() / 1'000 << " s\n";
+        if (!wire_) std::cout << "skipped: packet loss, packet delay, partition, as no network namespace can be had: " << options_.no_namespace << '\n';
+        workers_->start();
+        start_ = boot_clock::now();
+        // A slow machine may take longer until each fault was there.
+        for (std::size_t phases = 0;; ++phases) {
+            auto const enough = phases < kinds_.size() ? 2 * options_.duration : options_.duration;
+            if (boot_clock::now() - start_ >= enough) break;
+            go_through(schedule_.next());
+            for (auto& words : workers_->crashed()) throw std::runtime_error{words};
+        }
+        wrong_ = workers_->finish();
+        auto const left = keys_left();
+        return report(left);
+    }
+
+private:
+    std::vector<fault_kind> chosen_kinds() const
+    {
+        std::vector<fault_kind> kinds;
+        for (auto const kind : all_fault_kinds()) {
+            auto const& t = traits(kind);
+            bool const chosen = options_.only.empty() || std::ranges::find(options_.only, t.name) != options_.only.end();
+            if (chosen && (options_.no_namespace.empty() || !t.needs_namespace)) kinds.push_back(kind);
+        }
+        return kinds;
+    }
+
+    void go_through(phase const& next)
+    {
+        std::vector<fault_record> records;
+        for (auto const& what : next.faults) {
+            say(what);
+            records.push_back({what, boot_clock::now(), {}, {}});
+            injector_->inject(what);
+        }
+        std::ranges::sort(records, {}, [](fault_record const& r) { return r.injected + r.what.length; });
+        for (auto& record : records) {
+            sleep_until(record.injected + record.what.length);
+            injector_->heal(record.what);
+            record.healed = boot_clock::now();
+        }
+        await_admissions();
+        sleep_until(boot_clock::now() + next.settle);
+        for (auto& record : records) {
+            record.settled = boot_clock::now();
+            faults_.push_back(record);
+        }
+    }
+
+    // Nodes that forgot may vote again by themselves, unless they are so many that nobody knows what was lost.
+    void await_admissions()
+    {
+        constexpr std::size_t too_many = (node_count + 1) / 2;
+        auto const deadline = boot_clock::now() + patience;
+        auto act_at = boot_clock::now() + admission_patience;
+        for (;;) {
+            std::size_t out = 0;
+            for (std::size_t node = 0; node < node_count; ++node) out += servers_->admitted(node) ? 0 : 1;
+            if (out == 0) return;
+            auto const now = boot_clock::now();
+            if (now > deadline) throw std::runtime_error{"nodes are not admitted again"};
+            if (now > act_at && out >= too_many) {
+                std::cout << stamp() << "an operator begins anew: too many nodes lost their memory at once\n";
+                servers_->begin_anew();
+                ++operators_;
+                act_at = now + admission_patience;
+            }
+            sleep_until(now + 10ms);
+        }
+    }
+
+    std::size_t keys_left()
+    {
+        auto const deadline = boot_clock::now() + keys_patience;
+        for (;;) {
+            std::size_t left = 0;
+            for (std::size_t node = 0; node < node_count; ++node) left += servers_->locks(node).size();
+            if (left == 0 || boot_clock::now() > deadline) return left;
+            sleep_until(boot_clock::now() + 20ms);
+        }
+    }
+
+    int report(std::size_t keys)
+    {
+        auto what = workers_->read();
+        what.faults = std::move(faults_);
+        auto const found = judge(what);
+        auto const kinds = figures_by_kind(what, found);
+        auto const all = figures_of_all(what, found);
+
+        std::cout << '\n' << servers_->version() << ", seed " << options_.seed << ", " << options_.duration.count() / 1'000 << " s\n";
+        print_table(std::cout, kinds_, kinds, all);
+        print_writes(what);
+        print_failures(what);
+        print_counters(what);
+        print_usage(std::cout, what);
+        std::cout << "keys left behind: " << keys << "; an operator was needed " << operators_ << " times more\n";
+        for (auto const& f : found.violations) wrong_.push_back("violation at " + seconds(f.at) + ": " + f.text);
+        for (auto const& f : found.overlaps) wrong_.push_back("overlap at " + seconds(f.at) + ": " + f.text);
+        if (keys > 0) wrong_.push_back(std::to_string(keys) + " keys were left behind");
+        if (all.acquired == 0) wrong_.push_back("nobody acquired anything");
+        for (auto const kind : kinds_)
+            if (kinds[static_cast<std::size_t>(kind)].times == 0) wrong_.push_back("never happened: " + std::string{traits(kind).name});
+        for (auto const& worker : what.workers)
+            if (!worker.finished && !worker.killed) wrong_.push_back(worker.name + " did not finish");
+        for (auto& grown : growth(what)) wrong_.push_back(std::move(grown));
+        constexpr std::size_t lines_max = 50;
+        for (std::size_t i = 0; i < std::min(lines_max, wrong_.size()); ++i) std::cout << "FAILED: " << wrong_[i] << '\n';
+        if (wrong_.size() > lines_max) std::cout << "FAILED: and " << wrong_.size() - lines_max << " more of these\n";
+        return wrong_.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+
+    static void print_writes(history const& what)
+    {
+        std::map<std::string, std::size_t> answers;
+        for (auto const& w : what.writes) ++answers[w.answer];
+        std::cout << "the register accepted " << answers["ok"] << " writes, and refused " << answers["stale"] << " as stale and "
+                  << answers["conflict"] << " as conflicts\n";
+    }
+
+    static void print_failures(history const& what)
+    {
+        std::map<std::string, std::uint64_t> all;
+        for (auto const& worker : what.workers)
+            for (auto const& [why, times] : worker.failures) all[why] += times;
+        for (auto const& [why, times] : all) std::cout << "operations that failed: " << times << " (" << why << ")\n";
+    }
+
+    // Of clients that lived until the end.
+    static void print_counters(history const& what)
+    {
+        std::map<std::string, std::uint64_t> all;
+        for (auto const& worker : what.workers)
+            for (auto const& [name, times] : worker.counters) all[name] += times;
+        std::cout << "the clients counted:";
+        char const* separator = " ";
+        for (auto const& [name, times] : all) std::cout << std::exchange(separator, ", ") << times << ' ' << name;
+        std::cout << '\n';
+    }
+
+    std::string seconds(moment at) const
+    {
+        std::ostringstream text;
+        text << std::fixed << std::setprecision(3) << std::chrono::duration<double>(at - start_).count() << " s";
+        return text.str();
+    }
+
+    std::string stamp() const
+    {
+        std::ostringstream text;
+        text << std::setw(11) << seconds(boot_clock::now()) << "  ";
+        return text.str();
+    }
+
+    void say(fault const& what) const
+    {
+        std::cout << stamp() << traits(what.kind).name;
+        if (!what.nodes.empty()) std::cout << ", node";
+        for (auto const node : what.nodes) std::cout << ' ' << node + 1;
+        if (traits(what.kind).nodes_max == 0) std::cout << ", worker " << what.worker;
+        if (what.size != 0) std::cout << ", " << what.size;
+        std::cout << ", " << what.length.count() << " ms" << std::endl;
+    }
+
+    static void sleep_until(moment when)
+    {
+        while (boot_clock::now() < when) {
+            ::poll(nullptr, 0, static_cast<int>(std::chrono::ceil<milliseconds>(when - boot_clock::now()).count()));
+            if (interrupted != 0) throw std::runtime_error{"interrupted"};  // so that nothing is left behind
+        }
+    }
+
+    run_options const& options_;
+    std::filesystem::path folder_;
+    std::vector<fault_kind> kinds_;
+    schedule schedule_;
+    std::optional<packet_wire> wire_;
+    std::optional<fleet> servers_;
+    std::optional<crew> workers_;
+    std::optional<injector> injector_;
+    moment start_;
+    std::vector<fault_record> faults_;
+    std::vector<std::string> wrong_;
+    std::size_t operators_{0};
+};
+
+}  // namespace
+
+int run_faults(run_options const& options)
+{
+    auto const folder = options.folder / std::to_string(options.seed);
+    int outcome = EXIT_FAILURE;
+    for (int const signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, [](int) { interrupted = 1; });
+    try {
+        run one{options};
+        outcome = one.pass();
+    } catch (std::exception const& error) {
+        std::cout << "FAILED: " << error.what() << '\n';
+    }
+    if (outcome == EXIT_SUCCESS && !options.keep)
+        std::filesystem::remove_all(folder);
+    else
+        std::cout << "the logs are in " << folder.string() << '\n';
+    std::cout << (outcome == EXIT_SUCCESS ? "passed" : "FAILED") << ", seed " << options.seed << '\n';
+    return outcome;
+}
+
+}  // namespace redlock::faults
