@@ -74,7 +74,8 @@ void diary::sample(redlock::client_status const& status)
 
 void diary::end(redlock::client_counters const& counted)
 {
-    json const counters{{"handed over", counted.handed_over},
+    json const counters{{"clocks noticed that were set", counted.clock_steps},
+                        {"handed over", counted.handed_over},
                         {"confirmations", counted.confirmations},
                         {"extensions unknown", counted.extensions_unknown},
                         {"extensions lost", counted.extensions_lost},

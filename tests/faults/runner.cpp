@@ -148,7 +148,8 @@ private:
         print_table(std::cout, kinds_, kinds, all);
         print_writes(what);
         print_failures(what);
-        print_counters(what);
+        auto const counters = counters_of(what);
+        print_counters(counters);
         print_usage(std::cout, what);
         std::cout << "keys left behind: " << keys << "; an operator was needed " << operators_ << " times more\n";
         for (auto const& f : found.violations) wrong_.push_back("violation at " + seconds(f.at) + ": " + f.text);
@@ -157,6 +158,10 @@ private:
         if (all.acquired == 0) wrong_.push_back("nobody acquired anything");
         for (auto const kind : kinds_)
             if (kinds[static_cast<std::size_t>(kind)].times == 0) wrong_.push_back("never happened: " + std::string{traits(kind).name});
+        auto const stepped = [&](fault_kind kind) { return kinds[static_cast<std::size_t>(kind)].times > 0; };
+        auto const noticed = counters.find("clocks noticed that were set");
+        if ((stepped(fault_kind::clock_forward) || stepped(fault_kind::clock_backward)) && (noticed == counters.end() || noticed->second == 0))
+            wrong_.push_back("clocks were set, and no client noticed");
         for (auto const& worker : what.workers)
             if (!worker.finished && !worker.killed) wrong_.push_back(worker.name + " did not finish");
         for (auto& grown : growth(what)) wrong_.push_back(std::move(grown));
@@ -183,11 +188,16 @@ private:
     }
 
     // Of clients that lived until the end.
-    static void print_counters(history const& what)
+    static std::map<std::string, std::uint64_t> counters_of(history const& what)
     {
         std::map<std::string, std::uint64_t> all;
         for (auto const& worker : what.workers)
             for (auto const& [name, times] : worker.counters) all[name] += times;
+        return all;
+    }
+
+    static void print_counters(std::map<std::string, std::uint64_t> const& all)
+    {
         std::cout << "the clients counted:";
         char const* separator = " ";
         for (auto const& [name, times] : all) std::cout << std::exchange(separator, ", ") << times << ' ' << name;
