@@ -27,6 +27,7 @@ demo: setup
 
 test: setup
 	@cmake/setup.sh postgresql libpq-dev
+	@cmake/setup.sh valkey || echo 'test: no valkey-server, so that the tests of WAITAOF are skipped'
 	@tests/interop/setup.sh
 	@cmake --workflow --preset debug
 
