@@ -22,6 +22,7 @@
 #include <utility>
 
 #include <poll.h>
+#include <unistd.h>
 
 namespace redlock::faults {
 namespace {
@@ -35,11 +36,17 @@ constexpr auto keys_patience = 10s;
 
 volatile std::sig_atomic_t interrupted = 0;
 
+// Of this run alone: several may go on at the same time.
+std::filesystem::path folder_of(run_options const& options)
+{
+    return options.folder / (std::to_string(options.seed) + '-' + std::to_string(::getpid()));
+}
+
 class run {
 public:
     explicit run(run_options const& options)
         : options_{options},
-          folder_{std::filesystem::absolute(options.folder) / std::to_string(options.seed)},
+          folder_{std::filesystem::absolute(folder_of(options))},
           kinds_{chosen_kinds()},
           schedule_{options.seed, kinds_}
     {
@@ -254,7 +261,7 @@ private:
 
 int run_faults(run_options const& options)
 {
-    auto const folder = options.folder / std::to_string(options.seed);
+    auto const folder = folder_of(options);
     int outcome = EXIT_FAILURE;
     for (int const signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, [](int) { interrupted = 1; });
     try {
