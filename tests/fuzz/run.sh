@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every fuzzer for so long, two at a time, and says what each did. Fails on any finding, names its input, and how to repeat it.
+# Runs every fuzzer for so long, four at a time, and says what each did. Fails on any finding, names its input, and how to repeat it.
 #
 #   tests/fuzz/run.sh PROGRAMS SECONDS [NAME...]     PROGRAMS: the folder of the fuzzers; NAME: only these
 #
@@ -44,5 +44,5 @@ if [ "${REDLOCK_FUZZ_ONE:-}" ]; then
 else
     printf '%-10s %11s %8s %9s %7s\n' fuzzer executions edges features inputs
     export REDLOCK_FUZZ_ONE=1
-    printf '%s\n' "$@" | xargs -n 1 -P 2 "$0" "$programs" "$seconds"
+    printf '%s\n' "$@" | xargs -n 1 -P 4 "$0" "$programs" "$seconds"
 fi

@@ -29,7 +29,7 @@ while IFS="$tab" read -r name what; do
     fi
 done < "$built/mutants/mutants.txt"
 
-if ! "$built/simulate" --seeds "$seeds" --no-counters; then
+if ! "$built/simulate" --seeds 10000 --no-counters; then
     echo 'gate: the unbroken library fails: the verdicts above mean nothing' >&2
     exit 1
 fi
