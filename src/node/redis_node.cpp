@@ -32,7 +32,7 @@ connection_settings while_waiting(connection_settings settings, durability const
 
 // It has two connections where granted votes have to be durable: one of them waits for that, and the other one never does. They are
 // made and lost together, as a node that can only do half of it is of no use.
-class redis_node::impl : public connection_owner, public std::enable_shared_from_this<impl> {
+class redis_node::impl final : public connection_owner, public std::enable_shared_from_this<impl> {
 public:
     impl(asio::strand<asio::any_io_executor> strand, node_address const& address, config const& settings)
         : strand_{std::move(strand)},

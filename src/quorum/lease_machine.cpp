@@ -15,6 +15,7 @@ constexpr duration retry_min = std::chrono::milliseconds{1};
 // Until a missing key is set again, at first; late answers may make it unnecessary.
 constexpr int replant_fraction = 32;  // of the interval between extensions
 constexpr duration replant_min = std::chrono::milliseconds{5};
+constexpr duration replant_max = std::chrono::hours{1};  // at the latest, with the next extension: this only bounds the number
 
 }  // namespace
 
@@ -51,7 +52,7 @@ lease_duty lease_machine::duty(time_point now, duration early) const noexcept
 void lease_machine::want_replant(time_point now) noexcept
 {
     replant_at_ = now + replant_delay_;
-    replant_delay_ *= 2;
+    replant_delay_ = std::min<duration>(2 * replant_delay_, replant_max);
 }
 
 void lease_machine::on_step(std::size_t node, duration by, time_point now) noexcept

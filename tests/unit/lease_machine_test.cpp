@@ -221,6 +221,20 @@ BOOST_AUTO_TEST_CASE(max_hold_may_end_before_the_first_extension)
     BOOST_TEST(lease.duty(start + 1'002ms) == lease_duty::stop_max_hold);
 }
 
+// A node that answers every extension with an error, and whose vote counts again and again.
+BOOST_AUTO_TEST_CASE(what_is_wanted_for_minutes_does_not_come_more_often_in_the_end)
+{
+    auto lease = acquired_lease();
+    auto now = start;
+    for (int i = 0; i < 200; ++i) {
+        lease.want_replant(now);
+        BOOST_TEST((lease.due() > now));
+        if (i > 20) BOOST_TEST((lease.duty(now + 1s) == lease_duty::none), "wanted " << i + 1 << " times");
+        now += 3s;
+        renew_all(lease, now);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::quorum
