@@ -10,6 +10,8 @@
 //   admissions    which nodes may vote with tokens
 //   floors        what new tokens should at least be
 //   rounds        one request to all nodes, shared by the operations of a loop turn
+//   node_clock    whether a node's wall clock was set, and what it may not do for a while then
+//   in_seconds    durations in sentences
 //   alarms        everything that waits for a moment
 //   basic_core    the engine with a clock: the watchdog coroutine that sleeps until the next alarm
 #ifndef REDLOCK_CORE_ENVIRONMENT_HPP
