@@ -31,7 +31,7 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config c
         nodes.push_back(std::make_unique<detail::redis_node>(strand, address, configuration));
     detail::engine_settings settings;
     settings.node_queue_max = configuration.node_queue_max;
-    settings.fresh_value = detail::random_value;
+    settings.fresh_value = [source = std::make_shared<detail::random_values>()] { return source->next(); };
     settings.jitter_seed = std::random_device{}();
     settings.wall_clock = wall_clock;
     settings.max_ttl = configuration.max_ttl;

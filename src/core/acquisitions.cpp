@@ -78,7 +78,7 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what)
     line* const there = lines_.find(*what->request_.what);
     if (there && there->here() && nest(*what, *there, now)) return;
     if (what->is_impatient()) return try_now(*what, now);
-    line& in = lines_.of(what->request_.what, now);
+    line& in = there ? *there : lines_.make(what->request_.what, now);
     watch_for_self_wait(*what, in);
     in.join(what, now);
 }
@@ -157,15 +157,16 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     auto const& options = what.request_.options;
     tokens_wanted const tokens = what.tokens();
     quorum::turn_limits const limits{options.max_handoffs, options.max_local_hold};
-    auto const h = std::make_shared<hold>(what.core_, what.request_.what, env_.fresh_value(), what.timing_, tokens, limits);
+    auto const h = make_recycled<hold>(what.core_, what.request_.what, env_.fresh_value(), what.timing_, tokens, limits);
     h->refreshed = now;
     env_.to_nodes->ttl_in_use(what.timing_.key_ttl);
-    auto const a = std::make_shared<attempt>(*this, what, h, now);
+    auto const a = make_recycled<attempt>(*this, what, h, now);
     h->may_live_until(now + 2 * what.timing_.key_ttl);  // it may wait in a node's queue for as long as it would be valid
     what.current_ = a;
     env_.set_alarm(*a, a->machine_.times_out());
     command c = h->request(verb::acquire);
     if (tokens.fenced) c.token = env_.tokens.next();
+    h->asked_in = env_.to_nodes->next_round();
     env_.to_nodes->add({c, a});
 }
 
@@ -182,7 +183,7 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
         what.current_.reset();
         h->own(*a.machine_.token());
         leases_.adopt(h, a.machine_, now);
-        lines_.of(h->what, now).won(*h, now);
+        (what.line_ ? *what.line_ : lines_.of(h->what, now)).won(*h, now);
         return give(what, *h);
     }
     if (outcome == acquire_outcome::contended) ++env_.count.contended;

@@ -66,9 +66,9 @@ private:
     std::shared_ptr<attempt> current_;
     bool stop_when_idle_{false};  // a total cancellation came while an attempt was under way, or any before the start
     bool started_waiting_{false};
-    std::list<std::shared_ptr<acquisition>>::iterator place_;
+    recycled_list<std::shared_ptr<acquisition>>::iterator place_;
     line* line_{nullptr};  // while it is in one
-    std::list<std::shared_ptr<acquisition>>::iterator place_in_line_;
+    recycled_list<std::shared_ptr<acquisition>>::iterator place_in_line_;
     bool done_{false};
 };
 
@@ -117,7 +117,7 @@ private:
     environment& env_;
     leases& leases_;
     releases& releases_;
-    std::list<std::shared_ptr<acquisition>> waiting_;
+    recycled_list<std::shared_ptr<acquisition>> waiting_;
     lines lines_{env_, *this};
 };
 

@@ -6,47 +6,90 @@ namespace redlock::detail {
 
 void alarms::set(alarm& a, time_point at)
 {
-    if (!a.is_set()) {
-        heap_.push_back(&a);
-        a.place_ = heap_.size() - 1;
-    }
+    cancel(a);
     a.at_ = at;
-    rise(a.place_);
-    sink(a.place_);
+    if (!join_a_row(a)) {
+        heap_.push_back(&a);
+        a.where_ = alarm::in_heap;
+        a.place_ = heap_.size() - 1;
+        rise(a.place_);
+    }
+    ++size_;
+}
+
+// The row whose last alarm is the closest before it: the others stay free for earlier ones.
+bool alarms::join_a_row(alarm& a) noexcept
+{
+    row* best = nullptr;
+    for (row& each : rows_) {
+        if (each.back && each.back->at_ > a.at_) continue;
+        if (!best || (each.back && (!best->back || each.back->at_ > best->back->at_))) best = &each;
+    }
+    if (!best) return false;
+    a.where_ = static_cast<std::uint8_t>(best - rows_.data());
+    a.before_ = best->back;
+    a.behind_ = nullptr;
+    (best->back ? best->back->behind_ : best->front) = &a;
+    best->back = &a;
+    return true;
 }
 
 void alarms::cancel(alarm& a) noexcept
 {
     if (!a.is_set()) return;
+    a.where_ == alarm::in_heap ? leave_the_heap(a) : leave_its_row(a);
+    a.where_ = alarm::nowhere;
+    --size_;
+}
+
+void alarms::leave_its_row(alarm& a) noexcept
+{
+    row& from = rows_[a.where_];
+    (a.before_ ? a.before_->behind_ : from.front) = a.behind_;
+    (a.behind_ ? a.behind_->before_ : from.back) = a.before_;
+}
+
+void alarms::leave_the_heap(alarm& a) noexcept
+{
     std::size_t const place = a.place_;
     assert(place < heap_.size() && heap_[place] == &a);
     alarm* const last = heap_.back();
     heap_.pop_back();
-    a.place_ = alarm::none;
     if (last == &a) return;
     put(place, last);
     rise(place);
     sink(last->place_);
 }
 
-alarm* alarms::pop_due(time_point now) noexcept { return !empty() && next() <= now ? pop() : nullptr; }
+alarm* alarms::first() const noexcept
+{
+    alarm* found = heap_.empty() ? nullptr : heap_.front();
+    for (row const& each : rows_)
+        if (each.front && (!found || each.front->at_ < found->at_)) found = each.front;
+    return found;
+}
+
+alarm* alarms::take(alarm* a) noexcept
+{
+    cancel(*a);
+    return a;
+}
+
+alarm* alarms::pop_due(time_point now) noexcept
+{
+    alarm* const a = first();
+    return a && a->at_ <= now ? take(a) : nullptr;
+}
 
 alarm* alarms::pop_early(time_point now) noexcept
 {
-    return !empty() && heap_.front()->may_come_early(now) ? pop() : nullptr;
+    alarm* const a = first();
+    return a && a->may_come_early(now) ? take(a) : nullptr;
 }
 
 void alarms::clear() noexcept
 {
-    for (alarm* a : heap_) a->place_ = alarm::none;
-    heap_.clear();
-}
-
-alarm* alarms::pop() noexcept
-{
-    alarm* const first = heap_.front();
-    cancel(*first);
-    return first;
+    while (alarm* const a = first()) cancel(*a);
 }
 
 void alarms::put(std::size_t place, alarm* a) noexcept

@@ -1,12 +1,17 @@
-// Everything that waits for a moment, ordered by it: a binary heap whose entries know their place, so that an alarm is
-// moved or cancelled in O(log n). One timer serves them all (the watchdog coroutine in basic_core).
+// Everything that waits for a moment, ordered by it. One timer serves them all (the watchdog coroutine in basic_core).
+//
+// Most alarms never ring: they are cancelled long before their moment, and they are set in the order of their moments, since the same
+// few durations are counted from a clock that moves on. So they stand in a few rows, each sorted because only later ones join it, where to join
+// and to leave costs a few pointers. What fits in no row goes into a binary heap whose entries know their place.
 #ifndef REDLOCK_CORE_ALARMS_HPP
 #define REDLOCK_CORE_ALARMS_HPP
 
 #include <redlock/clock.hpp>
 
+#include <array>
 #include <cassert>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace redlock::detail {
@@ -22,7 +27,7 @@ public:
     alarm(alarm const&) = delete;
     alarm& operator=(alarm const&) = delete;
 
-    bool is_set() const noexcept { return place_ != none; }
+    bool is_set() const noexcept { return where_ != nowhere; }
 
     // The moment has come; the alarm is no longer set.
     virtual void on_alarm(time_point now) = 0;
@@ -35,19 +40,27 @@ protected:
 
 private:
     friend class alarms;
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+    // The row, or the heap.
+    static constexpr std::uint8_t nowhere = 255;
+    static constexpr std::uint8_t in_heap = 254;
 
     time_point at_{};
-    std::size_t place_{none};
+    union {
+        alarm* before_{nullptr};  // in its row
+        std::size_t place_;       // in the heap
+    };
+    alarm* behind_{nullptr};
+    std::uint8_t where_{nowhere};
 };
 
 class alarms {
 public:
-    bool empty() const noexcept { return heap_.empty(); }
-    std::size_t size() const noexcept { return heap_.size(); }
+    bool empty() const noexcept { return size_ == 0; }
+    std::size_t size() const noexcept { return size_; }
 
     // Precondition: not empty.
-    time_point next() const noexcept { return heap_.front()->at_; }
+    time_point next() const noexcept { return first()->at_; }
 
     // Sets an alarm, or moves it when it is set already.
     void set(alarm& a, time_point at);
@@ -64,12 +77,23 @@ public:
     void clear() noexcept;
 
 private:
-    alarm* pop() noexcept;
+    struct row {
+        alarm* front{nullptr};
+        alarm* back{nullptr};
+    };
+
+    alarm* first() const noexcept;
+    alarm* take(alarm* a) noexcept;
+    bool join_a_row(alarm& a) noexcept;
+    void leave_its_row(alarm& a) noexcept;
+    void leave_the_heap(alarm& a) noexcept;
     void put(std::size_t place, alarm* a) noexcept;
     void rise(std::size_t place) noexcept;
     void sink(std::size_t place) noexcept;
 
+    std::array<row, 8> rows_{};
     std::vector<alarm*> heap_;
+    std::size_t size_{0};
 };
 
 }  // namespace redlock::detail

@@ -30,7 +30,7 @@ void attempt::note(std::size_t node, reply const& answer, time_point now)
 
 void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
 {
-    note(node, answer, now);
+    if (caller_ && caller_->request_.report) note(node, answer, now);
     granted_as_[node] = answer.admission;
     if (answer.counter > 0) owner_.env_.tokens.saw(answer.counter);
     auto const bit = static_cast<std::uint16_t>(1u << node);
@@ -89,7 +89,8 @@ void attempt::confirm()
     command c = hold_->request(verb::confirm);
     c.token = *machine_.token();
     owner_.env_.set_alarm(*this, machine_.times_out());
-    owner_.env_.to_nodes->add({c, std::make_shared<confirmation>(shared_from_this())});
+    hold_->asked_in = owner_.env_.to_nodes->next_round();
+    owner_.env_.to_nodes->add({c, make_recycled<confirmation>(shared_from_this())});
 }
 
 void attempt::on_confirmation(std::size_t node, reply const& answer, time_point now)

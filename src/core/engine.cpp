@@ -49,7 +49,15 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
 template <class F>
 void engine::on_strand(F f)
 {
-    posting_->execute([self = shared_from_this(), f = std::move(f)]() mutable { f(); });
+    if (mail_.put(std::move(f))) send_for_mail();
+}
+
+void engine::send_for_mail()
+{
+    posting_->execute([self = shared_from_this()] {
+        self->mail_.open([raw = self.get()] { raw->send_for_mail(); });
+        if (self->env_.to_nodes) self->env_.to_nodes->flush();  // those were all that wanted something in this turn
+    });
 }
 
 // Keeps a handler until its operation ends, and lets its caller stop waiting: `cancel(waiter)` runs on the strand.
@@ -57,7 +65,7 @@ template <class Cancel>
 std::shared_ptr<waiter> engine::wait_with(plain_handler handler, Cancel cancel)
 {
     auto slot = handler.slot();
-    auto const w = std::make_shared<waiter>(std::move(handler));
+    auto const w = make_recycled<waiter>(std::move(handler));
     if (slot.is_connected()) {
         slot.assign([weak = weak_from_this(), who = std::weak_ptr{w}, cancel](asio::cancellation_type_t type) {
             auto const self = weak.lock();
@@ -234,7 +242,7 @@ client_status engine::status() const
 void engine::acquire(acquire_request request, lease_handler handler)
 {
     auto slot = handler.slot();
-    auto const what = std::make_shared<acquisition>(acquisitions_, shared_from_this(), std::move(request), std::move(handler), now());
+    auto const what = make_recycled<acquisition>(acquisitions_, shared_from_this(), std::move(request), std::move(handler), now());
     if (slot.is_connected()) {
         slot.assign([weak = weak_from_this(), op = std::weak_ptr{what}](asio::cancellation_type_t type) {
             auto const self = weak.lock();
@@ -325,6 +333,7 @@ void engine::context_destroyed() noexcept
 {
     auto const self = shared_from_this();
     closed_ = true;
+    mail_.clear();
     env_.pending.clear();
     admissions_->clear();
     destroy_watchdog();

@@ -7,6 +7,7 @@
 #include "core/context_service.hpp"
 #include "core/environment.hpp"
 #include "core/leases.hpp"
+#include "core/mailbox.hpp"
 #include "core/releases.hpp"
 
 #include <redlock/detail/core.hpp>
@@ -86,6 +87,7 @@ protected:
 private:
     template <class F>
     void on_strand(F f);
+    void send_for_mail();
     template <class Cancel>
     std::shared_ptr<waiter> wait_with(plain_handler handler, Cancel cancel);
 
@@ -105,6 +107,7 @@ private:
     asio::any_io_executor outer_;
     std::optional<strand_type> strand_;
     std::optional<strand_type> posting_;  // the same; never runs anything at once
+    mailbox mail_;
     environment env_;
     releases releases_{env_};
     leases leases_{env_, releases_};

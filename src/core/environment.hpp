@@ -13,6 +13,8 @@
 //   node_clock    whether a node's wall clock was set, and what it may not do for a while then
 //   in_seconds    durations in sentences
 //   alarms        everything that waits for a moment
+//   mailbox       what callers want done on the strand
+//   recycled      memory of what comes and goes with each operation
 //   basic_core    the engine with a clock: the watchdog coroutine that sleeps until the next alarm
 #ifndef REDLOCK_CORE_ENVIRONMENT_HPP
 #define REDLOCK_CORE_ENVIRONMENT_HPP
@@ -20,6 +22,7 @@
 #include "core/alarms.hpp"
 #include "core/counters.hpp"
 #include "core/floors.hpp"
+#include "core/recycled.hpp"
 #include "core/rounds.hpp"
 
 #include <array>
@@ -53,8 +56,24 @@ struct environment {
     std::function<void()> wake;
 };
 
-// 32 hexadecimal digits from the system's random source. Thread-safe. Throws std::system_error without one.
-std::string random_value();
+// Values of 32 hexadecimal digits from the system's random source, which is asked for several at a time. Throws std::system_error without
+// it. Not copyable, as the copies would give the same values; a process that was forked must not go on with its parent's.
+class random_values {
+public:
+    random_values() = default;
+    random_values(random_values const&) = delete;
+    random_values& operator=(random_values const&) = delete;
+
+    std::string next();
+
+private:
+    static constexpr std::size_t bytes_each = 16;
+
+    void refill();
+
+    std::array<unsigned char, 16 * bytes_each> bytes_{};
+    std::size_t used_{bytes_.size()};
+};
 
 }  // namespace redlock::detail
 

@@ -4,6 +4,7 @@
 #define REDLOCK_CORE_HOLD_HPP
 
 #include "core/alarms.hpp"
+#include "core/recycled.hpp"
 #include "node/node.hpp"
 #include "quorum/lease_machine.hpp"
 #include "quorum/turn.hpp"
@@ -127,15 +128,16 @@ public:
     errc lost_because{errc::lease_lost};           // meaningful when lost
 
     leases* keeper{nullptr};                       // while registered there
-    std::list<std::shared_ptr<hold>>::iterator place;
+    recycled_list<std::shared_ptr<hold>>::iterator place;
     line* waited_for_in{nullptr};                  // the line of those who want it next, while it is a lease
     std::optional<quorum::lease_machine> machine;  // from the majority on
-    std::vector<std::shared_ptr<holder>> holders;
+    std::vector<std::shared_ptr<holder>, recycling<std::shared_ptr<holder>>> holders;
     std::vector<std::weak_ptr<extension>> asked_for;  // by callers of lease::extend(), so that they can stop waiting
     bool release_started{false};
     std::weak_ptr<release> giving_back;            // while nodes are still to answer
     error_code release_result;                     // once it is decided
     time_point refreshed{};                        // when the nodes were last told to keep the counter for its retention
+    std::uint64_t asked_in{0};                     // the round with the last request that may set or renew the key
     std::uint16_t touched{0};
     time_point expires{};                          // when the last node forgets the key, if nothing else removes it
 

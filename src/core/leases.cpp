@@ -31,7 +31,7 @@ void hold::on_alarm(time_point now)
 std::shared_ptr<holder> hold::add_holder(std::size_t nodes)
 {
     assert(has_tokens_for_another());
-    auto const h = std::make_shared<holder>(shared_from_this());
+    auto const h = make_recycled<holder>(shared_from_this());
     h->nodes = static_cast<std::uint32_t>(nodes);
     if (tokens.fenced) {
         h->token.store(next_token, std::memory_order_relaxed);
@@ -47,7 +47,7 @@ std::shared_ptr<holder> hold::add_nested()
 {
     assert(!holders.empty());
     holder const& outer = *holders.front();
-    auto const h = std::make_shared<holder>(shared_from_this());
+    auto const h = make_recycled<holder>(shared_from_this());
     h->nodes = outer.nodes;
     h->token.store(outer.token.load(std::memory_order_relaxed), std::memory_order_relaxed);
     h->last_token = h->token;
@@ -193,7 +193,7 @@ void leases::extend(holder const& by, std::shared_ptr<waiter> who)
 
 void leases::start_extension(std::shared_ptr<hold> const& what, time_point now, std::shared_ptr<waiter> who)
 {
-    auto const e = std::make_shared<extension>(*this, what, now);
+    auto const e = make_recycled<extension>(*this, what, now);
     if (who) {
         e->waiters_.push_back(std::move(who));
         std::erase_if(what->asked_for, [](auto const& weak) { return weak.expired(); });
@@ -204,6 +204,7 @@ void leases::start_extension(std::shared_ptr<hold> const& what, time_point now, 
     env_.set_alarm(*e, e->machine_.times_out());
     command c = what->request(verb::extend);
     c.refresh = e->refreshes_;
+    what->asked_in = env_.to_nodes->next_round();
     env_.to_nodes->add({c, e});
 }
 

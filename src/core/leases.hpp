@@ -91,7 +91,7 @@ private:
 
     environment& env_;
     releases& releases_;
-    std::list<std::shared_ptr<hold>> held_;
+    recycled_list<std::shared_ptr<hold>> held_;
 };
 
 }  // namespace redlock::detail

@@ -230,7 +230,7 @@ void line::ask_how_long(std::shared_ptr<attempt> const& along_with)
     in_.list(*this);
     command c{verb::watch, what->first(), {}, {}};
     c.others = what->others();
-    in_.env_.to_nodes->add({c, std::make_shared<look>(*this, along_with)});
+    in_.env_.to_nodes->add({c, make_recycled<look>(*this, along_with)});
 }
 
 // `ours`: what the node keeps is from an attempt of our own. If that is not won it is undone, as if the key were free.
@@ -269,10 +269,14 @@ line* lines::find(resource const& what) const noexcept
 
 line& lines::of(std::shared_ptr<resource const> const& what, time_point now)
 {
+    line* const found = find(*what);
+    return found ? *found : make(what, now);
+}
+
+line& lines::make(std::shared_ptr<resource const> const& what, time_point now)
+{
     forget_old(now);
-    auto const it = all_.find(what.get());
-    if (it != all_.end()) return *it->second;
-    auto const made = std::make_shared<line>(*this, what);
+    auto const made = make_recycled<line>(*this, what);
     all_.emplace(what.get(), made);
     return *made;
 }

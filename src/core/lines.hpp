@@ -85,7 +85,7 @@ private:
     bool in_use(time_point now) const noexcept { return !queue_.empty() || here_ || !turn_.is_over(now); }
 
     lines& in_;
-    std::list<std::shared_ptr<acquisition>> queue_;
+    recycled_list<std::shared_ptr<acquisition>> queue_;
     hold* here_{nullptr};
     quorum::patience patience_;
     quorum::turn turn_;
@@ -106,7 +106,8 @@ public:
     lines(environment& env, acquisitions& owner) : env_{env}, owner_{owner} {}
 
     line* find(resource const& what) const noexcept;
-    line& of(std::shared_ptr<resource const> const& what, time_point now);  // made, if there is none
+    line& of(std::shared_ptr<resource const> const& what, time_point now);    // made, if there is none
+    line& make(std::shared_ptr<resource const> const& what, time_point now);  // precondition: there is none
 
     // A node tells of a change; empty: of any key.
     void on_changed(std::size_t node, std::string_view key, time_point now);
@@ -151,7 +152,7 @@ private:
 
     environment& env_;
     acquisitions& owner_;
-    std::unordered_map<resource const*, std::shared_ptr<line>, hash, equal> all_;
+    std::unordered_map<resource const*, std::shared_ptr<line>, hash, equal, recycling<std::pair<resource const* const, std::shared_ptr<line>>>> all_;
     std::unordered_multimap<std::string_view, line*> by_key_;  // those that want to know of changes
     std::deque<std::shared_ptr<line>> retiring_;
     duration round_trip_{std::chrono::milliseconds{1}};

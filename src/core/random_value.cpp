@@ -8,23 +8,29 @@
 
 namespace redlock::detail {
 
-std::string random_value()
+std::string random_values::next()
 {
-    std::array<unsigned char, 16> bytes;
+    if (used_ == bytes_.size()) refill();
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string hex(2 * bytes_each, '0');
+    for (std::size_t i = 0; i < bytes_each; ++i) {
+        unsigned char const byte = bytes_[used_ + i];
+        hex[2 * i] = digits[byte >> 4];
+        hex[2 * i + 1] = digits[byte & 15];
+    }
+    used_ += bytes_each;
+    return hex;
+}
+
+void random_values::refill()
+{
     ssize_t n = -1;
     do {
-        n = ::getrandom(bytes.data(), bytes.size(), 0);
+        n = ::getrandom(bytes_.data(), bytes_.size(), 0);
     } while (n < 0 && errno == EINTR);
-    // Up to 256 bytes come whole once the system's source is initialised.
-    if (n != static_cast<ssize_t>(bytes.size())) throw std::system_error{errno, std::generic_category(), "getrandom"};
-
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string hex(2 * bytes.size(), '0');
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        hex[2 * i] = digits[bytes[i] >> 4];
-        hex[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    return hex;
+    static_assert(sizeof bytes_ <= 256);  // so many come whole once the system's source is initialised
+    if (n != static_cast<ssize_t>(bytes_.size())) throw std::system_error{errno, std::generic_category(), "getrandom"};
+    used_ = 0;
 }
 
 }  // namespace redlock::detail

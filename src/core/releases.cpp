@@ -87,12 +87,14 @@ void releases::start(std::shared_ptr<hold> const& what, error_code lost_before, 
 {
     if (std::exchange(what->release_started, true)) return;
     if (std::popcount(not_at) == static_cast<int>(env_.to_nodes->nodes())) return;
-    auto const r = std::make_shared<release>(*this, what, lost_before);
+    auto const r = make_recycled<release>(*this, what, lost_before);
     what->giving_back = r;
     ++pending_;
     ++env_.count.releases_pending;
     env_.set_alarm(*r, env_.now() + what->times.node_timeout);
-    env_.to_nodes->add({what->request(verb::release), r, not_at});
+    // It must stay behind what would set the key.
+    bool const first = what->asked_in != env_.to_nodes->next_round();
+    env_.to_nodes->add({what->request(verb::release), r, not_at, first});
     auto const now = env_.now();
     for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
         if (not_at >> node & 1u) r->on_vote(node, reply{vote::refused, {}, {}}, now);
@@ -123,7 +125,7 @@ void releases::repeat(std::shared_ptr<hold> const& what, std::size_t node)
     if (r && r->machine_.is_pending(node)) return;
     ++pending_;
     ++env_.count.releases_pending;
-    env_.to_nodes->ask(node, {what->request(verb::release), std::make_shared<repetition>(*this, what)});
+    env_.to_nodes->ask(node, {what->request(verb::release), make_recycled<repetition>(*this, what)});
 }
 
 void releases::wait(hold const& what, std::shared_ptr<waiter> who)

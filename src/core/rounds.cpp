@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <iterator>
 #include <string_view>
@@ -34,10 +35,10 @@ rounds::rounds(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std
 
 void rounds::add(ticket request)
 {
-    outgoing_.push_back(std::move(request));
+    (request.first ? outgoing_first_ : outgoing_).add(std::move(request));
     if (std::exchange(flush_posted_, true)) return;
     // Behind everything that is ready to run now: those operations get into the same round.
-    asio::post(strand_, [self = shared_from_this()] { self->flush(); });
+    asio::post(strand_, [self = shared_from_this()] { self->flush_later(); });
 }
 
 void rounds::start(std::weak_ptr<node_listener> const& listener)
@@ -56,47 +57,78 @@ bool rounds::in_step(link const& l, round const& r, time_point now) const noexce
     return l.state == link_state::up && may && l.queue.empty() && l.in_flight < in_flight_max;
 }
 
-void rounds::flush()
+void rounds::flush_later()
 {
     flush_posted_ = false;
-    if (outgoing_.empty()) return;
-    auto const now = now_();
-    auto const r = make_round(std::exchange(outgoing_, {}));
-    std::uint16_t apart = 0;  // nodes that some of it does not go to: they get bytes of their own
-    for (ticket const& t : r->tickets) apart = static_cast<std::uint16_t>(apart | t.not_at);
+    flush();
+}
 
-    std::vector<std::size_t> direct;
+void rounds::flush()
+{
+    ++next_round_;
+    auto& all = outgoing_first_.empty() ? outgoing_ : outgoing_first_;
+    if (&all != &outgoing_) {
+        all.commands.insert(all.commands.end(), outgoing_.commands.begin(), outgoing_.commands.end());
+        std::move(outgoing_.askers.begin(), outgoing_.askers.end(), std::back_inserter(all.askers));
+        outgoing_.commands.clear();
+        outgoing_.askers.clear();
+    }
+    if (all.empty()) return;
+    auto const now = now_();
+    auto const r = make_round(all);
+    std::uint16_t apart = 0;  // nodes that some of it does not go to: they get bytes of their own
+    for (asker const& a : r->askers) apart = static_cast<std::uint16_t>(apart | a.not_at);
+
+    std::uint16_t direct = 0;
     for (std::size_t i = 0; i < links_.size(); ++i)
-        if ((apart >> i & 1u) == 0 && in_step(links_[i], *r, now)) direct.push_back(i);
-    if (!direct.empty()) launch(r, direct);
+        if ((apart >> i & 1u) == 0 && in_step(links_[i], *r, now)) direct = static_cast<std::uint16_t>(direct | 1u << i);
+    if (direct != 0) launch(r, direct);
     for (std::size_t i = 0; i < links_.size(); ++i) {
-        if (std::find(direct.begin(), direct.end(), i) != direct.end()) continue;
-        std::vector<ticket> theirs;
-        std::copy_if(r->tickets.begin(), r->tickets.end(), std::back_inserter(theirs), [i](ticket const& t) { return t.goes_to(i); });
+        if ((direct >> i & 1u) != 0) continue;
+        pile theirs;
+        for (std::size_t k = 0; k < r->askers.size(); ++k)
+            if (r->askers[k].goes_to(i)) theirs.add(r->at(k));
         if (theirs.empty()) continue;
         if ((apart >> i & 1u) != 0) {
-            auto const own = make_round(std::move(theirs));
+            auto const own = make_round(theirs);
             if (in_step(links_[i], *own, now)) {
-                launch(own, {i});
+                launch(own, static_cast<std::uint16_t>(1u << i));
                 continue;
             }
-            theirs = own->tickets;
+            for (std::size_t k = 0; k < own->askers.size(); ++k) enqueue(i, own->at(k), now);
+        } else {
+            for (std::size_t k = 0; k < theirs.size(); ++k) enqueue(i, {theirs.commands[k], theirs.askers[k].who, theirs.askers[k].not_at}, now);
         }
-        for (ticket const& t : theirs) enqueue(i, t, now);
         catch_up(i);  // a node that may not vote can still do the rest
     }
 }
 
-std::shared_ptr<rounds::round> rounds::make_round(std::vector<ticket> tickets) const
+std::shared_ptr<rounds::round> rounds::make_round(pile& of)
 {
-    auto r = std::make_shared<round>();
-    r->tickets = std::move(tickets);
-    r->work.commands.reserve(r->tickets.size());
-    for (ticket const& t : r->tickets) r->work.commands.push_back(t.request);
+    std::shared_ptr<round> r;
+    if (spare_.empty()) {
+        r = std::make_shared<round>();
+    } else {
+        r = std::move(spare_.back());
+        spare_.pop_back();
+    }
+    r->work.commands.swap(of.commands);
+    r->askers.swap(of.askers);
     r->parts.resize(links_.size());
     r->votes_with_tokens = r->work.votes_with_tokens();
     r->may_grant = r->work.may_grant();
     return r;
+}
+
+// All nodes that it went to have answered. What it grew to is of use to the next one.
+void rounds::retire(std::shared_ptr<round> const& r)
+{
+    constexpr std::size_t spare_max = 16;
+    r->work.commands.clear();
+    r->work.is_encoded = false;
+    r->askers.clear();
+    for (part& p : r->parts) p.as.reset();
+    if (spare_.size() < spare_max) spare_.push_back(r);
 }
 
 // Starts one node's part of a round, in the form that parallel_group wants.
@@ -124,15 +156,17 @@ private:
     std::size_t node_;
 };
 
-void rounds::launch(std::shared_ptr<round> const& r, std::vector<std::size_t> const& to)
+void rounds::launch(std::shared_ptr<round> const& r, std::uint16_t to)
 {
     auto start_part = [&](std::size_t i) {
         return asio::async_initiate<asio::deferred_t const&, void(error_code)>(start_exec{shared_from_this(), r, i}, asio::deferred);
     };
     std::vector<decltype(start_part(0))> parts;
-    parts.reserve(to.size());
-    for (std::size_t i : to) {
-        for (ticket const& t : r->tickets) t.asked_by->on_sent(i);
+    parts.reserve(links_.size());
+    r->open = static_cast<std::size_t>(std::popcount(to));
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        if ((to >> i & 1u) == 0) continue;
+        for (asker const& a : r->askers) a.who->on_sent(i);
         parts.push_back(start_part(i));
     }
     // Votes are filed as each node answers (see exec); the group's completion only retires the round.
@@ -152,36 +186,36 @@ void rounds::exec(std::shared_ptr<round> const& r, std::size_t node, exec_handle
     p.sent = now_();
     std::string_view const id = p.as ? std::string_view{p.as->id} : std::string_view{};
     auto done = [self = shared_from_this(), r, node, then = std::move(then)](error_code ec) mutable {
-        self->file(*r, node, ec);
+        self->file(r, node, ec);
         if (then) std::move(then)(ec);
     };
     l.peer->exec(r->work, id, p.replies, std::move(done));
 }
 
-void rounds::file(round& r, std::size_t node, error_code ec)
+void rounds::file(std::shared_ptr<round> const& r, std::size_t node, error_code ec)
 {
     if (links_.empty()) return;
     link& l = links_[node];
     assert(l.in_flight > 0);
     --l.in_flight;
     auto const now = now_();
-    part& p = r.parts[node];
+    part& p = r->parts[node];
     reply const lost = failure(errc::node_unreachable);
-    if (!ec) check_clock(r, node, now);
+    if (!ec) check_clock(*r, node, now);
     if (links_.empty()) return;
     bool doubtful = false;
-    for (std::size_t i = 0; i < r.tickets.size(); ++i) {
-        ticket const& t = r.tickets[i];
+    for (std::size_t i = 0; i < r->askers.size(); ++i) {
         if (!ec && p.as) p.replies[i].admission = p.as->number;
-        t.asked_by->on_vote(node, ec ? lost : p.replies[i], now);
+        r->askers[i].who->on_vote(node, ec ? lost : p.replies[i], now);
         if (links_.empty()) return;
         if (ec) {
-            owe(node, t, now);  // nobody knows whether it was executed; to delete twice what is ours does no harm
+            owe(node, r->at(i), now);  // nobody knows whether it was executed; to delete twice what is ours does no harm
         } else {
             doubtful = doubtful || p.replies[i].error == errc::node_not_admitted;
         }
     }
     if (doubtful && p.as == l.as && on_doubt) on_doubt(node);
+    if (--r->open == 0) retire(r);
     catch_up(node);
 }
 
@@ -214,36 +248,34 @@ void rounds::catch_up(std::size_t node)
     link& l = links_[node];
     while (l.state == link_state::up && !l.queue.empty() && l.in_flight < in_flight_max) {
         auto const r = next_for(l, node, now_());
-        if (r->tickets.empty()) {
+        if (!r) {
             if (has_to_wait(l)) return;
             continue;
         }
-        r->parts.resize(links_.size());
-        for (ticket const& t : r->tickets) t.asked_by->on_sent(node);
+        for (asker const& a : r->askers) a.who->on_sent(node);
+        r->open = 1;
         exec(r, node, {});
     }
 }
 
-// The next message to a node that has fallen behind: what waited too long to be of use is left out.
+// The next message to a node that has fallen behind: what waited too long to be of use is left out. Null: nothing is left.
 std::shared_ptr<rounds::round> rounds::next_for(link& l, std::size_t node, time_point now)
 {
-    auto r = std::make_shared<round>();
-    while (!l.queue.empty() && !has_to_wait(l) && r->tickets.size() < catch_up_max) {
+    pile next;
+    while (!l.queue.empty() && !has_to_wait(l) && next.size() < catch_up_max) {
         ticket t = std::move(l.queue.front());
         l.queue.pop_front();
         if (excuse_of(l, t.request, now)) {
             enqueue(node, t, now);  // which says it
         } else if (t.asked_by->wanted(node, now)) {
-            r->work.commands.push_back(t.request);
-            r->votes_with_tokens = r->votes_with_tokens || t.request.votes_with_tokens();
-            r->tickets.push_back(std::move(t));
+            next.add(std::move(t));
         } else if (t.request.what == verb::release) {
             t.asked_by->on_vote(node, reply{vote::refused, {}, {}}, now);  // never got there, or has expired
         } else {
             t.asked_by->on_vote(node, failure(errc::node_timeout), now);
         }
     }
-    return r;
+    return next.empty() ? nullptr : make_round(next);
 }
 
 // Whether the next request in the queue needs to know first whether the node may vote.
@@ -309,8 +341,8 @@ void rounds::check_clock(round& r, std::size_t node, time_point now)
     if (auto const shown = p.replies.back().server_time; shown > quorum::wall_time{}) on_time(node, shown, p.sent, now);
     bool const set_since = clock.was_set_since(p.sent);
     if (!set_since && !clock.is_suspended(now)) return;
-    for (std::size_t i = 0; i < r.tickets.size(); ++i) {
-        command const& c = r.tickets[i].request;
+    for (std::size_t i = 0; i < r.askers.size(); ++i) {
+        command const& c = r.work.commands[i];
         bool const counts = c.may_grant() || (c.what == verb::extend && set_since);
         if (counts && p.replies[i].vote == vote::granted)
             p.replies[i] = reply{vote::failed, errc::node_clock_stepped, clock.text(now)};
@@ -326,11 +358,11 @@ void rounds::decide_later(std::size_t node)
 void rounds::ask(std::size_t node, ticket request)
 {
     if (links_[node].state != link_state::up) return request.asked_by->on_vote(node, failure(errc::node_unreachable), now_());
-    auto const r = std::make_shared<round>();
-    r->work.commands.push_back(request.request);
-    r->tickets.push_back(std::move(request));
-    r->parts.resize(links_.size());
-    r->tickets.front().asked_by->on_sent(node);
+    pile one;
+    one.add(std::move(request));
+    auto const r = make_round(one);
+    r->askers.front().who->on_sent(node);
+    r->open = 1;
     exec(r, node, {});
 }
 
@@ -359,6 +391,8 @@ void rounds::close()
 void rounds::clear() noexcept
 {
     auto const links = std::exchange(links_, {});
+    auto const first = std::exchange(outgoing_first_, {});
+    auto const spare = std::exchange(spare_, {});
     auto const outgoing = std::exchange(outgoing_, {});
 }
 

@@ -48,8 +48,7 @@ struct ticket {
     command request;
     std::shared_ptr<voter> asked_by;
     std::uint16_t not_at{0};  // nodes that it does not go to
-
-    bool goes_to(std::size_t node) const noexcept { return (not_at >> node & 1u) == 0; }
+    bool first{false};        // may overtake what else is asked in the same turn: releases that stand together share a call
 };
 
 // What the clocks of nodes may do, compared with ours.
@@ -73,8 +72,12 @@ public:
     std::size_t nodes() const noexcept { return links_.size(); }
     std::string const& name(std::size_t node) const noexcept { return links_[node].peer->name(); }
 
-    // Puts a request into the next round, which starts in the next turn of the loop.
+    // Puts a request into the next round, which starts in the next turn of the loop, or with flush().
     void add(ticket request);
+    void flush();
+
+    // The number of that round.
+    std::uint64_t next_round() const noexcept { return next_round_; }
 
     // Starts and stops the nodes; their events go to the listener, which passes them on to up() and down().
     void start(std::weak_ptr<node_listener> const& listener);
@@ -151,19 +154,44 @@ private:
         std::vector<reply> replies;
     };
 
+    struct asker {
+        std::shared_ptr<voter> who;
+        std::uint16_t not_at;
+
+        bool goes_to(std::size_t node) const noexcept { return (not_at >> node & 1u) == 0; }
+    };
+
+    // Requests and, in the same order, who made them.
+    struct pile {
+        std::vector<command> commands;
+        std::vector<asker> askers;
+
+        void add(ticket t)
+        {
+            commands.push_back(t.request);
+            askers.push_back({std::move(t.asked_by), t.not_at});
+        }
+        bool empty() const noexcept { return askers.empty(); }
+        std::size_t size() const noexcept { return askers.size(); }
+    };
+
     struct round {
-        std::vector<ticket> tickets;
         batch work;
+        std::vector<asker> askers;
         std::vector<part> parts;  // one a node
+        std::size_t open{0};      // parts that are on their way
         bool votes_with_tokens{false};
         bool may_grant{false};
+
+        ticket at(std::size_t i) const { return {work.commands[i], askers[i].who, askers[i].not_at}; }
     };
 
     class start_exec;
 
-    void flush();
-    void launch(std::shared_ptr<round> const& r, std::vector<std::size_t> const& to);
-    std::shared_ptr<round> make_round(std::vector<ticket> tickets) const;
+    void flush_later();
+    void launch(std::shared_ptr<round> const& r, std::uint16_t to);
+    std::shared_ptr<round> make_round(pile& of);
+    void retire(std::shared_ptr<round> const& r);
     bool in_step(link const& l, round const& r, time_point now) const noexcept;
     static bool has_to_wait(link const& l) noexcept;
     static reply const* excuse_of(link& l, command const& c, time_point now);
@@ -173,14 +201,17 @@ private:
     void catch_up(std::size_t node);
     std::shared_ptr<round> next_for(link& l, std::size_t node, time_point now);
     void exec(std::shared_ptr<round> const& r, std::size_t node, exec_handler then);
-    void file(round& r, std::size_t node, error_code ec);
+    void file(std::shared_ptr<round> const& r, std::size_t node, error_code ec);
 
     strand_type strand_;
     clock_function now_;
     std::size_t queue_max_;
     clock_rules rules_;
     std::vector<link> links_;
-    std::vector<ticket> outgoing_;
+    pile outgoing_first_;
+    pile outgoing_;
+    std::vector<std::shared_ptr<round>> spare_;  // with memory that the next ones need
+    std::uint64_t next_round_{1};
     std::uint64_t admissions_{0};
     bool flush_posted_{false};
     bool closed_{false};

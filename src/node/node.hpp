@@ -92,7 +92,8 @@ public:
 // Commands that go to a node together, in this order.
 struct batch {
     std::vector<command> commands;
-    mutable std::unique_ptr<wire_form> wire;  // made by the first node that needs it
+    mutable std::unique_ptr<wire_form> wire;  // made by the first node that needs it, and kept for the next batch
+    mutable bool is_encoded{false};           // it is of these commands
 
     bool votes_with_tokens() const noexcept
     {

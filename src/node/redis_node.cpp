@@ -237,8 +237,9 @@ void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<
     std::unique_ptr<redis_request> mine;
     if (work.votes_with_tokens()) {
         mine = std::make_unique<redis_request>(work, id, extras_for(work));
-    } else if (!work.wire) {
-        work.wire = std::make_unique<redis_request>(work, std::string_view{}, request_extras{.load_scripts = false, .time = true, .identity = false});
+    } else if (!std::exchange(work.is_encoded, true)) {
+        if (!work.wire) work.wire = std::make_unique<redis_request>();
+        static_cast<redis_request&>(*work.wire).encode(work, {}, {.load_scripts = false, .time = true, .identity = false});
     }
     auto const& wire = mine ? *mine : static_cast<redis_request const&>(*work.wire);
     auto done = [self = shared_from_this(), waits = durability_, &work, id, &replies,

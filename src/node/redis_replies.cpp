@@ -33,7 +33,20 @@ std::optional<std::int64_t> whole_number(resp3::node_view const& node)
     return n;
 }
 
-reply unexpected() { return {vote::failed, errc::unexpected_reply, {}}; }
+error_code unexpected_reply() noexcept
+{
+    static error_code const ec = errc::unexpected_reply;
+    return ec;
+}
+
+reply unexpected() { return {vote::failed, unexpected_reply(), {}}; }
+
+// Of a reply as it was in the beginning: the usual answers go through here.
+void say(reply& r, redlock::vote v) noexcept
+{
+    r.vote = v;
+    r.error = {};
+}
 
 // Of a key that stays for longer nobody waits for the end, and no clock of nanoseconds reaches it.
 constexpr std::chrono::milliseconds waited_for_max = std::chrono::days{365};
@@ -123,7 +136,11 @@ quorum::node_facts facts_reader::take()
 reply_reader::reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies)
     : calls_{calls}, id_{id}, replies_{replies}, not_the_one_{vote::failed, errc::node_not_admitted, "it is another server than before"}
 {
-    for (reply& r : replies_) r = unexpected();
+    auto const ec = unexpected_reply();
+    std::size_t const count = replies_.size();
+    replies_.clear();
+    replies_.resize(count);
+    for (reply& r : replies_) r.vote = vote::failed, r.error = ec;
 }
 
 bool reply_reader::is_noscript(reply const& r) noexcept
@@ -151,7 +168,8 @@ void reply_reader::on_node(std::size_t index, node_view const& node)
         array_of_ = node.data_type == resp3::type::array ? index + 1 : 0;
         element_ = 0;
         if (call.what == verb::acquire && !call.fenced) return on_plain_acquire(r, node);
-        if (call.what == verb::release || call.what == verb::confirm || call.what == verb::admit) on_number(call, r, node);
+        bool const is_number = (call.what == verb::release && call.count == 1) || call.what == verb::confirm || call.what == verb::admit;
+        if (is_number) on_number(call, r, node);
     } else if (node.depth == 1 && array_of_ == index + 1 && (call.what != verb::acquire || call.fenced)) {
         on_element(call, element_++, node);
     }
@@ -171,8 +189,8 @@ void reply_reader::on_error(wire_call const& call, std::string_view text)
 
 void reply_reader::on_plain_acquire(reply& r, node_view const& node)
 {
-    if (node.data_type == resp3::type::null) r = reply{vote::refused, {}, {}};
-    if (node.data_type == resp3::type::simple_string && node.value == "OK") r = reply{vote::granted, {}, {}};
+    if (node.data_type == resp3::type::null) say(r, vote::refused);
+    if (node.data_type == resp3::type::simple_string && node.value == "OK") say(r, vote::granted);
 }
 
 // A watch of several keys is answered by the first that cannot be read, or by the one that stays longest.
@@ -200,9 +218,9 @@ void reply_reader::on_number(wire_call const& call, reply& r, node_view const& n
     if (call.what == verb::confirm) {
         r = to_reply(number);
     } else if (number == 1 || (call.what == verb::admit && number == 2)) {
-        r = reply{vote::granted, {}, {}};
+        say(r, vote::granted);
     } else if (number == 0 || (call.what == verb::admit && number == -1)) {
-        r = reply{vote::refused, {}, {}};
+        say(r, vote::refused);
     }
 }
 
@@ -237,8 +255,11 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
             r.facts = std::make_shared<quorum::node_facts const>(facts_.take());
         }
         return;
-    case verb::confirm:
     case verb::release:
+        if (call.count == 1 || element >= call.count) return;
+        if (number == 0 || number == 1) say(replies_[call.first + element], number == 1 ? vote::granted : vote::refused);
+        return;
+    case verb::confirm:
     case verb::watch:
     case verb::admit: return;
     }

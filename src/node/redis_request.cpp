@@ -3,8 +3,7 @@
 #include "node/fence_scripts.hpp"
 
 #include <algorithm>
-#include <string>
-#include <utility>
+#include <cstdint>
 
 namespace redlock::detail {
 
@@ -23,6 +22,7 @@ std::vector<script const*> scripts_of_nodes()
 {
     return {&extend_script(),
             &release_script(),
+            &release_many_script(),
             &acquire_several_script(),
             &release_several_script(),
             &fence_acquire_script(),
@@ -37,18 +37,19 @@ std::vector<script const*> scripts_of_nodes()
 
 namespace {
 
-std::string fence_key(std::string_view name) { return std::string{name}.append(fence_suffix); }
-
 bool same_call(command const& a, command const& b) noexcept
 {
-    return b.what == verb::extend && a.fenced == b.fenced && a.retention == b.retention;
+    if (a.what != b.what) return false;
+    if (a.what == verb::release) return a.others.empty() && b.others.empty();
+    return a.what == verb::extend && a.fenced == b.fenced && a.retention == b.retention;
 }
 
-std::size_t run_of_extensions(std::vector<command> const& commands, std::size_t first)
+// How many of the commands, from this one on, go into one call.
+std::size_t run_of_same(std::vector<command> const& commands, std::size_t first)
 {
     std::size_t keys = commands[first].key_count();
     std::size_t i = first + 1;
-    while (i < commands.size() && same_call(commands[first], commands[i]) && (keys += commands[i].key_count()) <= extensions_per_call) ++i;
+    while (i < commands.size() && same_call(commands[first], commands[i]) && (keys += commands[i].key_count()) <= keys_per_call) ++i;
     return i - first;
 }
 
@@ -67,130 +68,110 @@ std::vector<std::size_t> key_counts(command const* first, std::size_t count)
     return counts;
 }
 
-// Builds one EVALSHA.
-class script_call {
-public:
-    script_call(script const& s, std::size_t keys) : words_{s.sha1, std::to_string(keys)} {}
+// Behind EVALSHA.
+command_words& call(command_words& words, script const& s, std::size_t keys) { return words << s.sha1 << std::uint64_t{keys}; }
 
-    script_call& operator<<(std::string_view word)
-    {
-        words_.emplace_back(word);
-        return *this;
-    }
-    script_call& operator<<(std::uint64_t number) { return *this << std::string_view{std::to_string(number)}; }
-    script_call& operator<<(std::chrono::milliseconds d) { return *this << static_cast<std::uint64_t>(d.count()); }
-
-    void push_to(boost::redis::request& request) const { request.push_range("EVALSHA", words_); }
-
-private:
-    std::vector<std::string> words_;
-};
-
-script_call& add_keys(script_call& call, command const& c)
+void add_keys(command_words& words, command const& c)
 {
-    for (std::size_t k = 0; k < c.key_count(); ++k) call << c.key_at(k);
-    return call;
+    for (std::size_t k = 0; k < c.key_count(); ++k) words << c.key_at(k);
 }
 
-script_call& add_locks_and_fences(script_call& call, command const& c)
+void add_locks_and_fences(command_words& words, command const& c)
 {
-    for (std::size_t k = 0; k < c.key_count(); ++k) call << c.key_at(k) << fence_key(c.key_at(k));
-    return call;
+    for (std::size_t k = 0; k < c.key_count(); ++k) (words << c.key_at(k)).add(c.key_at(k), fence_suffix);
 }
 
-script_call extensions(command const* first, std::size_t count)
+void extensions(command_words& words, command const* first, std::size_t count)
 {
-    script_call call{extend_script(), keys_of(first, count)};
-    for (std::size_t i = 0; i < count; ++i) add_keys(call, first[i]);
+    call(words, extend_script(), keys_of(first, count));
+    for (std::size_t i = 0; i < count; ++i) add_keys(words, first[i]);
     for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t k = 0; k < first[i].key_count(); ++k) call << first[i].value << first[i].ttl;
-    return call;
+        for (std::size_t k = 0; k < first[i].key_count(); ++k) words << first[i].value << first[i].ttl;
 }
 
-script_call extensions_with_tokens(command const* first, std::size_t count, std::string_view id)
+void extensions_with_tokens(command_words& words, command const* first, std::size_t count, std::string_view id)
 {
     bool const refresh = std::any_of(first, first + count, [](command const& c) { return c.refresh; });
-    script_call call{fence_extend_script(), 2 + 2 * keys_of(first, count)};
-    call << node_record_key << high_water_key;
-    for (std::size_t i = 0; i < count; ++i) add_locks_and_fences(call, first[i]);
-    call << id << first->retention << "1" << (refresh ? "1" : "0");
+    call(words, fence_extend_script(), 2 + 2 * keys_of(first, count)) << node_record_key << high_water_key;
+    for (std::size_t i = 0; i < count; ++i) add_locks_and_fences(words, first[i]);
+    words << id << first->retention << "1" << (refresh ? "1" : "0");
     for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t k = 0; k < first[i].key_count(); ++k) call << first[i].value << first[i].token << first[i].ttl;
-    return call;
+        for (std::size_t k = 0; k < first[i].key_count(); ++k) words << first[i].value << first[i].token << first[i].ttl;
 }
 
-script_call without_tokens(command const& c)
+void releases(command_words& words, command const* first, std::size_t count)
 {
-    script_call call{c.what == verb::acquire ? acquire_several_script() : release_several_script(), c.key_count()};
-    add_keys(call, c) << c.value;
-    if (c.what == verb::acquire) call << c.ttl;
-    return call;
+    call(words, count == 1 ? release_script() : release_many_script(), count);
+    for (std::size_t i = 0; i < count; ++i) words << first[i].key;
+    for (std::size_t i = 0; i < count; ++i) words << first[i].value;
 }
 
-script_call with_keys_of(command const& c)
+void several_without_tokens(command_words& words, command const& c)
+{
+    call(words, c.what == verb::acquire ? acquire_several_script() : release_several_script(), c.key_count());
+    add_keys(words, c);
+    words << c.value;
+    if (c.what == verb::acquire) words << c.ttl;
+}
+
+void with_tokens(command_words& words, command const& c, std::string_view id)
 {
     bool const acquires = c.what == verb::acquire;
     if (c.others.empty()) {
-        script_call call{acquires ? fence_acquire_script() : fence_confirm_script(), 4};
-        call << c.key << fence_key(c.key) << node_record_key << high_water_key;
-        return call;
-    }
-    script_call call{acquires ? fence_acquire_several_script() : fence_confirm_several_script(), 2 + 2 * c.key_count()};
-    call << node_record_key << high_water_key;
-    add_locks_and_fences(call, c);
-    return call;
-}
-
-script_call with_tokens(command const& c, std::string_view id)
-{
-    script_call call = with_keys_of(c);
-    call << id << c.value;
-    if (c.what == verb::acquire) {
-        call << c.ttl << c.token << std::uint64_t{c.block} << c.retention;
+        call(words, acquires ? fence_acquire_script() : fence_confirm_script(), 4);
+        add_locks_and_fences(words, c);
+        words << node_record_key << high_water_key;
     } else {
-        call << c.token << c.retention;
+        call(words, acquires ? fence_acquire_several_script() : fence_confirm_several_script(), 2 + 2 * c.key_count());
+        words << node_record_key << high_water_key;
+        add_locks_and_fences(words, c);
     }
-    return call;
+    words << id << c.value;
+    if (acquires) words << c.ttl;
+    words << c.token;
+    if (acquires) words << std::uint64_t{c.block};
+    words << c.retention;
 }
 
-script_call of_admission(command const& c)
+void of_admission(command_words& words, command const& c)
 {
-    if (c.what == verb::inspect) return std::move(script_call{inspect_script(), 2} << node_record_key << high_water_key);
-    script_call call{c.what == verb::mark ? mark_script() : admit_script(), 2};
-    call << node_record_key << high_water_key << c.id;
-    if (c.what == verb::mark) {
-        call << c.value;
-    } else {
-        call << c.token << c.ttl << c.value;
-    }
-    return call;
+    script const& s = c.what == verb::inspect ? inspect_script() : c.what == verb::mark ? mark_script() : admit_script();
+    call(words, s, 2) << node_record_key << high_water_key;
+    if (c.what != verb::inspect) words << c.id;
+    if (c.what == verb::admit) words << c.token << c.ttl;
+    if (c.what != verb::inspect) words << c.value;
 }
 
-void push(boost::redis::request& request, command const* first, std::size_t count, std::string_view id)
+// Some commands that go in one call.
+void push(boost::redis::request& request, command_words& words, command const* first, std::size_t count, std::string_view id)
 {
     command const& c = *first;
     switch (c.what) {
     case verb::acquire:
-        if (c.fenced) return with_tokens(c, id).push_to(request);
-        if (!c.others.empty()) return without_tokens(c).push_to(request);
-        return request.push("SET", c.key, c.value, "NX", "PX", std::to_string(c.ttl.count()));
-    case verb::confirm: return with_tokens(c, id).push_to(request);
-    case verb::extend: return (c.fenced ? extensions_with_tokens(first, count, id) : extensions(first, count)).push_to(request);
-    case verb::release:
-        if (!c.others.empty()) return without_tokens(c).push_to(request);
-        return request.push("EVALSHA", release_script().sha1, "1", c.key, c.value);
+        if (!c.fenced && c.others.empty()) {
+            (words << c.key << c.value << "NX" << "PX" << c.ttl).push_to(request, "SET");
+            return;
+        }
+        c.fenced ? with_tokens(words, c, id) : several_without_tokens(words, c);
+        break;
+    case verb::confirm: with_tokens(words, c, id); break;
+    case verb::extend: c.fenced ? extensions_with_tokens(words, first, count, id) : extensions(words, first, count); break;
+    case verb::release: c.others.empty() ? releases(words, first, count) : several_without_tokens(words, c); break;
     case verb::watch: return;  // has calls of its own: push_watch
     case verb::inspect:
     case verb::mark:
-    case verb::admit: return of_admission(c).push_to(request);
+    case verb::admit: of_admission(words, c); break;
     }
+    words.push_to(request, "EVALSHA");
 }
 
 }  // namespace
 
-redis_request::redis_request(batch const& work, std::string_view id, request_extras more) : request{one_connection_only()}
+void redis_request::encode(batch const& work, std::string_view id, request_extras more)
 {
     auto const& commands = work.commands;
+    request.clear();
+    calls.clear();
     calls.reserve(commands.size() + 2);
     if (more.load_scripts) {
         for (script const* s : scripts_of_nodes()) {
@@ -204,8 +185,8 @@ redis_request::redis_request(batch const& work, std::string_view id, request_ext
             push_watch(c, i++);
             continue;
         }
-        std::size_t const count = c.what == verb::extend ? run_of_extensions(commands, i) : 1;
-        push(request, &c, count, id);
+        std::size_t const count = run_of_same(commands, i);
+        push(request, words_, &c, count, id);
         calls.push_back({wire_call::kind::commands, c.what, c.fenced, i, count, false, {}});
         if (c.what == verb::extend) calls.back().key_counts = key_counts(&c, count);
         i += count;

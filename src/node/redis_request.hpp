@@ -2,6 +2,7 @@
 #ifndef REDLOCK_NODE_REDIS_REQUEST_HPP
 #define REDLOCK_NODE_REDIS_REQUEST_HPP
 
+#include "node/command_words.hpp"
 #include "node/node.hpp"
 #include "node/scripts.hpp"
 
@@ -14,8 +15,9 @@
 
 namespace redlock::detail {
 
-// Extensions that stand together in a batch share one script call, up to this many keys: a longer one would block the server.
-inline constexpr std::size_t extensions_per_call = 100;
+// Extensions that stand together in a batch share one script call, and so do releases; up to this many keys: a longer one would block
+// the server.
+inline constexpr std::size_t keys_per_call = 100;
 
 // Asio and Boost.Redis leave a request to its caller until it is answered or the connection is lost; never retried.
 boost::redis::request::config one_connection_only() noexcept;
@@ -50,14 +52,19 @@ struct request_extras {
 
 class redis_request final : public wire_form {
 public:
-    // `id`: the server that votes with tokens are asked of.
-    explicit redis_request(batch const& work, std::string_view id = {}, request_extras more = {});
+    redis_request() : request{one_connection_only()} {}
+    explicit redis_request(batch const& work, std::string_view id = {}, request_extras more = {}) : redis_request{} { encode(work, id, more); }
+
+    // Instead of what it was. `id`: the server that votes with tokens are asked of.
+    void encode(batch const& work, std::string_view id, request_extras more);
 
     boost::redis::request request;
     std::vector<wire_call> calls;
 
 private:
     void push_watch(command const& c, std::size_t index);
+
+    command_words words_;
 };
 
 }  // namespace redlock::detail

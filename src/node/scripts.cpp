@@ -24,6 +24,16 @@ return answers)lua";
 constexpr std::string_view release_text =
     R"lua(if redis.pcall('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0)lua";
 
+constexpr std::string_view release_many_text = R"lua(local answers = {}
+for i = 1, #KEYS do
+  if redis.pcall('GET', KEYS[i]) == ARGV[i] then
+    answers[i] = redis.call('DEL', KEYS[i])
+  else
+    answers[i] = 0
+  end
+end
+return answers)lua";
+
 // EXISTS counts keys of any type. The clock stands still in a script, so what was free is free; the last OK is the answer.
 constexpr std::string_view acquire_several_text = R"lua(if redis.call('EXISTS', unpack(KEYS)) > 0 then return false end
 local ok
@@ -64,6 +74,12 @@ script const& extend_script()
 script const& release_script()
 {
     static script const s = make_script(release_text);
+    return s;
+}
+
+script const& release_many_script()
+{
+    static script const s = make_script(release_many_text);
     return s;
 }
 

@@ -16,9 +16,9 @@ bool ballot::cast(std::size_t node, vote v) noexcept
     if (of(node) != vote::pending) return false;
     mask const bit = static_cast<mask>(1u << node);
     switch (v) {
-    case vote::granted: granted_ |= bit; break;
-    case vote::refused: refused_ |= bit; break;
-    case vote::failed: failed_ |= bit; break;
+    case vote::granted: granted_ |= bit, ++granted_count_; break;
+    case vote::refused: refused_ |= bit, ++refused_count_; break;
+    case vote::failed: failed_ |= bit, ++failed_count_; break;
     case vote::pending: return false;
     }
     assert((granted_ & refused_) == 0 && (granted_ & failed_) == 0 && (refused_ & failed_) == 0);
@@ -29,6 +29,7 @@ void ballot::take_back(std::size_t node, vote v) noexcept
 {
     assert(of(node) == vote::granted && v != vote::granted && v != vote::pending);
     granted_ = static_cast<mask>(granted_ & ~(1u << node));
+    --granted_count_;
     cast(node, v);
 }
 

@@ -20,7 +20,7 @@
 
 namespace {
 
-using redlock::detail::random_value;
+using source = redlock::detail::random_values;
 
 // From here on getrandom fails with EIO in this process. False when the kernel does not let us.
 bool take_away_the_random_source()
@@ -42,7 +42,7 @@ end value_without_a_source()
 {
     if (!take_away_the_random_source()) return not_allowed;
     try {
-        random_value();
+        source{}.next();
         return gave_a_value;
     } catch (std::system_error const& e) {
         return e.code() == std::error_code{EIO, std::generic_category()} ? failed_with_eio : failed_otherwise;
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_SUITE(random_values)
 
 BOOST_AUTO_TEST_CASE(a_value_is_32_hexadecimal_digits)
 {
-    auto const value = random_value();
+    auto const value = source{}.next();
     BOOST_TEST(value.size() == 32u);
     BOOST_TEST(value.find_first_not_of("0123456789abcdef") == std::string::npos);
 }
@@ -64,9 +64,10 @@ BOOST_AUTO_TEST_CASE(no_value_comes_twice_and_every_digit_takes_part)
 {
     constexpr std::size_t count = 100'000;
     std::set<std::string> seen;
+    source values;
     std::array<std::set<char>, 32> digits;
     for (std::size_t i = 0; i < count; ++i) {
-        auto const value = random_value();
+        auto const value = values.next();
         for (std::size_t d = 0; d < value.size(); ++d) digits[d].insert(value[d]);
         seen.insert(value);
     }

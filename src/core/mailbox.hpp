@@ -1,0 +1,114 @@
+// What callers in any thread want done on the client's strand. The first letter has somebody sent to open the box, and those that come
+// until then are done with it: one trip to the strand for a whole crowd, in the order in which the letters came.
+#ifndef REDLOCK_CORE_MAILBOX_HPP
+#define REDLOCK_CORE_MAILBOX_HPP
+
+#include <cstddef>
+#include <mutex>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+// Something to do once: a function object, without memory of its own.
+class letter {
+public:
+    template <class F>
+        requires(!std::is_same_v<std::decay_t<F>, letter>)
+    letter(F&& f) : kind_{&kind_of<std::decay_t<F>>}
+    {
+        using function = std::decay_t<F>;
+        static_assert(sizeof(function) <= sizeof(bytes_) && alignof(function) <= alignof(std::max_align_t));
+        static_assert(std::is_nothrow_move_constructible_v<function>);
+        ::new (static_cast<void*>(bytes_)) function(std::forward<F>(f));
+    }
+    letter(letter&& other) noexcept : kind_{other.kind_} { kind_->move(bytes_, other.bytes_); }
+    letter& operator=(letter&&) = delete;
+    ~letter() { kind_->destroy(bytes_); }
+
+    void operator()() { kind_->call(bytes_); }
+
+private:
+    struct kind {
+        void (*call)(void*);
+        void (*move)(void* to, void* from) noexcept;
+        void (*destroy)(void*) noexcept;
+    };
+
+    template <class F>
+    static constexpr kind kind_of{[](void* f) { (*static_cast<F*>(f))(); },
+                                  [](void* to, void* from) noexcept { ::new (to) F(std::move(*static_cast<F*>(from))); },
+                                  [](void* f) noexcept { static_cast<F*>(f)->~F(); }};
+
+    kind const* kind_;
+    alignas(std::max_align_t) std::byte bytes_[64];
+};
+
+class mailbox {
+public:
+    // Any thread. True: nobody is on the way to open it, so the caller sends somebody.
+    bool put(letter what)
+    {
+        std::lock_guard const guard{mutex_};
+        in_.push_back(std::move(what));
+        return !std::exchange(somebody_comes_, true);
+    }
+
+    // On the strand: does what the letters say that are there now. `again` is called if it has to be opened once more: others have come
+    // meanwhile, or one threw and the rest is kept.
+    template <class Again>
+    void open(Again again)
+    {
+        {
+            std::lock_guard const guard{mutex_};
+            reading_.swap(in_);
+        }
+        struct reader {
+            mailbox& box;
+            Again& again;
+            std::size_t next{0};
+            ~reader()
+            {
+                if (box.is_more_to_do(next)) again();
+            }
+        } r{*this, again};
+        while (r.next < reading_.size()) {
+            letter now{std::move(reading_[r.next++])};
+            now();
+        }
+    }
+
+    void clear() noexcept
+    {
+        std::vector<letter> gone;  // what they own may write letters, too
+        {
+            std::lock_guard const guard{mutex_};
+            gone.swap(in_);
+        }
+    }
+
+private:
+    bool is_more_to_do(std::size_t next)
+    {
+        std::lock_guard const guard{mutex_};
+        if (next < reading_.size()) {
+            for (letter& later : in_) reading_.push_back(std::move(later));
+            in_.clear();
+            for (; next < reading_.size(); ++next) in_.push_back(std::move(reading_[next]));
+        }
+        reading_.clear();
+        somebody_comes_ = !in_.empty();
+        return somebody_comes_;
+    }
+
+    std::mutex mutex_;
+    std::vector<letter> in_;
+    std::vector<letter> reading_;
+    bool somebody_comes_{false};
+};
+
+}  // namespace redlock::detail
+
+#endif
