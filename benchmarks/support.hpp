@@ -39,6 +39,7 @@ public:
 
     bench::ports ports() const;
     redlock::testing::redis_server const& operator[](std::size_t i) const { return servers_[i]; }
+    redlock::testing::redis_server& operator[](std::size_t i) { return servers_[i]; }
     std::size_t size() const noexcept { return servers_.size(); }
 
 private:
