@@ -42,7 +42,7 @@ std::vector<medians> take_turns(std::vector<worker> const& workers, std::size_t 
     std::vector<medians> all;
     for (worker const& w : workers) all.push_back({w.name, {}});
     for (std::size_t round = 0; round < rounds; ++round)
-        for (std::size_t i = 0; i < workers.size(); ++i) all[i].samples.push_back(run_apart(workers[i].run));
+        for (std::size_t i = 0; i < workers.size(); ++i) all[i].samples.push_back(run_apart<sample>(workers[i].run));
     return all;
 }
 
@@ -56,11 +56,6 @@ struct compare_choices : choices {
     bool fencing{false};
     std::size_t names{1};
 };
-
-std::chrono::nanoseconds to_duration(double seconds)
-{
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>{seconds});
-}
 
 json compare(compare_choices const& chosen)
 {

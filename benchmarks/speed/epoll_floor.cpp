@@ -99,14 +99,14 @@ public:
 
     void start()
     {
-        callers_.start();
+        for (auto const began = steady::now(); !callers_.start(steady::now() - began);) turn(0);
         flush();
     }
 
-    void turn()
+    void turn(int patience_ms = 1000)
     {
         std::array<epoll_event, 16> ready;
-        int const count = ::epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()), 1000);
+        int const count = ::epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()), patience_ms);
         if (count < 0 && errno != EINTR) fail("epoll_wait");
         for (int i = 0; i < count; ++i) {
             auto const& event = ready[static_cast<std::size_t>(i)];
@@ -156,6 +156,7 @@ sample run_epoll_floor(workload const& what)
     auto const begin = steady::now() + what.warm_up;
     auto const end = begin + what.measured;
     while (steady::now() < begin) loop.turn();
+    if (what.at_begin) what.at_begin();
     figures.begin();
     while (steady::now() < end) loop.turn();
     return figures.end();

@@ -144,6 +144,7 @@ floor_callers::floor_callers(workload const& what, meter& figures)
       ids_{what.ids},
       figures_{figures},
       callers_(what.callers),
+      stagger_{what.stagger},
       queue_(std::max<std::size_t>(1024, 8 * std::size_t{1} << (64 - __builtin_clzll(what.callers)))),
       heads_(what.at.size(), 0)
 {
@@ -159,10 +160,11 @@ floor_callers::floor_callers(workload const& what, meter& figures)
     }
 }
 
-void floor_callers::start()
+bool floor_callers::start(steady::duration since_the_start)
 {
     auto const now = steady::now();
-    for (std::uint32_t i = 0; i < callers_.size(); ++i) acquire(i, now);
+    while (started_ < callers_.size() && started_ * stagger_ <= since_the_start) acquire(started_++, now);
+    return started_ == callers_.size();
 }
 
 std::size_t floor_callers::hear(std::size_t node, std::string_view bytes, steady::time_point now)

@@ -28,8 +28,8 @@ class floor_callers {
 public:
     floor_callers(workload const& what, meter& figures);
 
-    /// Everybody's first acquisition.
-    void start();
+    /// The first acquisition of everybody whose time has come; returns whether that was the last of them.
+    bool start(steady::duration since_the_start);
 
     /// Takes in the whole answers that `bytes` begins with; returns how many bytes they are. `now` is when they were read.
     std::size_t hear(std::size_t node, std::string_view bytes, steady::time_point now);
@@ -75,6 +75,8 @@ private:
     std::vector<std::string> ids_;
     meter& figures_;
     std::vector<caller> callers_;
+    std::chrono::nanoseconds stagger_;
+    std::uint32_t started_{0};
     std::vector<command> queue_;  // a ring; its size is a power of two
     std::uint64_t next_{0};
     std::uint64_t oldest_{0};

@@ -19,7 +19,7 @@ struct sample {
     double acquire_p99_us{0};
     double allocations{0};
     double confirmations{0};  ///< Acquisitions that needed a second round; the floors: whose nodes gave different tokens.
-    double extra{0};          ///< What a measurement has besides.
+    double acquired{0};       ///< What the library itself has counted.
 
     double pairs_per_second() const { return pairs / seconds; }
     double cpu_us_per_pair() const { return (user_us + system_us) / pairs; }

@@ -4,7 +4,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 namespace bench {
@@ -39,21 +38,7 @@ sample run_ours(workload const& what)
     auto const rethrow = [](std::exception_ptr e) {
         if (e) std::rethrow_exception(e);
     };
-    // Not run_for(), which looks at the clock before each handler.
-    auto const run_for = [&](std::chrono::nanoseconds d) {
-        asio::steady_timer end{io, d};
-        end.async_wait([&](redlock::error_code) { io.stop(); });
-        io.run();
-        io.restart();
-    };
-    auto connect = [&]() -> asio::awaitable<void> {
-        auto connecting = usable(nodes);
-        co_await std::move(connecting);
-        io.stop();
-    };
-    asio::co_spawn(io, connect(), rethrow);
-    io.run();
-    io.restart();
+    run_until_usable(io, nodes);
 
     redlock::lock_options const options{.ttl = what.ttl, .fencing = what.fencing};
     for (std::size_t i = 0; i < what.callers; ++i) {
@@ -62,14 +47,15 @@ sample run_ours(workload const& what)
         for (std::size_t k = 0; k < what.names; ++k) names.emplace_back(nodes, what.key(i, k), options);
         asio::co_spawn(io, call(std::move(names), meter::times(i, what.callers), i * what.stagger, figures), rethrow);
     }
-    run_for(what.warm_up + what.callers * what.stagger);
+    run_for(io, what.warm_up + what.callers * what.stagger);
+    if (what.at_begin) what.at_begin();
     auto const before = nodes.status().counters;
     figures.begin();
-    run_for(what.measured);
+    run_for(io, what.measured);
     sample s = figures.end();
     auto const after = nodes.status().counters;
     s.confirmations = static_cast<double>(after.confirmations - before.confirmations);
-    s.extra = static_cast<double>(after.acquired - before.acquired);
+    s.acquired = static_cast<double>(after.acquired - before.acquired);
     if (after.contended != before.contended || after.leases_lost != before.leases_lost)
         throw std::runtime_error{"a lock that nobody else wants was refused, or a lease was lost"};
     return s;

@@ -1,6 +1,6 @@
 // How fast locks are, as ratios to what the sockets allow. Each measurement starts its own servers and writes JSON.
 //
-//     speed compare [--help]
+//     speed all|compare [--help]
 #include "speed.hpp"
 #include "support.hpp"
 
@@ -14,6 +14,7 @@ try {
     CLI::App app{"How fast locks are"};
     app.require_subcommand(1);
     bench::add_compare(app);
+    bench::add_everything(app);
     CLI11_PARSE(app, argc, argv);
 } catch (std::exception const& e) {
     std::fprintf(stderr, "speed: %s\n", e.what());

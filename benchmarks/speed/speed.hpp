@@ -9,6 +9,7 @@ class App;
 namespace bench {
 
 void add_compare(CLI::App& app);
+void add_everything(CLI::App& app);
 
 }  // namespace bench
 

@@ -37,14 +37,12 @@ void pin(pid_t process, std::vector<int> const& to)
     if (::sched_setaffinity(process, sizeof set, &set) != 0) throw std::system_error{errno, std::generic_category(), "sched_setaffinity"};
 }
 
-// The last processor is the clients'. Servers have one each if there are enough, otherwise the kernel shares the rest among them.
-void pin_apart(fleet const& servers)
+// The last processor is the clients'.
+std::vector<int> servers_processors()
 {
-    auto rest = processors();
-    if (rest.size() < 2) return;
-    rest.pop_back();
-    for (std::size_t i = 0; i < servers.size(); ++i)
-        pin(servers[i].pid(), servers.size() <= rest.size() ? std::vector<int>{rest[i]} : rest);
+    auto all = processors();
+    if (all.size() > 1) all.pop_back();
+    return all;
 }
 
 // All nodes vote with tokens from now on.
@@ -88,10 +86,14 @@ std::string id_of(redlock::testing::redis_server const& server)
 
 }  // namespace
 
-int client_processor()
+void keep_off_the_clients_processor() { pin(0, servers_processors()); }
+
+// One each if there are enough, otherwise the kernel shares them among the servers.
+void pin_apart(fleet const& servers)
 {
-    auto const all = processors();
-    return all.size() < 2 ? -1 : all.back();
+    auto const rest = servers_processors();
+    for (std::size_t i = 0; i < servers.size(); ++i)
+        pin(servers[i].pid(), servers.size() <= rest.size() ? std::vector<int>{rest[i]} : rest);
 }
 
 // Keys of a worker that has ended may still be locked, so the next one has others of the same length.
@@ -124,22 +126,20 @@ workload testbed::work(std::size_t callers, bool fencing) const
     return what;
 }
 
-sample run_apart(std::function<sample()> const& body)
+void run_apart(void* result, std::size_t size, std::function<void()> const& body)
 {
     int ends[2];
     if (::pipe(ends) != 0) throw std::system_error{errno, std::generic_category(), "pipe"};
     forked worker{[&] {
-        if (int const processor = client_processor(); processor >= 0) pin(0, {processor});
-        sample const s = body();
-        if (::write(ends[1], &s, sizeof s) != static_cast<ssize_t>(sizeof s)) throw std::runtime_error{"the pipe is closed"};
+        pin(0, {processors().back()});
+        body();
+        if (::write(ends[1], result, size) != static_cast<ssize_t>(size)) throw std::runtime_error{"the pipe is closed"};
     }};
     ::close(ends[1]);
-    sample s;
-    ssize_t const size = ::read(ends[0], &s, sizeof s);
+    ssize_t const got = ::read(ends[0], result, size);
     ::close(ends[0]);
     worker.join();
-    if (size != static_cast<ssize_t>(sizeof s)) throw std::runtime_error{"a worker said nothing"};
-    return s;
+    if (got != static_cast<ssize_t>(size)) throw std::runtime_error{"a worker said nothing"};
 }
 
 }  // namespace bench

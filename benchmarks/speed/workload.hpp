@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace bench {
@@ -26,6 +27,9 @@ struct workload {
     std::size_t names{1};                    ///< Of each caller, taken in turn.
     std::chrono::nanoseconds stagger{};      ///< Caller i begins i times this later, so that they do not go in step.
 
+    /// Called once where the measurement begins.
+    std::function<void()> at_begin{};
+
     std::string key(std::size_t caller, std::size_t name = 0) const;
 };
 
@@ -41,6 +45,8 @@ public:
 
     fleet const& servers() const noexcept { return servers_; }
     redlock::testing::redis_server& operator[](std::size_t i) { return servers_[i]; }
+    redlock::testing::redis_server const& operator[](std::size_t i) const { return servers_[i]; }
+    std::size_t size() const noexcept { return servers_.size(); }
     workload work(std::size_t callers, bool fencing) const;
 
 private:
@@ -48,11 +54,23 @@ private:
     std::vector<std::string> ids_;
 };
 
-/// The one processor for clients; -1 where this machine has only one.
-int client_processor();
+/// Puts this process where the servers are, for what is not to be measured with a client.
+void keep_off_the_clients_processor();
 
-/// Runs it in a process of its own, on the clients' processor.
-sample run_apart(std::function<sample()> const& body);
+/// Puts the servers of a fleet on processors that clients do not use.
+void pin_apart(fleet const& servers);
+
+/// Runs `body`, which fills `result`, in a process of its own on the clients' processor.
+void run_apart(void* result, std::size_t size, std::function<void()> const& body);
+
+template <class Result>
+Result run_apart(std::function<Result()> const& body)
+{
+    static_assert(std::is_trivially_copyable_v<Result>, "it goes through a pipe");
+    Result result{};
+    run_apart(&result, sizeof result, [&] { result = body(); });
+    return result;
+}
 
 }  // namespace bench
 
