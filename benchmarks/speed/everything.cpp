@@ -1,4 +1,4 @@
-// All steps one after the other, and the summary.
+// All steps one after the other, and the summary. Progress goes to the standard error.
 #include "run.hpp"
 #include "speed.hpp"
 
@@ -48,12 +48,11 @@ void run::put(std::string const& name, double value)
     summary_[name] = value;
     auto const g = std::ranges::find(goals(), std::string_view{name}, &goal::name);
     if (g == goals().end()) {
-        std::printf("    %-45s %10.4g\n", name.c_str(), value);
+        std::fprintf(stderr, "    %-45s %10.4g\n", name.c_str(), value);
     } else {
         bool const reached = g->at_most ? value <= g->value : value >= g->value;
-        std::printf("    %-45s %10.4g   goal %s %g: %s\n", name.c_str(), value, g->at_most ? "<=" : ">=", g->value, reached ? "reached" : "not reached");
+        std::fprintf(stderr, "    %-45s %10.4g   goal %s %g: %s\n", name.c_str(), value, g->at_most ? "<=" : ">=", g->value, reached ? "reached" : "not reached");
     }
-    std::fflush(stdout);
 }
 
 void run::add_detail(std::string const& name, std::vector<medians> const& all)
@@ -94,6 +93,7 @@ struct all_choices : choices {
     std::filesystem::path summary;
     std::optional<std::size_t> rounds;
     std::optional<double> seconds;
+    std::optional<std::size_t> leases;
 };
 
 plan to_plan(all_choices const& chosen)
@@ -102,6 +102,7 @@ plan to_plan(all_choices const& chosen)
     if (chosen.quick) how = {true, 2, 300ms, 100ms, 10'000, 6'000ms, 10'000};
     if (chosen.rounds) how.rounds = *chosen.rounds;
     if (chosen.seconds) how.measured = to_duration(*chosen.seconds);
+    if (chosen.leases) how.leases = *chosen.leases;
     return how;
 }
 
@@ -121,9 +122,8 @@ void measure_everything(all_choices const& chosen)
     auto const began = steady::now();
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         double const seconds = std::chrono::duration<double>{steady::now() - began}.count();
-        std::printf("[%2zu/%zu] %3.0f s  %s\n", i + 1, wanted.size(), seconds, wanted[i].what);
-        std::fflush(stdout);
-        wanted[i].measure(r);
+        std::fprintf(stderr, "[%2zu/%zu] %3.0f s  %s\n", i + 1, wanted.size(), seconds, wanted[i].what);
+            wanted[i].measure(r);
     }
     r.put("quick", chosen.quick ? 1 : 0);
     r.put("bench_seconds", std::chrono::duration<double>{steady::now() - began}.count());
@@ -146,6 +146,7 @@ void add_everything(CLI::App& app)
     command.add_option("--only", chosen->only, "These steps")->check(CLI::IsMember(names));
     command.add_option("--rounds", chosen->rounds, "Runs of each worker, in turns")->check(CLI::Range(1, 1000));
     command.add_option("--seconds", chosen->seconds, "How long each run is measured")->check(CLI::PositiveNumber);
+    command.add_option("--leases", chosen->leases, "How many are kept alive")->check(CLI::Range(1, 999'999));
     command.add_option("--summary", chosen->summary, "Where the summary goes, names and numbers");
     command.add_option("--output", chosen->output, "Where the JSON of everything goes; default: standard output, unless there is a summary");
     command.callback([chosen] { measure_everything(*chosen); });

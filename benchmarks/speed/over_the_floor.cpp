@@ -59,7 +59,8 @@ void measure_fenced(run& r)
     r.put("fenced_one_round_share", 1 - ours.confirmations / ours.acquired);
 }
 
-// One of five servers stops where the measurement begins: what it costs until it is known to be slow counts as well.
+// One of five servers stops where the measurement begins: what it costs until it is known to be slow counts as well. Callers rest between their
+// pairs: at full speed four servers, on as many processors as five, would be the faster ones.
 void measure_stalled(run& r)
 {
     constexpr std::size_t callers = 64;
@@ -70,6 +71,8 @@ void measure_stalled(run& r)
     for (std::size_t round = 0; round < r.how.rounds; ++round) {
         auto const victim = round % where.size();
         workload what = r.work(where, callers, false);
+        what.rest = 5ms;
+        what.stagger = what.rest / callers;
         healthy.samples.push_back(run_apart<sample>([what] { return run_ours(what); }));
         what.at_begin = [pid = where[victim].pid()] { ::kill(pid, SIGSTOP); };
         stalled.samples.push_back(run_apart<sample>([what] { return run_ours(what); }));

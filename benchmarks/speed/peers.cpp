@@ -1,4 +1,5 @@
 // Other libraries at the same work, in the same run.
+#include "redis_plus_plus.hpp"
 #include "run.hpp"
 #include "support/child_process.hpp"
 #include "support/temporary_folder.hpp"
@@ -56,12 +57,19 @@ void measure_peers(run& r)
     workload const what = r.work(r.three(), 256, false);
     workload theirs = what;
     theirs.warm_up *= 3;  // until its code is compiled
-    auto const all = take_turns({{"node-redlock", [=] { return run_node_redlock(theirs, node); }}, {"redlock", [=] { return run_ours(what); }}},
-                                r.how.rounds);
-    r.put("cpu_ratio_node_redlock", ratio(all[0], all[1], &sample::cpu_us_per_pair));
-    r.put("node_redlock_cpu_us_per_pair", all[0].cpu_us_per_pair());
-    r.put("node_redlock_pairs_per_second", all[0].pairs_per_second());
-    r.put("node_redlock_acquire_p50_us", all[0].acquire_p50_us());
+    std::vector<worker> workers{{"redlock", [=] { return run_ours(what); }}, {"node-redlock", [=] { return run_node_redlock(theirs, node); }}};
+#ifdef REDLOCK_HAS_REDIS_PLUS_PLUS
+    workers.push_back({"redis-plus-plus", [=] { return run_redis_plus_plus(what); }});
+#endif
+    auto const all = take_turns(workers, r.how.rounds);
+    auto const put = [&](medians const& peer, std::string const& name) {
+        r.put("cpu_ratio_" + name, ratio(peer, all[0], &sample::cpu_us_per_pair));
+        r.put(name + "_cpu_us_per_pair", peer.cpu_us_per_pair());
+        r.put(name + "_pairs_per_second", peer.pairs_per_second());
+    };
+    put(all[1], "node_redlock");
+    r.put("node_redlock_acquire_p50_us", all[1].acquire_p50_us());
+    if (all.size() > 2) put(all[2], "redis_plus_plus");
     r.add_detail("peers", all);
 }
 

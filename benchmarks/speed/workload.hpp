@@ -25,6 +25,7 @@ struct workload {
     std::chrono::nanoseconds measured{2s};
 
     std::size_t names{1};                    ///< Of each caller, taken in turn.
+    std::chrono::nanoseconds rest{};         ///< After each release; this library's callers only.
     std::chrono::nanoseconds stagger{};      ///< Caller i begins i times this later, so that they do not go in step.
 
     /// Called once where the measurement begins.
