@@ -44,37 +44,37 @@ void* __libc_realloc(void*, std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
 void __libc_free(void*);
 
-void* malloc(std::size_t size)
+void* malloc(std::size_t size) noexcept
 {
     ++count;
     return __libc_malloc(size);
 }
 
-void* calloc(std::size_t n, std::size_t size)
+void* calloc(std::size_t n, std::size_t size) noexcept
 {
     ++count;
     return __libc_calloc(n, size);
 }
 
-void* realloc(void* p, std::size_t size)
+void* realloc(void* p, std::size_t size) noexcept
 {
     ++count;
     return __libc_realloc(p, size);
 }
 
-void* memalign(std::size_t alignment, std::size_t size)
+void* memalign(std::size_t alignment, std::size_t size) noexcept
 {
     ++count;
     return __libc_memalign(alignment, size);
 }
 
-void* aligned_alloc(std::size_t alignment, std::size_t size)
+void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept
 {
     ++count;
     return __libc_memalign(alignment, size);
 }
 
-int posix_memalign(void** result, std::size_t alignment, std::size_t size)
+int posix_memalign(void** result, std::size_t alignment, std::size_t size) noexcept
 {
     ++count;
     void* const p = __libc_memalign(alignment, size);
@@ -83,7 +83,7 @@ int posix_memalign(void** result, std::size_t alignment, std::size_t size)
     return 0;
 }
 
-void free(void* p) { __libc_free(p); }
+void free(void* p) noexcept { __libc_free(p); }
 
 }
 

@@ -62,6 +62,7 @@ sample run_redis_plus_plus(workload const& what)
     s.pairs = static_cast<double>(pairs - pairs_before);
     s.user_us = used.user_us - used_before.user_us;
     s.system_us = used.system_us - used_before.system_us;
+    for (auto& caller : callers) caller.request_stop();  // before anybody is waited for
     if (failed || s.pairs == 0) throw std::runtime_error{"redis-plus-plus failed"};
     return s;
 }
