@@ -1,6 +1,6 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench faults soak clean
+.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench bench-waiting faults soak clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
@@ -13,7 +13,8 @@ help:
 	@echo 'make compilers  the same schedules with clang: everything must happen as with gcc'
 	@echo 'make fuzz SECONDS=60    each fuzzer for so long; a finding fails, and its input is kept'
 	@echo 'make model      model-check the token protocol'
-	@echo 'make bench      what waiting costs: figures and pictures in build/bench (about 10 minutes on an idle machine)'
+	@echo 'make bench      how fast locks are, over hand-written sockets: build/bench/summary.json and pictures (7 minutes; QUICK=1: one)'
+	@echo 'make bench-waiting   what waiting costs: figures and pictures in build/bench (about 10 minutes on an idle machine)'
 	@echo 'make faults DURATION=120s    real servers and everything that goes wrong with them; SEED=1 SERVER=valkey-server'
 	@echo 'make soak SOAK=600s          the same under AddressSanitizer: nothing may grow'
 	@echo 'make clean  remove build/'
@@ -63,6 +64,12 @@ bench: setup
 	@cmake/setup.sh gnuplot-nox python3
 	@tests/interop/setup.sh
 	@cmake --workflow --preset bench
+	@benchmarks/speed/run.sh build/release/benchmarks/speed build/bench $(if $(QUICK),--quick)
+
+bench-waiting: setup
+	@cmake/setup.sh gnuplot-nox python3
+	@tests/interop/setup.sh
+	@cmake --workflow --preset bench-waiting
 	@benchmarks/run.sh build/release/benchmarks/waiting build/bench
 
 DURATION ?= 120s

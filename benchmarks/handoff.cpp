@@ -1,16 +1,17 @@
 // How many times a second a lock goes from one coroutine to another of the same client, on one core.
+#include "handoff.hpp"
 #include "measurements.hpp"
 #include "support.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <memory>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace bench {
 namespace {
@@ -46,44 +47,47 @@ asio::awaitable<void> contend(redlock::lock resource, tally& count)
     }
 }
 
-json measure(handoff_choices const& chosen, bool fencing)
+}  // namespace
+
+handoffs count_handoffs(ports const& at, redlock::lock_options const& options, std::size_t waiters, std::chrono::nanoseconds time)
 {
-    fleet const servers{chosen.nodes};
     asio::io_context io{1};
-    redlock::client nodes{io.get_executor(), fresh_nodes(servers.ports())};
+    redlock::client nodes{io.get_executor(), fresh_nodes(at)};
     nodes.run(asio::detached);
     tally count;
-    redlock::lock const resource{nodes, "handed-on", chosen.lock(fencing)};
+    redlock::lock const resource{nodes, "handed-on:" + std::to_string(::getpid()), options};  // an earlier process may still hold its own
     auto const rethrow = [](std::exception_ptr e) {
         if (e) std::rethrow_exception(e);
     };
-    for (std::size_t i = 0; i < chosen.waiters; ++i) asio::co_spawn(io, contend(resource, count), rethrow);
+    for (std::size_t i = 0; i < waiters; ++i) asio::co_spawn(io, contend(resource, count), rethrow);
 
-    std::chrono::duration<double> const time{chosen.seconds};
-    auto const in_nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(time);
-    // Not run_for(), which looks at the clock and at the sockets before each handler.
-    auto const run_for = [&](std::chrono::nanoseconds d) {
-        asio::steady_timer end{io, d};
-        end.async_wait([&](redlock::error_code) { io.stop(); });
-        io.run();
-        io.restart();
-    };
-    run_for(in_nanoseconds / 10);
+    run_for(io, time / 10);
     count = {};
     double const cpu_before = cpu_seconds();
     auto const began = steady::now();
-    run_for(in_nanoseconds);
-    double const cpu = cpu_seconds() - cpu_before;
-    double const wall = std::chrono::duration<double>{steady::now() - began}.count();
-    auto const pairs = static_cast<double>(count.pairs);
+    run_for(io, time);
+    handoffs result;
+    result.cpu_seconds = cpu_seconds() - cpu_before;
+    result.seconds = std::chrono::duration<double>{steady::now() - began}.count();
+    result.pairs = static_cast<double>(count.pairs);
+    result.wait_max_ms = std::chrono::duration<double, std::milli>{count.wait_max}.count();
+    return result;
+}
+
+namespace {
+
+json measure(handoff_choices const& chosen, bool fencing)
+{
+    fleet const servers{chosen.nodes};
+    handoffs const counted = count_handoffs(servers.ports(), chosen.lock(fencing), chosen.waiters, to_duration(chosen.seconds));
     return {{"fencing", fencing},
             {"waiters", chosen.waiters},
-            {"seconds", wall},
-            {"pairs", count.pairs},
-            {"pairs_per_second", pairs / wall},
-            {"cpu_us_per_pair", pairs == 0 ? json{} : json(cpu * 1e6 / pairs)},
-            {"cpu_share", cpu / wall},
-            {"wait_max_ms", std::chrono::duration<double, std::milli>{count.wait_max}.count()}};
+            {"seconds", counted.seconds},
+            {"pairs", counted.pairs},
+            {"pairs_per_second", counted.pairs / counted.seconds},
+            {"cpu_us_per_pair", counted.pairs > 0 ? json(counted.cpu_seconds * 1e6 / counted.pairs) : json{}},
+            {"cpu_share", counted.cpu_seconds / counted.seconds},
+            {"wait_max_ms", counted.wait_max_ms}};
 }
 
 }  // namespace

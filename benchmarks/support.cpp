@@ -83,6 +83,33 @@ asio::awaitable<void> usable(redlock::client const& nodes)
     }
 }
 
+void run_for(asio::io_context& io, std::chrono::nanoseconds d)
+{
+    asio::steady_timer end{io, d};
+    end.async_wait([&](redlock::error_code) { io.stop(); });
+    io.run();
+    io.restart();
+}
+
+void run_until_usable(asio::io_context& io, redlock::client const& nodes)
+{
+    auto connect = [&]() -> asio::awaitable<void> {
+        auto connecting = usable(nodes);
+        co_await std::move(connecting);
+        io.stop();
+    };
+    asio::co_spawn(io, connect(), [](std::exception_ptr e) {
+        if (e) std::rethrow_exception(e);
+    });
+    io.run();
+    io.restart();
+}
+
+std::chrono::nanoseconds to_duration(double seconds)
+{
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>{seconds});
+}
+
 namespace {
 
 // These options come with local hand-offs; without them they are ignored, and the report says so.

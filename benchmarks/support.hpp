@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
 
 #include <chrono>
@@ -39,6 +40,7 @@ public:
 
     bench::ports ports() const;
     redlock::testing::redis_server const& operator[](std::size_t i) const { return servers_[i]; }
+    redlock::testing::redis_server& operator[](std::size_t i) { return servers_[i]; }
     std::size_t size() const noexcept { return servers_.size(); }
 
 private:
@@ -52,6 +54,14 @@ redlock::config fresh_nodes(bench::ports const& at);
 asio::awaitable<void> usable(redlock::client const& nodes);
 
 asio::awaitable<void> pause(std::chrono::nanoseconds d);
+
+/// Runs handlers for so long. Not io_context::run_for(), which looks at the clock and at the sockets before each handler.
+void run_for(asio::io_context& io, std::chrono::nanoseconds d);
+
+/// Runs until usable().
+void run_until_usable(asio::io_context& io, redlock::client const& nodes);
+
+std::chrono::nanoseconds to_duration(double seconds);
 
 /// Options that every measurement has.
 struct choices {

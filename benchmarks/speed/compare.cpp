@@ -1,0 +1,99 @@
+#include "compare.hpp"
+
+#include "allocations.hpp"
+#include "speed.hpp"
+
+#include <memory>
+
+namespace bench {
+
+double medians::of(std::function<double(sample const&)> const& what) const
+{
+    std::vector<double> values;
+    for (sample const& s : samples) values.push_back(what(s));
+    return median(std::move(values));
+}
+
+json medians::to_json() const
+{
+    json all{{"worker", name},
+             {"runs", samples.size()},
+             {"pairs_per_second", pairs_per_second()},
+             {"cpu_us_per_pair", cpu_us_per_pair()},
+             {"user_us_per_pair", of([](sample const& s) { return s.user_us / s.pairs; })},
+             {"system_us_per_pair", of([](sample const& s) { return s.system_us / s.pairs; })},
+             {"cpu_share", of([](sample const& s) { return (s.user_us + s.system_us) / 1e6 / s.seconds; })},
+             {"acquire_p50_us", acquire_p50_us()},
+             {"acquire_p99_us", acquire_p99_us()},
+             {"confirmations_per_pair", of([](sample const& s) { return s.confirmations / s.pairs; })}};
+    if (allocations_are_counted()) all["allocations_per_pair"] = allocations_per_pair();
+    return all;
+}
+
+double ratio(medians const& of, medians const& to, std::function<double(sample const&)> const& what)
+{
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < of.samples.size(); ++i) ratios.push_back(what(of.samples[i]) / what(to.samples[i]));
+    return median(std::move(ratios));
+}
+
+std::vector<medians> take_turns(std::vector<worker> const& workers, std::size_t rounds)
+{
+    std::vector<medians> all;
+    for (worker const& w : workers) all.push_back({w.name, {}});
+    for (std::size_t round = 0; round < rounds; ++round)
+        for (std::size_t i = 0; i < workers.size(); ++i) all[i].samples.push_back(run_apart<sample>(workers[i].run));
+    return all;
+}
+
+namespace {
+
+struct compare_choices : choices {
+    std::size_t callers{256};
+    double seconds{2};
+    double warm_up{0.3};
+    std::size_t rounds{5};
+    bool fencing{false};
+    std::size_t names{1};
+};
+
+json compare(compare_choices const& chosen)
+{
+    testbed const bed{chosen.nodes};
+    workload what = bed.work(chosen.callers, chosen.fencing);
+    what.measured = to_duration(chosen.seconds);
+    what.warm_up = to_duration(chosen.warm_up);
+    what.names = chosen.names;
+    auto const all = take_turns({{"epoll floor", [&] { return run_epoll_floor(what); }}, {"redlock", [&] { return run_ours(what); }}},
+                                chosen.rounds);
+    medians const& floor = all[0];
+    medians const& ours = all[1];
+    json workers = json::array();
+    for (auto const& each : all) workers.push_back(each.to_json());
+    return {{"callers", chosen.callers},
+            {"fencing", chosen.fencing},
+            {"cpu_ratio", ratio(ours, floor, &sample::cpu_us_per_pair)},
+            {"throughput_ratio", ratio(ours, floor, &sample::pairs_per_second)},
+            {"latency_p50_ratio", ratio(ours, floor, &sample::acquire_p50_us)},
+            {"latency_p99_ratio", ratio(ours, floor, &sample::acquire_p99_us)},
+            {"workers", std::move(workers)}};
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app)
+{
+    auto const chosen = std::make_shared<compare_choices>();
+    auto& command = *app.add_subcommand("compare", "Acquisitions and releases over the epoll floor, with chosen callers and nodes");
+    command.add_option("--nodes", chosen->nodes, "How many redis-servers")->capture_default_str()->check(CLI::Range(1, 15));
+    command.add_option("--callers", chosen->callers, "Who acquire and release all the time")->capture_default_str()->check(CLI::Range(1, 100'000));
+    command.add_option("--seconds", chosen->seconds, "How long each run is measured")->capture_default_str();
+    command.add_option("--warm-up", chosen->warm_up, "Seconds before that")->capture_default_str();
+    command.add_option("--rounds", chosen->rounds, "Runs of each worker, in turns")->capture_default_str();
+    command.add_option("--names", chosen->names, "Of each caller, taken in turn")->capture_default_str();
+    command.add_flag("--fencing", chosen->fencing, "With tokens");
+    command.add_option("--output", chosen->output, "Where the JSON goes; default: standard output");
+    command.callback([chosen] { report(*chosen, "compare", compare(*chosen)); });
+}
+
+}  // namespace bench

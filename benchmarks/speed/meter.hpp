@@ -1,0 +1,70 @@
+// What one worker measures of itself between its warm-up and its end.
+#ifndef REDLOCK_BENCHMARKS_SPEED_METER_HPP
+#define REDLOCK_BENCHMARKS_SPEED_METER_HPP
+
+#include "support.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace bench {
+
+/// Trivial, so that it goes through a pipe.
+struct sample {
+    double pairs{0};  ///< Acquisitions that were followed by their release.
+    double seconds{0};
+    double user_us{0};  ///< CPU time of the process.
+    double system_us{0};
+    double acquire_p50_us{0};
+    double acquire_p99_us{0};
+    double allocations{0};
+    double confirmations{0};  ///< Acquisitions that needed a second round; the floors: whose nodes gave different tokens.
+    double acquired{0};       ///< What the library itself has counted.
+
+    double pairs_per_second() const { return pairs / seconds; }
+    double cpu_us_per_pair() const { return (user_us + system_us) / pairs; }
+    double allocations_per_pair() const { return allocations / pairs; }
+};
+
+struct cpu_time {
+    double user_us{0};
+    double system_us{0};
+};
+cpu_time cpu_used();
+
+class meter {
+public:
+    meter();
+
+    /// The warm-up is over.
+    void begin();
+    bool measuring() const noexcept { return measuring_; }
+
+    void pair() noexcept { ++pairs_; }
+    void acquired_after(steady::duration waited)
+    {
+        if (measuring_) waits_ns_.push_back(static_cast<std::uint32_t>(waited.count()));
+    }
+    void confirmed() noexcept { ++confirmations_; }
+
+    /// Of all callers one in eight is timed, unless there are only a few: a look at the clock costs a hundredth of a pair.
+    static bool times(std::size_t caller, std::size_t callers) noexcept { return callers < 16 || caller % 8 == 0; }
+
+    sample end();
+
+private:
+    bool measuring_{false};
+    std::uint64_t pairs_{0};
+    std::uint64_t confirmations_{0};
+    std::vector<std::uint32_t> waits_ns_;
+    steady::time_point began_;
+    cpu_time used_before_;
+    std::uint64_t allocations_before_{0};
+};
+
+/// The value in the middle.
+double median(std::vector<double> values);
+
+}  // namespace bench
+
+#endif

@@ -1,0 +1,144 @@
+// The steps that compare this library with the floors.
+#include "allocations.hpp"
+#include "group.hpp"
+#include "handoff.hpp"
+#include "run.hpp"
+
+namespace bench {
+
+namespace {
+
+std::vector<worker> with_floors(workload const& what)
+{
+    return {{"epoll", [what] { return run_epoll_floor(what); }},
+            {"asio", [what] { return run_asio_floor(what); }},
+            {"redlock", [what] { return run_ours(what); }}};
+}
+
+// "_n3_c256" behind the names.
+void compare_with_floors(run& r, testbed const& where, std::size_t callers, bool fencing, std::string const& suffix)
+{
+    auto const all = take_turns(with_floors(r.work(where, callers, fencing)), r.how.rounds);
+    medians const& floor = all[0];
+    medians const& raw_asio = all[1];
+    medians const& ours = all[2];
+    std::string const kind = fencing ? "fenced_" : "";
+    r.put(kind + "cpu_ratio" + suffix, ratio(ours, floor, &sample::cpu_us_per_pair));
+    r.put(kind + "cpu_ratio_over_asio" + suffix, ratio(ours, raw_asio, &sample::cpu_us_per_pair));
+    r.put(kind + "throughput_ratio" + suffix, ratio(ours, floor, &sample::pairs_per_second));
+    r.put(kind + "latency_ratio" + suffix, ratio(ours, floor, &sample::acquire_p50_us));
+    for (auto const& [name, who] : {std::pair{"", &ours}, std::pair{"floor_", &floor}, std::pair{"asio_", &raw_asio}}) {
+        r.put(kind + name + "cpu_us_per_pair" + suffix, who->cpu_us_per_pair());
+        r.put(kind + name + "pairs_per_second" + suffix, who->pairs_per_second());
+        r.put(kind + name + "acquire_p50_us" + suffix, who->acquire_p50_us());
+        r.put(kind + name + "acquire_p99_us" + suffix, who->acquire_p99_us());
+    }
+    if (allocations_are_counted()) {
+        bool const main_figure = !fencing && suffix == "_n3_c256";
+        if (main_figure) r.put("allocations_per_pair", ours.allocations_per_pair());
+        r.put(kind + "allocations_per_pair" + suffix, ours.allocations_per_pair());
+        r.put(kind + "asio_allocations_per_pair" + suffix, raw_asio.allocations_per_pair());
+    }
+    r.add_detail((fencing ? "fenced" : "plain") + suffix, all);
+}
+
+}  // namespace
+
+void measure_plain_three(run& r) { compare_with_floors(r, r.three(), 256, false, "_n3_c256"); }
+void measure_plain_five(run& r) { compare_with_floors(r, r.five(), 256, false, "_n5_c256"); }
+void measure_single_three(run& r) { compare_with_floors(r, r.three(), 1, false, "_n3_c1"); }
+void measure_single_five(run& r) { compare_with_floors(r, r.five(), 1, false, "_n5_c1"); }
+void measure_sixteen(run& r) { compare_with_floors(r, r.three(), 16, false, "_n3_c16"); }
+void measure_crowd(run& r) { compare_with_floors(r, r.three(), 2'000, false, "_n3_c2000"); }
+
+// The floor sends the script with tokens, and expects that all nodes give the same one.
+void measure_fenced(run& r)
+{
+    compare_with_floors(r, r.three(), 256, true, "_n3_c256");
+    auto const ours = run_apart<sample>([what = r.work(r.three(), 256, true)] { return run_ours(what); });
+    r.put("fenced_one_round_share", 1 - ours.confirmations / ours.acquired);
+}
+
+// One of five servers stops where the measurement begins: what it costs until it is known to be slow counts as well. Callers rest between their
+// pairs: at full speed four servers, on as many processors as five, would be the faster ones.
+void measure_stalled(run& r)
+{
+    constexpr std::size_t callers = 64;
+    testbed& where = r.five();
+    std::vector<double> ratios;
+    medians healthy{"healthy", {}};
+    medians stalled{"one of five stopped", {}};
+    for (std::size_t round = 0; round < r.how.rounds; ++round) {
+        auto const victim = round % where.size();
+        workload what = r.work(where, callers, false);
+        what.rest = 5ms;
+        what.stagger = what.rest / callers;
+        healthy.samples.push_back(run_apart<sample>([what] { return run_ours(what); }));
+        what.at_begin = [pid = where[victim].pid()] { ::kill(pid, SIGSTOP); };
+        stalled.samples.push_back(run_apart<sample>([what] { return run_ours(what); }));
+        ::kill(where[victim].pid(), SIGCONT);
+        where[victim].command({"PING"}, 60s);  // it has caught up
+    }
+    r.put("stalled_node_p99_ratio", ratio(stalled, healthy, &sample::acquire_p99_us));
+    r.put("healthy_n5_c64_acquire_p99_us", healthy.acquire_p99_us());
+    r.put("stalled_node_acquire_p99_us", stalled.acquire_p99_us());
+    r.put("stalled_node_throughput_ratio", ratio(stalled, healthy, &sample::pairs_per_second));
+    r.add_detail("stalled", {healthy, stalled});
+}
+
+// More names than fit into any cache, against one for each caller.
+void measure_names(run& r)
+{
+    constexpr std::size_t callers = 250;
+    workload const one = r.work(r.three(), callers, false);
+    workload many = one;
+    many.names = r.how.names / callers;
+    many.warm_up *= 4;  // each name has been taken once
+    auto const all = take_turns({{"one name for each caller", [one] { return run_ours(one); }}, {"all names", [many] { return run_ours(many); }}},
+                                r.how.rounds);
+    r.put("cost_growth_100k_names", ratio(all[1], all[0], &sample::cpu_us_per_pair));
+    r.put("names_taken_in_turn", static_cast<double>(many.names * callers));
+    r.add_detail("names", all);
+}
+
+void measure_handoffs(run& r)
+{
+    redlock::lock_options options;
+    options.max_handoffs = 1'000'000;
+    options.max_local_hold = 10s;
+    auto const measured = 2 * r.how.measured;
+    for (bool const fencing : {true, false}) {
+        options.fencing = fencing;
+        auto const counted = run_apart<handoffs>([&] { return count_handoffs(r.three().servers().ports(), options, 100, measured); });
+        r.put(fencing ? "local_handoffs_per_second" : "plain_local_handoffs_per_second", counted.pairs / counted.seconds);
+    }
+}
+
+void measure_group(run& r)
+{
+    struct costs {
+        round_cost group;
+        round_cost by_hand;
+    };
+    auto const time = r.how.measured / 10;
+    for (std::size_t const nodes : {3u, 5u}) {
+        std::vector<costs> all;
+        for (std::size_t round = 0; round < r.how.rounds; ++round)
+            all.push_back(run_apart<costs>([=] { return costs{cost_of_round(true, nodes, time), cost_of_round(false, nodes, time)}; }));
+        auto const of = [&](auto const& what) {
+            std::vector<double> values;
+            for (costs const& c : all) values.push_back(what(c));
+            return median(std::move(values));
+        };
+        std::string const suffix = nodes == 3 ? "" : "_n5";
+        r.put("round_parallel_group_us" + suffix, of([](costs const& c) { return c.group.cpu_us; }));
+        r.put("round_handwritten_us" + suffix, of([](costs const& c) { return c.by_hand.cpu_us; }));
+        r.put("round_parallel_group_latency_us" + suffix, of([](costs const& c) { return c.group.latency_us; }));
+        r.put("round_handwritten_latency_us" + suffix, of([](costs const& c) { return c.by_hand.latency_us; }));
+        if (!allocations_are_counted()) continue;
+        r.put("round_parallel_group_allocations" + suffix, of([](costs const& c) { return c.group.allocations; }));
+        r.put("round_handwritten_allocations" + suffix, of([](costs const& c) { return c.by_hand.allocations; }));
+    }
+}
+
+}  // namespace bench

@@ -1,0 +1,93 @@
+// One run of everything: what its steps share.
+#ifndef REDLOCK_BENCHMARKS_SPEED_RUN_HPP
+#define REDLOCK_BENCHMARKS_SPEED_RUN_HPP
+
+#include "compare.hpp"
+#include "workload.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// How long and how often.
+struct plan {
+    bool quick{false};
+    std::size_t rounds{5};
+    std::chrono::nanoseconds measured{1'500ms};
+    std::chrono::nanoseconds warm_up{300ms};
+    std::size_t leases{100'000};               ///< That are kept alive,
+    std::chrono::milliseconds leases_ttl{30'000};  ///< with this ttl.
+    std::size_t names{100'000};                ///< Of the locks that are taken in turn.
+};
+
+class run {
+public:
+    explicit run(plan chosen) : how{chosen} {}
+
+    plan const how;
+
+    testbed& three() { return bed(three_, 3); }
+    testbed& five() { return bed(five_, 5); }
+
+    /// A workload of the plan's length.
+    workload work(testbed const& where, std::size_t callers, bool fencing) const;
+
+    /// A figure of the summary, shown at once.
+    void put(std::string const& name, double value);
+
+    /// More about it, for the pictures.
+    void add_detail(std::string const& name, json value) { details_[name] = std::move(value); }
+    void add_detail(std::string const& name, std::vector<medians> const& all);
+
+    json const& summary() const noexcept { return summary_; }
+    json const& details() const noexcept { return details_; }
+
+private:
+    static testbed& bed(std::unique_ptr<testbed>& which, std::size_t nodes)
+    {
+        if (!which) which = std::make_unique<testbed>(nodes);
+        return *which;
+    }
+
+    std::unique_ptr<testbed> three_;
+    std::unique_ptr<testbed> five_;
+    json summary_ = json::object();
+    json details_ = json::object();
+};
+
+/// What a figure should be.
+struct goal {
+    std::string_view name;
+    double value;
+    bool at_most;  ///< Otherwise at least.
+};
+std::vector<goal> const& goals();
+
+struct step {
+    char const* name;
+    char const* what;
+    void (*measure)(run&);
+};
+
+void measure_plain_three(run&);
+void measure_plain_five(run&);
+void measure_single_three(run&);
+void measure_single_five(run&);
+void measure_sixteen(run&);
+void measure_crowd(run&);
+void measure_fenced(run&);
+void measure_server_cost(run&);
+void measure_stalled(run&);
+void measure_far(run&);
+void measure_keepalive(run&);
+void measure_names(run&);
+void measure_peers(run&);
+void measure_handoffs(run&);
+void measure_first(run&);
+void measure_group(run&);
+
+}  // namespace bench
+
+#endif

@@ -1,0 +1,130 @@
+// What an acquisition costs a server, from INFO commandstats.
+//
+// Acquisitions and releases with tokens are both EVALSHA, and a script's time holds that of the calls that it makes. So the names are
+// taken and given back once, which makes their counters; then the statistics are reset, and all names are taken and kept: now EVALSHA, or SET, is
+// nothing but acquisitions.
+#include "run.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <sstream>
+#include <stdexcept>
+
+namespace bench {
+
+namespace {
+
+struct server_cost {
+    double acquire_us{0};
+    double identity_us{0};  ///< INFO replication, of which a message has one.
+    double time_us{0};      ///< TIME, likewise; without those that the script asks for.
+};
+
+// {calls, usec} of a command.
+std::pair<double, double> stat_of(redlock::testing::redis_server const& server, std::string const& command)
+{
+    std::istringstream lines{server.command({"INFO", "commandstats"}, 60s)};
+    std::string const field = "cmdstat_" + command + ":calls=";
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with(field)) continue;
+        auto const usec = line.find(",usec=");
+        return {std::stod(line.substr(field.size())), std::stod(line.substr(usec + 6))};
+    }
+    return {0, 0};
+}
+
+class taker {
+public:
+    taker(workload const& what, fleet const& servers, std::size_t names)
+        : what_{what}, servers_{servers}, nodes_{io_.get_executor(), fresh_nodes(what.at)}, held_(names)
+    {
+        nodes_.run(asio::detached);
+        run_until_usable(io_, nodes_);
+    }
+
+    server_cost run()
+    {
+        acquire();
+        for (auto& lease : held_) lease = {};
+        nodes_.drain([this](redlock::error_code) { io_.stop(); });
+        io_.run();
+        io_.restart();
+        for (std::size_t i = 0; i < servers_.size(); ++i) servers_[i].command({"CONFIG", "RESETSTAT"});
+        acquire();
+        run_for(io_, 200ms);  // the slowest node has answered as well
+        double calls = 0;
+        double usec = 0;
+        server_cost cost;
+        for (std::size_t i = 0; i < servers_.size(); ++i) {
+            auto const acquires = stat_of(servers_[i], what_.fencing ? "evalsha" : "set");
+            calls += acquires.first;
+            usec += acquires.second;
+            cost.identity_us += stat_of(servers_[i], "info").second;
+            cost.time_us += stat_of(servers_[i], "time").second;
+        }
+        if (calls < static_cast<double>(held_.size() * servers_.size())) throw std::runtime_error{"the servers have not counted every acquisition"};
+        return {usec / calls, cost.identity_us / calls, cost.time_us / calls};
+    }
+
+private:
+    void acquire()
+    {
+        next_ = 0;
+        missing_ = held_.size();
+        for (std::size_t i = 0; i < what_.callers; ++i)
+            asio::co_spawn(io_, take(), [](std::exception_ptr e) {
+                if (e) std::rethrow_exception(e);
+            });
+        io_.run();
+        io_.restart();
+    }
+
+    asio::awaitable<void> take()
+    {
+        redlock::lock_options const options{.ttl = what_.ttl, .fencing = what_.fencing, .auto_extend = false};
+        while (next_ < held_.size()) {
+            std::size_t const i = next_++;
+            redlock::lock const resource{nodes_, what_.key(i), options};
+            auto acquisition = resource.acquire(asio::use_awaitable);
+            held_[i] = co_await std::move(acquisition);
+            if (--missing_ == 0) io_.stop();
+        }
+    }
+
+    workload const& what_;
+    fleet const& servers_;
+    asio::io_context io_{1};
+    redlock::client nodes_;
+    std::vector<redlock::lease> held_;
+    std::size_t next_{0};
+    std::size_t missing_{0};
+};
+
+}  // namespace
+
+void measure_server_cost(run& r)
+{
+    std::size_t const names = r.how.quick ? 2'000 : 20'000;
+    auto const& bed = r.three();
+    for (bool const fencing : {false, true}) {
+        workload what = r.work(bed, 256, fencing);
+        what.ttl = 30s;
+        std::vector<server_cost> all;
+        for (std::size_t round = 0; round < r.how.rounds; ++round)
+            all.push_back(run_apart<server_cost>([&] { return taker{what, bed.servers(), names}.run(); }));
+        auto const of = [&](double server_cost::*part) {
+            std::vector<double> values;
+            for (auto const& c : all) values.push_back(c.*part);
+            return median(std::move(values));
+        };
+        std::string const kind = fencing ? "fenced_" : "plain_";
+        r.put(kind + "server_us_per_acquire", of(&server_cost::acquire_us));
+        r.put(kind + "server_time_us_per_acquire", of(&server_cost::time_us));
+        if (fencing) r.put(kind + "server_info_us_per_acquire", of(&server_cost::identity_us));
+    }
+}
+
+}  // namespace bench

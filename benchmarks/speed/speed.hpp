@@ -1,0 +1,16 @@
+// The measurements of the speed program; each adds its command, runs and writes its JSON.
+#ifndef REDLOCK_BENCHMARKS_SPEED_SPEED_HPP
+#define REDLOCK_BENCHMARKS_SPEED_SPEED_HPP
+
+namespace CLI {
+class App;
+}
+
+namespace bench {
+
+void add_compare(CLI::App& app);
+void add_everything(CLI::App& app);
+
+}  // namespace bench
+
+#endif

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""The table of docs/performance.md from what `speed all` has measured: table.py SPEED.json"""
+import json
+import sys
+
+WHAT = {
+    'cpu_ratio_n3_c256': 'client CPU for a pair over the epoll floor, N=3, 256 callers',
+    'cpu_ratio_n5_c256': 'the same, N=5',
+    'throughput_ratio_n3_c256': 'pairs a second over the floor, N=3, 256 callers',
+    'throughput_ratio_n5_c256': 'the same, N=5',
+    'latency_ratio_n3_c1': 'acquisition, median, over the floor, N=3, one caller',
+    'latency_ratio_n5_c1': 'the same, N=5',
+    'cpu_ratio_n3_c2000': 'client CPU over the floor, N=3, 2,000 callers',
+    'fenced_one_round_share': 'acquisitions with tokens that took one round, nobody else wants them',
+    'fenced_throughput_ratio_n3_c256': 'pairs a second with tokens over the floor that sends the same scripts',
+    'fenced_server_us_per_acquire': 'a server\'s time for an acquisition with tokens, µs',
+    'plain_server_us_per_acquire': 'the same without tokens',
+    'stalled_node_p99_ratio': 'acquisition, 99th percentile, N=5, one server stopped over none stopped',
+    'rtt2ms_latency_ratio': 'acquisition, median, over the floor, round trip of 2 ms',
+    'keepalive_100k_cpu_core_share': '100,000 leases kept alive: share of one processor',
+    'plain_keepalive_100k_cpu_core_share': 'the same without tokens',
+    'bytes_per_held_lease': 'memory of a held lease, bytes',
+    'allocations_per_pair': 'heap allocations for a pair, N=3, 256 callers',
+    'fenced_allocations_per_pair_n3_c256': 'the same with tokens',
+    'cost_growth_100k_names': 'client CPU, 100,000 names over one for each caller',
+    'cpu_ratio_node_redlock': 'client CPU of node-redlock over this library\'s, 256 callers',
+    'local_handoffs_per_second': 'hand-overs a second within a client',
+    'first_acquire_ms': 'construction of a client to its first lease, N=5, new servers, ms',
+    'first_acquire_admitted_ms': 'the same, servers that were admitted before',
+    'round_parallel_group_us': 'a round of three operations in memory as `make_parallel_group`, CPU, µs',
+    'round_handwritten_us': 'the same, counted by hand',
+}
+
+
+def number(value):
+    return f'{value:,.0f}' if abs(value) >= 1000 else f'{value:.3g}'
+
+
+def main():
+    with open(sys.argv[1], encoding='utf-8') as file:
+        measured = json.load(file)['figures']
+    goals = {each['name']: each for each in measured['goals']}
+    print('| in summary.json | what | goal | measured |\n|---|---|---|---|')
+    for name, what in WHAT.items():
+        if name not in measured['summary']:
+            continue
+        value, aim, shown = measured['summary'][name], '', '{}'
+        if name in goals:
+            at_most, bound = goals[name]['at_most'], goals[name]['value']
+            aim = f'{"≤" if at_most else "≥"} {number(bound)}'
+            if (value <= bound) if at_most else (value >= bound):
+                shown = '**{}**'
+        print(f'| `{name}` | {what} | {aim} | {shown.format(number(value))} |')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,78 @@
+// What the workers do, each in a process of its own on a processor of its own.
+#ifndef REDLOCK_BENCHMARKS_SPEED_WORKLOAD_HPP
+#define REDLOCK_BENCHMARKS_SPEED_WORKLOAD_HPP
+
+#include "meter.hpp"
+#include "support.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace bench {
+
+/// Callers that acquire and release all the time, each a name of its own.
+struct workload {
+    ports at;
+    std::vector<std::string> ids;  ///< Of the servers, as they were admitted; for the floors' fenced scripts.
+    std::size_t callers{256};
+    bool fencing{false};
+    std::chrono::milliseconds ttl{10'000};
+    std::chrono::nanoseconds warm_up{300ms};
+    std::chrono::nanoseconds measured{2s};
+
+    std::size_t names{1};                    ///< Of each caller, taken in turn.
+    std::chrono::nanoseconds rest{};         ///< After each release; this library's callers only.
+    std::chrono::nanoseconds stagger{};      ///< Caller i begins i times this later, so that they do not go in step.
+
+    /// Called once where the measurement begins.
+    std::function<void()> at_begin{};
+
+    std::string key(std::size_t caller, std::size_t name = 0) const;
+};
+
+/// Three workers that do the same.
+sample run_epoll_floor(workload const& what);  ///< Raw non-blocking sockets and epoll, no library.
+sample run_asio_floor(workload const& what);   ///< The same over Asio's sockets.
+sample run_ours(workload const& what);         ///< Coroutines on an io_context, with this library.
+
+/// A fleet on processors that its clients do not use, which knows the scripts and has admitted its nodes.
+class testbed {
+public:
+    explicit testbed(std::size_t nodes);
+
+    fleet const& servers() const noexcept { return servers_; }
+    redlock::testing::redis_server& operator[](std::size_t i) { return servers_[i]; }
+    redlock::testing::redis_server const& operator[](std::size_t i) const { return servers_[i]; }
+    std::size_t size() const noexcept { return servers_.size(); }
+    workload work(std::size_t callers, bool fencing) const;
+
+private:
+    fleet servers_;
+    std::vector<std::string> ids_;
+};
+
+/// Puts this process where the servers are, for what is not to be measured with a client.
+void keep_off_the_clients_processor();
+
+/// Puts the servers of a fleet on processors that clients do not use.
+void pin_apart(fleet const& servers);
+
+/// Runs `body`, which fills `result`, in a process of its own on the clients' processor.
+void run_apart(void* result, std::size_t size, std::function<void()> const& body);
+
+template <class Result>
+Result run_apart(std::function<Result()> const& body)
+{
+    static_assert(std::is_trivially_copyable_v<Result>, "it goes through a pipe");
+    Result result{};
+    run_apart(&result, sizeof result, [&] { result = body(); });
+    return result;
+}
+
+}  // namespace bench
+
+#endif
