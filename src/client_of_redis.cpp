@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <random>
+#include <utility>
 
 namespace redlock {
 
@@ -22,7 +23,7 @@ std::uint64_t wall_clock()
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count()));
 }
 
-std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config const& configuration)
+std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config const& configuration, std::shared_ptr<observer> told)
 {
     configuration.validate();
     asio::strand<asio::any_io_executor> const strand{executor};
@@ -37,13 +38,14 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config c
     settings.max_ttl = configuration.max_ttl;
     settings.token_retention = configuration.token_retention;
     settings.fresh = configuration.fresh;
+    settings.observer = std::move(told);
     return detail::basic_core<boot_clock>::make(std::move(executor), strand, std::move(nodes), settings);
 }
 
 }  // namespace
 
-client::client(asio::any_io_executor executor, config const& configuration)
-    : core_{make_core(std::move(executor), configuration)}
+client::client(asio::any_io_executor executor, config const& configuration, std::shared_ptr<observer> told)
+    : core_{make_core(std::move(executor), configuration, std::move(told))}
 {
 }
 

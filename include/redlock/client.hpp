@@ -5,6 +5,7 @@
 #include <redlock/config.hpp>
 #include <redlock/detail/initiation.hpp>
 #include <redlock/error.hpp>
+#include <redlock/observer.hpp>
 #include <redlock/status.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -31,8 +32,9 @@ class client {
 public:
     using executor_type = asio::any_io_executor;
 
-    /// Makes a client that is not connected yet: call `run()`. Throws `config_error`.
-    client(asio::any_io_executor executor, config const& configuration);
+    /// Makes a client that is not connected yet: call `run()`. `told`: who is told what it does; may be null, and costs nothing then.
+    /// Throws `config_error`.
+    client(asio::any_io_executor executor, config const& configuration, std::shared_ptr<observer> told = nullptr);
 
     // For simulations and tests: a client over a core of their own.
     explicit client(std::shared_ptr<detail::core> core) noexcept : core_{std::move(core)} {}

@@ -57,6 +57,9 @@ enum class condition {
     node_failure,      ///< Any reason why one node did not vote.
 };
 
+/// The enumerator's name, `contended`: for logs and labels that programs read. Null for a value that is none.
+char const* to_string(errc e) noexcept;
+
 /// The category of `errc`. Thread-safe.
 boost::system::error_category const& error_category() noexcept;
 

@@ -1,9 +1,10 @@
-// Configuration from JSON. The only header that sees nlohmann_json.
+// Configuration from JSON, and client::status() as JSON. The only header that sees nlohmann_json.
 #ifndef REDLOCK_JSON_HPP
 #define REDLOCK_JSON_HPP
 
 #include <redlock/config.hpp>
 #include <redlock/options.hpp>
+#include <redlock/status.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -44,6 +45,15 @@ settings parse_settings(std::string_view text);
 
 /// Reads a file. Throws `config_error`, also when it cannot be read; the text starts with the file's name.
 settings load_settings(std::filesystem::path const& file);
+
+/// `client::status()` as JSON: each member under its own name, durations with their unit at the end (`overrun_max_us`), an error as
+/// `{"name": "node_unreachable", "message": "…"}` or null. Bytes of servers' words that are no UTF-8 become U+FFFD. Never contains credentials.
+nlohmann::json to_json(client_status const& from);
+
+// So that `nlohmann::json j = client.status()` works, too.
+void to_json(nlohmann::json& to, client_status const& from);
+void to_json(nlohmann::json& to, client_counters const& from);
+void to_json(nlohmann::json& to, node_status const& from);
 
 }  // namespace redlock
 

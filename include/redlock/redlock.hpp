@@ -7,9 +7,11 @@
 #include <redlock/clock.hpp>
 #include <redlock/config.hpp>
 #include <redlock/error.hpp>
+#include <redlock/event.hpp>
 #include <redlock/fence_guard.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/lock.hpp>
+#include <redlock/observer.hpp>
 #include <redlock/options.hpp>
 #include <redlock/status.hpp>
 #include <redlock/with_lock.hpp>

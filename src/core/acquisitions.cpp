@@ -95,6 +95,7 @@ bool acquisitions::nest(acquisition& what, line const& in, time_point now)
     inner->scope = what.request_.scope;
     ++env_.count.acquired;
     ++env_.count.nested;
+    if (env_.observed) env_.observed->nested(*inner, what.started_, what.attempts_);
     finish(what, {}, redlock::lease{inner});
     return true;
 }
@@ -111,6 +112,7 @@ void acquisitions::refuse_at_home(acquisition& what, time_point now)
 {
     ++what.attempts_;
     ++env_.count.contended;
+    if (env_.observed) env_.observed->refused_at_home(what.request_.what, what.started_, what.attempts_);
     what.last_outcome_ = errc::contended;
     if (what.request_.report) {
         name_nodes(what);
@@ -134,6 +136,7 @@ void acquisitions::watch_for_self_wait(acquisition const& what, line const& in)
     auto const& holders = in.here()->holders;
     bool const own = std::any_of(holders.begin(), holders.end(), [&](auto const& h) { return h->scope && h->scope == what.request_.asker; });
     if (own) ++env_.count.self_waits;
+    if (own && env_.observed) env_.observed->self_wait(what.request_.what);
 }
 
 void acquisitions::name_nodes(acquisition& what)
@@ -145,6 +148,7 @@ void acquisitions::name_nodes(acquisition& what)
 void acquisitions::refuse(acquisition& what, error_code why)
 {
     what.done_ = true;
+    if (env_.observed) env_.observed->not_acquired(what.request_.what, why, what.started_, what.attempts_);
     if (what.request_.report) fill_report(what, why);
     what.handler_(why, lease{});
 }
@@ -184,6 +188,7 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
         h->own(*a.machine_.token());
         leases_.adopt(h, a.machine_, now);
         (what.line_ ? *what.line_ : lines_.of(h->what, now)).won(*h, now);
+        if (env_.observed) env_.observed->won(a.machine_.votes());
         return give(what, *h);
     }
     if (outcome == acquire_outcome::contended) ++env_.count.contended;
@@ -191,6 +196,7 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
     if (outcome == acquire_outcome::validity_exhausted) ++env_.count.validity_exhausted;
     bool const hopeless = outcome == acquire_outcome::no_majority && a.is_ttl_too_long();
     if (hopeless) what.last_outcome_ = errc::ttl_too_long;
+    if (env_.observed) env_.observed->attempt_failed(a.hold_->what, a.machine_.votes(), what.last_outcome_, what.started_, what.attempts_);
     auto const lost = a.shared_from_this();
     detach(what);
     if (hopeless && !what.stop_when_idle_) return finish(what, errc::ttl_too_long, {});
@@ -203,6 +209,7 @@ void acquisitions::give(acquisition& what, hold& lease)
     to->by = what.request_.options.owner;
     to->scope = what.request_.scope;
     ++env_.count.acquired;
+    if (env_.observed) env_.observed->acquired(*to, what.started_, what.attempts_);
     what.last_outcome_ = {};
     line* const in = lease.waited_for_in;
     auto const owner = what.request_.options.owner;
@@ -221,6 +228,7 @@ bool acquisitions::hand_over(hold& lease, time_point now)
     detach(*next);  // it may have asked before there was a lease here
     in->handed_over();
     ++env_.count.handed_over;
+    if (env_.observed) env_.observed->handed_over(lease);
     leases_.hand_over(lease, now);
     give(*next, lease);
     return true;
@@ -292,6 +300,7 @@ void acquisitions::finish(acquisition& what, error_code ec, lease held)
     auto const self = *what.place_;
     waiting_.erase(what.place_);
     --env_.count.waiting;
+    if (ec && env_.observed) env_.observed->not_acquired(what.request_.what, ec, what.started_, what.attempts_);
     env_.cancel_alarm(what);
     if (what.line_) what.line_->leave(what);
     if (what.request_.report) fill_report(what, ec);

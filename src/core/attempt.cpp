@@ -44,6 +44,7 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
     bool const granted = answer.vote == vote::granted;
     if (hold_->release_started && answer.vote != vote::refused) {
         if (granted) ++owner_.env_.count.late_grants_undone;
+        if (granted && owner_.env_.observed) owner_.env_.observed->late_grant_undone(*hold_, node);
         if (stands) owner_.lines_.freed_by_us(*hold_->what, bit, nullptr, now);
         // The release is behind it, on the same connection, unless a server that had lost its scripts got them in another order.
         // What did not count or was not answered may have set the key as well.

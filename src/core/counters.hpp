@@ -28,7 +28,7 @@ private:
 struct counters {
     counter acquired, handed_over, nested, confirmations, wakeups, polls, self_waits, contended, no_majority, validity_exhausted, late_grants_undone;
     counter extensions_renewed, extensions_held, extensions_unknown, extensions_lost, replanted;
-    counter released, releases_unconfirmed, leases_lost, overruns, overrun_max_ns, watchdog_late, clock_steps;
+    counter released, releases_unconfirmed, leases_lost, overruns, overrun_max_ns, watchdog_late, clock_steps, events_dropped;
     counter leases, waiting, releases_pending;  // these also go down
 
     client_counters snapshot() const
@@ -57,6 +57,7 @@ struct counters {
         c.overrun_max = std::chrono::nanoseconds{static_cast<std::int64_t>(overrun_max_ns.get())};
         c.watchdog_late = watchdog_late.get();
         c.clock_steps = clock_steps.get();
+        c.events_dropped = events_dropped.get();
         return c;
     }
 };

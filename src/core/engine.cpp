@@ -31,11 +31,13 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     env_.to_nodes->on_step = [this](std::size_t node, quorum::clock_step step, time_point now) { on_step(node, step, now); };
     env_.fresh_value = std::move(settings.fresh_value);
     env_.jitter.seed(settings.jitter_seed);
+    env_.observed = events::make(settings.observer, outer_, node_status_, clock, settings.wall_clock, env_.count);
     env_.tokens.wall_clock = settings.wall_clock;
     env_.token_retention = std::chrono::duration_cast<std::chrono::milliseconds>(settings.token_retention);
     quorum::admission_settings rules{settings.max_ttl, settings.clock_drift, settings.fresh, env_.fresh_value, settings.wall_clock};
     admissions_.emplace(env_, std::move(rules), count);
     admissions_->on_change = [this](std::size_t node, admission_picture const& now) {
+        if (env_.observed) env_.observed->admission(node, now);
         std::lock_guard const guard{status_mutex_};
         admission_pictures_[node] = now;
     };
@@ -158,6 +160,7 @@ void engine::on_up(std::size_t node, std::string const& server, quorum::node_fac
         node_status_[node].state = node_state::usable;
         ++node_status_[node].connects;
     }
+    if (env_.observed) env_.observed->node_up(node);
     env_.to_nodes->up(node);
     admissions_->up(node, facts);
 }
@@ -170,6 +173,7 @@ void engine::on_down(std::size_t node, error_code why, std::string const& text)
         node_status_[node].last_error = why;
         node_status_[node].last_error_text = text;
     }
+    if (env_.observed) env_.observed->node_down(node, why, text);
     servers_[node].clear();
     env_.to_nodes->down(node);
     admissions_->down(node);
@@ -198,6 +202,7 @@ void engine::on_time(std::size_t node, quorum::wall_time clock, quorum::time_poi
 void engine::on_step(std::size_t node, quorum::clock_step step, time_point now)
 {
     ++env_.count.clock_steps;
+    if (env_.observed) env_.observed->clock_stepped(node, step.at_most, env_.to_nodes->clock_of(node).text(now));
     {
         std::lock_guard const guard{status_mutex_};
         clock_pictures_[node] = env_.to_nodes->clock_of(node);
@@ -313,6 +318,7 @@ void engine::give_back(std::shared_ptr<holder> const& who)
     if (acquisitions_.hand_over(*what, now())) return;
     who->was_last = true;
     leases_.let_go(*what);
+    if (env_.observed) env_.observed->release_begins(*what);
     releases_.start(what, lost);
     acquisitions_.on_released(*what);
     stop_nodes_when_quiet();
@@ -324,6 +330,7 @@ void engine::scope_ended(lease_state const& of) noexcept
     auto const late = now() - of.valid_until();
     if (late <= duration::zero()) return;
     ++env_.count.overruns;
+    if (env_.observed) env_.observed->overrun(of, late);
     env_.count.overrun_max_ns.at_least(static_cast<std::uint64_t>(late.count()));
 }
 
@@ -334,6 +341,7 @@ void engine::context_destroyed() noexcept
     auto const self = shared_from_this();
     closed_ = true;
     mail_.clear();
+    if (env_.observed) env_.observed->close();
     env_.pending.clear();
     admissions_->clear();
     destroy_watchdog();

@@ -37,6 +37,8 @@ struct engine_settings {
     duration token_retention{std::chrono::hours{1}};
     double clock_drift{0.01};  // between the clocks of clients, and of nodes
     bool fresh{false};
+
+    std::shared_ptr<redlock::observer> observer{};  // may be null
 };
 
 class engine : public core, public node_listener, public shutdown_hook, public std::enable_shared_from_this<engine> {

@@ -12,6 +12,7 @@
 //   rounds        one request to all nodes, shared by the operations of a loop turn
 //   node_clock    whether a node's wall clock was set, and what it may not do for a while then
 //   in_seconds    durations in sentences
+//   events        what an observer is told; event_queue keeps it until then
 //   alarms        everything that waits for a moment
 //   mailbox       what callers want done on the strand
 //   recycled      memory of what comes and goes with each operation
@@ -21,6 +22,7 @@
 
 #include "core/alarms.hpp"
 #include "core/counters.hpp"
+#include "core/events.hpp"
 #include "core/floors.hpp"
 #include "core/recycled.hpp"
 #include "core/rounds.hpp"
@@ -39,6 +41,7 @@ struct environment {
     rounds::clock_function now;
     std::shared_ptr<rounds> to_nodes;
     counters count;
+    std::unique_ptr<events> observed;  // none: nobody wants to know
     std::minstd_rand jitter;
     std::function<std::string()> fresh_value;  // for every attempt: 128 random bits, never used again
     floors tokens;

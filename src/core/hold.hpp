@@ -4,6 +4,7 @@
 #define REDLOCK_CORE_HOLD_HPP
 
 #include "core/alarms.hpp"
+#include "core/events.hpp"
 #include "core/recycled.hpp"
 #include "node/node.hpp"
 #include "quorum/lease_machine.hpp"
@@ -136,6 +137,7 @@ public:
     bool release_started{false};
     std::weak_ptr<release> giving_back;            // while nodes are still to answer
     error_code release_result;                     // once it is decided
+    event_marks seen;                              // written where there is an observer
     time_point refreshed{};                        // when the nodes were last told to keep the counter for its retention
     std::uint64_t asked_in{0};                     // the round with the last request that may set or renew the key
     std::uint16_t touched{0};

@@ -115,6 +115,7 @@ void extension::decided(extend_outcome outcome, time_point now)
         break;
     case extend_outcome::pending: assert(false);
     }
+    if (owner_.env_.observed) owner_.env_.observed->extension_decided(*hold_, outcome, sent_);
     hold_->machine->on_extension_done(outcome, now);
     if (outcome == extend_outcome::lost) owner_.lose(*hold_, errc::lease_lost);
     if (hold_->keeper && hold_->is_lease()) {
@@ -162,6 +163,7 @@ void leases::tend(hold& what, time_point now)
     switch (what.machine->duty(now, early(what.times))) {
     case lease_duty::stop:
         if (now >= what.machine->valid_until()) ++env_.count.watchdog_late;
+        if (now >= what.machine->valid_until() && env_.observed) env_.observed->watchdog_late(what);
         return lose(what, errc::lease_lost);
     case lease_duty::stop_max_hold: return lose(what, errc::max_hold_exceeded);
     case lease_duty::extend: start_extension(what.shared_from_this(), now, nullptr); break;
@@ -254,6 +256,7 @@ void leases::lose(hold& what, errc why)
         for (auto const& w : std::exchange(h->waiters, {})) w->done(why);
     }
     if (held) ++env_.count.leases_lost;  // and not released a moment ago, in another thread
+    if (held && env_.observed) env_.observed->lost(what, why);
     if (on_lost) on_lost(what);
 }
 

@@ -59,6 +59,7 @@ void release::decided(release_outcome outcome)
     bool const was_a_lease = hold_->machine.has_value();  // and not an attempt that is undone
     if (was_a_lease && outcome == release_outcome::released) ++owner_.env_.count.released;
     if (was_a_lease && outcome == release_outcome::no_majority) ++owner_.env_.count.releases_unconfirmed;
+    if (was_a_lease && owner_.env_.observed) owner_.env_.observed->released(*hold_, result());
     hold_->release_result = result();
     finish_all(waiters_, hold_->release_result);
 }

@@ -3,6 +3,8 @@
 //
 //   secrets_child URL...
 #include <redlock/json.hpp>
+#include <redlock/json_log.hpp>
+#include <redlock/prometheus.hpp>
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -13,8 +15,11 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -74,8 +79,11 @@ int main(int argc, char** argv)
     redlock::config settings = redlock::config::from_urls(urls);
     settings.connect_timeout = 300ms;
     asio::io_context io;
-    redlock::client nodes{io.get_executor(), settings};
+    auto const log = std::make_shared<redlock::json_log>(std::cout);
+    auto const metrics = std::make_shared<redlock::prometheus>();
+    redlock::client nodes{io.get_executor(), settings, std::make_shared<redlock::observers>(std::vector<std::shared_ptr<redlock::observer>>{log, metrics})};
     nodes.run(asio::detached);
     asio::co_spawn(io, fail_to_lock(nodes), [&](std::exception_ptr) { nodes.cancel(); });
     io.run();
+    std::cout << metrics->text() << redlock::to_json(nodes.status()).dump() << std::endl;
 }

@@ -113,6 +113,9 @@ BOOST_AUTO_TEST_CASE(a_process_that_prints_all_it_hears_prints_no_password)
     BOOST_TEST(output.find("the end") != std::string::npos, output);
     BOOST_TEST(output.find("HELLO was refused") != std::string::npos, output);
     BOOST_TEST(output.find("malformed JSON") != std::string::npos, output);
+    BOOST_TEST(output.find("\"event\":\"node_down\"") != std::string::npos, output);
+    BOOST_TEST(output.find("redlock_node_up{") != std::string::npos, output);
+    BOOST_TEST(output.find("\"last_error\":{") != std::string::npos, output);
     BOOST_TEST(!tells(output), output);
 }
 

@@ -19,6 +19,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock::testing {
@@ -27,10 +28,10 @@ using namespace std::chrono_literals;
 
 class world {
 public:
-    explicit world(std::size_t node_count = 3, std::size_t queue_max = 8'192)
+    explicit world(std::size_t node_count = 3, std::size_t queue_max = 8'192, std::shared_ptr<observer> told = nullptr)
     {
         for (std::size_t i = 0; i < node_count; ++i) nodes.push_back(std::make_unique<memory_node>("node" + std::to_string(i)));
-        client.emplace(make_client(queue_max));
+        client.emplace(make_client(queue_max, std::move(told)));
     }
 
     ~world()
@@ -40,7 +41,7 @@ public:
     }
 
     // A further client of the same nodes is not possible (a node has one connection): a foreign holder sets keys by hand.
-    redlock::client make_client(std::size_t queue_max)
+    redlock::client make_client(std::size_t queue_max, std::shared_ptr<observer> told = nullptr)
     {
         asio::any_io_executor const executor = context->get_executor();
         asio::strand<asio::any_io_executor> const strand{executor};
@@ -49,6 +50,7 @@ public:
         detail::engine_settings settings;
         settings.node_queue_max = queue_max;
         settings.max_ttl = std::chrono::days{30};
+        settings.observer = std::move(told);
         settings.wall_clock = [] { return static_cast<std::uint64_t>(virtual_clock::now().time_since_epoch() / 1us); };
         settings.fresh_value = [this] { return "value" + std::to_string(++values); };
         auto core = detail::basic_core<virtual_clock>::make(executor, strand, std::move(fronts), std::move(settings));

@@ -1,0 +1,215 @@
+// What an observer is told: one struct for each kind of event.
+#ifndef REDLOCK_EVENT_HPP
+#define REDLOCK_EVENT_HPP
+
+#include <redlock/attempt_report.hpp>
+#include <redlock/error.hpp>
+#include <redlock/status.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace redlock::event {
+
+/// Lifetimes: `string_view`s and `span`s are valid until the call of the observer returns; copy what must last longer.
+/// New members will be added at the end.
+///
+/// `at` is when it happened, in UTC, as this machine's wall clock shows it. Durations are measured with `boot_clock`.
+/// `lock` is the name of the lock; of several names, all of them, separated by ", ".
+/// `token` is the fencing token that the lease began with, 0 without `lock_options::fencing`.
+/// `node` is an address as in the configuration, without credentials.
+using time = std::chrono::sys_time<std::chrono::microseconds>;
+using duration = std::chrono::nanoseconds;
+
+/// What a node had said to an attempt when it was decided. `pending`: it had not answered, and was not waited for.
+struct node_vote {
+    std::string_view node{};
+    redlock::vote vote{redlock::vote::pending};
+};
+
+/// Where a lease came from.
+enum class origin : std::uint8_t {
+    nodes,        ///< They were asked, and a majority granted.
+    handed_over,  ///< Another lease of this client was released, and passed on without asking them.
+    nested,       ///< Its owner (`lock_options::owner`) holds the lock already.
+};
+
+char const* to_string(origin o) noexcept;
+
+/// A lease was handed out.
+struct acquired {
+    event::time at{};
+    std::string_view lock{};
+    std::uint64_t token{0};
+    event::origin origin{};
+    duration waited{};                   ///< Since the start of `acquire()` or `try_acquire()`.
+    std::uint32_t attempts{0};           ///< How often the nodes were asked for it, or the client itself refused it.
+    duration valid_for{};                ///< What was left of its validity then.
+    std::uint32_t nodes_held{0};
+    std::span<node_vote const> votes{};  ///< In the order of the configuration; empty unless `origin` is `nodes`.
+};
+
+/// An attempt found that somebody else holds the lock. `acquire()` goes on waiting.
+struct contended {
+    event::time at{};
+    std::string_view lock{};
+    bool by_this_client{false};          ///< Another lease of this client holds it, so that the nodes were not asked.
+    duration waited{};                   ///< Since the start of the operation.
+    std::uint32_t attempts{0};           ///< Up to now.
+    std::span<node_vote const> votes{};
+};
+
+/// An attempt failed for another reason.
+struct attempt_failed {
+    event::time at{};
+    std::string_view lock{};
+    error_code why{};                    ///< `errc::no_majority`, `validity_exhausted` or `ttl_too_long`.
+    duration waited{};
+    std::uint32_t attempts{0};
+    std::span<node_vote const> votes{};
+};
+
+/// An `acquire()` or `try_acquire()` ended without a lease.
+struct not_acquired {
+    event::time at{};
+    std::string_view lock{};
+    error_code why{};                    ///< What the operation completed with.
+    duration waited{};
+    std::uint32_t attempts{0};
+};
+
+/// An acquisition inside the body of a `with_lock` waits for the lock of that very scope: a deadlock, unless it has a deadline.
+struct self_wait {
+    event::time at{};
+    std::string_view lock{};
+};
+
+/// A majority extended a lease.
+struct extended {
+    event::time at{};
+    std::string_view lock{};
+    std::uint64_t token{0};
+    duration took{};                     ///< From the request to the majority's answers.
+    duration valid_for{};                ///< What is left of its validity now.
+    std::uint32_t nodes_held{0};
+};
+
+/// How an extension ended that no majority confirmed.
+enum class extension_outcome : std::uint8_t {
+    held,     ///< Fewer confirmed, but with earlier extensions the end of validity moved on.
+    unknown,  ///< Too few answers. It is repeated while validity lasts.
+    lost,     ///< A majority can no longer hold the lease: `lost` comes next.
+};
+
+char const* to_string(extension_outcome o) noexcept;
+
+struct extension_failed {
+    event::time at{};
+    std::string_view lock{};
+    std::uint64_t token{0};
+    extension_outcome outcome{};
+    duration took{};
+    duration valid_for{};                ///< What is left of its validity now; not positive if nothing is.
+    std::uint32_t nodes_held{0};
+};
+
+/// A lease ended before it was released: scopes are being cancelled.
+struct lost {
+    event::time at{};
+    std::string_view lock{};
+    std::uint64_t token{0};
+    error_code why{};                    ///< Condition `lost`.
+    duration held_for{};
+    duration valid_for{};                ///< What is left for stopping; not positive if nothing is.
+};
+
+/// A lease was given back to the nodes, by a release or because its object is gone. Of nested leases, the last one. A lost lease is
+/// given back as well, for the keys that may still be there.
+struct released {
+    event::time at{};
+    std::string_view lock{};
+    std::uint64_t token{0};
+    duration held_for{};                 ///< Until the release began, or the lease was lost.
+    duration took{};                     ///< From then on.
+    error_code result{};                 ///< No error: a majority confirmed. Otherwise `errc::release_unconfirmed`, or why it was lost.
+    bool was_lost{false};                ///< There was a `lost` before.
+};
+
+/// A released lease goes to the next of this client's waiters without asking the nodes: its `acquired` comes next.
+struct handed_over {
+    event::time at{};
+    std::string_view lock{};
+    std::uint64_t token{0};              ///< Of the one that was released.
+    duration held_for{};
+};
+
+/// The body of a `with_lock` went on after its lease had ended.
+struct overrun {
+    event::time at{};
+    std::string_view lock{};
+    std::uint64_t token{0};
+    duration by{};
+};
+
+/// The watchdog ran so late that a lease had ended meanwhile: this process was paused, or its executor was blocked.
+struct watchdog_late {
+    event::time at{};
+    std::string_view lock{};
+    std::uint64_t token{0};
+    duration by{};                       ///< After the end of its validity.
+};
+
+/// A node granted after its attempt was over: it was given back.
+struct late_grant_undone {
+    event::time at{};
+    std::string_view lock{};
+    std::string_view node{};
+};
+
+/// A node is connected, handshake done: it is asked for its vote from now on.
+struct node_up {
+    event::time at{};
+    std::string_view node{};
+};
+
+/// A node's connection ended, or could not be made. Told again only when the reason changes.
+struct node_down {
+    event::time at{};
+    std::string_view node{};
+    error_code why{};
+    std::string_view text{};             ///< The same in words, with what the server said.
+};
+
+/// A connected node may not vote on locks with `lock_options::fencing`. Told again when `standing` changes.
+struct node_excluded {
+    event::time at{};
+    std::string_view node{};
+    redlock::standing standing{};
+    std::string_view text{};             ///< Why, for how long, and what to do.
+};
+
+/// It may.
+struct node_admitted {
+    event::time at{};
+    std::string_view node{};
+};
+
+/// A node's wall clock was set, so that it may not grant any lock for a while.
+struct clock_stepped {
+    event::time at{};
+    std::string_view node{};
+    duration by{};                       ///< At most; negative: back.
+    std::string_view text{};             ///< For how long.
+};
+
+/// The observer did not keep up, so that so many events before this one were not kept for it.
+struct dropped {
+    event::time at{};
+    std::uint64_t events{0};
+};
+
+}  // namespace redlock::event
+
+#endif

@@ -1,0 +1,72 @@
+// An observer that writes a log: one JSON object a line, for each event.
+#ifndef REDLOCK_JSON_LOG_HPP
+#define REDLOCK_JSON_LOG_HPP
+
+#include <redlock/observer.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <iosfwd>
+#include <mutex>
+#include <string_view>
+
+namespace redlock {
+
+/// Writes lines like
+///
+///     {"at":"2026-03-01T02:00:00.000412Z","event":"acquired","lock":"reports:nightly","token":1772330400000000,"origin":"nodes",…}
+///
+/// `event` is the name of the struct in redlock/event.hpp without its namespace, and the keys are its members; durations end in `_us` and are whole
+/// microseconds. An error is `{"name": "contended", "message": "…"}`, or null. Bytes that are no UTF-8 become U+FFFD. Values of locks and
+/// credentials are not part of any event.
+///
+/// Lifetimes: what it writes to must outlive it. Lines are not flushed: that is up to what they are written to.
+/// Thread safety: one log may serve several clients, each on any thread.
+class json_log final : public observer {
+public:
+    /// Takes one line with its end. Called by one thread at a time. What it throws leaves the executor's `run()`.
+    using sink = std::function<void(std::string_view line)>;
+
+    explicit json_log(sink to, asio::any_io_executor executor = {});
+    explicit json_log(std::ostream& to, asio::any_io_executor executor = {});
+    explicit json_log(std::FILE* to, asio::any_io_executor executor = {});
+
+    /// Lines that the stream or the file did not take.
+    std::uint64_t lines_failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
+
+    asio::any_io_executor executor() const override { return executor_; }
+
+    void on_acquired(event::acquired const&) override;
+    void on_contended(event::contended const&) override;
+    void on_attempt_failed(event::attempt_failed const&) override;
+    void on_not_acquired(event::not_acquired const&) override;
+    void on_self_wait(event::self_wait const&) override;
+    void on_extended(event::extended const&) override;
+    void on_extension_failed(event::extension_failed const&) override;
+    void on_lost(event::lost const&) override;
+    void on_released(event::released const&) override;
+    void on_handed_over(event::handed_over const&) override;
+    void on_overrun(event::overrun const&) override;
+    void on_watchdog_late(event::watchdog_late const&) override;
+    void on_late_grant_undone(event::late_grant_undone const&) override;
+    void on_node_up(event::node_up const&) override;
+    void on_node_down(event::node_down const&) override;
+    void on_node_excluded(event::node_excluded const&) override;
+    void on_node_admitted(event::node_admitted const&) override;
+    void on_clock_stepped(event::clock_stepped const&) override;
+    void on_dropped(event::dropped const&) override;
+
+private:
+    class line;
+
+    std::function<bool(std::string_view)> write_;
+    asio::any_io_executor executor_;
+    std::mutex writing_;
+    std::atomic<std::uint64_t> failed_{0};
+};
+
+}  // namespace redlock
+
+#endif

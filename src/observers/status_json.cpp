@@ -1,0 +1,72 @@
+// client::status() as JSON. The structured bindings name every member, so that a new one does not compile until it is here.
+#include <redlock/json.hpp>
+
+#include "observers/json_words.hpp"
+
+#include <chrono>
+
+namespace redlock {
+
+using detail::error_to_json;
+using detail::valid_utf8;
+using nlohmann::json;
+
+void to_json(json& to, node_status const& from)
+{
+    auto const& [node, state, last_error, last_error_text, connects, standing, standing_text, clock_steps, last_clock_step, clock_text] = from;
+    to = {
+        {"node", valid_utf8(node)},
+        {"state", to_string(state)},
+        {"last_error", error_to_json<json>(last_error)},
+        {"last_error_text", valid_utf8(last_error_text)},
+        {"connects", connects},
+        {"standing", to_string(standing)},
+        {"standing_text", valid_utf8(standing_text)},
+        {"clock_steps", clock_steps},
+        {"last_clock_step_ms", last_clock_step.count()},
+        {"clock_text", valid_utf8(clock_text)},
+    };
+}
+
+void to_json(json& to, client_counters const& from)
+{
+    auto const& [acquired, handed_over, nested, confirmations, contended, no_majority, validity_exhausted, wakeups, polls, self_waits,
+                 late_grants_undone, extensions_renewed, extensions_held, extensions_unknown, extensions_lost, replanted, released,
+                 releases_unconfirmed, leases_lost, clock_steps, overruns, watchdog_late, overrun_max, events_dropped] = from;
+    to = {
+        {"acquired", acquired},
+        {"handed_over", handed_over},
+        {"nested", nested},
+        {"confirmations", confirmations},
+        {"contended", contended},
+        {"no_majority", no_majority},
+        {"validity_exhausted", validity_exhausted},
+        {"wakeups", wakeups},
+        {"polls", polls},
+        {"self_waits", self_waits},
+        {"late_grants_undone", late_grants_undone},
+        {"extensions_renewed", extensions_renewed},
+        {"extensions_held", extensions_held},
+        {"extensions_unknown", extensions_unknown},
+        {"extensions_lost", extensions_lost},
+        {"replanted", replanted},
+        {"released", released},
+        {"releases_unconfirmed", releases_unconfirmed},
+        {"leases_lost", leases_lost},
+        {"clock_steps", clock_steps},
+        {"overruns", overruns},
+        {"watchdog_late", watchdog_late},
+        {"overrun_max_us", std::chrono::duration_cast<std::chrono::microseconds>(overrun_max).count()},
+        {"events_dropped", events_dropped},
+    };
+}
+
+void to_json(json& to, client_status const& from)
+{
+    auto const& [nodes, counters, leases, waiting, releases_pending] = from;
+    to = {{"nodes", nodes}, {"counters", counters}, {"leases", leases}, {"waiting", waiting}, {"releases_pending", releases_pending}};
+}
+
+json to_json(client_status const& from) { return json(from); }
+
+}  // namespace redlock
