@@ -1,5 +1,6 @@
 #include "node/handshake.hpp"
 
+#include "node/credentials.hpp"
 #include "node/fence_scripts.hpp"
 #include "node/scripts.hpp"
 
@@ -9,7 +10,7 @@
 
 namespace redlock::detail {
 
-handshake::handshake(node_address const& address) : request{one_connection_only()}, has_password{!address.password.empty()}
+handshake::handshake(node_address const& address) : request{one_connection_only()}, has_password{detail::has_password(address)}
 {
     begin(address);
     // For verb::watch. OPTIN: what is not asked for costs nothing, and the scripts arm no keys by reading them. Servers whose
@@ -22,7 +23,7 @@ handshake::handshake(node_address const& address) : request{one_connection_only(
 }
 
 handshake::handshake(node_address const& address, durability const& wanted)
-    : request{one_connection_only()}, has_password{!address.password.empty()}, needs{wanted}
+    : request{one_connection_only()}, has_password{detail::has_password(address)}, needs{wanted}
 {
     begin(address);
     for (char const* section : {"server", "replication"}) ask({question::info}, "INFO", section);
