@@ -22,6 +22,7 @@ namespace redlock::detail {
 namespace redis = boost::redis;
 using redis::resp3::node_view;
 using steady = std::chrono::steady_clock;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -105,6 +106,7 @@ bool redis_connection::prepare(redis::config& wanted)
 {
     try {
         wanted = config_of(settings_);
+        asks_ = asks_.with_password(wanted.password);
         if (settings_.address.tls) tls_ = std::make_unique<tls_session>(settings_.address);
     } catch (credentials_error const& error) {
         refused_with_ = errc::credentials_unavailable;
@@ -123,23 +125,28 @@ bool redis_connection::prepare(redis::config& wanted)
 
 void redis_connection::close()
 {
-    if (state_ == state::closed || !connection_) return;
-    timer_.cancel();
+    if (state_ != state::closed && connection_) cancel();
+}
+
+// Until it has ended: between two steps of making a connection, Boost.Redis (1.88) goes on as if nothing had been said.
+void redis_connection::cancel()
+{
     connection_->cancel();
+    after(10ms, [](redis_connection& me) { me.cancel(); });
 }
 
 void redis_connection::give_up()
 {
     refused_with_ = errc::node_timeout;
     if (waits_for_tls()) server_words_ = "no answer to the TLS handshake within connect_timeout; a server without TLS wants redis:// instead";
-    connection_->cancel();
+    cancel();
 }
 
 void redis_connection::on_handshake(error_code ec)
 {
     if (ec || state_ == state::closed) return;  // on_run_ended follows and says why
     server_.conclude();
-    if (refused_with_ || server_.against().why) return connection_->cancel();
+    if (refused_with_ || server_.against().why) return cancel();
 
     // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
     error_code ignored;  // without it the node is slower, not wrong

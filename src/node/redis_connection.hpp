@@ -69,7 +69,7 @@ public:
     using strand_type = asio::strand<asio::any_io_executor>;
     using answered_handler = asio::any_completion_handler<void(error_code)>;
 
-    // The settings and questions must live as long as the owner, which is kept until the end.
+    // The settings must live as long as the owner, which is kept until the end.
     redis_connection(strand_type strand, connection_settings const& settings, handshake const& asks);
     ~redis_connection();
 
@@ -96,6 +96,7 @@ private:
     void ping();
     void receive();
     void give_up();
+    void cancel();
 
     void progress() noexcept { last_progress_ = std::chrono::steady_clock::now(); }
 
@@ -104,7 +105,7 @@ private:
 
     strand_type strand_;
     connection_settings const& settings_;
-    handshake const& asks_;
+    handshake asks_;
     asio::steady_timer timer_;  // connect timeout, then stalls
     std::unique_ptr<tls_session> tls_;  // none: without TLS
     std::shared_ptr<boost::redis::connection> connection_;  // none: it could not be begun
