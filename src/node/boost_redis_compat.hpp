@@ -86,6 +86,15 @@ inline std::shared_ptr<redis::connection> make_connection(asio::any_io_executor 
 #endif
 }
 
+// Deprecated from 1.89 on, but there is no other way to turn Nagle's algorithm off, or to say which server is meant (SNI).
+inline auto& stream_of(redis::connection& connection)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return connection.next_layer();
+#pragma GCC diagnostic pop
+}
+
 // Without unix sockets, no address gets here that names one: it is not valid.
 inline void set_address(redis::config& settings, node_address const& address)
 {

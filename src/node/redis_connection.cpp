@@ -119,7 +119,7 @@ bool redis_connection::prepare(redis::config& wanted)
     }
     auto context = tls_ ? tls_->take_context() : asio::ssl::context{asio::ssl::context::tls_client};
     connection_ = make_connection(strand_, std::move(context));
-    if (tls_) tls_->announce(connection_->next_layer().native_handle());
+    if (tls_) tls_->announce(stream_of(*connection_).native_handle());
     return true;
 }
 
@@ -150,7 +150,7 @@ void redis_connection::on_handshake(error_code ec)
 
     // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
     error_code ignored;  // without it the node is slower, not wrong
-    connection_->next_layer().lowest_layer().set_option(asio::ip::tcp::no_delay{true}, ignored);
+    stream_of(*connection_).lowest_layer().set_option(asio::ip::tcp::no_delay{true}, ignored);
 
     state_ = state::open;
     progress();
@@ -214,7 +214,7 @@ void redis_connection::explain_end(error_code ec)
 bool redis_connection::waits_for_tls()
 {
     if (!tls_ || state_ == state::open) return false;
-    auto& stream = connection_->next_layer();
+    auto& stream = stream_of(*connection_);
     error_code not_connected;
     stream.lowest_layer().remote_endpoint(not_connected);
     return !not_connected && ::SSL_is_init_finished(stream.native_handle()) == 0;

@@ -3,6 +3,8 @@
 #include "support/replication.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -144,6 +146,17 @@ rights const of_locks_with_tokens = of_plain_locks + for_tokens + token_keys;
 BOOST_AUTO_TEST_CASE(plain_locks_need_no_more) { BOOST_TEST(trial(of_plain_locks, false).outcome() == "works"); }
 
 BOOST_AUTO_TEST_CASE(locks_with_tokens_need_no_more) { BOOST_TEST(trial(of_locks_with_tokens, true).outcome() == "works"); }
+
+BOOST_AUTO_TEST_CASE(the_docs_have_the_same_lists)
+{
+    std::ifstream file{REDLOCK_CONNECTIONS_DOC};
+    std::string const text{std::istreambuf_iterator<char>{file}, {}};
+    for (auto const& list : {of_plain_locks, of_locks_with_tokens}) {
+        std::string line = "ACL SETUSER locker on >PASSWORD";
+        for (auto const& right : list) line += ' ' + right;
+        BOOST_TEST(text.find(line + '\n') != std::string::npos, line);
+    }
+}
 
 BOOST_AUTO_TEST_CASE(three_nodes_that_nobody_ever_used)
 {
