@@ -3,6 +3,7 @@
 
 #include "core/basic_core.hpp"
 #include "node/redis_node.hpp"
+#include "node_address.hpp"
 
 #include <boost/asio/strand.hpp>
 
@@ -29,7 +30,7 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config c
     asio::strand<asio::any_io_executor> const strand{executor};
     std::vector<std::unique_ptr<detail::node>> nodes;
     for (node_address const& address : configuration.nodes)
-        nodes.push_back(std::make_unique<detail::redis_node>(strand, address, configuration));
+        nodes.push_back(std::make_unique<detail::redis_node>(strand, completed(address, configuration.tls), configuration));
     detail::engine_settings settings;
     settings.node_queue_max = configuration.node_queue_max;
     settings.fresh_value = [source = std::make_shared<detail::random_values>()] { return source->next(); };

@@ -23,14 +23,12 @@ void require_between(char const* member, milliseconds value, milliseconds min, m
 
 void validate_node(std::size_t index, node_address const& node)
 {
-    if (auto const problem = host_problem(node.host); !problem.empty())
-        throw config_error{place_of(index) + ": the host " + problem};
-    std::string const place = place_of(index) + " (" + node.to_string() + ')';
+    if (node.unix_socket.empty())
+        if (auto const problem = host_problem(node.host); !problem.empty()) throw config_error{place_of(index) + ": the host " + problem};
+    std::string const place = place_of(index) + (node.unix_socket.empty() ? " (" + node.to_string() + ')' : "");
+    if (auto const problem = connection_problem(node); !problem.empty()) throw config_error{place + ": " + problem};
+    if (auto const problem = problem_with_this_build(node); !problem.empty()) throw config_error{place + ": " + problem};
     if (node.port == 0) throw config_error{place + ": the port must be between 1 and 65535"};
-    if (node.username.empty())
-        throw config_error{place + ": the username is empty; the servers' own name for no special one is \"default\""};
-    if (node.password.empty() && node.username != "default")
-        throw config_error{place + ": there is a username but no password, so it would not be used"};
     if (node.replicas > replicas_max)
         throw config_error{place + ": it waits for " + std::to_string(node.replicas) + " replicas; there may be at most " +
                            std::to_string(replicas_max)};
@@ -76,6 +74,7 @@ void config::validate() const
         throw config_error{"config::nodes has " + std::to_string(nodes.size()) + " nodes; there may be at most " +
                            std::to_string(nodes_max)};
     for (std::size_t index = 0; index < nodes.size(); ++index) validate_node(index, nodes[index]);
+    if (auto const problem = tls_problem(tls); !problem.empty()) throw config_error{"config::tls: " + problem};
     require_distinct(nodes);
     validate_client_name(client_name);
     require_between("connect_timeout", connect_timeout, 10ms, 10min);

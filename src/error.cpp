@@ -33,6 +33,8 @@ char const* text_of(errc e) noexcept
     case errc::not_a_redis_server: return "what the server sent is not the Redis protocol";
     case errc::server_error: return "the server answered with an error";
     case errc::unexpected_reply: return "the server answered with something that the protocol does not allow here";
+    case errc::tls_failed: return "no secure connection to the node";
+    case errc::credentials_unavailable: return "the node's password could not be read";
     }
     return nullptr;
 }
@@ -68,7 +70,9 @@ bool belongs_to(errc e, condition c) noexcept
     case errc::handshake_refused:
     case errc::not_a_redis_server:
     case errc::server_error:
-    case errc::unexpected_reply: return c == condition::node_failure;
+    case errc::unexpected_reply:
+    case errc::tls_failed:
+    case errc::credentials_unavailable: return c == condition::node_failure;
     case errc::ttl_too_long: return c == condition::not_acquired || c == condition::node_failure;
     case errc::not_held:
     case errc::release_unconfirmed:

@@ -2,10 +2,12 @@
 
 #include "json_reader.hpp"
 #include "json_text.hpp"
+#include "node_address.hpp"
 
 #include <cerrno>
 #include <cstddef>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -18,6 +20,28 @@ using nlohmann::json;
 
 // Far above any configuration; a larger file is the wrong one.
 constexpr std::size_t file_size_max = std::size_t{1} << 20;
+
+tls_options tls_from_json(json const& value, std::string const& place)
+{
+    tls_options tls;
+    object_reader reader{value, place, object_reader::content::secret};
+    reader.read("ca_file", tls.ca_file);
+    reader.read("ca_path", tls.ca_path);
+    reader.read("certificate_file", tls.certificate_file);
+    reader.read("key_file", tls.key_file);
+    reader.read("server_name", tls.server_name);
+    reader.read("verify", tls.verify);
+    reader.refuse_unknown_keys();
+    if (auto const problem = tls_problem(tls); !problem.empty()) throw config_error{place + ": " + problem};
+    return tls;
+}
+
+std::optional<tls_options> tls_of_node(json const& value, std::string const& place)
+{
+    if (value.is_object()) return tls_from_json(value, place);
+    if (!value.is_boolean()) throw config_error{place + ": expected true, false or an object, found " + describe(value, true)};
+    return value.get<bool>() ? std::optional{tls_options{}} : std::nullopt;
+}
 
 node_address node_from_json(json const& value, std::string const& place)
 {
@@ -33,14 +57,18 @@ node_address node_from_json(json const& value, std::string const& place)
 
     node_address address;
     object_reader reader{value, place, object_reader::content::secret};
-    if (!value.contains("host")) throw config_error{place + ".host: this key is missing"};
+    if (!value.contains("host") && !value.contains("unix_socket")) throw config_error{place + ".host: this key is missing"};
     reader.read("host", address.host);
     reader.read_whole<std::uint16_t>("port", address.port, 1);
+    reader.read("unix_socket", address.unix_socket);
     reader.read("username", address.username);
     reader.read("password", address.password);
+    reader.read("password_file", address.password_file);
+    reader.read("password_env", address.password_env);
     reader.read_whole<std::uint16_t>("database", address.database);
     reader.read_whole<std::uint16_t>("replicas", address.replicas, 0, replicas_max);
     reader.read("fsync", address.fsync);
+    if (json const* tls = reader.find("tls")) address.tls = tls_of_node(*tls, reader.place_of("tls"));
     reader.refuse_unknown_keys();
     return address;
 }
@@ -116,6 +144,7 @@ settings settings_from_json(json const& document)
     reader.read("fresh", client.fresh);
     reader.read("token_retention_ms", client.token_retention);
     if (json const* identity = reader.find("identity")) client.identity = identity_from_json(*identity);
+    if (json const* tls = reader.find("tls")) client.tls = tls_from_json(*tls, "tls");
     json const* lock = reader.find("lock");
     reader.refuse_unknown_keys();
 

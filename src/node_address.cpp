@@ -1,22 +1,22 @@
 #include "node_address.hpp"
 
+#include <boost/version.hpp>
+
 #include <algorithm>
-#include <charconv>
-#include <limits>
+#include <filesystem>
 #include <optional>
-#include <vector>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/un.h>
 
 namespace redlock {
 
 namespace {
 
-// No text here repeats a part of the URL: wherever a mistake moves the borders, the part can be a password.
-[[noreturn]] void refuse(std::string const& what) { throw config_error{"the URL" + what}; }
-
-bool is_space_or_control(unsigned char c) { return c <= ' ' || c == 0x7f; }
+bool is_control(unsigned char c) { return c < ' ' || c == 0x7f; }
+bool is_space_or_control(unsigned char c) { return c == ' ' || is_control(c); }
 
 bool is_host_character(unsigned char c)
 {
@@ -50,113 +50,20 @@ std::optional<ipv6> parse_ipv6(std::string_view host)
     return result;
 }
 
-template <class Number>
-std::optional<Number> parse_number(std::string_view digits)
+std::string path_problem(std::string_view path)
 {
-    std::uint32_t value = 0;
-    auto const end = digits.data() + digits.size();
-    auto const [stop, error] = std::from_chars(digits.data(), end, value);
-    if (error != std::errc{} || stop != end || value > std::numeric_limits<Number>::max()) return std::nullopt;
-    return static_cast<Number>(value);
+    return std::any_of(path.begin(), path.end(), is_control) ? "contains a control character" : "";
 }
 
-std::string decode_percent(std::string_view text)
+std::string socket_problem(node_address const& address)
 {
-    std::string result;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            result += text[i];
-            continue;
-        }
-        unsigned value = 0;
-        auto const digits = text.substr(i + 1, 2);
-        auto const end = digits.data() + digits.size();
-        auto const [stop, error] = std::from_chars(digits.data(), end, value, 16);
-        if (digits.size() != 2 || error != std::errc{} || stop != end)
-            refuse(" has a '%' that is not followed by two hexadecimal digits; write %25 for a percent sign itself");
-        result += static_cast<char>(value);
-        i += 2;
-    }
-    return result;
-}
-
-std::string_view without_scheme(std::string_view url)
-{
-    auto const end = url.find("://");
-    if (end == std::string_view::npos) refuse(" has no scheme; write redis://host:port");
-    std::string const scheme = lower(url.substr(0, end));
-    if (scheme == "rediss") refuse("'s scheme is rediss://: TLS is not supported by this version");
-    if (scheme == "unix" || scheme == "redis+unix" || scheme == "redis-socket")
-        refuse("'s scheme is " + scheme + "://: Unix domain sockets are not supported by this version");
-    if (scheme != "redis") refuse("'s scheme must be redis://");
-    return url.substr(end + 3);
-}
-
-void read_credentials(node_address& address, std::string_view text)
-{
-    auto const colon = std::min(text.find(':'), text.size());
-    std::string user = decode_percent(text.substr(0, colon));
-    address.password = colon < text.size() ? decode_percent(text.substr(colon + 1)) : std::string{};
-    if (address.password.empty())
-        refuse(" has no password before its '@'; write redis://user:password@host, or leave out all up to the '@'");
-    if (!user.empty()) address.username = std::move(user);
-}
-
-void read_port(node_address& address, std::string_view text)
-{
-    auto const port = parse_number<std::uint16_t>(text);
-    if (!port || *port == 0) refuse("'s port is not a number between 1 and 65535");
-    address.port = *port;
-}
-
-void read_host_and_port(node_address& address, std::string_view text)
-{
-    bool const bracketed = text.starts_with('[');
-    std::size_t host_end = bracketed ? text.find(']') : std::min(text.find(':'), text.size());
-    if (host_end == std::string_view::npos) refuse("'s IPv6 address has no closing bracket");
-    std::string_view const after_host = text.substr(host_end + (bracketed ? 1 : 0));
-    if (bracketed) {
-        address.host = decode_percent(text.substr(1, host_end - 1));
-        if (!parse_ipv6(address.host)) refuse(" has brackets around what is not an IPv6 address");
-        if (!after_host.empty() && after_host.front() != ':')
-            refuse(" has something other than a port after its IPv6 address");
-    } else {
-        if (std::count(text.begin(), text.end(), ':') > 1)
-            refuse(" has more than one ':' in its host and port; an IPv6 address must stand in brackets");
-        address.host = text.substr(0, host_end);
-        if (auto const problem = host_problem(address.host); !problem.empty()) refuse("'s host " + problem);
-    }
-    if (!after_host.empty()) read_port(address, after_host.substr(1));
-}
-
-void read_parameter(node_address& address, std::string_view name, std::string_view value)
-{
-    if (name == "replicas") {
-        auto const count = parse_number<std::uint16_t>(value);
-        if (!count || *count > replicas_max) refuse("'s replicas are not a number between 0 and " + std::to_string(replicas_max));
-        address.replicas = *count;
-    } else if (name == "fsync") {
-        if (value != "yes" && value != "no") refuse("'s fsync must be yes or no");
-        address.fsync = value == "yes";
-    } else {
-        refuse(" has a parameter that is not known; there are replicas=K and fsync=yes. In a password write %3F for '?'");
-    }
-}
-
-void read_parameters(node_address& address, std::string_view text)
-{
-    if (text.find('@') != std::string_view::npos) refuse(" has an '@' after a '?'; in a password write %3F for '?'");
-    std::vector<std::string_view> names;
-    for (std::size_t at = 0; at <= text.size();) {
-        auto const end = std::min(text.find('&', at), text.size());
-        auto const parameter = text.substr(at, end - at);
-        auto const equals = std::min(parameter.find('='), parameter.size());
-        auto const name = parameter.substr(0, equals);
-        if (std::find(names.begin(), names.end(), name) != names.end()) refuse(" has the same parameter twice");
-        names.push_back(name);
-        read_parameter(address, name, parameter.substr(std::min(equals + 1, parameter.size())));
-        at = end + 1;
-    }
+    std::string const& path = address.unix_socket;
+    if (auto const problem = path_problem(path); !problem.empty()) return "the unix_socket " + problem;
+    if (path.front() != '/') return "the unix_socket must be an absolute path";
+    if (path.size() >= sizeof sockaddr_un::sun_path)
+        return "the unix_socket is longer than " + std::to_string(sizeof sockaddr_un::sun_path - 1) + " characters, which systems allow";
+    if (!address.host.empty()) return "there may be only one of host and unix_socket";
+    return address.tls ? "there is no TLS on a unix_socket" : "";
 }
 
 }  // namespace
@@ -175,8 +82,17 @@ std::string host_problem(std::string_view host)
     return has_name ? "" : "contains no letter or digit";
 }
 
+bool is_ipv6(std::string_view host) { return parse_ipv6(host).has_value(); }
+
+bool is_ip_address(std::string_view host)
+{
+    in_addr ignored;
+    return parse_ipv6(host) || ::inet_pton(AF_INET, std::string{host}.c_str(), &ignored) == 1;
+}
+
 std::string server_key(node_address const& address)
 {
+    if (!address.unix_socket.empty()) return "unix " + std::filesystem::path{address.unix_socket}.lexically_normal().string();
     std::string host = lower(address.host);
     if (auto const parsed = parse_ipv6(host)) {
         char text[INET6_ADDRSTRLEN];
@@ -187,40 +103,64 @@ std::string server_key(node_address const& address)
     return host + ' ' + std::to_string(address.port);
 }
 
-node_address node_address::from_url(std::string_view url)
+std::string connection_problem(node_address const& address)
 {
-    if (url.empty()) refuse(" is empty");
-    if (std::any_of(url.begin(), url.end(), is_space_or_control))
-        refuse(" contains a space or a control character; in a password write it as % and two hexadecimal digits");
-    std::string_view const whole = without_scheme(url);
-    if (whole.find('#') != std::string_view::npos) refuse(" contains '#'; in a password write %23");
-    auto const question = std::min(whole.find('?'), whole.size());
-    std::string_view const rest = whole.substr(0, question);
+    int const passwords = !address.password.empty() + !address.password_file.empty() + !address.password_env.empty();
+    if (passwords > 1) return "there may be only one of password, password_file and password_env";
+    if (address.username.empty()) return "the username is empty; the servers' own name for no special one is \"default\"";
+    if (passwords == 0 && address.username != "default") return "there is a username but no password, so it would not be used";
+    if (auto const problem = path_problem(address.password_file); !problem.empty()) return "the password_file " + problem;
+    // What an error repeats of a path that cannot be read must not be a password that was written in its place.
+    if (!address.password_file.empty() && address.password_file.front() != '/') return "the password_file must be an absolute path";
+    bool const is_name = std::none_of(address.password_env.begin(), address.password_env.end(), [](char c) { return c == '=' || is_control(c); });
+    if (!is_name) return "the password_env cannot be the name of a variable";
+    if (!address.unix_socket.empty()) return socket_problem(address);
+    return address.tls ? tls_problem(*address.tls) : "";
+}
 
-    auto const slash = std::min(rest.find('/'), rest.size());
-    std::string_view const authority = rest.substr(0, slash);
-    std::string_view const path = rest.substr(std::min(slash + 1, rest.size()));
-    auto const at = authority.rfind('@');
-    if (path.find('@') != std::string_view::npos) refuse(" has an '@' after a '/'; in a password write %2F for '/'");
-    if (at != std::string_view::npos && authority.find('@') != at)
-        refuse(" has more than one '@'; in a password write %40");
+std::string problem_with_this_build([[maybe_unused]] node_address const& address)
+{
+#if BOOST_VERSION < 108900
+    if (!address.unix_socket.empty())
+        return "unix sockets need a library built with Boost 1.89 or newer, and this one was built with " BOOST_LIB_VERSION;
+#endif
+    return "";
+}
 
-    node_address address;
-    if (question < whole.size()) read_parameters(address, whole.substr(question + 1));
-    if (at != std::string_view::npos) read_credentials(address, authority.substr(0, at));
-    read_host_and_port(address, at == std::string_view::npos ? authority : authority.substr(at + 1));
-    if (!path.empty()) {
-        auto const database = parse_number<std::uint16_t>(path);
-        if (!database) refuse("'s database is not a number between 0 and 65535");
-        address.database = *database;
+std::string tls_problem(tls_options const& tls)
+{
+    for (auto const& [name, path] : {std::pair{"ca_file", &tls.ca_file}, {"ca_path", &tls.ca_path}, {"certificate_file", &tls.certificate_file},
+                                     {"key_file", &tls.key_file}})
+        if (auto const problem = path_problem(*path); !problem.empty()) return std::string{"the "} + name + ' ' + problem;
+    if (tls.certificate_file.empty() && !tls.key_file.empty()) return "there is a key_file but no certificate_file";
+    if (!tls.server_name.empty())
+        if (auto const problem = host_problem(tls.server_name); !problem.empty()) return "the server_name " + problem;
+    return "";
+}
+
+node_address completed(node_address address, tls_options const& for_all)
+{
+    if (!address.tls) return address;
+    tls_options& mine = *address.tls;
+    if (mine.ca_file.empty() && mine.ca_path.empty()) {
+        mine.ca_file = for_all.ca_file;
+        mine.ca_path = for_all.ca_path;
     }
+    if (mine.certificate_file.empty()) {
+        mine.certificate_file = for_all.certificate_file;
+        mine.key_file = for_all.key_file;
+    }
+    if (mine.server_name.empty()) mine.server_name = for_all.server_name;
+    mine.verify = mine.verify && for_all.verify;
     return address;
 }
 
 std::string node_address::to_string() const
 {
+    if (!unix_socket.empty()) return "unix:" + unix_socket;
     bool const bracketed = host.find(':') != std::string::npos;
-    return (bracketed ? '[' + host + ']' : host) + ':' + std::to_string(port);
+    std::string const where = (bracketed ? '[' + host + ']' : host) + ':' + std::to_string(port);
+    return tls && !tls->verify ? where + " (TLS, not verified)" : where;
 }
 
 }  // namespace redlock

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,6 +25,23 @@ public:
     using std::invalid_argument::invalid_argument;
 };
 
+/// How a connection with TLS is made: 1.2 or newer. The files are PEM, and are read again for each connection, so what replaces them
+/// applies at the next one.
+struct tls_options {
+    std::string ca_file{};           ///< Certificates of those whose signature is trusted.
+    std::string ca_path{};           ///< The same as a folder, prepared by `openssl rehash`. Neither: the system's store.
+    std::string certificate_file{};  ///< The client's certificate, and those between it and a trusted one. Empty: none is shown.
+    std::string key_file{};          ///< Its private key, not encrypted. Empty: it is in `certificate_file`.
+
+    /// The name that the server's certificate must be for, also sent to the server (SNI). Empty: `node_address::host`. An address works as well.
+    std::string server_name{};
+
+    /// Off: whoever answers is believed, and may read the password. The node's name in reports and in the status says so.
+    bool verify{true};
+
+    friend bool operator==(tls_options const&, tls_options const&) = default;
+};
+
 /// One Redis or Valkey server.
 struct node_address {
     std::string host;                ///< A host name, an IPv4 address, or an IPv6 address without brackets.
@@ -40,11 +58,31 @@ struct node_address {
     /// Valkey, with `appendonly yes`.
     bool fsync{false};
 
-    /// Reads `redis://[[user]:password@]host[:port][/database][?replicas=K&fsync=yes]`. An IPv6 address stands in brackets; user and
-    /// password may be percent-encoded. Throws `config_error`, whose text repeats no part of the URL.
+    /// Where the password is instead: a file (an absolute path; the newline at its end is none of it), or a variable of the environment. At
+    /// most one of the three. Read for each connection, so that a changed one applies at the next.
+    std::string password_file{};
+    std::string password_env{};
+
+    /// With TLS. Whom to trust, what certificate to show and which name to expect are each as in `config::tls` where this says nothing;
+    /// verification is on unless one of the two says otherwise. None: without TLS.
+    std::optional<tls_options> tls{};
+
+    /// The absolute path of a Unix domain socket, instead of a host and a port. Needs a library that was built with Boost 1.89 or newer.
+    std::string unix_socket{};
+
+    /// Reads one of
+    ///
+    ///     redis://[[user]:password@]host[:port][/database][?parameters]
+    ///     rediss://…                                                         with TLS
+    ///     unix://[[user]:password@]/path[?db=database&parameters]
+    ///
+    /// Parameters: `replicas=K`, `fsync=yes`, `password_file=PATH`, `password_env=NAME` (the user may then stand without a password), and
+    /// with TLS the members of `tls_options`: `ca_file`, `ca_path`, `certificate_file`, `key_file`, `server_name`, `verify=no`. An IPv6
+    /// address stands in brackets; user, password, path and values may be percent-encoded. Throws `config_error`, whose text repeats no
+    /// part of the URL.
     static node_address from_url(std::string_view url);
 
-    /// `host:port`, with brackets around an IPv6 address; never the credentials.
+    /// `host:port`, with brackets around an IPv6 address, or `unix:/path`; never the credentials. Where TLS verifies nothing, it says so.
     std::string to_string() const;
 
     friend bool operator==(node_address const&, node_address const&) = default;
@@ -99,11 +137,14 @@ struct config {
     /// time for each counts more than what `handshake` misses.
     identity_check identity{identity_check::every_message};
 
+    /// For all nodes with TLS: what their own `node_address::tls` leaves empty.
+    tls_options tls{};
+
     /// Throws `config_error`.
     static config from_urls(std::vector<std::string> const& urls);
 
     /// Throws `config_error` for: no nodes, too many, the same server twice (whatever the database), hosts that are none,
-    /// a username without a password, durations out of bounds.
+    /// a username without a password, paths that are not absolute, durations out of bounds.
     void validate() const;
 };
 

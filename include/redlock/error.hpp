@@ -48,6 +48,8 @@ enum class errc {
     not_a_redis_server,  ///< What the server sent is not the Redis protocol.
     server_error,        ///< The server answered with an error; the text is in the report.
     unexpected_reply,    ///< The server answered with something that the protocol does not allow here.
+    tls_failed,          ///< No connection with TLS: a certificate that is not believed, or a file that is not there; the text says which.
+    credentials_unavailable,  ///< The password is not where the configuration says; the text says why.
 };
 
 /// Groups of error codes, to compare with: `if (ec == redlock::condition::not_acquired)`.

@@ -17,7 +17,11 @@ namespace redlock {
 ///
 ///     {
 ///       "nodes": ["redis://10.0.0.1?replicas=2", {"host": "10.0.0.2", "port": 6380, "username": "app", "password": "…",
-///                                                 "replicas": 2, "fsync": false}],
+///                                                 "database": 0, "replicas": 2, "fsync": false},
+///                 {"host": "10.0.0.3", "username": "app", "password_file": "/run/secrets/redis", "tls": {"server_name": "redis-3"}},
+///                 {"unix_socket": "/run/redis/redis.sock", "password_env": "REDIS_PASSWORD"}],
+///       "tls": {"ca_file": "/etc/redlock/ca.pem", "ca_path": "/etc/redlock/ca", "certificate_file": "/etc/redlock/client.pem",
+///               "key_file": "/etc/redlock/client.key", "server_name": "redis", "verify": true},
 ///       "client_name": "billing",          "connect_timeout_ms": 2000,
 ///       "reconnect_delay_min_ms": 50,      "reconnect_delay_max_ms": 2000,
 ///       "stall_timeout_ms": 10000,         "node_queue_max": 8192,
@@ -31,7 +35,9 @@ namespace redlock {
 ///                "extend_interval_ms": 3333, "stop_margin_ms": 1000, "max_hold_ms": 3600000}
 ///     }
 ///
-/// Only `nodes` is required. Keys that are not listed here are errors, since a misspelt one would be silently without effect.
+/// Only `nodes` is required. A node's `tls` is `true`, or an object with the same keys as the one that is for all nodes; without it, or
+/// with `false`, the node is spoken to without TLS (see `node_address`). Keys that are not listed here are errors, since a misspelt one
+/// would be silently without effect.
 struct settings {
     redlock::config client;
     lock_options lock;

@@ -37,8 +37,8 @@ std::string admission_picture::text(time_point now) const
     case standing::unknown: return "it is not connected, or has not said yet what it remembers";
     case standing::no_master: return "it is a replica, which would forget what its master granted; use independent masters";
     case standing::unidentified:
-        return "its rules forbid INFO, so that it cannot be told whether it lost its memory; allow +info, or let a client that may use "
-               "INFO admit it";
+        return "its rules forbid what tells whether it lost its memory; allow +info +mget +time and the keys redlock:node and redlock:hw, "
+               "or let a client that may use INFO admit it";
     case standing::marking: return "it does not remember what it granted; the wait for that to be over begins with the next lock";
     case standing::draining:
         if (nobody_remembers)

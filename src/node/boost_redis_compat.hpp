@@ -4,14 +4,18 @@
 
 #include "node/node_sink.hpp"
 
+#include <redlock/config.hpp>
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/redis/connection.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/version.hpp>
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace redlock::detail {
@@ -73,13 +77,32 @@ void receive_pushes(redis::connection& connection, Executor const& executor, Han
 #endif
 }
 
-inline std::shared_ptr<redis::connection> make_connection(asio::any_io_executor const& executor)
+inline std::shared_ptr<redis::connection> make_connection(asio::any_io_executor const& executor, asio::ssl::context context)
 {
 #if BOOST_VERSION >= 108900
-    return std::make_shared<redis::connection>(executor, redis::logger{redis::logger::level::disabled});
+    return std::make_shared<redis::connection>(executor, std::move(context), redis::logger{redis::logger::level::disabled});
 #else
-    return std::make_shared<redis::connection>(executor);
+    return std::make_shared<redis::connection>(executor, std::move(context));
 #endif
+}
+
+// Deprecated from 1.89 on, but there is no other way to turn Nagle's algorithm off, or to say which server is meant (SNI).
+inline auto& stream_of(redis::connection& connection)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return connection.next_layer();
+#pragma GCC diagnostic pop
+}
+
+// Without unix sockets, no address gets here that names one: it is not valid.
+inline void set_address(redis::config& settings, node_address const& address)
+{
+#if BOOST_VERSION >= 108900
+    settings.unix_socket = address.unix_socket;
+#endif
+    settings.addr = {address.host, std::to_string(address.port)};
+    settings.use_ssl = address.tls.has_value();
 }
 
 template <class Handler>

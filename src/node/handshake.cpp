@@ -1,6 +1,8 @@
 #include "node/handshake.hpp"
 
+#include "node/credentials.hpp"
 #include "node/fence_scripts.hpp"
+#include "node/rights.hpp"
 #include "node/scripts.hpp"
 
 #include <charconv>
@@ -9,22 +11,25 @@
 
 namespace redlock::detail {
 
-handshake::handshake(node_address const& address) : request{one_connection_only()}, has_password{!address.password.empty()}
+handshake::handshake(node_address const& address)
+    : request{one_connection_only()}, has_password{detail::has_password(address)}, address_{address}
 {
-    begin(address);
+    begin();
     // For verb::watch. OPTIN: what is not asked for costs nothing, and the scripts arm no keys by reading them. Servers whose
     // rules forbid it are nodes that do not say when a key changes.
     ask({question::wish}, "CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
     // Servers whose rules forbid INFO answer with an error, and are believed to be suitable.
     for (char const* section : {"server", "memory"}) ask({question::info}, "INFO", section);
     for (script const* s : scripts_of_nodes()) ask({question::demand, s->sha1}, "SCRIPT", "LOAD", s->text);
+    ask({question::demand, rights_script().sha1}, "SCRIPT", "LOAD", rights_script().text);
+    ask({question::rights}, "EVALSHA", rights_script().sha1, "0");
     ask({question::inspection}, "EVALSHA", inspect_script().sha1, "2", node_record_key, high_water_key);
 }
 
 handshake::handshake(node_address const& address, durability const& wanted)
-    : request{one_connection_only()}, has_password{!address.password.empty()}, needs{wanted}
+    : request{one_connection_only()}, has_password{detail::has_password(address)}, needs{wanted}, address_{address}
 {
-    begin(address);
+    begin();
     for (char const* section : {"server", "replication"}) ask({question::info}, "INFO", section);
     // They wait for nothing here: this is to see whether the server has and allows them.
     if (wanted.fsync) {
@@ -34,12 +39,25 @@ handshake::handshake(node_address const& address, durability const& wanted)
     }
 }
 
-void handshake::begin(node_address const& address)
+// Boost.Redis says HELLO with the password first, but keeps the answer to itself, and what stands behind it is executed even if it was
+// refused: by the user "default" if that one needs no password. So it is said again.
+void handshake::begin()
 {
-    // Boost.Redis says HELLO with the password first, but keeps the answer to itself, and what stands behind it is executed
-    // even if it was refused. Said again without the password, it is refused unless the first one was accepted.
-    ask({question::hello}, "HELLO", "3");
-    if (address.database != 0) ask({question::demand, "OK"}, "SELECT", std::to_string(address.database));
+    if (address_.password.empty()) {
+        ask({question::hello}, "HELLO", "3");
+    } else {
+        ask({question::hello}, "HELLO", "3", "AUTH", address_.username, address_.password);
+    }
+    if (address_.database != 0) ask({question::demand, "OK"}, "SELECT", std::to_string(address_.database));
+}
+
+handshake handshake::with_password(std::string password) const
+{
+    node_address address = address_;
+    address.password = std::move(password);
+    address.password_file.clear();
+    address.password_env.clear();
+    return needs.wanted() ? handshake{address, needs} : handshake{address};
 }
 
 char const* hello_refused(handshake const& asked) noexcept
@@ -59,13 +77,16 @@ void handshake_reader::on_node(std::size_t index, node_view const& node)
     bool const error = is_error(node);
     switch (call.is) {
     case hello:
-        if (error) object(errc::handshake_refused, std::string{hello_refused(*asked_)}.append(" (").append(node.value).append(")"));
+        if (error) object_to_hello(node.value);
         return;
     case demand:
         if (error || node.value != call.answer) object(error ? errc::server_error : errc::unexpected_reply, std::string{node.value});
         return;
     case info:
         if (!error) facts_.read_info(node.value);
+        return;
+    case rights:
+        if (auto const why_not = objection_to_rights(node.value, error)) object(errc::node_unsuitable, *why_not);
         return;
     case wait:
         if (error) object_to_wait(node.value);
@@ -91,6 +112,13 @@ void handshake_reader::conclude()
     if (against_.why) return;
     if (auto const why_not = objection_to(facts_)) return object(errc::node_unsuitable, *why_not);
     if (auto const few = too_few_replicas()) object(errc::not_durable, *few);
+}
+
+// A server that does not know the command repeats what it was sent, password and all.
+void handshake_reader::object_to_hello(std::string_view answer)
+{
+    bool const repeats = asked_->has_password && answer.find("unknown command") != std::string_view::npos;
+    object(errc::handshake_refused, hello_refused(*asked_) + (repeats ? "" : " (" + std::string{answer} + ')'));
 }
 
 void handshake_reader::object_to_wait(std::string_view answer)

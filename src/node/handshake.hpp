@@ -21,7 +21,7 @@
 
 namespace redlock::detail {
 
-// The questions: the same for each connection to a server.
+// The questions to a server.
 class handshake {
 public:
     explicit handshake(node_address const& address);
@@ -29,12 +29,16 @@ public:
     // For the connection that waits for replicas and disks.
     handshake(node_address const& address, durability const& wanted);
 
+    // The same with the password as it is now.
+    handshake with_password(std::string password) const;
+
     enum class question : std::uint8_t {
         hello,
         demand,  // has one right answer
         wish,    // may be refused
         info,
         inspection,
+        rights,
         wait,  // WAIT or WAITAOF: whether the server has it
     };
     struct call {
@@ -48,7 +52,7 @@ public:
     durability needs{};
 
 private:
-    void begin(node_address const& address);
+    void begin();
 
     template <class... Words>
     void ask(call is, Words const&... words)
@@ -56,6 +60,8 @@ private:
         request.push(words...);
         calls.push_back(is);
     }
+
+    node_address address_;
 };
 
 // Why HELLO was refused, as far as can be told without the server's words.
@@ -88,6 +94,7 @@ private:
 
     void read_hello(std::string_view element);
     void object(error_code why, std::string words);
+    void object_to_hello(std::string_view answer);
     void object_to_wait(std::string_view answer);
     std::optional<std::string> too_few_replicas() const;
 

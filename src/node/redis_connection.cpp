@@ -1,10 +1,18 @@
 #include "node/redis_connection.hpp"
 
 #include "node/boost_redis_compat.hpp"
+#include "node/credentials.hpp"
+#include "node/tls.hpp"
+#include "node_address.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/redis/connection.hpp>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 
 #include <cassert>
 #include <utility>
@@ -14,6 +22,7 @@ namespace redlock::detail {
 namespace redis = boost::redis;
 using redis::resp3::node_view;
 using steady = std::chrono::steady_clock;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -26,23 +35,38 @@ bool is_parse_error(error_code ec) noexcept
     return false;
 }
 
+bool is_no_tls(error_code ec) noexcept
+{
+    return ERR_GET_REASON(static_cast<unsigned long>(ec.value())) == SSL_R_WRONG_VERSION_NUMBER;
+}
+
+redis::config config_of(connection_settings const& settings)
+{
+    redis::config result;
+    set_address(result, settings.address);
+    result.username = settings.address.username;
+    result.password = current_password(settings.address);
+    result.clientname = settings.client_name;
+    result.health_check_interval = steady::duration::zero();  // mind_stalls() does it, and counts real traffic too
+    result.reconnect_wait_interval = steady::duration::zero();
+    result.resolve_timeout = settings.connect_timeout;
+    result.connect_timeout = settings.connect_timeout;
+    result.ssl_handshake_timeout = settings.connect_timeout;
+    return result;
+}
+
 }  // namespace
 
-connection_settings::connection_settings(node_address const& address, config const& settings)
-    : connect_timeout{settings.connect_timeout}, stall_timeout{settings.stall_timeout}
+connection_settings::connection_settings(node_address const& node, config const& settings)
+    : address{completed(node, settings.tls)},
+      client_name{settings.client_name},
+      connect_timeout{settings.connect_timeout},
+      stall_timeout{settings.stall_timeout}
 {
-    redis.addr = {address.host, std::to_string(address.port)};
-    redis.username = address.username;
-    redis.password = address.password;
-    redis.clientname = settings.client_name;
-    redis.health_check_interval = steady::duration::zero();  // mind_stalls() does it, and counts real traffic too
-    redis.reconnect_wait_interval = steady::duration::zero();
-    redis.resolve_timeout = settings.connect_timeout;
-    redis.connect_timeout = settings.connect_timeout;
 }
 
 redis_connection::redis_connection(strand_type strand, connection_settings const& settings, handshake const& asks)
-    : strand_{std::move(strand)}, settings_{settings}, asks_{asks}, timer_{strand_}, connection_{make_connection(strand_)}
+    : strand_{std::move(strand)}, settings_{settings}, asks_{asks}, timer_{strand_}
 {
     ping_.push("TIME");
     handshake_sink_ = [this](std::size_t call, node_view const& node) { server_.on_node(call, node); };
@@ -66,37 +90,67 @@ void redis_connection::open(std::shared_ptr<connection_owner> owner)
 {
     assert(!owner_ && state_ == state::connecting);
     owner_ = owner.get();
-    set_push_sink(*connection_, push_sink_);
     auto const self = shared_from_this();
     auto ended = [self, owner = std::move(owner)](error_code ec) { self->on_run_ended(ec); };
-    run_connection(*connection_, settings_.redis, asio::bind_executor(strand_, std::move(ended)));
+    redis::config wanted;
+    if (!prepare(wanted)) return asio::post(strand_, [ended = std::move(ended)] { ended({}); });
+    set_push_sink(*connection_, push_sink_);
+    run_connection(*connection_, wanted, asio::bind_executor(strand_, std::move(ended)));
     connection_->async_exec(asks_.request, make_adapter(handshake_sink_),
                             asio::bind_executor(strand_, [self](error_code ec, std::size_t) { self->on_handshake(ec); }));
     after(settings_.connect_timeout, [](redis_connection& me) { me.give_up(); });
 }
 
+// What can go wrong before the first byte.
+bool redis_connection::prepare(redis::config& wanted)
+{
+    try {
+        wanted = config_of(settings_);
+        asks_ = asks_.with_password(wanted.password);
+        if (settings_.address.tls) tls_ = std::make_unique<tls_session>(settings_.address);
+    } catch (credentials_error const& error) {
+        refused_with_ = errc::credentials_unavailable;
+        server_words_ = error.what();
+        return false;
+    } catch (tls_error const& error) {
+        refused_with_ = errc::tls_failed;
+        server_words_ = error.what();
+        return false;
+    }
+    auto context = tls_ ? tls_->take_context() : asio::ssl::context{asio::ssl::context::tls_client};
+    connection_ = make_connection(strand_, std::move(context));
+    if (tls_) tls_->announce(stream_of(*connection_).native_handle());
+    return true;
+}
+
 void redis_connection::close()
 {
-    if (state_ == state::closed) return;
-    timer_.cancel();
+    if (state_ != state::closed && connection_) cancel();
+}
+
+// Until it has ended: between two steps of making a connection, Boost.Redis (1.88) goes on as if nothing had been said.
+void redis_connection::cancel()
+{
     connection_->cancel();
+    after(10ms, [](redis_connection& me) { me.cancel(); });
 }
 
 void redis_connection::give_up()
 {
     refused_with_ = errc::node_timeout;
-    connection_->cancel();
+    if (waits_for_tls()) server_words_ = "no answer to the TLS handshake within connect_timeout; a server without TLS wants redis:// instead";
+    cancel();
 }
 
 void redis_connection::on_handshake(error_code ec)
 {
     if (ec || state_ == state::closed) return;  // on_run_ended follows and says why
     server_.conclude();
-    if (refused_with_ || server_.against().why) return connection_->cancel();
+    if (refused_with_ || server_.against().why) return cancel();
 
     // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
     error_code ignored;  // without it the node is slower, not wrong
-    connection_->next_layer().lowest_layer().set_option(asio::ip::tcp::no_delay{true}, ignored);
+    stream_of(*connection_).lowest_layer().set_option(asio::ip::tcp::no_delay{true}, ignored);
 
     state_ = state::open;
     progress();
@@ -107,9 +161,11 @@ void redis_connection::on_handshake(error_code ec)
 
 void redis_connection::on_run_ended(error_code ec)
 {
-    connection_->cancel(redis::operation::exec);  // what was queued before a refused connect would wait for ever
-    connection_->cancel(redis::operation::receive);
-    explain(ec);
+    if (connection_) {
+        connection_->cancel(redis::operation::exec);  // what was queued before a refused connect would wait for ever
+        connection_->cancel(redis::operation::receive);
+        explain(ec);
+    }
     state_ = state::closed;
     timer_.cancel();
     std::exchange(owner_, nullptr)->on_closed(*this, refused_with_, server_words_);
@@ -122,18 +178,46 @@ void redis_connection::explain(error_code ec)
         refused_with_ = why;
         server_words_ = words;
     } else if (refused_with_ == errc::node_timeout) {
-        server_words_ = state_ == state::open ? "no answer for the whole stall_timeout"
-                                              : "no connection and handshake within connect_timeout";
+        if (server_words_.empty())
+            server_words_ = state_ == state::open ? "no answer for the whole stall_timeout"
+                                                  : "no connection and handshake within connect_timeout";
     } else if (ec == redis::error::resp3_hello) {
         refused_with_ = errc::handshake_refused;
         server_words_ = hello_refused(asks_);
+    } else {
+        explain_end(ec);
+    }
+}
+
+// What the network, TLS and the protocol say.
+void redis_connection::explain_end(error_code ec)
+{
+    bool const ended = !ec || ec == asio::error::eof || ec == asio::ssl::error::stream_truncated;
+    server_words_ = ended ? "the connection was closed" : ec.message();
+    bool const may_want_tls = state_ == state::connecting && !tls_ && settings_.address.unix_socket.empty();
+    char const* const hint = may_want_tls ? "; a server with TLS wants rediss:// instead" : "";
+    if (tls_ && !tls_->objection().empty()) {
+        refused_with_ = errc::tls_failed;
+        server_words_ = tls_->objection();
+    } else if (ec.category() == asio::error::get_ssl_category()) {
+        refused_with_ = errc::tls_failed;
+        if (is_no_tls(ec)) server_words_ += "; a server without TLS wants redis:// instead";
     } else if (is_parse_error(ec)) {
         refused_with_ = errc::not_a_redis_server;
-        server_words_ = ec.message();
+        server_words_ += hint;
     } else {
         refused_with_ = errc::node_unreachable;
-        server_words_ = ec ? ec.message() : "the connection was closed";
+        if (ended || ec == asio::error::connection_reset) server_words_ += hint;
     }
+}
+
+bool redis_connection::waits_for_tls()
+{
+    if (!tls_ || state_ == state::open) return false;
+    auto& stream = stream_of(*connection_);
+    error_code not_connected;
+    stream.lowest_layer().remote_endpoint(not_connected);
+    return !not_connected && ::SSL_is_init_finished(stream.native_handle()) == 0;
 }
 
 // A connection on which nothing was answered for the whole stall_timeout is given up: its peer may be gone without a word.

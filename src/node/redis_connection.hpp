@@ -13,7 +13,6 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/redis/config.hpp>
 #include <boost/redis/request.hpp>
 
 #include <chrono>
@@ -23,6 +22,7 @@
 
 namespace boost::redis {
 class connection;
+struct config;
 }
 
 namespace redlock {
@@ -31,10 +31,14 @@ namespace asio = boost::asio;
 
 namespace redlock::detail {
 
-struct connection_settings {
-    connection_settings(node_address const& address, config const& settings);
+class tls_session;
 
-    boost::redis::config redis;
+// The same for each connection to a server. Files and variables that the address names are read for each.
+struct connection_settings {
+    connection_settings(node_address const& node, config const& settings);
+
+    node_address address;
+    std::string client_name;
     std::chrono::steady_clock::duration connect_timeout;
     std::chrono::steady_clock::duration stall_timeout;
 };
@@ -65,7 +69,7 @@ public:
     using strand_type = asio::strand<asio::any_io_executor>;
     using answered_handler = asio::any_completion_handler<void(error_code)>;
 
-    // The settings and questions must live as long as the owner, which is kept until the end.
+    // The settings must live as long as the owner, which is kept until the end.
     redis_connection(strand_type strand, connection_settings const& settings, handshake const& asks);
     ~redis_connection();
 
@@ -82,13 +86,17 @@ public:
 private:
     enum class state { connecting, open, closed };
 
+    bool prepare(boost::redis::config& wanted);
     void on_handshake(error_code ec);
     void on_run_ended(error_code ec);
     void explain(error_code ec);
+    void explain_end(error_code ec);
+    bool waits_for_tls();
     void mind_stalls();
     void ping();
     void receive();
     void give_up();
+    void cancel();
 
     void progress() noexcept { last_progress_ = std::chrono::steady_clock::now(); }
 
@@ -97,9 +105,10 @@ private:
 
     strand_type strand_;
     connection_settings const& settings_;
-    handshake const& asks_;
+    handshake asks_;
     asio::steady_timer timer_;  // connect timeout, then stalls
-    std::shared_ptr<boost::redis::connection> connection_;
+    std::unique_ptr<tls_session> tls_;  // none: without TLS
+    std::shared_ptr<boost::redis::connection> connection_;  // none: it could not be begun
     connection_owner* owner_{nullptr};  // while it is not closed; the handler for its end keeps it
     handshake_reader server_{asks_};
     node_sink handshake_sink_;

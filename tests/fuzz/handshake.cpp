@@ -25,6 +25,7 @@ std::string right_answer(handshake::call const& call, input& in)
     case question::demand: return bulk(call.answer);
     case question::wish: return "+OK\r\n";
     case question::wait: return ":0\r\n";
+    case question::rights: return bulk(in.below(4) == 0 ? " +get" : "");
     case question::info:
         return bulk("# Memory\r\nmaxmemory:" + std::to_string(in.below(2)) + "\r\nmaxmemory_policy:" + in.one_of(policies) + "\r\nrun_id:" +
                     std::string{server_id} + "\r\n");
@@ -53,6 +54,7 @@ bool is_unsuitable(handshake const& asked, std::vector<answer> const& answers)
     for (std::size_t i = 0; i < answers.size(); ++i) {
         owned_node const& root = answers[i].front();
         if (asked.calls[i].is == question::hello && is_error(root)) return true;
+        if (asked.calls[i].is == question::rights && !is_error(root) && root.depth == 0 && root.value.starts_with(" +")) return true;
         if (asked.calls[i].is == question::demand && (is_error(root) || root.value != asked.calls[i].answer)) return true;
         if (asked.calls[i].is != question::hello || root.data_type != type::map || root.depth != 0) continue;
         std::vector<std::string> flat;

@@ -13,9 +13,19 @@ namespace {
 
 using nlohmann::json;
 
+json to_json(tls_options const& t)
+{
+    return {{"ca_file", t.ca_file},         {"ca_path", t.ca_path}, {"certificate_file", t.certificate_file}, {"key_file", t.key_file},
+            {"server_name", t.server_name}, {"verify", t.verify}};
+}
+
 json to_json(node_address const& n)
 {
-    return {{"host", n.host}, {"port", n.port}, {"username", n.username}, {"password", n.password}, {"database", n.database}};
+    json result{{"host", n.host},         {"port", n.port},         {"unix_socket", n.unix_socket},   {"username", n.username},
+                {"password", n.password}, {"database", n.database}, {"password_file", n.password_file}, {"password_env", n.password_env},
+                {"replicas", n.replicas}, {"fsync", n.fsync},       {"tls", false}};
+    if (n.tls) result["tls"] = to_json(*n.tls);
+    return result;
 }
 
 void put(json& to, char const* key, std::optional<std::chrono::milliseconds> const& d)
@@ -56,6 +66,7 @@ json to_json(settings const& s)
                 {"max_ttl_ms", c.max_ttl.count()},
                 {"token_retention_ms", c.token_retention.count()},
                 {"fresh", c.fresh},
+                {"tls", to_json(c.tls)},
                 {"identity", c.identity == identity_check::handshake ? "handshake" : "every_message"}};
     for (node_address const& n : c.nodes) result["nodes"].push_back(to_json(n));
     // Where a document says nothing of locks, their default ttl may be above its max_ttl: left to the lock's constructor.
@@ -86,12 +97,14 @@ void read(Read from, bool secret_inside)
 
 constexpr std::array keys{"nodes",          "client_name",        "connect_timeout_ms", "reconnect_delay_min_ms", "reconnect_delay_max_ms",
                           "stall_timeout_ms", "node_queue_max",   "max_ttl_ms",         "token_retention_ms",     "identity",
-                          "fresh",          "lock",               "unknown"};
+                          "fresh",          "lock",               "tls",                "unknown"};
 constexpr std::array lock_keys{"ttl_ms",             "drift",          "node_timeout_ms", "deadline_ms",       "attempts_max",
                                "fencing",            "token_block",    "retry_delay_min_ms", "retry_delay_max_ms", "poll_interval_ms",
                                "max_handoffs",       "max_local_hold_ms", "auto_extend",  "extend_interval_ms", "stop_margin_ms",
                                "max_hold_ms",        "unknown"};
-constexpr std::array node_keys{"host", "port", "username", "password", "database", "unknown"};
+constexpr std::array node_keys{"host",     "port", "username", "password", "database", "password_file", "password_env",
+                               "replicas", "fsync", "tls",     "unix_socket", "unknown"};
+constexpr std::array tls_keys{"ca_file", "ca_path", "certificate_file", "key_file", "server_name", "verify", "unknown"};
 
 json any_value(input& in)
 {
@@ -108,6 +121,16 @@ json any_value(input& in)
     }
 }
 
+json any_tls(input& in)
+{
+    json tls = json::object();
+    for (std::size_t i = in.below(4); i > 0; --i) {
+        char const* key = in.one_of(tls_keys);
+        tls[key] = in.flag() ? any_value(in) : json(with_secrets(in.text(12)));
+    }
+    return tls;
+}
+
 // Here the secret stands where a password is meant, or a mistake put it.
 json any_node(input& in)
 {
@@ -121,6 +144,7 @@ json any_node(input& in)
     for (std::size_t i = in.below(4); i > 0; --i) {
         char const* key = in.one_of(node_keys);
         node[key] = in.flag() ? any_value(in) : json(with_secrets(in.text(12)));
+        if (std::string_view{key} == "tls" && in.flag()) node[key] = any_tls(in);
     }
     return node;
 }
@@ -134,7 +158,7 @@ json any_document(input& in)
         if (std::string_view{key} == "lock") {
             for (std::size_t k = in.below(6); k > 0; --k) document[key][in.one_of(lock_keys)] = any_value(in);
         } else {
-            document[key] = any_value(in);
+            document[key] = std::string_view{key} == "tls" && in.flag() ? any_tls(in) : any_value(in);
         }
     }
     return document;

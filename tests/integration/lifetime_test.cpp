@@ -40,6 +40,25 @@ BOOST_FIXTURE_TEST_CASE(a_lease_that_outlives_its_client_is_lost, three_nodes)
     });
 }
 
+// At whatever step of making its connections: Boost.Redis (1.88) goes on with the next one when it is cancelled in between.
+BOOST_AUTO_TEST_CASE(a_client_that_is_cancelled_while_it_connects_ends)
+{
+    redis_server const server;
+    config settings = quick_config();
+    settings.nodes = {node_address::from_url(server.url())};
+    for (int steps = 0; steps < 60; ++steps) {
+        asio::io_context io;
+        redlock::client nodes{io.get_executor(), settings};
+        bool ended = false;
+        nodes.run([&](error_code) { ended = true; });
+        for (int step = 0; step < steps; ++step) io.run_one_for(50ms);
+        nodes.cancel();
+        io.run_for(2s);
+        BOOST_TEST(ended, "cancelled after step " << steps);
+        if (!ended) break;
+    }
+}
+
 BOOST_FIXTURE_TEST_CASE(a_lease_that_goes_right_after_its_client_is_given_back, three_nodes)
 {
     run([&]() -> asio::awaitable<void> {

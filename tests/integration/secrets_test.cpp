@@ -1,9 +1,11 @@
 // What must not be told: passwords, and the values of locks, which are what it takes to release them.
+#include "support/certificates.hpp"
 #include "support/child_process.hpp"
 #include "support/cluster.hpp"
 #include "support/strange_server.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -22,11 +24,24 @@ bool tells(std::string const& text)
 
 std::string with_password(std::string url, std::string const& secret = in_code) { return url.insert(url.find("//") + 2, "someone:" + secret + '@'); }
 
-// A server that wants another password, one that is not there, and three that are no Redis.
+// Servers that want another password, one that nobody trusts, one that is not there, and some that are no Redis.
 struct bad_company {
-    redis_server wants_another{redis_server_options{.requirepass = "another"}};
-    strange_server http{manners::answers_http}, silent{manners::never_answers}, closing{manners::closes_on_command};
+    bad_company()
+    {
+        ::setenv("REDLOCK_TESTS_SECRET", password.c_str(), 1);
+        std::ofstream{file} << password << '\n';
+    }
+
+    redis_server wants_another{redis_server_options{.requirepass = "another"}}, and_another{redis_server_options{.requirepass = "another"}};
+    strange_server http{manners::answers_http}, silent{manners::never_answers}, closing{manners::closes_on_command},
+        repeating{manners::repeats_commands};
     std::uint16_t nobody{free_port()};
+    certificate_authority nobody_trusts;
+    certified_key key{nobody_trusts.issue()};
+    redis_server with_tls{redis_server_options{
+        .tls = {"--tls-cert-file", key.certificate, "--tls-key-file", key.key, "--tls-ca-cert-file", nobody_trusts.file()}}};
+    temporary_folder folder;
+    std::string file{folder.path() / "password"};
 
     static std::uint16_t free_port()
     {
@@ -37,7 +52,13 @@ struct bad_company {
     std::vector<std::string> urls() const
     {
         return {with_password("redis://127.0.0.1:" + std::to_string(wants_another.port())), with_password("redis://127.0.0.1:" + std::to_string(nobody)),
-                with_password(http.url()), with_password(silent.url()), with_password(closing.url())};
+                with_password(http.url()), with_password(silent.url()), with_password(closing.url()), with_password(repeating.url()),
+                with_password("rediss://127.0.0.1:" + std::to_string(with_tls.tls_port())),
+                with_password("rediss://localhost:" + std::to_string(with_tls.tls_port()) + "?certificate_file=" + file),
+                with_password("rediss://127.0.0.1:" + std::to_string(with_tls.port())),
+                "redis://127.0.0.1:" + std::to_string(and_another.port()) + "?password_file=" + file,
+                "redis://someone@localhost:" + std::to_string(and_another.port()) + "?password_env=REDLOCK_TESTS_SECRET",
+                "redis://someone@localhost:" + std::to_string(wants_another.port()) + "?password_env=" + in_code};
     }
 };
 
@@ -90,7 +111,8 @@ BOOST_AUTO_TEST_CASE(no_password_is_told_whatever_fails)
         auto [ec, nothing] = co_await std::move(attempt);
         BOOST_TEST(ec == errc::no_majority);
         std::string const words = all_words(report) + all_words(c.nodes.status()) + ec.message() + system_error{ec}.what();
-        BOOST_TEST(words.find("HELLO was refused") != std::string::npos, words);
+        for (auto expected : {"HELLO was refused", "certificate verify failed", "cannot be used", "password_env names is not set"})
+            BOOST_TEST(words.find(expected) != std::string::npos, words);
         BOOST_TEST(!tells(words), words);
         BOOST_TEST(words.find("another") == std::string::npos, words);
     });

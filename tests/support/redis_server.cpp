@@ -39,7 +39,9 @@ redis_server::redis_server(redis_server_options options)
     : options_{std::move(options)}, program_{find_program(options_.binary)}, folder_{"redlock-server-"}
 {
     for (int tries = 0; tries < ports_max; ++tries) {
-        port_ = free_port(options_.ipv6 ? loopback::ipv6 : loopback::ipv4);
+        auto const family = options_.ipv6 ? loopback::ipv6 : loopback::ipv4;
+        port_ = free_port(family);
+        for (tls_port_ = 0; !options_.tls.empty() && (tls_port_ == 0 || tls_port_ == port_);) tls_port_ = free_port(family);
         if (launch() == outcome::answers) return;
     }
     fail("every port was taken by somebody else meanwhile");
@@ -103,6 +105,8 @@ redis_server::outcome redis_server::launch()
                                        "--save", "", "--daemonize", "no",
                                        "--appendonly", options_.appendonly ? "yes" : "no", "--appendfsync", "always"};
     if (!options_.requirepass.empty()) arguments.insert(arguments.end(), {"--requirepass", options_.requirepass});
+    if (tls_port_ != 0) arguments.insert(arguments.end(), {"--tls-port", std::to_string(tls_port_)});
+    arguments.insert(arguments.end(), options_.tls.begin(), options_.tls.end());
     arguments.insert(arguments.end(), options_.arguments.begin(), options_.arguments.end());
 
     auto const log_size = std::filesystem::exists(log_file()) ? std::filesystem::file_size(log_file()) : 0;

@@ -26,6 +26,7 @@ struct redis_server_options {
     bool ipv6{false};                         ///< Listens on ::1 instead of 127.0.0.1.
     bool appendonly{false};                   ///< Keeps its data over `kill()` and `restart()`. Off: it forgets everything.
     std::chrono::milliseconds start_timeout{10'000};  ///< From its start to its first answer.
+    std::vector<std::string> tls{};           ///< Not empty: listens with TLS as well, with these arguments: {"--tls-cert-file", …}.
 };
 
 /// One server in a temporary folder of its own, on a free loopback port, without persistence unless it is asked for.
@@ -46,6 +47,9 @@ public:
 
     /// `redis://[default:password@]host:port`, as `config::from_urls` takes it.
     std::string url() const;
+
+    /// The port with TLS; 0: there is none.
+    std::uint16_t tls_port() const noexcept { return tls_port_; }
 
     /// -1 after `kill()`.
     pid_t pid() const noexcept { return process_ ? process_->pid() : -1; }
@@ -91,6 +95,7 @@ private:
     std::filesystem::path program_;
     temporary_folder folder_;
     std::uint16_t port_{0};
+    std::uint16_t tls_port_{0};
     std::optional<child_process> process_;  // declared after the folder: the process goes first
 };
 

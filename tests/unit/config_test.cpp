@@ -1,6 +1,10 @@
 #include "message_support.hpp"
 
+#include "node_address.hpp"
+
 #include <redlock/config.hpp>
+
+#include <boost/version.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -135,6 +139,45 @@ BOOST_AUTO_TEST_CASE(a_node_made_in_code_is_checked_like_one_from_a_url)
     BOOST_TEST(with(node("::1")) == "");
     BOOST_TEST(with({.host = "b", .password = "", .replicas = 101}) == "nodes[1] (b:6379): it waits for 101 replicas; there may be at most 100");
     BOOST_TEST(with({.host = "b", .password = "", .replicas = 100, .fsync = true}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(connections_made_in_code_are_checked_too)
+{
+    auto const with = [](node_address bad) { return problem_with([&](config& c) { c.nodes[1] = bad; }); };
+    BOOST_TEST(with({.host = "b", .username = "app", .password = {}, .password_file = "/p"}) == "");
+    BOOST_TEST(with({.host = "b", .username = "app", .password = {}, .password_env = "P"}) == "");
+    BOOST_TEST(with({.host = "b", .password = {}, .tls = tls_options{.ca_file = "ca"}}) == "");
+    BOOST_TEST(with({.host = "b", .password = {}, .password_file = "p"}) == "nodes[1] (b:6379): the password_file must be an absolute path");
+    BOOST_TEST(with({.host = "b", .password = {}, .tls = tls_options{.key_file = "k", .verify = false}}) ==
+               "nodes[1] (b:6379 (TLS, not verified)): there is a key_file but no certificate_file");
+    BOOST_TEST(problem_with([](config& c) { c.tls.server_name = "a b"; }) ==
+               "config::tls: the server_name contains a space or a control character");
+}
+
+BOOST_AUTO_TEST_CASE(unix_sockets_need_a_newer_boost)
+{
+    auto const problem = problem_with_urls({"unix:///run/redis.sock"});
+#if BOOST_VERSION < 108900
+    BOOST_TEST(problem == "nodes[0]: unix sockets need a library built with Boost 1.89 or newer, and this one was built with " BOOST_LIB_VERSION);
+#else
+    BOOST_TEST(problem == "");
+    REDLOCK_TEST_CONTAINS(problem_with_urls({"unix:///run/redis.sock", "unix:///run/../run//redis.sock?db=3"}), "the same server as nodes[0]");
+    BOOST_TEST(problem_with_urls({"unix:///run/a.sock", "unix:///run/b.sock"}) == "");
+#endif
+}
+
+// What a node says of itself stands; the rest comes from what is said for all.
+BOOST_AUTO_TEST_CASE(what_is_said_for_all_nodes_completes_each)
+{
+    tls_options const for_all{.ca_file = "ca", .certificate_file = "c", .key_file = "k", .server_name = "all"};
+    auto const made_of = [&](tls_options const& own) { return completed({.host = "h", .password = {}, .tls = own}, for_all).tls.value(); };
+    BOOST_TEST((made_of({}) == for_all));
+    BOOST_TEST((made_of({.ca_path = "d"}) == tls_options{.ca_path = "d", .certificate_file = "c", .key_file = "k", .server_name = "all"}));
+    BOOST_TEST((made_of({.certificate_file = "both"}) == tls_options{.ca_file = "ca", .certificate_file = "both", .server_name = "all"}));
+    BOOST_TEST(made_of({.server_name = "mine"}).server_name == "mine");
+    BOOST_TEST(!made_of({.verify = false}).verify);
+    BOOST_TEST(!completed({.host = "h", .password = {}, .tls = tls_options{}}, {.verify = false}).tls->verify);
+    BOOST_TEST(!completed({.host = "h", .password = {}}, for_all).tls.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(the_client_name_is_one_the_servers_accept)

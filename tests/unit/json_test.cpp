@@ -234,9 +234,55 @@ BOOST_AUTO_TEST_CASE(a_node_is_a_url_or_an_object)
     REDLOCK_TEST_CONTAINS(problem_with(with_node(R"({"host": "b", "fsync": "yes"})")), "nodes[1].fsync: expected true or false, found ");
 }
 
+BOOST_AUTO_TEST_CASE(how_a_node_is_reached)
+{
+    settings const s = parse_settings(R"({
+        "nodes": [{"host": "a", "tls": true}, {"host": "b", "tls": false},
+                  {"host": "c", "tls": {"ca_file": "ca.pem", "ca_path": "ca", "certificate_file": "c.pem", "key_file": "k.pem",
+                                        "server_name": "x", "verify": false}},
+                  {"host": "d", "username": "app", "password_file": "/run/p"}, {"host": "e", "password_env": "P"}],
+        "tls": {"ca_file": "all.pem", "server_name": "y"}})");
+    auto const& nodes = s.client.nodes;
+    tls_options const own{.ca_file = "ca.pem", .ca_path = "ca", .certificate_file = "c.pem", .key_file = "k.pem", .server_name = "x", .verify = false};
+    BOOST_REQUIRE(nodes.size() == 5u);
+    BOOST_TEST((nodes[0].tls == tls_options{}));
+    BOOST_TEST(!nodes[1].tls.has_value());
+    BOOST_TEST((nodes[2].tls == own));
+    BOOST_TEST(nodes[3].username == "app");
+    BOOST_TEST(nodes[3].password_file == "/run/p");
+    BOOST_TEST(nodes[4].password_env == "P");
+    BOOST_TEST((s.client.tls == tls_options{.ca_file = "all.pem", .server_name = "y"}));
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_in_how_a_node_is_reached_are_named_with_their_place)
+{
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": "yes"})")) == "nodes[1].tls: expected true, false or an object, found a string");
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": {"verify": "no"}})")) ==
+               "nodes[1].tls.verify: expected true or false, found a string");
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": {"ca": "x"}})")) ==
+               "nodes[1].tls: unknown key \"ca\"; the nearest known one is \"ca_file\"");
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": {"key_file": "k"}})")) ==
+               "nodes[1].tls: there is a key_file but no certificate_file");
+    BOOST_TEST(problem_with(with_key(R"("tls": true)")) == "tls: expected an object, found something else");
+    BOOST_TEST(problem_with(with_key(R"("tls": {"server_name": "a b"})")) == "tls: the server_name contains a space or a control character");
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "password_file": 5})")) == "nodes[1].password_file: expected a string, found a number");
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "password_file": "p"})")) ==
+               "nodes[1] (b:6379): the password_file must be an absolute path");
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "password": "p", "password_env": "P"})")) ==
+               "nodes[1] (b:6379): there may be only one of password, password_file and password_env");
+    BOOST_TEST(problem_with(with_node(R"({"unix_socket": "s"})")) == "nodes[1]: the unix_socket must be an absolute path");
+    BOOST_TEST(problem_with(with_node(R"({"unix_socket": "/s", "host": "b"})")) == "nodes[1]: there may be only one of host and unix_socket");
+    BOOST_TEST(problem_with(with_node(R"({"unix_socket": "/s", "tls": true})")) == "nodes[1]: there is no TLS on a unix_socket");
+    BOOST_TEST(problem_with(with_node(R"({"unix_socket": 1})")) == "nodes[1].unix_socket: expected a string, found a number");
+}
+
 BOOST_AUTO_TEST_CASE(secrets_are_never_repeated)
 {
     for (std::string const bad : {
+             R"({"host": "b", "password_file": "hunter2"})", R"({"host": "b", "password_env": "hunter2="})",
+             R"({"host": "b", "password": "hunter2", "password_env": "hunter2"})", R"({"unix_socket": "hunter2"})",
+             R"({"host": "b", "tls": "hunter2"})", 
+             R"({"host": "b", "tls": {"server_name": "hunter2 "}})", R"({"host": "b", "tls": {"key_file": "hunter2"}})",
              R"({"host": "b", "username": "app", "password": ["hunter2"]})", R"({"host": "b", "password": {"hunter2": 1}})",
              R"({"host": "b", "port": "hunter2"})", R"({"host": ["hunter2"]})", R"({"host": "b", "password": 4711})",
              R"({"host": "b", "password": 4711, "port": 0})", R"({"host": "b", "pasword": "hunter2"})",

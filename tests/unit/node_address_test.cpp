@@ -90,15 +90,96 @@ BOOST_AUTO_TEST_CASE(ports_and_databases_at_their_bounds)
     BOOST_TEST(parsed("redis://h/65535").database == 65535);
 }
 
-BOOST_AUTO_TEST_CASE(only_the_redis_scheme_is_known)
+BOOST_AUTO_TEST_CASE(three_schemes_are_known)
 {
     check_problem("", "the URL is empty");
     check_problem("localhost:6379", "no scheme; write redis://host:port");
     check_problem("redis:localhost", "no scheme");
-    check_problem("http://localhost", "scheme must be redis://");
-    check_problem("://localhost", "scheme must be redis://");
-    check_problem("rediss://localhost", "TLS is not supported by this version");
-    check_problem("unix:///run/redis.sock", "unix://: Unix domain sockets are not supported by this version");
+    for (auto url : {"http://localhost", "://localhost", "redis+unix:///run/redis.sock", "redisss://localhost"})
+        check_problem(url, "scheme must be redis://, rediss:// (with TLS) or unix://");
+}
+
+BOOST_AUTO_TEST_CASE(tls_is_a_scheme_and_verifies_by_itself)
+{
+    BOOST_TEST(!parsed("redis://h").tls);
+    auto const address = parsed("REDISS://app:p@[::1]:7000/3?replicas=1");
+    BOOST_REQUIRE(address.tls.has_value());
+    BOOST_TEST((*address.tls == tls_options{}));
+    BOOST_TEST(address.tls->verify);
+    BOOST_TEST(address.host == "::1");
+    BOOST_TEST(address.database == 3u);
+    BOOST_TEST(address.replicas == 1u);
+    BOOST_TEST((address != parsed("redis://app:p@[::1]:7000/3?replicas=1")));
+}
+
+BOOST_AUTO_TEST_CASE(parameters_of_tls)
+{
+    auto const address = parsed("rediss://h?ca_file=/ca%20s/a.pem&ca_path=ca&certificate_file=c.pem&key_file=%2fk.pem&server_name=x.example&verify=no");
+    tls_options const expected{.ca_file = "/ca s/a.pem", .ca_path = "ca", .certificate_file = "c.pem", .key_file = "/k.pem",
+                               .server_name = "x.example", .verify = false};
+    BOOST_REQUIRE(address.tls.has_value());
+    BOOST_TEST((*address.tls == expected));
+    BOOST_TEST(parsed("rediss://h?verify=yes").tls->verify);
+
+    for (auto name : {"ca_file", "ca_path", "certificate_file", "key_file", "server_name", "verify"}) {
+        check_problem("redis://h?" + std::string{name} + "=x", "a parameter that is not known");
+        check_problem("unix:///s?" + std::string{name} + "=x", "a parameter that is not known");
+    }
+    check_problem("rediss://h?verify=false", "verify must be yes or no");
+    check_problem("rediss://h?verify", "verify must be yes or no");
+    check_problem("rediss://h?ca_file=", "ca_file is empty");
+    check_problem("rediss://h?ca_file", "ca_file is empty");
+    check_problem("rediss://h?ca_file=a%00b", "the ca_file contains a control character");
+    check_problem("rediss://h?ca_path=%g", "two hexadecimal digits");
+    check_problem("rediss://h?key_file=k", "a key_file but no certificate_file");
+    check_problem("rediss://h?server_name=a%20b", "the server_name contains a space");
+}
+
+// What verifies nothing is seen wherever the node is named.
+BOOST_AUTO_TEST_CASE(without_verification_the_name_says_so)
+{
+    BOOST_TEST(parsed("rediss://h").to_string() == "h:6379");
+    BOOST_TEST(parsed("rediss://h?verify=no").to_string() == "h:6379 (TLS, not verified)");
+}
+
+BOOST_AUTO_TEST_CASE(unix_sockets_have_a_path)
+{
+    auto const address = parsed("unix:///run/redis%20a/redis.sock");
+    BOOST_TEST(address.unix_socket == "/run/redis a/redis.sock");
+    BOOST_TEST(address.host == "");
+    BOOST_TEST(address.to_string() == "unix:/run/redis a/redis.sock");
+    auto const all = parsed("unix://app:p@/s?db=7&replicas=2&fsync=yes");
+    BOOST_TEST(all.unix_socket == "/s");
+    BOOST_TEST(all.username == "app");
+    BOOST_TEST(all.password == "p");
+    BOOST_TEST(all.database == 7u);
+    BOOST_TEST(all.replicas == 2u);
+    BOOST_TEST(all.fsync);
+
+    for (auto url : {"unix://", "unix:///", "unix://run/redis.sock", "unix://u:p@host/s", "unix://u:p@"})
+        check_problem(url, "must be followed by an absolute path, as in unix:///run/redis.sock");
+    check_problem("unix:///s?db=65536", "database is not a number");
+    check_problem("unix:///s%00x", "the unix_socket contains a control character");
+    check_problem("unix:///" + std::string(200, 'a'), "longer than 107 characters");
+}
+
+BOOST_AUTO_TEST_CASE(a_password_may_be_elsewhere)
+{
+    BOOST_TEST(parsed("redis://h?password_file=/run/secrets/redis").password_file == "/run/secrets/redis");
+    BOOST_TEST(parsed("redis://h?password_env=REDIS_PASSWORD").password_env == "REDIS_PASSWORD");
+    auto const with_user = parsed("rediss://app@h?password_file=/p");
+    BOOST_TEST(with_user.username == "app");
+    BOOST_TEST(with_user.password == "");
+    BOOST_TEST(parsed("unix://app@/s?password_env=P").username == "app");
+
+    check_problem("redis://h?password_file=secret", "the password_file must be an absolute path");
+    check_problem("redis://h?password_file=/a%0Ab", "the password_file contains a control character");
+    check_problem("redis://h?password_file=", "password_file is empty");
+    check_problem("redis://h?password_env=", "password_env is empty");
+    check_problem("redis://h?password_env=A%3DB", "cannot be the name of a variable");
+    check_problem("redis://u:p@h?password_env=A", "only one of password, password_file and password_env");
+    check_problem("redis://h?password_env=A&password_file=/a", "only one of password, password_file and password_env");
+    check_problem("redis://@h?password_env=A", "has no password before its '@'");
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_port_is_refused)
@@ -217,12 +298,16 @@ BOOST_AUTO_TEST_CASE(no_error_repeats_a_password)
         {"redis://app:", "@h?x"},        {"redis://app:", "@h h"},        {"redis://app:", "/x@h"},
         {"redis://app:", "@x@h"},        {"redis://app:", "%@h"},         {"redis://app:", ""},
         {"redis://", "@h"},              {"redis://", ":@h"},             {"redis://:", ""},
-        {"rediss://app:", "@h"},         {"http://app:", "@h"},           {"app:", "@h"},
-        {"", "://h"},                    {"unix://app:", "@/run/socket"}, {"redis://h:", ""},
+        {"rediss://app:", "@h:"},        {"http://app:", "@h"},           {"app:", "@h"},
+        {"", "://h"},                    {"unix://app:", "@/"}, {"redis://h:", ""},
         {"redis://h/", ""},              {"redis://[", "]"},              {"redis://h, ", ""},
         {"redis://app:", "\n@h"},        {"redis://app:", "#@h"},         {"redis://[::1]", ""},
         {"redis://h?", "=1"},            {"redis://h?replicas=", ""},     {"redis://h?fsync=", ""},
-        {"redis://app:", "?fsync=yes"},  {"redis://app:", "?@h"},
+        {"redis://app:", "?fsync=yes"},  {"redis://app:", "?@h"},         {"redis://h?password_file=", ""},
+        {"redis://h?password_env=", "%3D"}, {"redis://h?password=", ""},  {"unix://app:", "@h/run/socket"},
+        {"unix://app:", "/run/socket"},  {"unix://", ""},                 {"rediss://app:", "@h?verify=0"},
+        {"rediss://h?verify=", ""},      {"rediss://h?server_name=", "%20"}, {"rediss://h?key_file=", ""},
+        {"rediss://app:", "@h?ca_file="}, {"redis://app:", "@h?password_env=X"}, {"unix:///s?db=", ""},
     };
     std::string const secret = "hunter2";
     for (auto const& parts : around_the_secret) {

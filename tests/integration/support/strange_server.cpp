@@ -10,7 +10,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -19,6 +21,18 @@ namespace redlock::testing {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+
+namespace {
+
+// Two answers, since two HELLO come first.
+std::string unknown_command(std::string words)
+{
+    std::replace_if(words.begin(), words.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
+    std::string const error = "-ERR unknown command `HELLO`, with args beginning with: " + words + "\r\n";
+    return error + error;
+}
+
+}  // namespace
 
 class strange_server::impl {
 public:
@@ -55,6 +69,11 @@ private:
             auto [ec, size] = co_await peer.async_read_some(asio::buffer(ignored), asio::as_tuple(asio::use_awaitable));
             if (ec || how_ == manners::closes_on_command) co_return;
             if (how_ == manners::never_answers) continue;
+            if (how_ == manners::repeats_commands) {
+                std::string const error = unknown_command({ignored.data(), size});
+                co_await asio::async_write(peer, asio::buffer(error), asio::as_tuple(asio::use_awaitable));
+                continue;
+            }
             co_await asio::async_write(peer, asio::buffer(answer), asio::as_tuple(asio::use_awaitable));
             co_return;
         }

@@ -13,6 +13,7 @@ enum class manners : std::uint8_t {
     never_answers,     ///< Accepts, reads, and says nothing.
     closes_at_once,    ///< Accepts and closes.
     closes_on_command, ///< Reads something, then closes without an answer.
+    repeats_commands,  ///< Knows no command, and repeats what it was sent in its errors, as Redis 5 does.
 };
 
 /// Listens on a free loopback port until it is destroyed, on a thread of its own.

@@ -1,0 +1,258 @@
+// Users with the fewest rights that locks need, and what happens without each of them. docs/connections.md has the same lists.
+#include "support/one_client.hpp"
+#include "support/replication.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace redlock::testing {
+namespace {
+
+using rights = std::vector<std::string>;
+
+rights const for_plain_locks{"+set", "+get", "+del", "+pexpire", "+exists", "+evalsha", "+script|load", "+time"};
+rights const for_tokens{"+mget", "+info"};
+rights const for_waiting{"+pttl", "+client|tracking", "+client|caching"};
+rights const plain_keys{"~lock:*"};
+rights const token_keys{"~redlock:node", "~redlock:hw"};
+
+rights operator+(rights a, rights const& b)
+{
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+redis_server_options with_user(rights const& may)
+{
+    return {.arguments = rights{"--user", "locker", "on", ">s3cr3t"} + may};
+}
+
+node_address as_user(redis_server const& s)
+{
+    return {.host = "127.0.0.1", .port = s.port(), .username = "locker", .password = "s3cr3t"};
+}
+
+// What comes of it when a user of one server does all that locks can do; "works", or where it ends and why.
+class trial {
+public:
+    trial(rights const& may, bool fencing)
+        : c_{1, with_user(may), as_user, fresh_config(), beginning::empty}, options_{.ttl = 2s, .fencing = fencing, .node_timeout = 400ms, .poll_interval = 200ms}
+    {
+        c_.usable_at_start = 0;
+        c_.keys_may_stay = true;
+    }
+
+    std::string outcome()
+    {
+        std::string result;
+        c_.run([&]() -> asio::awaitable<void> {
+            auto playing = play();
+            result = co_await std::move(playing);
+        });
+        return result;
+    }
+
+private:
+    static config fresh_config()
+    {
+        config settings = quick_config();
+        settings.fresh = true;
+        return settings;
+    }
+
+    asio::awaitable<std::string> play()
+    {
+        auto ready = eventually([&] { return c_.usable() == 1; }, 500ms);
+        bool const is_ready = co_await std::move(ready);
+        if (!is_ready) co_return "down: " + c_.first().last_error_text;
+        for (std::vector<std::string> const& names : {std::vector<std::string>{"lock:a"}, {"lock:a", "lock:b"}}) {
+            lock const resource{c_.nodes, names, options_};
+            attempt_report report;
+            auto attempt = one_by_one(resource, report);
+            auto failure = co_await std::move(attempt);
+            if (!failure.empty()) co_return (names.size() == 1 ? "one name: " : "two names: ") + failure;
+        }
+        auto waiting = wait_for_another();
+        co_return co_await std::move(waiting);
+    }
+
+    // Acquire (a new set of nodes admits itself first), extend, release.
+    asio::awaitable<std::string> one_by_one(lock resource, attempt_report& report)
+    {
+        error_code ec;
+        lease held;
+        for (int tries = 0; tries < 20 && !held.valid(); ++tries) {
+            auto attempt = resource.try_acquire(report, asio::as_tuple);
+            auto [why, won] = co_await std::move(attempt);
+            ec = why;
+            held = std::move(won);
+            auto pausing = pause(ec ? 20ms : 0ms);
+            co_await std::move(pausing);
+        }
+        if (ec) co_return "acquire: " + report.nodes[0].detail;
+        auto extend = held.extend(asio::as_tuple);
+        auto [not_extended] = co_await std::move(extend);
+        if (not_extended) co_return "extend: " + not_extended.message();
+        auto release = held.release(asio::as_tuple);
+        auto [not_released] = co_await std::move(release);
+        co_return not_released ? "release: " + not_released.message() : "";
+    }
+
+    // Another client holds the lock and releases it: the first one is told, or finds out when it looks.
+    asio::awaitable<std::string> wait_for_another()
+    {
+        auto other = c_.another();
+        lock const theirs{*other, "lock:a", options_}, ours{c_.nodes, "lock:a", options_};
+        auto acquire = theirs.acquire();
+        lease first = co_await std::move(acquire);
+        auto const before = c_.nodes.status().counters;
+        bool won = false;
+        ours.acquire([&](error_code ec, lease second) {
+            won = !ec;
+            second = lease{};
+        });
+        auto seeing = eventually([&] { return c_.nodes.status().counters.contended > before.contended; });
+        co_await std::move(seeing);
+        auto release = first.release();
+        co_await std::move(release);
+        auto winning = eventually([&] { return won; });
+        bool const has_won = co_await std::move(winning);
+        auto const after = c_.nodes.status().counters;
+        other->cancel();
+        if (!has_won) co_return "never woken";
+        co_return after.polls == before.polls && after.wakeups > before.wakeups ? "works" : "works, but polls";
+    }
+
+    cluster_reached c_;
+    lock_options options_;
+};
+
+rights without(rights all, std::string const& right)
+{
+    std::erase(all, right);
+    return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(access_control)
+
+rights const of_plain_locks = for_plain_locks + for_waiting + plain_keys;
+rights const of_locks_with_tokens = of_plain_locks + for_tokens + token_keys;
+
+BOOST_AUTO_TEST_CASE(plain_locks_need_no_more) { BOOST_TEST(trial(of_plain_locks, false).outcome() == "works"); }
+
+BOOST_AUTO_TEST_CASE(locks_with_tokens_need_no_more) { BOOST_TEST(trial(of_locks_with_tokens, true).outcome() == "works"); }
+
+BOOST_AUTO_TEST_CASE(the_docs_have_the_same_lists)
+{
+    std::ifstream file{REDLOCK_CONNECTIONS_DOC};
+    std::string const text{std::istreambuf_iterator<char>{file}, {}};
+    for (auto const& list : {of_plain_locks, of_locks_with_tokens}) {
+        std::string line = "ACL SETUSER locker on >PASSWORD";
+        for (auto const& right : list) line += ' ' + right;
+        BOOST_TEST(text.find(line + '\n') != std::string::npos, line);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(three_nodes_that_nobody_ever_used)
+{
+    config settings = quick_config();
+    settings.fresh = true;
+    cluster_reached c{3, with_user(of_locks_with_tokens), as_user, settings, beginning::empty};
+    c.run([&]() -> asio::awaitable<void> {
+        auto locking = c.lock_everywhere("lock:r");
+        co_await std::move(locking);
+        for (auto const& n : c.nodes.status().nodes) BOOST_TEST((n.standing == standing::admitted), n.standing_text);
+        BOOST_TEST(c.servers[0].command({"CLIENT", "LIST"}).find(" user=locker ") != std::string::npos);
+    });
+}
+
+// What each is there for: without it, this is where it ends.
+BOOST_AUTO_TEST_CASE(each_of_them_is_needed)
+{
+    struct consequence {
+        std::string right, plain, with_tokens;
+    };
+    std::string const unidentified = "one name: acquire: its rules forbid what tells whether it lost its memory; allow +info +mget +time and the keys";
+    std::string const denied = "user executing the script can't run this command";
+    auto const down = [](std::string const& right) { return "the user may not use commands without which a lock cannot be kept and given back; allow it (ACL SETUSER) " + right; };
+    consequence const all[] = {
+        {"+set", down("+set"), down("+set")},
+        {"+get", down("+get"), down("+get")},
+        {"+del", down("+del"), down("+del")},
+        {"+pexpire", down("+pexpire"), down("+pexpire")},
+        {"+evalsha", down("+evalsha"), down("+evalsha")},
+        {"+script|load", "down: NOPERM", "down: NOPERM"},
+        {"~lock:*", "one name: acquire: NOPERM", "one name: acquire: NOPERM"},
+        {"+exists", denied, "works"},    // plain locks of several names; with tokens, nodes that lost a part of their memory
+        {"+time", "works", unidentified},  // without it, wall clocks that are set are not noticed
+        {"+client|tracking", "works, but polls", "works, but polls"},
+        {"+client|caching", "works, but polls", "works, but polls"},
+        {"+pttl", "works, but polls", "works, but polls"},
+        {"+mget", "", unidentified},
+        {"+info", "", unidentified},
+        {"~redlock:node", "", unidentified},
+        {"~redlock:hw", "", unidentified},
+    };
+    BOOST_TEST(std::size(all) == of_locks_with_tokens.size());
+    for (auto const& [right, plain, with_tokens] : all) {
+        auto const found = trial(without(of_locks_with_tokens, right), true).outcome();
+        BOOST_TEST(found.find(with_tokens) != std::string::npos, right << " of locks with tokens: " << found);
+        BOOST_TEST((with_tokens != "works" || found == "works"), right << ": " << found);
+        if (plain.empty()) continue;
+        auto const found_plain = trial(without(of_plain_locks, right), false).outcome();
+        BOOST_TEST(found_plain.find(plain) != std::string::npos, right << " of plain locks: " << found_plain);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(several_rights_that_are_missing_are_named_together)
+{
+    auto const found = trial(without(without(of_plain_locks, "+get"), "+pexpire"), false).outcome();
+    BOOST_TEST(found.ends_with("+get +pexpire"), found);
+}
+
+// Votes that wait for a replica.
+BOOST_AUTO_TEST_CASE(waiting_for_replicas_needs_two_more)
+{
+    auto const outcome = [](rights const& more) {
+        cluster_reached c{1, quick_to_copy(with_user(of_locks_with_tokens + more)), [](redis_server const& s) {
+                              auto address = as_user(s);
+                              address.replicas = 1;
+                              return address;
+                          }};
+        redis_server replica{quick_to_copy({})};
+        follow(replica, c.servers[0]);
+        wait_for_replicas(c.servers[0], 1);
+        admit(c.servers[0]);
+        c.usable_at_start = 0;
+        c.keys_may_stay = true;
+        std::string result;
+        c.run([&]() -> asio::awaitable<void> {
+            auto ready = eventually([&] { return c.usable() == 1; }, 1s);
+            bool const is_ready = co_await std::move(ready);
+            if (!is_ready) {
+                result = "down: " + c.first().last_error_text;
+                co_return;
+            }
+            lock const resource{c.nodes, "lock:r", {.ttl = 20s, .node_timeout = 2s}};
+            attempt_report report;
+            auto attempt = resource.try_acquire(report, asio::as_tuple);
+            auto [ec, held] = co_await std::move(attempt);
+            result = ec ? report.nodes[0].detail : "works";
+        });
+        return result;
+    };
+    BOOST_TEST(outcome({"+wait", "~redlock:wait"}) == "works");
+    auto const no_wait = outcome({"~redlock:wait"});
+    BOOST_TEST(no_wait.starts_with("down: NOPERM"), no_wait);
+    auto const no_key = outcome({"+wait"});
+    BOOST_TEST(no_key.starts_with("NOPERM"), no_key);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing
