@@ -2,6 +2,7 @@
 #include <redlock/client.hpp>
 
 #include "core/basic_core.hpp"
+#include "core/holder_info.hpp"
 #include "node/redis_node.hpp"
 
 #include <boost/asio/strand.hpp>
@@ -31,7 +32,10 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config c
         nodes.push_back(std::make_unique<detail::redis_node>(strand, address, configuration));
     detail::engine_settings settings;
     settings.node_queue_max = configuration.node_queue_max;
-    settings.fresh_value = detail::random_value;
+    settings.fresh_value = [mark = detail::holder_mark{detail::this_process(configuration.label)}] {
+        return detail::random_value() + mark.text(wall_clock() / 1'000'000);
+    };
+    settings.fresh_mark = detail::random_value;
     settings.jitter_seed = std::random_device{}();
     settings.wall_clock = wall_clock;
     settings.max_ttl = configuration.max_ttl;

@@ -115,6 +115,7 @@ settings settings_from_json(json const& document)
     reader.read("max_ttl_ms", client.max_ttl);
     reader.read("fresh", client.fresh);
     reader.read("token_retention_ms", client.token_retention);
+    reader.read("label", client.label);
     if (json const* identity = reader.find("identity")) client.identity = identity_from_json(*identity);
     json const* lock = reader.find("lock");
     reader.refuse_unknown_keys();

@@ -99,6 +99,10 @@ struct config {
     /// time for each counts more than what `handshake` misses.
     identity_check identity{identity_check::every_message};
 
+    /// Stands in the locks' values on the servers, behind the host, the process and the time of this client, for whoever looks there
+    /// (`redlock inspect`). Visible ASCII without spaces, up to 64 characters; empty: none.
+    std::string label{};
+
     /// Throws `config_error`.
     static config from_urls(std::vector<std::string> const& urls);
 

@@ -12,6 +12,7 @@
 //   rounds        one request to all nodes, shared by the operations of a loop turn
 //   node_clock    whether a node's wall clock was set, and what it may not do for a while then
 //   in_seconds    durations in sentences
+//   holder_info   what a lock's value says of its holder
 //   alarms        everything that waits for a moment
 //   basic_core    the engine with a clock: the watchdog coroutine that sleeps until the next alarm
 #ifndef REDLOCK_CORE_ENVIRONMENT_HPP
@@ -37,7 +38,7 @@ struct environment {
     std::shared_ptr<rounds> to_nodes;
     counters count;
     std::minstd_rand jitter;
-    std::function<std::string()> fresh_value;  // for every attempt: 128 random bits, never used again
+    std::function<std::string()> fresh_value;  // for every attempt: begins with 128 random bits, never used again
     floors tokens;
     std::chrono::milliseconds token_retention{};
 
