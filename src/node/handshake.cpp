@@ -11,7 +11,7 @@ namespace redlock::detail {
 
 handshake::handshake(node_address const& address) : request{one_connection_only()}, has_password{!address.password.empty()}
 {
-    begin(address);
+    begin(address, question::hello);
     // For verb::watch. OPTIN: what is not asked for costs nothing, and the scripts arm no keys by reading them. Servers whose
     // rules forbid it are nodes that do not say when a key changes.
     ask({question::wish}, "CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
@@ -24,7 +24,7 @@ handshake::handshake(node_address const& address) : request{one_connection_only(
 handshake::handshake(node_address const& address, durability const& wanted)
     : request{one_connection_only()}, has_password{!address.password.empty()}, needs{wanted}
 {
-    begin(address);
+    begin(address, question::hello);
     for (char const* section : {"server", "replication"}) ask({question::info}, "INFO", section);
     // They wait for nothing here: this is to see whether the server has and allows them.
     if (wanted.fsync) {
@@ -34,11 +34,16 @@ handshake::handshake(node_address const& address, durability const& wanted)
     }
 }
 
-void handshake::begin(node_address const& address)
+handshake::handshake(node_address const& address, greeting_only) : request{one_connection_only()}, has_password{!address.password.empty()}
+{
+    begin(address, question::greeting);
+}
+
+void handshake::begin(node_address const& address, question first)
 {
     // Boost.Redis says HELLO with the password first, but keeps the answer to itself, and what stands behind it is executed
     // even if it was refused. Said again without the password, it is refused unless the first one was accepted.
-    ask({question::hello}, "HELLO", "3");
+    ask({first}, "HELLO", "3");
     if (address.database != 0) ask({question::demand, "OK"}, "SELECT", std::to_string(address.database));
 }
 
@@ -59,6 +64,7 @@ void handshake_reader::on_node(std::size_t index, node_view const& node)
     bool const error = is_error(node);
     switch (call.is) {
     case hello:
+    case greeting:
         if (error) object(errc::handshake_refused, std::string{hello_refused(*asked_)}.append(" (").append(node.value).append(")"));
         return;
     case demand:

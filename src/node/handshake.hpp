@@ -26,11 +26,16 @@ class handshake {
 public:
     explicit handshake(node_address const& address);
 
+    // Nothing but HELLO, whatever the server is: for programs that look at servers.
+    struct greeting_only {};
+    handshake(node_address const& address, greeting_only);
+
     // For the connection that waits for replicas and disks.
     handshake(node_address const& address, durability const& wanted);
 
     enum class question : std::uint8_t {
         hello,
+        greeting,  // a HELLO that only has to be accepted
         demand,  // has one right answer
         wish,    // may be refused
         info,
@@ -48,7 +53,7 @@ public:
     durability needs{};
 
 private:
-    void begin(node_address const& address);
+    void begin(node_address const& address, question first);
 
     template <class... Words>
     void ask(call is, Words const&... words)
