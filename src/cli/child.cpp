@@ -130,6 +130,8 @@ bool job_control::give_to(pid_t group) noexcept
     return given_;
 }
 
+bool job_control::is_ours() const noexcept { return terminal_ && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
+
 void job_control::take_back() noexcept
 {
     if (given_) ::tcsetpgrp(STDIN_FILENO, ::getpgrp());

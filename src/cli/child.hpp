@@ -39,6 +39,10 @@ public:
     // Makes `group` the one that the terminal's signals go to and that may read from it, if it is ours to give.
     bool give_to(pid_t group) noexcept;
     void take_back() noexcept;
+    bool given() const noexcept { return given_; }
+
+    // Whether it is our input, and its signals come to us.
+    bool is_ours() const noexcept;
 
 private:
     bool terminal_;

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace redlock::cli {
 
@@ -45,12 +46,23 @@ plan plan_of(run_options const& options)
     return p;
 }
 
-// The library says where it finds a mistake; here it is the user's.
-std::string without_prefix(std::string_view text)
+// The library says where it finds a mistake in its own terms; here it is the user's.
+std::string in_terms_of_options(std::string_view said)
 {
     for (std::string_view const prefix : {"redlock::lock: ", "lock_options::", "config::"})
-        if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
-    return std::string{text};
+        if (said.starts_with(prefix)) said.remove_prefix(prefix.size());
+    std::string text{said};
+    constexpr std::string_view member = "config::max_ttl";
+    if (auto const at = text.find(member); at != std::string::npos) text.replace(at, member.size(), "max_ttl_ms of the --config file");
+    return text;
+}
+
+std::pair<int, bool> run_session(plan what, inheritance const& inherited)
+{
+    guardian guard;
+    session s{std::move(what), inherited, guard};
+    int const code = s.run();
+    return {code, s.ended_by_ctrl_c()};
 }
 
 }  // namespace
@@ -62,11 +74,15 @@ int execute(run_options const& options)
     try {
         auto what = plan_of(options);
         ::signal(SIGPIPE, SIG_IGN);
-        guardian guard;
-        session s{std::move(what), inherited, guard};
-        return s.run();
+        auto const [code, ctrl_c] = run_session(std::move(what), inherited);
+        if (ctrl_c) {
+            // A shell goes on with its script unless it hears of Ctrl-C itself, and sees that we died of it.
+            ::signal(SIGINT, SIG_DFL);
+            ::kill(0, SIGINT);
+        }
+        return code;
     } catch (std::invalid_argument const& error) {
-        throw failure{exit_code::usage, without_prefix(error.what())};
+        throw failure{exit_code::usage, in_terms_of_options(error.what())};
     }
 }
 

@@ -96,6 +96,7 @@ void session::say_what_it_waits_for()
 void session::on_acquired(error_code ec, lease got)
 {
     patience_.cancel();
+    ctrl_c_ = interrupted_by_ == SIGINT && terminal_.is_ours();
     if (ec && interrupted_by_ != 0) return finish(to_int(exit_code::signal) + interrupted_by_);
     if (ec) {
         explain_failure(ec);
@@ -246,7 +247,8 @@ void session::reap()
     int status = 0;
     pid_t who = 0;
     while ((who = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-        if (!child_ || who != child_->pid()) continue;  // what the command left behind, or the guardian
+        if (who == guard_.pid()) say("the process that watches over this one has ended; if this one is killed, the command may go on");
+        if (!child_ || who != child_->pid()) continue;  // what the command left behind
         if (WIFSTOPPED(status)) {
             on_stopped(WSTOPSIG(status));
         } else {
@@ -287,6 +289,7 @@ void session::end_what_is_left()
 void session::group_has_gone()
 {
     guard_.release();
+    ctrl_c_ = ctrl_c_ || (terminal_.given() && command_code_ == to_int(exit_code::signal) + SIGINT);
     terminal_.take_back();
     next_look_.cancel();
     child_.reset();

@@ -40,6 +40,9 @@ public:
     // Returns what the process ends with.
     int run();
 
+    // The terminal's user wanted to end all that runs there, so whoever started this process should hear of it, too.
+    bool ended_by_ctrl_c() const noexcept { return ctrl_c_; }
+
 private:
     using time_point = boot_clock::time_point;
     using timer = asio::basic_waitable_timer<boot_clock>;
@@ -91,6 +94,7 @@ private:
     int interrupted_by_{0};                  // a signal, while acquiring
     int result_{0};
     bool finished_{false};
+    bool ctrl_c_{false};
 };
 
 }  // namespace redlock::cli
