@@ -163,7 +163,7 @@ private:
         else if (saves) what = "it forgets everything since its last snapshot when it crashes";
         if (lock_.fencing) {
             return add(severity::note, n.node, what + "; with fencing it then has no vote until old leases are over (" + in_words(settings_.max_ttl) + ')',
-                       "nothing has to be done; appendonly yes with appendfsync always spares the wait in some cases");
+                       "nothing has to be done");
         }
         bool const little = appends && n.append_fsync == "everysec";
         add(little ? severity::warning : severity::danger, n.node, what + ", and without fencing grants locks again that are held",

@@ -1,5 +1,6 @@
 #include "cli/node_link.hpp"
 
+#include "cli/text.hpp"
 #include "node/redis_connection.hpp"
 #include "node/redis_request.hpp"
 
@@ -107,9 +108,10 @@ public:
 
     void on_closed(redis_connection&, error_code why, std::string const& said) override
     {
-        connected_ = false;
+        bool const too_late = !std::exchange(connected_, false) && why == errc::node_timeout;
+        std::string const problem = too_late ? "no connection within " + in_words(settings_.connect_timeout) : said.empty() ? why.message() : said;
         connection_.reset();
-        for (auto const& q : std::exchange(open_questions_, {})) finish(*q, why, said.empty() ? why.message() : said);
+        for (auto const& q : std::exchange(open_questions_, {})) finish(*q, why, problem);
     }
 
     void on_push(redis_connection&, node_view const&) override {}
@@ -136,7 +138,7 @@ private:
         q->timer.expires_after(q->patience);
         q->timer.async_wait([self = shared_from_this(), q](error_code ec) {
             if (ec || !q->done) return;
-            self->finish(*q, errc::node_timeout, "no answer within " + std::to_string(q->patience.count()) + " ms");
+            self->finish(*q, errc::node_timeout, "no answer within " + in_words(q->patience));
             self->close();
         });
         // When the connection ends first, on_closed() follows and says why.
