@@ -4,8 +4,6 @@
 #include "node/keys.hpp"
 #include "node/scripts.hpp"
 
-#include <redlock/clock.hpp>
-
 #include <chrono>
 #include <utility>
 
@@ -91,13 +89,13 @@ void read_answers(checkup& c, answers const& a)
     c.has_high_water = r[high_water].is_text();
 }
 
-void look_at_clock(checkup& c, answers const& a, std::chrono::nanoseconds asked_wall, std::chrono::nanoseconds asked_boot)
+void look_at_clock(checkup& c, answers const& a, std::chrono::nanoseconds asked)
 {
     if (!a.ok() || a.replies[0].items.size() != 2) return;
     auto const& time = a.replies[0].items;
     std::chrono::nanoseconds const theirs = std::chrono::seconds{time[0].number(0)} + std::chrono::microseconds{time[1].number(0)};
     // Sent somewhere after the question was put, and before its answer.
-    c.clock.push_back({a.took, theirs - (asked_wall + a.took / 2), asked_boot});
+    c.clock.push_back({a.took, theirs - (asked + a.took / 2)});
 }
 
 std::chrono::nanoseconds wall_now() { return std::chrono::system_clock::now().time_since_epoch(); }
@@ -132,10 +130,9 @@ std::vector<checkup> examine(fleet& nodes, config const& settings, std::string c
         // One after the other: a node's answer must not wait for another's.
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (!all[i].problem.empty()) continue;
-            auto const wall = wall_now();
-            auto const boot = boot_clock::now().time_since_epoch();
+            auto const asked = wall_now();
             auto const a = nodes.ask_each([&](std::size_t n) { return n == i ? std::vector<words>{{"TIME"}} : std::vector<words>{}; });
-            look_at_clock(all[i], a[i], wall, boot);
+            look_at_clock(all[i], a[i], asked);
         }
     }
     return all;

@@ -19,7 +19,6 @@ namespace redlock::cli {
 struct clock_sample {
     std::chrono::nanoseconds round_trip{};
     std::chrono::nanoseconds ahead{};  // of this machine's wall clock, if the way there and the way back took the same
-    std::chrono::nanoseconds at{};     // by boot_clock
 };
 
 // A command that the library needs and that was refused.

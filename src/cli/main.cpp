@@ -7,9 +7,24 @@
 #include <type_traits>
 #include <variant>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace {
+
+// A connection that took the place of a closed stderr would be sent our messages.
+void open_what_is_closed()
+{
+    for (int const fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) ::_exit(redlock::cli::to_int(redlock::cli::exit_code::internal));
+}
+
+}  // namespace
+
 int main(int argc, char** argv)
 {
     using namespace redlock::cli;
+    open_what_is_closed();
     try {
         auto const what = parse({argv + 1, argv + (argc > 0 ? argc : 1)});
         return std::visit(

@@ -116,6 +116,23 @@ BOOST_FIXTURE_TEST_CASE(servers_that_are_down_or_stopped_are_named, admitted)
     BOOST_TEST(contains(worse.with("no connection within 300.0 ms").remedy, "hangs"));
 }
 
+BOOST_AUTO_TEST_CASE(a_wrong_password_is_said_and_never_told)
+{
+    redis_server const server{{.requirepass = "right"}};
+    auto const at = "127.0.0.1:" + std::to_string(server.port());
+    for (std::string const credentials : {"", "default:wr0ng@"}) {
+        program p{{"doctor", "--json", "--nodes", "redis://" + credentials + at}};
+        BOOST_TEST(p.wait() == 2);
+        BOOST_TEST(contains(p.output(), "it has no vote at the moment: HELLO was refused"), p.output());
+        BOOST_TEST(contains(p.output(), "correct the user or the password"), p.output());
+        BOOST_TEST(!contains(p.output() + p.errors(), "wr0ng"), p.output());
+    }
+    program p{{"inspect", "job", "--nodes", server.url()}};
+    BOOST_TEST(p.wait() == 0, p.output());
+    program strange{{"doctor", "--json", "--timeout", "500ms", "--nodes", "redis://localhost:1"}};
+    BOOST_TEST(strange.wait() == 2);
+}
+
 BOOST_FIXTURE_TEST_CASE(missing_permissions_are_listed_with_their_remedy, admitted)
 {
     auto const port = std::to_string(all[0].port());

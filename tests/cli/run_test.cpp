@@ -85,6 +85,13 @@ BOOST_AUTO_TEST_CASE(descriptors_of_ours_are_closed_and_those_of_others_are_not)
     ::close(ends[1]);
 }
 
+BOOST_AUTO_TEST_CASE(a_closed_stderr_is_no_connection)
+{
+    std::string const own = std::string{REDLOCK_PROGRAM} + " run --fresh job -v -- sh -c 'exit 4' <&- >&- 2>&-";
+    program p{run("outer", {}, {"sh", "-c", own}), environment()};
+    BOOST_TEST(p.wait() == 4);
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_executed_ends_as_in_shells)
 {
     program missing{run("job", {}, {"no-such-program-at-all"}), environment()};
