@@ -2,6 +2,7 @@
 #include <redlock/client.hpp>
 
 #include "core/basic_core.hpp"
+#include "core/holder_info.hpp"
 #include "node/redis_node.hpp"
 #include "node_address.hpp"
 
@@ -33,7 +34,14 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config c
         nodes.push_back(std::make_unique<detail::redis_node>(strand, completed(address, configuration.tls), configuration));
     detail::engine_settings settings;
     settings.node_queue_max = configuration.node_queue_max;
-    settings.fresh_value = [source = std::make_shared<detail::random_values>()] { return source->next(); };
+    auto const random = std::make_shared<detail::random_values>();
+    settings.fresh_value = [random, mark = detail::holder_mark{detail::this_process(configuration.label)}] {
+        std::string value;
+        random->append_to(value);
+        mark.append_to(value, wall_clock() / 1'000'000);
+        return value;
+    };
+    settings.fresh_mark = detail::random_value;
     settings.jitter_seed = std::random_device{}();
     settings.wall_clock = wall_clock;
     settings.max_ttl = configuration.max_ttl;

@@ -51,6 +51,15 @@ void validate_client_name(std::string const& name)
                            "ASCII without spaces"};
 }
 
+void validate_label(std::string const& label)
+{
+    constexpr std::size_t label_size_max = 64;
+    if (label.size() > label_size_max)
+        throw config_error{"config::label is longer than " + std::to_string(label_size_max) + " characters"};
+    if (!std::all_of(label.begin(), label.end(), [](char c) { return c >= '!' && c <= '~'; }))
+        throw config_error{"config::label contains a character that it may not: it must be visible ASCII without spaces"};
+}
+
 }  // namespace
 
 config config::from_urls(std::vector<std::string> const& urls)
@@ -77,6 +86,7 @@ void config::validate() const
     if (auto const problem = tls_problem(tls); !problem.empty()) throw config_error{"config::tls: " + problem};
     require_distinct(nodes);
     validate_client_name(client_name);
+    validate_label(label);
     require_between("connect_timeout", connect_timeout, 10ms, 10min);
     require_between("reconnect_delay_max", reconnect_delay_max, 1ms, bounds::one_day);
     if (reconnect_delay_min < 1ms || reconnect_delay_min > reconnect_delay_max)

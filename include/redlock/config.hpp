@@ -140,6 +140,10 @@ struct config {
     /// For all nodes with TLS: what their own `node_address::tls` leaves empty.
     tls_options tls{};
 
+    /// Stands in the locks' values on the servers, behind the host, the process and the time of this client, for whoever looks there
+    /// (`redlock inspect`). Visible ASCII without spaces, up to 64 characters; empty: none.
+    std::string label{};
+
     /// Throws `config_error`.
     static config from_urls(std::vector<std::string> const& urls);
 

@@ -30,11 +30,12 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     env_.to_nodes = std::make_shared<rounds>(*strand_, std::move(nodes), settings.node_queue_max, clock, clocks);
     env_.to_nodes->on_step = [this](std::size_t node, quorum::clock_step step, time_point now) { on_step(node, step, now); };
     env_.fresh_value = std::move(settings.fresh_value);
+    auto const fresh_mark = settings.fresh_mark ? std::move(settings.fresh_mark) : env_.fresh_value;
     env_.jitter.seed(settings.jitter_seed);
     env_.observed = events::make(settings.observer, outer_, node_status_, clock, settings.wall_clock, env_.count);
     env_.tokens.wall_clock = settings.wall_clock;
     env_.token_retention = std::chrono::duration_cast<std::chrono::milliseconds>(settings.token_retention);
-    quorum::admission_settings rules{settings.max_ttl, settings.clock_drift, settings.fresh, env_.fresh_value, settings.wall_clock};
+    quorum::admission_settings rules{settings.max_ttl, settings.clock_drift, settings.fresh, fresh_mark, settings.wall_clock};
     admissions_.emplace(env_, std::move(rules), count);
     admissions_->on_change = [this](std::size_t node, admission_picture const& now) {
         if (env_.observed) env_.observed->admission(node, now);

@@ -29,6 +29,7 @@ namespace redlock::detail {
 struct engine_settings {
     std::size_t node_queue_max{8'192};
     std::function<std::string()> fresh_value;  // for every attempt
+    std::function<std::string()> fresh_mark;   // for admissions: letters and digits; empty: the same
     std::uint32_t jitter_seed{1};
 
     // Tokens and admission.

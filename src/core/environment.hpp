@@ -13,6 +13,7 @@
 //   node_clock    whether a node's wall clock was set, and what it may not do for a while then
 //   in_seconds    durations in sentences
 //   events        what an observer is told; event_queue keeps it until then
+//   holder_info   what a lock's value says of its holder
 //   alarms        everything that waits for a moment
 //   mailbox       what callers want done on the strand
 //   recycled      memory of what comes and goes with each operation
@@ -43,7 +44,7 @@ struct environment {
     counters count;
     std::unique_ptr<events> observed;  // none: nobody wants to know
     std::minstd_rand jitter;
-    std::function<std::string()> fresh_value;  // for every attempt: 128 random bits, never used again
+    std::function<std::string()> fresh_value;  // for every attempt: begins with 128 random bits, never used again
     floors tokens;
     std::chrono::milliseconds token_retention{};
 
@@ -59,7 +60,7 @@ struct environment {
     std::function<void()> wake;
 };
 
-// Values of 32 hexadecimal digits from the system's random source, which is asked for several at a time. Throws std::system_error without
+// 32 hexadecimal digits at a time from the system's random source, which is asked for several at a time. Throws std::system_error without
 // it. Not copyable, as the copies would give the same values; a process that was forked must not go on with its parent's.
 class random_values {
 public:
@@ -67,7 +68,7 @@ public:
     random_values(random_values const&) = delete;
     random_values& operator=(random_values const&) = delete;
 
-    std::string next();
+    void append_to(std::string& text);
 
 private:
     static constexpr std::size_t bytes_each = 16;
@@ -77,6 +78,9 @@ private:
     std::array<unsigned char, 16 * bytes_each> bytes_{};
     std::size_t used_{bytes_.size()};
 };
+
+// One such value. Thread-safe.
+std::string random_value();
 
 }  // namespace redlock::detail
 

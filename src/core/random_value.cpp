@@ -8,18 +8,26 @@
 
 namespace redlock::detail {
 
-std::string random_values::next()
+void random_values::append_to(std::string& text)
 {
     if (used_ == bytes_.size()) refill();
     constexpr std::string_view digits = "0123456789abcdef";
-    std::string hex(2 * bytes_each, '0');
+    std::array<char, 2 * bytes_each> hex;
     for (std::size_t i = 0; i < bytes_each; ++i) {
         unsigned char const byte = bytes_[used_ + i];
         hex[2 * i] = digits[byte >> 4];
         hex[2 * i + 1] = digits[byte & 15];
     }
     used_ += bytes_each;
-    return hex;
+    text.append(hex.data(), hex.size());
+}
+
+std::string random_value()
+{
+    random_values source;
+    std::string value;
+    source.append_to(value);
+    return value;
 }
 
 void random_values::refill()

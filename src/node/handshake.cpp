@@ -14,7 +14,7 @@ namespace redlock::detail {
 handshake::handshake(node_address const& address)
     : request{one_connection_only()}, has_password{detail::has_password(address)}, address_{address}
 {
-    begin();
+    begin(question::hello);
     // For verb::watch. OPTIN: what is not asked for costs nothing, and the scripts arm no keys by reading them. Servers whose
     // rules forbid it are nodes that do not say when a key changes.
     ask({question::wish}, "CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
@@ -29,7 +29,7 @@ handshake::handshake(node_address const& address)
 handshake::handshake(node_address const& address, durability const& wanted)
     : request{one_connection_only()}, has_password{detail::has_password(address)}, needs{wanted}, address_{address}
 {
-    begin();
+    begin(question::hello);
     for (char const* section : {"server", "replication"}) ask({question::info}, "INFO", section);
     // They wait for nothing here: this is to see whether the server has and allows them.
     if (wanted.fsync) {
@@ -39,14 +39,20 @@ handshake::handshake(node_address const& address, durability const& wanted)
     }
 }
 
+handshake::handshake(node_address const& address, greeting_only)
+    : request{one_connection_only()}, has_password{detail::has_password(address)}, address_{address}, greets_only_{true}
+{
+    begin(question::greeting);
+}
+
 // Boost.Redis says HELLO with the password first, but keeps the answer to itself, and what stands behind it is executed even if it was
 // refused: by the user "default" if that one needs no password. So it is said again.
-void handshake::begin()
+void handshake::begin(question first)
 {
     if (address_.password.empty()) {
-        ask({question::hello}, "HELLO", "3");
+        ask({first}, "HELLO", "3");
     } else {
-        ask({question::hello}, "HELLO", "3", "AUTH", address_.username, address_.password);
+        ask({first}, "HELLO", "3", "AUTH", address_.username, address_.password);
     }
     if (address_.database != 0) ask({question::demand, "OK"}, "SELECT", std::to_string(address_.database));
 }
@@ -57,6 +63,7 @@ handshake handshake::with_password(std::string password) const
     address.password = std::move(password);
     address.password_file.clear();
     address.password_env.clear();
+    if (greets_only_) return handshake{address, greeting_only{}};
     return needs.wanted() ? handshake{address, needs} : handshake{address};
 }
 
@@ -77,6 +84,7 @@ void handshake_reader::on_node(std::size_t index, node_view const& node)
     bool const error = is_error(node);
     switch (call.is) {
     case hello:
+    case greeting:
         if (error) object_to_hello(node.value);
         return;
     case demand:

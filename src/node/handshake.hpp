@@ -26,6 +26,10 @@ class handshake {
 public:
     explicit handshake(node_address const& address);
 
+    // Nothing but HELLO, whatever the server is: for programs that look at servers.
+    struct greeting_only {};
+    handshake(node_address const& address, greeting_only);
+
     // For the connection that waits for replicas and disks.
     handshake(node_address const& address, durability const& wanted);
 
@@ -34,6 +38,7 @@ public:
 
     enum class question : std::uint8_t {
         hello,
+        greeting,  // a HELLO that only has to be accepted
         demand,  // has one right answer
         wish,    // may be refused
         info,
@@ -52,7 +57,7 @@ public:
     durability needs{};
 
 private:
-    void begin();
+    void begin(question first);
 
     template <class... Words>
     void ask(call is, Words const&... words)
@@ -62,6 +67,7 @@ private:
     }
 
     node_address address_;
+    bool greets_only_{false};
 };
 
 // Why HELLO was refused, as far as can be told without the server's words.

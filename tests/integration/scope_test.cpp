@@ -22,7 +22,7 @@ BOOST_FIXTURE_TEST_CASE(returns_what_the_body_returns_and_releases, three_nodes)
             co_return value(0, "r");
         };
         std::string const seen = co_await with_lock(resource, body);
-        BOOST_TEST(seen.size() == 32u);
+        BOOST_TEST(seen.size() > 32u);
         co_await nodes.drain();
         BOOST_TEST(servers_with("r") == 0u);
         BOOST_TEST(nodes.status().counters.released == 1u);

@@ -189,6 +189,15 @@ BOOST_AUTO_TEST_CASE(the_client_name_is_one_the_servers_accept)
         REDLOCK_TEST_CONTAINS(problem_with([&](config& c) { c.client_name = bad; }), "config::client_name contains");
 }
 
+BOOST_AUTO_TEST_CASE(the_label_is_one_that_values_can_carry)
+{
+    for (std::string const& good : {std::string{}, std::string{"nightly"}, std::string{"a:b,c;~!"}, std::string(64, 'x')})
+        BOOST_TEST(problem_with([&](config& c) { c.label = good; }) == "");
+    BOOST_TEST(problem_with([](config& c) { c.label = std::string(65, 'x'); }) == "config::label is longer than 64 characters");
+    for (std::string const bad : {"a b", " ", "a\n", "caf\xc3\xa9", "\x7f"})
+        REDLOCK_TEST_CONTAINS(problem_with([&](config& c) { c.label = bad; }), "config::label contains");
+}
+
 BOOST_AUTO_TEST_CASE(connect_timeout)
 {
     check_bounds("connect_timeout", &config::connect_timeout, {10ms, 2s, 10min},

@@ -22,6 +22,14 @@ namespace {
 
 using source = redlock::detail::random_values;
 
+std::string next(source& values)
+{
+    std::string value;
+    values.append_to(value);
+    return value;
+}
+
+
 // From here on getrandom fails with EIO in this process. False when the kernel does not let us.
 bool take_away_the_random_source()
 {
@@ -42,7 +50,8 @@ end value_without_a_source()
 {
     if (!take_away_the_random_source()) return not_allowed;
     try {
-        source{}.next();
+        source values;
+        next(values);
         return gave_a_value;
     } catch (std::system_error const& e) {
         return e.code() == std::error_code{EIO, std::generic_category()} ? failed_with_eio : failed_otherwise;
@@ -55,7 +64,8 @@ BOOST_AUTO_TEST_SUITE(random_values)
 
 BOOST_AUTO_TEST_CASE(a_value_is_32_hexadecimal_digits)
 {
-    auto const value = source{}.next();
+    source values;
+    auto const value = next(values);
     BOOST_TEST(value.size() == 32u);
     BOOST_TEST(value.find_first_not_of("0123456789abcdef") == std::string::npos);
 }
@@ -67,7 +77,7 @@ BOOST_AUTO_TEST_CASE(no_value_comes_twice_and_every_digit_takes_part)
     source values;
     std::array<std::set<char>, 32> digits;
     for (std::size_t i = 0; i < count; ++i) {
-        auto const value = values.next();
+        auto const value = next(values);
         for (std::size_t d = 0; d < value.size(); ++d) digits[d].insert(value[d]);
         seen.insert(value);
     }

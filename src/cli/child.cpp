@@ -1,0 +1,182 @@
+#include "cli/child.hpp"
+
+#include "cli/exit_codes.hpp"
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace redlock::cli {
+
+namespace {
+
+constexpr int signals_max = 64;
+
+bool is_pipe(int descriptor)
+{
+    struct stat s {};
+    return ::fstat(descriptor, &s) == 0 && (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode));
+}
+
+std::vector<int> open_descriptors()
+{
+    std::vector<int> all;
+    std::error_code problem;
+    for (auto const& entry : std::filesystem::directory_iterator{"/proc/self/fd", problem}) {
+        std::string const name = entry.path().filename();
+        int number = -1;
+        std::from_chars(name.data(), name.data() + name.size(), number);
+        if (number >= 0) all.push_back(number);
+    }
+    // The folder itself is among them, and closed by now.
+    std::erase_if(all, [](int d) { return ::fcntl(d, F_GETFD) < 0; });
+    if (all.empty()) all = {0, 1, 2};
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+std::vector<std::string> environment_with(child::environment const& more)
+{
+    std::vector<std::string> all;
+    for (char** v = environ; *v != nullptr; ++v) {
+        std::string_view const text{*v};
+        auto const name = text.substr(0, text.find('='));
+        bool const replaced = std::any_of(more.begin(), more.end(), [&](auto const& m) { return m.first == name; });
+        if (!replaced) all.emplace_back(text);
+    }
+    for (auto const& [name, value] : more)
+        if (!value.empty()) all.push_back(name + '=' + value);
+    return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts)
+{
+    std::vector<char*> all;
+    for (std::string& t : texts) all.push_back(t.data());
+    all.push_back(nullptr);
+    return all;
+}
+
+// Between fork and exec: only system calls, since other threads may have held any mutex.
+[[noreturn]] void become(char* const* argv, char* const* envp, inheritance const& from, pid_t parent, int report, bool foreground)
+{
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(to_int(exit_code::cannot_execute));  // it died before the line above
+    ::setpgid(0, 0);
+    if (foreground) {
+        ::signal(SIGTTOU, SIG_IGN);
+        ::tcsetpgrp(STDIN_FILENO, ::getpid());
+    }
+    from.restore();
+    ::execvpe(argv[0], argv, envp);
+    int const why = errno;
+    [[maybe_unused]] auto const told = ::write(report, &why, sizeof why);
+    ::_exit(to_int(exit_code::cannot_execute));
+}
+
+}  // namespace
+
+inheritance::inheritance() : descriptors_{open_descriptors()}
+{
+    sigemptyset(&ignored_);
+    for (int s = 1; s <= signals_max; ++s) {
+        struct sigaction now {};
+        if (::sigaction(s, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) sigaddset(&ignored_, s);
+    }
+    ::sigprocmask(SIG_SETMASK, nullptr, &blocked_);
+}
+
+void inheritance::restore() const noexcept
+{
+    for (int s = 1; s <= signals_max; ++s) {
+        if (s == SIGKILL || s == SIGSTOP) continue;
+        ::signal(s, ignores(s) && s != SIGCHLD ? SIG_IGN : SIG_DFL);
+    }
+    // What is ours alone, connections to the nodes above all, ends with exec.
+    unsigned next = 0;
+    for (int const d : descriptors_) {
+        auto const number = static_cast<unsigned>(d);
+        if (number > next) ::close_range(next, number - 1, CLOSE_RANGE_CLOEXEC);
+        next = number + 1;
+    }
+    ::close_range(next, ~0U, CLOSE_RANGE_CLOEXEC);
+    ::sigprocmask(SIG_SETMASK, &blocked_, nullptr);
+}
+
+job_control::job_control()
+    : terminal_{::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) >= 0},
+      wanted_{terminal_ && !is_pipe(STDOUT_FILENO) && !is_pipe(STDERR_FILENO) && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp()}
+{
+    // A background process that gives the terminal away or writes to it would be stopped.
+    ::signal(SIGTTOU, SIG_IGN);
+}
+
+bool job_control::give_to(pid_t group) noexcept
+{
+    pid_t const has_it = terminal_ ? ::tcgetpgrp(STDIN_FILENO) : -1;
+    if (!terminal_ || (!given_ && has_it != ::getpgrp() && has_it != group)) return false;
+    given_ = ::tcsetpgrp(STDIN_FILENO, group) == 0;
+    return given_;
+}
+
+bool job_control::is_ours() const noexcept { return terminal_ && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
+
+void job_control::take_back() noexcept
+{
+    if (given_) ::tcsetpgrp(STDIN_FILENO, ::getpgrp());
+    given_ = false;
+}
+
+child::child(std::vector<std::string> const& command, environment const& more, inheritance const& from, job_control& terminal)
+{
+    auto words = command;
+    auto variables = environment_with(more);
+    auto const argv = pointers(words);
+    auto const envp = pointers(variables);
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw failure{exit_code::internal, std::string{"the system gives no pipe: "} + std::strerror(errno)};
+
+    // A signal that comes between fork and exec would be told to us by the child's copy of our handlers.
+    sigset_t all, before;
+    sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t const parent = ::getpid();
+    bool const foreground = terminal.wanted_at_once();
+    pid_ = ::fork();
+    int const why_no_process = errno;
+    if (pid_ == 0) become(argv.data(), envp.data(), from, parent, ends[1], foreground);
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    ::close(ends[1]);
+    if (pid_ < 0) {
+        ::close(ends[0]);
+        throw failure{exit_code::internal, std::string{"the system gives no process: "} + std::strerror(why_no_process)};
+    }
+    ::setpgid(pid_, pid_);  // whoever is first
+    if (foreground) terminal.give_to(pid_);
+
+    int why = 0;
+    ssize_t n = 0;
+    do {
+        n = ::read(ends[0], &why, sizeof why);  // ends with exec
+    } while (n < 0 && errno == EINTR);
+    ::close(ends[0]);
+    if (n != sizeof why) return;
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    terminal.take_back();
+    auto const code = why == ENOENT ? exit_code::not_found : exit_code::cannot_execute;
+    throw failure{code, name_in_words(command.front()) + ": " + (why == ENOENT ? "command not found" : std::strerror(why))};
+}
+
+}  // namespace redlock::cli

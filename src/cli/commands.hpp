@@ -1,0 +1,102 @@
+// src/cli: the redlock command.
+//
+//   arguments     the command line to one of the structures below (CLI11 is in there and nowhere else)
+//   settings      which nodes, from where
+//   node_link     asks one server; fleet: all of them; reply: what they answer
+//   sight         what the nodes hold under a name, and what that comes to
+//   inspect, release, watch, bench    the commands of these names
+//   doctor        asks (checkup), decides without I/O what is wrong (diagnosis), and says so
+//   run           a session: acquires, minds the lease and the signals, releases
+//   child         the process that runs the command; guardian: the one that ends it when nobody else can
+//   times         when a command must end, by the end of its lease
+//   completions/  for shells; completion prints them
+//   text, terminal, exit_codes        what they share
+#ifndef REDLOCK_CLI_COMMANDS_HPP
+#define REDLOCK_CLI_COMMANDS_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::cli {
+
+using std::chrono::milliseconds;
+
+// Where the nodes are from. Empty: not said.
+struct node_options {
+    std::string urls;
+    std::string config_file;
+    milliseconds timeout{2'000};  // for a node to connect, and for an answer
+};
+
+struct run_options {
+    node_options from;
+    std::string name;
+    std::optional<milliseconds> ttl;
+    std::optional<milliseconds> wait;
+    std::optional<milliseconds> kill_grace;
+    bool no_wait{false};
+    bool no_fencing{false};
+    bool fresh{false};
+    bool verbose{false};
+    std::string label;
+    std::vector<std::string> command;
+};
+
+struct inspect_options {
+    node_options from;
+    std::vector<std::string> names;
+    bool json{false};
+};
+
+struct release_options {
+    node_options from;
+    std::string name;
+    bool force{false};
+    bool yes{false};
+    bool json{false};
+};
+
+struct watch_options {
+    node_options from;
+    std::vector<std::string> names;
+    milliseconds interval{1'000};
+    std::uint64_t count{0};  // 0: until it is interrupted
+    bool json{false};
+};
+
+struct doctor_options {
+    node_options from;
+    std::optional<milliseconds> ttl;
+    std::string name;  // tries the permissions on this lock; empty: on one of its own
+    bool json{false};
+};
+
+struct bench_options {
+    node_options from;
+    std::optional<milliseconds> ttl;
+    milliseconds time{5'000};
+    std::uint32_t callers{16};
+    bool no_fencing{false};
+    bool fresh{false};
+    bool json{false};
+};
+
+struct completion_options {
+    std::string shell;
+};
+
+// Each returns what the process ends with, or throws failure.
+int execute(run_options const& options);
+int execute(inspect_options const& options);
+int execute(release_options const& options);
+int execute(watch_options const& options);
+int execute(doctor_options const& options);
+int execute(bench_options const& options);
+int execute(completion_options const& options);
+
+}  // namespace redlock::cli
+
+#endif

@@ -1,0 +1,32 @@
+# bash completion for redlock(1)
+_redlock()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} word command= i
+    local nodes='--nodes --config --help'
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        case $word in
+            --)
+                # What is behind it is a command line of its own.
+                if declare -F _command_offset > /dev/null; then _command_offset $((i + 1)); else COMPREPLY=($(compgen -c -- "$cur")); fi
+                return ;;
+            run|inspect|release|watch|doctor|bench|completion) [ -n "$command" ] || command=$word ;;
+        esac
+    done
+    case $prev in
+        --config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --ttl|--wait|--kill-grace|--timeout|--interval|--time) COMPREPLY=($(compgen -W '250ms 1s 10s 30s 1m 5m' -- "$cur")); return ;;
+        --nodes|--label|--name|--count|--callers) return ;;
+    esac
+    case $command in
+        '') COMPREPLY=($(compgen -W 'run inspect release watch doctor bench completion --help --version' -- "$cur")) ;;
+        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --no-fencing --fresh --verbose --" -- "$cur")) ;;
+        inspect) COMPREPLY=($(compgen -W "$nodes --timeout --json" -- "$cur")) ;;
+        release) COMPREPLY=($(compgen -W "$nodes --timeout --force --yes --json" -- "$cur")) ;;
+        watch) COMPREPLY=($(compgen -W "$nodes --timeout --interval --count --json" -- "$cur")) ;;
+        doctor) COMPREPLY=($(compgen -W "$nodes --timeout --ttl --name --json" -- "$cur")) ;;
+        bench) COMPREPLY=($(compgen -W "$nodes --timeout --time --callers --ttl --no-fencing --fresh --json" -- "$cur")) ;;
+        completion) COMPREPLY=($(compgen -W 'bash zsh fish --help' -- "$cur")) ;;
+    esac
+}
+complete -F _redlock redlock

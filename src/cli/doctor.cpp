@@ -1,0 +1,129 @@
+// redlock doctor: what endangers locks on these nodes, the worst first.
+#include "cli/checkup.hpp"
+#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/settings.hpp"
+#include "cli/sight_text.hpp"
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace redlock::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+tone tone_of(severity s)
+{
+    switch (s) {
+    case severity::note: return tone::quiet;
+    case severity::warning: return tone::warning;
+    case severity::danger: return tone::alarm;
+    }
+    return tone::plain;
+}
+
+std::size_t count(std::vector<finding> const& all, severity s)
+{
+    return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [s](finding const& f) { return f.is == s; }));
+}
+
+std::string clock_in_words(checkup const& n)
+{
+    auto const clock = n.best_clock();
+    if (!clock) return "-";
+    bool const known = std::chrono::abs(clock->ahead) > clock->round_trip / 2;
+    return known ? (clock->ahead.count() > 0 ? "+" : "") + in_words(clock->ahead) : "0 +- " + in_words(clock->round_trip / 2);
+}
+
+std::string or_dash(std::string_view text) { return text.empty() ? "-" : printable(text); }
+
+std::string node_rows(terminal const& out, std::vector<checkup> const& nodes)
+{
+    table rows{{"node", "version", "role", "user", "up for", "persistence", "round trip", "clock"}};
+    for (checkup const& n : nodes) {
+        if (!n.problem.empty()) {
+            rows.add({{n.node}, {printable(n.problem), tone::alarm}});
+            continue;
+        }
+        auto const version = n.field("valkey_version").empty() ? n.field("redis_version") : n.field("valkey_version");
+        rows.add({{n.node}, {or_dash(version)}, {or_dash(n.field("role"))}, {or_dash(n.user)},
+                  {n.info.empty() ? "-" : in_words(std::chrono::seconds{n.number("uptime_in_seconds")})}, {n.persistence()},
+                  {in_words(n.round_trip())}, {clock_in_words(n)}});
+    }
+    return rows.text(out, "");
+}
+
+std::string paragraph(terminal const& out, finding const& f)
+{
+    std::string const where = f.where.empty() ? "all nodes" : f.where;
+    return '\n' + out.paint(tone_of(f.is), to_string(f.is)) + "  " + out.paint(tone::strong, where) + ": " + printable(f.what) + "\n  remedy: " +
+           printable(f.remedy) + '\n';
+}
+
+std::string summary(std::vector<finding> const& found)
+{
+    auto const dangers = count(found, severity::danger), warnings = count(found, severity::warning);
+    if (dangers + warnings == 0) return "healthy";
+    std::string text = "not healthy: ";
+    if (dangers > 0) text += count_of(dangers, "danger") + (warnings > 0 ? " and " : "");
+    if (warnings > 0) text += count_of(warnings, "warning");
+    return text;
+}
+
+exit_code verdict(std::vector<finding> const& found)
+{
+    if (count(found, severity::danger) > 0) return exit_code::dangers;
+    return count(found, severity::warning) > 0 ? exit_code::warnings : exit_code::success;
+}
+
+ordered_json to_json(std::vector<checkup> const& nodes, std::vector<finding> const& found)
+{
+    ordered_json j{{"healthy", verdict(found) == exit_code::success}, {"dangers", count(found, severity::danger)},
+                   {"warnings", count(found, severity::warning)}, {"findings", ordered_json::array()}, {"nodes", ordered_json::array()}};
+    for (finding const& f : found)
+        j["findings"].push_back({{"severity", to_string(f.is)}, {"node", f.where.empty() ? ordered_json{} : ordered_json(f.where)}, {"what", f.what}, {"remedy", f.remedy}});
+    for (checkup const& n : nodes) {
+        auto const clock = n.best_clock();
+        ordered_json node{{"node", n.node}, {"problem", n.problem.empty() ? ordered_json{} : ordered_json(n.problem)}};
+        node["version"] = n.field("redis_version");
+        node["role"] = n.field("role");
+        node["user"] = n.user;
+        node["persistence"] = n.persistence();
+        node["round_trip_us"] = clock ? ordered_json(clock->round_trip.count() / 1'000) : ordered_json{};
+        node["clock_ahead_us"] = clock ? ordered_json(clock->ahead.count() / 1'000) : ordered_json{};
+        j["nodes"].push_back(std::move(node));
+    }
+    return j;
+}
+
+}  // namespace
+
+int execute(doctor_options const& options)
+{
+    auto from = settings_of(options.from);
+    if (options.ttl) from.lock.ttl = *options.ttl;
+    try {
+        validate(from.lock);
+    } catch (std::invalid_argument const& error) {
+        throw failure{exit_code::usage, error.what()};
+    }
+    fleet nodes{from.client, options.from.timeout};
+    auto const checkups = examine(nodes, from.client, options.name);
+    auto const found = diagnose(checkups, from.client, from.lock);
+
+    terminal const out;
+    if (options.json) {
+        out.write(dump(to_json(checkups, found), 2));
+    } else {
+        out.write(node_rows(out, checkups));
+        for (finding const& f : found) out.write(paragraph(out, f));
+        out.write('\n' + summary(found) + '\n');
+    }
+    return to_int(verdict(found));
+}
+
+}  // namespace redlock::cli

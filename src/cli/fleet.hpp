@@ -1,0 +1,51 @@
+// All nodes of a configuration, asked at the same time. Blocks until each has answered, or cannot.
+#ifndef REDLOCK_CLI_FLEET_HPP
+#define REDLOCK_CLI_FLEET_HPP
+
+#include "cli/node_link.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace redlock::cli {
+
+class fleet {
+public:
+    // `patience`: for connecting, and then for each answer.
+    fleet(config const& settings, std::chrono::milliseconds patience);
+    ~fleet();
+
+    std::size_t size() const noexcept { return links_.size(); }
+    std::size_t majority() const noexcept { return links_.size() / 2 + 1; }
+    std::string const& name(std::size_t node) const { return names_[node]; }
+
+    // The same commands to all nodes; one element each.
+    std::vector<answers> ask(std::vector<words> const& commands);
+
+    // Commands for each node; none: that node is not asked, and its element says so with a problem.
+    std::vector<answers> ask_each(std::function<std::vector<words>(std::size_t node)> const& commands);
+
+    // Lets so much time pass, with the connections kept alive. False: a signal has asked to end.
+    bool pause(std::chrono::milliseconds time);
+
+    // From now on SIGINT and SIGTERM end pauses instead of the process.
+    void heed_signals();
+    bool interrupted() const noexcept { return interrupted_; }
+
+private:
+    asio::io_context io_{1};
+    std::chrono::milliseconds patience_;
+    std::vector<std::string> names_;
+    std::vector<node_link> links_;
+    std::shared_ptr<void> signals_;
+    bool interrupted_{false};
+};
+
+}  // namespace redlock::cli
+
+#endif

@@ -1,0 +1,123 @@
+#include "cli/guardian.hpp"
+
+#include "cli/exit_codes.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <new>
+#include <string>
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace redlock::cli {
+
+namespace {
+
+[[noreturn]] void give_up(char const* what)
+{
+    throw failure{exit_code::internal, std::string{"the system gives no "} + what + ": " + std::strerror(errno)};
+}
+
+std::int64_t to_ns(boot_clock::time_point t) noexcept { return t.time_since_epoch().count(); }
+
+}  // namespace
+
+guardian::guardian()
+{
+    void* const memory = ::mmap(nullptr, sizeof(page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) give_up("memory");
+    shared_ = new (memory) page;
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) give_up("pipe");
+    pid_ = ::fork();
+    if (pid_ < 0) give_up("process");
+    if (pid_ == 0) {
+        ::close(ends[1]);
+        watch(*shared_, ends[0]);
+    }
+    ::close(ends[0]);
+    to_guardian_ = ends[1];
+}
+
+guardian::~guardian()
+{
+    release();
+    ::close(to_guardian_);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    ::munmap(shared_, sizeof(page));
+}
+
+void guardian::protect(pid_t group, boot_clock::time_point kill_at) noexcept
+{
+    told_ns_ = to_ns(kill_at);
+    shared_->kill_at_ns.store(told_ns_);
+    shared_->group.store(group);
+    wake();
+}
+
+void guardian::put_off(boot_clock::time_point kill_at) noexcept
+{
+    auto const ns = to_ns(kill_at);
+    shared_->kill_at_ns.store(ns);
+    if (ns < told_ns_) wake();
+    told_ns_ = ns;
+}
+
+void guardian::release() noexcept { shared_->group.store(0); }
+
+void guardian::wake() noexcept
+{
+    ssize_t n = 0;
+    do {
+        n = ::write(to_guardian_, "", 1);
+    } while (n < 0 && errno == EINTR);
+}
+
+void guardian::kill_group(page& shared) noexcept
+{
+    if (pid_t const group = shared.group.exchange(0); group > 0) ::kill(-group, SIGKILL);
+}
+
+// Keeps away from everything that its maker's terminal, session or shell may do to processes, and holds none of its files open. Other
+// threads of the maker do not exist here, so nothing that could wait for one of their mutexes is called.
+void guardian::watch(page& shared, int from_maker)
+{
+    ::setsid();
+    for (int const s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGTSTP, SIGALRM}) ::signal(s, SIG_IGN);
+    ::prctl(PR_SET_NAME, "redlock-guard");
+    ::dup2(from_maker, 0);
+    ::close_range(1, ~0U, 0);
+    int const timer = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+
+    for (;;) {
+        itimerspec when{};
+        auto const kill_at = shared.kill_at_ns.load();
+        if (shared.group.load() > 0) {
+            if (boot_clock::now().time_since_epoch().count() >= kill_at) kill_group(shared);
+            when.it_value.tv_sec = static_cast<std::time_t>(kill_at / 1'000'000'000);
+            when.it_value.tv_nsec = static_cast<long>(kill_at % 1'000'000'000) | 1;  // zero would mean never
+        }
+        ::timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, nullptr);
+
+        pollfd events[] = {{0, POLLIN, 0}, {timer, POLLIN, 0}};
+        if (::poll(events, 2, -1) < 0) continue;
+        char news[64];
+        if (events[0].revents != 0 && ::read(0, news, sizeof news) == 0) break;  // the maker has ended, or lets us go
+        std::uint64_t expirations = 0;
+        if (events[1].revents != 0 && ::read(timer, &expirations, sizeof expirations) < 0) continue;
+    }
+    kill_group(shared);
+    ::_exit(0);
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,190 @@
+#include "cli/node_link.hpp"
+
+#include "cli/text.hpp"
+#include "node/redis_connection.hpp"
+#include "node/redis_request.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <charconv>
+#include <list>
+#include <utility>
+
+namespace redlock::cli {
+
+using namespace redlock::detail;
+using boost::redis::resp3::node_view;
+using boost::redis::resp3::type;
+using steady = std::chrono::steady_clock;
+
+std::int64_t reply::number(std::int64_t otherwise) const
+{
+    if (type != kind::integer && type != kind::text) return otherwise;
+    std::int64_t value{0};
+    auto const end = text.data() + text.size();
+    auto const [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc{} && stop == end && !text.empty() ? value : otherwise;
+}
+
+namespace {
+
+reply leaf(node_view const& node)
+{
+    reply r;
+    r.text = node.value;
+    switch (node.data_type) {
+    case type::null: r.type = reply::kind::nil; break;
+    case type::number: r.type = reply::kind::integer; break;
+    case type::simple_error:
+    case type::blob_error: r.type = reply::kind::error; break;
+    case type::array:
+    case type::map:
+    case type::set:
+    case type::push:
+    case type::attribute: r.type = reply::kind::list; break;
+    default: r.type = reply::kind::text;
+    }
+    // "txt:" before what is meant for people.
+    if (node.data_type == type::verbatim_string && r.text.size() >= 4 && r.text[3] == ':') r.text.erase(0, 4);
+    return r;
+}
+
+// Pieces come in the order of the text, each with its depth.
+void add(std::vector<reply>& replies, std::size_t call, node_view const& node)
+{
+    if (replies.size() <= call) replies.resize(call + 1);
+    if (node.depth == 0) {
+        replies[call] = leaf(node);
+        return;
+    }
+    reply* parent = &replies[call];
+    for (std::size_t depth = 1; depth < node.depth && !parent->items.empty(); ++depth) parent = &parent->items.back();
+    parent->items.push_back(leaf(node));
+}
+
+void add_command(boost::redis::request& to, words const& command)
+{
+    if (command.size() == 1) return to.push(command.front());
+    to.push_range(command.front(), command.begin() + 1, command.end());  // which adds nothing for an empty range
+}
+
+}  // namespace
+
+class node_link::talk final : public connection_owner, public std::enable_shared_from_this<talk> {
+public:
+    talk(asio::any_io_executor executor, node_address const& address, config const& settings)
+        : strand_{executor}, settings_{address, settings}, asks_{address, handshake::greeting_only{}}
+    {
+    }
+
+    void ask(std::vector<words> const& commands, std::chrono::milliseconds patience, handler done)
+    {
+        auto const q = std::make_shared<question>(strand_);
+        for (words const& w : commands) add_command(q->request, w);
+        q->calls = commands.size();
+        q->patience = patience;
+        q->done = std::move(done);
+        q->sink = [raw = q.get()](std::size_t call, node_view const& node) { add(raw->result.replies, call, node); };
+        open_questions_.push_back(q);
+        if (!connection_) {
+            connection_ = std::make_shared<redis_connection>(strand_, settings_, asks_);
+            connection_->open(shared_from_this());
+        } else if (connected_) {
+            send(q);
+        }
+    }
+
+    void close()
+    {
+        if (connection_) connection_->close();
+    }
+
+    void on_open(redis_connection&) override
+    {
+        connected_ = true;
+        for (auto const& q : open_questions_) send(q);
+    }
+
+    void on_closed(redis_connection&, error_code why, std::string const& said) override
+    {
+        bool const too_late = !std::exchange(connected_, false) && why == errc::node_timeout;
+        std::string const problem = too_late ? "no connection within " + in_words(settings_.connect_timeout) : said.empty() ? why.message() : said;
+        connection_.reset();
+        for (auto const& q : std::exchange(open_questions_, {})) finish(*q, why, problem);
+    }
+
+    void on_push(redis_connection&, node_view const&) override {}
+    void on_pushed(redis_connection&) override {}
+    void on_time(redis_connection&, quorum::wall_time, quorum::time_point, quorum::time_point) override {}
+
+private:
+    struct question {
+        explicit question(redis_connection::strand_type const& strand) : timer{strand} {}
+
+        boost::redis::request request{one_connection_only()};
+        std::size_t calls{0};
+        node_sink sink;
+        std::chrono::milliseconds patience{};
+        asio::steady_timer timer;
+        steady::time_point sent{};
+        answers result;
+        handler done;
+    };
+
+    void send(std::shared_ptr<question> const& q)
+    {
+        q->sent = steady::now();
+        q->timer.expires_after(q->patience);
+        q->timer.async_wait([self = shared_from_this(), q](error_code ec) {
+            if (ec || !q->done) return;
+            self->finish(*q, errc::node_timeout, "no answer within " + in_words(q->patience));
+            self->close();
+        });
+        // When the connection ends first, on_closed() follows and says why.
+        connection_->send(q->request, q->sink, [self = shared_from_this(), q](error_code ec) {
+            if (ec || !q->done) return;
+            q->result.took = steady::now() - q->sent;
+            q->result.replies.resize(q->calls);
+            self->open_questions_.remove(q);
+            self->finish(*q, {}, "");
+        });
+    }
+
+    void finish(question& q, error_code why, std::string const& problem)
+    {
+        q.timer.cancel();
+        auto const done = std::exchange(q.done, nullptr);
+        if (!done) return;
+        q.result.why = why;
+        q.result.problem = problem;
+        if (why) q.result.replies.clear();
+        done(std::move(q.result));
+    }
+
+    redis_connection::strand_type strand_;
+    connection_settings settings_;
+    handshake asks_;
+    std::shared_ptr<redis_connection> connection_;
+    bool connected_{false};
+    std::list<std::shared_ptr<question>> open_questions_;
+};
+
+node_link::node_link(asio::any_io_executor executor, node_address const& address, config const& settings)
+    : talk_{std::make_shared<talk>(std::move(executor), address, settings)}
+{
+}
+
+node_link::~node_link()
+{
+    if (talk_) talk_->close();
+}
+
+void node_link::ask(std::vector<words> const& commands, std::chrono::milliseconds patience, handler done)
+{
+    talk_->ask(commands, patience, std::move(done));
+}
+
+void node_link::close() { talk_->close(); }
+
+}  // namespace redlock::cli

@@ -1,0 +1,30 @@
+// A server's answer to a command, as a tree.
+#ifndef REDLOCK_CLI_REPLY_HPP
+#define REDLOCK_CLI_REPLY_HPP
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace redlock::cli {
+
+using words = std::vector<std::string>;
+
+struct reply {
+    enum class kind : std::uint8_t { nil, text, integer, error, list };
+
+    kind type{kind::nil};
+    std::string text;          // of a text, a number or an error
+    std::vector<reply> items;  // of a list; of a map keys and values in turn
+
+    bool is_nil() const noexcept { return type == kind::nil; }
+    bool is_error() const noexcept { return type == kind::error; }
+    bool is_text() const noexcept { return type == kind::text; }
+
+    // Of an integer, or a text that is one; otherwise `otherwise`.
+    std::int64_t number(std::int64_t otherwise) const;
+};
+
+}  // namespace redlock::cli
+
+#endif

@@ -1,0 +1,89 @@
+// redlock run: a command that runs while a lock is held.
+#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/session.hpp"
+#include "cli/settings.hpp"
+#include "cli/text.hpp"
+
+#include <csignal>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace redlock::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+end_times times_of(milliseconds ttl, std::optional<milliseconds> grace)
+{
+    if (ttl < run_ttl_min)
+        throw failure{exit_code::usage, "a ttl of " + in_words(ttl) + " leaves no time for ending a command; it must be " + in_words(run_ttl_min) +
+                                            " or more"};
+    if (auto const times = make_end_times(ttl, grace)) return *times;
+    throw failure{exit_code::usage, "--kill-grace must not be above " + in_words(grace_max(ttl)) + " with a ttl of " + in_words(ttl) +
+                                        ": the command would be ended before the lease could be extended"};
+}
+
+plan plan_of(run_options const& options)
+{
+    auto const from = settings_of(options.from);
+    plan p{from.client, from.lock, {}, options.no_wait || options.wait == 0ms, options.verbose, options.name, options.command};
+    if (options.fresh) p.nodes.fresh = true;
+    if (!options.label.empty()) p.nodes.label = options.label;
+
+    lock_options& lock = p.options;
+    if (options.from.config_file.empty()) lock.ttl = 30s;
+    if (options.ttl) lock.ttl = *options.ttl;
+    if (options.no_fencing) lock.fencing = false;
+    p.times = times_of(lock.ttl, options.kill_grace);
+    lock.stop_margin = p.times.grace + p.times.margin;
+    lock.auto_extend = true;
+    lock.max_handoffs = 0;  // nobody else is in this process
+    lock.attempts_max = 0;
+    if (options.wait && !p.once) lock.deadline = *options.wait;
+    return p;
+}
+
+// The library says where it finds a mistake in its own terms; here it is the user's.
+std::string in_terms_of_options(std::string_view said)
+{
+    for (std::string_view const prefix : {"redlock::lock: ", "lock_options::", "config::"})
+        if (said.starts_with(prefix)) said.remove_prefix(prefix.size());
+    std::string text{said};
+    constexpr std::string_view member = "config::max_ttl";
+    if (auto const at = text.find(member); at != std::string::npos) text.replace(at, member.size(), "max_ttl_ms of the --config file");
+    return text;
+}
+
+std::pair<int, bool> run_session(plan what, inheritance const& inherited)
+{
+    guardian guard;
+    session s{std::move(what), inherited, guard};
+    int const code = s.run();
+    return {code, s.ended_by_ctrl_c()};
+}
+
+}  // namespace
+
+int execute(run_options const& options)
+{
+    check_name(options.name);
+    inheritance const inherited;
+    try {
+        auto what = plan_of(options);
+        ::signal(SIGPIPE, SIG_IGN);
+        auto const [code, ctrl_c] = run_session(std::move(what), inherited);
+        if (ctrl_c) {
+            // A shell goes on with its script unless it hears of Ctrl-C itself, and sees that we died of it.
+            ::signal(SIGINT, SIG_DFL);
+            ::kill(0, SIGINT);
+        }
+        return code;
+    } catch (std::invalid_argument const& error) {
+        throw failure{exit_code::usage, in_terms_of_options(error.what())};
+    }
+}
+
+}  // namespace redlock::cli

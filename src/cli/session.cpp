@@ -1,0 +1,328 @@
+#include "cli/session.hpp"
+
+#include "cli/exit_codes.hpp"
+#include "cli/text.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace redlock::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto explains_waiting_after = 3s;
+constexpr auto release_patience = 2s;
+constexpr auto looks_at_rest_every = 20ms;       // whether what is left of the group has gone
+constexpr auto looks_for_terminal_every = 200ms;
+constexpr auto rest_patience = 5s;               // after SIGKILL
+
+constexpr std::array forwarded{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+int code_of(int status) noexcept { return WIFSIGNALED(status) ? to_int(exit_code::signal) + WTERMSIG(status) : WEXITSTATUS(status); }
+
+// The library speaks of its own interface.
+std::string for_users(std::string text)
+{
+    constexpr std::string_view member = "set config::fresh", option = "give --fresh";
+    if (auto const at = text.find(member); at != std::string::npos) text.replace(at, member.size(), option);
+    return text;
+}
+
+bool ends_waiting(int signal) noexcept { return signal != SIGUSR1 && signal != SIGUSR2; }
+
+}  // namespace
+
+session::session(plan what, inheritance const& from, guardian& guard)
+    : plan_{std::move(what)}, inherited_{from}, guard_{guard}, nodes_{io_.get_executor(), plan_.nodes}, lock_{nodes_, plan_.name, plan_.options}
+{
+}
+
+int session::run()
+{
+    for (int const s : forwarded)
+        if (!inherited_.ignores(s)) signals_.add(s);  // nohup means it
+    signals_.add(SIGCHLD);
+    signals_.add(SIGCONT);
+    on_signal(0);
+    // What the command leaves behind becomes ours, so that its end is noticed.
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+
+    nodes_.run(asio::detached);
+    acquire();
+    io_.run();
+    return result_;
+}
+
+void session::acquire()
+{
+    auto done = asio::bind_cancellation_slot(stop_acquiring_.slot(), [this](error_code ec, lease got) { on_acquired(ec, std::move(got)); });
+    if (plan_.once) {
+        lock_.try_acquire(report_, std::move(done));
+    } else {
+        lock_.acquire(report_, std::move(done));
+    }
+    if (!plan_.verbose && ::isatty(STDERR_FILENO) != 1) return;
+    patience_.expires_after(explains_waiting_after);
+    patience_.async_wait([this](error_code ec) {
+        if (!ec) say_what_it_waits_for();
+    });
+}
+
+void session::say_what_it_waits_for()
+{
+    std::string text = "waiting for " + name_in_words(plan_.name);
+    for (node_status const& n : nodes_.status().nodes) {
+        bool const down = n.state != node_state::usable;
+        std::string const& why = down ? n.last_error_text : plan_.options.fencing ? n.standing_text : n.clock_text;
+        if (down || !why.empty()) text += "\n  " + n.node + ": " + (why.empty() ? "connecting" : for_users(printable(why)));
+    }
+    say(text);
+}
+
+void session::on_acquired(error_code ec, lease got)
+{
+    patience_.cancel();
+    ctrl_c_ = interrupted_by_ == SIGINT && terminal_.is_ours();
+    if (ec && interrupted_by_ != 0) return finish(to_int(exit_code::signal) + interrupted_by_);
+    if (ec) {
+        explain_failure(ec);
+        bool const contended = ec == errc::contended || (ec == errc::deadline_exceeded && report_.outcome == errc::contended);
+        return finish(to_int(contended ? exit_code::contended : exit_code::no_majority));
+    }
+    lease_ = std::move(got);
+    if (plan_.verbose)
+        say("acquired " + name_in_words(plan_.name) + " after " + in_words(report_.elapsed) +
+            (plan_.options.fencing ? ", token " + std::to_string(lease_.token()) : ""));
+    if (interrupted_by_ != 0) {
+        result_ = to_int(exit_code::signal) + interrupted_by_;
+        command_code_ = result_;
+        return group_has_gone();
+    }
+    start_command();
+}
+
+void session::explain_failure(error_code ec) const
+{
+    bool const contended = ec == errc::contended || (ec == errc::deadline_exceeded && report_.outcome == errc::contended);
+    if (contended) return say(name_in_words(plan_.name) + " is held by somebody else" + (plan_.once ? "" : ", and was for all the time of --wait"));
+    std::string text = name_in_words(plan_.name) + " was not acquired: " + (report_.outcome ? report_.outcome : ec).message();
+    auto const status = nodes_.status();
+    for (std::size_t i = 0; i < report_.nodes.size() && i < status.nodes.size(); ++i) {
+        node_verdict const& v = report_.nodes[i];
+        if (v.vote == vote::granted || v.vote == vote::refused) continue;
+        std::string why = v.detail.empty() ? status.nodes[i].last_error_text : v.detail;
+        if (why.empty() && v.error) why = v.error.message();
+        if (why.empty()) why = status.nodes[i].standing_text;
+        text += "\n  " + v.node + ": " + (why.empty() ? "no answer" : for_users(printable(why)));
+    }
+    say(text);
+}
+
+child::environment session::environment() const
+{
+    auto const left = lease_.valid_until() - boot_clock::now();
+    auto const until = std::chrono::system_clock::now() + std::chrono::duration_cast<std::chrono::system_clock::duration>(left);
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%.3f", std::chrono::duration<double>{until.time_since_epoch()}.count());
+    return {{"REDLOCK_NAME", plan_.name},
+            {"REDLOCK_TOKEN", lease_.token() == 0 ? "" : std::to_string(lease_.token())},
+            {"REDLOCK_VALID_UNTIL", text.data()}};
+}
+
+void session::start_command()
+{
+    try {
+        child_.emplace(plan_.command, environment(), inherited_, terminal_);
+    } catch (failure const& error) {
+        say(error.what());
+        command_code_ = to_int(error.code);
+        return group_has_gone();
+    }
+    guard_.protect(child_->pid(), plan_.times.guard_at(lease_.valid_until()));
+    // A holder must not be suspended: its lease would end, and it would not notice.
+    ::signal(SIGTSTP, SIG_IGN);
+    lease_.wait_lost([this](error_code ec) { on_lost(ec); });
+    mind();
+    reap();  // it may have ended before anybody listened
+}
+
+// Looks at the lease and at the group, does what is due, and looks again when something can be.
+void session::mind()
+{
+    if (!child_) return;
+    auto const now = boot_clock::now();
+    auto const until = lease_.valid_until();
+    guard_.put_off(plan_.times.guard_at(until));
+    auto kill_at = plan_.times.kill_at(until);
+    if (kill_by_) kill_at = std::min(kill_at, *kill_by_);
+    if (now >= kill_at) {
+        kill_group();
+    } else if (!kill_by_ && now >= plan_.times.term_at(until)) {
+        lost_ = true;
+        begin_end("it could not be extended");
+    }
+    if (command_code_) {
+        end_what_is_left();
+        if (!child_) return;
+    }
+    if (waits_for_terminal_ && terminal_.give_to(child_->pid())) {
+        waits_for_terminal_ = false;
+        child_->signal(SIGCONT);
+    }
+
+    auto next = now + plan_.options.ttl / 10;
+    if (command_code_ || killed_at_) next = now + looks_at_rest_every;
+    if (waits_for_terminal_) next = std::min(next, now + looks_for_terminal_every);
+    if (!killed_at_) next = std::min(next, std::max(now, kill_by_ ? std::min(kill_at, *kill_by_) : plan_.times.term_at(until)));
+    next_look_.expires_at(next);
+    next_look_.async_wait([this](error_code ec) {
+        if (!ec) mind();
+    });
+}
+
+void session::on_lost(error_code ec)
+{
+    if (ec == asio::error::operation_aborted || !child_) return;
+    lost_ = true;
+    if (!command_code_) begin_end(ec.message());
+    mind();
+}
+
+void session::begin_end(std::string const& why)
+{
+    if (kill_by_) return;
+    auto const now = boot_clock::now();
+    kill_by_ = std::min(now + plan_.times.grace, plan_.times.kill_at(lease_.valid_until()));
+    say("the lease on " + name_in_words(plan_.name) + " is lost (" + why + "); the command has " +
+        in_words(std::max(boot_clock::duration::zero(), *kill_by_ - now)) + " to end");
+    child_->signal(SIGTERM);
+    child_->signal(SIGCONT);  // one that is stopped could not heed it
+}
+
+void session::kill_group()
+{
+    child_->signal(SIGKILL);
+    if (killed_at_) return;
+    killed_at_ = boot_clock::now();
+    if (!command_code_) {
+        lost_ = true;
+        say("the command had not ended in time: killed");
+    }
+}
+
+void session::on_signal(int number)
+{
+    if (number == SIGCHLD) {
+        reap();
+    } else if (number == SIGCONT) {
+        if (child_ && !command_code_) child_->signal(SIGCONT);
+    } else if (number != 0 && child_) {
+        child_->signal(number);
+    } else if (number != 0 && ends_waiting(number) && interrupted_by_ == 0) {
+        interrupted_by_ = number;
+        stop_acquiring_.emit(asio::cancellation_type::terminal);
+    }
+    if (finished_) return;
+    signals_.async_wait([this](error_code ec, int next) {
+        if (!ec) on_signal(next);
+    });
+}
+
+void session::reap()
+{
+    int status = 0;
+    pid_t who = 0;
+    while ((who = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+        if (who == guard_.pid()) say("the process that watches over this one has ended; if this one is killed, the command may go on");
+        if (!child_ || who != child_->pid()) continue;  // what the command left behind
+        if (WIFSTOPPED(status)) {
+            on_stopped(WSTOPSIG(status));
+        } else {
+            command_code_ = code_of(status);
+        }
+    }
+    if (child_ && command_code_) end_what_is_left();
+}
+
+void session::on_stopped(int by)
+{
+    if (by == SIGTTIN || by == SIGTTOU) {
+        waits_for_terminal_ = true;
+        return mind();
+    }
+    if (by != SIGTSTP) return;
+    say("a command that holds a lock is not suspended");
+    child_->signal(SIGCONT);
+}
+
+// The command has ended. Whatever it left in its process group is ended as well, as nothing will protect it.
+void session::end_what_is_left()
+{
+    if (!child_->signal(0) && errno == ESRCH) return group_has_gone();
+    auto const now = boot_clock::now();
+    if (!kill_by_) {
+        kill_by_ = now + plan_.times.grace;
+        child_->signal(SIGTERM);
+        child_->signal(SIGCONT);
+        if (plan_.verbose) say("the command has ended, but not all that it started: ending that, too");
+        mind();
+    } else if (killed_at_ && now > *killed_at_ + rest_patience) {
+        say("processes of the command's group could not be ended");
+        group_has_gone();
+    }
+}
+
+void session::group_has_gone()
+{
+    guard_.release();
+    ctrl_c_ = ctrl_c_ || (terminal_.given() && command_code_ == to_int(exit_code::signal) + SIGINT);
+    terminal_.take_back();
+    next_look_.cancel();
+    child_.reset();
+    if (lost_) {
+        lease_ = lease{};
+        return finish(to_int(exit_code::lost));
+    }
+    auto released = [this](error_code ec) {
+        if (ec == condition::lost) {
+            say("the lease on " + name_in_words(plan_.name) + " was lost before the command had ended (code " + std::to_string(*command_code_) +
+                "): somebody else may have held the lock meanwhile");
+            return finish(to_int(exit_code::lost));
+        }
+        if (ec) say(name_in_words(plan_.name) + " was given back, but too few nodes confirmed it: it is free within " + in_words(plan_.options.ttl));
+        else if (plan_.verbose) say("released " + name_in_words(plan_.name));
+        finish(*command_code_);
+    };
+    lease_.release(asio::cancel_after(release_patience, std::move(released)));
+}
+
+void session::finish(int code)
+{
+    finished_ = true;
+    result_ = code;
+    signals_.cancel();
+    nodes_.cancel();
+}
+
+// In one piece, since the command writes there, too.
+void session::say(std::string const& text) const
+{
+    std::string const line = "redlock: " + text + '\n';
+    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());  // nobody to tell
+}
+
+}  // namespace redlock::cli

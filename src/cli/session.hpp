@@ -1,0 +1,102 @@
+// A lock, a command, and what happens to both until neither is left.
+#ifndef REDLOCK_CLI_SESSION_HPP
+#define REDLOCK_CLI_SESSION_HPP
+
+#include "cli/child.hpp"
+#include "cli/commands.hpp"
+#include "cli/guardian.hpp"
+#include "cli/times.hpp"
+
+#include <redlock/redlock.hpp>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::cli {
+
+// What a session is to do, in the library's terms.
+struct plan {
+    config nodes;
+    lock_options options;
+    end_times times;
+    bool once{false};
+    bool verbose{false};
+    std::string name;
+    std::vector<std::string> command;
+};
+
+class session {
+public:
+    // Throws std::invalid_argument when the library refuses the name or the options.
+    session(plan what, inheritance const& from, guardian& guard);
+
+    // Returns what the process ends with.
+    int run();
+
+    // The terminal's user wanted to end all that runs there, so whoever started this process should hear of it, too.
+    bool ended_by_ctrl_c() const noexcept { return ctrl_c_; }
+
+private:
+    using time_point = boot_clock::time_point;
+    using timer = asio::basic_waitable_timer<boot_clock>;
+
+    // Acquiring.
+    void acquire();
+    void say_what_it_waits_for();
+    void on_acquired(error_code ec, lease got);
+    void explain_failure(error_code ec) const;
+
+    // The command.
+    void start_command();
+    child::environment environment() const;
+    void mind();
+    void begin_end(std::string const& why);
+    void kill_group();
+    void on_lost(error_code ec);
+    void on_signal(int number);
+    void reap();
+    void on_stopped(int by);
+    void end_what_is_left();
+
+    // The end.
+    void group_has_gone();
+    void finish(int code);
+
+    void say(std::string const& text) const;
+
+    plan plan_;
+    inheritance const& inherited_;
+    guardian& guard_;
+    asio::io_context io_{1};
+    client nodes_;
+    lock lock_;
+    job_control terminal_;
+    asio::signal_set signals_{io_};
+    asio::cancellation_signal stop_acquiring_;
+    asio::steady_timer patience_{io_};  // with the user's, while nothing happens
+    timer next_look_{io_};
+    attempt_report report_;
+
+    lease lease_;
+    std::optional<child> child_;
+    std::optional<int> command_code_;        // what the command ended with, once it has
+    std::optional<time_point> kill_by_;      // SIGTERM was sent; what is left of the group dies then, or earlier
+    std::optional<time_point> killed_at_;
+    bool lost_{false};
+    bool waits_for_terminal_{false};         // it was stopped for reading from a terminal that is not ours at the moment
+    int interrupted_by_{0};                  // a signal, while acquiring
+    int result_{0};
+    bool finished_{false};
+    bool ctrl_c_{false};
+};
+
+}  // namespace redlock::cli
+
+#endif

@@ -1,0 +1,123 @@
+// redlock watch: the same locks again and again, until somebody has seen enough. What the servers do not know, nobody can show: who waits for
+// a lock. What is shown is how often the lock changed hands, and for how long this holder has had it.
+#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/settings.hpp"
+#include "cli/sight_text.hpp"
+#include "cli/text.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redlock::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string now_text()
+{
+    return local_time(static_cast<std::uint64_t>(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+// What was seen of one lock so far.
+struct history {
+    std::string last;      // who had it: a value's id; empty: nobody
+    std::uint64_t turns{0};  // how often somebody new was seen with it
+
+    void see(lock_sight const& lock)
+    {
+        if (lock.state == lock_state::unknown) return;
+        std::string const now = lock.state == lock_state::held ? lock.nodes[*lock.holder].id() : "";
+        if (!now.empty() && now != last) ++turns;
+        last = now;
+    }
+};
+
+tone tone_of(lock_state state)
+{
+    switch (state) {
+    case lock_state::free: return tone::good;
+    case lock_state::held: return tone::plain;
+    case lock_state::partly: return tone::warning;
+    case lock_state::unknown: return tone::alarm;
+    }
+    return tone::plain;
+}
+
+std::vector<table::cell> row(lock_sight const& lock, history const& seen)
+{
+    std::string const on = std::to_string(lock.held_on) + " of " + std::to_string(lock.nodes.size());
+    std::string const turns = std::to_string(seen.turns);
+    if (lock.state != lock_state::held) return {{name_in_words(lock.name)}, {to_string(lock.state), tone_of(lock.state)}, {"-"}, {on}, {"-"}, {"-"}, {turns}};
+    auto const& key = lock.nodes[*lock.holder];
+    std::string const ttl = lock.ttl_ms < 0 ? "never ends" : in_words(milliseconds{lock.ttl_ms});
+    auto const since = held_for(key);
+    return {{name_in_words(lock.name)}, {"held", tone::strong}, {holder_in_words(key)}, {on, lock.faults_survived == 0 && lock.nodes.size() > 2 ? tone::warning : tone::plain},
+            {ttl}, {since.empty() ? "-" : since}, {turns}};
+}
+
+void draw(terminal const& out, watch_options const& options, fleet const& nodes, std::vector<lock_sight> const& locks, std::vector<history> const& seen)
+{
+    table rows{{"lock", "state", "holder", "nodes", "ttl", "held", "turns"}};
+    for (std::size_t i = 0; i < locks.size(); ++i) rows.add(row(locks[i], seen[i]));
+    std::string text{terminal::redraw};
+    text += now_text() + ", every " + in_words(options.interval) + ", Ctrl-C ends\n\n" + rows.text(out, "");
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        auto const& problem = locks.front().nodes[i].problem;
+        if (!problem.empty()) text += '\n' + out.paint(tone::alarm, nodes.name(i) + ": " + printable(problem));
+    }
+    out.write(text + '\n');
+}
+
+std::string line(lock_sight const& lock, history const& seen)
+{
+    std::string text = now_text() + ' ' + name_in_words(lock.name) + ' ' + to_string(lock.state);
+    if (lock.state == lock_state::held) text += " by " + holder_in_words(lock.nodes[*lock.holder]);
+    text += ", on " + std::to_string(lock.held_on) + " of " + count_of(lock.nodes.size(), "node");
+    if (lock.state == lock_state::held && lock.ttl_ms >= 0) text += ", ttl " + in_words(milliseconds{lock.ttl_ms});
+    return text + ", turn " + std::to_string(seen.turns) + '\n';
+}
+
+std::string json_line(fleet const& nodes, lock_sight const& lock, history const& seen)
+{
+    auto const since_1970 = std::chrono::system_clock::now().time_since_epoch();
+    ordered_json j{{"time", std::chrono::duration<double>{since_1970}.count()}, {"turns", seen.turns}};
+    j.update(to_json(nodes, lock));
+    return dump(j, -1);
+}
+
+}  // namespace
+
+int execute(watch_options const& options)
+{
+    for (std::string const& name : options.names) check_name(name);
+    if (options.interval < milliseconds{10}) throw failure{exit_code::usage, "--interval is shorter than 10 ms"};
+    fleet nodes{settings_of(options.from).client, options.from.timeout};
+    nodes.heed_signals();
+
+    terminal const out;
+    std::vector<history> seen(options.names.size());
+    bool known = true;
+    for (std::uint64_t round = 0; options.count == 0 || round < options.count; ++round) {
+        if (round > 0 && !nodes.pause(options.interval)) break;
+        auto const locks = look(nodes, options.names);
+        if (nodes.interrupted()) break;
+        known = true;
+        for (std::size_t i = 0; i < locks.size(); ++i) {
+            seen[i].see(locks[i]);
+            known = known && locks[i].state != lock_state::unknown;
+        }
+        if (out.live() && !options.json) {
+            draw(out, options, nodes, locks, seen);
+            continue;
+        }
+        for (std::size_t i = 0; i < locks.size(); ++i)
+            out.write(options.json ? json_line(nodes, locks[i], seen[i]) : line(locks[i], seen[i]));
+    }
+    return to_int(known ? exit_code::success : exit_code::no_majority);
+}
+
+}  // namespace redlock::cli

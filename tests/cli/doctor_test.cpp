@@ -1,0 +1,190 @@
+// redlock doctor finds what was made wrong with the servers, and redlock bench measures them.
+#include "program.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <fstream>
+#include <string>
+
+namespace redlock::testing {
+namespace {
+
+struct finding {
+    std::string severity, node, what, remedy;
+};
+
+struct diagnosis {
+    int code;
+    std::vector<finding> all;
+
+    // The first whose words contain this.
+    finding with(std::string const& words) const
+    {
+        for (auto const& f : all)
+            if (contains(f.what, words)) return f;
+        return {};
+    }
+};
+
+diagnosis examine(servers const& s, arguments const& more = {})
+{
+    arguments words{"doctor", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    program p{words, s.environment()};
+    diagnosis d{p.wait(), {}};
+    auto const j = p.json();
+    for (auto const& f : j.at("findings"))
+        d.all.push_back({f.at("severity"), f.at("node").is_null() ? "" : f.at("node").get<std::string>(), f.at("what"), f.at("remedy")});
+    BOOST_TEST(j.at("healthy").get<bool>() == (d.code == 0));
+    return d;
+}
+
+std::string name_of(redis_server const& s) { return "127.0.0.1:" + std::to_string(s.port()); }
+
+struct admitted : servers {
+    admitted()
+    {
+        program p{run("job", {}, {"true"}), environment()};
+        BOOST_TEST_REQUIRE(p.wait() == 0, p.errors());
+    }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(doctors)
+
+BOOST_FIXTURE_TEST_CASE(healthy_nodes_are_called_so, admitted)
+{
+    auto const d = examine(*this);
+    BOOST_TEST(d.code == 0);
+    for (auto const& f : d.all) BOOST_TEST(f.severity == "note", f.what);
+    program p{{"doctor"}, environment()};
+    BOOST_TEST(p.wait() == 0);
+    BOOST_TEST(contains(p.output(), "\nhealthy\n"), p.output());
+    BOOST_TEST(all[0].command({"KEYS", "*doctor*"}) == "");
+}
+
+BOOST_FIXTURE_TEST_CASE(new_nodes_are_told_from_those_that_forgot, three_servers)
+{
+    BOOST_TEST(examine(*this).with("no node was ever admitted").severity == "warning");
+    { program p{run("job", {}, {"true"}), environment()}; BOOST_TEST(p.wait() == 0); }
+    all[2].restart();
+    auto const d = examine(*this);
+    BOOST_TEST(d.code == 1);
+    BOOST_TEST(d.with("not admitted yet").node == name_of(all[2]));
+    all[1].restart();
+    BOOST_TEST(examine(*this).with("only 1 of 3 nodes remember").severity == "danger");
+}
+
+BOOST_FIXTURE_TEST_CASE(eviction_replicas_and_clusters_are_dangers, admitted)
+{
+    all[0].command({"CONFIG", "SET", "maxmemory", "100mb"});
+    all[0].command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+    all[1].command({"REPLICAOF", "127.0.0.1", std::to_string(all[0].port())});
+    auto const d = examine(*this);
+    BOOST_TEST(d.code == 2);
+    BOOST_TEST(d.all.front().severity == "danger");
+    BOOST_TEST(d.with("evicts keys").node == name_of(all[0]));
+    BOOST_TEST(contains(d.with("evicts keys").remedy, "noeviction"));
+    BOOST_TEST(d.with("it is a replica").node == name_of(all[1]));
+
+    redis_server const member{{.arguments = {"--cluster-enabled", "yes"}}};
+    program p{{"doctor", "--json", "--nodes", member.url()}};
+    BOOST_TEST(p.wait() == 2);
+    BOOST_TEST(contains(p.output(), "Redis Cluster"), p.output());
+}
+
+BOOST_FIXTURE_TEST_CASE(one_server_under_two_addresses_is_found, admitted)
+{
+    auto const port = std::to_string(all[0].port());
+    program p{{"doctor", "--json", "--nodes", "redis://127.0.0.1:" + port + ",redis://localhost:" + port}};
+    BOOST_TEST(p.wait() == 2);
+    BOOST_TEST(contains(p.output(), "this is the same server as 127.0.0.1:" + port), p.output());
+    BOOST_TEST(contains(p.output(), "use an odd number of nodes"), p.output());
+}
+
+BOOST_FIXTURE_TEST_CASE(servers_that_are_down_or_stopped_are_named, admitted)
+{
+    all[0].kill();
+    auto const d = examine(*this);
+    BOOST_TEST(d.code == 1);
+    BOOST_TEST(d.with("Connection refused").node == name_of(all[0]));
+    all[1].stop();
+    auto const worse = examine(*this, {"--timeout", "300ms"});
+    BOOST_TEST(worse.code == 2);
+    BOOST_TEST(contains(worse.all.front().what, "only 1 of 3 nodes answered"), worse.all.front().what);
+    BOOST_TEST(contains(worse.with("no connection within 300.0 ms").remedy, "hangs"));
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_password_is_said_and_never_told)
+{
+    redis_server const server{{.requirepass = "right"}};
+    auto const at = "127.0.0.1:" + std::to_string(server.port());
+    for (std::string const credentials : {"", "default:wr0ng@"}) {
+        program p{{"doctor", "--json", "--nodes", "redis://" + credentials + at}};
+        BOOST_TEST(p.wait() == 2);
+        BOOST_TEST(contains(p.output(), "it has no vote at the moment: HELLO was refused"), p.output());
+        BOOST_TEST(contains(p.output(), "correct the user or the password"), p.output());
+        BOOST_TEST(!contains(p.output() + p.errors(), "wr0ng"), p.output());
+    }
+    program p{{"inspect", "job", "--nodes", server.url()}};
+    BOOST_TEST(p.wait() == 0, p.output());
+    program strange{{"doctor", "--json", "--timeout", "500ms", "--nodes", "redis://localhost:1"}};
+    BOOST_TEST(strange.wait() == 2);
+}
+
+BOOST_FIXTURE_TEST_CASE(missing_permissions_are_listed_with_their_remedy, admitted)
+{
+    auto const port = std::to_string(all[0].port());
+    all[0].command({"ACL", "SETUSER", "app", "on", ">pw", "~job*", "~redlock:*", "+@all", "-evalsha", "-client|tracking", "-config"});
+    program p{{"doctor", "--json", "--nodes", "redis://app:pw@127.0.0.1:" + port}};
+    BOOST_TEST(p.wait() == 2);
+    BOOST_TEST(contains(p.output(), "evalsha is refused"), p.output());
+    BOOST_TEST(contains(p.output(), "ACL SETUSER app +evalsha"), p.output());
+    BOOST_TEST(contains(p.output(), "client|tracking is refused"), p.output());
+    BOOST_TEST(!contains(p.output(), "\"set is refused"), p.output());
+
+    program elsewhere{{"doctor", "--name", "orders", "--json", "--nodes", "redis://app:pw@127.0.0.1:" + port}};
+    BOOST_TEST(elsewhere.wait() == 2);
+    BOOST_TEST(contains(elsewhere.output(), "set is refused"), elsewhere.output());
+    BOOST_TEST(contains(elsewhere.output(), "~<pattern of the names>"), elsewhere.output());
+    BOOST_TEST(all[0].command({"EXISTS", "job"}) == "0");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_lock_whose_permissions_are_tried_is_not_touched, admitted)
+{
+    all[0].command({"SET", "job", "foreign", "PX", "60000"});
+    examine(*this, {"--name", "job"});
+    BOOST_TEST(all[0].command({"GET", "job"}) == "foreign");
+    BOOST_TEST(std::stoi(all[0].command({"PTTL", "job"})) > 30'000);
+}
+
+BOOST_FIXTURE_TEST_CASE(without_fencing_forgetting_is_a_danger, admitted)
+{
+    auto const file = (folder.path() / "c.json").string();
+    nlohmann::json const c{{"nodes", {all[0].url(), all[1].url(), all[2].url()}}, {"lock", {{"fencing", false}}}};
+    std::ofstream{file} << c;
+    program p{{"doctor", "--json", "--config", file}};
+    BOOST_TEST(p.wait() == 2);
+    BOOST_TEST(contains(p.output(), "it forgets everything when it restarts, and without fencing"), p.output());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_bench_measures_and_cleans_up, admitted)
+{
+    program p{{"bench", "--time", "300ms", "--callers", "4", "--json"}, environment()};
+    BOOST_TEST(p.wait() == 0, p.errors());
+    auto const j = p.json();
+    BOOST_TEST(j.at("runs").size() == 2u);
+    BOOST_TEST(j.at("runs").at(1).at("callers") == 4);
+    BOOST_TEST(j.at("runs").at(1).at("pairs").get<int>() > 4);
+    BOOST_TEST(j.at("runs").at(0).at("acquire_us").at("p99.9").get<int>() > 0);
+    for (auto& s : all) BOOST_TEST(s.command({"KEYS", "redlock:bench:*"}) == "");
+
+    program table{{"bench", "--time", "200ms", "--callers", "2", "--no-fencing"}, environment()};
+    BOOST_TEST(table.wait() == 0);
+    BOOST_TEST(contains(table.output(), "pairs/s"), table.output());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing

@@ -1,0 +1,157 @@
+// redlock inspect, watch and release: what is on the servers, and what is said of it.
+#include "program.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+
+namespace redlock::testing {
+namespace {
+
+// Holds "job" as redlock run does.
+struct held : servers {
+    held() : servers{3}, holder{run("job", {"--label", "nightly"}, {"sh", "-c", "echo ready; exec sleep 60"}), environment()}
+    {
+        BOOST_TEST_REQUIRE(eventually([&] { return contains(holder.output(), "ready") && count_with("job") == 3; }), holder.errors());
+    }
+
+    program holder;
+};
+
+arguments inspect_json(std::string const& name) { return {"inspect", name, "--json"}; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(looking)
+
+BOOST_FIXTURE_TEST_CASE(the_holder_is_named, held)
+{
+    program p{{"inspect", "job", "other"}, environment()};
+    BOOST_TEST(p.wait() == 0, p.errors());
+    BOOST_TEST(contains(p.output(), "process " + std::to_string(holder.pid()) + ", label nightly"), p.output());
+    BOOST_TEST(contains(p.output(), "on 3 of 3 nodes, a majority; survives 1 more fault"), p.output());
+    BOOST_TEST(contains(p.output(), "other: free"), p.output());
+    BOOST_TEST(!contains(p.output(), "\x1b"));
+
+    auto const secret = all[0].command({"GET", "job"}).substr(0, 32);
+    program j{inspect_json("job"), environment()};
+    BOOST_TEST(j.wait() == 0);
+    auto const lock = j.json().at("locks").at(0);
+    BOOST_TEST(lock.at("state") == "held");
+    BOOST_TEST(lock.at("holder").at("pid") == holder.pid());
+    BOOST_TEST(lock.at("holder").at("label") == "nightly");
+    BOOST_TEST(lock.at("held_on") == 3);
+    BOOST_TEST(lock.at("faults_survived") == 1);
+    BOOST_TEST(lock.at("token").get<std::uint64_t>() > 0);
+    BOOST_TEST(lock.at("ttl_ms").get<int>() > 10'000);
+    BOOST_TEST(lock.at("on").size() == 3u);
+    BOOST_TEST(!contains(p.output() + j.output(), secret));  // who knows it can release the lock
+}
+
+BOOST_FIXTURE_TEST_CASE(nodes_that_are_down_are_named, held)
+{
+    all[0].kill();
+    program two{inspect_json("job"), environment()};
+    BOOST_TEST(two.wait() == 0, two.errors());
+    auto const lock = two.json().at("locks").at(0);
+    BOOST_TEST(lock.at("state") == "held");
+    BOOST_TEST(lock.at("answered") == 2);
+    BOOST_TEST(lock.at("faults_survived") == 0);
+    BOOST_TEST(lock.at("on").at(0).at("problem") == "Connection refused");
+
+    all[1].stop();
+    program one{{"inspect", "job", "--timeout", "200ms"}, environment()};
+    BOOST_TEST(one.wait() == 69);
+    BOOST_TEST(contains(one.output(), "job: unknown, since only 1 of 3 nodes answered"), one.output());
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_foreign_stays_opaque, three_servers)
+{
+    set_everywhere("a", "their secret value");
+    for (auto& s : all) s.command({"HSET", "b", "field", "1"});
+    all[0].command({"SET", "c", "left behind"});
+    program p{{"inspect", "a", "b", "c", "--json"}, environment()};
+    BOOST_TEST(p.wait() == 0);
+    auto const locks = p.json().at("locks");
+    BOOST_TEST(locks.at(0).at("holder").at("foreign") == true);
+    BOOST_TEST(locks.at(0).at("ttl_ms").is_null());
+    BOOST_TEST(locks.at(1).at("holder").at("type") == "hash");
+    BOOST_TEST(locks.at(2).at("state") == "partly");
+    BOOST_TEST(locks.at(2).at("holder").is_null());
+    BOOST_TEST(!contains(p.output(), "their secret"));
+    program text{{"inspect", "a", "b", "c"}, environment()};
+    text.wait();
+    BOOST_TEST(contains(text.output(), "a: held by a value of somebody else's"), text.output());
+    BOOST_TEST(contains(text.output(), "b: held by a hash of somebody else's"), text.output());
+    BOOST_TEST(contains(text.output(), "c: held by nobody, but keys are there"), text.output());
+}
+
+BOOST_FIXTURE_TEST_CASE(names_are_any_bytes, three_servers)
+{
+    std::string const names[] = {"two words", "\xc3\xbc\xe2\x82\xac", "\x1b[31mred", "\xff\xfe"};
+    arguments words{"inspect"};
+    words.insert(words.end(), std::begin(names), std::end(names));
+    program p{words, environment()};
+    BOOST_TEST(p.wait() == 0);
+    for (char const* shown : {"\"two words\": free", "\xc3\xbc\xe2\x82\xac: free", "\"\\x1b[31mred\": free", "\"\\xff\\xfe\": free"})
+        BOOST_TEST(contains(p.output(), shown), p.output());
+    words.push_back("--json");
+    program j{words, environment()};
+    BOOST_TEST(j.wait() == 0);
+    BOOST_TEST(j.json().at("locks").at(0).at("name") == "two words");
+}
+
+BOOST_FIXTURE_TEST_CASE(watch_sees_the_lock_change_hands, held)
+{
+    program p{{"watch", "job", "--json", "--interval", "20ms"}, environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return lines_of(p.output()).size() > 2; }));
+    holder.send(SIGTERM);
+    holder.wait();
+    BOOST_TEST(eventually([&] { return contains(p.output(), "\"state\":\"free\""); }));
+    set_everywhere("job", "foreign");
+    BOOST_TEST(eventually([&] { return contains(p.output(), "\"turns\":2"); }));
+    p.send(SIGINT);
+    BOOST_TEST(p.wait() == 0);
+    for (std::string const& line : lines_of(p.output())) BOOST_TEST(nlohmann::json::parse(line).at("name") == "job");
+
+    program plain{{"watch", "job", "x", "--count", "2", "--interval", "10ms"}, environment()};
+    BOOST_TEST(plain.wait() == 0);
+    BOOST_TEST(lines_of(plain.output()).size() == 4u);
+}
+
+BOOST_FIXTURE_TEST_CASE(release_needs_force_and_a_yes, held)
+{
+    program mild{{"release", "job"}, environment()};
+    BOOST_TEST(mild.wait() == 64);
+    BOOST_TEST(contains(mild.errors(), "--force"));
+    program unasked{{"release", "--force", "job"}, environment()};
+    BOOST_TEST(unasked.wait() == 64);
+    BOOST_TEST(contains(unasked.errors(), "--yes"));
+    BOOST_TEST(count_with("job") == 3u);
+}
+
+BOOST_FIXTURE_TEST_CASE(release_deletes_everywhere_and_says_so, three_servers)
+{
+    set_everywhere("job", "foreign");
+    for (auto& s : all) s.command({"HSET", "map", "a", "b"});
+    program p{{"release", "--force", "--yes", "job", "--json"}, environment()};
+    BOOST_TEST(p.wait() == 0, p.errors());
+    BOOST_TEST(p.json().at("deleted") == 3);
+    BOOST_TEST(count_with("job") == 0u);
+    program again{{"release", "--force", "--yes", "job"}, environment()};
+    BOOST_TEST(again.wait() == 1);
+    BOOST_TEST(contains(again.output(), "deleted on 0 of 3 nodes"), again.output());
+    program map{{"release", "--force", "--yes", "map"}, environment()};
+    BOOST_TEST(map.wait() == 0);
+    BOOST_TEST(count_with("map") == 0u);
+
+    set_everywhere("job", "foreign");
+    all[0].stop();
+    program two{{"release", "--force", "--yes", "job", "--timeout", "200ms"}, environment()};
+    BOOST_TEST(two.wait() == 0);
+    BOOST_TEST(contains(two.output(), "deleted on 2 of 3 nodes"), two.output());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing

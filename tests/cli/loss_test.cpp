@@ -1,0 +1,171 @@
+// redlock run, when the lease cannot be kept: the command's process group is gone before anybody else can have the lock.
+#include "program.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+
+namespace redlock::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Writes the time into `$1` again and again, and so does a process that it started; both ignore SIGTERM.
+constexpr char const* stubborn = R"(
+    trap 'echo TERM >> "$1.term"' TERM
+    (trap '' TERM; while :; do date +%s.%N >> "$1.grandchild"; sleep 0.005; done) &
+    while :; do date +%s.%N >> "$1.child"; sleep 0.005; done
+)";
+
+double wall_now() { return std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count(); }
+
+struct loss : servers {
+    arguments command(char const* script) const { return {"sh", "-c", script, "sh", path("seen")}; }
+    std::string path(std::string const& name) const { return (folder.path() / name).string(); }
+
+    // The time that was written last.
+    double last(std::string const& who) const
+    {
+        auto lines = lines_of(read_file(path("seen." + who)));
+        std::erase_if(lines, [](std::string const& l) { return l.size() < 20; });  // the last may be cut short
+        return lines.empty() ? 0 : std::stod(lines.back());
+    }
+    bool writes(std::string const& who) const { return last(who) > 0; }
+
+    void wait_until_it_works() { BOOST_TEST_REQUIRE(eventually([&] { return writes("child") && writes("grandchild"); })); }
+
+    // Nobody writes any more.
+    void check_gone(double by)
+    {
+        auto const child = last("child"), grandchild = last("grandchild");
+        BOOST_TEST(child < by);
+        BOOST_TEST(grandchild < by);
+        std::this_thread::sleep_for(50ms);  // ten of their turns
+        BOOST_TEST(last("child") == child);
+        BOOST_TEST(last("grandchild") == grandchild);
+    }
+
+    // Stops a majority. What was granted ends at the latest so long after what is returned.
+    double stop_two()
+    {
+        all[0].stop();
+        all[1].stop();
+        return wall_now();
+    }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(run_loss, loss)
+
+BOOST_AUTO_TEST_CASE(a_command_that_ignores_sigterm_is_gone_before_validity_ends)
+{
+    program p{run("job", {"--ttl", "2s", "--kill-grace", "300ms"}, command(stubborn)), environment()};
+    wait_until_it_works();
+    auto const stopped = stop_two();
+    BOOST_TEST(p.wait() == 79, p.errors());
+    check_gone(stopped + 1.98 - 0.002);  // ttl less drift, of an extension that was answered at the last moment
+    BOOST_TEST(contains(read_file(path("seen.term")), "TERM"));
+    BOOST_TEST(contains(p.errors(), "the lease on job is lost"), p.errors());
+    BOOST_TEST(contains(p.errors(), "killed"), p.errors());
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_heeds_sigterm_has_its_time)
+{
+    program p{run("job", {"--ttl", "2s", "--kill-grace", "500ms"},
+                  {"sh", "-c", "trap 'sleep 0.2; echo tidy; exit 0' TERM; echo ready; while :; do sleep 0.01; done"}),
+              environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }));
+    stop_two();
+    BOOST_TEST(p.wait() == 79);
+    BOOST_TEST(contains(p.output(), "tidy"));
+    BOOST_TEST(!contains(p.errors(), "killed"), p.errors());
+}
+
+BOOST_AUTO_TEST_CASE(a_lock_that_somebody_else_took_is_noticed)
+{
+    program p{run("job", {"--ttl", "3s"}, command(stubborn)), environment()};
+    wait_until_it_works();
+    set_everywhere("job", "foreign");
+    BOOST_TEST(p.wait() == 79, p.errors());
+    check_gone(wall_now());
+    for (auto& s : all) BOOST_TEST(s.command({"GET", "job"}) == "foreign");
+}
+
+BOOST_AUTO_TEST_CASE(a_killed_redlock_takes_the_whole_group_with_it)
+{
+    program p{run("job", {}, command(stubborn)), environment()};
+    wait_until_it_works();
+    auto const killed = wall_now();
+    p.send(SIGKILL);
+    BOOST_TEST(p.wait() == 128 + SIGKILL);
+    BOOST_TEST(eventually([&] { return wall_now() > killed + 0.3; }));
+    check_gone(killed + 0.3);
+}
+
+BOOST_AUTO_TEST_CASE(a_stopped_redlock_cannot_keep_its_command)
+{
+    program p{run("job", {"--ttl", "1s"}, command(stubborn)), environment()};
+    wait_until_it_works();
+    p.send(SIGSTOP);
+    auto const stopped = wall_now();
+    BOOST_TEST(eventually([&] { return wall_now() > stopped + 1.2; }));
+    check_gone(stopped + 0.988);
+    p.send(SIGCONT);
+    BOOST_TEST(p.wait() == 79, p.errors());
+}
+
+BOOST_AUTO_TEST_CASE(a_long_command_keeps_its_lease)
+{
+    program p{run("job", {"--ttl", "1s"}, {"sh", "-c", "echo ready; sleep 2.5; exit 4"}), environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }));
+    program other{run("job", {"--wait", "2s"}, {"echo", "never"}), environment()};
+    BOOST_TEST(other.wait() == 75, other.errors());
+    BOOST_TEST(p.wait() == 4, p.errors());
+    BOOST_TEST(p.errors() == "");
+}
+
+BOOST_AUTO_TEST_CASE(one_node_less_does_not_disturb)
+{
+    program p{run("job", {"--ttl", "1s"}, {"sh", "-c", "echo ready; sleep 2.5; exit 4"}), environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }));
+    all[0].stop();
+    BOOST_TEST(p.wait() == 4, p.errors());
+}
+
+BOOST_AUTO_TEST_CASE(what_the_command_leaves_behind_is_ended_before_the_lock_is_free)
+{
+    program p{run("job", {"--kill-grace", "200ms"},
+                  {"sh", "-c", "(trap '' TERM; while :; do date +%s.%N >> \"$1.grandchild\"; sleep 0.005; done) & sleep 0.1; exit 5", "sh", path("seen")}),
+              environment()};
+    BOOST_TEST(p.wait() == 5, p.errors());
+    auto const end = last("grandchild");
+    BOOST_TEST(end > 0);
+    std::this_thread::sleep_for(50ms);
+    BOOST_TEST(last("grandchild") == end);
+}
+
+BOOST_AUTO_TEST_CASE(a_stopped_command_is_ended_as_well)
+{
+    program p{run("job", {"--ttl", "1s"}, {"sh", "-c", "echo ready; kill -STOP $$; echo never"}), environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }));
+    stop_two();
+    BOOST_TEST(p.wait() == 79);
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_lease_that_is_noticed_at_the_release_is_told)
+{
+    program p{run("job", {}, {"sh", "-c", "echo ready; sleep 0.3; exit 0"}), environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }));
+    set_everywhere("job", "foreign");
+    BOOST_TEST(p.wait() == 79);
+    BOOST_TEST(contains(p.errors(), "was lost before the command had ended"), p.errors());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing

@@ -1,0 +1,94 @@
+// Runs the redlock command as a user would: the real executable, with its own input, output and environment.
+#ifndef REDLOCK_TESTS_CLI_PROGRAM_HPP
+#define REDLOCK_TESTS_CLI_PROGRAM_HPP
+
+#include "support/redis_server.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace redlock::testing {
+
+using arguments = std::vector<std::string>;
+
+struct program_options {
+    std::vector<std::pair<std::string, std::string>> environment{};  // in addition to ours
+    std::string input{};       // a pipe with this in it; empty: /dev/null
+    bool terminal{false};      // input, output and errors are a terminal, and the program leads its session
+    bool ignore_hangup{false}; // as nohup does
+};
+
+// One run. It never outlives the object.
+class program {
+public:
+    explicit program(arguments const& args, program_options const& options = {});
+    program(program const&) = delete;
+    program& operator=(program const&) = delete;
+    ~program();
+
+    pid_t pid() const noexcept { return pid_; }
+    void send(int signal) const;
+
+    // Waits for the end: the exit code, or 128 and the signal. Fails the test after so long, and kills it.
+    int wait(std::chrono::milliseconds patience = std::chrono::seconds{20});
+    bool running();
+
+    std::string output() const;  // so far; of a terminal all of it
+    std::string errors() const;
+    nlohmann::json json() const { return nlohmann::json::parse(output()); }
+
+    // Types into the terminal.
+    void type(std::string const& text) const;
+
+private:
+    void start_on_terminal(std::vector<char*> const& argv, std::vector<char*> const& envp);
+    void start(std::vector<char*> const& argv, std::vector<char*> const& envp, program_options const& options);
+
+    temporary_folder folder_{"redlock-cli-"};
+    pid_t pid_{-1};
+    int terminal_{-1};
+    mutable std::string seen_;  // on the terminal
+    std::optional<int> code_;
+};
+
+// Waits until it is so, for ten seconds at most.
+bool eventually(std::function<bool()> const& so);
+
+std::string read_file(std::filesystem::path const& file);
+std::vector<std::string> lines_of(std::string const& text);
+bool contains(std::string const& text, std::string const& part);
+
+// Servers of a test's own, and a folder.
+struct servers {
+    explicit servers(std::size_t count = 3) : all(count) {}
+
+    std::string urls() const;
+    program_options environment(std::string const& input = "") const { return {{{"REDLOCK_NODES", urls()}}, input}; }
+
+    // `redlock run --fresh NAME ... -- COMMAND`.
+    arguments run(std::string const& name, arguments const& options, arguments const& command) const;
+
+    void set_everywhere(std::string const& name, std::string const& value);
+    std::size_t count_with(std::string const& name);
+
+    std::deque<redis_server> all;
+    temporary_folder folder{"redlock-cli-test-"};
+};
+
+struct three_servers : servers {};
+
+}  // namespace redlock::testing
+
+#endif

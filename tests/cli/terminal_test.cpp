@@ -1,0 +1,120 @@
+// redlock on a terminal: who has it, and who is asked.
+#include "program.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+
+namespace redlock::testing {
+namespace {
+
+program_options on_terminal(servers const& s)
+{
+    auto options = s.environment();
+    options.terminal = true;
+    options.environment.emplace_back("TERM", "xterm");
+    return options;
+}
+
+constexpr char const* ctrl_c = "\x03";
+constexpr char const* ctrl_d = "\x04";
+constexpr char const* ctrl_z = "\x1a";
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(terminals, three_servers)
+
+BOOST_AUTO_TEST_CASE(the_command_can_read_from_it)
+{
+    program p{run("job", {}, {"sh", "-c", "echo ready; cat; echo over"}), on_terminal(*this)};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }), p.output());
+    p.type("hello\n");
+    BOOST_TEST(eventually([&] { return contains(p.output(), "hello\r\nhello"); }), p.output());  // its echo, and cat's
+    p.type(ctrl_d);
+    BOOST_TEST(p.wait() == 0);
+    BOOST_TEST(contains(p.output(), "over"));
+}
+
+BOOST_AUTO_TEST_CASE(ctrl_c_ends_the_command)
+{
+    program p{run("job", {}, {"sh", "-c", "trap 'echo caught; exit 6' INT; echo ready; while :; do sleep 0.01; done"}), on_terminal(*this)};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }), p.output());
+    p.type(ctrl_c);
+    BOOST_TEST(p.wait() == 6);
+    BOOST_TEST(contains(p.output(), "caught"));
+    BOOST_TEST(count_with("job") == 0u);
+}
+
+// As in a script: the shell must hear of it, or it would go on with the next command.
+BOOST_AUTO_TEST_CASE(ctrl_c_ends_the_script_as_well)
+{
+    program p{run("job", {}, {"bash", "-c", "\"$0\" run other -- sh -c 'echo ready; exec sleep 60'; echo next", REDLOCK_PROGRAM}), on_terminal(*this)};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }), p.output());
+    p.type(ctrl_c);
+    BOOST_TEST(p.wait() == 128 + SIGINT);
+    BOOST_TEST(!contains(p.output(), "next"), p.output());
+    BOOST_TEST(count_with("job") + count_with("other") == 0u);
+}
+
+// In a pipeline the terminal stays with the pipeline, until the command wants it.
+BOOST_AUTO_TEST_CASE(a_command_whose_output_is_a_pipe_can_read_from_it)
+{
+    program p{run("job", {}, {"sh", "-c", "\"$0\" run other -- cat | sed s/hello/goodbye/; echo over", REDLOCK_PROGRAM}), on_terminal(*this)};
+    BOOST_TEST(eventually([&] { return count_with("other") == 3; }));
+    p.type("hello\n");
+    p.type(ctrl_d);
+    BOOST_TEST(p.wait() == 0);
+    BOOST_TEST(contains(p.output(), "goodbye"), p.output());
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_holds_a_lock_is_not_suspended)
+{
+    program p{run("job", {}, {"sh", "-c", "echo ready; read line; echo \"got $line\""}), on_terminal(*this)};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }), p.output());
+    p.type(ctrl_z);
+    BOOST_TEST(eventually([&] { return contains(p.output(), "not suspended"); }), p.output());
+    p.type("more\n");
+    BOOST_TEST(p.wait() == 0);
+    BOOST_TEST(contains(p.output(), "got more"), p.output());
+}
+
+BOOST_AUTO_TEST_CASE(release_asks)
+{
+    set_everywhere("job", "foreign");
+    program no{{"release", "--force", "job"}, on_terminal(*this)};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(no.output(), "[y/N]"); }), no.output());
+    no.type("n\n");
+    BOOST_TEST(no.wait() == 1);
+    BOOST_TEST(count_with("job") == 3u);
+
+    program yes{{"release", "--force", "job"}, on_terminal(*this)};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(yes.output(), "[y/N]"); }), yes.output());
+    yes.type("y\n");
+    BOOST_TEST(yes.wait() == 0);
+    BOOST_TEST(count_with("job") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(watch_draws_again_and_ctrl_c_ends_it)
+{
+    set_everywhere("job", "foreign");
+    program p{{"watch", "job", "--interval", "50ms"}, on_terminal(*this)};
+    BOOST_TEST(eventually([&] { return contains(p.output(), "\x1b[H\x1b[J") && contains(p.output(), "held"); }), p.output());
+    p.type(ctrl_c);
+    BOOST_TEST(p.wait() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(colours_can_be_refused)
+{
+    program coloured{{"inspect", "job"}, on_terminal(*this)};
+    coloured.wait();
+    BOOST_TEST(contains(coloured.output(), "\x1b["));
+    auto plain = on_terminal(*this);
+    plain.environment.emplace_back("NO_COLOR", "1");
+    program p{{"inspect", "job"}, plain};
+    p.wait();
+    BOOST_TEST(!contains(p.output(), "\x1b["), p.output());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing

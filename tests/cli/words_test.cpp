@@ -1,0 +1,163 @@
+// What the command refuses, and with which code and words; and what is written about it elsewhere.
+#include "program.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <fstream>
+#include <set>
+#include <string>
+
+namespace redlock::testing {
+namespace {
+
+std::string const nowhere = "redis://127.0.0.1:1";
+
+struct outcome {
+    int code;
+    std::string output, errors;
+};
+
+outcome of(arguments const& words, program_options const& options = {})
+{
+    program p{words, options};
+    int const code = p.wait();
+    return {code, p.output(), p.errors()};
+}
+
+void refuses(arguments const& words, int code, std::string const& says, program_options const& options = {})
+{
+    auto const o = of(words, options);
+    BOOST_TEST(o.code == code, o.errors);
+    BOOST_TEST(contains(o.errors, says), o.errors);
+    BOOST_TEST(o.errors.starts_with("redlock: "), o.errors);
+    BOOST_TEST(o.output == "");
+}
+
+char const* const commands[] = {"run", "inspect", "release", "watch", "doctor", "bench", "completion"};
+
+// `--ttl` and the like in a text.
+std::set<std::string> options_in(std::string const& text)
+{
+    std::set<std::string> all;
+    for (std::size_t at = 0; (at = text.find("--", at)) != std::string::npos;) {
+        auto const end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at);
+        if (auto const word = text.substr(at, end - at); word.size() > 2) all.insert(word);
+        at = end;
+    }
+    return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(words)
+
+BOOST_AUTO_TEST_CASE(wrong_usage_is_64_and_says_what_is_wrong)
+{
+    refuses({}, 64, "see redlock --help");
+    refuses({"lock"}, 64, "see redlock --help");
+    refuses({"inspect"}, 64, "NAME is required; see redlock inspect --help");
+    refuses({"inspect", "job", "--nonsense", "--nodes", nowhere}, 64, "--nonsense");
+    refuses({"run", "job", "--nodes", nowhere}, 64, "no command to run");
+    refuses({"run", "job", "--nodes", nowhere, "--"}, 64, "no command to run");
+    refuses({"inspect", "job", "--nodes", nowhere, "--", "true"}, 64, "only redlock run");
+    refuses({"run", "", "--nodes", nowhere, "--", "true"}, 64, "name of a lock is empty");
+    refuses({"run", "redlock:node", "--nodes", nowhere, "--", "true"}, 64, "keeps for itself");
+    refuses({"run", "job", "--ttl", "soon", "--nodes", nowhere, "--", "true"}, 64, "soon is no duration");
+    refuses({"run", "job", "--ttl", "30", "--nodes", nowhere, "--", "true"}, 64, "30 is no duration");
+    refuses({"run", "job", "--ttl", "100ms", "--nodes", nowhere, "--", "true"}, 64, "must be 1.0 s or more");
+    refuses({"run", "job", "--ttl", "1h", "--nodes", nowhere, "--", "true"}, 64, "must not be above max_ttl_ms of the --config file, which is 30 s");
+    refuses({"run", "job", "--kill-grace", "29s", "--nodes", nowhere, "--", "true"}, 64, "--kill-grace must not be above");
+    refuses({"run", "job", "--wait", "1s", "--no-wait", "--nodes", nowhere, "--", "true"}, 64, "--no-wait");
+    refuses({"run", "job", "--label", "two words", "--nodes", nowhere, "--", "true"}, 64, "label");
+    refuses({"watch", "job", "--count", "many", "--nodes", nowhere}, 64, "--count");
+    refuses({"bench", "--callers", "0", "--nodes", nowhere}, 64, "--callers");
+    refuses({"completion", "tcsh"}, 64, "tcsh");
+}
+
+BOOST_AUTO_TEST_CASE(nodes_come_from_one_place)
+{
+    refuses({"inspect", "job"}, 64, "there are no nodes");
+    refuses({"inspect", "job", "--nodes", nowhere, "--config", "x.json"}, 64, "give one of them");
+    refuses({"inspect", "job", "--nodes", "redis://a,http://b"}, 78, "--nodes: nodes[1]: the URL's scheme must be redis://");
+    refuses({"inspect", "job"}, 78, "REDLOCK_NODES: nodes[0]: the URL has no scheme", {{{"REDLOCK_NODES", "somewhere"}}});
+    auto const spaced = of({"inspect", "job", "--timeout", "200ms"}, {{{"REDLOCK_NODES", " redis://127.0.0.1:1 ,\n redis://127.0.0.1:2, "}}});
+    BOOST_TEST(spaced.code == 69);
+    BOOST_TEST(contains(spaced.output, "only 0 of 2 nodes answered"), spaced.output);
+}
+
+BOOST_AUTO_TEST_CASE(a_configuration_file_is_refused_with_its_name_and_place)
+{
+    temporary_folder const folder;
+    auto const file = (folder.path() / "redlock.json").string();
+    auto const with = [&](std::string const& text, std::string const& says) {
+        std::ofstream{file, std::ios::trunc} << text;
+        refuses({"inspect", "job", "--config", file}, 78, file + ": " + says);
+    };
+    refuses({"inspect", "job", "--config", file}, 78, file + ": cannot be opened: No such file or directory");
+    refuses({"inspect", "job", "--config", folder.path().string()}, 78, "this is a directory");
+    with("{\n  \"nodes\": [\n}", "line 3, column 1: malformed JSON at '}'");
+    with(R"({"nodes": ["redis://a"], "lock": {"ttl": 5}})", "lock: unknown key \"ttl\"; the nearest known one is \"ttl_ms\"");
+    with(R"({"nodes": [{"host": "a", "port": 0}]})", "nodes[0].port: expected a whole number between 1 and 65535");
+}
+
+BOOST_AUTO_TEST_CASE(a_configuration_file_gives_nodes_and_defaults)
+{
+    redis_server const server;
+    temporary_folder const folder;
+    auto const file = (folder.path() / "redlock.json").string();
+    nlohmann::json const c{{"nodes", {server.url()}}, {"fresh", true}, {"label", "from-the-file"}, {"lock", {{"ttl_ms", 5000}}}};
+    std::ofstream{file} << "// a comment\n" << c;
+    program holder{{"run", "job", "--config", file, "--", "sleep", "60"}};
+    BOOST_TEST_REQUIRE(eventually([&] { return server.command({"EXISTS", "job"}) == "1"; }), holder.errors());
+    BOOST_TEST(std::stoi(server.command({"PTTL", "job"})) <= 5000);
+    BOOST_TEST(server.command({"GET", "job"}).ends_with(":from-the-file"));
+}
+
+BOOST_AUTO_TEST_CASE(help_and_version_are_answers)
+{
+    auto const version = of({"--version"});
+    BOOST_TEST(version.code == 0);
+    BOOST_TEST(version.output == "redlock 0.1.0\n");
+    auto const help = of({"--help"});
+    BOOST_TEST(help.code == 0);
+    for (std::string const c : commands) {
+        BOOST_TEST(contains(help.output, "  " + c + ' '), c);
+        auto const its = of({c, "--help"});
+        BOOST_TEST(its.code == 0);
+        BOOST_TEST(contains(its.output, "Usage: redlock " + c), its.output);
+        BOOST_TEST(contains(its.output, "Examples:"), its.output);
+    }
+}
+
+// Docs, man page and completions know each option, and no other.
+BOOST_AUTO_TEST_CASE(what_is_written_elsewhere_agrees_with_help)
+{
+    std::string const sources = REDLOCK_SOURCES;
+    std::set<std::string> known{"--help", "--version"};
+    for (std::string const c : commands) {
+        auto const help = of({c, "--help"}).output;
+        auto const its = options_in(help.substr(0, help.find("Examples:")));
+        known.insert(its.begin(), its.end());
+    }
+    BOOST_TEST(known.size() > 20u);
+
+    auto man = read_file(sources + "/docs/redlock.1");
+    for (std::size_t at = 0; (at = man.find("\\-", at)) != std::string::npos;) man.replace(at, 2, "-");
+    std::pair<char const*, std::string> const texts[] = {{"docs/command.md", read_file(sources + "/docs/command.md")},
+                                                         {"docs/redlock.1", man},
+                                                         {"bash", of({"completion", "bash"}).output},
+                                                         {"zsh", of({"completion", "zsh"}).output}};
+    for (auto const& [where, text] : texts)
+        for (std::string const& option : known) BOOST_TEST(options_in(text).contains(option), where << " does not know " << option);
+    for (std::string const& option : options_in(man)) BOOST_TEST(known.contains(option), "docs/redlock.1 knows " << option);
+
+    auto const fish = of({"completion", "fish"}).output;
+    for (std::string const& option : known) BOOST_TEST(contains(fish, "-l " + option.substr(2)), "fish does not know " << option);
+    for (std::string const c : commands)
+        for (auto const& [where, text] : texts) BOOST_TEST(contains(text, c), where << " does not know " << c);
+    BOOST_TEST(of({"completion", "bash"}).output == read_file(sources + "/src/cli/completions/redlock.bash"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing
