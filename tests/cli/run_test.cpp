@@ -138,6 +138,7 @@ BOOST_AUTO_TEST_CASE(what_nohup_ignores_stays_ignored)
 
     set_everywhere("busy", "foreign");
     program waits{run("busy", {"--wait", "600ms"}, {"true"}), around};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(all[0].command({"CLIENT", "LIST"}), "name=redlock"); }));
     waits.send(SIGHUP);
     BOOST_TEST(waits.wait() == 75);
 }
