@@ -299,7 +299,7 @@ forked::forked(std::function<void()> const& body) : pid_{0}
     try {
         body();
     } catch (std::exception const& e) {
-        std::fprintf(stderr, "a contender failed: %s\n", e.what());
+        std::fprintf(stderr, "a forked process failed: %s\n", e.what());
         ::_exit(EXIT_FAILURE);
     }
     ::_exit(EXIT_SUCCESS);  // no destructors: the servers are the parent's
@@ -317,7 +317,7 @@ void forked::join()
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {}
     pid_ = 0;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_SUCCESS) throw std::runtime_error{"a process of contenders failed"};
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_SUCCESS) throw std::runtime_error{"a forked process failed"};
 }
 
 namespace {

@@ -21,12 +21,32 @@ struct server_cost {
     double acquire_us{0};
     double identity_us{0};  ///< INFO replication, of which a message has one.
     double time_us{0};      ///< TIME, likewise; without those that the script asks for.
+    double process_us{0};   ///< CPU time of the server's process, its sockets included.
 };
+
+std::string info(redlock::testing::redis_server const& server, std::string const& section) { return server.command({"INFO", section}, 60s); }
+
+double cpu_seconds(redlock::testing::redis_server const& server)
+{
+    std::istringstream lines{info(server, "cpu")};
+    double sum = 0;
+    for (std::string line; std::getline(lines, line);)
+        for (std::string const field : {"used_cpu_sys:", "used_cpu_user:"})
+            if (line.starts_with(field)) sum += std::stod(line.substr(field.size()));
+    return sum;
+}
+
+double cpu_seconds(fleet const& servers)
+{
+    double sum = 0;
+    for (std::size_t i = 0; i < servers.size(); ++i) sum += cpu_seconds(servers[i]);
+    return sum;
+}
 
 // {calls, usec} of a command.
 std::pair<double, double> stat_of(redlock::testing::redis_server const& server, std::string const& command)
 {
-    std::istringstream lines{server.command({"INFO", "commandstats"}, 60s)};
+    std::istringstream lines{info(server, "commandstats")};
     std::string const field = "cmdstat_" + command + ":calls=";
     for (std::string line; std::getline(lines, line);) {
         if (!line.starts_with(field)) continue;
@@ -53,8 +73,10 @@ public:
         io_.run();
         io_.restart();
         for (std::size_t i = 0; i < servers_.size(); ++i) servers_[i].command({"CONFIG", "RESETSTAT"});
+        double const used_before = cpu_seconds(servers_);
         acquire();
         run_for(io_, 200ms);  // the slowest node has answered as well
+        double const used = cpu_seconds(servers_) - used_before;
         double calls = 0;
         double usec = 0;
         server_cost cost;
@@ -66,7 +88,7 @@ public:
             cost.time_us += stat_of(servers_[i], "time").second;
         }
         if (calls < static_cast<double>(held_.size() * servers_.size())) throw std::runtime_error{"the servers have not counted every acquisition"};
-        return {usec / calls, cost.identity_us / calls, cost.time_us / calls};
+        return {usec / calls, cost.identity_us / calls, cost.time_us / calls, used * 1e6 / calls};
     }
 
 private:
@@ -107,7 +129,7 @@ private:
 
 void measure_server_cost(run& r)
 {
-    std::size_t const names = r.how.quick ? 2'000 : 20'000;
+    std::size_t const names = r.how.quick ? 2'000 : 10'000;
     auto const& bed = r.three();
     for (bool const fencing : {false, true}) {
         workload what = r.work(bed, 256, fencing);
@@ -122,6 +144,7 @@ void measure_server_cost(run& r)
         };
         std::string const kind = fencing ? "fenced_" : "plain_";
         r.put(kind + "server_us_per_acquire", of(&server_cost::acquire_us));
+        r.put(kind + "server_process_cpu_us_per_acquire", of(&server_cost::process_us));
         r.put(kind + "server_time_us_per_acquire", of(&server_cost::time_us));
         if (fencing) r.put(kind + "server_info_us_per_acquire", of(&server_cost::identity_us));
     }

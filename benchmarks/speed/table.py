@@ -15,6 +15,8 @@ WHAT = {
     'fenced_throughput_ratio_n3_c256': 'pairs a second with tokens over the floor that sends the same scripts',
     'fenced_server_us_per_acquire': 'a server\'s time for an acquisition with tokens, µs',
     'plain_server_us_per_acquire': 'the same without tokens',
+    'fenced_server_process_cpu_us_per_acquire': 'CPU time of its process for an acquisition with tokens, sockets included, µs',
+    'plain_server_process_cpu_us_per_acquire': 'the same without tokens',
     'stalled_node_p99_ratio': 'acquisition, 99th percentile, N=5, one server stopped over none stopped',
     'rtt2ms_latency_ratio': 'acquisition, median, over the floor, round trip of 2 ms',
     'keepalive_100k_cpu_core_share': '100,000 leases kept alive: share of one processor',

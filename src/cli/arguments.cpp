@@ -104,8 +104,9 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, std::optional<m
 
 void add_nodes(CLI::App& to, node_options& into, bool asks_itself)
 {
-    to.add_option("--nodes", into.urls, "The nodes, with commas between them: redis://[[user]:password@]host[:port][/db]; without it and --config: "
-                                        "the environment variable REDLOCK_NODES")->type_name("URL,URL,...");
+    to.add_option("--nodes", into.urls,
+                  "The nodes, with commas between them: redis://[[user]:password@]host[:port][/db]; without it and --config: the environment "
+                  "variable REDLOCK_NODES")->type_name("URL,URL,...");
     to.add_option("--config", into.config_file, "A JSON file that says which nodes, and defaults for locks (redlock/json.hpp)")->type_name("FILE");
     if (asks_itself)
         add_duration(to, "--timeout", [&into](milliseconds d) { into.timeout = d; }, "For a node to connect, and for an answer; default 2s");
@@ -180,10 +181,12 @@ private:
         CLI::App& sub = add("run", "Runs a command while holding a lock", run_examples, run_);
         sub.add_option("NAME", run_.name, "The lock: the key on the servers")->required()->type_name("");
         add_nodes(sub, run_.from, false);
-        add_duration(sub, "--ttl", run_.ttl, "How long the lock outlives a holder that is not heard of any more; default 30s, with --config what it says");
+        add_duration(sub, "--ttl", run_.ttl,
+                     "How long the lock outlives a holder that is not heard of any more; default 30s, with --config what it says");
         auto* const wait = add_duration(sub, "--wait", run_.wait, "How long to wait for the lock at most; default: as long as it takes");
         sub.add_flag("--no-wait", run_.no_wait, "Does not wait for a lock that somebody else holds")->excludes(wait);
-        add_duration(sub, "--kill-grace", run_.kill_grace, "From SIGTERM to SIGKILL, when the lease is about to be lost; default: a sixth of the ttl");
+        add_duration(sub, "--kill-grace", run_.kill_grace,
+                     "From SIGTERM to SIGKILL, when the lease is about to be lost; default: a sixth of the ttl");
         sub.add_option("--label", run_.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
         sub.add_flag("--no-fencing", run_.no_fencing, "Without a fencing token: cheaper, for work that may be done twice once in a while");
         sub.add_flag("--fresh", run_.fresh, "Nothing was ever locked on these nodes: does not wait for what they may have forgotten");

@@ -154,7 +154,8 @@ void clean_up(bench_options const& options, config const& nodes, bench const& of
     words keys{"DEL"};
     for (std::uint32_t c = 0; c < options.callers; ++c) keys.push_back(of.name(c) + std::string{detail::fence_suffix});
     for (answers const& a : servers.ask({keys}))
-        if (a.ok() && a.replies[0].is_error()) throw failure{exit_code::internal, "the keys of the bench could not be deleted: " + a.replies[0].text};
+        if (a.ok() && a.replies[0].is_error())
+            throw failure{exit_code::internal, "the keys of the bench could not be deleted: " + a.replies[0].text};
 }
 
 ordered_json to_json(figures const& f)
@@ -177,7 +178,8 @@ std::string rows(terminal const& out, std::vector<figures> const& all)
 {
     table t{{"callers", "pairs/s", "acquire p50", "p90", "p99", "p99.9", "max", "failed"}};
     for (figures const& f : all) {
-        std::vector<table::cell> row{{std::to_string(f.callers)}, {std::to_string(static_cast<std::uint64_t>(f.pairs_per_second())), tone::strong}};
+        std::vector<table::cell> row{{std::to_string(f.callers)},
+                                     {std::to_string(static_cast<std::uint64_t>(f.pairs_per_second())), tone::strong}};
         for (double const p : percentiles) row.push_back({f.acquired_after.empty() ? "-" : in_words(f.percentile(p))});
         row.push_back({f.acquired_after.empty() ? "-" : in_words(f.acquired_after.back())});
         row.push_back({std::to_string(f.failed), f.failed > 0 ? tone::warning : tone::plain});
@@ -215,7 +217,8 @@ int execute(bench_options const& options)
     if (options.json) {
         ordered_json list = ordered_json::array();
         for (figures const& f : all) list.push_back(to_json(f));
-        out.write(dump({{"nodes", from.client.nodes.size()}, {"fencing", from.lock.fencing}, {"ttl_ms", from.lock.ttl.count()}, {"runs", list}}, 2));
+        out.write(dump({{"nodes", from.client.nodes.size()}, {"fencing", from.lock.fencing},
+                        {"ttl_ms", from.lock.ttl.count()}, {"runs", list}}, 2));
     } else {
         out.write(count_of(from.client.nodes.size(), "node") + (from.lock.fencing ? ", with fencing" : ", without fencing") +
                   "; each caller acquires and releases a lock of its own\n" + rows(out, all));

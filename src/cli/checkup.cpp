@@ -33,6 +33,7 @@ struct trial {
 };
 
 constexpr char const* no_lock = "no lock can be acquired or kept";
+constexpr char const* not_told = "waiting clients are not told of changes, and look by themselves";
 constexpr char const* no_token = "no lock with fencing can be acquired";
 
 std::vector<trial> trials(std::string const& name, node_address const& address)
@@ -54,8 +55,8 @@ std::vector<trial> trials(std::string const& name, node_address const& address)
         {"set", {"SET", fence, "x", "PX", "0"}, no_token},
         {"set", {"SET", node, "x", "PX", "0"}, "a node that restarts cannot be admitted again"},
         {"set", {"SET", hw, "x", "PX", "0"}, no_token},
-        {"client|tracking", {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"}, "waiting clients are not told of changes, and look by themselves", false},
-        {"client|caching", {"CLIENT", "CACHING", "YES"}, "waiting clients are not told of changes, and look by themselves", false},
+        {"client|tracking", {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"}, not_told, false},
+        {"client|caching", {"CLIENT", "CACHING", "YES"}, not_told, false},
     };
     if (address.fsync) all.push_back({"waitaof", {"WAITAOF", "1", "0", "1"}, "its votes never count"});
     else if (address.replicas > 0) all.push_back({"wait", {"WAIT", "0", "1"}, "its votes never count"});
@@ -122,7 +123,8 @@ std::vector<checkup> examine(fleet& nodes, config const& settings, std::string c
         if (!all[i].problem.empty() || !tried[i].ok()) continue;
         auto const list = trials(probe, settings.nodes[i]);
         for (std::size_t t = 0; t < list.size(); ++t)
-            if (is_refusal(tried[i].replies[t])) all[i].refused.push_back({list[t].command, tried[i].replies[t].text, list[t].costs, list[t].needed_by_all});
+            if (reply const& r = tried[i].replies[t]; is_refusal(r))
+                all[i].refused.push_back({list[t].command, r.text, list[t].costs, list[t].needed_by_all});
     }
 
     for (int look = 0; look < looks_at_clock; ++look) {

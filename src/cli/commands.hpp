@@ -5,7 +5,7 @@
 //   node_link     asks one server; fleet: all of them; reply: what they answer
 //   sight         what the nodes hold under a name, and what that comes to
 //   inspect, release, watch, bench    the commands of these names
-//   doctor        asks (checkup), decides without I/O what is wrong (diagnosis), and says so
+//   doctor        asks (checkup) for facts, decides without I/O what is wrong (diagnosis), and says so
 //   run           a session: acquires, minds the lease and the signals, releases
 //   child         the process that runs the command; guardian: the one that ends it when nobody else can
 //   times         when a command must end, by the end of its lease

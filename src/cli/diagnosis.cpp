@@ -1,7 +1,6 @@
 #include "cli/diagnosis.hpp"
 
 #include "cli/text.hpp"
-#include "node/server_facts.hpp"
 #include "quorum/timing.hpp"
 
 #include <algorithm>
@@ -72,7 +71,8 @@ private:
     {
         std::vector<finding> merged;
         for (finding& f : found_) {
-            auto const same = std::find_if(merged.begin(), merged.end(), [&](finding const& m) { return m.what == f.what && m.remedy == f.remedy; });
+            auto const is_same = [&](finding const& m) { return m.what == f.what && m.remedy == f.remedy; };
+            auto const same = std::find_if(merged.begin(), merged.end(), is_same);
             if (same == merged.end()) merged.push_back(std::move(f));
             else same->where += ", " + f.where;
         }
@@ -95,7 +95,8 @@ private:
             add(severity::danger, "", "only " + std::to_string(answered()) + " of " + count_of(count, "node") + " answered, and a majority is " +
                 std::to_string(majority_) + ": nobody can acquire a lock", "bring the others back; see below what is wrong with them");
         if (count == 1)
-            add(severity::note, "", "there is one node only: when it is down, nobody can acquire a lock", "use three or five independent servers");
+            add(severity::note, "", "there is one node only: when it is down, nobody can acquire a lock",
+                "use three or five independent servers");
         if (count % 2 == 0)
             add(severity::warning, "", count_of(count, "node") + " survive no more failures than " + std::to_string(count - 1) +
                 ", and one more can fail", "use an odd number of nodes");
@@ -122,7 +123,8 @@ private:
         if (n.field("redis_mode") == "sentinel")
             add(severity::danger, n.node, "this is a Sentinel, which keeps no keys", "use the address of an independent server");
         if (n.field("role") == "slave")
-            add(severity::danger, n.node, "it is a replica: it would forget locks that its master granted", "use independent masters (REPLICAOF NO ONE)");
+            add(severity::danger, n.node, "it is a replica: it would forget locks that its master granted",
+                "use independent masters (REPLICAOF NO ONE)");
         if (n.field("loading") == "1")
             add(severity::warning, n.node, "it is loading its data, and answers nothing until that is done", "wait");
     }
@@ -162,8 +164,8 @@ private:
                             (n.append_fsync.empty() ? "unknown" : n.append_fsync) + ')';
         else if (saves) what = "it forgets everything since its last snapshot when it crashes";
         if (lock_.fencing) {
-            return add(severity::note, n.node, what + "; with fencing it then has no vote until old leases are over (" + in_words(settings_.max_ttl) + ')',
-                       "nothing has to be done");
+            return add(severity::note, n.node, what + "; with fencing it then has no vote until old leases are over (" +
+                       in_words(settings_.max_ttl) + ')', "nothing has to be done");
         }
         bool const little = appends && n.append_fsync == "everysec";
         add(little ? severity::warning : severity::danger, n.node, what + ", and without fencing grants locks again that are held",
@@ -178,8 +180,8 @@ private:
             return add(severity::danger, n.node, "its votes are to wait for " + count_of(address.replicas, "replica") + ", and it has " +
                        std::to_string(connected) + ": they never count", "start the replicas (REPLICAOF), or configure the node with fewer");
         if (connected > 0 && address.replicas == 0)
-            add(severity::note, n.node, "it has " + count_of(connected, "replica") + ", for which its votes do not wait: a failover to one loses locks",
-                "promote none by itself, or configure the node with ?replicas=" + std::to_string(connected));
+            add(severity::note, n.node, "it has " + count_of(connected, "replica") + ", for which its votes do not wait: a failover to one loses "
+                "locks", "promote none by itself, or configure the node with ?replicas=" + std::to_string(connected));
     }
 
     void permissions(checkup const& n)
@@ -190,7 +192,8 @@ private:
             std::string const user = n.user.empty() ? "<user>" : n.user;
             std::string remedy = "ACL SETUSER " + user + (no_key ? " ~<pattern of the names>" : " +" + r.command);
             if (unknown) remedy = "use Redis >= 6 or Valkey, and no rename-command";
-            add(r.needed_by_all ? severity::danger : severity::warning, n.node, r.command + " is refused, so that " + r.costs + " (" + r.words + ')', remedy);
+            add(r.needed_by_all ? severity::danger : severity::warning, n.node,
+                r.command + " is refused, so that " + r.costs + " (" + r.words + ')', remedy);
         }
     }
 
@@ -212,12 +215,14 @@ private:
     void stepped(checkup const& n)
     {
         if (n.clock.size() < 2) return;
-        auto const& [least, most] = std::minmax_element(n.clock.begin(), n.clock.end(), [](auto const& a, auto const& b) { return a.ahead < b.ahead; });
+        auto const& [least, most] = std::minmax_element(
+            n.clock.begin(), n.clock.end(), [](auto const& a, auto const& b) { return a.ahead < b.ahead; });
         auto const moved = most->ahead - least->ahead;
         auto const unsure = (most->round_trip + least->round_trip) / 2;
         if (moved > unsure + step_min)
-            add(severity::danger, n.node, "its clock moved by " + in_words(moved) + " against this machine's while it was looked at: it was set, or runs "
-                "as no clock should. A clock that is set forward ends leases early", "have its machine's time slewed, not stepped (chronyd without makestep)");
+            add(severity::danger, n.node, "its clock moved by " + in_words(moved) + " against this machine's while it was looked at: it was "
+                "set, or runs as no clock should. A clock that is set forward ends leases early",
+                "have its machine's time slewed, not stepped (chronyd without makestep)");
     }
 
     void offset(checkup const& n)
@@ -274,8 +279,9 @@ private:
             if (is_admitted(n)) same_max_ttl(n);
         }
         if (admitted == 0 && silent == 0)
-            return add(severity::warning, "", "no node was ever admitted: these nodes are new, or lost everything. The first lock with fencing waits " +
-                       in_words(settings_.max_ttl), "nothing has to be done; where nothing was ever locked, --fresh (config: \"fresh\") spares the wait");
+            return add(severity::warning, "", "no node was ever admitted: these nodes are new, or lost everything. The first lock with "
+                       "fencing waits " + in_words(settings_.max_ttl),
+                       "nothing has to be done; where nothing was ever locked, --fresh (config: \"fresh\") spares the wait");
         if (admitted + silent < majority_)
             add(severity::danger, "", "only " + std::to_string(admitted) + " of " + count_of(nodes_.size(), "node") +
                 " remember what they granted: nobody can acquire a lock with fencing until the others were told, or an operator has spoken",
@@ -292,10 +298,12 @@ private:
     {
         milliseconds const theirs{to_number(n.record.substr(max_ttl_at + 1, max_ttl_size))};
         if (lock_.ttl + lock_.grace > theirs)
-            add(severity::danger, n.node, "it was admitted for a max_ttl of " + in_words(theirs) + ", and refuses locks with a ttl of " + in_words(lock_.ttl),
+            add(severity::danger, n.node, "it was admitted for a max_ttl of " + in_words(theirs) + ", and refuses locks with a ttl of " +
+                in_words(lock_.ttl),
                 "use a shorter ttl; a larger max_ttl needs a new admission, see docs/fencing.md");
         else if (theirs != settings_.max_ttl)
-            add(severity::note, n.node, "it was admitted for a max_ttl of " + in_words(theirs) + "; this configuration says " + in_words(settings_.max_ttl),
+            add(severity::note, n.node, "it was admitted for a max_ttl of " + in_words(theirs) + "; this configuration says " +
+                in_words(settings_.max_ttl),
                 "every client of a set of nodes should say the same");
     }
 
@@ -318,30 +326,6 @@ char const* to_string(severity s) noexcept
     case severity::danger: return "danger";
     }
     return "";
-}
-
-std::string_view checkup::field(std::string_view name) const { return detail::field_of_info(info, name); }
-
-std::uint64_t checkup::number(std::string_view name) const { return to_number(field(name)); }
-
-std::optional<clock_sample> checkup::best_clock() const
-{
-    auto const best = std::min_element(clock.begin(), clock.end(), [](auto const& a, auto const& b) { return a.round_trip < b.round_trip; });
-    return best == clock.end() ? std::nullopt : std::optional{*best};
-}
-
-std::chrono::nanoseconds checkup::round_trip() const
-{
-    auto const best = best_clock();
-    return best ? best->round_trip : std::chrono::nanoseconds{};
-}
-
-std::string checkup::persistence() const
-{
-    if (info.empty()) return "unknown";
-    if (field("aof_enabled") == "1") return "aof " + (append_fsync.empty() ? "unknown" : append_fsync);
-    if (!save) return "unknown";
-    return save->empty() ? "none" : "snapshots";
 }
 
 std::vector<finding> diagnose(std::vector<checkup> const& nodes, config const& settings, lock_options const& lock)

@@ -85,7 +85,8 @@ ordered_json to_json(std::vector<checkup> const& nodes, std::vector<finding> con
     ordered_json j{{"healthy", verdict(found) == exit_code::success}, {"dangers", count(found, severity::danger)},
                    {"warnings", count(found, severity::warning)}, {"findings", ordered_json::array()}, {"nodes", ordered_json::array()}};
     for (finding const& f : found)
-        j["findings"].push_back({{"severity", to_string(f.is)}, {"node", f.where.empty() ? ordered_json{} : ordered_json(f.where)}, {"what", f.what}, {"remedy", f.remedy}});
+        j["findings"].push_back({{"severity", to_string(f.is)}, {"node", f.where.empty() ? ordered_json{} : ordered_json(f.where)},
+                                 {"what", f.what}, {"remedy", f.remedy}});
     for (checkup const& n : nodes) {
         auto const clock = n.best_clock();
         ordered_json node{{"node", n.node}, {"problem", n.problem.empty() ? ordered_json{} : ordered_json(n.problem)}};

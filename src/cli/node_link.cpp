@@ -109,7 +109,8 @@ public:
     void on_closed(redis_connection&, error_code why, std::string const& said) override
     {
         bool const too_late = !std::exchange(connected_, false) && why == errc::node_timeout;
-        std::string const problem = too_late ? "no connection within " + in_words(settings_.connect_timeout) : said.empty() ? why.message() : said;
+        std::string problem = said.empty() ? why.message() : said;
+        if (too_late) problem = "no connection within " + in_words(settings_.connect_timeout);
         connection_.reset();
         for (auto const& q : std::exchange(open_questions_, {})) finish(*q, why, problem);
     }

@@ -118,7 +118,8 @@ void session::on_acquired(error_code ec, lease got)
 void session::explain_failure(error_code ec) const
 {
     bool const contended = ec == errc::contended || (ec == errc::deadline_exceeded && report_.outcome == errc::contended);
-    if (contended) return say(name_in_words(plan_.name) + " is held by somebody else" + (plan_.once ? "" : ", and was for all the time of --wait"));
+    if (contended)
+        return say(name_in_words(plan_.name) + " is held by somebody else" + (plan_.once ? "" : ", and was for all the time of --wait"));
     std::string text = name_in_words(plan_.name) + " was not acquired: " + (report_.outcome ? report_.outcome : ec).message();
     auto const status = nodes_.status();
     for (std::size_t i = 0; i < report_.nodes.size() && i < status.nodes.size(); ++i) {
@@ -303,8 +304,10 @@ void session::group_has_gone()
                 "): somebody else may have held the lock meanwhile");
             return finish(to_int(exit_code::lost));
         }
-        if (ec) say(name_in_words(plan_.name) + " was given back, but too few nodes confirmed it: it is free within " + in_words(plan_.options.ttl));
-        else if (plan_.verbose) say("released " + name_in_words(plan_.name));
+        if (ec)
+            say(name_in_words(plan_.name) + " was given back, but too few nodes confirmed it: it is free within " + in_words(plan_.options.ttl));
+        else if (plan_.verbose)
+            say("released " + name_in_words(plan_.name));
         finish(*command_code_);
     };
     lease_.release(asio::cancel_after(release_patience, std::move(released)));

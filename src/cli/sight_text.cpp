@@ -94,7 +94,8 @@ std::string node_table(terminal const& out, fleet const& nodes, lock_sight const
             rows.add({{nodes.name(i)}, {"-", tone::quiet}, {"-", tone::quiet}, {counter_in_words(key)}});
         } else {
             bool const other = lock.holder && key.value != lock.nodes[*lock.holder].value;
-            rows.add({{nodes.name(i)}, {short_holder(key), other ? tone::warning : tone::plain}, {ttl_in_words(key.ttl_ms)}, {counter_in_words(key)}});
+            rows.add({{nodes.name(i)}, {short_holder(key), other ? tone::warning : tone::plain},
+                      {ttl_in_words(key.ttl_ms)}, {counter_in_words(key)}});
         }
     }
     return rows.text(out, "  ");

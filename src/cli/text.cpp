@@ -148,7 +148,8 @@ std::string name_in_words(std::string_view text)
 
 std::size_t columns_of(std::string_view text)
 {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+    auto const is_first_byte = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_first_byte));
 }
 
 std::string local_time(std::uint64_t seconds_since_1970)

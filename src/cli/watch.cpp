@@ -51,15 +51,17 @@ std::vector<table::cell> row(lock_sight const& lock, history const& seen)
 {
     std::string const on = std::to_string(lock.held_on) + " of " + std::to_string(lock.nodes.size());
     std::string const turns = std::to_string(seen.turns);
-    if (lock.state != lock_state::held) return {{name_in_words(lock.name)}, {to_string(lock.state), tone_of(lock.state)}, {"-"}, {on}, {"-"}, {"-"}, {turns}};
+    if (lock.state != lock_state::held)
+        return {{name_in_words(lock.name)}, {to_string(lock.state), tone_of(lock.state)}, {"-"}, {on}, {"-"}, {"-"}, {turns}};
     auto const& key = lock.nodes[*lock.holder];
     std::string const ttl = lock.ttl_ms < 0 ? "never ends" : in_words(milliseconds{lock.ttl_ms});
     auto const since = held_for(key);
-    return {{name_in_words(lock.name)}, {"held", tone::strong}, {holder_in_words(key)}, {on, lock.faults_survived == 0 && lock.nodes.size() > 2 ? tone::warning : tone::plain},
-            {ttl}, {since.empty() ? "-" : since}, {turns}};
+    bool const bare = lock.faults_survived == 0 && lock.nodes.size() > 2;
+    return {{name_in_words(lock.name)}, {"held", tone::strong}, {holder_in_words(key)}, {on, bare ? tone::warning : tone::plain}, {ttl}, {since.empty() ? "-" : since}, {turns}};
 }
 
-void draw(terminal const& out, watch_options const& options, fleet const& nodes, std::vector<lock_sight> const& locks, std::vector<history> const& seen)
+void draw(terminal const& out, watch_options const& options, fleet const& nodes,
+          std::vector<lock_sight> const& locks, std::vector<history> const& seen)
 {
     table rows{{"lock", "state", "holder", "nodes", "ttl", "held", "turns"}};
     for (std::size_t i = 0; i < locks.size(); ++i) rows.add(row(locks[i], seen[i]));

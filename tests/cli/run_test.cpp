@@ -75,6 +75,9 @@ BOOST_AUTO_TEST_CASE(descriptors_of_ours_are_closed_and_those_of_others_are_not)
 {
     int ends[2];
     BOOST_REQUIRE(::pipe(ends) == 0);  // inherited by the program, since nothing says otherwise
+    BOOST_REQUIRE(::dup2(ends[1], 60) == 60);  // ours come between
+    ::close(ends[1]);
+    ends[1] = 60;
     program p{run("job", {}, {"ls", "/proc/self/fd"}), environment()};
     BOOST_TEST(p.wait() == 0);
     std::size_t others = 0;
@@ -132,6 +135,12 @@ BOOST_AUTO_TEST_CASE(what_nohup_ignores_stays_ignored)
     p.send(SIGHUP);
     BOOST_TEST(p.wait() == 0);
     BOOST_TEST(contains(p.output(), "alive"));
+
+    set_everywhere("busy", "foreign");
+    program waits{run("busy", {"--wait", "600ms"}, {"true"}), around};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(all[0].command({"CLIENT", "LIST"}), "name=redlock"); }));
+    waits.send(SIGHUP);
+    BOOST_TEST(waits.wait() == 75);
 }
 
 BOOST_AUTO_TEST_CASE(somebody_elses_lock_is_75)
