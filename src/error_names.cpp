@@ -29,6 +29,8 @@ char const* to_string(errc e) noexcept
     case errc::not_a_redis_server: return "not_a_redis_server";
     case errc::server_error: return "server_error";
     case errc::unexpected_reply: return "unexpected_reply";
+    case errc::tls_failed: return "tls_failed";
+    case errc::credentials_unavailable: return "credentials_unavailable";
     }
     return nullptr;
 }

@@ -30,7 +30,7 @@ thread_local std::uint64_t current_seed = 0;
 extern "C" void on_abort(int)
 {
     char text[96];
-    int const length = std::snprintf(text, sizeof text, "violation: seed=%llu: an assertion failed\n", static_cast<unsigned long long>(current_seed));
+    int const length = std::snprintf(text, sizeof text, "violation: seed=%llu: an assertion does not hold\n", static_cast<unsigned long long>(current_seed));
     [[maybe_unused]] auto const written = ::write(STDOUT_FILENO, text, static_cast<std::size_t>(length));
     ::_exit(1);
 }
