@@ -108,6 +108,10 @@ bool redis_connection::prepare(redis::config& wanted)
         wanted = config_of(settings_);
         asks_ = asks_.with_password(wanted.password);
         if (settings_.address.tls) tls_ = std::make_unique<tls_session>(settings_.address);
+    } catch (system_error const& error) {  // OpenSSL makes no context
+        refused_with_ = errc::tls_failed;
+        server_words_ = error.code().message();
+        return false;
     } catch (credentials_error const& error) {
         refused_with_ = errc::credentials_unavailable;
         server_words_ = error.what();

@@ -39,7 +39,8 @@ node_address as_user(redis_server const& s)
 class trial {
 public:
     trial(rights const& may, bool fencing)
-        : c_{1, with_user(may), as_user, fresh_config(), beginning::empty}, options_{.ttl = 2s, .fencing = fencing, .node_timeout = 400ms, .poll_interval = 200ms}
+        : c_{1, with_user(may), as_user, fresh_config(), beginning::empty},
+          options_{.ttl = 2s, .fencing = fencing, .node_timeout = 400ms, .poll_interval = 200ms}
     {
         c_.usable_at_start = 0;
         c_.keys_may_stay = true;
@@ -179,7 +180,9 @@ BOOST_AUTO_TEST_CASE(each_of_them_is_needed)
     };
     std::string const unidentified = "one name: acquire: its rules forbid what tells whether it lost its memory; allow +info +mget +time and the keys";
     std::string const denied = "user executing the script can't run this command";
-    auto const down = [](std::string const& right) { return "the user may not use commands without which a lock cannot be kept and given back; allow it (ACL SETUSER) " + right; };
+    auto const down = [](std::string const& right) {
+        return "the user may not use commands without which a lock cannot be kept and given back; allow it (ACL SETUSER) " + right;
+    };
     consequence const all[] = {
         {"+set", down("+set"), down("+set")},
         {"+get", down("+get"), down("+get")},
