@@ -56,6 +56,7 @@ json to_json(settings const& s)
                 {"max_ttl_ms", c.max_ttl.count()},
                 {"token_retention_ms", c.token_retention.count()},
                 {"fresh", c.fresh},
+                {"label", c.label},
                 {"identity", c.identity == identity_check::handshake ? "handshake" : "every_message"}};
     for (node_address const& n : c.nodes) result["nodes"].push_back(to_json(n));
     // Where a document says nothing of locks, their default ttl may be above its max_ttl: left to the lock's constructor.
