@@ -21,6 +21,7 @@ std::string right_answer(handshake::call const& call, input& in)
     constexpr std::array policies{"noeviction", "allkeys-lru"};
     switch (call.is) {
     case question::hello:
+    case question::greeting:
         return "%3\r\n" + bulk("server") + bulk("redis") + bulk("mode") + bulk(in.one_of(modes)) + bulk("role") + bulk(in.one_of(roles));
     case question::demand: return bulk(call.answer);
     case question::wish: return "+OK\r\n";

@@ -67,6 +67,7 @@ json to_json(settings const& s)
                 {"token_retention_ms", c.token_retention.count()},
                 {"fresh", c.fresh},
                 {"tls", to_json(c.tls)},
+                {"label", c.label},
                 {"identity", c.identity == identity_check::handshake ? "handshake" : "every_message"}};
     for (node_address const& n : c.nodes) result["nodes"].push_back(to_json(n));
     // Where a document says nothing of locks, their default ttl may be above its max_ttl: left to the lock's constructor.
