@@ -105,8 +105,8 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, std::optional<m
 void add_nodes(CLI::App& to, node_options& into, bool asks_itself)
 {
     to.add_option("--nodes", into.urls,
-                  "The nodes, with commas between them: redis://[[user]:password@]host[:port][/db]; without it and --config: the environment "
-                  "variable REDLOCK_NODES")->type_name("URL,URL,...");
+                  "The nodes, with commas between them: redis://[[user]:password@]host[:port][/db], rediss:// for TLS, or unix:///path; without it "
+                  "and --config: the environment variable REDLOCK_NODES")->type_name("URL,URL,...");
     to.add_option("--config", into.config_file, "A JSON file that says which nodes, and defaults for locks (redlock/json.hpp)")->type_name("FILE");
     if (asks_itself)
         add_duration(to, "--timeout", [&into](milliseconds d) { into.timeout = d; }, "For a node to connect, and for an answer; default 2s");
