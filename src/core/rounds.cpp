@@ -357,7 +357,11 @@ void rounds::decide_later(std::size_t node)
 
 void rounds::ask(std::size_t node, ticket request)
 {
-    if (links_[node].state != link_state::up) return request.asked_by->on_vote(node, failure(errc::node_unreachable), now_());
+    if (links_[node].state != link_state::up) {
+        auto const now = now_();
+        request.asked_by->on_vote(node, failure(errc::node_unreachable), now);
+        return owe(node, request, now);
+    }
     pile one;
     one.add(std::move(request));
     auto const r = make_round(one);

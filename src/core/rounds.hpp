@@ -99,7 +99,7 @@ public:
 
     node_clock const& clock_of(std::size_t node) const noexcept { return links_[node].clock; }
 
-    // A request to one node only, now, whatever waits for it. Fails at once when there is no connection.
+    // A request to one node only, now, whatever waits for it. Fails at once when there is no connection; a release is owed then.
     void ask(std::size_t node, ticket request);
 
     // How many nodes would be asked for a vote with tokens now.
