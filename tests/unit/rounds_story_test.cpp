@@ -34,6 +34,29 @@ struct small_queue_world : round_world {
     small_queue_world() : round_world{3, 10} {}
 };
 
+// Keeps what it is sent, and never answers.
+struct silent_node final : detail::node {
+    std::string const& name() const noexcept override { return called; }
+    void start(std::size_t, std::weak_ptr<detail::node_listener>) override {}
+    void stop() override {}
+    void exec(detail::batch const& work, std::string_view, std::vector<detail::reply>&, detail::exec_handler handler) override
+    {
+        for (detail::command const& c : work.commands) received.push_back(c.what);
+        waiting.push_back(std::move(handler));
+    }
+
+    std::string called{"silent"};
+    std::vector<verb> received;
+    std::vector<detail::exec_handler> waiting;
+};
+
+struct vote_counter final : detail::voter {
+    void on_vote(std::size_t, detail::reply const& answer, detail::time_point) override { failed += answer.vote == vote::failed; }
+    bool wanted(std::size_t, detail::time_point) const override { return true; }
+
+    int failed{0};
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(rounds_story)
@@ -116,6 +139,29 @@ BOOST_FIXTURE_TEST_CASE(a_release_whose_answer_was_lost_with_the_connection_is_r
     nodes[2]->connect();
     advance(1ms);
     BOOST_TEST(keys() == 0u);
+}
+
+// Of a connection that ends one may hear before its last answers fail, and some of those have a release to be repeated.
+BOOST_AUTO_TEST_CASE(a_release_that_is_asked_of_one_node_is_owed_as_well)
+{
+    asio::io_context io;
+    auto made = std::make_unique<silent_node>();
+    silent_node const& peer = *made;
+    std::vector<std::unique_ptr<detail::node>> nodes;
+    nodes.push_back(std::move(made));
+    auto const all = std::make_shared<detail::rounds>(detail::rounds::strand_type{asio::any_io_executor{io.get_executor()}}, std::move(nodes), 10,
+                                                      &virtual_clock::now, detail::clock_rules{});
+    all->up(0);
+    all->down(0);
+    auto const who = std::make_shared<vote_counter>();
+    all->ask(0, {{verb::release, "resource", "value", 10ms}, who});
+    all->ask(0, {{verb::inspect, {}, {}, {}}, who});
+    BOOST_TEST(who->failed == 2);
+    BOOST_TEST(peer.received.empty());
+    all->up(0);
+    BOOST_REQUIRE(peer.received.size() == 1u);
+    BOOST_TEST((peer.received.front() == verb::release));
+    all->clear();
 }
 
 BOOST_FIXTURE_TEST_CASE(a_release_is_not_owed_for_longer_than_the_key_can_live, round_world)
