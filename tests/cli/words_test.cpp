@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_elsewhere_agrees_with_help)
 
     auto man = read_file(sources + "/docs/redlock.1");
     for (std::size_t at = 0; (at = man.find("\\-", at)) != std::string::npos;) man.replace(at, 2, "-");
-    std::pair<char const*, std::string> const texts[] = {{"docs/command.md", read_file(sources + "/docs/command.md")},
+    std::pair<char const*, std::string> const texts[] = {{"docs/cli.md", read_file(sources + "/docs/cli.md")},
                                                          {"docs/redlock.1", man},
                                                          {"bash", of({"completion", "bash"}).output},
                                                          {"zsh", of({"completion", "zsh"}).output}};
