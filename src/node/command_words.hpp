@@ -5,6 +5,7 @@
 
 #include <boost/redis/request.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -83,11 +84,7 @@ private:
         std::size_t index;
     };
 
-    static char* copy(char* to, std::string_view what) noexcept
-    {
-        std::memcpy(to, what.data(), what.size());
-        return to + what.size();
-    }
+    static char* copy(char* to, std::string_view what) noexcept { return std::copy(what.begin(), what.end(), to); }
 
     char* room_for(std::size_t more)
     {
