@@ -157,7 +157,7 @@ std::vector<verdict> verdicts(std::vector<wire_call> const& calls, std::vector<a
             add_watched(all[call.first], a, armed, !call.goes_on);
         } else if (is_error(a.front())) {
             for_all(locks(call.what) && a.front().value.starts_with("WRONGTYPE") ? vote::refused : vote::failed);
-        } else if (call.what == verb::extend) {
+        } else if (call.what == verb::extend || (call.what == verb::release && call.count > 1)) {
             std::size_t at = 0;
             for (std::size_t i = 0; i < call.count; ++i) {
                 std::size_t const keys = call.key_counts.empty() ? 1 : call.key_counts[i];

@@ -57,6 +57,7 @@ private:
 
 std::size_t elements_of(wire_call const& call)
 {
+    if (call.what == verb::release) return call.count;
     if (call.what != verb::extend) return 2;
     std::size_t keys = call.key_counts.empty() ? call.count : 0;
     for (std::size_t const n : call.key_counts) keys += n;
@@ -104,7 +105,8 @@ answer answer_to(wire_call const& call, input& in)
     else if (call.is == wire_call::kind::time) time(in, w, a);
     else if (call.is == wire_call::kind::arm) w.leaf(type::simple_string, 0, "OK");
     else if (call.what == verb::inspect) facts(in, w, a);
-    else if (call.what == verb::extend || call.what == verb::mark || (call.what == verb::acquire && call.fenced)) w.numbers(elements_of(call));
+    else if (call.what == verb::extend || call.what == verb::mark || (call.what == verb::release && call.count > 1) ||
+             (call.what == verb::acquire && call.fenced)) w.numbers(elements_of(call));
     else w.leaf(call.what == verb::acquire ? type::simple_string : type::number, 0);
     return a;
 }
