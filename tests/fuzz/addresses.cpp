@@ -85,6 +85,7 @@ void check_validation(node_address const& address)
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {
     using namespace redlock::fuzz;
+    if (spells_the_secret(data, size)) return 0;
     std::string const url = with_secrets({reinterpret_cast<char const*>(data), size});
     auto const address = read(url);
     if (!address) return 0;

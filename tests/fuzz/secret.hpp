@@ -4,6 +4,8 @@
 
 #include "input.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -63,6 +65,12 @@ inline bool tells_the_secret(std::string_view text)
         for (std::size_t at = 0; at + 2 * part <= form.size(); ++at)
             if (text.find(std::string_view{form}.substr(at, 2 * part)) != std::string_view::npos) return true;
     return false;
+}
+
+/// libFuzzer sees what we search for, and writes it into its inputs. What such a one tells, we did not put there.
+inline bool spells_the_secret(std::uint8_t const* data, std::size_t size)
+{
+    return tells_the_secret({reinterpret_cast<char const*>(data), size});
 }
 
 }  // namespace redlock::fuzz
