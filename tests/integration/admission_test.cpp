@@ -10,10 +10,10 @@ namespace {
 constexpr auto drain = 1s;
 
 // A node that lost its memory waits for a second (and a hundredth, and 2 ms) only.
-config with_short_drain(bool fresh = false)
+config with_short_drain(bool fresh = false, std::chrono::milliseconds for_so_long = drain)
 {
     config c = quick_config();
-    c.max_ttl = drain;
+    c.max_ttl = for_so_long;
     c.fresh = fresh;
     return c;
 }
@@ -21,8 +21,8 @@ config with_short_drain(bool fresh = false)
 constexpr lock_options brief{.ttl = 1s, .node_timeout = 400ms, .retry_delay_max = 50ms};
 
 struct empty_nodes : cluster {
-    explicit empty_nodes(std::size_t size = 3, bool fresh = false)
-        : cluster{size, with_short_drain(fresh), {}, beginning::empty}
+    explicit empty_nodes(std::size_t size = 3, bool fresh = false, std::chrono::milliseconds for_so_long = drain)
+        : cluster{size, with_short_drain(fresh, for_so_long), {}, beginning::empty}
     {
     }
 
@@ -38,7 +38,7 @@ struct empty_nodes : cluster {
 };
 
 struct admitted_nodes : empty_nodes {
-    admitted_nodes() : empty_nodes{3, true} {}
+    explicit admitted_nodes(std::chrono::milliseconds for_so_long = drain) : empty_nodes{3, true, for_so_long} {}
 
     // All nodes of a new cluster are admitted.
     asio::awaitable<void> begin()
@@ -49,6 +49,11 @@ struct admitted_nodes : empty_nodes {
         bool const all = co_await eventually([&] { return admitted() == 3; });
         BOOST_TEST_REQUIRE(all);
     }
+};
+
+// Long enough that a lease outlives a node that is stopped for a moment, on a machine that has other things to do.
+struct patient_nodes : admitted_nodes {
+    patient_nodes() : admitted_nodes{3s} {}
 };
 
 bool mentions(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
@@ -137,11 +142,11 @@ BOOST_AUTO_TEST_CASE(a_single_node)
     });
 }
 
-BOOST_FIXTURE_TEST_CASE(a_node_that_is_restarted_empty_waits_and_catches_up, admitted_nodes)
+BOOST_FIXTURE_TEST_CASE(a_node_that_is_restarted_empty_waits_and_catches_up, patient_nodes)
 {
     run([&]() -> asio::awaitable<void> {
         co_await begin();
-        constexpr lock_options long_one{.ttl = 1s, .extend_interval = 200ms};
+        constexpr lock_options long_one{.ttl = 3s, .extend_interval = 200ms};
         lock const resource{nodes, "r", long_one};
         lease held = co_await resource.acquire();
         servers[1].restart();
