@@ -26,7 +26,7 @@ inline asio::awaitable<void> pause(std::chrono::nanoseconds d)
 
 /// Asks every few milliseconds until the answer is yes (returns true) or `limit` has passed (returns the last answer).
 template <class Question>
-asio::awaitable<bool> eventually(Question question, std::chrono::nanoseconds limit = 5s)
+asio::awaitable<bool> eventually(Question question, std::chrono::nanoseconds limit = 20s)
 {
     asio::steady_timer timer{co_await asio::this_coro::executor};
     auto const end = boot_clock::now() + limit;
