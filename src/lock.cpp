@@ -1,6 +1,7 @@
 #include <redlock/lock.hpp>
 
 #include "bounds.hpp"
+#include "core/terms.hpp"
 #include "node/keys.hpp"
 
 #include <algorithm>
@@ -54,14 +55,19 @@ lock::lock(client const& owner, std::initializer_list<std::string_view> names, l
 }
 
 lock::lock(client const& owner, detail::resource what, lock_options const& options)
-    : core_{owner.core_}, what_{std::make_shared<detail::resource const>(std::move(what))}, options_{options}
+    : core_{owner.core_}
 {
-    validate(options_);
-    if (auto const most = core_->max_ttl(); options_.fencing && options_.ttl + options_.grace > most)
-        throw std::invalid_argument{"lock_options::ttl is " + bounds::to_text(options_.ttl) +
-                                    (options_.grace > options_.grace.zero() ? ", and grace " + bounds::to_text(options_.grace) : "") +
+    validate(options);
+    if (auto const most = core_->max_ttl(); options.fencing && options.ttl + options.grace > most)
+        throw std::invalid_argument{"lock_options::ttl is " + bounds::to_text(options.ttl) +
+                                    (options.grace > options.grace.zero() ? ", and grace " + bounds::to_text(options.grace) : "") +
                                     "; with fencing it must not be above config::max_ttl, which is " + bounds::to_text(most)};
+    what_ = std::make_shared<detail::terms const>(std::move(what), options, core_->token_retention());
 }
+
+std::string const& lock::name() const noexcept { return what_->text(); }
+
+lock_options const& lock::options() const noexcept { return what_->options; }
 
 std::vector<std::string> lock::names() const
 {

@@ -38,12 +38,12 @@ public:
     lock(client const& owner, std::vector<std::string> names, lock_options const& options = {});
 
     /// The name, for people: several with ", " between them.
-    std::string const& name() const noexcept { return what_->text(); }
+    std::string const& name() const noexcept;
 
     /// The names, sorted.
     std::vector<std::string> names() const;
 
-    lock_options const& options() const noexcept { return options_; }
+    lock_options const& options() const noexcept;
 
     /// Waits until the lock is held: asks all nodes at once, undoes what was not a majority, retries after a random delay.
     ///
@@ -95,9 +95,9 @@ public:
     template <class CompletionToken>
     auto acquire_for(asio::any_io_executor asker, asio::any_io_executor scope, CompletionToken&& token) const
     {
+        auto within = std::make_shared<detail::scope_executors const>(detail::scope_executors{std::move(asker), std::move(scope)});
         return asio::async_initiate<CompletionToken, void(error_code, lease)>(
-            detail::initiate_acquire{core_, detail::acquire_request{what_, options_, nullptr, false, std::move(asker), std::move(scope)}},
-            token);
+            detail::initiate_acquire{core_, detail::acquire_request{what_, nullptr, false, std::move(within)}}, token);
     }
 
 private:
@@ -107,12 +107,11 @@ private:
     auto start(attempt_report* report, bool once, CompletionToken& token) const
     {
         return asio::async_initiate<CompletionToken, void(error_code, lease)>(
-            detail::initiate_acquire{core_, detail::acquire_request{what_, options_, report, once, {}, {}}}, token);
+            detail::initiate_acquire{core_, detail::acquire_request{what_, report, once, {}}}, token);
     }
 
     std::shared_ptr<detail::core> core_;
-    std::shared_ptr<detail::resource const> what_;
-    lock_options options_;
+    std::shared_ptr<detail::terms const> what_;
 };
 
 }  // namespace redlock

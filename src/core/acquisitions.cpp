@@ -34,10 +34,9 @@ acquisition::acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_
       core_{std::move(of)},
       request_{std::move(what)},
       handler_{std::move(handler)},
-      timing_{quorum::make_timing(request_.options)},
-      delay_{request_.options.retry_delay_min, request_.options.retry_delay_max},
+      delay_{options().retry_delay_min, options().retry_delay_max},
       started_{now},
-      deadline_{request_.options.deadline ? now + *request_.options.deadline : never}
+      deadline_{options().deadline ? now + *options().deadline : never}
 {
 }
 
@@ -51,19 +50,14 @@ void acquisition::on_alarm(time_point now)
     if (!current_) owner_.try_now(*this, now);
 }
 
-// Each lease has tokens of its own; those of the ones that it may be passed on to are reserved with them, up to a bound.
-tokens_wanted acquisition::tokens() const noexcept
+bool acquisition::is_asked_from(asio::any_io_executor const& scope) const
 {
-    constexpr std::uint64_t reserved_max = 1'000'000;
-    auto const& o = request_.options;
-    auto const most = std::max<std::uint64_t>(o.token_block, reserved_max);
-    auto const wanted = o.token_block * (std::uint64_t{1} + o.max_handoffs);
-    return {o.fencing, o.token_block, o.fencing ? static_cast<std::uint32_t>(std::min(wanted, most)) : 1, owner_.env_.token_retention};
+    return request_.within ? request_.within->asker == scope : handler_.runs_on(scope);
 }
 
 bool acquisition::takes_what_is_held(hold const& lease) const noexcept
 {
-    return !stop_when_idle_ && timing_ == lease.times && tokens() == lease.tokens;
+    return !stop_when_idle_ && lease.what->suit(*request_.what);
 }
 
 void acquisitions::start(std::shared_ptr<acquisition> const& what)
@@ -86,13 +80,13 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what)
 // The owner that holds the lock asks for it again.
 bool acquisitions::nest(acquisition& what, line const& in, time_point now)
 {
-    auto const& options = what.request_.options;
+    auto const& options = what.options();
     hold& lease = *in.here();
-    bool const enough = lease.tokens.fenced || !options.fencing;
+    bool const enough = lease.is_fenced() || !options.fencing;
     if (options.owner == owner_id{} || lease.holders.empty() || lease.holders.front()->by != options.owner || !enough) return false;
     if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
     auto const inner = lease.add_nested();
-    inner->scope = what.request_.scope;
+    inner->within = what.request_.within;
     ++env_.count.acquired;
     ++env_.count.nested;
     if (env_.observed) env_.observed->nested(*inner, what.started_, what.attempts_);
@@ -124,7 +118,7 @@ void acquisitions::refuse_at_home(acquisition& what, time_point now)
 // An impatient acquisition was refused.
 void acquisitions::retry_later(acquisition& what, error_code why, time_point now)
 {
-    if (what.request_.once || what.attempts_ >= what.request_.options.attempts_max) return finish(what, why, {});
+    if (what.request_.once || what.attempts_ >= what.options().attempts_max) return finish(what, why, {});
     what.retry_at_ = now + what.next_delay(env_.jitter);
     env_.set_alarm(what, std::min(what.retry_at_, what.deadline_));
 }
@@ -132,9 +126,9 @@ void acquisitions::retry_later(acquisition& what, error_code why, time_point now
 // Whoever asks runs inside the scope that holds the lock.
 void acquisitions::watch_for_self_wait(acquisition const& what, line const& in)
 {
-    if (!in.here() || !what.request_.asker) return;
+    if (!in.here()) return;
     auto const& holders = in.here()->holders;
-    bool const own = std::any_of(holders.begin(), holders.end(), [&](auto const& h) { return h->scope && h->scope == what.request_.asker; });
+    bool const own = std::any_of(holders.begin(), holders.end(), [&](auto const& h) { return h->within && what.is_asked_from(h->within->scope); });
     if (own) ++env_.count.self_waits;
     if (own && env_.observed) env_.observed->self_wait(what.request_.what);
 }
@@ -158,18 +152,16 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     assert(!what.done_ && !what.current_);
     ++what.attempts_;
     if (what.request_.report) name_nodes(what);
-    auto const& options = what.request_.options;
-    tokens_wanted const tokens = what.tokens();
-    quorum::turn_limits const limits{options.max_handoffs, options.max_local_hold};
-    auto const h = make_recycled<hold>(what.core_, what.request_.what, env_.fresh_value(), what.timing_, tokens, limits);
+    auto const& times = what.request_.what->times;
+    auto const h = make_recycled<hold>(what.core_, what.request_.what, env_.fresh_value());
     h->refreshed = now;
-    env_.to_nodes->ttl_in_use(what.timing_.key_ttl);
+    env_.to_nodes->ttl_in_use(times.key_ttl);
     auto const a = make_recycled<attempt>(*this, what, h, now);
-    h->may_live_until(now + 2 * what.timing_.key_ttl);  // it may wait in a node's queue for as long as it would be valid
+    h->may_live_until(now + 2 * times.key_ttl);  // it may wait in a node's queue for as long as it would be valid
     what.current_ = a;
     env_.set_alarm(*a, a->machine_.times_out());
     command c = h->request(verb::acquire);
-    if (tokens.fenced) c.token = env_.tokens.next();
+    if (h->is_fenced()) c.token = env_.tokens.next();
     h->asked_in = env_.to_nodes->next_round();
     env_.to_nodes->add({c, a});
 }
@@ -206,13 +198,13 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
 void acquisitions::give(acquisition& what, hold& lease)
 {
     auto const to = lease.add_holder(env_.to_nodes->nodes());
-    to->by = what.request_.options.owner;
-    to->scope = what.request_.scope;
+    to->by = what.options().owner;
+    to->within = what.request_.within;
     ++env_.count.acquired;
     if (env_.observed) env_.observed->acquired(*to, what.started_, what.attempts_);
     what.last_outcome_ = {};
     line* const in = lease.waited_for_in;
-    auto const owner = what.request_.options.owner;
+    auto const owner = what.options().owner;
     finish(what, {}, redlock::lease{to});
     if (!in || owner == owner_id{}) return;
     // Others who stand in line for the same owner hold it with him.

@@ -29,18 +29,18 @@ class acquisition final : public alarm, public std::enable_shared_from_this<acqu
 public:
     acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_request what, lease_handler handler, time_point now);
 
-    bool wants_tokens() const noexcept { return request_.options.fencing; }
+    bool wants_tokens() const noexcept { return options().fencing; }
 
     // try_acquire() and attempts_max: an answer soon counts more than the lock. It stands in no line.
-    bool is_impatient() const noexcept { return request_.once || request_.options.attempts_max > 0; }
+    bool is_impatient() const noexcept { return request_.once || options().attempts_max > 0; }
 
     // What its line asks.
-    owner_id owner() const noexcept { return request_.options.owner; }
+    owner_id owner() const noexcept { return options().owner; }
     bool is_attempting() const noexcept { return current_ != nullptr; }
     bool takes_what_is_held(hold const& lease) const noexcept;
     duration next_delay(std::minstd_rand& random) { return delay_.next(random); }
     void begin_delays_anew() noexcept { delay_.reset(); }
-    duration poll_interval() const noexcept { return request_.options.poll_interval; }
+    duration poll_interval() const noexcept { return options().poll_interval; }
 
     void on_alarm(time_point now) override;  // the deadline has passed, or the retry of an impatient one is due
 
@@ -49,13 +49,13 @@ private:
     friend class attempt;
     friend class line;
 
-    tokens_wanted tokens() const noexcept;
+    lock_options const& options() const noexcept { return request_.what->options; }
+    bool is_asked_from(asio::any_io_executor const& scope) const;
 
     acquisitions& owner_;
     std::shared_ptr<core> core_;
     acquire_request request_;
     lease_handler handler_;
-    quorum::timing const timing_;
     quorum::backoff delay_;
     time_point const started_;
     time_point deadline_;         // the far future without one

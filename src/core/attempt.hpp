@@ -5,8 +5,8 @@
 #include "core/environment.hpp"
 #include "core/hold.hpp"
 #include "quorum/acquire_machine.hpp"
+#include "quorum/per_node.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +50,7 @@ private:
     acquisition* caller_;  // null once the attempt is over
     std::shared_ptr<hold> hold_;
     quorum::acquire_machine machine_;
-    std::array<std::uint64_t, nodes_max> granted_as_{};  // the admission of each node that granted
+    quorum::per_node<std::uint64_t> granted_as_;         // the admission of each node that granted
     std::size_t too_long_{0};                            // nodes that do not allow such a ttl
     std::uint16_t granted_{0};                           // by node, also late
     std::uint16_t refused_{0};

@@ -56,6 +56,7 @@ public:
     asio::any_io_executor get_executor() const noexcept override { return outer_; }
     time_point now() const noexcept override { return env_.now(); }
     std::chrono::milliseconds max_ttl() const noexcept override { return max_ttl_; }
+    std::chrono::milliseconds token_retention() const noexcept override { return env_.token_retention; }
 
     void run(plain_handler handler) override;
     void cancel() noexcept override;

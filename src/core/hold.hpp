@@ -6,11 +6,12 @@
 #include "core/alarms.hpp"
 #include "core/events.hpp"
 #include "core/recycled.hpp"
+#include "core/terms.hpp"
 #include "node/node.hpp"
 #include "quorum/lease_machine.hpp"
-#include "quorum/turn.hpp"
 
 #include <redlock/detail/completion.hpp>
+#include <redlock/detail/core.hpp>
 #include <redlock/detail/lease_state.hpp>
 
 #include <algorithm>
@@ -35,16 +36,6 @@ struct waiter {
     completion<error_code> done;
 };
 
-// What an attempt asks for besides the lock.
-struct tokens_wanted {
-    bool fenced{false};
-    std::uint32_t block{1};     // for each lease
-    std::uint32_t reserved{1};  // with those for whom the lease is passed on to
-    std::chrono::milliseconds retention{};
-
-    friend bool operator==(tokens_wanted const&, tokens_wanted const&) = default;
-};
-
 // A lease object's share in a hold.
 class holder final : public lease_state {
 public:
@@ -52,7 +43,7 @@ public:
 
     std::shared_ptr<hold> const of;
     owner_id by{};
-    asio::any_io_executor scope;                   // with_lock: its body's
+    std::shared_ptr<scope_executors const> within;  // with_lock's; may be null
     std::vector<std::shared_ptr<waiter>> waiters;  // for its loss
     bool has_left{false};                          // released, or gone without
     bool was_last{false};                          // and with it the hold was given back to the nodes
@@ -61,41 +52,39 @@ public:
 
 class hold final : public alarm, public std::enable_shared_from_this<hold> {
 public:
-    hold(std::shared_ptr<core> from, std::shared_ptr<resource const> of, std::string fresh_value, quorum::timing const& t, tokens_wanted k,
-         quorum::turn_limits l)
-        : owner{std::move(from)}, what{std::move(of)}, value{std::move(fresh_value)}, times{t}, tokens{k}, limits{l}
+    hold(std::shared_ptr<core> from, std::shared_ptr<terms const> of, std::string fresh_value)
+        : owner{std::move(from)}, what{std::move(of)}, value{std::move(fresh_value)}
     {
     }
 
     std::shared_ptr<core> const owner;  // lives until the last answer about it has been filed
-    std::shared_ptr<resource const> const what;
+    std::shared_ptr<terms const> const what;
     std::string const value;
-    quorum::timing const times;
-    tokens_wanted const tokens;
-    quorum::turn_limits const limits;
 
     command request(verb of) const noexcept
     {
-        command c{of, what->first(), value, std::chrono::duration_cast<std::chrono::milliseconds>(times.key_ttl)};
-        c.fenced = tokens.fenced;
-        c.block = tokens.reserved;
-        c.retention = tokens.retention;
+        command c{of, what->first(), value, what->key_ttl};
+        c.fenced = is_fenced();
+        c.block = what->tokens.reserved;
+        c.retention = what->tokens.retention;
         c.token = last_token;
         c.others = what->others();
         return c;
     }
 
+    bool is_fenced() const noexcept { return what->tokens.fenced; }
+
     // A quarter of the retention at a time is often enough, and spares the nodes the work.
-    bool wants_refresh(time_point now) const noexcept { return tokens.fenced && now >= refreshed + tokens.retention / 4; }
+    bool wants_refresh(time_point now) const noexcept { return is_fenced() && now >= refreshed + what->tokens.retention / 4; }
 
     // The tokens are known, by the last of them.
     void own(quorum::token_number last) noexcept
     {
-        if (!tokens.fenced) return;
+        if (!is_fenced()) return;
         last_token = last;
-        next_token = last - tokens.reserved + 1;
+        next_token = last - what->tokens.reserved + 1;
     }
-    bool has_tokens_for_another() const noexcept { return !tokens.fenced || next_token + tokens.block - 1 <= last_token; }
+    bool has_tokens_for_another() const noexcept { return !is_fenced() || next_token + what->tokens.block - 1 <= last_token; }
 
     // A request that may set or renew the key goes to a node.
     void touch(std::size_t node) noexcept { touched = static_cast<std::uint16_t>(touched | (1u << node)); }
@@ -137,7 +126,7 @@ public:
     bool release_started{false};
     std::weak_ptr<release> giving_back;            // while nodes are still to answer
     error_code release_result;                     // once it is decided
-    event_marks seen;                              // written where there is an observer
+    std::unique_ptr<event_marks> seen;             // where there is an observer
     time_point refreshed{};                        // when the nodes were last told to keep the counter for its retention
     std::uint64_t asked_in{0};                     // the round with the last request that may set or renew the key
     std::uint16_t touched{0};
@@ -156,7 +145,7 @@ private:
     std::uint32_t shown_nodes{0};
 };
 
-inline holder::holder(std::shared_ptr<hold> in) : lease_state{in->owner, in->what}, of{std::move(in)} {}
+inline holder::holder(std::shared_ptr<hold> in) : lease_state{in->owner, *in->what}, of{std::move(in)} {}
 
 }  // namespace redlock::detail
 

@@ -27,7 +27,7 @@ constexpr int worth_passing_on = 4;  // a quarter
 
 }  // namespace
 
-line::line(lines& in, std::shared_ptr<resource const> of) : what{std::move(of)}, in_{in}, patience_{in.env_.to_nodes->nodes()} {}
+line::line(lines& in, std::shared_ptr<resource const> of) : what{std::move(of)}, in_{in} {}
 
 line::~line() { in_.env_.cancel_alarm(*this); }
 
@@ -38,9 +38,7 @@ void line::join(std::shared_ptr<acquisition> const& who, time_point now)
     who->line_ = this;
     if (queue_.size() > 1 || here_) who->last_outcome_ = errc::contended;  // in case nothing else is ever learned
     if (queue_.size() > 1) return;
-    patience_.begin(now);
-    looked_ = false;
-    left_when_extended_.reset();
+    contest_.reset();
     consider(now);
 }
 
@@ -64,6 +62,7 @@ void line::won(hold& lease, time_point now)
     turn_.won(now, in_.slot());
     in_.env_.cancel_alarm(*this);
     here_ = &lease;
+    contest_.reset();
     lease.waited_for_in = this;
 }
 
@@ -72,62 +71,71 @@ bool line::may_hand_over(hold const& lease, time_point now) const
     if (here_ != &lease || queue_.empty() || !lease.is_lease() || !lease.has_tokens_for_another()) return false;
     acquisition const& next = first();
     if (!next.takes_what_is_held(lease)) return false;
-    if (lease.machine->left(now) < lease.times.validity / worth_passing_on) return false;
-    return turn_.may_hand_over(now, lease.limits);
+    if (lease.machine->left(now) < lease.what->times.validity / worth_passing_on) return false;
+    return turn_.may_hand_over(now, lease.what->limits);
 }
 
 void line::vacated(hold& lease, bool released, time_point now)
 {
     assert(here_ == &lease);
-    if (released) turn_.released(now, lease.limits, in_.slot());
+    if (released) turn_.released(now, lease.what->limits, in_.slot());
     here_ = nullptr;
     lease.waited_for_in = nullptr;
+    contest_.reset();
     if (queue_.empty()) return in_.retire(*this, now);
-    patience_.begin(now);
-    looked_ = false;
     consider(now);
+}
+
+line::contest& line::contest_now()
+{
+    if (!contest_) contest_ = std::make_unique<contest>(in_.env_.to_nodes->nodes(), ++contests_);
+    return *contest_;
 }
 
 void line::failed(attempt const& lost, time_point now)
 {
     acquisition& head = first();
+    contest& with = contest_now();
     bool const somebody_new = lost.counter() == 0 || lost.counter() > seen_;
     seen_ = std::max(seen_, lost.counter());
     if (lost.was_refused()) turn_.refused(now);
-    if (std::exchange(racing_, false)) {
+    if (std::exchange(with.racing, false)) {
         if (somebody_new) turn_.lost_a_race();
-        if (!somebody_new) left_when_extended_ = left_;
+        if (!somebody_new) with.left_when_extended = with.left;
     }
 
     auto const delay = head.next_delay(in_.env_.jitter);
-    patience_.looking(now + head.poll_interval(), now + delay);
-    patience_.failed(now, now + delay, turn_.head_start_of_others(in_.slot(), in_.chance()));
+    with.patience.looking(now + head.poll_interval(), now + delay);
+    with.patience.failed(now, now + delay, turn_.head_start_of_others(in_.slot(), in_.chance()));
     for (std::size_t node = 0; node < in_.env_.to_nodes->nodes(); ++node)
-        if (lost.has_granted(node)) patience_.on_changed(node, now);  // which is undone, and nobody tells us of that
-    if (!std::exchange(looked_, true)) ask_how_long(nullptr);
+        if (lost.has_granted(node)) with.patience.on_changed(node, now);  // which is undone, and nobody tells us of that
+    if (!std::exchange(with.looked, true)) ask_how_long(nullptr);
     if (auto const nap = turn_.nap(in_.slot(), in_.nodes_are_crowded(), in_.chance()); nap > duration::zero()) {
-        patience_.sleep(now + std::min(nap, head.poll_interval()));
-        napped_ = true;
+        with.patience.sleep(now + std::min(nap, head.poll_interval()));
+        with.napped = true;
     }
     consider(now);
 }
 
 void line::changed(std::size_t node, time_point now)
 {
-    patience_.on_changed(node, now);
+    if (here_) return;  // what it knows of others begins anew with the next wait
+    contest_now().patience.on_changed(node, now);
     consider(now);
 }
 
 // Without considering what to do next: the caller does.
 void line::freed_by_us(std::size_t node, time_point now)
 {
-    ++freed_[node];
-    patience_.on_changed(node, now);
+    if (here_) return;  // what it knows of others begins anew with the next wait
+    ++contest_now().freed[node];
+    contest_now().patience.on_changed(node, now);
 }
 
 void line::silent(std::size_t node, time_point now)
 {
-    patience_.on_silence(node);
+    if (here_) return;  // what it knows of others begins anew with the next wait
+    contest_now().patience.on_silence(node);
     consider(now);
 }
 
@@ -143,7 +151,7 @@ std::vector<std::shared_ptr<acquisition>> line::waiting_for(owner_id owner) cons
 void line::consider(time_point now)
 {
     if (in_.closed_ || queue_.empty() || here_ || first().is_attempting()) return in_.env_.cancel_alarm(*this);
-    auto const at = std::max(patience_.due(), turn_.out_until());
+    auto const at = contest_ ? std::max(contest_->patience.due(), turn_.out_until()) : turn_.out_until();
     if (at <= now) return act(now);
     if (at == time_point::max()) return in_.env_.cancel_alarm(*this);
     in_.env_.set_alarm(*this, at);
@@ -158,59 +166,58 @@ void line::on_alarm(time_point now)
 void line::act(time_point now)
 {
     acquisition& head = first();
-    auto const step = patience_.step(now);
-    if (step == next_step::look) {
-        ++in_.env_.count.polls;
-        return look_again(now);
+    if (contest_) {
+        contest& with = *contest_;
+        auto const step = with.patience.step(now);
+        if (step == next_step::look) {
+            ++in_.env_.count.polls;
+            return look_again(now);
+        }
+        with.racing = step == next_step::race;
+        if (with.racing && looks_like_an_extension(with, now)) {
+            with.racing = false;
+            with.patience.attempting();  // what changed is not known yet
+            return look_again(now);
+        }
+        if (with.racing) {
+            with.left = with.expires - now;
+            ++in_.env_.count.wakeups;
+            head.begin_delays_anew();  // they grow while votes are split, not while somebody holds the lock
+        }
+        if (with.looked) with.patience.attempting();
     }
-    racing_ = step == next_step::race;
-    if (racing_ && looks_like_an_extension(now)) {
-        racing_ = false;
-        patience_.attempting();  // what changed is not known yet
-        return look_again(now);
-    }
-    if (racing_) {
-        left_ = expires_ - now;
-        ++in_.env_.count.wakeups;
-        head.begin_delays_anew();  // they grow while votes are split, not while somebody holds the lock
-    }
-    if (looked_) patience_.attempting();
     in_.env_.cancel_alarm(*this);
     in_.owner_.next_attempt(head, now);
     // Who was refused before will probably be again: the question comes with the attempt.
-    if (looked_) ask_how_long(head.current_);
+    if (contest_ && contest_->looked) ask_how_long(head.current_);
 }
 
 void line::look_again(time_point now)
 {
     acquisition& head = first();
-    patience_.looking(now + head.poll_interval(), now + head.next_delay(in_.env_.jitter));
+    contest_->patience.looking(now + head.poll_interval(), now + head.next_delay(in_.env_.jitter));
     ask_how_long(nullptr);
     consider(now);
 }
 
 // A holder extends each time when as much is left. To look costs the nodes half as much as an attempt, and one round trip if it was a
 // release after all. With less than a quarter left, it is rather an expiry.
-bool line::looks_like_an_extension(time_point now) const noexcept
+bool line::looks_like_an_extension(contest const& with, time_point now) const noexcept
 {
-    auto const left = expires_ - now;
-    return left_when_extended_ && left > first().timing_.ttl / 4 && std::chrono::abs(left - *left_when_extended_) <= left / 50;
+    auto const left = with.expires - now;
+    return with.left_when_extended && left > first().request_.what->times.ttl / 4 && std::chrono::abs(left - *with.left_when_extended) <= left / 50;
 }
 
 class line::look final : public voter {
 public:
     look(line& of, std::shared_ptr<attempt> along_with)
-        : of_{of.weak_from_this()}, names_{of.what}, along_with_{std::move(along_with)}, freed_before_{of.freed_}
+        : of_{of.weak_from_this()}, names_{of.what}, along_with_{std::move(along_with)}, contest_{of.contest_now().number}, freed_before_{of.contest_now().freed}
     {
     }
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override
     {
-        auto const asked = of_.lock();
-        if (!asked) return;
-        bool const ours = along_with_ && along_with_->has_granted(node);
-        bool const outdated = freed_before_[node] != asked->freed_[node];
-        asked->on_look(node, answer, ours, outdated, now);
+        if (auto const asked = of_.lock()) asked->on_look(*this, node, answer, now);
     }
     bool wanted(std::size_t, time_point) const override
     {
@@ -218,11 +225,21 @@ public:
         return asked && !asked->empty();
     }
 
+    // What the node keeps is from an attempt of our own. If that is not won it is undone, as if the key were free.
+    bool is_about_our_own(std::size_t node) const noexcept { return along_with_ && along_with_->has_granted(node); }
+
+    // Asked in this wait, and not in an earlier one.
+    bool belongs_to(contest const& with) const noexcept { return contest_ == with.number; }
+
+    // Since the node was asked we have freed the key there, of which it does not tell us.
+    bool is_outdated(contest const& with, std::size_t node) const noexcept { return freed_before_[node] != with.freed[node]; }
+
 private:
     std::weak_ptr<line> of_;
     std::shared_ptr<resource const> names_;  // which the request refers to, also when there is no line any more
     std::shared_ptr<attempt> along_with_;
-    std::array<std::uint32_t, nodes_max> freed_before_;
+    std::uint64_t contest_;
+    quorum::per_node<std::uint32_t> freed_before_;
 };
 
 void line::ask_how_long(std::shared_ptr<attempt> const& along_with)
@@ -233,22 +250,21 @@ void line::ask_how_long(std::shared_ptr<attempt> const& along_with)
     in_.env_.to_nodes->add({c, make_recycled<look>(*this, along_with)});
 }
 
-// `ours`: what the node keeps is from an attempt of our own. If that is not won it is undone, as if the key were free.
-// `outdated`: since the node was asked we have freed the key there, of which it does not tell us.
-void line::on_look(std::size_t node, reply const& answer, bool ours, bool outdated, time_point now)
+void line::on_look(look const& asked, std::size_t node, reply const& answer, time_point now)
 {
-    if (queue_.empty() || !looked_) return;  // or asked in an earlier wait
-    if (!patience_.is_asleep() && std::exchange(napped_, false) && !answer.expires_in) turn_.overslept();
+    if (queue_.empty() || !contest_ || !asked.belongs_to(*contest_)) return;
+    contest& with = *contest_;
+    if (!with.patience.is_asleep() && std::exchange(with.napped, false) && !answer.expires_in) turn_.overslept();
     if (answer.vote == vote::failed) {
-        patience_.on_silence(node);
-    } else if (ours) {
-        patience_.on_changed(node, now);
-    } else if (!outdated) {
+        with.patience.on_silence(node);
+    } else if (asked.is_about_our_own(node)) {
+        with.patience.on_changed(node, now);
+    } else if (!asked.is_outdated(with, node)) {
         std::optional<time_point> free_at;
-        if (answer.expires_in && *answer.expires_in != never_expires) expires_ = now + *answer.expires_in;
+        if (answer.expires_in && *answer.expires_in != never_expires) with.expires = now + *answer.expires_in;
         if (answer.expires_in)
             free_at = *answer.expires_in == never_expires ? time_point::max() : now + *answer.expires_in + quorum::expiry_granularity;
-        patience_.on_look(node, now, free_at, answer.watching);
+        with.patience.on_look(node, now, free_at, answer.watching);
     }
     consider(now);
 }

@@ -9,11 +9,11 @@
 #include "core/environment.hpp"
 #include "core/hold.hpp"
 #include "quorum/patience.hpp"
+#include "quorum/per_node.hpp"
 #include "quorum/turn.hpp"
 
 #include <redlock/detail/resource.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -76,27 +76,37 @@ private:
     friend class lines;
     class look;
 
+    // What is known of others who have the lock, in the wait of the first.
+    struct contest {
+        explicit contest(std::size_t nodes, std::uint64_t n) : patience{nodes}, freed{nodes}, number{n} {}
+
+        quorum::patience patience;
+        quorum::per_node<std::uint32_t> freed;        // how often by this client itself
+        std::uint64_t number;                         // of all of this line
+        time_point expires{};                         // the last key, as the last look says
+        std::optional<duration> left_when_extended{}; // how much before that the holder extended, the last time that it was seen to
+        duration left{};                              // the same, at the race under way
+        bool racing{false};                           // the attempt under way was made because a majority had become free
+        bool looked{false};                           // the nodes were asked how long they keep the key
+        bool napped{false};                           // and has not looked since
+    };
+
+    contest& contest_now();
     void consider(time_point now);
     void act(time_point now);
     void look_again(time_point now);
-    bool looks_like_an_extension(time_point now) const noexcept;
+    bool looks_like_an_extension(contest const& with, time_point now) const noexcept;
     void ask_how_long(std::shared_ptr<attempt> const& along_with);
-    void on_look(std::size_t node, reply const& answer, bool ours, bool outdated, time_point now);
+    void on_look(look const& asked, std::size_t node, reply const& answer, time_point now);
     bool in_use(time_point now) const noexcept { return !queue_.empty() || here_ || !turn_.is_over(now); }
 
     lines& in_;
     recycled_list<std::shared_ptr<acquisition>> queue_;
     hold* here_{nullptr};
-    quorum::patience patience_;
+    std::unique_ptr<contest> contest_;  // none: as far as is known, nobody has it
+    std::uint64_t contests_{0};
     quorum::turn turn_;
-    std::array<std::uint32_t, nodes_max> freed_{};  // how often by this client itself, by node
     quorum::token_number seen_{0};  // the largest counter in a refusal: another one, another holder
-    time_point expires_{};          // the last key, as the last look says
-    std::optional<duration> left_when_extended_{};  // how much before that the holder extended, the last time that it was seen to
-    duration left_{};               // the same, at the race under way
-    bool racing_{false};            // the attempt under way was made because a majority had become free
-    bool looked_{false};            // the nodes were asked how long they keep the key, in this wait
-    bool napped_{false};            // and has not looked since
     bool listed_{false};            // in lines::by_key_
     bool retiring_{false};          // in lines::retiring_
 };

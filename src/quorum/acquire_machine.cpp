@@ -6,8 +6,8 @@
 
 namespace redlock::quorum {
 
-acquire_machine::acquire_machine(std::size_t nodes, time_point sent, timing const& t) noexcept
-    : timing_{t}, sent_{sent}, asked_{sent}, votes_{nodes}, holders_{nodes}
+acquire_machine::acquire_machine(std::size_t nodes, time_point sent, timing const& t)
+    : timing_{&t}, sent_{sent}, asked_{sent}, votes_{nodes}, holders_{nodes}, counters_{nodes}
 {
 }
 
@@ -70,7 +70,7 @@ acquire_outcome acquire_machine::decide(time_point now) noexcept
 {
     if (confirmed_.count() >= majority(votes_.nodes())) {
         // What is left must be enough to act: a lease that would be lost at once is none.
-        bool const in_time = now < holders_.valid_until() - timing_.stop_margin;
+        bool const in_time = now < holders_.valid_until() - timing_->stop_margin;
         outcome_ = in_time ? acquire_outcome::granted : acquire_outcome::validity_exhausted;
     } else if (votes_.majority_excluded()) {
         outcome_ = acquire_outcome::contended;

@@ -4,11 +4,11 @@
 #define REDLOCK_QUORUM_ACQUIRE_MACHINE_HPP
 
 #include "quorum/node_facts.hpp"
+#include "quorum/per_node.hpp"
 #include "quorum/tenure.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
 
-#include <array>
 #include <bitset>
 #include <cstddef>
 #include <optional>
@@ -25,8 +25,9 @@ enum class acquire_outcome {
 
 class acquire_machine {
 public:
-    // `sent`: the time before the first byte went out. Everything is counted from there (distlock page: T1).
-    acquire_machine(std::size_t nodes, time_point sent, timing const& t) noexcept;
+    // `sent`: the time before the first byte went out. Everything is counted from there (distlock page: T1). `t` lives as long as this.
+    acquire_machine(std::size_t nodes, time_point sent, timing const& t);
+    acquire_machine(std::size_t nodes, time_point sent, timing&& t) = delete;
 
     // A node's vote. `counter`: the last token that it granted; always 0 without tokens. Returns the outcome when this vote decides
     // the attempt, `pending` otherwise. Votes after the decision still count for the tenure: a late grant makes the lease stand on
@@ -46,7 +47,7 @@ public:
     ballot const& votes() const noexcept { return votes_; }
     tenure const& holders() const noexcept { return holders_; }
     time_point sent() const noexcept { return sent_; }
-    time_point times_out() const noexcept { return asked_ + timing_.node_timeout; }
+    time_point times_out() const noexcept { return asked_ + timing_->node_timeout; }
 
     // The last token of the attempt, once a majority has granted.
     std::optional<token_number> token() const noexcept { return token_; }
@@ -55,18 +56,18 @@ public:
     bool fits(token_number counter) const noexcept { return !token_ || counter <= *token_; }
 
     // Until when a grant of this round is good.
-    time_point deadline() const noexcept { return sent_ + timing_.validity; }
+    time_point deadline() const noexcept { return sent_ + timing_->validity; }
 
 private:
     void choose_token() noexcept;
     acquire_outcome decide(time_point now) noexcept;
 
-    timing timing_;
+    timing const* timing_;
     time_point sent_;
     time_point asked_;  // the last round, the confirmations if there was one
     ballot votes_;
     tenure holders_;
-    std::array<token_number, nodes_max> counters_{};
+    per_node<token_number> counters_;
     std::bitset<nodes_max> confirmed_;
     std::optional<token_number> token_;
     bool wants_confirmation_{false};

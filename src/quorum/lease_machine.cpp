@@ -19,8 +19,8 @@ constexpr duration replant_max = std::chrono::hours{1};  // at the latest, with 
 
 }  // namespace
 
-lease_machine::lease_machine(tenure const& holders, time_point sent, time_point acquired, timing const& t) noexcept
-    : timing_{t}, holders_{holders}, acquired_{acquired}, extend_at_{sent + t.extend_interval},
+lease_machine::lease_machine(tenure const& holders, time_point sent, time_point acquired, timing const& t)
+    : timing_{&t}, holders_{holders}, acquired_{acquired}, extend_at_{sent + t.extend_interval},
       replant_delay_{std::max<duration>(t.extend_interval / replant_fraction, replant_min)}, renew_at_{extend_at_}
 {
     assert(holders_.valid_until() > acquired);
@@ -28,24 +28,24 @@ lease_machine::lease_machine(tenure const& holders, time_point sent, time_point 
 
 time_point lease_machine::stops_at() const noexcept
 {
-    time_point const at = holders_.valid_until() - timing_.stop_margin;
-    return timing_.max_hold ? std::min(at, acquired_ + *timing_.max_hold) : at;
+    time_point const at = holders_.valid_until() - timing_->stop_margin;
+    return timing_->max_hold ? std::min(at, acquired_ + *timing_->max_hold) : at;
 }
 
 time_point lease_machine::due() const noexcept
 {
-    return timing_.auto_extend ? std::min({extend_at_, replant_at_, stops_at()}) : stops_at();
+    return timing_->auto_extend ? std::min({extend_at_, replant_at_, stops_at()}) : stops_at();
 }
 
 lease_duty lease_machine::duty(time_point now, duration early) const noexcept
 {
     if (now >= stops_at()) {
-        bool const too_long = timing_.max_hold && now >= acquired_ + *timing_.max_hold;
-        bool const ended = now >= holders_.valid_until() - timing_.stop_margin;
+        bool const too_long = timing_->max_hold && now >= acquired_ + *timing_->max_hold;
+        bool const ended = now >= holders_.valid_until() - timing_->stop_margin;
         return too_long && !ended ? lease_duty::stop_max_hold : lease_duty::stop;
     }
-    if (timing_.auto_extend && now + early >= extend_at_) return lease_duty::extend;
-    if (timing_.auto_extend && now >= replant_at_) return lease_duty::replant;
+    if (timing_->auto_extend && now + early >= extend_at_) return lease_duty::extend;
+    if (timing_->auto_extend && now >= replant_at_) return lease_duty::replant;
     return lease_duty::none;
 }
 
@@ -57,7 +57,7 @@ void lease_machine::want_replant(time_point now) noexcept
 
 void lease_machine::on_step(std::size_t node, duration by, time_point now) noexcept
 {
-    auto const grace = timing_.key_ttl - timing_.ttl;
+    auto const grace = timing_->key_ttl - timing_->ttl;
     if (by <= grace) return;
     holders_.stepped(node, by - grace);
     extend_at_ = std::min(extend_at_, now);
@@ -67,9 +67,9 @@ void lease_machine::on_extension_sent(time_point now) noexcept
 {
     assert(now < stops_at());
     forget_replant();
-    renew_at_ = now + timing_.extend_interval;
+    renew_at_ = now + timing_->extend_interval;
     // In case no answer and no timeout ever came, the next one would still go out.
-    extend_at_ = std::max(renew_at_, now + timing_.node_timeout);
+    extend_at_ = std::max(renew_at_, now + timing_->node_timeout);
 }
 
 void lease_machine::on_extension_done(extend_outcome outcome, time_point now) noexcept

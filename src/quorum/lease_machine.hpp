@@ -23,7 +23,9 @@ enum class lease_duty { none, extend, replant, stop, stop_max_hold };
 
 class lease_machine {
 public:
-    lease_machine(tenure const& holders, time_point sent, time_point acquired, timing const& t) noexcept;
+    // `t` lives as long as this.
+    lease_machine(tenure const& holders, time_point sent, time_point acquired, timing const& t);
+    lease_machine(tenure const& holders, time_point sent, time_point acquired, timing&& t) = delete;
 
     // When the watchdog has to look at this lease again.
     time_point due() const noexcept;
@@ -58,10 +60,10 @@ public:
     void on_extension_done(extend_outcome outcome, time_point now) noexcept;
 
     tenure& holders() noexcept { return holders_; }
-    timing const& times() const noexcept { return timing_; }
+    timing const& times() const noexcept { return *timing_; }
 
 private:
-    timing timing_;
+    timing const* timing_;
     tenure holders_;
     time_point acquired_;
     time_point extend_at_;

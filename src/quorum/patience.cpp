@@ -1,7 +1,7 @@
 #include "quorum/patience.hpp"
 
 #include <algorithm>
-#include <cassert>
+#include <array>
 
 namespace redlock::quorum {
 
@@ -50,7 +50,6 @@ void patience::looking(time_point if_told, time_point if_not) noexcept
 
 void patience::on_look(std::size_t node, time_point now, std::optional<time_point> free_at, bool watching) noexcept
 {
-    assert(node < nodes_);
     free_at_[node] = free_at.value_or(std::min(free_at_[node], now));  // since when is known, perhaps
     known_.set(node);
     watching_.set(node, watching);
@@ -60,19 +59,17 @@ void patience::on_look(std::size_t node, time_point now, std::optional<time_poin
 // When a majority says that somebody holds it, and until when, the random delay is not needed.
 void patience::rely_on_nodes(time_point now) noexcept
 {
-    if (known_.count() >= majority(nodes_) && majority_free_at() > now) retry_at_ = never;
+    if (known_.count() >= majority(nodes()) && majority_free_at() > now) retry_at_ = never;
 }
 
 void patience::on_changed(std::size_t node, time_point now) noexcept
 {
-    assert(node < nodes_);
     free_at_[node] = std::min(free_at_[node], now);
     known_.set(node);
 }
 
 void patience::on_silence(std::size_t node) noexcept
 {
-    assert(node < nodes_);
     free_at_[node] = never;
     known_.reset(node);
     watching_.reset(node);
@@ -80,9 +77,10 @@ void patience::on_silence(std::size_t node) noexcept
 
 time_point patience::majority_free_at() const noexcept
 {
-    auto sorted = free_at_;
-    auto const nth = sorted.begin() + static_cast<std::ptrdiff_t>(majority(nodes_) - 1);
-    std::nth_element(sorted.begin(), nth, sorted.begin() + static_cast<std::ptrdiff_t>(nodes_));
+    std::array<time_point, nodes_max> sorted;
+    auto const end = std::copy(free_at_.begin(), free_at_.end(), sorted.begin());
+    auto const nth = sorted.begin() + static_cast<std::ptrdiff_t>(majority(nodes()) - 1);
+    std::nth_element(sorted.begin(), nth, end);
     return *nth;
 }
 

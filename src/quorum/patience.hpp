@@ -3,12 +3,12 @@
 #ifndef REDLOCK_QUORUM_PATIENCE_HPP
 #define REDLOCK_QUORUM_PATIENCE_HPP
 
+#include "quorum/per_node.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
 
 #include <redlock/config.hpp>
 
-#include <array>
 #include <bitset>
 #include <cstddef>
 #include <optional>
@@ -24,7 +24,7 @@ enum class next_step {
 
 class patience {
 public:
-    explicit patience(std::size_t nodes) noexcept : nodes_{nodes} { begin(time_point{}); }
+    explicit patience(std::size_t nodes) : free_at_{nodes} { begin(time_point{}); }
 
     // Nothing is known: ask at `at`.
     void begin(time_point at) noexcept;
@@ -58,14 +58,15 @@ public:
     next_step step(time_point now) const noexcept;
 
     // So many nodes say when the key changes that no release goes by unnoticed.
-    bool is_told() const noexcept { return watching_.count() >= majority(nodes_); }
+    bool is_told() const noexcept { return watching_.count() >= majority(nodes()); }
 
 private:
     time_point majority_free_at() const noexcept;
     void rely_on_nodes(time_point now) noexcept;
 
-    std::size_t nodes_;
-    std::array<time_point, nodes_max> free_at_{};  // by itself, or since; max: not by itself, or not known
+    std::size_t nodes() const noexcept { return free_at_.size(); }
+
+    per_node<time_point> free_at_;  // by itself, or since; max: not by itself, or not known
     std::bitset<nodes_max> known_;
     std::bitset<nodes_max> watching_;  // until the next look: what has changed once is taken to be free
     time_point retry_at_;  // max: wait for the nodes instead

@@ -1,54 +1,57 @@
 #include "quorum/tenure.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cassert>
 #include <functional>
 
 namespace redlock::quorum {
 
-tenure::tenure(std::size_t nodes) noexcept : nodes_{nodes} { assert(nodes >= 1 && nodes <= nodes_max); }
+namespace {
+
+constexpr std::uint16_t bit(std::size_t node) noexcept { return static_cast<std::uint16_t>(1u << node); }
+
+}  // namespace
+
+tenure::tenure(std::size_t nodes) : until_{nodes} { assert(nodes >= 1 && nodes <= nodes_max); }
 
 void tenure::holds(std::size_t node, time_point until) noexcept
 {
-    assert(node < nodes_);
     until_[node] = std::max(until_[node], until);
-    gone_[node] = false;
+    gone_ = static_cast<std::uint16_t>(gone_ & ~bit(node));
 }
 
 void tenure::gone(std::size_t node) noexcept
 {
-    assert(node < nodes_);
     until_[node] = time_point{};
-    gone_[node] = true;
+    gone_ = static_cast<std::uint16_t>(gone_ | bit(node));
 }
 
 void tenure::stepped(std::size_t node, duration by) noexcept
 {
-    assert(node < nodes_ && by >= duration::zero());
+    assert(by >= duration::zero());
     constexpr time_point long_ago{duration{1}};
     if (until_[node] > long_ago) until_[node] = std::max(until_[node] - std::min(by, until_[node] - long_ago), long_ago);
 }
 
 time_point tenure::valid_until() const noexcept
 {
-    auto sorted = until_;
-    auto const end = sorted.begin() + static_cast<std::ptrdiff_t>(nodes_);
-    auto const nth = sorted.begin() + static_cast<std::ptrdiff_t>(majority(nodes_) - 1);
+    std::array<time_point, nodes_max> sorted;
+    auto const end = std::copy(until_.begin(), until_.end(), sorted.begin());
+    auto const nth = sorted.begin() + static_cast<std::ptrdiff_t>(majority(nodes()) - 1);
     std::nth_element(sorted.begin(), nth, end, std::greater<>{});
     return *nth;
 }
 
 std::size_t tenure::held_on(time_point now) const noexcept
 {
-    auto const end = until_.begin() + static_cast<std::ptrdiff_t>(nodes_);
-    return static_cast<std::size_t>(std::count_if(until_.begin(), end, [now](time_point until) { return until > now; }));
+    return static_cast<std::size_t>(std::count_if(until_.begin(), until_.end(), [now](time_point until) { return until > now; }));
 }
 
 bool tenure::majority_gone() const noexcept
 {
-    auto const end = gone_.begin() + static_cast<std::ptrdiff_t>(nodes_);
-    auto const gone = static_cast<std::size_t>(std::count(gone_.begin(), end, true));
-    return nodes_ - gone < majority(nodes_);
+    return nodes() - static_cast<std::size_t>(std::popcount(gone_)) < majority(nodes());
 }
 
 }  // namespace redlock::quorum

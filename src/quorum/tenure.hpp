@@ -2,17 +2,18 @@
 #ifndef REDLOCK_QUORUM_TENURE_HPP
 #define REDLOCK_QUORUM_TENURE_HPP
 
+#include "quorum/per_node.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
 
-#include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace redlock::quorum {
 
 class tenure {
 public:
-    explicit tenure(std::size_t nodes) noexcept;
+    explicit tenure(std::size_t nodes);
 
     // A node granted or renewed the key until `until`. A deadline never moves back.
     void holds(std::size_t node, time_point until) noexcept;
@@ -33,9 +34,10 @@ public:
     bool majority_gone() const noexcept;
 
 private:
-    std::size_t nodes_;
-    std::array<time_point, nodes_max> until_{};  // the epoch: never held
-    std::array<bool, nodes_max> gone_{};
+    std::size_t nodes() const noexcept { return until_.size(); }
+
+    per_node<time_point> until_;  // the epoch: never held
+    std::uint16_t gone_{0};       // by node
 };
 
 }  // namespace redlock::quorum

@@ -43,6 +43,9 @@ public:
     // To be used only while the operation is being initiated: a slot belongs to its caller's thread.
     asio::cancellation_slot slot() const noexcept { return handler_.get_cancellation_slot(); }
 
+    // Whether it is known to run on this executor.
+    bool runs_on(asio::any_io_executor const& executor) const { return !hop_ && executor_ == kept(executor); }
+
     void operator()(Args... args)
     {
         auto const executor = std::move(executor_);

@@ -9,9 +9,7 @@
 #include <redlock/attempt_report.hpp>
 #include <redlock/clock.hpp>
 #include <redlock/detail/completion.hpp>
-#include <redlock/detail/resource.hpp>
 #include <redlock/error.hpp>
-#include <redlock/options.hpp>
 #include <redlock/status.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -30,13 +28,19 @@ struct lease_state;
 using plain_handler = completion<error_code>;
 using lease_handler = completion<error_code, lease>;
 
+class terms;
+
+// with_lock: the executor of whoever waits for it, and the one that its body will have.
+struct scope_executors {
+    asio::any_io_executor asker;
+    asio::any_io_executor scope;
+};
+
 struct acquire_request {
-    std::shared_ptr<resource const> what;
-    lock_options options;
+    std::shared_ptr<terms const> what;
     attempt_report* report;  // may be null
     bool once;               // try_acquire
-    asio::any_io_executor asker{};  // the executor of whoever waits, if it is known
-    asio::any_io_executor scope{};  // with_lock: the one that its body will have
+    std::shared_ptr<scope_executors const> within{};  // null without with_lock
 };
 
 class core {
@@ -45,7 +49,8 @@ public:
 
     virtual asio::any_io_executor get_executor() const noexcept = 0;
     virtual boot_clock::time_point now() const noexcept = 0;
-    virtual std::chrono::milliseconds max_ttl() const noexcept = 0;  // of locks with tokens
+    virtual std::chrono::milliseconds max_ttl() const noexcept = 0;          // of locks with tokens
+    virtual std::chrono::milliseconds token_retention() const noexcept = 0;  // of their counters
 
     virtual void run(plain_handler handler) = 0;
     virtual void cancel() noexcept = 0;

@@ -63,20 +63,7 @@ private:
     template <class Handler>
     void start(acquire_request request, Handler&& handler) const
     {
-        if (!request.asker) request.asker = executor_of(handler);
         target_->acquire(std::move(request), lease_handler{std::forward<Handler>(handler), get_executor()});
-    }
-
-    // Of whoever waits; none where it is not known.
-    template <class Handler>
-    static asio::any_io_executor executor_of(Handler const& handler)
-    {
-        using associated = asio::associated_executor_t<std::decay_t<Handler>, asio::any_io_executor>;
-        if constexpr (std::is_convertible_v<associated, asio::any_io_executor>) {
-            return asio::get_associated_executor(handler, asio::any_io_executor{});
-        } else {
-            return {};
-        }
     }
 
     std::shared_ptr<core> target_;

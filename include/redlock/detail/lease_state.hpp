@@ -18,7 +18,7 @@ class core;
 enum class lease_phase : std::uint8_t { held, lost, released };
 
 struct lease_state {
-    lease_state(std::shared_ptr<core> from, std::shared_ptr<resource const> of) : owner{std::move(from)}, what{std::move(of)} {}
+    lease_state(std::shared_ptr<core> from, resource const& of) : owner{std::move(from)}, what{of} {}
     lease_state(lease_state const&) = delete;
     lease_state& operator=(lease_state const&) = delete;
     virtual ~lease_state() = default;
@@ -29,7 +29,7 @@ struct lease_state {
     }
 
     std::shared_ptr<core> const owner;
-    std::shared_ptr<resource const> const what;
+    resource const& what;  // lives as long as this
     std::atomic<std::int64_t> valid_until_ns{0};
     std::atomic<std::uint32_t> nodes_held{0};
     std::uint32_t nodes{0};                    // in all

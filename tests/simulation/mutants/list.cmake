@@ -11,19 +11,19 @@ redlock_mutant(silence_is_consent "a node that did not answer in time counts as 
 
 # Validity.
 redlock_mutant(validity_from_the_reply "validity is counted from the reply, not from before the request"
-    FILE src/quorum/acquire_machine.cpp FROM "holders_.holds(node, deadline());" TO "holders_.holds(node, now + timing_.validity);")
+    FILE src/quorum/acquire_machine.cpp FROM "holders_.holds(node, deadline());" TO "holders_.holds(node, now + timing_->validity);")
 redlock_mutant(no_drift "validity leaves nothing for clocks that run at different rates"
     FILE src/quorum/timing.cpp FROM "return ttl - allowance - expiry_granularity;" TO "return ttl - 0 * allowance - expiry_granularity;")
 redlock_mutant(no_granularity "validity leaves nothing for servers that count in milliseconds"
     FILE src/quorum/timing.cpp FROM "return ttl - allowance - expiry_granularity;" TO "return ttl - allowance;")
 redlock_mutant(largest_deadline "a lease is valid until the last node's deadline, not the M-th largest"
-    FILE src/quorum/tenure.cpp FROM "majority(nodes_) - 1" TO "0")
+    FILE src/quorum/tenure.cpp FROM "majority(nodes()) - 1" TO "0")
 redlock_mutant(steady_clock "leases are measured with CLOCK_MONOTONIC, which stops while a machine is suspended"
     FILE src/clock.cpp FROM "constexpr clockid_t clock = CLOCK_BOOTTIME;" TO "constexpr clockid_t clock = CLOCK_MONOTONIC;")
 redlock_mutant(valid_without_a_look "lease::valid() believes that a timer would have fired"
     FILE src/lease.cpp FROM "return state_->owner->now() < state_->valid_until() - min_left;" TO "return true;")
 redlock_mutant(exhausted_is_acquired "an attempt that took longer than its validity is a lease"
-    FILE src/quorum/acquire_machine.cpp FROM "now < holders_.valid_until() - timing_.stop_margin" TO "now < now + timing_.ttl")
+    FILE src/quorum/acquire_machine.cpp FROM "now < holders_.valid_until() - timing_->stop_margin" TO "now < now + timing_->ttl")
 
 # Undo and release.
 redlock_mutant(no_undo "what a failed attempt was granted is not given back"
@@ -70,14 +70,14 @@ redlock_mutant(extends_after_the_end "a lease whose end has passed is extended"
 
 # The end of a lease.
 redlock_mutant(scope_cancelled_late "a scope is cancelled after the validity of its lease"
-    FILE src/quorum/lease_machine.cpp FROM "time_point const at = holders_.valid_until() - timing_.stop_margin;" TO "time_point const at = holders_.valid_until() + timing_.stop_margin;")
+    FILE src/quorum/lease_machine.cpp FROM "time_point const at = holders_.valid_until() - timing_->stop_margin;" TO "time_point const at = holders_.valid_until() + timing_->stop_margin;")
 redlock_mutant(loss_is_not_told "who waits for the loss of a lease is not told"
     FILE src/core/leases.cpp FROM "        for (auto const& w : std::exchange(h->waiters, {})) w->done(why);
     }
     if (held)" TO "    }
     if (held)")
 redlock_mutant(max_hold_ignored "max_hold does not end a lease"
-    FILE src/quorum/lease_machine.cpp FROM "return timing_.max_hold ? std::min(at, acquired_ + *timing_.max_hold) : at;" TO "return at;")
+    FILE src/quorum/lease_machine.cpp FROM "return timing_->max_hold ? std::min(at, acquired_ + *timing_->max_hold) : at;" TO "return at;")
 redlock_mutant(deadline_ignored "acquire() goes on after its deadline"
     FILE src/core/acquisitions.cpp FROM "    if (now >= deadline_) {" TO "    if (now >= never) {")
 
@@ -135,11 +135,11 @@ redlock_mutant(any_record_will_do "scripts do not compare the id in the record"
 
 # Lines: who waits within one client.
 redlock_mutant(passed_on_too_late "a lease is passed on however little of it is left"
-    FILE src/core/lines.cpp FROM "    if (lease.machine->left(now) < lease.times.validity / worth_passing_on) return false;
+    FILE src/core/lines.cpp FROM "    if (lease.machine->left(now) < lease.what->times.validity / worth_passing_on) return false;
 " TO "")
 redlock_mutant(passed_on_with_its_token "a lease is passed on without tokens of its own"
-    FILE src/core/leases.cpp FROM "        next_token += tokens.block;
-        h->last_token = next_token - 1;" TO "        h->last_token = next_token + tokens.block - 1;")
+    FILE src/core/leases.cpp FROM "        next_token += what->tokens.block;
+        h->last_token = next_token - 1;" TO "        h->last_token = next_token + what->tokens.block - 1;")
 redlock_mutant(passed_on_to_anybody "a lease is passed on to somebody who asked with other options"
     FILE src/core/lines.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;
 " TO "")
@@ -159,16 +159,12 @@ redlock_mutant(cancelled_first_wakes_nobody "when the first in the line gives up
         consider(in_.env_.now());
     }" TO "    }")
 redlock_mutant(line_forgets_who_waits "when a lease is over, nobody tells the line of those who wait for it"
-    FILE src/core/lines.cpp FROM "    patience_.begin(now);
-    looked_ = false;
+    FILE src/core/lines.cpp FROM "    if (queue_.empty()) return in_.retire(*this, now);
     consider(now);
 }
-
-void line::failed(" TO "    patience_.begin(now);
-    looked_ = false;
+" TO "    if (queue_.empty()) return in_.retire(*this, now);
 }
-
-void line::failed(")
+")
 redlock_mutant(undo_wakes_its_own_line "an attempt that is undone wakes the line whose first has made it"
     FILE src/core/lines.cpp FROM "if (&l != busy) l.consider(now);" TO "l.consider(now);")
 
@@ -178,8 +174,8 @@ redlock_mutant(no_fallback_poll "who is told of changes never looks by himself"
 redlock_mutant(push_ignored "what nodes tell is not heard"
     FILE src/core/engine.cpp FROM "{ acquisitions_.on_changed(node, key); }" TO "{ static_cast<void>(node), static_cast<void>(key); }")
 redlock_mutant(own_key_is_a_holder "who looks takes a key of his own, which is about to be undone, for another holder's"
-    FILE src/core/lines.cpp FROM "    } else if (ours) {" TO "    } else if (false) {"
-    FILE2 src/core/lines.cpp FROM2 "if (lost.has_granted(node)) patience_" TO2 "if (false) patience_"
+    FILE src/core/lines.cpp FROM "    } else if (asked.is_about_our_own(node)) {" TO "    } else if (false) {"
+    FILE2 src/core/lines.cpp FROM2 "if (lost.has_granted(node)) with.patience" TO2 "if (false) with.patience"
     FILE3 src/core/lines.cpp FROM3 "if (on >> node & 1u) l.freed_by_us" TO3 "if (false) l.freed_by_us")
 redlock_mutant(free_again_and_again "each look at a free lock puts off the race for it"
     FILE src/quorum/patience.cpp FROM "free_at.value_or(std::min(free_at_[node], now));" TO "free_at.value_or(now);")
