@@ -4,7 +4,7 @@
 #       SOURCES file...                   one of them holds BOOST_TEST_MODULE
 #       [LIBRARIES target...]
 #       [LABELS label...]
-#       [TIMEOUT seconds]                 of each case; 60 by default
+#       [TIMEOUT seconds]                 of each case; 60 by default, and four times as many with sanitizers
 #       [PROPERTIES name value...])       any other properties of CTest, for instance RUN_SERIAL ON
 #
 # The cases are listed after each build of the program by running it. A program that cannot be run, or has no case, fails the
@@ -21,6 +21,9 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         endif()
         if(NOT arg_TIMEOUT)
             set(arg_TIMEOUT 60)
+        endif()
+        if(REDLOCK_SANITIZE)
+            math(EXPR arg_TIMEOUT "4 * ${arg_TIMEOUT}")
         endif()
 
         add_executable(${name} ${arg_SOURCES})

@@ -57,10 +57,10 @@ private:
     memory_node& of_;
 };
 
-memory_node::memory_node(std::string name) : name_{std::move(name)}
+memory_node::memory_node(std::string name, std::chrono::milliseconds max_ttl) : name_{std::move(name)}
 {
     memory_.id = name_ + "-1";
-    memory_.record = redis_model::node_record{memory_.id, 0, std::chrono::hours{24 * 30}, {}};
+    memory_.record = redis_model::node_record{memory_.id, 0, max_ttl, {}};
     memory_.high_water = 0;
     memory_.on_change = [this](std::string_view key) { on_change(key); };
 }

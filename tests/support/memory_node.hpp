@@ -120,7 +120,7 @@ private:
     int lives_{1};
 
 public:
-    explicit memory_node(std::string name);
+    explicit memory_node(std::string name, std::chrono::milliseconds max_ttl = std::chrono::days{30});  // admitted for locks of such a ttl
     memory_node(memory_node const&) = delete;
     memory_node& operator=(memory_node const&) = delete;
 };

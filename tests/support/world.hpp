@@ -28,9 +28,11 @@ using namespace std::chrono_literals;
 
 class world {
 public:
-    explicit world(std::size_t node_count = 3, std::size_t queue_max = 8'192, std::shared_ptr<observer> told = nullptr)
+    explicit world(std::size_t node_count = 3, std::size_t queue_max = 8'192, std::shared_ptr<observer> told = nullptr,
+                   std::chrono::milliseconds ttl_max = std::chrono::days{30})
+        : max_ttl{ttl_max}
     {
-        for (std::size_t i = 0; i < node_count; ++i) nodes.push_back(std::make_unique<memory_node>("node" + std::to_string(i)));
+        for (std::size_t i = 0; i < node_count; ++i) nodes.push_back(std::make_unique<memory_node>("node" + std::to_string(i), max_ttl));
         client.emplace(make_client(queue_max, std::move(told)));
     }
 
@@ -49,7 +51,7 @@ public:
         for (auto const& n : nodes) fronts.push_back(n->front(strand));
         detail::engine_settings settings;
         settings.node_queue_max = queue_max;
-        settings.max_ttl = std::chrono::days{30};
+        settings.max_ttl = max_ttl;
         settings.observer = std::move(told);
         settings.wall_clock = [] { return static_cast<std::uint64_t>(virtual_clock::now().time_since_epoch() / 1us); };
         settings.fresh_value = [this] { return "value" + std::to_string(++values); };
@@ -149,6 +151,7 @@ public:
 
     client_counters counters() const { return client->status().counters; }
 
+    std::chrono::milliseconds const max_ttl;  // of locks with tokens
     std::unique_ptr<asio::io_context> context = std::make_unique<asio::io_context>();
     std::vector<std::unique_ptr<memory_node>> nodes;
     std::optional<redlock::client> client;
