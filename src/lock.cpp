@@ -62,12 +62,12 @@ lock::lock(client const& owner, detail::resource what, lock_options const& optio
         throw std::invalid_argument{"lock_options::ttl is " + bounds::to_text(options.ttl) +
                                     (options.grace > options.grace.zero() ? ", and grace " + bounds::to_text(options.grace) : "") +
                                     "; with fencing it must not be above config::max_ttl, which is " + bounds::to_text(most)};
-    what_ = std::make_shared<detail::terms const>(std::move(what), options, core_->token_retention());
+    what_ = std::make_shared<detail::subject const>(std::move(what), core_->terms_of(options));
 }
 
 std::string const& lock::name() const noexcept { return what_->text(); }
 
-lock_options const& lock::options() const noexcept { return what_->options; }
+lock_options const& lock::options() const noexcept { return what_->under->options; }
 
 std::vector<std::string> lock::names() const
 {

@@ -111,7 +111,7 @@ private:
     }
 
     std::shared_ptr<detail::core> core_;
-    std::shared_ptr<detail::terms const> what_;
+    std::shared_ptr<detail::subject const> what_;
 };
 
 }  // namespace redlock

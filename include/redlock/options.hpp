@@ -98,6 +98,8 @@ struct lock_options {
     /// How long the watchdog keeps a lease at most, from its acquisition; then it counts as lost, so that a holder that
     /// hangs does not keep everybody else out for ever. 1 ms to 365 days. Default: no limit.
     std::optional<std::chrono::milliseconds> max_hold{};
+
+    friend bool operator==(lock_options const&, lock_options const&) = default;
 };
 
 static_assert(std::is_trivially_copyable_v<lock_options> && std::is_trivially_destructible_v<lock_options>,

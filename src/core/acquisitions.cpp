@@ -57,7 +57,7 @@ bool acquisition::is_asked_from(asio::any_io_executor const& scope) const
 
 bool acquisition::takes_what_is_held(hold const& lease) const noexcept
 {
-    return !stop_when_idle_ && lease.what->suit(*request_.what);
+    return !stop_when_idle_ && lease.what->under->suit(*request_.what->under);
 }
 
 void acquisitions::start(std::shared_ptr<acquisition> const& what)
@@ -152,7 +152,7 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     assert(!what.done_ && !what.current_);
     ++what.attempts_;
     if (what.request_.report) name_nodes(what);
-    auto const& times = what.request_.what->times;
+    auto const& times = what.request_.what->under->times;
     auto const h = make_recycled<hold>(what.core_, what.request_.what, env_.fresh_value());
     h->refreshed = now;
     env_.to_nodes->ttl_in_use(times.key_ttl);

@@ -49,7 +49,7 @@ private:
     friend class attempt;
     friend class line;
 
-    lock_options const& options() const noexcept { return request_.what->options; }
+    lock_options const& options() const noexcept { return request_.what->under->options; }
     bool is_asked_from(asio::any_io_executor const& scope) const;
 
     acquisitions& owner_;

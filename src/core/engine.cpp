@@ -245,6 +245,13 @@ client_status engine::status() const
     return s;
 }
 
+std::shared_ptr<terms const> engine::terms_of(lock_options const& options)
+{
+    std::lock_guard const guard{terms_mutex_};
+    if (!last_terms_ || last_terms_->options != options) last_terms_ = std::make_shared<terms const>(options, env_.token_retention);
+    return last_terms_;
+}
+
 void engine::acquire(acquire_request request, lease_handler handler)
 {
     auto slot = handler.slot();

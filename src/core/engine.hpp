@@ -56,7 +56,7 @@ public:
     asio::any_io_executor get_executor() const noexcept override { return outer_; }
     time_point now() const noexcept override { return env_.now(); }
     std::chrono::milliseconds max_ttl() const noexcept override { return max_ttl_; }
-    std::chrono::milliseconds token_retention() const noexcept override { return env_.token_retention; }
+    std::shared_ptr<terms const> terms_of(lock_options const& options) override;
 
     void run(plain_handler handler) override;
     void cancel() noexcept override;
@@ -123,6 +123,9 @@ private:
     std::size_t nodes_running_{0};
     std::vector<std::shared_ptr<waiter>> runners_;
     std::atomic<bool> closed_{false};  // the context is gone, nothing can be posted any more
+
+    std::mutex terms_mutex_;
+    std::shared_ptr<terms const> last_terms_;  // most locks of a client have the same
 
     mutable std::mutex status_mutex_;
     std::vector<node_status> node_status_;

@@ -52,39 +52,39 @@ public:
 
 class hold final : public alarm, public std::enable_shared_from_this<hold> {
 public:
-    hold(std::shared_ptr<core> from, std::shared_ptr<terms const> of, std::string fresh_value)
+    hold(std::shared_ptr<core> from, std::shared_ptr<subject const> of, std::string fresh_value)
         : owner{std::move(from)}, what{std::move(of)}, value{std::move(fresh_value)}
     {
     }
 
     std::shared_ptr<core> const owner;  // lives until the last answer about it has been filed
-    std::shared_ptr<terms const> const what;
+    std::shared_ptr<subject const> const what;
     std::string const value;
 
     command request(verb of) const noexcept
     {
-        command c{of, what->first(), value, what->key_ttl};
+        command c{of, what->first(), value, what->under->key_ttl};
         c.fenced = is_fenced();
-        c.block = what->tokens.reserved;
-        c.retention = what->tokens.retention;
+        c.block = what->under->tokens.reserved;
+        c.retention = what->under->tokens.retention;
         c.token = last_token;
         c.others = what->others();
         return c;
     }
 
-    bool is_fenced() const noexcept { return what->tokens.fenced; }
+    bool is_fenced() const noexcept { return what->under->tokens.fenced; }
 
     // A quarter of the retention at a time is often enough, and spares the nodes the work.
-    bool wants_refresh(time_point now) const noexcept { return is_fenced() && now >= refreshed + what->tokens.retention / 4; }
+    bool wants_refresh(time_point now) const noexcept { return is_fenced() && now >= refreshed + what->under->tokens.retention / 4; }
 
     // The tokens are known, by the last of them.
     void own(quorum::token_number last) noexcept
     {
         if (!is_fenced()) return;
         last_token = last;
-        next_token = last - what->tokens.reserved + 1;
+        next_token = last - what->under->tokens.reserved + 1;
     }
-    bool has_tokens_for_another() const noexcept { return !is_fenced() || next_token + what->tokens.block - 1 <= last_token; }
+    bool has_tokens_for_another() const noexcept { return !is_fenced() || next_token + what->under->tokens.block - 1 <= last_token; }
 
     // A request that may set or renew the key goes to a node.
     void touch(std::size_t node) noexcept { touched = static_cast<std::uint16_t>(touched | (1u << node)); }

@@ -35,7 +35,7 @@ std::shared_ptr<holder> hold::add_holder(std::size_t nodes)
     h->nodes = static_cast<std::uint32_t>(nodes);
     if (is_fenced()) {
         h->token.store(next_token, std::memory_order_relaxed);
-        next_token += what->tokens.block;
+        next_token += what->under->tokens.block;
         h->last_token = next_token - 1;
     }
     show_to(*h);
@@ -57,12 +57,12 @@ std::shared_ptr<holder> hold::add_nested()
     return h;
 }
 
-bool hold::may_come_early(time_point now) const { return machine->duty(now, early(what->times)) == lease_duty::extend; }
+bool hold::may_come_early(time_point now) const { return machine->duty(now, early(what->under->times)) == lease_duty::extend; }
 
 extension::extension(leases& owner, std::shared_ptr<hold> what, time_point now)
     : owner_{owner},
       hold_{std::move(what)},
-      machine_{owner.env_.to_nodes->nodes(), now, hold_->machine->valid_until(), hold_->what->times},
+      machine_{owner.env_.to_nodes->nodes(), now, hold_->machine->valid_until(), hold_->what->under->times},
       sent_{now},
       refreshes_{hold_->wants_refresh(now)}
 {
@@ -129,7 +129,7 @@ void extension::decided(extend_outcome outcome, time_point now)
 void leases::adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine const& won, time_point now)
 {
     assert(what->keeper == nullptr && !what->release_started);
-    what->machine.emplace(won.holders(), won.sent(), now, what->what->times);
+    what->machine.emplace(won.holders(), won.sent(), now, what->what->under->times);
     for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)  // whose votes came before it was seen
         what->machine->on_step(node, env_.to_nodes->clock_of(node).set_forward_since(won.sent()), now);
     what->publish(now);
@@ -160,7 +160,7 @@ void leases::set_alarm(hold& what) { env_.set_alarm(what, what.machine->due()); 
 void leases::tend(hold& what, time_point now)
 {
     if (!what.is_lease()) return;
-    switch (what.machine->duty(now, early(what.what->times))) {
+    switch (what.machine->duty(now, early(what.what->under->times))) {
     case lease_duty::stop:
         if (now >= what.machine->valid_until()) ++env_.count.watchdog_late;
         if (now >= what.machine->valid_until() && env_.observed) env_.observed->watchdog_late(what);
@@ -202,7 +202,7 @@ void leases::start_extension(std::shared_ptr<hold> const& what, time_point now, 
         what->asked_for.push_back(e);
     }
     what->machine->on_extension_sent(now);
-    what->may_live_until(now + 2 * what->what->times.key_ttl);  // it may wait in a node's queue for as long as it is valid
+    what->may_live_until(now + 2 * what->what->under->times.key_ttl);  // it may wait in a node's queue for as long as it is valid
     env_.set_alarm(*e, e->machine_.times_out());
     command c = what->request(verb::extend);
     c.refresh = e->refreshes_;
@@ -280,7 +280,7 @@ void leases::on_step(std::size_t node, duration by, time_point now)
 void leases::hand_over(hold& what, time_point now)
 {
     what.machine->handed_over(now);
-    if (what.machine->left(now) < (what.what->times.validity - what.what->times.stop_margin) * 5 / 8) start_extension(what.shared_from_this(), now, nullptr);
+    if (what.machine->left(now) < (what.what->under->times.validity - what.what->under->times.stop_margin) * 5 / 8) start_extension(what.shared_from_this(), now, nullptr);
     set_alarm(what);
 }
 

@@ -71,14 +71,14 @@ bool line::may_hand_over(hold const& lease, time_point now) const
     if (here_ != &lease || queue_.empty() || !lease.is_lease() || !lease.has_tokens_for_another()) return false;
     acquisition const& next = first();
     if (!next.takes_what_is_held(lease)) return false;
-    if (lease.machine->left(now) < lease.what->times.validity / worth_passing_on) return false;
-    return turn_.may_hand_over(now, lease.what->limits);
+    if (lease.machine->left(now) < lease.what->under->times.validity / worth_passing_on) return false;
+    return turn_.may_hand_over(now, lease.what->under->limits);
 }
 
 void line::vacated(hold& lease, bool released, time_point now)
 {
     assert(here_ == &lease);
-    if (released) turn_.released(now, lease.what->limits, in_.slot());
+    if (released) turn_.released(now, lease.what->under->limits, in_.slot());
     here_ = nullptr;
     lease.waited_for_in = nullptr;
     contest_.reset();
@@ -205,7 +205,7 @@ void line::look_again(time_point now)
 bool line::looks_like_an_extension(contest const& with, time_point now) const noexcept
 {
     auto const left = with.expires - now;
-    return with.left_when_extended && left > first().request_.what->times.ttl / 4 && std::chrono::abs(left - *with.left_when_extended) <= left / 50;
+    return with.left_when_extended && left > first().request_.what->under->times.ttl / 4 && std::chrono::abs(left - *with.left_when_extended) <= left / 50;
 }
 
 class line::look final : public voter {

@@ -92,7 +92,7 @@ void releases::start(std::shared_ptr<hold> const& what, error_code lost_before, 
     what->giving_back = r;
     ++pending_;
     ++env_.count.releases_pending;
-    env_.set_alarm(*r, env_.now() + what->what->times.node_timeout);
+    env_.set_alarm(*r, env_.now() + what->what->under->times.node_timeout);
     // It must stay behind what would set the key.
     bool const first = what->asked_in != env_.to_nodes->next_round();
     env_.to_nodes->add({what->request(verb::release), r, not_at, first});
@@ -121,7 +121,7 @@ private:
 void releases::repeat(std::shared_ptr<hold> const& what, std::size_t node)
 {
     // It was set just now, perhaps: a request may take longer than anybody counted on.
-    what->may_live_until(env_.now() + 2 * what->what->times.key_ttl);
+    what->may_live_until(env_.now() + 2 * what->what->under->times.key_ttl);
     auto const r = what->giving_back.lock();
     if (r && r->machine_.is_pending(node)) return;
     ++pending_;

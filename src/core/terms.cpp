@@ -1,7 +1,6 @@
 #include "core/terms.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace redlock::detail {
 
@@ -18,9 +17,8 @@ tokens_wanted tokens_for(lock_options const& o, std::chrono::milliseconds retent
 
 }  // namespace
 
-terms::terms(resource names, lock_options const& of, std::chrono::milliseconds retention)
-    : resource{std::move(names)},
-      options{of},
+terms::terms(lock_options const& of, std::chrono::milliseconds retention)
+    : options{of},
       times{quorum::make_timing(of)},
       key_ttl{std::chrono::duration_cast<std::chrono::milliseconds>(times.key_ttl)},
       limits{of.max_handoffs, of.max_local_hold},

@@ -1,5 +1,4 @@
-// What every acquisition of a lock has in common: its names and options, and what follows from them. Made once by each lock, and shared by
-// all that its acquisitions, attempts and leases are made of.
+// What all acquisitions of a lock have in common: its names, its options and what follows from them.
 #ifndef REDLOCK_CORE_TERMS_HPP
 #define REDLOCK_CORE_TERMS_HPP
 
@@ -11,6 +10,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -24,10 +25,11 @@ struct tokens_wanted {
     friend bool operator==(tokens_wanted const&, tokens_wanted const&) = default;
 };
 
-class terms final : public resource {
+// Made once for all locks of a client that have the same options.
+class terms {
 public:
     // `retention`: how long nodes keep the counter of a lock that nobody wants.
-    terms(resource names, lock_options const& of, std::chrono::milliseconds retention);
+    terms(lock_options const& of, std::chrono::milliseconds retention);
 
     lock_options const options;
     quorum::timing const times;
@@ -37,6 +39,14 @@ public:
 
     // A lease under these is as good for who asked under those.
     bool suit(terms const& others) const noexcept { return this == &others || (times == others.times && tokens == others.tokens); }
+};
+
+// A lock, as its acquisitions and leases know it.
+class subject final : public resource {
+public:
+    subject(resource names, std::shared_ptr<terms const> t) : resource{std::move(names)}, under{std::move(t)} {}
+
+    std::shared_ptr<terms const> const under;
 };
 
 }  // namespace redlock::detail

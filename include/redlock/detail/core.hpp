@@ -10,6 +10,7 @@
 #include <redlock/clock.hpp>
 #include <redlock/detail/completion.hpp>
 #include <redlock/error.hpp>
+#include <redlock/options.hpp>
 #include <redlock/status.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -28,6 +29,7 @@ struct lease_state;
 using plain_handler = completion<error_code>;
 using lease_handler = completion<error_code, lease>;
 
+class subject;
 class terms;
 
 // with_lock: the executor of whoever waits for it, and the one that its body will have.
@@ -37,7 +39,7 @@ struct scope_executors {
 };
 
 struct acquire_request {
-    std::shared_ptr<terms const> what;
+    std::shared_ptr<subject const> what;
     attempt_report* report;  // may be null
     bool once;               // try_acquire
     std::shared_ptr<scope_executors const> within{};  // null without with_lock
@@ -49,8 +51,10 @@ public:
 
     virtual asio::any_io_executor get_executor() const noexcept = 0;
     virtual boot_clock::time_point now() const noexcept = 0;
-    virtual std::chrono::milliseconds max_ttl() const noexcept = 0;          // of locks with tokens
-    virtual std::chrono::milliseconds token_retention() const noexcept = 0;  // of their counters
+    virtual std::chrono::milliseconds max_ttl() const noexcept = 0;  // of locks with tokens
+
+    // What these options come to; the same for the same.
+    virtual std::shared_ptr<terms const> terms_of(lock_options const& options) = 0;
 
     virtual void run(plain_handler handler) = 0;
     virtual void cancel() noexcept = 0;

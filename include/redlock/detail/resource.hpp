@@ -2,6 +2,7 @@
 #ifndef REDLOCK_DETAIL_RESOURCE_HPP
 #define REDLOCK_DETAIL_RESOURCE_HPP
 
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,25 +15,32 @@ public:
     explicit resource(std::string name) : first_{std::move(name)} {}
 
     // Precondition: sorted, without duplicates, not empty.
-    explicit resource(std::vector<std::string> const& names) : first_{names.front()}, others_{names.begin() + 1, names.end()}
+    explicit resource(std::vector<std::string> const& names) : first_{names.front()}
     {
-        if (others_.empty()) return;
-        text_ = first_;
-        for (std::string const& name : others_) text_.append(", ").append(name);
+        if (names.size() == 1) return;
+        more_ = std::make_unique<several>(several{{names.begin() + 1, names.end()}, first_});
+        for (std::string const& name : more_->others) more_->text.append(", ").append(name);
     }
 
     std::string const& first() const noexcept { return first_; }
-    std::span<std::string const> others() const noexcept { return others_; }
+    std::span<std::string const> others() const noexcept { return more_ ? std::span<std::string const>{more_->others} : std::span<std::string const>{}; }
 
     // For people.
-    std::string const& text() const noexcept { return others_.empty() ? first_ : text_; }
+    std::string const& text() const noexcept { return more_ ? more_->text : first_; }
 
-    friend bool operator==(resource const& a, resource const& b) noexcept { return a.first_ == b.first_ && a.others_ == b.others_; }
+    friend bool operator==(resource const& a, resource const& b) noexcept
+    {
+        return a.first_ == b.first_ && !a.more_ == !b.more_ && (!a.more_ || a.more_->others == b.more_->others);
+    }
 
 private:
+    struct several {
+        std::vector<std::string> others;
+        std::string text;
+    };
+
     std::string first_;
-    std::vector<std::string> others_;
-    std::string text_;
+    std::unique_ptr<several> more_;  // most have one name
 };
 
 }  // namespace redlock::detail

@@ -135,11 +135,11 @@ redlock_mutant(any_record_will_do "scripts do not compare the id in the record"
 
 # Lines: who waits within one client.
 redlock_mutant(passed_on_too_late "a lease is passed on however little of it is left"
-    FILE src/core/lines.cpp FROM "    if (lease.machine->left(now) < lease.what->times.validity / worth_passing_on) return false;
+    FILE src/core/lines.cpp FROM "    if (lease.machine->left(now) < lease.what->under->times.validity / worth_passing_on) return false;
 " TO "")
 redlock_mutant(passed_on_with_its_token "a lease is passed on without tokens of its own"
-    FILE src/core/leases.cpp FROM "        next_token += what->tokens.block;
-        h->last_token = next_token - 1;" TO "        h->last_token = next_token + what->tokens.block - 1;")
+    FILE src/core/leases.cpp FROM "        next_token += what->under->tokens.block;
+        h->last_token = next_token - 1;" TO "        h->last_token = next_token + what->under->tokens.block - 1;")
 redlock_mutant(passed_on_to_anybody "a lease is passed on to somebody who asked with other options"
     FILE src/core/lines.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;
 " TO "")
