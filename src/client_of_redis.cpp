@@ -4,9 +4,8 @@
 #include "core/basic_core.hpp"
 #include "core/holder_info.hpp"
 #include "node/redis_node.hpp"
+#include "node/strand.hpp"
 #include "node_address.hpp"
-
-#include <boost/asio/strand.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -28,7 +27,7 @@ std::uint64_t wall_clock()
 std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config const& configuration, std::shared_ptr<observer> told)
 {
     configuration.validate();
-    asio::strand<asio::any_io_executor> const strand{executor};
+    asio::any_io_executor const strand = detail::make_client_strand(executor);
     std::vector<std::unique_ptr<detail::node>> nodes;
     for (node_address const& address : configuration.nodes)
         nodes.push_back(std::make_unique<detail::redis_node>(strand, completed(address, configuration.tls), configuration));

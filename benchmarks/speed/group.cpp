@@ -23,7 +23,7 @@ namespace bench {
 
 namespace {
 
-using strand_type = asio::strand<asio::any_io_executor>;
+using strand_type = asio::any_io_executor;
 using answered = asio::any_completion_handler<void(redlock::error_code)>;
 
 class node_in_memory {

@@ -2,6 +2,7 @@
 
 #include "cli/text.hpp"
 #include "node/redis_connection.hpp"
+#include "node/strand.hpp"
 #include "node/redis_request.hpp"
 
 #include <boost/asio/post.hpp>
@@ -74,7 +75,7 @@ void add_command(boost::redis::request& to, words const& command)
 class node_link::talk final : public connection_owner, public std::enable_shared_from_this<talk> {
 public:
     talk(asio::any_io_executor executor, node_address const& address, config const& settings)
-        : strand_{executor}, settings_{address, settings}, asks_{address, handshake::greeting_only{}}
+        : strand_{make_client_strand(executor)}, settings_{address, settings}, asks_{address, handshake::greeting_only{}}
     {
     }
 

@@ -25,7 +25,7 @@
 #include "core/counters.hpp"
 #include "core/events.hpp"
 #include "core/floors.hpp"
-#include "core/recycled.hpp"
+#include "recycled.hpp"
 #include "core/rounds.hpp"
 
 #include <array>

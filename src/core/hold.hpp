@@ -5,7 +5,7 @@
 
 #include "core/alarms.hpp"
 #include "core/events.hpp"
-#include "core/recycled.hpp"
+#include "recycled.hpp"
 #include "core/terms.hpp"
 #include "node/node.hpp"
 #include "quorum/lease_machine.hpp"

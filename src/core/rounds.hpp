@@ -16,7 +16,6 @@
 #include "node/node.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/strand.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -59,7 +58,7 @@ struct clock_rules {
 
 class rounds : public std::enable_shared_from_this<rounds> {
 public:
-    using strand_type = asio::strand<asio::any_io_executor>;
+    using strand_type = asio::any_io_executor;
     using clock_function = time_point (*)() noexcept;
 
     // Rounds that may be on their way to one node at the same time: enough to fill a long line, and a bound.

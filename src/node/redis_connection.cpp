@@ -2,6 +2,7 @@
 
 #include "node/boost_redis_compat.hpp"
 #include "node/credentials.hpp"
+#include "node/strand.hpp"
 #include "node/tls.hpp"
 #include "node_address.hpp"
 
@@ -66,7 +67,7 @@ connection_settings::connection_settings(node_address const& node, config const&
 }
 
 redis_connection::redis_connection(strand_type strand, connection_settings const& settings, handshake const& asks)
-    : strand_{std::move(strand)}, settings_{settings}, asks_{asks}, timer_{strand_}
+    : strand_{std::move(strand)}, bound_{bindable(strand_)}, settings_{settings}, asks_{asks}, timer_{strand_}
 {
     ping_.push("TIME");
     handshake_sink_ = [this](std::size_t call, node_view const& node) { server_.on_node(call, node); };
@@ -269,7 +270,7 @@ void redis_connection::send(redis::request const& what, node_sink& sink, answere
         self->progress();
         std::move(handler)(ec ? error_code{errc::node_unreachable} : error_code{});
     };
-    connection_->async_exec(what, make_adapter(sink), asio::bind_executor(strand_, std::move(done)));
+    connection_->async_exec(what, make_adapter(sink), asio::bind_executor(bound_, std::move(done)));
 }
 
 }  // namespace redlock::detail

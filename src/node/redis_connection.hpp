@@ -9,10 +9,10 @@
 #include <redlock/config.hpp>
 #include <redlock/error.hpp>
 
+#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/redis/request.hpp>
 
 #include <chrono>
@@ -66,7 +66,7 @@ protected:
 
 class redis_connection final : public std::enable_shared_from_this<redis_connection> {
 public:
-    using strand_type = asio::strand<asio::any_io_executor>;
+    using strand_type = asio::any_io_executor;
     using answered_handler = asio::any_completion_handler<void(error_code)>;
 
     // The settings must live as long as the owner, which is kept until the end.
@@ -104,6 +104,7 @@ private:
     void after(std::chrono::steady_clock::duration delay, Handler handler);
 
     strand_type strand_;
+    asio::any_completion_executor bound_;  // the same
     connection_settings const& settings_;
     handshake asks_;
     asio::steady_timer timer_;  // connect timeout, then stalls

@@ -5,6 +5,7 @@
 #include "node/redis_connection.hpp"
 #include "node/redis_replies.hpp"
 #include "quorum/backoff.hpp"
+#include "recycled.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -34,7 +35,7 @@ connection_settings while_waiting(connection_settings settings, durability const
 // made and lost together, as a node that can only do half of it is of no use.
 class redis_node::impl final : public connection_owner, public std::enable_shared_from_this<impl> {
 public:
-    impl(asio::strand<asio::any_io_executor> strand, node_address const& address, config const& settings)
+    impl(asio::any_io_executor strand, node_address const& address, config const& settings)
         : strand_{std::move(strand)},
           name_{address.to_string()},
           durable_{address.replicas, address.fsync, settings.replication_timeout},
@@ -110,7 +111,7 @@ private:
         });
     }
 
-    asio::strand<asio::any_io_executor> strand_;
+    asio::any_io_executor strand_;
     std::string name_;
     durability durable_;
     connection_settings settings_;
@@ -254,7 +255,7 @@ void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<
 void redis_node::impl::send(redis_request const& what, std::unique_ptr<redis_request> mine, std::string_view id,
                             std::vector<reply>& replies, asio::any_completion_handler<void(error_code, bool noscript)> handler)
 {
-    auto const e = std::make_shared<exchange>(std::move(mine), what, id, replies);
+    auto const e = make_recycled<exchange>(std::move(mine), what, id, replies);
     e->sink = [this, raw = e.get()](std::size_t call, node_view const& node) {
         reading_ = raw;
         raw->reader.on_node(call, node);
@@ -326,7 +327,7 @@ void redis_node::impl::stopped()
     if (auto const listener = listener_.lock()) listener->on_stopped(index_);
 }
 
-redis_node::redis_node(asio::strand<asio::any_io_executor> strand, node_address address, config const& settings)
+redis_node::redis_node(asio::any_io_executor strand, node_address address, config const& settings)
     : impl_{std::make_shared<impl>(std::move(strand), address, settings)}
 {
 }

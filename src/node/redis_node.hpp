@@ -7,7 +7,6 @@
 #include <redlock/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/strand.hpp>
 
 #include <memory>
 
@@ -15,7 +14,7 @@ namespace redlock::detail {
 
 class redis_node final : public node {
 public:
-    redis_node(asio::strand<asio::any_io_executor> strand, node_address address, config const& settings);
+    redis_node(asio::any_io_executor strand, node_address address, config const& settings);
     ~redis_node() override;
 
     std::string const& name() const noexcept override;

@@ -134,7 +134,7 @@ quorum::node_facts facts_reader::take()
 }
 
 reply_reader::reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies)
-    : calls_{calls}, id_{id}, replies_{replies}, not_the_one_{vote::failed, errc::node_not_admitted, "it is another server than before"}
+    : calls_{calls}, id_{id}, replies_{replies}
 {
     auto const ec = unexpected_reply();
     std::size_t const count = replies_.size();
@@ -288,7 +288,7 @@ void reply_reader::on_identity(node_view const& node)
 {
     if (node.depth != 0) return;
     if (is_error(node)) {
-        not_the_one_ = {vote::failed, errc::server_error, std::string{node.value}};
+        no_identity_ = reply{vote::failed, errc::server_error, std::string{node.value}};
         return;
     }
     is_the_one_ = field_of_info(node.value, "master_replid") == id_ && field_of_info(node.value, "role") == "master";
@@ -304,10 +304,11 @@ void reply_reader::drop_votes_of_another()
 {
     bool const asked = !calls_.empty() && calls_.back().is == wire_call::kind::identity;
     if (!asked || is_the_one_) return;
+    reply const instead = no_identity_.value_or(reply{vote::failed, errc::node_not_admitted, "it is another server than before"});
     for (wire_call const& call : calls_) {
         bool const votes = call.fenced && (call.what == verb::acquire || call.what == verb::confirm || call.what == verb::extend);
         for (std::size_t i = 0; votes && i < call.count; ++i)
-            if (!is_noscript(replies_[call.first + i])) replies_[call.first + i] = not_the_one_;
+            if (!is_noscript(replies_[call.first + i])) replies_[call.first + i] = instead;
     }
 }
 

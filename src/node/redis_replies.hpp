@@ -85,7 +85,7 @@ private:
     facts_reader facts_;
     time_reader time_;
     bool is_the_one_{false};       // the server showed the id, and is a master
-    reply not_the_one_;            // what votes with tokens become otherwise
+    std::optional<reply> no_identity_;  // it did not say who it is
     bool noscript_{false};
     bool armed_{false};            // the next call
 };

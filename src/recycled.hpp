@@ -3,8 +3,8 @@
 //
 // Thread-safe: a block may be freed by another thread than the one that asked for it. Under AddressSanitizer and ThreadSanitizer
 // nothing is kept, or they could not tell the new use of a block from the old one.
-#ifndef REDLOCK_CORE_RECYCLED_HPP
-#define REDLOCK_CORE_RECYCLED_HPP
+#ifndef REDLOCK_RECYCLED_HPP
+#define REDLOCK_RECYCLED_HPP
 
 #include <cstddef>
 #include <list>
