@@ -123,7 +123,8 @@ BOOST_AUTO_TEST_CASE(validity_counts_from_before_the_request_was_sent)
 {
     lock_options options = ten_seconds();
     options.drift = 0.25;
-    acquire_machine machine{3, start, make_timing(options)};
+    timing const t = make_timing(options);
+    acquire_machine machine{3, start, t};
     machine.on_vote(0, granted, start + 300ms);
     machine.on_vote(1, granted, start + 700ms);
     BOOST_TEST(ns{machine.holders().valid_until()} == ns{start + 7'500ms - 2ms});

@@ -1,5 +1,7 @@
 #include "quorum_support.hpp"
 
+#include <deque>
+
 #include <boost/test/unit_test.hpp>
 
 namespace redlock::quorum {
@@ -9,7 +11,8 @@ namespace {
 // Granted by all three nodes, 2 ms after the request went out.
 lease_machine acquired_lease(lock_options const& options = ten_seconds())
 {
-    timing const t = make_timing(options);
+    static std::deque<timing> kept;  // for as long as there are leases
+    timing const& t = kept.emplace_back(make_timing(options));
     tenure holders{3};
     for (std::size_t node = 0; node < 3; ++node) holders.holds(node, start + t.validity);
     return {holders, start, start + 2ms, t};
