@@ -82,7 +82,8 @@ void measure_fenced(run& r)
 }
 
 // One of five servers stops where the measurement begins: what it costs until it is known to be slow counts as well. Callers rest between their
-// pairs: at full speed four servers, on as many processors as five, would be the faster ones.
+// pairs: at full speed four servers, on as many processors as five, would be the faster ones. And they rest so long that the client's processor
+// has time left: in a queue for a busy one, every little cost becomes a long wait.
 //
 // The epoll floor does the same: of four servers the third answer is later than of five, whoever waits for it.
 void measure_stalled(run& r)
@@ -90,7 +91,7 @@ void measure_stalled(run& r)
     constexpr std::size_t callers = 64;
     testbed& where = r.five();
     workload what = r.work(where, callers, false);
-    what.rest = 5ms;
+    what.rest = 20ms;
     what.stagger = what.rest / callers;
     struct series {
         std::string name;
@@ -118,6 +119,7 @@ void measure_stalled(run& r)
         r.put(s.name + "healthy_n5_c64_acquire_p99_us", s.healthy.acquire_p99_us());
         r.put(s.name + "stalled_node_acquire_p50_us", s.stalled.acquire_p50_us());
         r.put(s.name + "stalled_node_acquire_p99_us", s.stalled.acquire_p99_us());
+        r.put(s.name + "stalled_node_client_cpu_share", s.stalled.of([](sample const& each) { return (each.user_us + each.system_us) / 1e6 / each.seconds; }));
         r.put(s.name + "stalled_node_throughput_ratio", ratio(s.stalled, s.healthy, &sample::pairs_per_second));
         r.add_detail(s.name + "stalled", {s.healthy, s.stalled});
     }
