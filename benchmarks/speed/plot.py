@@ -92,7 +92,7 @@ def latency(measured):
     for i, (_, name, colour) in enumerate(WORKERS):
         x = f'($0 + {(i - 1.5) * width})'
         p50, p99 = 2 + 2 * i, 3 + 2 * i
-        plots.append(f'$rows using {x}:{p50}:({0.9 * width}){":xtic(1)" if i == 0 else ""} with boxes linecolor rgb "{colour}" title "{name}"')
+        plots.append(f'$rows using {x}:{p50}:({0.9 * width}){":xtic(1)" if i == 1 else ""} with boxes linecolor rgb "{colour}" title "{name}"')
         plots.append(f'"" using {x}:{p50}:(0):(${p99} - ${p50}) with vectors heads size graph 0.008,90 linecolor rgb "{colour}" linewidth 2 notitle')
         plots.append(f'"" using {x}:{p50}:(sprintf("%.0f", ${p50})) with labels offset 0,-0.8 textcolor rgb "white" font "sans,10" notitle')
     return script + ('set title "Acquisition: median, and up to the 99th percentile"\nset ylabel "µs"\nset logscale y\n'
