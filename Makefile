@@ -13,7 +13,7 @@ help:
 	@echo 'make compilers  the same schedules with clang: everything must happen as with gcc'
 	@echo 'make fuzz SECONDS=60    each fuzzer for so long; a finding fails, and its input is kept'
 	@echo 'make model      model-check the token protocol'
-	@echo 'make bench      how fast locks are, over hand-written sockets: build/bench/summary.json and pictures (7 minutes; QUICK=1: one)'
+	@echo 'make bench      how fast locks are, over hand-written sockets: build/bench/summary.json and pictures (9 minutes; QUICK=1: one)'
 	@echo 'make bench-waiting   what waiting costs: figures and pictures in build/bench (about 10 minutes on an idle machine)'
 	@echo 'make faults DURATION=120s    real servers and everything that goes wrong with them; SEED=1 SERVER=valkey-server'
 	@echo 'make soak SOAK=600s          the same under AddressSanitizer: nothing may grow'

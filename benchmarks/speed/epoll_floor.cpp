@@ -10,6 +10,7 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 namespace bench {
@@ -84,6 +85,42 @@ private:
     std::string late_;
 };
 
+// For callers who rest; what Asio has for its timers, too.
+class alarm_clock {
+public:
+    alarm_clock() : fd_{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)}
+    {
+        if (fd_ < 0) fail("timerfd_create");
+    }
+    alarm_clock(alarm_clock const&) = delete;
+    alarm_clock& operator=(alarm_clock const&) = delete;
+    ~alarm_clock() { ::close(fd_); }
+
+    int fd() const noexcept { return fd_; }
+
+    void set(std::optional<steady::time_point> when)
+    {
+        if (!when || when == set_to_) return;
+        set_to_ = when;
+        auto const since_boot = when->time_since_epoch();
+        auto const seconds = std::chrono::floor<std::chrono::seconds>(since_boot);
+        itimerspec at{};
+        at.it_value.tv_sec = seconds.count();
+        at.it_value.tv_nsec = std::chrono::nanoseconds{since_boot - seconds}.count();
+        if (::timerfd_settime(fd_, TFD_TIMER_ABSTIME, &at, nullptr) != 0) fail("timerfd_settime");
+    }
+
+    void rang() const
+    {
+        std::uint64_t times = 0;
+        if (::read(fd_, &times, sizeof times) < 0 && errno != EAGAIN) fail("read");
+    }
+
+private:
+    int fd_;
+    std::optional<steady::time_point> set_to_;
+};
+
 class floor_loop {
 public:
     floor_loop(workload const& what, meter& figures) : callers_{what, figures}, epoll_{::epoll_create1(EPOLL_CLOEXEC)}
@@ -91,9 +128,10 @@ public:
         if (epoll_ < 0) fail("epoll_create1");
         for (std::uint16_t const port : what.at) {
             nodes_.emplace_back(port);
-            watch(EPOLL_CTL_ADD, nodes_.size() - 1, EPOLLIN);
+            watch(EPOLL_CTL_ADD, nodes_.size() - 1, nodes_.back().fd(), EPOLLIN);
             waits_.push_back(false);
         }
+        if (what.rest > 0ns) watch(EPOLL_CTL_ADD, nodes_.size(), alarm_.emplace().fd(), EPOLLIN);
     }
     ~floor_loop() { ::close(epoll_); }
 
@@ -111,9 +149,14 @@ public:
         for (int i = 0; i < count; ++i) {
             auto const& event = ready[static_cast<std::size_t>(i)];
             std::size_t const node = event.data.u32;
+            if (node == nodes_.size()) {
+                alarm_->rang();
+                continue;
+            }
             if (event.events & EPOLLOUT) mind(node, nodes_[node].send_late());
             if (event.events & ~std::uint32_t{EPOLLOUT}) nodes_[node].hear(node, callers_);
         }
+        if (alarm_) alarm_->set(callers_.wake(steady::now()));
         flush();
     }
 
@@ -129,21 +172,22 @@ private:
     {
         if (waits_[node] == waits) return;
         waits_[node] = waits;
-        watch(EPOLL_CTL_MOD, node, waits ? EPOLLIN | EPOLLOUT : EPOLLIN);
+        watch(EPOLL_CTL_MOD, node, nodes_[node].fd(), waits ? EPOLLIN | EPOLLOUT : EPOLLIN);
     }
 
-    void watch(int operation, std::size_t node, std::uint32_t events)
+    void watch(int operation, std::size_t index, int fd, std::uint32_t events)
     {
         epoll_event what{};
         what.events = events;
-        what.data.u32 = static_cast<std::uint32_t>(node);
-        if (::epoll_ctl(epoll_, operation, nodes_[node].fd(), &what) != 0) fail("epoll_ctl");
+        what.data.u32 = static_cast<std::uint32_t>(index);
+        if (::epoll_ctl(epoll_, operation, fd, &what) != 0) fail("epoll_ctl");
     }
 
     floor_callers callers_;
     int epoll_;
     std::deque<node_socket> nodes_;
     std::vector<bool> waits_;
+    std::optional<alarm_clock> alarm_;
 };
 
 }  // namespace

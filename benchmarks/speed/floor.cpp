@@ -22,11 +22,15 @@ constexpr std::size_t floor_size = 16;  // microseconds since 1970, until the ye
 constexpr std::size_t id_size = 40;
 
 // Words as Redis wants them. A placeholder is a word of one repeated sign: v value, f floor, i id.
+// The first is a literal.
 prepared prepare(std::initializer_list<std::string_view> words)
 {
     prepared p;
     p.bytes = "*" + std::to_string(words.size()) + "\r\n";
-    for (auto const word : words) {
+    p.name = *words.begin();
+    p.words = words.size() - 1;
+    for (auto const& word : words) {
+        if (&word == words.begin() + 1) p.words_at = p.bytes.size();
         p.bytes += "$" + std::to_string(word.size()) + "\r\n";
         if (word == std::string(value_size, 'v')) p.value_at = p.bytes.size();
         if (word == std::string(floor_size, 'f')) p.floor_at = p.bytes.size();
@@ -148,6 +152,7 @@ floor_callers::floor_callers(workload const& what, meter& figures)
       queue_(std::max<std::size_t>(1024, 8 * std::size_t{1} << (64 - __builtin_clzll(what.callers)))),
       heads_(what.at.size(), 0)
 {
+    if (what.rest > 0ns) rests_.emplace(what.rest);
     std::random_device entropy;
     for (auto& s : seed_) s = std::uint64_t{entropy()} << 32 | entropy();
     auto const ttl = std::to_string(what.ttl.count());
@@ -162,8 +167,7 @@ floor_callers::floor_callers(workload const& what, meter& figures)
 
 bool floor_callers::start(steady::duration since_the_start)
 {
-    auto const now = steady::now();
-    while (started_ < callers_.size() && started_ * stagger_ <= since_the_start) acquire(started_++, now);
+    while (started_ < callers_.size() && started_ * stagger_ <= since_the_start) acquire(started_++);
     return started_ == callers_.size();
 }
 
@@ -176,25 +180,43 @@ std::size_t floor_callers::hear(std::size_t node, std::string_view bytes, steady
         if (!a.end) break;
         p = a.end;
         if (!a.granted) throw std::runtime_error{"a node refused what nobody else holds"};
-        granted(node, a.token, now);
+        granted(node, a.token, [now] { return now; });
     }
     return static_cast<std::size_t>(p - bytes.data());
 }
 
-void floor_callers::granted(std::size_t node, std::uint64_t token, steady::time_point now)
+template <class Clock>
+void floor_callers::granted(std::size_t node, std::uint64_t token, Clock now)
 {
     command& c = queue_[heads_[node]++ & (queue_.size() - 1)];
     if (c.granted == 0) c.token = token;
     if (c.granted < majority_ && c.token != token) figures_.confirmed();
     if (++c.granted != majority_) return;
     std::uint32_t const who = c.caller;
-    if (c.acquires) {
-        if (callers_[who].timed) figures_.acquired_after(now - callers_[who].asked_at);
-        release(who);
-    } else {
+    bool const acquired = c.acquires != 0;
+    if (!acquired) {
         figures_.pair();
+    } else if (callers_[who].timed) {
+        figures_.acquired_after(now() - callers_[who].asked_at);
+    }
+    if (then_) {
+        then_(who);
+    } else if (acquired) {
+        release(who);
+    } else if (rests_) {
+        resting_.emplace(now() + rests_->next(), who);
+    } else {
         acquire(who, now);
     }
+}
+
+void floor_callers::hear_grant(std::size_t node, std::uint64_t token) { granted(node, token, &steady::now); }
+
+std::optional<steady::time_point> floor_callers::wake(steady::time_point now)
+{
+    for (; !resting_.empty() && resting_.begin()->first <= now; resting_.erase(resting_.begin())) acquire(resting_.begin()->second);
+    if (resting_.empty()) return std::nullopt;
+    return resting_.begin()->first;
 }
 
 // xoroshiro128+ (Blackman and Vigna): good enough to be different each time.
@@ -210,15 +232,18 @@ std::uint64_t floor_callers::random() noexcept
     return result;
 }
 
-void floor_callers::acquire(std::uint32_t who, steady::time_point now)
+template <class Clock>
+void floor_callers::acquire(std::uint32_t who, Clock now)
 {
     caller& c = callers_[who];
     write_hex(c.value.data(), random());
     write_hex(c.value.data() + 16, random());
-    c.asked_at = now;
+    if (c.timed) c.asked_at = now();
     if (++c.name == c.acquires.size()) c.name = 0;
     send(who, true, c.acquires[c.name]);
 }
+
+void floor_callers::acquire(std::uint32_t who) { acquire(who, &steady::now); }
 
 void floor_callers::release(std::uint32_t who)
 {
@@ -230,6 +255,7 @@ void floor_callers::send(std::uint32_t who, bool acquires, prepared const& what)
 {
     std::size_t const begin = out_.size();
     out_.append(what.bytes);
+    commands_.push_back({&what, begin});
     std::memcpy(out_.data() + begin + what.value_at, callers_[who].value.data(), value_size);
     if (what.floor_at != 0) write_wall_clock(out_.data() + begin + what.floor_at);
     if (what.id_at != 0) ids_at_.push_back(begin + what.id_at);

@@ -1,4 +1,4 @@
-// What both floors share: callers that acquire and release all the time, as plain state machines over prepared bytes. No I/O.
+// What the floors share: callers that acquire and release all the time, as plain state machines over prepared bytes. No I/O.
 //
 // It is what a lock on a majority costs at least: every acquisition goes to all nodes (SET NX PX, or the script with tokens), ends when
 // a majority has answered, and its release goes out at once; answers that come later are only counted. No second round, no timer, no lease,
@@ -10,6 +10,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +22,9 @@ namespace bench {
 /// The bytes of one command, and where the changing ones are.
 struct prepared {
     std::string bytes;
+    std::string_view name;
+    std::size_t words{0};     ///< Behind the name,
+    std::size_t words_at{0};  ///< and where they begin.
     std::size_t value_at{0};
     std::size_t floor_at{0};  ///< 0: it has none.
     std::size_t id_at{0};     ///< 0: it has none.
@@ -26,6 +32,12 @@ struct prepared {
 
 class floor_callers {
 public:
+    /// A command that is to be sent.
+    struct outgoing_command {
+        prepared const* what;
+        std::size_t begin;
+    };
+
     floor_callers(workload const& what, meter& figures);
 
     /// The first acquisition of everybody whose time has come; returns whether that was the last of them.
@@ -34,8 +46,21 @@ public:
     /// Takes in the whole answers that `bytes` begins with; returns how many bytes they are. `now` is when they were read.
     std::size_t hear(std::size_t node, std::string_view bytes, steady::time_point now);
 
+    /// A node has granted its next command; for who reads answers otherwise. The clock is only looked at for those who are timed.
+    void hear_grant(std::size_t node, std::uint64_t token);
+
+    /// Acquisitions of those who have rested. Returns when the next of them will have.
+    std::optional<steady::time_point> wake(steady::time_point now);
+
+    /// From now on `then` is told whose command a majority has granted, and has to give the next.
+    void on_granted(std::function<void(std::uint32_t)> then) { then_ = std::move(then); }
+    void acquire(std::uint32_t who);
+    void release(std::uint32_t who);
+    std::size_t size() const noexcept { return callers_.size(); }
+
     /// What is to be sent to this node, the same for all but for their ids. Valid until sent().
     std::string_view outgoing(std::size_t node);
+    std::vector<outgoing_command> const& outgoing_commands() const noexcept { return commands_; }
     bool has_outgoing() const noexcept { return !out_.empty(); }
 
     /// Every node has got it.
@@ -43,6 +68,7 @@ public:
     {
         out_.clear();
         ids_at_.clear();
+        commands_.clear();
     }
 
 private:
@@ -63,10 +89,11 @@ private:
         std::uint64_t token;
     };
 
-    void acquire(std::uint32_t who, steady::time_point now);
-    void release(std::uint32_t who);
+    template <class Clock>
+    void acquire(std::uint32_t who, Clock now);
     void send(std::uint32_t who, bool acquires, prepared const& what);
-    void granted(std::size_t node, std::uint64_t token, steady::time_point now);
+    template <class Clock>
+    void granted(std::size_t node, std::uint64_t token, Clock now);
     std::uint64_t random() noexcept;
     void make_room();
 
@@ -76,6 +103,9 @@ private:
     meter& figures_;
     std::vector<caller> callers_;
     std::chrono::nanoseconds stagger_;
+    std::optional<rests> rests_;
+    std::set<std::pair<steady::time_point, std::uint32_t>> resting_;
+    std::function<void(std::uint32_t)> then_;
     std::uint32_t started_{0};
     std::vector<command> queue_;  // a ring; its size is a power of two
     std::uint64_t next_{0};
@@ -83,6 +113,7 @@ private:
     std::vector<std::uint64_t> heads_;
     std::string out_;
     std::vector<std::size_t> ids_at_;
+    std::vector<outgoing_command> commands_;
     std::array<std::uint64_t, 2> seed_;
 };
 

@@ -10,7 +10,7 @@ namespace bench {
 
 namespace {
 
-asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::chrono::nanoseconds later, std::chrono::nanoseconds rest, meter& figures)
+asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::chrono::nanoseconds later, rests* pauses, meter& figures)
 {
     if (later > 0ns) {
         auto waiting = pause(later);
@@ -24,8 +24,8 @@ asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::ch
         auto release = held.release(asio::use_awaitable);
         co_await std::move(release);
         figures.pair();
-        if (rest > 0ns) {
-            auto resting = pause(rest);
+        if (pauses) {
+            auto resting = pause(pauses->next());
             co_await std::move(resting);
         }
     }
@@ -39,6 +39,7 @@ sample run_ours(workload const& what)
     redlock::client nodes{io.get_executor(), fresh_nodes(what.at)};
     nodes.run(asio::detached);
     meter figures;
+    rests pauses{what.rest};
     auto const rethrow = [](std::exception_ptr e) {
         if (e) std::rethrow_exception(e);
     };
@@ -49,7 +50,7 @@ sample run_ours(workload const& what)
         std::vector<redlock::lock> names;
         names.reserve(what.names);
         for (std::size_t k = 0; k < what.names; ++k) names.emplace_back(nodes, what.key(i, k), options);
-        asio::co_spawn(io, call(std::move(names), meter::times(i, what.callers), i * what.stagger, what.rest, figures), rethrow);
+        asio::co_spawn(io, call(std::move(names), meter::times(i, what.callers), i * what.stagger, what.rest > 0ns ? &pauses : nullptr, figures), rethrow);
     }
     run_for(io, what.warm_up + what.callers * what.stagger);
     if (what.at_begin) what.at_begin();

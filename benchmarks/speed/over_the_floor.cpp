@@ -4,15 +4,38 @@
 #include "handoff.hpp"
 #include "run.hpp"
 
+#include <array>
+
 namespace bench {
 
 namespace {
 
 std::vector<worker> with_floors(workload const& what)
 {
-    return {{"epoll", [what] { return run_epoll_floor(what); }},
-            {"asio", [what] { return run_asio_floor(what); }},
-            {"redlock", [what] { return run_ours(what); }}};
+    std::vector<worker> all{{"epoll", [what] { return run_epoll_floor(what); }},
+                            {"asio", [what] { return run_asio_floor(what); }},
+                            {"redlock", [what] { return run_ours(what); }}};
+    if (what.fencing) return all;
+    all.push_back({"boost_redis", [what] { return run_boost_redis_floor(what); }});
+    all.push_back({"coroutines", [what] { return run_coroutines_floor(what); }});
+    return all;
+}
+
+// What one of the workers costs.
+void put_costs(run& r, std::string const& name, medians const& who, std::string const& suffix)
+{
+    r.put(name + "cpu_us_per_pair" + suffix, who.cpu_us_per_pair());
+    r.put(name + "pairs_per_second" + suffix, who.pairs_per_second());
+    r.put(name + "acquire_p50_us" + suffix, who.acquire_p50_us());
+    r.put(name + "acquire_p99_us" + suffix, who.acquire_p99_us());
+    if (allocations_are_counted()) r.put(name + "allocations_per_pair" + suffix, who.allocations_per_pair());
+}
+
+void put_ratios(run& r, std::string const& kind, std::string const& of, medians const& who, medians const& floor, std::string const& suffix)
+{
+    r.put(kind + "cpu_ratio" + of + suffix, ratio(who, floor, &sample::cpu_us_per_pair));
+    r.put(kind + "throughput_ratio" + of + suffix, ratio(who, floor, &sample::pairs_per_second));
+    r.put(kind + "latency_ratio" + of + suffix, ratio(who, floor, &sample::acquire_p50_us));
 }
 
 // "_n3_c256" behind the names.
@@ -23,22 +46,21 @@ void compare_with_floors(run& r, testbed const& where, std::size_t callers, bool
     medians const& raw_asio = all[1];
     medians const& ours = all[2];
     std::string const kind = fencing ? "fenced_" : "";
-    r.put(kind + "cpu_ratio" + suffix, ratio(ours, floor, &sample::cpu_us_per_pair));
+    put_ratios(r, kind, "", ours, floor, suffix);
     r.put(kind + "cpu_ratio_over_asio" + suffix, ratio(ours, raw_asio, &sample::cpu_us_per_pair));
-    r.put(kind + "throughput_ratio" + suffix, ratio(ours, floor, &sample::pairs_per_second));
-    r.put(kind + "latency_ratio" + suffix, ratio(ours, floor, &sample::acquire_p50_us));
-    for (auto const& [name, who] : {std::pair{"", &ours}, std::pair{"floor_", &floor}, std::pair{"asio_", &raw_asio}}) {
-        r.put(kind + name + "cpu_us_per_pair" + suffix, who->cpu_us_per_pair());
-        r.put(kind + name + "pairs_per_second" + suffix, who->pairs_per_second());
-        r.put(kind + name + "acquire_p50_us" + suffix, who->acquire_p50_us());
-        r.put(kind + name + "acquire_p99_us" + suffix, who->acquire_p99_us());
+    put_costs(r, kind, ours, suffix);
+    put_costs(r, kind + "floor_", floor, suffix);
+    put_costs(r, kind + "asio_", raw_asio, suffix);
+    if (!fencing) {
+        for (std::size_t i = 3; i < all.size(); ++i) {
+            put_ratios(r, "", "_" + all[i].name + "_floor", all[i], floor, suffix);
+            put_costs(r, all[i].name + "_", all[i], suffix);
+        }
+        r.put("cpu_ratio_over_boost_redis" + suffix, ratio(ours, all[3], &sample::cpu_us_per_pair));
+        r.put("cpu_ratio_over_coroutines" + suffix, ratio(ours, all[4], &sample::cpu_us_per_pair));
+        r.put("latency_ratio_over_boost_redis" + suffix, ratio(ours, all[3], &sample::acquire_p50_us));
     }
-    if (allocations_are_counted()) {
-        bool const main_figure = !fencing && suffix == "_n3_c256";
-        if (main_figure) r.put("allocations_per_pair", ours.allocations_per_pair());
-        r.put(kind + "allocations_per_pair" + suffix, ours.allocations_per_pair());
-        r.put(kind + "asio_allocations_per_pair" + suffix, raw_asio.allocations_per_pair());
-    }
+    if (allocations_are_counted() && !fencing && suffix == "_n3_c256") r.put("allocations_per_pair", ours.allocations_per_pair());
     r.add_detail((fencing ? "fenced" : "plain") + suffix, all);
 }
 
@@ -60,30 +82,48 @@ void measure_fenced(run& r)
 }
 
 // One of five servers stops where the measurement begins: what it costs until it is known to be slow counts as well. Callers rest between their
-// pairs: at full speed four servers, on as many processors as five, would be the faster ones.
+// pairs: at full speed four servers, on as many processors as five, would be the faster ones. And they rest so long that the client's processor
+// has time left: in a queue for a busy one, every little cost becomes a long wait.
+//
+// The epoll floor does the same: of four servers the third answer is later than of five, whoever waits for it.
 void measure_stalled(run& r)
 {
     constexpr std::size_t callers = 64;
     testbed& where = r.five();
-    std::vector<double> ratios;
-    medians healthy{"healthy", {}};
-    medians stalled{"one of five stopped", {}};
+    workload what = r.work(where, callers, false);
+    what.rest = 20ms;
+    what.stagger = what.rest / callers;
+    struct series {
+        std::string name;
+        sample (*run)(workload const&);
+        medians healthy{"healthy", {}};
+        medians stalled{"one of five stopped", {}};
+    };
+    std::array<series, 2> both{{{"", &run_ours}, {"floor_", &run_epoll_floor}}};
     for (std::size_t round = 0; round < r.how.rounds; ++round) {
         auto const victim = round % where.size();
-        workload what = r.work(where, callers, false);
-        what.rest = 5ms;
-        what.stagger = what.rest / callers;
-        healthy.samples.push_back(run_apart<sample>([what] { return run_ours(what); }));
-        what.at_begin = [pid = where[victim].pid()] { ::kill(pid, SIGSTOP); };
-        stalled.samples.push_back(run_apart<sample>([what] { return run_ours(what); }));
-        ::kill(where[victim].pid(), SIGCONT);
-        where[victim].command({"PING"}, 60s);  // it has caught up
+        for (series& s : both) {
+            auto const work = s.run;
+            s.healthy.samples.push_back(run_apart<sample>([work, what] { return work(what); }));
+            workload troubled = what;
+            troubled.at_begin = [pid = where[victim].pid()] { ::kill(pid, SIGSTOP); };
+            s.stalled.samples.push_back(run_apart<sample>([work, troubled] { return work(troubled); }));
+            ::kill(where[victim].pid(), SIGCONT);
+            where[victim].command({"PING"}, 60s);  // it has caught up
+        }
     }
-    r.put("stalled_node_p99_ratio", ratio(stalled, healthy, &sample::acquire_p99_us));
-    r.put("healthy_n5_c64_acquire_p99_us", healthy.acquire_p99_us());
-    r.put("stalled_node_acquire_p99_us", stalled.acquire_p99_us());
-    r.put("stalled_node_throughput_ratio", ratio(stalled, healthy, &sample::pairs_per_second));
-    r.add_detail("stalled", {healthy, stalled});
+    for (series const& s : both) {
+        r.put(s.name + "stalled_node_p99_ratio", ratio(s.stalled, s.healthy, &sample::acquire_p99_us));
+        r.put(s.name + "stalled_node_p50_ratio", ratio(s.stalled, s.healthy, &sample::acquire_p50_us));
+        r.put(s.name + "healthy_n5_c64_acquire_p50_us", s.healthy.acquire_p50_us());
+        r.put(s.name + "healthy_n5_c64_acquire_p99_us", s.healthy.acquire_p99_us());
+        r.put(s.name + "stalled_node_acquire_p50_us", s.stalled.acquire_p50_us());
+        r.put(s.name + "stalled_node_acquire_p99_us", s.stalled.acquire_p99_us());
+        r.put(s.name + "stalled_node_client_cpu_share", s.stalled.of([](sample const& each) { return (each.user_us + each.system_us) / 1e6 / each.seconds; }));
+        r.put(s.name + "stalled_node_throughput_ratio", ratio(s.stalled, s.healthy, &sample::pairs_per_second));
+        r.add_detail(s.name + "stalled", {s.healthy, s.stalled});
+    }
+    r.put("stalled_node_p99_ratio_over_floor", ratio(both[0].stalled, both[1].stalled, &sample::acquire_p99_us));
 }
 
 // More names than fit into any cache, against one for each caller.

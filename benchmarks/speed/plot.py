@@ -5,8 +5,8 @@ import pathlib
 import subprocess
 import sys
 
-FLOOR, ASIO, OURS, THEIRS, GREY, GOAL = '#888a85', '#f57900', '#3465a4', '#75507b', '#d3d7cf', '#cc0000'
-WORKERS = (('epoll', 'epoll floor', FLOOR), ('asio', 'Asio floor', ASIO), ('redlock', 'this library', OURS))
+FLOOR, ASIO, REDIS, OURS, THEIRS, GREY, GOAL = '#888a85', '#f57900', '#4e9a06', '#3465a4', '#75507b', '#d3d7cf', '#cc0000'
+WORKERS = (('epoll', 'epoll floor', FLOOR), ('asio', 'Asio floor', ASIO), ('boost_redis', 'Boost.Redis floor', REDIS), ('redlock', 'this library', OURS))
 
 # The figures that are ratios, with their names below the bars.
 AT_MOST = (('cpu_ratio_n3_c256', 'CPU\\nN=3\\n256 callers'), ('cpu_ratio_n5_c256', 'CPU\\nN=5\\n256 callers'),
@@ -63,7 +63,7 @@ def curves(measured, key, title, unit, number, ours_above):
             plots.append(f'${worker} using 1:2 with linespoints linecolor rgb "{colour}" linewidth 2 pointtype 7 title "{name}"')
             values += [value for _, value in rows]
             above = (worker == 'redlock') == ours_above
-            if worker != 'asio':  # is too near to the other floor
+            if worker not in ('asio', 'boost_redis'):  # are too near to the other lines
                 plots.append(f'"" using 1:2:({number}) with labels textcolor rgb "{colour}" offset 0,{0.9 if above else -0.9} notitle')
     return script + (f'set title "{title}"\nset xlabel "callers"\nset ylabel "{unit}"\nset logscale xy\nset xrange [0.7:3500]\n'
                      f'set xtics (1, 16, 256, "2,000" 2000)\nset yrange [{min(values) / 2}:{max(values) * 2}]\n'
@@ -88,9 +88,9 @@ def latency(measured):
             rows.append((name, *(by[w][p] for w, _, _ in WORKERS for p in ('acquire_p50_us', 'acquire_p99_us'))))
     script = block('rows', rows)
     plots = []
-    width = 0.26
+    width = 0.2
     for i, (_, name, colour) in enumerate(WORKERS):
-        x = f'($0 + {(i - 1) * width})'
+        x = f'($0 + {(i - 1.5) * width})'
         p50, p99 = 2 + 2 * i, 3 + 2 * i
         plots.append(f'$rows using {x}:{p50}:({0.9 * width}){":xtic(1)" if i == 1 else ""} with boxes linecolor rgb "{colour}" title "{name}"')
         plots.append(f'"" using {x}:{p50}:(0):(${p99} - ${p50}) with vectors heads size graph 0.008,90 linecolor rgb "{colour}" linewidth 2 notitle')

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <random>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -25,7 +26,7 @@ struct workload {
     std::chrono::nanoseconds measured{2s};
 
     std::size_t names{1};                    ///< Of each caller, taken in turn.
-    std::chrono::nanoseconds rest{};         ///< After each release; this library's callers only.
+    std::chrono::nanoseconds rest{};         ///< After each release, on average; this library's callers and those of the epoll floor only.
     std::chrono::nanoseconds stagger{};      ///< Caller i begins i times this later, so that they do not go in step.
 
     /// Called once where the measurement begins.
@@ -34,10 +35,25 @@ struct workload {
     std::string key(std::size_t caller, std::size_t name = 0) const;
 };
 
-/// Three workers that do the same.
-sample run_epoll_floor(workload const& what);  ///< Raw non-blocking sockets and epoll, no library.
-sample run_asio_floor(workload const& what);   ///< The same over Asio's sockets.
-sample run_ours(workload const& what);         ///< Coroutines on an io_context, with this library.
+/// How long callers rest: half the average to one and a half, drawn for each rest. With equal rests they would be in step after a while, however
+/// they began: those whose answers came together would ask together ever after.
+class rests {
+public:
+    explicit rests(std::chrono::nanoseconds average) : spread_{(average / 2).count(), (average + average / 2).count()} {}
+
+    std::chrono::nanoseconds next() { return std::chrono::nanoseconds{spread_(source_)}; }
+
+private:
+    std::minstd_rand source_{1};
+    std::uniform_int_distribution<std::chrono::nanoseconds::rep> spread_;
+};
+
+/// Workers that do the same.
+sample run_epoll_floor(workload const& what);       ///< Raw non-blocking sockets and epoll, no library.
+sample run_asio_floor(workload const& what);        ///< The same over Asio's sockets.
+sample run_boost_redis_floor(workload const& what);  ///< The same over Boost.Redis; without tokens only.
+sample run_coroutines_floor(workload const& what);   ///< The same, with a coroutine for each caller.
+sample run_ours(workload const& what);              ///< Coroutines on an io_context, with this library.
 
 /// A fleet on processors that its clients do not use, which knows the scripts and has admitted its nodes.
 class testbed {

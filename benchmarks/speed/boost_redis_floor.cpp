@@ -1,0 +1,243 @@
+// The third floor: the same callers over Boost.Redis, which is the least that a lock on Boost.Redis can cost. One connection a node that nobody looks
+// after, one request for each turn of the loop, the same one for all nodes, and answers that nothing is made of but their count.
+//
+// And the same with a coroutine for each caller, that is suspended once for its acquisition and once for its release: still no lock.
+#include "floor.hpp"
+
+#include "node/boost_redis_compat.hpp"
+#include "node/redis_request.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/redis/connection.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace bench {
+
+namespace {
+
+namespace detail = redlock::detail;
+namespace redis = boost::redis;
+using boost::system::error_code;
+using redis::resp3::node_view;
+
+// The words of a command behind its name, encoded. All of them stand in the place of the first, and no other is asked for: what
+// Boost.Redis does to a word is done once a command.
+struct piece {
+    std::string_view bytes;
+    friend void boost_redis_to_bulk(std::string& to, piece const& p) { to.append(p.bytes); }
+};
+
+struct piece_iterator {
+    using iterator_category = std::random_access_iterator_tag;
+    using value_type = piece;
+    using difference_type = std::ptrdiff_t;
+    using pointer = piece const*;
+    using reference = piece;
+
+    piece operator*() const noexcept { return {bytes}; }
+    piece_iterator& operator++() noexcept
+    {
+        left = 0;
+        return *this;
+    }
+    bool operator==(piece_iterator const& other) const noexcept { return left == other.left; }
+    friend difference_type operator-(piece_iterator const& a, piece_iterator const& b) noexcept { return b.left - a.left; }
+
+    std::string_view bytes;
+    difference_type left;
+};
+
+class boost_redis_loop;
+
+// What Boost.Redis tells of the answers of one node; small enough for std::function to keep it without allocating.
+struct ear {
+    boost_redis_loop* loop;
+    std::size_t node;
+
+    void hear(node_view const& said) const;
+#if BOOST_VERSION >= 109000
+    redis::any_adapter adapter() const
+    {
+        return redis::any_adapter{[me = *this](redis::any_adapter::parse_event event, node_view const& said, error_code&) {
+            if (event == redis::any_adapter::parse_event::node) me.hear(said);
+        }};
+    }
+#else
+    std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
+    void operator()(std::size_t, node_view const& said, error_code&) const { hear(said); }
+    friend ear boost_redis_adapt(ear& e) { return e; }
+    redis::any_adapter adapter() { return redis::any_adapter{*this}; }
+#endif
+};
+
+void check(error_code ec)
+{
+    if (ec) throw boost::system::system_error{ec};
+}
+
+class boost_redis_loop {
+public:
+    boost_redis_loop(asio::io_context& io, workload const& what, meter& figures) : io_{io}, callers_{what, figures}, missing_{what.at.size()}
+    {
+        if (what.fencing || what.rest > 0ns || what.stagger > 0ns) throw std::logic_error{"this floor knows no tokens, no rest and no stagger"};
+        hello_.push("PING");
+        for (std::uint16_t const port : what.at) connect(port);
+    }
+
+    /// Runs until every node has answered.
+    void wait_for_nodes()
+    {
+        while (missing_ > 0) io_.run_one();
+    }
+
+    void start()
+    {
+        callers_.start({});
+        flush();
+    }
+
+    void start_coroutines()
+    {
+        waiting_.resize(callers_.size());
+        callers_.on_granted([this](std::uint32_t who) {
+            granted handler = std::move(*waiting_[who]);
+            waiting_[who].reset();
+            std::move(handler)();
+        });
+        auto const rethrow = [](std::exception_ptr e) {
+            if (e) std::rethrow_exception(e);
+        };
+        for (std::size_t i = 0; i < callers_.size(); ++i) asio::co_spawn(io_, call(static_cast<std::uint32_t>(i)), rethrow);
+        asio::post(io_, [this] { flush(); });
+    }
+
+    void hear(std::size_t node, node_view const& said)
+    {
+        if (missing_ > 0) return;  // PONG
+        using redis::resp3::type;
+        bool const ok = said.data_type == type::simple_string ? said.value == "OK" : said.data_type == type::number && said.value == "1";
+        if (!ok) throw std::runtime_error{"a node refused what nobody else holds: " + std::string{said.value}};
+        callers_.hear_grant(node, 0);
+        if (!callers_.has_outgoing() || std::exchange(flush_posted_, true)) return;
+        asio::post(io_, [this] {  // behind what is ready to be read now
+            flush_posted_ = false;
+            flush();
+        });
+    }
+
+private:
+    using granted = asio::async_result<asio::use_awaitable_t<>, void()>::handler_type;
+
+    // A request that some nodes have not answered yet.
+    struct turn {
+        redis::request request{detail::one_connection_only()};
+        std::size_t missing{0};
+    };
+
+    void connect(std::uint16_t port)
+    {
+        redis::config settings;
+        settings.addr = {"127.0.0.1", std::to_string(port)};
+        settings.health_check_interval = 0s;
+        settings.reconnect_wait_interval = 0s;
+        auto const connection = detail::make_connection(io_.get_executor(), asio::ssl::context{asio::ssl::context::tls_client});
+        detail::run_connection(*connection, settings, [](error_code ec) { check(ec ? ec : asio::error::eof); });
+        ears_.push_back({this, ears_.size()});
+        connection->async_exec(hello_, ears_.back().adapter(), [this, connection](error_code ec, std::size_t) {
+            check(ec);
+            detail::stream_of(*connection).lowest_layer().set_option(asio::ip::tcp::no_delay{true});
+            --missing_;
+        });
+        nodes_.push_back(connection);
+    }
+
+    void flush()
+    {
+        if (!callers_.has_outgoing()) return;
+        turn* const t = free_turn();
+        t->request.clear();
+        std::string_view const bytes = callers_.outgoing(0);
+        auto const& commands = callers_.outgoing_commands();
+        for (std::size_t i = 0; i < commands.size(); ++i) {
+            prepared const& what = *commands[i].what;
+            std::string_view const words = bytes.substr(commands[i].begin + what.words_at, what.bytes.size() - what.words_at);
+            t->request.push_range(what.name, piece_iterator{words, static_cast<std::ptrdiff_t>(what.words)}, piece_iterator{words, 0});
+        }
+        callers_.sent();
+        t->missing = nodes_.size();
+        for (std::size_t i = 0; i < nodes_.size(); ++i)
+            nodes_[i]->async_exec(t->request, ears_[i].adapter(), [this, t](error_code ec, std::size_t) {
+                check(ec);
+                if (--t->missing == 0) free_.push_back(t);
+            });
+    }
+
+    turn* free_turn()
+    {
+        if (free_.empty()) return &turns_.emplace_back();
+        turn* const t = free_.back();
+        free_.pop_back();
+        return t;
+    }
+
+    auto majority_for(std::uint32_t who)
+    {
+        auto keep = [this, who](granted handler) { waiting_[who].emplace(std::move(handler)); };
+        return asio::async_initiate<asio::use_awaitable_t<> const, void()>(std::move(keep), asio::use_awaitable);
+    }
+
+    asio::awaitable<void> call(std::uint32_t who)
+    {
+        for (;;) {
+            callers_.acquire(who);
+            auto acquired = majority_for(who);
+            co_await std::move(acquired);
+            callers_.release(who);
+            auto released = majority_for(who);
+            co_await std::move(released);
+        }
+    }
+
+    asio::io_context& io_;
+    floor_callers callers_;
+    std::size_t missing_;
+    redis::request hello_{detail::one_connection_only()};
+    std::vector<ear> ears_;
+    std::vector<std::shared_ptr<redis::connection>> nodes_;
+    std::deque<turn> turns_;
+    std::vector<turn*> free_;
+    std::vector<std::optional<granted>> waiting_;
+    bool flush_posted_{false};
+};
+
+void ear::hear(node_view const& said) const { loop->hear(node, said); }
+
+sample run_over_boost_redis(workload const& what, bool coroutines)
+{
+    meter figures;
+    asio::io_context io{1};
+    boost_redis_loop loop{io, what, figures};
+    loop.wait_for_nodes();
+    coroutines ? loop.start_coroutines() : loop.start();
+    run_for(io, what.warm_up);
+    if (what.at_begin) what.at_begin();
+    figures.begin();
+    run_for(io, what.measured);
+    return figures.end();
+}
+
+}  // namespace
+
+sample run_boost_redis_floor(workload const& what) { return run_over_boost_redis(what, false); }
+sample run_coroutines_floor(workload const& what) { return run_over_boost_redis(what, true); }
+
+}  // namespace bench
