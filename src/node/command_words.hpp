@@ -71,7 +71,7 @@ private:
         piece operator*() const noexcept { return {index == 0 ? std::string_view{words->bytes_.get(), words->size_} : std::string_view{}}; }
         position& operator++() noexcept
         {
-            ++index;
+            index = words->count_;  // the other words stand in the first one, there is nothing to be added
             return *this;
         }
         bool operator==(position const& other) const noexcept { return index == other.index; }
