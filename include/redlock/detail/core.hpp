@@ -9,6 +9,7 @@
 #include <redlock/attempt_report.hpp>
 #include <redlock/clock.hpp>
 #include <redlock/detail/completion.hpp>
+#include <redlock/detail/export.hpp>
 #include <redlock/detail/resource.hpp>
 #include <redlock/error.hpp>
 #include <redlock/options.hpp>
@@ -39,7 +40,7 @@ struct acquire_request {
     asio::any_io_executor scope{};  // with_lock: the one that its body will have
 };
 
-class core {
+class REDLOCK_API core {
 public:
     virtual ~core() = default;
 
