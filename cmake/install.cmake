@@ -17,7 +17,9 @@ install(DIRECTORY include/redlock DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMP
 configure_file(cmake/installed_redlock.hpp.in generated/installed_redlock.hpp @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/generated/installed_redlock.hpp"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/redlock/detail" COMPONENT development)
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
+if(NOT REDLOCK_PACKAGES)  # each has its own
+    install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
+endif()
 if(REDLOCK_INSTALL_BOOST)
     install(DIRECTORY "${boost_include}/boost" DESTINATION "${boost_folder}" COMPONENT boost)
 endif()
