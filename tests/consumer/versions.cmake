@@ -29,6 +29,11 @@ foreach(variable IN LISTS variables)
     endif()
 endforeach()
 
+file(READ "${root}/tests/consumer/in_tree/CMakeLists.txt" in_tree)
+if(NOT in_tree MATCHES "GIT_TAG v([0-9.]+)\\)" OR NOT CMAKE_MATCH_1 STREQUAL version)
+    message(SEND_ERROR "the FetchContent example is not of ${version}")
+endif()
+
 file(READ "${root}/CHANGELOG.md" changes)
 if(NOT changes MATCHES "\n## ([0-9.]+)" OR NOT CMAKE_MATCH_1 STREQUAL version)
     message(SEND_ERROR "the first entry of CHANGELOG.md is not ${version}")
