@@ -1,6 +1,6 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench bench-waiting faults soak clean
+.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench bench-waiting faults soak package clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
@@ -17,6 +17,7 @@ help:
 	@echo 'make bench-waiting   what waiting costs: figures and pictures in build/bench (about 10 minutes on an idle machine)'
 	@echo 'make faults DURATION=120s    real servers and everything that goes wrong with them; SEED=1 SERVER=valkey-server'
 	@echo 'make soak SOAK=600s          the same under AddressSanitizer: nothing may grow'
+	@echo 'make package    Debian packages of the library and the command: build/package/packages'
 	@echo 'make clean  remove build/'
 
 setup:
@@ -27,7 +28,7 @@ demo: setup
 	@build/release/examples/demo/redlock_demo
 
 test: setup
-	@cmake/setup.sh postgresql libpq-dev
+	@cmake/setup.sh postgresql libpq-dev pkg-config python3
 	@cmake/setup.sh valkey || echo 'test: no valkey-server, so that the tests of WAITAOF are skipped'
 	@tests/interop/setup.sh
 	@cmake --workflow --preset debug
@@ -84,6 +85,10 @@ soak: setup
 	@cmake/setup.sh iproute2 $(filter valkey,$(SERVER:-server=))
 	@cmake --workflow --preset soak
 	@PATH="$(CURDIR)/build/deps/valkey/usr/bin:$$PATH" ASAN_OPTIONS=quarantine_size_mb=16 build/asan/tests/faults/faults run --server $(SERVER) --duration $(SOAK) $(if $(SEED),--seed $(SEED))
+
+package: setup
+	@cmake/setup.sh dpkg-dev file
+	@cmake --workflow --preset package
 
 clean:
 	rm -rf build

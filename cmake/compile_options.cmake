@@ -9,7 +9,10 @@ endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 add_library(redlock_warnings INTERFACE)
-target_compile_options(redlock_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+target_compile_options(redlock_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(REDLOCK_WARNINGS_AS_ERRORS)
+    target_compile_options(redlock_warnings INTERFACE -Werror)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Analyses of g++ 12 that are wrong in optimised builds: the first two about coroutine frames, the last about
     # "literal" + std::to_string(x).

@@ -18,7 +18,8 @@ endfunction()
 # The first that is new enough: what the user named, the system's, what cmake/setup.sh unpacked.
 set(REDLOCK_BOOST_INCLUDE "" CACHE PATH "A folder that holds boost/ of release 1.88 or newer; empty: look for it")
 set(boost_include "")
-foreach(candidate IN ITEMS "${REDLOCK_BOOST_INCLUDE}" "${BOOST_ROOT}/include" "$ENV{BOOST_ROOT}/include"
+list(TRANSFORM CMAKE_PREFIX_PATH APPEND /include OUTPUT_VARIABLE prefixes)
+foreach(candidate IN ITEMS "${REDLOCK_BOOST_INCLUDE}" "${BOOST_ROOT}/include" "$ENV{BOOST_ROOT}/include" ${prefixes}
         /usr/local/include /usr/include "${REDLOCK_DEPS}/boost/usr/include")
     redlock_boost_version("${candidate}" boost_version)
     if(boost_version GREATER_EQUAL 108800)
@@ -33,6 +34,11 @@ if(NOT boost_include)
         "fetches it; elsewhere set BOOST_ROOT or REDLOCK_BOOST_INCLUDE.")
 endif()
 message(STATUS "Boost ${boost_version}: ${boost_include}")
+set(REDLOCK_BOOST_VERSION ${boost_version})
+math(EXPR boost_major "${boost_version} / 100000")
+math(EXPR boost_minor "${boost_version} / 100 % 1000")
+math(EXPR boost_patch "${boost_version} % 100")
+set(REDLOCK_BOOST_RELEASE ${boost_major}.${boost_minor}.${boost_patch})
 
 add_library(redlock_boost INTERFACE)
 target_include_directories(redlock_boost SYSTEM INTERFACE "${boost_include}")

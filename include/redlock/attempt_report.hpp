@@ -2,6 +2,7 @@
 #ifndef REDLOCK_ATTEMPT_REPORT_HPP
 #define REDLOCK_ATTEMPT_REPORT_HPP
 
+#include <redlock/detail/export.hpp>
 #include <redlock/error.hpp>
 
 #include <chrono>
@@ -39,11 +40,11 @@ struct attempt_report {
     std::vector<node_verdict> nodes;       ///< One a node, in the order of the configuration.
 };
 
-char const* to_string(vote v) noexcept;
-std::ostream& operator<<(std::ostream& out, vote v);
+REDLOCK_API char const* to_string(vote v) noexcept;
+REDLOCK_API std::ostream& operator<<(std::ostream& out, vote v);
 
 /// One line for the outcome and one for each node.
-std::ostream& operator<<(std::ostream& out, attempt_report const& report);
+REDLOCK_API std::ostream& operator<<(std::ostream& out, attempt_report const& report);
 
 }  // namespace redlock
 

@@ -3,6 +3,7 @@
 #define REDLOCK_CLIENT_HPP
 
 #include <redlock/config.hpp>
+#include <redlock/detail/export.hpp>
 #include <redlock/detail/initiation.hpp>
 #include <redlock/error.hpp>
 #include <redlock/observer.hpp>
@@ -28,7 +29,7 @@ namespace redlock {
 /// outstanding: their handlers are destroyed without being called, as Asio does.
 ///
 /// Thread safety: `cancel`, `status`, `run`, `drain` and `get_executor` may be called from any thread.
-class client {
+class REDLOCK_API client {
 public:
     using executor_type = asio::any_io_executor;
 

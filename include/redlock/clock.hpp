@@ -2,6 +2,8 @@
 #ifndef REDLOCK_CLOCK_HPP
 #define REDLOCK_CLOCK_HPP
 
+#include <redlock/detail/export.hpp>
+
 #include <chrono>
 #include <cstdint>
 
@@ -14,7 +16,7 @@ namespace redlock {
 /// back to their monotonic clock, and a suspended machine there must not trust a lease it held before.
 ///
 /// Thread safety: `now()` may be called from any thread.
-class boot_clock {
+class REDLOCK_API boot_clock {
 public:
     using rep = std::int64_t;
     using period = std::nano;

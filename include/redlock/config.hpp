@@ -2,6 +2,8 @@
 #ifndef REDLOCK_CONFIG_HPP
 #define REDLOCK_CONFIG_HPP
 
+#include <redlock/detail/export.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +22,7 @@ inline constexpr std::size_t nodes_max = 15;
 inline constexpr std::uint16_t replicas_max = 100;
 
 /// A configuration that cannot be used. The text says where and why, and never contains a password.
-class config_error : public std::invalid_argument {
+class REDLOCK_API config_error : public std::invalid_argument {
 public:
     using std::invalid_argument::invalid_argument;
 };
@@ -43,7 +45,7 @@ struct tls_options {
 };
 
 /// One Redis or Valkey server.
-struct node_address {
+struct REDLOCK_API node_address {
     std::string host;                ///< A host name, an IPv4 address, or an IPv6 address without brackets.
     std::uint16_t port{6379};
     std::string username{"default"};
@@ -96,7 +98,7 @@ enum class identity_check : std::uint8_t {
 };
 
 /// What a `client` needs to know. `validate()` is called by the client's constructor.
-struct config {
+struct REDLOCK_API config {
     /// The independent nodes (not replicas of each other, not members of one cluster; each may have replicas of its own). One: a single-instance lock;
     /// two and more: Redlock, majority N/2+1. Odd numbers are better: four nodes survive no more faults than three.
     std::vector<node_address> nodes;

@@ -2,6 +2,8 @@
 #ifndef REDLOCK_ERROR_HPP
 #define REDLOCK_ERROR_HPP
 
+#include <redlock/detail/export.hpp>
+
 #include <boost/system/error_category.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/error_condition.hpp>
@@ -60,13 +62,13 @@ enum class condition {
 };
 
 /// The enumerator's name, `contended`: for logs and labels that programs read. Null for a value that is none.
-char const* to_string(errc e) noexcept;
+REDLOCK_API char const* to_string(errc e) noexcept;
 
 /// The category of `errc`. Thread-safe.
-boost::system::error_category const& error_category() noexcept;
+REDLOCK_API boost::system::error_category const& error_category() noexcept;
 
 /// The category of `condition`. Thread-safe.
-boost::system::error_category const& condition_category() noexcept;
+REDLOCK_API boost::system::error_category const& condition_category() noexcept;
 
 inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
 

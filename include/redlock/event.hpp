@@ -3,6 +3,7 @@
 #define REDLOCK_EVENT_HPP
 
 #include <redlock/attempt_report.hpp>
+#include <redlock/detail/export.hpp>
 #include <redlock/error.hpp>
 #include <redlock/status.hpp>
 
@@ -36,7 +37,7 @@ enum class origin : std::uint8_t {
     nested,       ///< Its owner (`lock_options::owner`) holds the lock already.
 };
 
-char const* to_string(origin o) noexcept;
+REDLOCK_API char const* to_string(origin o) noexcept;
 
 /// A lease was handed out.
 struct acquired {
@@ -103,7 +104,7 @@ enum class extension_outcome : std::uint8_t {
     lost,     ///< A majority can no longer hold the lease: `lost` comes next.
 };
 
-char const* to_string(extension_outcome o) noexcept;
+REDLOCK_API char const* to_string(extension_outcome o) noexcept;
 
 struct extension_failed {
     event::time at{};

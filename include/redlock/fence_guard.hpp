@@ -2,6 +2,7 @@
 #ifndef REDLOCK_FENCE_GUARD_HPP
 #define REDLOCK_FENCE_GUARD_HPP
 
+#include <redlock/detail/export.hpp>
 #include <redlock/error.hpp>
 
 #include <concepts>
@@ -52,7 +53,7 @@ struct fenced_resource {
 /// A new object has seen nothing. If the resource outlives the process, keep the token with it, and begin with `admit` of that.
 ///
 /// Thread safety: all members may be called from any thread at the same time.
-class fence {
+class REDLOCK_API fence {
 public:
     /// Runs `f` if `token` is not smaller than any before it, and returns what it returns. No other `run` and no `admit` comes in
     /// between, they wait on their threads: comparing and writing are one step. `f` must have written when it returns, so a coroutine is
@@ -87,7 +88,7 @@ private:
 /// forgotten by itself, since nothing here knows how late a late writer can be.
 ///
 /// Thread safety: all members may be called from any thread at the same time.
-class fence_guard {
+class REDLOCK_API fence_guard {
 public:
     /// Runs `f` if `token` is not smaller than any before it for `name`, and returns what it returns. Otherwise as `fence::run`.
     ///

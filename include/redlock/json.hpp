@@ -3,6 +3,7 @@
 #define REDLOCK_JSON_HPP
 
 #include <redlock/config.hpp>
+#include <redlock/detail/export.hpp>
 #include <redlock/options.hpp>
 #include <redlock/status.hpp>
 
@@ -45,22 +46,22 @@ struct settings {
 };
 
 /// Throws `config_error`; the text names the place (`nodes[1].port: …`).
-settings settings_from_json(nlohmann::json const& document);
+REDLOCK_API settings settings_from_json(nlohmann::json const& document);
 
 /// Reads JSON text; `//` comments are allowed. Throws `config_error`; for malformed JSON with the line and column.
-settings parse_settings(std::string_view text);
+REDLOCK_API settings parse_settings(std::string_view text);
 
 /// Reads a file. Throws `config_error`, also when it cannot be read; the text starts with the file's name.
-settings load_settings(std::filesystem::path const& file);
+REDLOCK_API settings load_settings(std::filesystem::path const& file);
 
 /// `client::status()` as JSON: each member under its own name, durations with their unit at the end (`overrun_max_us`), an error as
 /// `{"name": "node_unreachable", "message": "…"}` or null. Bytes of servers' words that are no UTF-8 become U+FFFD. Never contains credentials.
-nlohmann::json to_json(client_status const& from);
+REDLOCK_API nlohmann::json to_json(client_status const& from);
 
 // So that `nlohmann::json j = client.status()` works, too.
-void to_json(nlohmann::json& to, client_status const& from);
-void to_json(nlohmann::json& to, client_counters const& from);
-void to_json(nlohmann::json& to, node_status const& from);
+REDLOCK_API void to_json(nlohmann::json& to, client_status const& from);
+REDLOCK_API void to_json(nlohmann::json& to, client_counters const& from);
+REDLOCK_API void to_json(nlohmann::json& to, node_status const& from);
 
 }  // namespace redlock
 

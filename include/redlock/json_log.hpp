@@ -2,6 +2,7 @@
 #ifndef REDLOCK_JSON_LOG_HPP
 #define REDLOCK_JSON_LOG_HPP
 
+#include <redlock/detail/export.hpp>
 #include <redlock/observer.hpp>
 
 #include <atomic>
@@ -24,7 +25,7 @@ namespace redlock {
 ///
 /// Lifetimes: what it writes to must outlive it. Lines are not flushed: that is up to what they are written to.
 /// Thread safety: one log may serve several clients, each on any thread.
-class json_log final : public observer {
+class REDLOCK_API json_log final : public observer {
 public:
     /// Takes one line with its end. Called by one thread at a time. What it throws leaves the executor's `run()`.
     using sink = std::function<void(std::string_view line)>;

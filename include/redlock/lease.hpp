@@ -3,6 +3,7 @@
 #define REDLOCK_LEASE_HPP
 
 #include <redlock/clock.hpp>
+#include <redlock/detail/export.hpp>
 #include <redlock/detail/initiation.hpp>
 #include <redlock/error.hpp>
 
@@ -32,7 +33,7 @@ namespace redlock {
 /// Thread safety: distinct leases may be used from any thread. Of one lease, `valid`, `valid_until`, `nodes_held`, `faults_survived`,
 /// `token`, `next_token` and `name` may be called at any time from any thread; everything else needs the usual care that two
 /// threads do not use one object.
-class [[nodiscard]] lease {
+class [[nodiscard]] REDLOCK_API lease {
 public:
     /// An empty lease.
     lease() noexcept = default;

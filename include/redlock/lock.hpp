@@ -4,6 +4,7 @@
 
 #include <redlock/attempt_report.hpp>
 #include <redlock/client.hpp>
+#include <redlock/detail/export.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
 
@@ -22,7 +23,7 @@ namespace redlock {
 ///
 /// Lifetimes: may outlive the client object; operations then complete with `errc::client_cancelled`.
 /// Thread safety: const members may be called from any thread at the same time.
-class lock {
+class REDLOCK_API lock {
 public:
     /// Throws `std::invalid_argument` when the name is empty or one that the library keeps for itself (`redlock:node`, `redlock:hw`,
     /// anything that ends in `:fence`), when an option makes no sense, or when the ttl of a lock with `fencing` is above

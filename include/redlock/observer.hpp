@@ -2,6 +2,7 @@
 #ifndef REDLOCK_OBSERVER_HPP
 #define REDLOCK_OBSERVER_HPP
 
+#include <redlock/detail/export.hpp>
 #include <redlock/event.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -26,7 +27,7 @@ namespace asio = boost::asio;
 /// which take up to half a second); when the context of `executor()` is destroyed, nothing more is. An executor of its own must outlive the
 /// client's context.
 /// Thread safety: one client makes one call at a time. An observer of several clients may be called by each of them at the same time.
-class observer {
+class REDLOCK_API observer {
 public:
     virtual ~observer() = default;
 
@@ -70,7 +71,7 @@ protected:
 
 /// Several observers as one: each event is told to all of them, in this order, on one executor; their own `executor()` and `queue_max()`
 /// are not asked. An exception keeps the event from those that come behind.
-class observers final : public observer {
+class REDLOCK_API observers final : public observer {
 public:
     /// Precondition: none of them is null.
     explicit observers(std::vector<std::shared_ptr<observer>> all, asio::any_io_executor executor = {});

@@ -2,6 +2,8 @@
 #ifndef REDLOCK_OPTIONS_HPP
 #define REDLOCK_OPTIONS_HPP
 
+#include <redlock/detail/export.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -18,7 +20,7 @@ struct owner_id {
 };
 
 /// One that no other call in this process returns. Thread-safe.
-owner_id new_owner() noexcept;
+REDLOCK_API owner_id new_owner() noexcept;
 
 /// The options of a lock, made for designated initialisers: `redlock::lock{client, "name", {.ttl = 30s}}`.
 ///
@@ -106,7 +108,7 @@ static_assert(std::is_trivially_copyable_v<lock_options> && std::is_trivially_de
               "g++ 12 destroys non-trivial temporaries twice inside co_await expressions");
 
 /// Throws `std::invalid_argument` whose text names the first member that makes no sense, and why.
-void validate(lock_options const& options);
+REDLOCK_API void validate(lock_options const& options);
 
 }  // namespace redlock
 

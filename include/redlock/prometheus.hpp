@@ -2,6 +2,7 @@
 #ifndef REDLOCK_PROMETHEUS_HPP
 #define REDLOCK_PROMETHEUS_HPP
 
+#include <redlock/detail/export.hpp>
 #include <redlock/observer.hpp>
 
 #include <cstddef>
@@ -35,7 +36,7 @@ struct prometheus_options {
 ///
 /// Thread safety: `text()` may be called from any thread at any time. One object may serve several clients; nodes of the same address are then
 /// the same.
-class prometheus final : public observer {
+class REDLOCK_API prometheus final : public observer {
 public:
     static constexpr std::string_view content_type = "text/plain; version=0.0.4; charset=utf-8";
 

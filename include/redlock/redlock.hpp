@@ -14,6 +14,7 @@
 #include <redlock/observer.hpp>
 #include <redlock/options.hpp>
 #include <redlock/status.hpp>
+#include <redlock/version.hpp>
 #include <redlock/with_lock.hpp>
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef REDLOCK_STATUS_HPP
 #define REDLOCK_STATUS_HPP
 
+#include <redlock/detail/export.hpp>
 #include <redlock/error.hpp>
 
 #include <chrono>
@@ -18,7 +19,7 @@ enum class node_state : std::uint8_t {
     down,        ///< Not connected, trying again with growing pauses; its vote counts as failed at once.
 };
 
-char const* to_string(node_state state) noexcept;
+REDLOCK_API char const* to_string(node_state state) noexcept;
 
 /// Whether a node may vote on locks with `lock_options::fencing`. Others do not ask.
 enum class standing : std::uint8_t {
@@ -32,7 +33,7 @@ enum class standing : std::uint8_t {
     stranded,      ///< So many nodes lost their memory that only an operator can say what was lost.
 };
 
-char const* to_string(standing s) noexcept;
+REDLOCK_API char const* to_string(standing s) noexcept;
 
 struct node_status {
     std::string node;            ///< The address, without credentials.

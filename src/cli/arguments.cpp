@@ -4,6 +4,8 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 
+#include <redlock/version.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -119,7 +121,7 @@ public:
         app_.formatter(std::make_shared<page>());
         app_.footer(overview);
         app_.require_subcommand(1);
-        app_.set_version_flag("--version", "redlock " REDLOCK_VERSION, "Prints the version");
+        app_.set_version_flag("--version", "redlock " REDLOCK_VERSION_STRING, "Prints the version");
         app_.get_help_ptr()->description("Prints this help");
         run();
         inspect();

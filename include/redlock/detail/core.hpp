@@ -9,6 +9,7 @@
 #include <redlock/attempt_report.hpp>
 #include <redlock/clock.hpp>
 #include <redlock/detail/completion.hpp>
+#include <redlock/detail/export.hpp>
 #include <redlock/error.hpp>
 #include <redlock/options.hpp>
 #include <redlock/status.hpp>
@@ -45,7 +46,7 @@ struct acquire_request {
     std::shared_ptr<scope_executors const> within{};  // null without with_lock
 };
 
-class core {
+class REDLOCK_API core {
 public:
     virtual ~core() = default;
 

@@ -4,6 +4,7 @@
 #define REDLOCK_DETAIL_INITIATION_HPP
 
 #include <redlock/detail/core.hpp>
+#include <redlock/detail/export.hpp>
 #include <redlock/detail/lease_state.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -72,7 +73,7 @@ private:
 
 // Starts an operation on a lease. An empty lease has no client: its operations complete at once with `not_held`, on
 // the handler's own executor.
-class initiate_on_lease {
+class REDLOCK_API initiate_on_lease {
 public:
     using executor_type = asio::any_io_executor;
     using operation = void (core::*)(std::shared_ptr<lease_state>, plain_handler);

@@ -3,6 +3,7 @@
 #define REDLOCK_DETAIL_LEASE_STATE_HPP
 
 #include <redlock/clock.hpp>
+#include <redlock/detail/export.hpp>
 #include <redlock/detail/resource.hpp>
 #include <redlock/error.hpp>
 
@@ -17,7 +18,7 @@ class core;
 
 enum class lease_phase : std::uint8_t { held, lost, released };
 
-struct lease_state {
+struct REDLOCK_API lease_state {
     lease_state(std::shared_ptr<core> from, resource const& of) : owner{std::move(from)}, what{of} {}
     lease_state(lease_state const&) = delete;
     lease_state& operator=(lease_state const&) = delete;

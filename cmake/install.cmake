@@ -1,0 +1,65 @@
+# What `cmake --install` brings, in parts: library (the shared library), development (headers, the static library, CMake and pkg-config
+# files), boost (headers of Boost) and command (see src/cli).
+include(CMakePackageConfigHelpers)
+
+# The Boost that cmake/setup.sh fetched is nowhere on the system, so whoever compiles with an installed redlock needs it from here.
+set(from_setup OFF)
+if(boost_include STREQUAL "${REDLOCK_DEPS}/boost/usr/include")
+    set(from_setup ON)
+endif()
+option(REDLOCK_INSTALL_BOOST "Install the headers of Boost too, in a folder of redlock's own" ${from_setup})
+
+set(boost_folder "${CMAKE_INSTALL_INCLUDEDIR}/redlock-boost")
+set(cmake_folder "${CMAKE_INSTALL_LIBDIR}/cmake/redlock")
+set(pkgconfig_folder "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+install(DIRECTORY include/redlock DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development FILES_MATCHING PATTERN "*.hpp")
+configure_file(cmake/installed_redlock.hpp.in generated/installed_redlock.hpp @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/generated/installed_redlock.hpp"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/redlock/detail" COMPONENT development)
+if(NOT REDLOCK_PACKAGES)  # each has its own
+    install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
+endif()
+if(REDLOCK_INSTALL_BOOST)
+    install(DIRECTORY "${boost_include}/boost" DESTINATION "${boost_folder}" COMPONENT boost)
+endif()
+
+foreach(kind IN LISTS REDLOCK_KINDS)
+    install(TARGETS redlock_${kind} EXPORT redlock_${kind}
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT development
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+    install(EXPORT redlock_${kind} NAMESPACE redlock:: FILE redlock-${kind}.cmake DESTINATION "${cmake_folder}" COMPONENT development)
+endforeach()
+
+configure_package_config_file(cmake/redlock-config.cmake.in generated/redlock-config.cmake
+    INSTALL_DESTINATION "${cmake_folder}" PATH_VARS boost_folder)
+# Until 1.0, another minor release is another interface.
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/generated/redlock-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/generated/redlock-config.cmake" "${CMAKE_CURRENT_BINARY_DIR}/generated/redlock-config-version.cmake"
+    DESTINATION "${cmake_folder}" COMPONENT development)
+
+# pkg-config. Paths begin where the file is, so that a prefix can be moved.
+file(RELATIVE_PATH to_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
+set(boost_flags "")
+if(REDLOCK_INSTALL_BOOST)
+    set(boost_flags "-isystem \${prefix}/${boost_folder}")
+elseif(NOT boost_include MATCHES "^/usr(/local)?/include$")
+    set(boost_flags "-isystem ${boost_include}")
+endif()
+
+function(redlock_pkgconfig name library)
+    configure_file(cmake/redlock.pc.in generated/${name}.pc @ONLY)
+    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/generated/${name}.pc" DESTINATION "${pkgconfig_folder}" COMPONENT development)
+endfunction()
+
+set(requires nlohmann_json)
+if(NOT "shared" IN_LIST REDLOCK_KINDS)
+    string(APPEND requires ", libssl, libcrypto")
+endif()
+redlock_pkgconfig(redlock -lredlock)
+if(REDLOCK_BOTH_KINDS)
+    set(requires "nlohmann_json, libssl, libcrypto")
+    redlock_pkgconfig(redlock-static -l:libredlock.a)
+endif()

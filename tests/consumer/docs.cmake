@@ -1,0 +1,23 @@
+# What docs/building.md shows of a file is in that file, word for word: each block behind <!-- FILE -->.
+#
+#   cmake -Droot=FOLDER -P docs.cmake
+file(READ "${root}/docs/building.md" rest)
+set(count 0)
+while(rest MATCHES "<!-- ([^ ]+) -->\n```[a-z]*\n")
+    set(path "${CMAKE_MATCH_1}")
+    string(FIND "${rest}" "${CMAKE_MATCH_0}" at)
+    string(LENGTH "${CMAKE_MATCH_0}" length)
+    math(EXPR at "${at} + ${length}")
+    string(SUBSTRING "${rest}" ${at} -1 rest)
+    string(FIND "${rest}" "```" end)
+    string(SUBSTRING "${rest}" 0 ${end} shown)
+    file(READ "${root}/${path}" whole)
+    string(FIND "${whole}" "${shown}" found)
+    if(found EQUAL -1)
+        message(SEND_ERROR "${path} has not what docs/building.md shows of it:\n${shown}")
+    endif()
+    math(EXPR count "${count} + 1")
+endwhile()
+if(NOT count EQUAL 3)
+    message(SEND_ERROR "${count} blocks were found in docs/building.md and not 3")
+endif()
