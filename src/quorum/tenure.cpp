@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cassert>
-#include <functional>
 
 namespace redlock::quorum {
 
@@ -37,11 +36,14 @@ void tenure::stepped(std::size_t node, duration by) noexcept
 
 time_point tenure::valid_until() const noexcept
 {
-    std::array<time_point, nodes_max> sorted;
-    auto const end = std::copy(until_.begin(), until_.end(), sorted.begin());
-    auto const nth = sorted.begin() + static_cast<std::ptrdiff_t>(majority(nodes()) - 1);
-    std::nth_element(sorted.begin(), nth, end, std::greater<>{});
-    return *nth;
+    std::array<time_point, nodes_max> latest_first;
+    std::size_t sorted = 0;
+    for (time_point const until : until_) {
+        std::size_t place = sorted++;
+        for (; place > 0 && latest_first[place - 1] < until; --place) latest_first[place] = latest_first[place - 1];
+        latest_first[place] = until;
+    }
+    return latest_first[majority(nodes()) - 1];
 }
 
 std::size_t tenure::held_on(time_point now) const noexcept
