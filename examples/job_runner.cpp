@@ -1,0 +1,66 @@
+// A worker of many, on as many hosts as you like: of each job of a list, one of them does it.
+//
+//   job_runner redis-urls... < jobs
+#include <redlock/redlock.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+asio::awaitable<void> work_on(std::string const& job)
+{
+    asio::steady_timer work{co_await asio::this_coro::executor, 50ms};
+    co_await work.async_wait();
+    std::cout << job << " done by " << ::getpid() << std::endl;
+}
+
+// Whoever has the lock of a job keeps it until all of the list is through, so that nobody who comes later does the job again. That is
+// efficiency: if a worker dies, another one may. Write down beside the result what is done if it must not be done twice.
+asio::awaitable<void> work(redlock::client& nodes, std::vector<std::string> jobs)
+{
+    std::vector<redlock::lease> ours;
+    for (std::string const& job : jobs) {
+        redlock::lock lock{nodes, "job:" + job, {.ttl = 10s}};
+        auto [error, lease] = co_await lock.try_acquire(asio::as_tuple(asio::use_awaitable));
+        if (error == redlock::errc::contended) continue;  // somebody else does it
+        if (error) throw boost::system::system_error{error, job};
+        ours.push_back(std::move(lease));
+        co_await work_on(job);
+    }
+    asio::steady_timer others{co_await asio::this_coro::executor, 1s};  // those who begin late
+    co_await others.async_wait();
+}
+
+int main(int argc, char** argv)
+try {
+    std::vector<std::string> jobs;
+    for (std::string job; std::getline(std::cin, job);) jobs.push_back(job);
+    asio::io_context io;
+    redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
+    config.fresh = true;  // nothing was ever locked on these nodes
+    redlock::client nodes{io.get_executor(), config};
+    nodes.run(asio::detached);
+    std::exception_ptr failure;
+    asio::co_spawn(io, work(nodes, jobs), [&](std::exception_ptr e) {
+        failure = e;
+        nodes.cancel();  // the releases still go out
+    });
+    io.run();
+    if (failure) std::rethrow_exception(failure);
+} catch (std::exception const& e) {
+    std::cerr << "job_runner: " << e.what() << '\n';
+    return 1;
+}

@@ -1,0 +1,62 @@
+// One leader at a time among many processes: it leads as long as it can prove it, steps down in time when it cannot, and stands again.
+//
+//   leader NAME redis-urls...
+#include <redlock/redlock.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <exception>
+#include <iostream>
+#include <string>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+asio::awaitable<void> lead(std::string const& who, redlock::lease& lease)
+{
+    std::cout << who << " leads, with token " << lease.token() << std::endl;
+    try {
+        asio::steady_timer beat{co_await asio::this_coro::executor};
+        for (;;) {
+            beat.expires_after(50ms);
+            co_await beat.async_wait();  // the work of a leader; every write of it carries the token
+        }
+    } catch (boost::system::system_error const&) {  // a lost lease, or the end of the process
+    }
+    std::cout << who << " steps down, " << (lease.valid_until() > redlock::boot_clock::now() ? "in time" : "too late") << std::endl;
+}
+
+// Two seconds without the nodes, less 400 ms for stepping down, end a leadership; until then the watchdog prolongs it.
+asio::awaitable<void> campaign(redlock::client& nodes, std::string who)
+{
+    redlock::lock lock{nodes, "leader", {.ttl = 2s, .extend_interval = 500ms, .stop_margin = 400ms}};
+    for (;;) {
+        auto body = [&who](redlock::lease& lease) -> asio::awaitable<void> { co_await lead(who, lease); };
+        try {
+            co_await redlock::with_lock(lock, std::move(body));
+        } catch (boost::system::system_error const& e) {
+            if (e.code() == redlock::errc::client_cancelled || e.code() == asio::error::operation_aborted) co_return;
+            std::cout << who << ": " << e.code().message() << std::endl;  // and stands again, as soon as there is a majority
+        }
+    }
+}
+
+int main(int argc, char** argv)
+try {
+    asio::io_context io;
+    redlock::config config = redlock::config::from_urls({argv + std::min(argc, 2), argv + argc});
+    config.fresh = true;  // nothing was ever locked on these nodes
+    redlock::client nodes{io.get_executor(), config};
+    nodes.run(asio::detached);
+    asio::signal_set signals{io, SIGINT, SIGTERM};
+    signals.async_wait([&](redlock::error_code, int) { nodes.cancel(); });  // gives the lock back: the next one leads at once
+    asio::co_spawn(io, campaign(nodes, argv[1]), [&](std::exception_ptr) { signals.cancel(); });
+    io.run();
+} catch (std::exception const& e) {
+    std::cerr << "leader: " << e.what() << '\n';
+    return 1;
+}

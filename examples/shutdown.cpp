@@ -1,0 +1,68 @@
+// SIGTERM: takes no more work, lets what has begun end, waits until the nodes have all locks back, and goes.
+//
+//   shutdown redis-urls...
+#include <redlock/redlock.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <exception>
+#include <iostream>
+#include <string>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+struct service {
+    redlock::client& nodes;
+    int working{0};
+    bool closing{false};
+
+    asio::awaitable<void> work(std::string resource)
+    {
+        redlock::lock lock{nodes, resource, {.ttl = 10s}};
+        while (!closing) {
+            auto body = [](redlock::lease&) -> asio::awaitable<void> {
+                asio::steady_timer task{co_await asio::this_coro::executor, 200ms};
+                co_await task.async_wait();
+            };
+            co_await redlock::with_lock(lock, std::move(body));
+        }
+        if (--working == 0) co_await leave();
+    }
+
+    // Nobody waits for what is left of the ttl when this process is gone.
+    asio::awaitable<void> leave()
+    {
+        co_await nodes.drain();
+        std::cout << "all released" << std::endl;
+        nodes.cancel();
+    }
+};
+
+int main(int argc, char** argv)
+try {
+    asio::io_context io;
+    redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
+    config.fresh = true;  // nothing was ever locked on these nodes
+    redlock::client nodes{io.get_executor(), config};
+    nodes.run(asio::detached);
+    service all{nodes};
+    for (int i = 0; i < 5; ++i, ++all.working)
+        asio::co_spawn(io, all.work("task:" + std::to_string(i)), [](std::exception_ptr e) {
+            if (e) std::rethrow_exception(e);
+        });
+    asio::signal_set signals{io, SIGINT, SIGTERM};
+    signals.async_wait([&](redlock::error_code, int) {
+        std::cout << "closing" << std::endl;
+        all.closing = true;
+    });
+    std::cout << "ready" << std::endl;
+    io.run();
+} catch (std::exception const& e) {
+    std::cerr << "shutdown: " << e.what() << '\n';
+    return 1;
+}

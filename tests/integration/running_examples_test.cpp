@@ -1,0 +1,255 @@
+// Examples that go on until something happens to them, or that are many at once.
+#include "support/child_process.hpp"
+#include "support/loopback.hpp"
+#include "support/redis_server.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace redlock::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string contents(std::filesystem::path const& file)
+{
+    std::ifstream stream{file};
+    return {std::istreambuf_iterator<char>{stream}, {}};
+}
+
+std::size_t count(std::string const& text, std::string const& part)
+{
+    std::size_t n = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    return n;
+}
+
+// An example, and what it has said.
+class running {
+public:
+    running(std::string const& name, std::vector<std::string> arguments, std::deque<redis_server> const& servers)
+    {
+        for (auto const& s : servers) arguments.push_back(s.url());
+        child_.emplace(std::string{REDLOCK_EXAMPLES} + "/" + name, arguments, log_);
+    }
+
+    child_process& process() { return *child_; }
+    std::string said() const { return contents(log_); }
+
+    // Looks every 20 ms, for twenty seconds at the most.
+    bool says(std::string const& text) const
+    {
+        auto const end = std::chrono::steady_clock::now() + 20s;
+        while (said().find(text) == std::string::npos) {
+            if (std::chrono::steady_clock::now() > end) return false;
+            std::this_thread::sleep_for(20ms);
+        }
+        return true;
+    }
+
+    int ends() { return child_->wait(20s).value_or(-1); }
+
+private:
+    temporary_folder folder_;
+    std::filesystem::path log_ = folder_.path() / "output";
+    std::optional<child_process> child_;
+};
+
+struct three_servers {
+    std::deque<redis_server> servers{3};
+
+    // Runs to its end.
+    std::string output_of(std::string const& name, std::vector<std::string> arguments = {})
+    {
+        running example{name, std::move(arguments), servers};
+        BOOST_TEST(example.ends() == 0, example.said());
+        return example.said();
+    }
+
+    void kill_two()
+    {
+        servers[0].kill();
+        servers[1].kill();
+    }
+};
+
+// The body of what POST brings.
+std::string post(std::uint16_t port, std::string const& path)
+{
+    std::string answer;
+    loopback_socket socket{loopback::ipv4, port, std::chrono::steady_clock::now() + 10s};
+    socket.write("POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+    try {
+        char buffer[4096];
+        for (;;) answer.append(buffer, socket.read(buffer, sizeof buffer));
+    } catch (std::system_error const&) {  // the end
+    }
+    auto const body = answer.find("\r\n\r\n");
+    return body == std::string::npos ? "no answer" : answer.substr(body + 4);
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(running_examples, three_servers)
+
+BOOST_AUTO_TEST_CASE(callbacks) { BOOST_TEST(output_of("callbacks").starts_with("report written, with token ")); }
+
+BOOST_AUTO_TEST_CASE(callbacks_without_a_majority)
+{
+    kill_two();
+    running example{"callbacks", {}, servers};
+    BOOST_TEST(example.ends() == 1);
+    BOOST_TEST(example.said().starts_with("callbacks: "), example.said());
+}
+
+BOOST_AUTO_TEST_CASE(futures) { BOOST_TEST(output_of("futures") == "100 visits\n"); }
+
+BOOST_AUTO_TEST_CASE(shared_client)
+{
+    auto const said = output_of("shared_client");
+    BOOST_TEST(said.starts_with("1000 visits, "), said);
+    BOOST_TEST(said.find(", 0 of them") == std::string::npos, said);
+}
+
+BOOST_AUTO_TEST_CASE(several) { BOOST_TEST(output_of("several") == "alice 80\nbob 110\ncarol 110\n"); }
+
+BOOST_AUTO_TEST_CASE(scope)
+{
+    auto const said = output_of("scope", {"3"});
+    BOOST_TEST(said == "step 1\nstep 2\nstep 3\nmigrated\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_scope_whose_lock_is_lost)
+{
+    running example{"scope", {"1000"}, servers};
+    BOOST_TEST_REQUIRE(example.says("step 2\n"));
+    kill_two();
+    BOOST_TEST(example.ends() == 1);
+    BOOST_TEST(example.said().find(" steps, in time\n") != std::string::npos, example.said());
+    BOOST_TEST(count(example.said(), "migrated") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(each_job_is_done_once)
+{
+    constexpr int workers = 3;
+    std::string urls;
+    for (auto const& s : servers) urls += " " + s.url();
+    std::string list;
+    std::vector<std::string> const jobs{"backup", "billing", "cleanup", "mail", "statistics"};
+    for (auto const& job : jobs) list += job + "\\n";
+    temporary_folder const folder;
+    auto const one = "printf '" + list + "' | " + REDLOCK_EXAMPLES + "/job_runner" + urls;
+    std::string all;
+    for (int i = 0; i < workers; ++i) all += "(" + one + ") >" + (folder.path() / std::to_string(i)).string() + " 2>&1 & ";
+    BOOST_TEST(std::system((all + "wait").c_str()) == 0);
+    std::string said;
+    for (int i = 0; i < workers; ++i) said += contents(folder.path() / std::to_string(i));
+    for (auto const& job : jobs) BOOST_TEST(count(said, job + " done by ") == 1u, said);
+    BOOST_TEST(count(said, "\n") == jobs.size(), said);
+    for (auto& s : servers) BOOST_TEST(s.command({"EXISTS", "job:backup"}) == "0");
+}
+
+BOOST_AUTO_TEST_CASE(a_leader_leaves_and_another_one_leads)
+{
+    running first{"leader", {"anna"}, servers};
+    BOOST_TEST_REQUIRE(first.says("anna leads, with token "));
+    running second{"leader", {"bert"}, servers};
+    std::this_thread::sleep_for(500ms);  // a second leader would have had the time
+    BOOST_TEST(second.said().empty(), second.said());
+    first.process().end(SIGTERM, 10s);
+    BOOST_TEST(first.process().exit_code().value_or(-1) == 0);
+    BOOST_TEST(first.said().ends_with("anna steps down, in time\n"), first.said());
+    BOOST_TEST(second.says("bert leads, with token "));
+    second.process().end(SIGTERM, 10s);
+    BOOST_TEST(second.process().exit_code().value_or(-1) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_leader_that_cannot_prove_it_steps_down)
+{
+    running example{"leader", {"anna"}, servers};
+    BOOST_TEST_REQUIRE(example.says("anna leads, with token "));
+    servers[0].stop();
+    servers[1].stop();
+    BOOST_TEST(example.says("anna steps down, in time\n"));
+    servers[0].resume();
+    servers[1].resume();
+    auto const leads_again = [&] { return count(example.said(), "anna leads, with token ") == 2; };
+    auto const end = std::chrono::steady_clock::now() + 20s;
+    while (!leads_again() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(20ms);
+    BOOST_TEST(leads_again(), example.said());
+    example.process().end(SIGTERM, 10s);
+    BOOST_TEST(example.process().exit_code().value_or(-1) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(orders_are_changed_one_by_one)
+{
+    std::array<running, 2> services{running{"orders", {"0"}, servers}, running{"orders", {"0"}, servers}};
+    std::string const before = "http://127.0.0.1:";
+    auto const port_of = [&](running const& service) {
+        BOOST_TEST_REQUIRE(service.says("/orders/\n"));
+        auto const text = service.said();
+        return static_cast<std::uint16_t>(std::stoi(text.substr(text.find(before) + before.size())));
+    };
+    auto const port = port_of(services[0]);
+    std::vector<std::future<std::vector<int>>> customers;
+    for (int i = 0; i < 8; ++i)
+        customers.push_back(std::async(std::launch::async, [port] {
+            std::vector<int> seen;
+            for (int k = 0; k < 5; ++k) seen.push_back(std::atoi(post(port, "/orders/17").c_str()));
+            return seen;
+        }));
+    std::vector<int> all;
+    for (auto& c : customers) {
+        auto const seen = c.get();
+        all.insert(all.end(), seen.begin(), seen.end());
+    }
+    std::sort(all.begin(), all.end());
+    std::vector<int> expected(40);
+    for (int i = 0; i < 40; ++i) expected[static_cast<std::size_t>(i)] = i + 1;
+    BOOST_CHECK_EQUAL_COLLECTIONS(all.begin(), all.end(), expected.begin(), expected.end());
+    BOOST_TEST(post(port, "/orders/18") == "1\n");
+
+    BOOST_TEST(post(port_of(services[1]), "/orders/17") == "1\n", "another process has orders of its own");
+    kill_two();
+    BOOST_TEST(post(port, "/orders/18").find("1") == std::string::npos, "without a majority nothing is changed");
+    for (auto& s : services) {
+        s.process().end(SIGTERM, 10s);
+        BOOST_TEST(s.process().exit_code().value_or(-1) == 0, s.said());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(shutdown_leaves_nothing_behind)
+{
+    running example{"shutdown", {}, servers};
+    BOOST_TEST_REQUIRE(example.says("ready\n"));
+    auto const held = [&] { return servers[0].command({"EXISTS", "task:0", "task:1", "task:2", "task:3", "task:4"}) == "5"; };
+    auto const end = std::chrono::steady_clock::now() + 20s;
+    while (!held() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
+    BOOST_TEST(held());
+    example.process().end(SIGTERM, 10s);
+    BOOST_TEST(example.process().exit_code().value_or(-1) == 0);
+    BOOST_TEST(example.said() == "ready\nclosing\nall released\n");
+    for (auto& s : servers)
+        for (int i = 0; i < 5; ++i) BOOST_TEST(s.command({"EXISTS", "task:" + std::to_string(i)}) == "0");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing
