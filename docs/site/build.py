@@ -25,9 +25,13 @@ def version():
     return ".".join(numbers)
 
 
+def xml_of(site):
+    return site.with_name(f"{site.name}-xml")
+
+
 def doxygen(folder):
-    settings = (ROOT / "docs/site/Doxyfile").read_text() + f"OUTPUT_DIRECTORY = {folder}\nPROJECT_NUMBER = {version()}\n"
-    subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT, check=True)
+    settings = (ROOT / "docs/site/Doxyfile").read_text() + f"OUTPUT_DIRECTORY = {folder}\nXML_OUTPUT = {xml_of(folder)}\nPROJECT_NUMBER = {version()}\n"
+    return subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT).returncode == 0   # it has said what is wrong
 
 
 def shown(path, level, content):
@@ -68,13 +72,15 @@ def show_sources(site):
 
 def main():
     site = Path(sys.argv[1]).resolve()
-    shutil.rmtree(site, ignore_errors=True)
+    for old in (site, xml_of(site)):
+        shutil.rmtree(old, ignore_errors=True)
     site.mkdir(parents=True)
-    doxygen(site)
+    if not doxygen(site):
+        return 1
     shutil.copytree(ROOT / "docs/pictures", site / "pictures")
     show_sources(site)
 
-    wrong, operations = check_reference.check(site.parent / f"{site.name}-xml")
+    wrong, operations = check_reference.check(xml_of(site))
     dead, links_seen, pages_seen = check_site.check(site)
     for what in wrong:
         print(f"missing in the reference: {what}", file=sys.stderr)
