@@ -14,6 +14,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 import check_reference  # noqa: E402
 import check_site  # noqa: E402
+import search_index  # noqa: E402
 from markdown import MARK, ROOT, links, pages  # noqa: E402
 from page import target_in_site  # noqa: E402
 
@@ -79,6 +80,8 @@ def main():
         return 1
     shutil.copytree(ROOT / "docs/pictures", site / "pictures")
     show_sources(site)
+    shutil.copy(ROOT / "docs/site/search.js", site)
+    sections = search_index.write(site)
 
     wrong, operations = check_reference.check(xml_of(site))
     dead, links_seen, pages_seen = check_site.check(site)
@@ -86,9 +89,10 @@ def main():
         print(f"missing in the reference: {what}", file=sys.stderr)
     for link in dead:
         print(f"dead link: {link}", file=sys.stderr)
-    if wrong or dead or not operations:
+    if wrong or dead or not operations or not sections:
         return 1
-    print(f"docs: {operations} operations say everything; {links_seen} links in {pages_seen} pages lead somewhere: {os.path.relpath(site)}/index.html")
+    print(f"docs: {operations} operations say everything; {links_seen} links in {pages_seen} pages lead somewhere; the search knows {sections} sections: "
+          f"{os.path.relpath(site)}/index.html")
     return 0
 
 

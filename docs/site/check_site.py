@@ -3,6 +3,7 @@
 
     check_site.py SITE    exits with 1 and the list of dead ones
 """
+import json
 import re
 import sys
 from html.parser import HTMLParser
@@ -32,8 +33,8 @@ def check(site):
         text = file.read_text(encoding="utf-8")
         if file.name == "menudata.js":
             links += [(file, link) for link in re.findall(r'url:"([^"]*)"', text)]
-        elif file.parent.name == "search":
-            links += [(file, link) for link in re.findall(r"'(\.\./[^']+)'", text)]
+        elif file.name == "search-index.js":
+            links += [(file, address) for address, *_ in json.loads(text[text.index("["):text.rindex("]") + 1])]
     dead = []
     for file, link in links:
         if re.match(r"[a-z]+:", link) or link in ("", "#"):

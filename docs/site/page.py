@@ -16,6 +16,8 @@ from markdown import CODE, LINK, MARK, ROOT, headings, lines, outside_code  # no
 SECTIONS = ("Preconditions", "Lifetimes", "Completion signature", "Completion", "Executor", "Per-operation cancellation", "Errors",
             "Errors, thrown as `system_error`", "Exceptions", "Thread safety", "Units", "Source")
 
+CONTENTS_FROM = 4       # sections: a page with fewer needs no list of them
+
 # Members that the comment at the top of event.hpp explains for all events.
 EVENT_MEMBERS = {
     "event::time at{};": "When it happened, in UTC.",
@@ -28,6 +30,10 @@ EVENT_MEMBERS = {
 def page_of(file):
     """The name of a Markdown file's page: docs/waiting.md is waiting.html."""
     return file.stem.lower() if file.parent != ROOT / "docs" or file.stem != "index" else "index"
+
+
+def label_of(file):
+    return "" if page_of(file) == "index" else f" {{#{page_of(file)}}}"     # Doxygen gives the front page one of its own
 
 
 def target_in_site(file, target):
@@ -69,8 +75,7 @@ def of_markdown(file, text):
         if re.match(r"#{1,6} ", line):
             level, words, anchor = next(anchors)
             if level == 1 and title is None:
-                label = "" if page_of(file) == "index" else f" {{#{page_of(file)}}}"
-                title = outside_code(words, in_text) + label
+                title = outside_code(words, in_text) + label_of(file)
                 result.append("")
             else:
                 result.append(f"{'#' * level} {words} {{#{page_of(file)}-{anchor}}}")
@@ -90,7 +95,9 @@ def of_markdown(file, text):
         line = CODE.sub(lambda code: code.group() if r"\|" not in code.group()
                         else "<code>" + code.group().strip("`").replace(r"\|", "&#124;") + "</code>", line)
         result.append(line)
-    return "\n".join([f"# {title}", *result, ""])
+    sections = sum(level == 2 for level, _, _ in headings(text))
+    contents = ["", "[TOC]"] if sections >= CONTENTS_FROM and file.parent != ROOT and label_of(file) else []
+    return "\n".join([f"# {title}", *contents, *result, ""])
 
 
 def of_header(file, text):
