@@ -57,12 +57,18 @@ def in_text(text):
     return re.sub(r"(?<![\w\\&])([@#])(?=\w)", r"\\\1", text)
 
 
+def title_of(file):
+    return next(words for _, words, _ in headings(file.read_text(encoding="utf-8")))
+
+
 def of_markdown(file, text):
     anchors = iter(headings(text))
     result, title = [], None
 
     def link(found):
         picture, words, target = found.groups()
+        if re.fullmatch(r"(docs/)?[\w-]+\.md", words):
+            words = title_of(file.parent / target.partition("#")[0])     # in the site it is no file
         target = target_in_site(file, target)
         return f'<img src="{target}" alt="{words}"/>' if picture else f"[{words}]({target})"
 

@@ -194,7 +194,7 @@ struct node_excluded {
     std::string_view text{};             ///< Why, for how long, and what to do.
 };
 
-/// It may.
+/// A connected node may vote on locks with `lock_options::fencing` from now on.
 struct node_admitted {
     event::time at{};
     std::string_view node{};

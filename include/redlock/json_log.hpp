@@ -15,7 +15,7 @@
 
 namespace redlock {
 
-/// Writes lines like
+/// Writes a line for each event, one JSON object, like
 ///
 ///     {"at":"2026-03-01T02:00:00.000412Z","event":"acquired","lock":"reports:nightly","token":1772330400000000,"origin":"nodes",…}
 ///
