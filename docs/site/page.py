@@ -54,7 +54,8 @@ def target_in_site(file, target):
 
 def in_text(text):
     """What Doxygen would take for a command or a reference, and is none."""
-    return re.sub(r"(?<![\w\\&])([@#])(?=\w)", r"\\\1", text)
+    text = re.sub(r"(?<![\w\\&])([@#])(?=\w)", r"\\\1", text)
+    return re.sub(r"(?<!-)--(?!-)", r"\\--", text)
 
 
 def title_of(file):
@@ -84,7 +85,7 @@ def of_markdown(file, text):
                 title = outside_code(words, in_text) + label_of(file)
                 result.append("")
             else:
-                result.append(f"{'#' * level} {words} {{#{page_of(file)}-{anchor}}}")
+                result.append(f"{'#' * level} {outside_code(words, in_text)} {{#{page_of(file)}-{anchor}}}")
             continue
         if mark := MARK.match(line):
             path = mark[1]
