@@ -54,8 +54,12 @@ def target_in_site(file, target):
 
 def in_text(text):
     """What Doxygen would take for a command or a reference, and is none."""
-    text = re.sub(r"(?<![\w\\&])([@#])(?=\w)", r"\\\1", text)
-    return re.sub(r"(?<!-)--(?!-)", r"\\--", text)
+    return re.sub(r"(?<![\w\\&])([@#])(?=\w)", r"\\\1", text)
+
+
+def in_heading(text):
+    """Nor are options dashes; in the text they are code, which may go on over the end of a line."""
+    return in_text(text).replace("--", r"\--")
 
 
 def title_of(file):
@@ -85,7 +89,7 @@ def of_markdown(file, text):
                 title = outside_code(words, in_text) + label_of(file)
                 result.append("")
             else:
-                result.append(f"{'#' * level} {outside_code(words, in_text)} {{#{page_of(file)}-{anchor}}}")
+                result.append(f"{'#' * level} {outside_code(words, in_heading)} {{#{page_of(file)}-{anchor}}}")
             continue
         if mark := MARK.match(line):
             path = mark[1]
