@@ -31,11 +31,6 @@ def outside_code(line, change):
     return "".join([*parts, change(line[end:])])
 
 
-def without_code(line):
-    """`line` with what is in backticks blanked, so that positions stay."""
-    return CODE.sub(lambda span: "\0" * len(span.group()), line)
-
-
 def slug(heading):
     """The anchor that GitHub gives to a heading."""
     plain = LINK.sub(r"\2", heading).replace("`", "")
@@ -53,12 +48,15 @@ def headings(text):
         yield len(found[1]), found[2], anchor + (f"-{seen[anchor]}" if seen[anchor] else "")
 
 
+def links_of(line):
+    """The matches of LINK in it. A link's text may be code; a link inside code is none."""
+    blank = CODE.sub(lambda span: "\0" * len(span.group()), line)
+    return [found for found in LINK.finditer(line) if "\0" not in blank[found.start(3):found.end(3)]]
+
+
 def links(text):
-    """(line number, target) of each link and picture, code excepted."""
+    """(line number, target) of each link and picture."""
     for number, (line, fenced) in enumerate(lines(text), 1):
         if not fenced:
-            blank = without_code(line)
-            for found in LINK.finditer(line):
-                # A link's text may be code; a link inside code is none.
-                if "\0" not in blank[found.start(3):found.end(3)]:
-                    yield number, found[3]
+            for found in links_of(line):
+                yield number, found[3]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
-from markdown import CODE, LINK, MARK, ROOT, headings, lines, outside_code  # noqa: E402
+from markdown import CODE, MARK, ROOT, headings, lines, links_of, outside_code  # noqa: E402
 
 # What an operation's comment says, each at the beginning of a line; check_reference.py asks for them by these names.
 SECTIONS = ("Preconditions", "Lifetimes", "Completion signature", "Completion", "Executor", "Per-operation cancellation", "Errors",
@@ -98,7 +98,7 @@ def of_markdown(file, text):
             continue
         # Links first: their texts may be code.
         pieces, end = [], 0
-        for found in LINK.finditer(line):
+        for found in links_of(line):
             pieces += [outside_code(line[end:found.start()], in_text), link(found)]
             end = found.end()
         line = "".join([*pieces, outside_code(line[end:], in_text)])
