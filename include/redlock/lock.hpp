@@ -84,7 +84,7 @@ public:
     /// Per-operation cancellation: as `acquire()`: `terminal` and `partial` complete at once, and what was or will be granted is given
     /// back in the background; with `total` the attempt is awaited, and if it wins, the operation succeeds.
     /// Errors: `errc::contended` (somebody else holds it), `errc::no_majority` (it cannot be known), `errc::validity_exhausted`,
-    /// `errc::deadline_exceeded`, `errc::client_cancelled`, `asio::error::operation_aborted`.
+    /// `errc::deadline_exceeded`, `errc::ttl_too_long`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
     auto try_acquire(CompletionToken&& token = {}) const
