@@ -1,6 +1,6 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench bench-waiting faults soak package clean
+.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench bench-waiting faults soak package docs clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
@@ -18,6 +18,7 @@ help:
 	@echo 'make faults DURATION=120s    real servers and everything that goes wrong with them; SEED=1 SERVER=valkey-server'
 	@echo 'make soak SOAK=600s          the same under AddressSanitizer: nothing may grow'
 	@echo 'make package    Debian packages of the library and the command: build/package/packages'
+	@echo 'make docs       the site: pages, reference, search; fails where something is missing or a link is dead: build/docs/index.html'
 	@echo 'make clean  remove build/'
 
 setup:
@@ -89,6 +90,10 @@ soak: setup
 package: setup
 	@cmake/setup.sh dpkg-dev file
 	@cmake --workflow --preset package
+
+docs:
+	@cmake/setup.sh doxygen python3
+	@python3 docs/site/build.py build/docs
 
 clean:
 	rm -rf build

@@ -40,7 +40,10 @@ struct attempt_report {
     std::vector<node_verdict> nodes;       ///< One a node, in the order of the configuration.
 };
 
+/// The enumerator's name.
 REDLOCK_API char const* to_string(vote v) noexcept;
+
+/// The same, to a stream.
 REDLOCK_API std::ostream& operator<<(std::ostream& out, vote v);
 
 /// One line for the outcome and one for each node.

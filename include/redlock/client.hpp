@@ -31,7 +31,7 @@ namespace redlock {
 /// Thread safety: `cancel`, `status`, `run`, `drain` and `get_executor` may be called from any thread.
 class REDLOCK_API client {
 public:
-    using executor_type = asio::any_io_executor;
+    using executor_type = asio::any_io_executor;  ///< Of the executor that it was given.
 
     /// Makes a client that is not connected yet: call `run()`. `told`: who is told what it does; may be null, and costs nothing then.
     /// Throws `config_error`.
@@ -40,10 +40,11 @@ public:
     // For simulations and tests: a client over a core of their own.
     explicit client(std::shared_ptr<detail::core> core) noexcept : core_{std::move(core)} {}
 
-    client(client&&) noexcept = default;
-    client& operator=(client&& other) noexcept;
-    ~client();
+    client(client&&) noexcept = default;          ///< Moves; what was moved from may only be destroyed or assigned to.
+    client& operator=(client&& other) noexcept;   ///< Cancels the one that was there.
+    ~client();                                    ///< `cancel()`.
 
+    /// What operations complete on, and observers are told on, unless they have an executor of their own.
     executor_type get_executor() const noexcept { return core_->get_executor(); }
 
     /// Connects to all nodes and keeps them connected until `cancel()`.

@@ -18,12 +18,13 @@ namespace redlock {
 /// Thread safety: `now()` may be called from any thread.
 class REDLOCK_API boot_clock {
 public:
-    using rep = std::int64_t;
-    using period = std::nano;
-    using duration = std::chrono::nanoseconds;
-    using time_point = std::chrono::time_point<boot_clock, duration>;
-    static constexpr bool is_steady = true;
+    using rep = std::int64_t;                                             ///< A count of nanoseconds.
+    using period = std::nano;                                             ///< What `rep` counts.
+    using duration = std::chrono::nanoseconds;                            ///< A time between two points.
+    using time_point = std::chrono::time_point<boot_clock, duration>;     ///< A point; the epoch is the boot of this machine.
+    static constexpr bool is_steady = true;                               ///< Nobody sets it.
 
+    /// The time now.
     static time_point now() noexcept;
 };
 

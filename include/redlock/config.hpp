@@ -47,10 +47,10 @@ struct tls_options {
 /// One Redis or Valkey server.
 struct REDLOCK_API node_address {
     std::string host;                ///< A host name, an IPv4 address, or an IPv6 address without brackets.
-    std::uint16_t port{6379};
-    std::string username{"default"};
+    std::uint16_t port{6379};        ///< The TCP port.
+    std::string username{"default"};  ///< The ACL user.
     std::string password;            ///< Empty: the server wants none.
-    std::uint16_t database{0};
+    std::uint16_t database{0};       ///< The number that SELECT takes.
 
     /// How many replicas must have acknowledged what a vote of this node has written, before it counts (WAIT): 0 to `replicas_max`. All
     /// that can be promoted, if no lock may get lost with a failover. 0: it counts at once.
@@ -63,7 +63,7 @@ struct REDLOCK_API node_address {
     /// Where the password is instead: a file (an absolute path; the newline at its end is none of it), or a variable of the environment. At
     /// most one of the three. Read for each connection, so that a changed one applies at the next.
     std::string password_file{};
-    std::string password_env{};
+    std::string password_env{};  ///< See `password_file`.
 
     /// With TLS. Whom to trust, what certificate to show and which name to expect are each as in `config::tls` where this says nothing;
     /// verification is on unless one of the two says otherwise. None: without TLS.
@@ -112,7 +112,7 @@ struct REDLOCK_API config {
     /// The bounds of the pause between two attempts to connect to a node. It grows from the one to the other, with jitter.
     /// 1 ms to 1 day.
     std::chrono::milliseconds reconnect_delay_min{50};
-    std::chrono::milliseconds reconnect_delay_max{2'000};
+    std::chrono::milliseconds reconnect_delay_max{2'000};  ///< See `reconnect_delay_min`.
 
     /// A connection on which nothing was answered for so long is given up and made anew. 100 ms to 1 day.
     std::chrono::milliseconds stall_timeout{10'000};
@@ -146,7 +146,7 @@ struct REDLOCK_API config {
     /// (`redlock inspect`). Visible ASCII without spaces, up to 64 characters; empty: none.
     std::string label{};
 
-    /// Throws `config_error`.
+    /// A configuration of these nodes, everything else by default. Throws `config_error`.
     static config from_urls(std::vector<std::string> const& urls);
 
     /// Throws `config_error` for: no nodes, too many, the same server twice (whatever the database), hosts that are none,

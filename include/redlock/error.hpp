@@ -70,8 +70,10 @@ REDLOCK_API boost::system::error_category const& error_category() noexcept;
 /// The category of `condition`. Thread-safe.
 REDLOCK_API boost::system::error_category const& condition_category() noexcept;
 
+/// So that an `errc` is an `error_code`.
 inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
 
+/// So that an `error_code` compares with a `condition`.
 inline boost::system::error_condition make_error_condition(condition c) noexcept
 {
     return {static_cast<int>(c), condition_category()};

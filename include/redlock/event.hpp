@@ -22,12 +22,12 @@ namespace redlock::event {
 /// `token` is the fencing token that the lease began with, 0 without `lock_options::fencing`.
 /// `node` is an address as in the configuration, without credentials.
 using time = std::chrono::sys_time<std::chrono::microseconds>;
-using duration = std::chrono::nanoseconds;
+using duration = std::chrono::nanoseconds;  ///< In nanoseconds, measured with `boot_clock`.
 
 /// What a node had said to an attempt when it was decided. `pending`: it had not answered, and was not waited for.
 struct node_vote {
     std::string_view node{};
-    redlock::vote vote{redlock::vote::pending};
+    redlock::vote vote{redlock::vote::pending};  ///< Its vote.
 };
 
 /// Where a lease came from.
@@ -37,6 +37,7 @@ enum class origin : std::uint8_t {
     nested,       ///< Its owner (`lock_options::owner`) holds the lock already.
 };
 
+/// The enumerator's name.
 REDLOCK_API char const* to_string(origin o) noexcept;
 
 /// A lease was handed out.
@@ -44,11 +45,11 @@ struct acquired {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
-    event::origin origin{};
+    event::origin origin{};              ///< Where it came from.
     duration waited{};                   ///< Since the start of `acquire()` or `try_acquire()`.
     std::uint32_t attempts{0};           ///< How often the nodes were asked for it, or the client itself refused it.
     duration valid_for{};                ///< What was left of its validity then.
-    std::uint32_t nodes_held{0};
+    std::uint32_t nodes_held{0};         ///< On how many nodes the key is known to be ours.
     std::span<node_vote const> votes{};  ///< In the order of the configuration; empty unless `origin` is `nodes`.
 };
 
@@ -59,7 +60,7 @@ struct contended {
     bool by_this_client{false};          ///< Another lease of this client holds it, so that the nodes were not asked.
     duration waited{};                   ///< Since the start of the operation.
     std::uint32_t attempts{0};           ///< Up to now.
-    std::span<node_vote const> votes{};
+    std::span<node_vote const> votes{};  ///< In the order of the configuration.
 };
 
 /// An attempt failed for another reason.
@@ -67,9 +68,9 @@ struct attempt_failed {
     event::time at{};
     std::string_view lock{};
     error_code why{};                    ///< `errc::no_majority`, `validity_exhausted` or `ttl_too_long`.
-    duration waited{};
-    std::uint32_t attempts{0};
-    std::span<node_vote const> votes{};
+    duration waited{};                   ///< Since the start of the operation.
+    std::uint32_t attempts{0};           ///< Up to now.
+    std::span<node_vote const> votes{};  ///< In the order of the configuration.
 };
 
 /// An `acquire()` or `try_acquire()` ended without a lease.
@@ -77,8 +78,8 @@ struct not_acquired {
     event::time at{};
     std::string_view lock{};
     error_code why{};                    ///< What the operation completed with.
-    duration waited{};
-    std::uint32_t attempts{0};
+    duration waited{};                   ///< Since the start of the operation.
+    std::uint32_t attempts{0};           ///< How many the operation made.
 };
 
 /// An acquisition inside the body of a `with_lock` waits for the lock of that very scope: a deadlock, unless it has a deadline.
@@ -94,7 +95,7 @@ struct extended {
     std::uint64_t token{0};
     duration took{};                     ///< From the request to the majority's answers.
     duration valid_for{};                ///< What is left of its validity now.
-    std::uint32_t nodes_held{0};
+    std::uint32_t nodes_held{0};         ///< On how many nodes the key is known to be ours.
 };
 
 /// How an extension ended that no majority confirmed.
@@ -104,16 +105,18 @@ enum class extension_outcome : std::uint8_t {
     lost,     ///< A majority can no longer hold the lease: `lost` comes next.
 };
 
+/// The enumerator's name.
 REDLOCK_API char const* to_string(extension_outcome o) noexcept;
 
+/// No majority extended a lease.
 struct extension_failed {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
-    extension_outcome outcome{};
-    duration took{};
+    extension_outcome outcome{};         ///< How it ended.
+    duration took{};                     ///< From the request to its end.
     duration valid_for{};                ///< What is left of its validity now; not positive if nothing is.
-    std::uint32_t nodes_held{0};
+    std::uint32_t nodes_held{0};         ///< On how many nodes the key is known to be ours.
 };
 
 /// A lease ended before it was released: scopes are being cancelled.
@@ -122,7 +125,7 @@ struct lost {
     std::string_view lock{};
     std::uint64_t token{0};
     error_code why{};                    ///< Condition `lost`.
-    duration held_for{};
+    duration held_for{};                 ///< Since it was handed out.
     duration valid_for{};                ///< What is left for stopping; not positive if nothing is.
 };
 
@@ -143,7 +146,7 @@ struct handed_over {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};              ///< Of the one that was released.
-    duration held_for{};
+    duration held_for{};                 ///< Since it was handed out.
 };
 
 /// The body of a `with_lock` went on after its lease had ended.
@@ -151,7 +154,7 @@ struct overrun {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
-    duration by{};
+    duration by{};                       ///< From the end of the lease to that of the body.
 };
 
 /// The watchdog ran so late that a lease had ended meanwhile: this process was paused, or its executor was blocked.
@@ -179,7 +182,7 @@ struct node_up {
 struct node_down {
     event::time at{};
     std::string_view node{};
-    error_code why{};
+    error_code why{};                    ///< What ended it.
     std::string_view text{};             ///< The same in words, with what the server said.
 };
 
@@ -187,11 +190,11 @@ struct node_down {
 struct node_excluded {
     event::time at{};
     std::string_view node{};
-    redlock::standing standing{};
+    redlock::standing standing{};        ///< Its new standing.
     std::string_view text{};             ///< Why, for how long, and what to do.
 };
 
-/// It may.
+/// A connected node may vote on locks with `lock_options::fencing` from now on.
 struct node_admitted {
     event::time at{};
     std::string_view node{};
@@ -208,7 +211,7 @@ struct clock_stepped {
 /// The observer did not keep up, so that so many events before this one were not kept for it.
 struct dropped {
     event::time at{};
-    std::uint64_t events{0};
+    std::uint64_t events{0};             ///< How many.
 };
 
 }  // namespace redlock::event

@@ -41,8 +41,8 @@ namespace redlock {
 /// with `false`, the node is spoken to without TLS (see `node_address`). Keys that are not listed here are errors, since a misspelt one
 /// would be silently without effect.
 struct settings {
-    redlock::config client;
-    lock_options lock;
+    redlock::config client;  ///< For the client's constructor.
+    lock_options lock;       ///< What the file says under `lock`, the rest by default.
 };
 
 /// Throws `config_error`; the text names the place (`nodes[1].port: …`).
@@ -58,9 +58,11 @@ REDLOCK_API settings load_settings(std::filesystem::path const& file);
 /// `{"name": "node_unreachable", "message": "…"}` or null. Bytes of servers' words that are no UTF-8 become U+FFFD. Never contains credentials.
 REDLOCK_API nlohmann::json to_json(client_status const& from);
 
-// So that `nlohmann::json j = client.status()` works, too.
+/// So that `nlohmann::json j = client.status()` works, too.
 REDLOCK_API void to_json(nlohmann::json& to, client_status const& from);
+/// The same for the counters alone.
 REDLOCK_API void to_json(nlohmann::json& to, client_counters const& from);
+/// The same for one node.
 REDLOCK_API void to_json(nlohmann::json& to, node_status const& from);
 
 }  // namespace redlock

@@ -15,7 +15,7 @@
 
 namespace redlock {
 
-/// Writes lines like
+/// Writes a line for each event, one JSON object, like
 ///
 ///     {"at":"2026-03-01T02:00:00.000412Z","event":"acquired","lock":"reports:nightly","token":1772330400000000,"origin":"nodes",…}
 ///
@@ -30,13 +30,17 @@ public:
     /// Takes one line with its end. Called by one thread at a time. What it throws leaves the executor's `run()`.
     using sink = std::function<void(std::string_view line)>;
 
+    /// Writes to a function. `executor`: see `observer::executor()`.
     explicit json_log(sink to, asio::any_io_executor executor = {});
+    /// Writes to a stream.
     explicit json_log(std::ostream& to, asio::any_io_executor executor = {});
+    /// Writes to a file.
     explicit json_log(std::FILE* to, asio::any_io_executor executor = {});
 
     /// Lines that the stream or the file did not take.
     std::uint64_t lines_failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
+    /// The one that the constructor was given.
     asio::any_io_executor executor() const override { return executor_; }
 
     void on_acquired(event::acquired const&) override;

@@ -40,7 +40,9 @@ public:
 
     explicit lease(std::shared_ptr<detail::lease_state> state) noexcept : state_{std::move(state)} {}
 
-    lease(lease&& other) noexcept = default;
+    lease(lease&& other) noexcept = default;  ///< Leaves the other one empty.
+
+    /// Hands the release of what was held here, if one is due, to the client.
     lease& operator=(lease&& other) noexcept
     {
         if (this != &other) {
@@ -98,7 +100,7 @@ public:
     /// Per-operation cancellation: `terminal` and `partial` stop the waiting; what was sent to the nodes still counts. `total`
     /// is ignored, since the nodes may already have extended.
     /// Errors: `errc::no_majority` (too few nodes confirmed in time; the lease still runs until `valid_until()`),
-    /// `errc::lease_lost` or whatever else ended the lease, `errc::not_held`, `errc::client_cancelled`.
+    /// `errc::lease_lost` or whatever else ended the lease, `errc::not_held`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: the distlock page of Redis, "Making the algorithm more reliable: extending the lock".
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
@@ -119,7 +121,7 @@ public:
     /// already on its way.
     /// Errors: `errc::lease_lost` (or what else ended it: the keys were already gone on a majority, so somebody else may have
     /// held the lock before this call), `errc::release_unconfirmed` (too few nodes answered; the keys expire within the ttl),
-    /// `errc::not_held`, `errc::client_cancelled`.
+    /// `errc::not_held`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: the distlock page of Redis, "Correct implementation with a single instance" (compare and delete).
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>

@@ -36,6 +36,7 @@ public:
     /// than all earlier ones of each resource. Excludes, and is excluded by, the locks of each single name.
     /// Throws as above, and when there are no names, too many, or one of them twice.
     lock(client const& owner, std::initializer_list<std::string_view> names, lock_options const& options = {});
+    /// The same.
     lock(client const& owner, std::vector<std::string> names, lock_options const& options = {});
 
     /// The name, for people: several with ", " between them.
@@ -44,6 +45,7 @@ public:
     /// The names, sorted.
     std::vector<std::string> names() const;
 
+    /// As the constructor was given them.
     lock_options const& options() const noexcept;
 
     /// Waits until the lock is held: asks all nodes at once, undoes what was not a majority, retries after a random delay.
@@ -75,10 +77,15 @@ public:
 
     /// Asks all nodes once and does not wait for a holder.
     ///
-    /// Preconditions, lifetimes, executor, cancellation, thread safety: as `acquire()`.
-    /// Completion signature: `void(error_code, lease)`.
+    /// Preconditions: `client::run` was called, otherwise no node is ever usable.
+    /// Lifetimes: the lock may be destroyed meanwhile.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: as `acquire()`: `terminal` and `partial` complete at once, and what was or will be granted is given
+    /// back in the background; with `total` the attempt is awaited, and if it wins, the operation succeeds.
     /// Errors: `errc::contended` (somebody else holds it), `errc::no_majority` (it cannot be known), `errc::validity_exhausted`,
-    /// `errc::deadline_exceeded`, `errc::client_cancelled`, `asio::error::operation_aborted`.
+    /// `errc::deadline_exceeded`, `errc::ttl_too_long`, `errc::client_cancelled`, `asio::error::operation_aborted`.
+    /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
     auto try_acquire(CompletionToken&& token = {}) const
     {

@@ -65,8 +65,8 @@ public:
 
 protected:
     observer() = default;
-    observer(observer const&) = default;
-    observer& operator=(observer const&) = default;
+    observer(observer const&) = default;             ///< For classes that can be copied.
+    observer& operator=(observer const&) = default;  ///< The same.
 };
 
 /// Several observers as one: each event is told to all of them, in this order, on one executor; their own `executor()` and `queue_max()`
@@ -76,6 +76,7 @@ public:
     /// Precondition: none of them is null.
     explicit observers(std::vector<std::shared_ptr<observer>> all, asio::any_io_executor executor = {});
 
+    /// The one that the constructor was given.
     asio::any_io_executor executor() const override { return executor_; }
 
     void on_acquired(event::acquired const&) override;

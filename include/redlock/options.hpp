@@ -66,7 +66,7 @@ struct lock_options {
     /// nodes answered, or they tell of no changes (decorrelated jitter: each delay is drawn between `retry_delay_min` and three
     /// times the one before). 1 ms to 1 day. Random, so that clients who split the votes do not split them again.
     std::chrono::milliseconds retry_delay_min{2};
-    std::chrono::milliseconds retry_delay_max{1'000};
+    std::chrono::milliseconds retry_delay_max{1'000};  ///< See `retry_delay_min`.
 
     /// How long a waiting client whose nodes tell it of changes trusts them before it looks by itself: what a message that got lost
     /// costs at most. 1 ms to 1 day.

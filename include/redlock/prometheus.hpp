@@ -15,9 +15,11 @@
 
 namespace redlock {
 
+/// What `prometheus` counts into which series.
 struct prometheus_options {
     /// The upper bounds of the histograms' buckets, in seconds, each larger than the one before. The one without a bound is added.
     std::vector<double> acquire_buckets{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+    /// The same for how long locks are held, in seconds.
     std::vector<double> hold_buckets{0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600};
 
     /// What to make of a lock's name for the label `lock`. Default: no such label, since every value of a label is a time series that Prometheus
@@ -38,6 +40,7 @@ struct prometheus_options {
 /// the same.
 class REDLOCK_API prometheus final : public observer {
 public:
+    /// What the HTTP header of that name says.
     static constexpr std::string_view content_type = "text/plain; version=0.0.4; charset=utf-8";
 
     /// Throws `std::invalid_argument` for buckets that do not grow, and for labels that are no label names, or already taken.
@@ -46,8 +49,10 @@ public:
     prometheus& operator=(prometheus const&) = delete;
     ~prometheus() override;
 
+    /// All metrics as they are now.
     std::string text() const;
 
+    /// The one that the constructor was given.
     asio::any_io_executor executor() const override { return executor_; }
 
     void on_acquired(event::acquired const&) override;

@@ -19,6 +19,7 @@ enum class node_state : std::uint8_t {
     down,        ///< Not connected, trying again with growing pauses; its vote counts as failed at once.
 };
 
+/// The enumerator's name.
 REDLOCK_API char const* to_string(node_state state) noexcept;
 
 /// Whether a node may vote on locks with `lock_options::fencing`. Others do not ask.
@@ -33,15 +34,17 @@ enum class standing : std::uint8_t {
     stranded,      ///< So many nodes lost their memory that only an operator can say what was lost.
 };
 
+/// The enumerator's name.
 REDLOCK_API char const* to_string(standing s) noexcept;
 
+/// What a client knows about one node, in words and figures.
 struct node_status {
     std::string node;            ///< The address, without credentials.
-    node_state state{node_state::connecting};
+    node_state state{node_state::connecting};  ///< Whether it can be asked.
     error_code last_error;       ///< Why the last connection ended or could not be made.
     std::string last_error_text; ///< The same in words, with what the server said.
     std::uint64_t connects{0};   ///< How often a connection became usable.
-    redlock::standing standing{redlock::standing::unknown};
+    redlock::standing standing{redlock::standing::unknown};  ///< Whether it may vote on locks with `lock_options::fencing`.
     std::string standing_text;   ///< Why it may not vote, for how long, and what to do; empty when it may.
     std::uint64_t clock_steps{0};                  ///< How often its wall clock was found to have been set, or to run as no clock should.
     std::chrono::milliseconds last_clock_step{0};  ///< How far, the last time; negative: back.
@@ -76,9 +79,10 @@ struct client_counters {
     std::uint64_t events_dropped{0};      ///< Events that were not kept for the observer, as it did not keep up.
 };
 
+/// What `client::status()` answers.
 struct client_status {
     std::vector<node_status> nodes;   ///< In the order of the configuration.
-    client_counters counters;
+    client_counters counters;         ///< Since the client was made.
     std::size_t leases{0};            ///< Leases that are held now.
     std::size_t waiting{0};           ///< Acquisitions under way.
     std::size_t releases_pending{0};  ///< Releases that not all nodes have answered yet.

@@ -29,7 +29,7 @@ namespace redlock {
 /// Lifetimes: copies the lock; the body is moved in and lives until the scope ends. With g++ 12, write the body as a named
 /// lambda and `std::move` it: that compiler destroys a lambda temporary with captures twice inside a `co_await` expression. If
 /// the body moves the lease away, it takes over its release.
-/// Completion: `asio::awaitable<T>` with what the body returns; `co_spawn` it to use any other completion token.
+/// Completion signature: none of its own: it is an `asio::awaitable<T>` with what the body returns; `co_spawn` it to use any other completion token.
 /// Executor: the body runs on a strand of the caller's executor, and its cancellation is emitted there.
 /// Per-operation cancellation: the parent's cancellation is forwarded: while acquiring as in `lock::acquire()`, then to the body.
 /// The release itself is shielded from it.

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The tools that make and check the site, without Doxygen: each of them must find what is wrong, and only that."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs/site"))
+import check_reference  # noqa: E402
+import check_site  # noqa: E402
+import page  # noqa: E402
+import search_index  # noqa: E402
+from markdown import headings, links  # noqa: E402
+
+
+def operation(name, sections, arguments="(CompletionToken &amp;&amp;token={})", text="Does something."):
+    said = "".join(f'<simplesect kind="par"><title>{title}</title><para>Something.</para></simplesect>' for title in sections)
+    return (f'<memberdef kind="function" prot="public"><templateparamlist><param><type>asio::completion_token_for&lt; void(error_code)&gt;</type></param>'
+            f"</templateparamlist><type>auto</type><name>{name}</name><argsstring>{arguments}</argsstring><briefdescription><para>{text}</para>"
+            f"</briefdescription><detaileddescription><para>{said}</para></detaileddescription></memberdef>")
+
+
+def variable(name, kind, text):
+    return (f'<memberdef kind="variable" prot="public"><type>{kind}</type><name>{name}</name><briefdescription><para>{text}</para></briefdescription>'
+            f"<detaileddescription/></memberdef>")
+
+
+class Reference(unittest.TestCase):
+    def check(self, change=lambda classes: None):
+        classes = {}
+        for full in sorted(check_reference.OPERATIONS):
+            scope, _, name = full.rpartition("::")
+            classes.setdefault(scope, {})[name] = operation(name, check_reference.REQUIRED)
+        change(classes)
+        with tempfile.TemporaryDirectory() as folder:
+            for number, (scope, members) in enumerate(classes.items()):
+                text = f"<doxygen><compounddef><compoundname>{scope}</compoundname>{''.join(members.values())}</compounddef></doxygen>"
+                (Path(folder) / f"class{number}.xml").write_text(text, encoding="utf-8")
+            return check_reference.check(folder)[0]
+
+    def test_what_says_everything_passes(self):
+        self.assertEqual(self.check(), [])
+
+    def test_each_section_is_missed(self):
+        for missing in check_reference.REQUIRED:
+            rest = [title for title in check_reference.REQUIRED if title != missing]
+            self.assertEqual(self.check(lambda c: c["redlock::lease"].update(extend=operation("extend", rest))), [f"redlock::lease::extend: {missing}"])
+
+    def test_an_overload_may_refer_to_one_that_says_everything_and_not_to_none(self):
+        same = operation("acquire", (), text="The same, and fills a report.")
+        self.assertEqual(self.check(lambda c: c["redlock::lock"].update(another=same)), [])
+        self.assertEqual(self.check(lambda c: c["redlock::lock"].update(acquire=same)), ["redlock::lock::acquire: each overload refers to another one"])
+
+    def test_operations_that_come_and_go_are_noticed(self):
+        self.assertEqual(len(self.check(lambda c: c["redlock::client"].pop("drain"))), 1)
+        self.assertEqual(len(self.check(lambda c: c["redlock::client"].update(pause=operation("pause", check_reference.REQUIRED)))), 1)
+
+    def test_durations_have_units(self):
+        chrono = operation("extend", check_reference.REQUIRED, "(std::chrono::milliseconds by, CompletionToken &amp;&amp;token={})")
+        self.assertEqual(self.check(lambda c: c["redlock::lease"].update(extend=chrono)), ["redlock::lease::extend: Units"])
+        without, within = variable("stall_timeout", "int", "How long it may take."), variable("stall_timeout", "int", "In seconds.")
+        self.assertEqual(self.check(lambda c: c["redlock::client"].update(x=without)), ["redlock::client::stall_timeout: in what unit it is"])
+        self.assertEqual(self.check(lambda c: c["redlock::client"].update(x=within)), [])
+
+
+class Site(unittest.TestCase):
+    def check(self, **files):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                (Path(folder) / name.replace("_", ".")).write_text(text, encoding="utf-8")
+            return check_site.check(folder)[0]
+
+    def test_links_that_lead_somewhere(self):
+        self.assertEqual(self.check(a_html='<a href="b.html#x">b</a><a href="https://example.org/none">c</a><a href="#">d</a>', b_html='<p id="x"></p>'), [])
+
+    def test_dead_ones(self):
+        self.assertEqual(len(self.check(a_html='<a href="b.html">b</a>')), 1)
+        self.assertEqual(len(self.check(a_html='<a href="b.html#y">b</a>', b_html='<p id="x"></p>')), 1)
+        self.assertEqual(len(self.check(a_html='<img src="b.png">')), 1)
+        self.assertEqual(len(self.check(a_html='<a href="../b.html">b</a>')), 1)
+        self.assertEqual(len(self.check(a_html="", menudata_js='var menudata={children:[{text:"B",url:"b.html"}]}')), 1)
+
+
+class Pages(unittest.TestCase):
+    def site(self, text, file=ROOT / "docs/waiting.md"):
+        return page.of_markdown(file, text)
+
+    def test_links_lead_into_the_site(self):
+        self.assertIn("[x](proof.html#proof-memory-loss)", self.site("# W\n[x](proof.md#memory-loss)"))
+        self.assertIn("[x](waiting.html#waiting-owners)", self.site("# W\n[x](#owners)"))
+        self.assertIn("[x](config_8hpp.html)", self.site("# W\n[x](../include/redlock/config.hpp)"))
+        self.assertIn("[x](source/tests/model.html)", self.site("# W\n[x](../tests/model)"))
+        self.assertIn("[Why the fencing tokens increase](proof.html)", self.site("# W\n[proof.md](proof.md)"))
+        self.assertIn("[x](https://example.org/a.md)", self.site("# W\n[x](https://example.org/a.md)"))
+
+    def test_code_stays_as_it_is(self):
+        text = "`[x](proof.md)` and `a@b`\n```cpp\n[&](int) {}  // [x](proof.md)\n```"
+        self.assertIn(text, self.site("# W\n" + text))
+
+    def test_headings_have_names_of_their_own(self):
+        self.assertIn("## A `b`, c {#waiting-a-b-c}", self.site("# W\n## A `b`, c"))
+        self.assertEqual([anchor for _, _, anchor in headings("# A\n## B\n## B\n")], ["a", "b", "b-1"])
+
+    def test_links_are_found_unless_they_are_code(self):
+        self.assertEqual(list(links("[`a`](b.md)\n`[c](d.md)`\n```\n[e](f.md)\n```\n")), [(1, "b.md")])
+
+    def test_sections_of_headers(self):
+        text = page.of_header(Path("lease.hpp"), "// A lease.\n    /// Errors: `errc::x`.\n    // For with_lock: it.\n    void f();\n\n")
+        self.assertEqual(text, "/// @header A lease.\n    /// @saying{Errors} `errc::x`.\n/// @cond internal\n    void f();\n/// @endcond\n")
+
+
+class Search(unittest.TestCase):
+    def test_each_heading_begins_a_section(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "a.html").write_text(
+                '<div class="header"><div class="title">A page</div></div><div class="contents"><div class="toc"><h3>Contents</h3></div>'
+                '<div class="textblock"><p>First.</p><h1><a class="anchor" id="x"></a>Then</h1><p>Second.</p></div></div></body>', encoding="utf-8")
+            found = search_index.of_site(Path(folder))
+        self.assertEqual(found, [["a.html", "A page", "A page", "First."], ["a.html#x", "Then", "A page", "Second."]])
+
+
+if __name__ == "__main__":
+    unittest.main()
