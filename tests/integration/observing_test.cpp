@@ -1,7 +1,7 @@
 // The example that serves metrics, asked as Prometheus would, and as others would.
 #include "support/child_process.hpp"
 #include "support/exposition_reader.hpp"
-#include "support/loopback.hpp"
+#include "support/looking_on.hpp"
 #include "support/redis_server.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -10,49 +10,13 @@
 #include <chrono>
 #include <csignal>
 #include <deque>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
-#include <system_error>
-#include <thread>
 
 namespace redlock::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string contents(std::filesystem::path const& file)
-{
-    std::ifstream stream{file};
-    return {std::istreambuf_iterator<char>{stream}, {}};
-}
-
-// Looks every 20 ms, for ten seconds at the most.
-template <class Condition>
-bool eventually(Condition condition)
-{
-    auto const end = std::chrono::steady_clock::now() + 10s;
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(20ms);
-    }
-    return true;
-}
-
-// The whole answer.
-std::string ask(std::uint16_t port, std::string const& request)
-{
-    std::string answer;
-    loopback_socket socket{loopback::ipv4, port, std::chrono::steady_clock::now() + 5s};
-    socket.write(request);
-    try {
-        char buffer[4096];
-        for (;;) answer.append(buffer, socket.read(buffer, sizeof buffer));
-    } catch (std::system_error const&) {  // the end
-    }
-    return answer;
-}
 
 struct running_example {
     running_example()

@@ -1,6 +1,6 @@
 // Examples that go on until something happens to them, or that are many at once.
 #include "support/child_process.hpp"
-#include "support/loopback.hpp"
+#include "support/looking_on.hpp"
 #include "support/redis_server.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -13,12 +13,9 @@
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <future>
-#include <iterator>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -27,12 +24,6 @@ namespace redlock::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string contents(std::filesystem::path const& file)
-{
-    std::ifstream stream{file};
-    return {std::istreambuf_iterator<char>{stream}, {}};
-}
 
 std::size_t count(std::string const& text, std::string const& part)
 {
@@ -53,15 +44,9 @@ public:
     child_process& process() { return *child_; }
     std::string said() const { return contents(log_); }
 
-    // Looks every 20 ms, for twenty seconds at the most.
     bool says(std::string const& text) const
     {
-        auto const end = std::chrono::steady_clock::now() + 20s;
-        while (said().find(text) == std::string::npos) {
-            if (std::chrono::steady_clock::now() > end) return false;
-            std::this_thread::sleep_for(20ms);
-        }
-        return true;
+        return eventually([&] { return said().find(text) != std::string::npos; });
     }
 
     int ends() { return child_->wait(20s).value_or(-1); }
@@ -93,14 +78,7 @@ struct three_servers {
 // The body of what POST brings.
 std::string post(std::uint16_t port, std::string const& path)
 {
-    std::string answer;
-    loopback_socket socket{loopback::ipv4, port, std::chrono::steady_clock::now() + 10s};
-    socket.write("POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
-    try {
-        char buffer[4096];
-        for (;;) answer.append(buffer, socket.read(buffer, sizeof buffer));
-    } catch (std::system_error const&) {  // the end
-    }
+    std::string const answer = ask(port, "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
     auto const body = answer.find("\r\n\r\n");
     return body == std::string::npos ? "no answer" : answer.substr(body + 4);
 }
@@ -190,10 +168,8 @@ BOOST_AUTO_TEST_CASE(a_leader_that_cannot_prove_it_steps_down)
     BOOST_TEST(example.says("anna steps down, in time\n"));
     servers[0].resume();
     servers[1].resume();
-    auto const leads_again = [&] { return count(example.said(), "anna leads, with token ") == 2; };
-    auto const end = std::chrono::steady_clock::now() + 20s;
-    while (!leads_again() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(20ms);
-    BOOST_TEST(leads_again(), example.said());
+    bool const leads_again = eventually([&] { return count(example.said(), "anna leads, with token ") == 2; });
+    BOOST_TEST(leads_again, example.said());
     example.process().end(SIGTERM, 10s);
     BOOST_TEST(example.process().exit_code().value_or(-1) == 0);
 }
@@ -239,10 +215,8 @@ BOOST_AUTO_TEST_CASE(shutdown_leaves_nothing_behind)
 {
     running example{"shutdown", {}, servers};
     BOOST_TEST_REQUIRE(example.says("ready\n"));
-    auto const held = [&] { return servers[0].command({"EXISTS", "task:0", "task:1", "task:2", "task:3", "task:4"}) == "5"; };
-    auto const end = std::chrono::steady_clock::now() + 20s;
-    while (!held() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
-    BOOST_TEST(held());
+    bool const all_held = eventually([&] { return servers[0].command({"EXISTS", "task:0", "task:1", "task:2", "task:3", "task:4"}) == "5"; });
+    BOOST_TEST(all_held);
     example.process().end(SIGTERM, 10s);
     BOOST_TEST(example.process().exit_code().value_or(-1) == 0);
     BOOST_TEST(example.said() == "ready\nclosing\nall released\n");
