@@ -1,6 +1,6 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench bench-waiting faults soak package docs clean
+.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench bench-waiting faults soak package docs format check-format clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
@@ -19,6 +19,7 @@ help:
 	@echo 'make soak SOAK=600s          the same under AddressSanitizer: nothing may grow'
 	@echo 'make package    Debian packages of the library and the command: build/package/packages'
 	@echo 'make docs       the site: pages, reference, search; fails where something is missing or a link is dead: build/docs/index.html'
+	@echo 'make format     lay the code out with clang-format; make check-format fails where that was not done'
 	@echo 'make clean  remove build/'
 
 setup:
@@ -94,6 +95,15 @@ package: setup
 docs:
 	@cmake/setup.sh doxygen python3
 	@python3 docs/site/build.py build/docs
+
+sources = git ls-files -z '*.cpp' '*.hpp' | xargs -0 clang-format-19
+format:
+	@cmake/setup.sh clang-format-19
+	@$(sources) -i
+
+check-format:
+	@cmake/setup.sh clang-format-19
+	@$(sources) --dry-run --Werror
 
 clean:
 	rm -rf build

@@ -254,8 +254,12 @@ private:
         co_await std::move(release);
         auto const trips = round_trips();
         auto const rtt = trips["p50"].get<double>();
-        figures = {{"fencing", !chosen_.plain}, {"hold_ms", chosen_.hold_ms}, {"ttl_of_the_dead_ms", chosen_.ttl_ms},
-                   {"added_rtt_ms", chosen_.rtt_ms}, {"rtt_ms", trips}, {"from", json::array()}};
+        figures = {{"fencing", !chosen_.plain},
+                   {"hold_ms", chosen_.hold_ms},
+                   {"ttl_of_the_dead_ms", chosen_.ttl_ms},
+                   {"added_rtt_ms", chosen_.rtt_ms},
+                   {"rtt_ms", trips},
+                   {"from", json::array()}};
         for (auto const& how : chosen_.holders) {
             auto measuring = measure(how);
             json one = co_await std::move(measuring);
@@ -286,7 +290,8 @@ void add_remote(CLI::App& app)
     command.add_option("--hold-ms", chosen->hold_ms, "How long a holder keeps the lock, half of it up or down")->capture_default_str();
     command.add_option("--ttl-ms", chosen->ttl_ms, "The ttl of holders that die")->capture_default_str();
     command.add_option("--rtt-ms", chosen->rtt_ms, "What is added to each round trip")->capture_default_str();
-    command.add_option("--holders", chosen->holders, "Who holds it")->capture_default_str()
+    command.add_option("--holders", chosen->holders, "Who holds it")
+        ->capture_default_str()
         ->check(CLI::IsMember({"same_process", "other_process", "node_redlock", "expiry"}));
     command.callback([chosen] { report(*chosen, "remote", rounds{*chosen}.run()); });
 }

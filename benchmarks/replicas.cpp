@@ -39,7 +39,10 @@ struct primary_with_two {
     std::deque<redis_server> servers;
 };
 
-std::size_t waits_of(redis_server const& server) { return redlock::testing::calls_of(server, "wait") + redlock::testing::calls_of(server, "waitaof"); }
+std::size_t waits_of(redis_server const& server)
+{
+    return redlock::testing::calls_of(server, "wait") + redlock::testing::calls_of(server, "waitaof");
+}
 
 json measure(replica_choices const& chosen, std::string const& parameters)
 {
@@ -62,8 +65,7 @@ json measure(replica_choices const& chosen, std::string const& parameters)
             auto const asked_at = steady::now();
             auto acquisition = resource.acquire(asio::use_awaitable);
             redlock::lease held = co_await std::move(acquisition);
-            if (i >= chosen.rounds / 10)
-                acquire_us.push_back(std::chrono::duration<double, std::micro>{steady::now() - asked_at}.count());
+            if (i >= chosen.rounds / 10) acquire_us.push_back(std::chrono::duration<double, std::micro>{steady::now() - asked_at}.count());
             auto release = held.release(asio::use_awaitable);
             co_await std::move(release);
         }
@@ -82,8 +84,7 @@ json measure(replica_choices const& chosen, std::string const& parameters)
     auto story = [&]() -> asio::awaitable<void> {
         auto first = one_after_the_other();
         co_await std::move(first);
-        for (std::size_t i = 0; i < chosen.callers; ++i)
-            asio::co_spawn(io, all_the_time("measured:" + std::to_string(i)), asio::detached);
+        for (std::size_t i = 0; i < chosen.callers; ++i) asio::co_spawn(io, all_the_time("measured:" + std::to_string(i)), asio::detached);
         auto warm_up = pause(300ms);
         co_await std::move(warm_up);
         auto const began = steady::now();

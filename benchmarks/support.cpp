@@ -116,7 +116,10 @@ namespace {
 template <class Options>
 bool limit_handoffs(Options& options, choices const& chosen)
 {
-    if constexpr (requires { options.max_handoffs; options.max_local_hold; }) {
+    if constexpr (requires {
+                      options.max_handoffs;
+                      options.max_local_hold;
+                  }) {
         if (chosen.max_handoffs) options.max_handoffs = *chosen.max_handoffs;
         if (chosen.max_local_hold) options.max_local_hold = std::chrono::milliseconds{*chosen.max_local_hold};
         return true;
@@ -173,8 +176,10 @@ void report(choices const& chosen, std::string const& what, json figures)
     redlock::lock_options probe;
     bool const local_handoffs = limit_handoffs(probe, choices{});
     json const text{{"what", what},
-                    {"host", {{"cores", std::thread::hardware_concurrency()}, {"cpu", first_value("/proc/cpuinfo", "model name")},
-                              {"load_1min_at_the_end", load_average()}}},
+                    {"host",
+                     {{"cores", std::thread::hardware_concurrency()},
+                      {"cpu", first_value("/proc/cpuinfo", "model name")},
+                      {"load_1min_at_the_end", load_average()}}},
                     {"compiler", compiler()},
                     {"build_type", REDLOCK_BUILD_TYPE},
                     {"command_line", command_line},
@@ -200,7 +205,8 @@ json distribution(std::vector<double> values)
     };
     double const total = std::accumulate(values.begin(), values.end(), 0.0);
     return {{"count", values.size()}, {"mean", total / static_cast<double>(values.size())},
-            {"p50", at(0.5)}, {"p90", at(0.9)}, {"p99", at(0.99)}, {"max", values.back()}};
+            {"p50", at(0.5)},         {"p90", at(0.9)},
+            {"p99", at(0.99)},        {"max", values.back()}};
 }
 
 namespace {
@@ -427,7 +433,8 @@ private:
             co_await std::move(waiting);
         }
         for (auto const& asked_at : waiting_)
-            if (asked_at) mine_.wait_max_ns = std::max(mine_.wait_max_ns.load(), static_cast<std::int64_t>((steady::now() - *asked_at) / 1ns));
+            if (asked_at)
+                mine_.wait_max_ns = std::max(mine_.wait_max_ns.load(), static_cast<std::int64_t>((steady::now() - *asked_at) / 1ns));
         io_.stop();
     }
 
@@ -466,8 +473,7 @@ contest hold(fleet const& servers, contenders const& who, bool count_commands)
     if (who.processes > processes_max) throw std::runtime_error{"too many processes"};
     auto const shared = make_board();
     std::vector<forked> processes;
-    for (std::size_t i = 0; i < who.processes; ++i)
-        processes.emplace_back([&] { crew{*shared, i, who, servers.ports()}.run(); });
+    for (std::size_t i = 0; i < who.processes; ++i) processes.emplace_back([&] { crew{*shared, i, who, servers.ports()}.run(); });
     for (auto const end = steady::now() + 60s; shared->connected < (who.own_clients ? who.waiters : who.processes);) {
         if (steady::now() > end) throw std::runtime_error{"the contenders did not connect"};
         std::this_thread::sleep_for(10ms);

@@ -13,8 +13,6 @@
 #include <exception>
 #include <iostream>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace asio = boost::asio;
 namespace redis = boost::redis;
@@ -60,7 +58,9 @@ int main(int argc, char** argv)
         config.fresh = true;  // nothing was ever locked on these nodes: no need to wait for leases that they may have forgotten
         redlock::client nodes{io.get_executor(), config};
         nodes.run(asio::detached);
-        auto const ended = [](redlock::error_code e) { if (e != asio::error::operation_aborted) throw redlock::system_error{e, "data"}; };
+        auto const ended = [](redlock::error_code e) {
+            if (e != asio::error::operation_aborted) throw redlock::system_error{e, "data"};
+        };
 #if BOOST_VERSION >= 108900
         redis::connection data{io, redis::logger{redis::logger::level::disabled}};
         data.async_run(settings, ended);

@@ -28,7 +28,8 @@ asio::awaitable<void> migrate(redlock::lease& lease, int steps)
         }
     } catch (boost::system::system_error const& e) {
         if (e.code() != asio::error::operation_aborted) throw;
-        std::cout << "stopped after " << done << " steps, " << (lease.valid_until() > redlock::boot_clock::now() ? "in time" : "too late") << std::endl;
+        std::cout << "stopped after " << done << " steps, " << (lease.valid_until() > redlock::boot_clock::now() ? "in time" : "too late")
+                  << std::endl;
         throw;
     }
 }

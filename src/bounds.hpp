@@ -38,8 +38,7 @@ template <class Error>
 template <class Error>
 void require_between(std::string const& place, milliseconds value, milliseconds min, milliseconds max)
 {
-    if (value < min || value > max)
-        refuse<Error>(place, to_text(value), "between " + to_text(min) + " and " + to_text(max));
+    if (value < min || value > max) refuse<Error>(place, to_text(value), "between " + to_text(min) + " and " + to_text(max));
 }
 
 }  // namespace redlock::bounds

@@ -39,8 +39,8 @@ void require_distinct(std::vector<node_address> const& nodes)
     for (std::size_t later = 1; later < nodes.size(); ++later)
         for (std::size_t earlier = 0; earlier < later; ++earlier)
             if (server_key(nodes[later]) == server_key(nodes[earlier]))
-                throw config_error{place_of(later) + " (" + nodes[later].to_string() + "): the same server as " +
-                                   place_of(earlier) + "; every vote must come from a server of its own"};
+                throw config_error{place_of(later) + " (" + nodes[later].to_string() + "): the same server as " + place_of(earlier) +
+                                   "; every vote must come from a server of its own"};
 }
 
 void validate_client_name(std::string const& name)
@@ -54,8 +54,7 @@ void validate_client_name(std::string const& name)
 void validate_label(std::string const& label)
 {
     constexpr std::size_t label_size_max = 64;
-    if (label.size() > label_size_max)
-        throw config_error{"config::label is longer than " + std::to_string(label_size_max) + " characters"};
+    if (label.size() > label_size_max) throw config_error{"config::label is longer than " + std::to_string(label_size_max) + " characters"};
     if (!std::all_of(label.begin(), label.end(), [](char c) { return c >= '!' && c <= '~'; }))
         throw config_error{"config::label contains a character that it may not: it must be visible ASCII without spaces"};
 }
@@ -90,9 +89,8 @@ void config::validate() const
     require_between("connect_timeout", connect_timeout, 10ms, 10min);
     require_between("reconnect_delay_max", reconnect_delay_max, 1ms, bounds::one_day);
     if (reconnect_delay_min < 1ms || reconnect_delay_min > reconnect_delay_max)
-        bounds::refuse<config_error>(
-            "config::reconnect_delay_min", bounds::to_text(reconnect_delay_min),
-            "between 1 ms and reconnect_delay_max, which is " + bounds::to_text(reconnect_delay_max));
+        bounds::refuse<config_error>("config::reconnect_delay_min", bounds::to_text(reconnect_delay_min),
+                                     "between 1 ms and reconnect_delay_max, which is " + bounds::to_text(reconnect_delay_max));
     require_between("stall_timeout", stall_timeout, 100ms, bounds::one_day);
     require_between("replication_timeout", replication_timeout, 1ms, 1min);
     require_between("max_ttl", max_ttl, 10ms, bounds::one_day * 30);

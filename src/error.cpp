@@ -117,8 +117,7 @@ public:
 
     bool equivalent(error_code const& code, int value) const noexcept override
     {
-        return code.category() == redlock::error_category() &&
-               belongs_to(static_cast<errc>(code.value()), static_cast<condition>(value));
+        return code.category() == redlock::error_category() && belongs_to(static_cast<errc>(code.value()), static_cast<condition>(value));
     }
 };
 

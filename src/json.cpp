@@ -52,8 +52,7 @@ node_address node_from_json(json const& value, std::string const& place)
             throw config_error{place + ": " + error.what()};
         }
     }
-    if (!value.is_object())
-        throw config_error{place + ": expected a redis:// URL or an object, found " + describe(value, true)};
+    if (!value.is_object()) throw config_error{place + ": expected a redis:// URL or an object, found " + describe(value, true)};
 
     node_address address;
     object_reader reader{value, place, object_reader::content::secret};
@@ -151,8 +150,7 @@ settings settings_from_json(json const& document)
 
     if (!nodes) throw config_error{"nodes: this key is missing"};
     if (!nodes->is_array()) throw config_error{"nodes: expected a list, found " + describe(*nodes, true)};
-    for (json const& node : *nodes)
-        client.nodes.push_back(node_from_json(node, "nodes[" + std::to_string(client.nodes.size()) + ']'));
+    for (json const& node : *nodes) client.nodes.push_back(node_from_json(node, "nodes[" + std::to_string(client.nodes.size()) + ']'));
     if (lock) result.lock = lock_from_json(*lock);
     client.validate();
     if (lock && result.lock.fencing && result.lock.ttl + result.lock.grace > client.max_ttl)

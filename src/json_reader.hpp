@@ -67,8 +67,7 @@ public:
         : object_{object}, place_{std::move(place)}, secret_{what == content::secret}
     {
         if (!object_.is_object())
-            throw config_error{(place_.empty() ? "the document" : place_) + ": expected an object, found " +
-                               describe(object_, secret_)};
+            throw config_error{(place_.empty() ? "the document" : place_) + ": expected an object, found " + describe(object_, secret_)};
     }
 
     // Each leaves `member` alone when the key is not there.
@@ -135,10 +134,7 @@ public:
         return found == object_.end() ? nullptr : &*found;
     }
 
-    std::string place_of(std::string_view key) const
-    {
-        return place_.empty() ? std::string{key} : place_ + '.' + std::string{key};
-    }
+    std::string place_of(std::string_view key) const { return place_.empty() ? std::string{key} : place_ + '.' + std::string{key}; }
 
     [[noreturn]] void refuse(char const* key, std::string const& expected, nlohmann::json const& found) const
     {

@@ -12,15 +12,9 @@ bool lease::valid(std::chrono::nanoseconds min_left) const noexcept
     return state_->owner->now() < state_->valid_until() - min_left;
 }
 
-boot_clock::time_point lease::valid_until() const noexcept
-{
-    return state_ ? state_->valid_until() : boot_clock::time_point{};
-}
+boot_clock::time_point lease::valid_until() const noexcept { return state_ ? state_->valid_until() : boot_clock::time_point{}; }
 
-std::size_t lease::nodes_held() const noexcept
-{
-    return state_ ? state_->nodes_held.load(std::memory_order_relaxed) : 0;
-}
+std::size_t lease::nodes_held() const noexcept { return state_ ? state_->nodes_held.load(std::memory_order_relaxed) : 0; }
 
 std::size_t lease::faults_survived() const noexcept
 {
@@ -55,10 +49,7 @@ error_code lease::lost_error() const noexcept
     return {};
 }
 
-bool lease::held() const noexcept
-{
-    return state_ && state_->phase.load(std::memory_order_acquire) == lease_phase::held;
-}
+bool lease::held() const noexcept { return state_ && state_->phase.load(std::memory_order_acquire) == lease_phase::held; }
 
 void lease::scope_ended() noexcept
 {

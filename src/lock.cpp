@@ -54,8 +54,7 @@ lock::lock(client const& owner, std::initializer_list<std::string_view> names, l
 {
 }
 
-lock::lock(client const& owner, detail::resource what, lock_options const& options)
-    : core_{owner.core_}
+lock::lock(client const& owner, detail::resource what, lock_options const& options) : core_{owner.core_}
 {
     validate(options);
     if (auto const most = core_->max_ttl(); options.fencing && options.ttl + options.grace > most)

@@ -112,7 +112,8 @@ std::string connection_problem(node_address const& address)
     if (auto const problem = path_problem(address.password_file); !problem.empty()) return "the password_file " + problem;
     // What an error repeats of a path that cannot be read must not be a password that was written in its place.
     if (!address.password_file.empty() && address.password_file.front() != '/') return "the password_file must be an absolute path";
-    bool const is_name = std::none_of(address.password_env.begin(), address.password_env.end(), [](char c) { return c == '=' || is_control(static_cast<unsigned char>(c)); });
+    bool const is_name = std::none_of(address.password_env.begin(), address.password_env.end(),
+                                      [](char c) { return c == '=' || is_control(static_cast<unsigned char>(c)); });
     if (!is_name) return "the password_env cannot be the name of a variable";
     if (!address.unix_socket.empty()) return socket_problem(address);
     return address.tls ? tls_problem(*address.tls) : "";
@@ -129,7 +130,9 @@ std::string problem_with_this_build([[maybe_unused]] node_address const& address
 
 std::string tls_problem(tls_options const& tls)
 {
-    for (auto const& [name, path] : {std::pair{"ca_file", &tls.ca_file}, {"ca_path", &tls.ca_path}, {"certificate_file", &tls.certificate_file},
+    for (auto const& [name, path] : {std::pair{"ca_file", &tls.ca_file},
+                                     {"ca_path", &tls.ca_path},
+                                     {"certificate_file", &tls.certificate_file},
                                      {"key_file", &tls.key_file}})
         if (auto const problem = path_problem(*path); !problem.empty()) return std::string{"the "} + name + ' ' + problem;
     if (tls.certificate_file.empty() && !tls.key_file.empty()) return "there is a key_file but no certificate_file";

@@ -53,7 +53,8 @@ scheme read_scheme(std::string_view& url)
     auto const end = url.find("://");
     if (end == std::string_view::npos) refuse(" has no scheme; write redis://host:port");
     std::string name{url.substr(0, end)};
-    std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     url.remove_prefix(end + 3);
     if (name == "redis") return scheme::redis;
     if (name == "rediss") return scheme::rediss;
@@ -88,8 +89,7 @@ void read_host_and_port(node_address& address, std::string_view text)
     if (bracketed) {
         address.host = decode_percent(text.substr(1, host_end - 1));
         if (!is_ipv6(address.host)) refuse(" has brackets around what is not an IPv6 address");
-        if (!after_host.empty() && after_host.front() != ':')
-            refuse(" has something other than a port after its IPv6 address");
+        if (!after_host.empty() && after_host.front() != ':') refuse(" has something other than a port after its IPv6 address");
     } else {
         if (std::count(text.begin(), text.end(), ':') > 1)
             refuse(" has more than one ':' in its host and port; an IPv6 address must stand in brackets");
@@ -183,14 +183,14 @@ node_address node_address::from_url(std::string_view url)
     std::string_view const path = rest.substr(slash);
     auto const at = authority.rfind('@');
     if (path.find('@') != std::string_view::npos) refuse(" has an '@' after a '/'; in a password write %2F for '/'");
-    if (at != std::string_view::npos && authority.find('@') != at)
-        refuse(" has more than one '@'; in a password write %40");
+    if (at != std::string_view::npos && authority.find('@') != at) refuse(" has more than one '@'; in a password write %40");
     std::string_view const host_and_port = at == std::string_view::npos ? authority : authority.substr(at + 1);
 
     node_address address;
     if (kind == scheme::rediss) address.tls.emplace();
     if (kind == scheme::unix_socket) {
-        if (!host_and_port.empty() || path.size() < 2) refuse("'s unix:// must be followed by an absolute path, as in unix:///run/redis.sock");
+        if (!host_and_port.empty() || path.size() < 2)
+            refuse("'s unix:// must be followed by an absolute path, as in unix:///run/redis.sock");
         address.unix_socket = decode_percent(path);
     }
     if (question < whole.size()) read_parameters(address, whole.substr(question + 1));

@@ -48,8 +48,7 @@ void validate_stop_margin(milliseconds margin, milliseconds ttl, std::chrono::na
     if (margin < 0ms || margin > ttl || margin * 2 >= ttl)
         refuse("stop_margin", to_text(margin), "0 ms or more, and less than half the ttl, which is " + to_text(ttl));
     if (margin >= validity)
-        refuse("stop_margin", to_text(margin),
-               "less than the validity of a lease, which with this ttl and drift is " + rounded(validity));
+        refuse("stop_margin", to_text(margin), "less than the validity of a lease, which with this ttl and drift is " + rounded(validity));
 }
 
 void validate_extend_interval(milliseconds interval, milliseconds ttl)
@@ -91,8 +90,7 @@ void validate(lock_options const& options)
     if (options.deadline) require_between("deadline", *options.deadline, 1ms, bounds::one_year);
     require_between("retry_delay_max", options.retry_delay_max, 1ms, bounds::one_day);
     if (auto const min = options.retry_delay_min; min < 1ms || min > options.retry_delay_max)
-        refuse("retry_delay_min", to_text(min),
-               "between 1 ms and retry_delay_max, which is " + to_text(options.retry_delay_max));
+        refuse("retry_delay_min", to_text(min), "between 1 ms and retry_delay_max, which is " + to_text(options.retry_delay_max));
     require_between("poll_interval", options.poll_interval, 1ms, bounds::one_day);
     if (options.max_handoffs > 1'000'000) refuse("max_handoffs", std::to_string(options.max_handoffs), "up to 1000000");
     require_between("max_local_hold", options.max_local_hold, 0ms, bounds::one_day);

@@ -84,7 +84,6 @@ int posix_memalign(void** result, std::size_t alignment, std::size_t size) noexc
 }
 
 void free(void* p) noexcept { __libc_free(p); }
-
 }
 
 #endif

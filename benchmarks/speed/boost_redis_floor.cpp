@@ -86,9 +86,11 @@ void check(error_code ec)
 
 class boost_redis_loop {
 public:
-    boost_redis_loop(asio::io_context& io, workload const& what, meter& figures) : io_{io}, callers_{what, figures}, missing_{what.at.size()}
+    boost_redis_loop(asio::io_context& io, workload const& what, meter& figures)
+        : io_{io}, callers_{what, figures}, missing_{what.at.size()}
     {
-        if (what.fencing || what.rest > 0ns || what.stagger > 0ns) throw std::logic_error{"this floor knows no tokens, no rest and no stagger"};
+        if (what.fencing || what.rest > 0ns || what.stagger > 0ns)
+            throw std::logic_error{"this floor knows no tokens, no rest and no stagger"};
         hello_.push("PING");
         for (std::uint16_t const port : what.at) connect(port);
     }

@@ -75,12 +75,12 @@ json compare(compare_choices const& chosen)
     json workers = json::array();
     for (auto const& each : all) workers.push_back(each.to_json());
     json result{{"callers", chosen.callers},
-            {"fencing", chosen.fencing},
-            {"cpu_ratio", ratio(ours, floor, &sample::cpu_us_per_pair)},
-            {"throughput_ratio", ratio(ours, floor, &sample::pairs_per_second)},
-            {"latency_p50_ratio", ratio(ours, floor, &sample::acquire_p50_us)},
-            {"latency_p99_ratio", ratio(ours, floor, &sample::acquire_p99_us)},
-            {"workers", std::move(workers)}};
+                {"fencing", chosen.fencing},
+                {"cpu_ratio", ratio(ours, floor, &sample::cpu_us_per_pair)},
+                {"throughput_ratio", ratio(ours, floor, &sample::pairs_per_second)},
+                {"latency_p50_ratio", ratio(ours, floor, &sample::acquire_p50_us)},
+                {"latency_p99_ratio", ratio(ours, floor, &sample::acquire_p99_us)},
+                {"workers", std::move(workers)}};
     for (std::size_t i = 2; i < all.size(); ++i) {
         std::string const name = i == 2 ? "boost_redis_floor" : "coroutines_floor";
         result["cpu_ratio_" + name] = ratio(all[i], floor, &sample::cpu_us_per_pair);
@@ -96,7 +96,9 @@ void add_compare(CLI::App& app)
     auto const chosen = std::make_shared<compare_choices>();
     auto& command = *app.add_subcommand("compare", "Acquisitions and releases over the epoll floor, with chosen callers and nodes");
     command.add_option("--nodes", chosen->nodes, "How many redis-servers")->capture_default_str()->check(CLI::Range(1, 15));
-    command.add_option("--callers", chosen->callers, "Who acquire and release all the time")->capture_default_str()->check(CLI::Range(1, 100'000));
+    command.add_option("--callers", chosen->callers, "Who acquire and release all the time")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 100'000));
     command.add_option("--seconds", chosen->seconds, "How long each run is measured")->capture_default_str();
     command.add_option("--warm-up", chosen->warm_up, "Seconds before that")->capture_default_str();
     command.add_option("--rounds", chosen->rounds, "Runs of each worker, in turns")->capture_default_str();

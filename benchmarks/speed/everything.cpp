@@ -51,7 +51,8 @@ void run::put(std::string const& name, double value)
         std::fprintf(stderr, "    %-45s %10.4g\n", name.c_str(), value);
     } else {
         bool const reached = g->at_most ? value <= g->value : value >= g->value;
-        std::fprintf(stderr, "    %-45s %10.4g   goal %s %g: %s\n", name.c_str(), value, g->at_most ? "<=" : ">=", g->value, reached ? "reached" : "not reached");
+        std::fprintf(stderr, "    %-45s %10.4g   goal %s %g: %s\n", name.c_str(), value, g->at_most ? "<=" : ">=", g->value,
+                     reached ? "reached" : "not reached");
     }
 }
 
@@ -123,7 +124,7 @@ void measure_everything(all_choices const& chosen)
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         double const seconds = std::chrono::duration<double>{steady::now() - began}.count();
         std::fprintf(stderr, "[%2zu/%zu] %3.0f s  %s\n", i + 1, wanted.size(), seconds, wanted[i].what);
-            wanted[i].measure(r);
+        wanted[i].measure(r);
     }
     r.put("quick", chosen.quick ? 1 : 0);
     r.put("bench_seconds", std::chrono::duration<double>{steady::now() - began}.count());
@@ -148,7 +149,8 @@ void add_everything(CLI::App& app)
     command.add_option("--seconds", chosen->seconds, "How long each run is measured")->check(CLI::PositiveNumber);
     command.add_option("--leases", chosen->leases, "How many are kept alive")->check(CLI::Range(1, 999'999));
     command.add_option("--summary", chosen->summary, "Where the summary goes, names and numbers");
-    command.add_option("--output", chosen->output, "Where the JSON of everything goes; default: standard output, unless there is a summary");
+    command.add_option("--output", chosen->output,
+                       "Where the JSON of everything goes; default: standard output, unless there is a summary");
     command.callback([chosen] { measure_everything(*chosen); });
 }
 

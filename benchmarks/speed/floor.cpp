@@ -48,8 +48,9 @@ prepared prepare_acquire(std::string const& key, std::string const& ttl, bool fe
     redlock::lock_options const options;
     auto const block = std::to_string(options.token_block * (1 + options.max_handoffs));
     auto const retention = std::to_string(redlock::config{}.token_retention.count());
-    return prepare({"EVALSHA", detail::fence_acquire_script().sha1, "4", key, key + std::string{detail::fence_suffix}, detail::node_record_key,
-                    detail::high_water_key, std::string(id_size, 'i'), value, ttl, std::string(floor_size, 'f'), block, retention});
+    return prepare({"EVALSHA", detail::fence_acquire_script().sha1, "4", key, key + std::string{detail::fence_suffix},
+                    detail::node_record_key, detail::high_water_key, std::string(id_size, 'i'), value, ttl, std::string(floor_size, 'f'),
+                    block, retention});
 }
 
 prepared prepare_release(std::string const& key)

@@ -23,11 +23,11 @@ namespace bench {
 struct prepared {
     std::string bytes;
     std::string_view name;
-    std::size_t words{0};     ///< Behind the name,
+    std::size_t words{0};  ///< Behind the name,
     std::size_t words_at{0};  ///< and where they begin.
     std::size_t value_at{0};
     std::size_t floor_at{0};  ///< 0: it has none.
-    std::size_t id_at{0};     ///< 0: it has none.
+    std::size_t id_at{0};  ///< 0: it has none.
 };
 
 class floor_callers {

@@ -104,7 +104,8 @@ private:
         for (std::size_t i = 0; i < nodes_.size(); ++i) parts.push_back(start_part(i));
         asio::experimental::make_parallel_group(std::move(parts))
             .async_wait(asio::experimental::wait_for_all(),
-                        asio::bind_executor(strand_, [this](std::vector<std::size_t> const&, std::vector<redlock::error_code> const&) { over(); }));
+                        asio::bind_executor(strand_,
+                                            [this](std::vector<std::size_t> const&, std::vector<redlock::error_code> const&) { over(); }));
     }
 
     void start_by_hand()

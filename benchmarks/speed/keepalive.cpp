@@ -120,7 +120,8 @@ void measure_keepalive(run& r)
         workload what = r.work(r.three(), 256, fencing);
         what.ttl = r.how.leases_ttl;
         auto const kept = run_apart<keeping>([&] { return holder{what, r.how.leases}.keep(measured); });
-        if (kept.extensions < static_cast<double>(r.how.leases)) throw std::runtime_error{"not every lease was extended while it was measured"};
+        if (kept.extensions < static_cast<double>(r.how.leases))
+            throw std::runtime_error{"not every lease was extended while it was measured"};
         std::string const kind = fencing ? "" : "plain_";
         r.put(kind + "keepalive_100k_cpu_core_share", kept.cpu_share);
         r.put(kind + "bytes_per_held_lease", kept.bytes_per_lease);

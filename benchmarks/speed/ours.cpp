@@ -50,7 +50,10 @@ sample run_ours(workload const& what)
         std::vector<redlock::lock> names;
         names.reserve(what.names);
         for (std::size_t k = 0; k < what.names; ++k) names.emplace_back(nodes, what.key(i, k), options);
-        asio::co_spawn(io, call(std::move(names), meter::times(i, what.callers), i * what.stagger, what.rest > 0ns ? &pauses : nullptr, figures), rethrow);
+        asio::co_spawn(io,
+                       call(std::move(names), meter::times(i, what.callers), i * what.stagger, what.rest > 0ns ? &pauses : nullptr,
+                            figures),
+                       rethrow);
     }
     run_for(io, what.warm_up + what.callers * what.stagger);
     if (what.at_begin) what.at_begin();

@@ -119,7 +119,8 @@ void measure_stalled(run& r)
         r.put(s.name + "healthy_n5_c64_acquire_p99_us", s.healthy.acquire_p99_us());
         r.put(s.name + "stalled_node_acquire_p50_us", s.stalled.acquire_p50_us());
         r.put(s.name + "stalled_node_acquire_p99_us", s.stalled.acquire_p99_us());
-        r.put(s.name + "stalled_node_client_cpu_share", s.stalled.of([](sample const& each) { return (each.user_us + each.system_us) / 1e6 / each.seconds; }));
+        r.put(s.name + "stalled_node_client_cpu_share",
+              s.stalled.of([](sample const& each) { return (each.user_us + each.system_us) / 1e6 / each.seconds; }));
         r.put(s.name + "stalled_node_throughput_ratio", ratio(s.stalled, s.healthy, &sample::pairs_per_second));
         r.add_detail(s.name + "stalled", {s.healthy, s.stalled});
     }
@@ -134,7 +135,8 @@ void measure_names(run& r)
     workload many = one;
     many.names = r.how.names / callers;
     many.warm_up *= 4;  // each name has been taken once
-    auto const all = take_turns({{"one name for each caller", [one] { return run_ours(one); }}, {"all names", [many] { return run_ours(many); }}},
+    auto const all = take_turns({{"one name for each caller", [one] { return run_ours(one); }},
+                                 {"all names", [many] { return run_ours(many); }}},
                                 r.how.rounds);
     r.put("cost_growth_100k_names", ratio(all[1], all[0], &sample::cpu_us_per_pair));
     r.put("names_taken_in_turn", static_cast<double>(many.names * callers));

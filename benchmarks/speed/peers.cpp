@@ -29,8 +29,12 @@ std::string contents(std::filesystem::path const& file)
 sample run_node_redlock(workload const& what, std::filesystem::path const& node)
 {
     redlock::testing::temporary_folder const folder;
-    std::vector<std::string> arguments{REDLOCK_NODE_SPEED, REDLOCK_NPM_FOLDER, std::to_string(what.callers), std::to_string(in_seconds(what.warm_up)),
-                                       std::to_string(in_seconds(what.measured)), "speed:node:" + std::to_string(::getpid())};
+    std::vector<std::string> arguments{REDLOCK_NODE_SPEED,
+                                       REDLOCK_NPM_FOLDER,
+                                       std::to_string(what.callers),
+                                       std::to_string(in_seconds(what.warm_up)),
+                                       std::to_string(in_seconds(what.measured)),
+                                       "speed:node:" + std::to_string(::getpid())};
     for (auto const port : what.at) arguments.push_back(std::to_string(port));
     auto const log = folder.path() / "log";
     child_process program{node, arguments, log};
@@ -57,7 +61,8 @@ void measure_peers(run& r)
     workload const what = r.work(r.three(), 256, false);
     workload theirs = what;
     theirs.warm_up *= 3;  // until its code is compiled
-    std::vector<worker> workers{{"redlock", [=] { return run_ours(what); }}, {"node-redlock", [=] { return run_node_redlock(theirs, node); }}};
+    std::vector<worker> workers{{"redlock", [=] { return run_ours(what); }},
+                                {"node-redlock", [=] { return run_node_redlock(theirs, node); }}};
 #ifdef REDLOCK_HAS_REDIS_PLUS_PLUS
     workers.push_back({"redis-plus-plus", [=] { return run_redis_plus_plus(what); }});
 #endif

@@ -29,11 +29,14 @@ namespace {
 struct server_cost {
     double acquire_us{0};
     double identity_us{0};  ///< INFO replication, of which a message has one.
-    double time_us{0};      ///< TIME, likewise; without those that the script asks for.
-    double process_us{0};   ///< CPU time of the server's process, its sockets included.
+    double time_us{0};  ///< TIME, likewise; without those that the script asks for.
+    double process_us{0};  ///< CPU time of the server's process, its sockets included.
 };
 
-std::string info(redlock::testing::redis_server const& server, std::string const& section) { return server.command({"INFO", section}, 60s); }
+std::string info(redlock::testing::redis_server const& server, std::string const& section)
+{
+    return server.command({"INFO", section}, 60s);
+}
 
 double cpu_seconds(redlock::testing::redis_server const& server)
 {
@@ -96,7 +99,8 @@ public:
             cost.identity_us += stat_of(servers_[i], "info").second;
             cost.time_us += stat_of(servers_[i], "time").second;
         }
-        if (calls < static_cast<double>(held_.size() * servers_.size())) throw std::runtime_error{"the servers have not counted every acquisition"};
+        if (calls < static_cast<double>(held_.size() * servers_.size()))
+            throw std::runtime_error{"the servers have not counted every acquisition"};
         return {usec / calls, cost.identity_us / calls, cost.time_us / calls, used * 1e6 / calls};
     }
 
@@ -173,7 +177,8 @@ script_cost cost_of(std::string_view text, workload const& what, fleet const& se
         std::string expected;
         for (std::size_t k = 0; k < names; ++k) {
             std::string const key = what.key(k);
-            message += encoded({"EVALSHA", sha, "4", key, key + std::string{redlock::detail::fence_suffix}, std::string{redlock::detail::node_record_key} + "-not",
+            message += encoded({"EVALSHA", sha, "4", key, key + std::string{redlock::detail::fence_suffix},
+                                std::string{redlock::detail::node_record_key} + "-not",
                                 std::string{redlock::detail::high_water_key} + "-not", std::string(40, 'i'), std::string(32, 'v'),
                                 std::to_string(what.ttl.count()), "1234567890123456", "2", "86400000"});
             expected += answer;
@@ -199,7 +204,8 @@ void measure_scripts(run& r, std::size_t names)
     auto const& bed = r.three();
     workload what = r.work(bed, 256, true);
     what.ttl = 30s;
-    for (auto const& [name, text] : {std::pair{"empty_script_", empty_script}, std::pair{"script_with_the_calls_", script_with_the_calls}}) {
+    for (auto const& [name, text] :
+         {std::pair{"empty_script_", empty_script}, std::pair{"script_with_the_calls_", script_with_the_calls}}) {
         std::vector<double> server_us;
         std::vector<double> process_us;
         for (std::size_t round = 0; round < r.how.rounds; ++round) {
@@ -230,7 +236,7 @@ void measure_server_cost(run& r)
         std::vector<server_cost> all;
         for (std::size_t round = 0; round < r.how.rounds; ++round)
             all.push_back(run_apart<server_cost>([&] { return taker{what, bed.servers(), names}.run(); }));
-        auto const of = [&](double server_cost::*part) {
+        auto const of = [&](double server_cost::* part) {
             std::vector<double> values;
             for (auto const& c : all) values.push_back(c.*part);
             return median(std::move(values));

@@ -26,8 +26,8 @@ struct workload {
     std::chrono::nanoseconds measured{2s};
 
     std::size_t names{1};                    ///< Of each caller, taken in turn.
-    std::chrono::nanoseconds rest{};         ///< After each release, on average; this library's callers and those of the epoll floor only.
-    std::chrono::nanoseconds stagger{};      ///< Caller i begins i times this later, so that they do not go in step.
+    std::chrono::nanoseconds rest{};  ///< After each release, on average; this library's callers and those of the epoll floor only.
+    std::chrono::nanoseconds stagger{};  ///< Caller i begins i times this later, so that they do not go in step.
 
     /// Called once where the measurement begins.
     std::function<void()> at_begin{};
@@ -49,11 +49,11 @@ private:
 };
 
 /// Workers that do the same.
-sample run_epoll_floor(workload const& what);       ///< Raw non-blocking sockets and epoll, no library.
-sample run_asio_floor(workload const& what);        ///< The same over Asio's sockets.
+sample run_epoll_floor(workload const& what);  ///< Raw non-blocking sockets and epoll, no library.
+sample run_asio_floor(workload const& what);  ///< The same over Asio's sockets.
 sample run_boost_redis_floor(workload const& what);  ///< The same over Boost.Redis; without tokens only.
-sample run_coroutines_floor(workload const& what);   ///< The same, with a coroutine for each caller.
-sample run_ours(workload const& what);              ///< Coroutines on an io_context, with this library.
+sample run_coroutines_floor(workload const& what);  ///< The same, with a coroutine for each caller.
+sample run_ours(workload const& what);  ///< Coroutines on an io_context, with this library.
 
 /// A fleet on processors that its clients do not use, which knows the scripts and has admitted its nodes.
 class testbed {

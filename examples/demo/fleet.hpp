@@ -30,10 +30,26 @@ public:
         return all;
     }
 
-    void kill(std::size_t node) { servers_[node].kill(); states_[node] = server_state::killed; }
-    void restart(std::size_t node) { servers_[node].restart(); states_[node] = server_state::up; }
-    void stop(std::size_t node) { servers_[node].stop(); states_[node] = server_state::stopped; }
-    void resume(std::size_t node) { servers_[node].resume(); states_[node] = server_state::up; }
+    void kill(std::size_t node)
+    {
+        servers_[node].kill();
+        states_[node] = server_state::killed;
+    }
+    void restart(std::size_t node)
+    {
+        servers_[node].restart();
+        states_[node] = server_state::up;
+    }
+    void stop(std::size_t node)
+    {
+        servers_[node].stop();
+        states_[node] = server_state::stopped;
+    }
+    void resume(std::size_t node)
+    {
+        servers_[node].resume();
+        states_[node] = server_state::up;
+    }
 
     std::uint16_t port(std::size_t node) const { return servers_[node].port(); }
     server_states const& states() const noexcept { return states_; }

@@ -138,12 +138,9 @@ std::string live_timeline::lock_lane(std::size_t lock, std::size_t first, std::s
     lane cells{out_};
     for (auto i = first; i < last; ++i) {
         auto const holder = slices_[i].holders[lock];
-        if (slices_[i].cancelled[lock])
-            cells.put('!', tone::alarm);
-        else if (holder != 0)
-            cells.put(worker_letter(holder - 1), worker_tone(holder));
-        else
-            cells.put('.', tone::quiet);
+        if (slices_[i].cancelled[lock]) cells.put('!', tone::alarm);
+        else if (holder != 0) cells.put(worker_letter(holder - 1), worker_tone(holder));
+        else cells.put('.', tone::quiet);
     }
     return left(std::string{"  "} + lock_names[lock], label_width) + cells.flush();
 }
@@ -153,9 +150,8 @@ std::string live_timeline::numbers(picture const& now) const
     std::uint64_t cancelled = 0;
     for (auto const count : now.cancelled) cancelled += count;
     auto const number = [&](std::uint64_t value, tone what) { return out_.paint(what, std::to_string(value)); };
-    return "  sections " + number(now.sections, tone::strong) + "  extensions " + number(now.extensions, tone::strong) +
-           "  cancelled " + number(cancelled, tone::strong) + "  late " +
-           number(now.late, now.late == 0 ? tone::good : tone::alarm) + "  overlaps " +
+    return "  sections " + number(now.sections, tone::strong) + "  extensions " + number(now.extensions, tone::strong) + "  cancelled " +
+           number(cancelled, tone::strong) + "  late " + number(now.late, now.late == 0 ? tone::good : tone::alarm) + "  overlaps " +
            number(now.overlaps, now.overlaps == 0 ? tone::good : tone::alarm) + "  stale tokens " +
            number(now.stale_tokens, now.stale_tokens == 0 ? tone::good : tone::alarm);
 }

@@ -20,7 +20,9 @@ void node_reporter::tell(std::size_t node, redlock::node_status const& status)
     auto const now = redlock::boot_clock::now().time_since_epoch().count();
     if (record.restarts == 0) return;  // the first start: nothing is lost yet
 
-    event what{.at_ns = now, .value_ns = now - record.restarted_at_ns, .worker = static_cast<std::uint8_t>(worker_),
+    event what{.at_ns = now,
+               .value_ns = now - record.restarted_at_ns,
+               .worker = static_cast<std::uint8_t>(worker_),
                .subject = static_cast<std::uint8_t>(node)};
     if (status.standing == redlock::standing::draining) {
         record.quarantines.fetch_add(1);

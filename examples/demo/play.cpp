@@ -18,8 +18,7 @@ static_assert(downtime < ttl, "it comes back, without its memory, while leases t
 
 bool every_lock_is_held_long(board const& shared)
 {
-    return std::all_of(shared.locks.begin(), shared.locks.end(),
-                       [](lock_record const& record) { return record.long_sections > 0; });
+    return std::all_of(shared.locks.begin(), shared.locks.end(), [](lock_record const& record) { return record.long_sections > 0; });
 }
 
 bool nobody_is_inside(board const& shared)
@@ -45,10 +44,8 @@ bool all_nodes_vote(stage const& show)
 void opening(stage& show)
 {
     bool const all_vote = show.wait_for([&] { return all_nodes_vote(show); }, 5s);
-    if (all_vote)
-        show.say("demo", "five new nodes (config::fresh): they vote at once", tone::good);
-    else
-        show.say("demo", "some nodes were not admitted in time", tone::alarm);
+    if (all_vote) show.say("demo", "five new nodes (config::fresh): they vote at once", tone::good);
+    else show.say("demo", "some nodes were not admitted in time", tone::alarm);
 }
 
 void wait_for_its_admission(stage& show)

@@ -10,7 +10,6 @@
 
 namespace demo {
 
-
 void board::forget(std::size_t worker)
 {
     for (auto& record : locks) {
@@ -29,8 +28,12 @@ shared_board::shared_board()
 shared_board::~shared_board() { ::munmap(board_, sizeof(board)); }
 
 visit::visit(board& shared, std::size_t worker, std::size_t lock, std::uint64_t token, redlock::boot_clock::time_point asked_at)
-    : board_{shared}, record_{shared.locks[lock]}, worker_{static_cast<std::uint8_t>(worker)},
-      lock_{static_cast<std::uint8_t>(lock)}, token_{token}, entered_at_{redlock::boot_clock::now()}
+    : board_{shared},
+      record_{shared.locks[lock]},
+      worker_{static_cast<std::uint8_t>(worker)},
+      lock_{static_cast<std::uint8_t>(lock)},
+      token_{token},
+      entered_at_{redlock::boot_clock::now()}
 {
     bool const overlaps = record_.inside.fetch_add(1) != 0;
     record_.holder.store(worker_ + 1U);

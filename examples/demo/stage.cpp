@@ -55,15 +55,9 @@ bool stage::wait_for(std::function<bool()> const& condition, std::chrono::millis
     return true;
 }
 
-void stage::say(std::string subject, std::string words, tone what)
-{
-    lines_.add({elapsed(), std::move(subject), std::move(words), what});
-}
+void stage::say(std::string subject, std::string words, tone what) { lines_.add({elapsed(), std::move(subject), std::move(words), what}); }
 
-void stage::say_of_node(std::size_t node, std::string words, tone what)
-{
-    say(name_of_node(node), std::move(words), what);
-}
+void stage::say_of_node(std::size_t node, std::string words, tone what) { say(name_of_node(node), std::move(words), what); }
 
 void stage::tick()
 {
@@ -82,19 +76,14 @@ void stage::show(event const& what)
         lines_.add({std::max(at, 0ns), subject(what), who + " " + std::move(words), how});
     };
     switch (what.kind) {
-    case event_kind::acquired:
-        return add("acquired after " + milliseconds(value) + ", token " + std::to_string(what.token), tone::plain);
+    case event_kind::acquired: return add("acquired after " + milliseconds(value) + ", token " + std::to_string(what.token), tone::plain);
     case event_kind::released:
         return add("released after " + milliseconds(value) + (value > ttl ? " (extended beyond its ttl)" : ""), tone::plain);
-    case event_kind::cancelled:
-        return add("scope cancelled, " + tenths_of_ms(value) + " before the end of validity", tone::warning);
-    case event_kind::late:
-        return add("LATE: in its section " + tenths_of_ms(value) + " after the end of validity", tone::alarm);
+    case event_kind::cancelled: return add("scope cancelled, " + tenths_of_ms(value) + " before the end of validity", tone::warning);
+    case event_kind::late: return add("LATE: in its section " + tenths_of_ms(value) + " after the end of validity", tone::alarm);
     case event_kind::overlap: return add("OVERLAP: entered while another was inside", tone::alarm);
-    case event_kind::unconfirmed:
-        return add("release not confirmed by a majority: the keys expire", tone::warning);
-    case event_kind::stale_token:
-        return add("STALE TOKEN: " + std::to_string(what.token) + " is not larger than all before", tone::alarm);
+    case event_kind::unconfirmed: return add("release not confirmed by a majority: the keys expire", tone::warning);
+    case event_kind::stale_token: return add("STALE TOKEN: " + std::to_string(what.token) + " is not larger than all before", tone::alarm);
     case event_kind::refused: return add("REFUSED: its write, since a larger token had come before", tone::alarm);
     case event_kind::quarantined: return add(std::string{"quarantines it, since "} + what.words.data(), tone::waiting);
     case event_kind::admitted: return add("lets it vote again, " + milliseconds(value) + " after its restart", tone::good);

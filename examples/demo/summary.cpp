@@ -62,9 +62,9 @@ std::string table(terminal const& out, board const& shared)
     for (std::size_t i = 0; i < lock_count; ++i) {
         auto const& record = shared.locks[i];
         auto const number = [](std::uint64_t value) { return grouped(static_cast<std::int64_t>(value)); };
-        text += "  " + left(lock_names[i], 9) + right(number(record.sections), 10) +
-                right(milliseconds(ns(record.wait_max_ns)), 15) + right(milliseconds(ns(record.held_max_ns)), 15) +
-                right(number(record.cancelled), 12) + right(number(record.overlaps), 11) + "\n";
+        text += "  " + left(lock_names[i], 9) + right(number(record.sections), 10) + right(milliseconds(ns(record.wait_max_ns)), 15) +
+                right(milliseconds(ns(record.held_max_ns)), 15) + right(number(record.cancelled), 12) + right(number(record.overlaps), 11) +
+                "\n";
     }
     return text;
 }
@@ -96,8 +96,7 @@ std::vector<std::string> complaints(board const& shared, bool workers_succeeded)
     return wrong;
 }
 
-void print_summary(terminal const& out, board const& shared, std::chrono::nanoseconds elapsed,
-                   std::vector<std::string> const& wrong)
+void print_summary(terminal const& out, board const& shared, std::chrono::nanoseconds elapsed, std::vector<std::string> const& wrong)
 {
     totals const sum{shared};
     std::string text{"\n"};
@@ -105,20 +104,19 @@ void print_summary(terminal const& out, board const& shared, std::chrono::nanose
     auto const line = [&](char const* label, std::string const& value) {
         text.append("  ").append(left(label, 20)).append(value).append("\n");
     };
-    line("extensions", std::to_string(sum.extensions) + " by the watchdog; " + std::to_string(sum.beyond_ttl) +
-                           " sections outlasted the ttl");
+    line("extensions",
+         std::to_string(sum.extensions) + " by the watchdog; " + std::to_string(sum.beyond_ttl) + " sections outlasted the ttl");
     if (sum.cancelled > 0)
         line("scopes cancelled", std::to_string(sum.cancelled) + ", from " + tenths_of_ms(ns(sum.margin_min_ns)) + " to " +
                                      tenths_of_ms(ns(sum.margin_max_ns)) + " before the end of validity");
-    else
-        line("scopes cancelled", "0");
+    else line("scopes cancelled", "0");
     line("late cancellations", std::to_string(sum.late));
     line("overlaps", std::to_string(sum.overlaps) + " (measured in shared memory, without Redis)");
     line("tokens", std::to_string(sum.tokens) + " handed out, " +
                        (sum.stale_tokens == 0 ? "strictly increasing on every lock"
                                               : std::to_string(sum.stale_tokens) + " NOT LARGER than all before on their lock"));
-    line("fenced writes", std::to_string(sum.writes) + " accepted; " + std::to_string(sum.refused) +
-                              " refused that came after a newer holder's");
+    line("fenced writes",
+         std::to_string(sum.writes) + " accepted; " + std::to_string(sum.refused) + " refused that came after a newer holder's");
     line("quarantines", std::to_string(sum.quarantines) + " seen, " + std::to_string(sum.admissions) + " admissions" +
                             (sum.admissions > 0 ? ", " + milliseconds(ns(sum.admitted_after_min_ns)) + " or more after a restart" : ""));
     if (shared.events.dropped() > 0) line("events not shown", std::to_string(shared.events.dropped()));

@@ -14,8 +14,7 @@ namespace demo {
 // Everything that is wrong with the result; empty when the demo has passed.
 std::vector<std::string> complaints(board const& shared, bool workers_succeeded);
 
-void print_summary(terminal const& out, board const& shared, std::chrono::nanoseconds elapsed,
-                   std::vector<std::string> const& wrong);
+void print_summary(terminal const& out, board const& shared, std::chrono::nanoseconds elapsed, std::vector<std::string> const& wrong);
 
 }  // namespace demo
 

@@ -63,10 +63,8 @@ void terminal::write(std::string_view text) const
 {
     while (!text.empty()) {
         auto const n = ::write(STDOUT_FILENO, text.data(), text.size());
-        if (n >= 0)
-            text.remove_prefix(static_cast<std::size_t>(n));
-        else if (errno != EINTR)
-            throw output_closed{};
+        if (n >= 0) text.remove_prefix(static_cast<std::size_t>(n));
+        else if (errno != EINTR) throw output_closed{};
     }
 }
 

@@ -69,7 +69,8 @@ private:
     // Enters the same lock again and again.
     asio::awaitable<void> contend(std::size_t lock, contender& self)
     {
-        redlock::lock const resource{nodes_, lock_names[lock],
+        redlock::lock const resource{nodes_,
+                                     lock_names[lock],
                                      {.ttl = ttl, .retry_delay_max = retry_delay_max, .stop_margin = stop_margin}};
         while (board_.now != phase::finish) {
             auto turn = take_turn(resource, lock, self);
@@ -108,10 +109,8 @@ private:
 
         if (!stay && outcome == asio::error::operation_aborted) co_return std::nullopt;
         if (!stay) throw redlock::system_error{outcome};  // without a deadline an acquisition does not fail
-        if (outcome == redlock::condition::lost)
-            stay->was_cancelled();
-        else
-            stay->was_released(!outcome);
+        if (outcome == redlock::condition::lost) stay->was_cancelled();
+        else stay->was_released(!outcome);
         co_return stay->token();
     }
 

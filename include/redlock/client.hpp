@@ -60,8 +60,7 @@ public:
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     auto run(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(
-            detail::initiate_on_core{core_, &detail::core::run}, token);
+        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_core{core_, &detail::core::run}, token);
     }
 
     /// Stops. Acquisitions under way complete with `errc::client_cancelled` and are undone; leases are lost with the same
@@ -83,8 +82,7 @@ public:
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     auto drain(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(
-            detail::initiate_on_core{core_, &detail::core::drain}, token);
+        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_core{core_, &detail::core::drain}, token);
     }
 
     /// The nodes, what they are doing, and counters.

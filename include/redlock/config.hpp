@@ -46,11 +46,11 @@ struct tls_options {
 
 /// One Redis or Valkey server.
 struct REDLOCK_API node_address {
-    std::string host;                ///< A host name, an IPv4 address, or an IPv6 address without brackets.
-    std::uint16_t port{6379};        ///< The TCP port.
+    std::string host;  ///< A host name, an IPv4 address, or an IPv6 address without brackets.
+    std::uint16_t port{6379};  ///< The TCP port.
     std::string username{"default"};  ///< The ACL user.
-    std::string password;            ///< Empty: the server wants none.
-    std::uint16_t database{0};       ///< The number that SELECT takes.
+    std::string password;  ///< Empty: the server wants none.
+    std::uint16_t database{0};  ///< The number that SELECT takes.
 
     /// How many replicas must have acknowledged what a vote of this node has written, before it counts (WAIT): 0 to `replicas_max`. All
     /// that can be promoted, if no lock may get lost with a failover. 0: it counts at once.
@@ -93,8 +93,8 @@ struct REDLOCK_API node_address {
 /// How often a client makes sure that a node is still the one that it knows, with its memory. For locks with `fencing` only.
 enum class identity_check : std::uint8_t {
     every_message,  ///< With each message. Nothing is missed: not even a server that loses its memory while a connection lasts.
-    handshake,      ///< When a connection is made, which saves a server about a microsecond a message. A server that becomes a replica
-                    ///< and a master again, on one connection, is missed. So is what happens on servers that forbid INFO.
+    handshake,  ///< When a connection is made, which saves a server about a microsecond a message. A server that becomes a replica
+    ///< and a master again, on one connection, is missed. So is what happens on servers that forbid INFO.
 };
 
 /// What a `client` needs to know. `validate()` is called by the client's constructor.

@@ -50,15 +50,15 @@ enum class errc {
     not_a_redis_server,  ///< What the server sent is not the Redis protocol.
     server_error,        ///< The server answered with an error; the text is in the report.
     unexpected_reply,    ///< The server answered with something that the protocol does not allow here.
-    tls_failed,          ///< No connection with TLS: a certificate that is not believed, or a file that is not there; the text says which.
+    tls_failed,  ///< No connection with TLS: a certificate that is not believed, or a file that is not there; the text says which.
     credentials_unavailable,  ///< The password is not where the configuration says; the text says why.
 };
 
 /// Groups of error codes, to compare with: `if (ec == redlock::condition::not_acquired)`.
 enum class condition {
     not_acquired = 1,  ///< contended, no_majority, validity_exhausted, deadline_exceeded or ttl_too_long: nothing is held.
-    lost,              ///< lease_lost, max_hold_exceeded or client_cancelled: the critical section must end.
-    node_failure,      ///< Any reason why one node did not vote.
+    lost,  ///< lease_lost, max_hold_exceeded or client_cancelled: the critical section must end.
+    node_failure,  ///< Any reason why one node did not vote.
 };
 
 /// The enumerator's name, `contended`: for logs and labels that programs read. Null for a value that is none.
@@ -74,10 +74,7 @@ REDLOCK_API boost::system::error_category const& condition_category() noexcept;
 inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
 
 /// So that an `error_code` compares with a `condition`.
-inline boost::system::error_condition make_error_condition(condition c) noexcept
-{
-    return {static_cast<int>(c), condition_category()};
-}
+inline boost::system::error_condition make_error_condition(condition c) noexcept { return {static_cast<int>(c), condition_category()}; }
 
 }  // namespace redlock
 

@@ -106,8 +106,7 @@ public:
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     auto extend(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(
-            detail::initiate_on_lease{state_, &detail::core::extend}, token);
+        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::core::extend}, token);
     }
 
     /// Gives the lock back on every node. The lease is over from the moment this starts.
@@ -127,8 +126,7 @@ public:
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     auto release(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(
-            detail::initiate_on_lease{state_, &detail::core::release}, token);
+        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::core::release}, token);
     }
 
     /// Completes when the lease is lost: `stop_margin` before its validity ends if it could not be extended, at once when a
@@ -145,8 +143,7 @@ public:
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     auto wait_lost(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(
-            detail::initiate_on_lease{state_, &detail::core::wait_lost}, token);
+        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::core::wait_lost}, token);
     }
 
     /// Why the lease ended before it was released (condition `lost`); no error while it is held, after its release, and for an

@@ -65,7 +65,7 @@ public:
 
 protected:
     observer() = default;
-    observer(observer const&) = default;             ///< For classes that can be copied.
+    observer(observer const&) = default;  ///< For classes that can be copied.
     observer& operator=(observer const&) = default;  ///< The same.
 };
 

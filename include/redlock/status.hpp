@@ -46,45 +46,45 @@ struct node_status {
     std::uint64_t connects{0};   ///< How often a connection became usable.
     redlock::standing standing{redlock::standing::unknown};  ///< Whether it may vote on locks with `lock_options::fencing`.
     std::string standing_text;   ///< Why it may not vote, for how long, and what to do; empty when it may.
-    std::uint64_t clock_steps{0};                  ///< How often its wall clock was found to have been set, or to run as no clock should.
+    std::uint64_t clock_steps{0};  ///< How often its wall clock was found to have been set, or to run as no clock should.
     std::chrono::milliseconds last_clock_step{0};  ///< How far, the last time; negative: back.
-    std::string clock_text;      ///< Why it may not grant locks because of that, and for how long; empty when it may.
+    std::string clock_text;  ///< Why it may not grant locks because of that, and for how long; empty when it may.
 };
 
 /// Counters since the client was made. They only grow.
 struct client_counters {
-    std::uint64_t acquired{0};            ///< Leases handed out.
-    std::uint64_t handed_over{0};         ///< Of these, leases that were passed on within the client.
-    std::uint64_t nested{0};              ///< Of these, nested leases of an owner.
-    std::uint64_t confirmations{0};       ///< Attempts whose token needed a second round, since the nodes' counters differed.
-    std::uint64_t contended{0};           ///< Attempts that ended with `errc::contended`.
-    std::uint64_t no_majority{0};         ///< Attempts that ended with `errc::no_majority`.
+    std::uint64_t acquired{0};  ///< Leases handed out.
+    std::uint64_t handed_over{0};  ///< Of these, leases that were passed on within the client.
+    std::uint64_t nested{0};  ///< Of these, nested leases of an owner.
+    std::uint64_t confirmations{0};  ///< Attempts whose token needed a second round, since the nodes' counters differed.
+    std::uint64_t contended{0};  ///< Attempts that ended with `errc::contended`.
+    std::uint64_t no_majority{0};  ///< Attempts that ended with `errc::no_majority`.
     std::uint64_t validity_exhausted{0};  ///< Attempts that ended with `errc::validity_exhausted`.
-    std::uint64_t wakeups{0};             ///< Attempts that were made because a node told of a change.
-    std::uint64_t polls{0};               ///< Times a waiting client looked by itself.
-    std::uint64_t self_waits{0};          ///< Acquisitions inside a `with_lock` body that wait for the lock of that very scope: a deadlock.
+    std::uint64_t wakeups{0};  ///< Attempts that were made because a node told of a change.
+    std::uint64_t polls{0};  ///< Times a waiting client looked by itself.
+    std::uint64_t self_waits{0};  ///< Acquisitions inside a `with_lock` body that wait for the lock of that very scope: a deadlock.
     std::uint64_t late_grants_undone{0};  ///< Grants that arrived after their attempt was over, and were given back.
     std::uint64_t extensions_renewed{0};  ///< Extensions that a majority confirmed.
-    std::uint64_t extensions_held{0};     ///< Less than a majority, but with earlier ones validity still grew.
+    std::uint64_t extensions_held{0};  ///< Less than a majority, but with earlier ones validity still grew.
     std::uint64_t extensions_unknown{0};  ///< Too few answers; repeated while validity lasts.
-    std::uint64_t extensions_lost{0};     ///< A majority could no longer hold the lease.
-    std::uint64_t replanted{0};           ///< Keys that were missing on a node and were set there again.
-    std::uint64_t released{0};            ///< Releases that a majority confirmed.
-    std::uint64_t releases_unconfirmed{0};///< Releases that too few nodes answered; the keys expire by themselves.
-    std::uint64_t leases_lost{0};         ///< Leases that ended before they were released.
-    std::uint64_t clock_steps{0};         ///< Times that a node's wall clock was found to have been set; see `node_status::clock_text`.
-    std::uint64_t overruns{0};            ///< Bodies of `with_lock` that went on after their lease had ended.
-    std::uint64_t watchdog_late{0};       ///< Times the watchdog ran so late that a lease had ended meanwhile.
+    std::uint64_t extensions_lost{0};  ///< A majority could no longer hold the lease.
+    std::uint64_t replanted{0};  ///< Keys that were missing on a node and were set there again.
+    std::uint64_t released{0};  ///< Releases that a majority confirmed.
+    std::uint64_t releases_unconfirmed{0};  ///< Releases that too few nodes answered; the keys expire by themselves.
+    std::uint64_t leases_lost{0};  ///< Leases that ended before they were released.
+    std::uint64_t clock_steps{0};  ///< Times that a node's wall clock was found to have been set; see `node_status::clock_text`.
+    std::uint64_t overruns{0};  ///< Bodies of `with_lock` that went on after their lease had ended.
+    std::uint64_t watchdog_late{0};  ///< Times the watchdog ran so late that a lease had ended meanwhile.
     std::chrono::nanoseconds overrun_max{0};  ///< The longest time by which a body outlived its lease.
-    std::uint64_t events_dropped{0};      ///< Events that were not kept for the observer, as it did not keep up.
+    std::uint64_t events_dropped{0};  ///< Events that were not kept for the observer, as it did not keep up.
 };
 
 /// What `client::status()` answers.
 struct client_status {
-    std::vector<node_status> nodes;   ///< In the order of the configuration.
-    client_counters counters;         ///< Since the client was made.
-    std::size_t leases{0};            ///< Leases that are held now.
-    std::size_t waiting{0};           ///< Acquisitions under way.
+    std::vector<node_status> nodes;  ///< In the order of the configuration.
+    client_counters counters;  ///< Since the client was made.
+    std::size_t leases{0};  ///< Leases that are held now.
+    std::size_t waiting{0};  ///< Acquisitions under way.
     std::size_t releases_pending{0};  ///< Releases that not all nodes have answered yet.
 };
 

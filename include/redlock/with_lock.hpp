@@ -42,8 +42,8 @@ asio::awaitable<detail::scope_result_t<Body, lease&>> with_lock(lock resource, B
 {
     auto const caller = co_await asio::this_coro::executor;
     detail::body_result<detail::scope_result_t<Body, lease&>> result;
-    auto scope = asio::co_spawn(asio::make_strand(caller),
-                                detail::run_scope<Body>(std::move(resource), std::move(body), caller, result), asio::use_awaitable);
+    auto scope = asio::co_spawn(asio::make_strand(caller), detail::run_scope<Body>(std::move(resource), std::move(body), caller, result),
+                                asio::use_awaitable);
     co_await std::move(scope);
     co_return result.take();
 }

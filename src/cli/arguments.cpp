@@ -106,12 +106,16 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, std::optional<m
 
 void add_nodes(CLI::App& to, node_options& into, bool asks_itself)
 {
-    to.add_option("--nodes", into.urls,
-                  "The nodes, with commas between them: redis://[[user]:password@]host[:port][/db], rediss:// for TLS, or unix:///path; without it "
-                  "and --config: the environment variable REDLOCK_NODES")->type_name("URL,URL,...");
-    to.add_option("--config", into.config_file, "A JSON file that says which nodes, and defaults for locks (redlock/json.hpp)")->type_name("FILE");
+    to.add_option(
+          "--nodes", into.urls,
+          "The nodes, with commas between them: redis://[[user]:password@]host[:port][/db], rediss:// for TLS, or unix:///path; without it "
+          "and --config: the environment variable REDLOCK_NODES")
+        ->type_name("URL,URL,...");
+    to.add_option("--config", into.config_file, "A JSON file that says which nodes, and defaults for locks (redlock/json.hpp)")
+        ->type_name("FILE");
     if (asks_itself)
-        add_duration(to, "--timeout", [&into](milliseconds d) { into.timeout = d; }, "For a node to connect, and for an answer; default 2s");
+        add_duration(
+            to, "--timeout", [&into](milliseconds d) { into.timeout = d; }, "For a node to connect, and for an answer; default 2s");
 }
 
 class parser {
@@ -156,7 +160,8 @@ public:
         bool const runs = std::holds_alternative<run_options>(result_);
         if (separated && !runs) throw failure{exit_code::usage, "only redlock run takes a command behind --"};
         if (!runs) return std::move(result_);
-        if (command.empty()) throw failure{exit_code::usage, "there is no command to run: write it behind --, as in redlock run NAME -- COMMAND"};
+        if (command.empty())
+            throw failure{exit_code::usage, "there is no command to run: write it behind --, as in redlock run NAME -- COMMAND"};
         std::get<run_options>(result_).command = std::move(command);
         return std::move(result_);
     }
@@ -227,7 +232,8 @@ private:
     {
         CLI::App& sub = add("doctor", "Says what endangers locks on the nodes, the worst first", doctor_examples, doctor_);
         add_nodes(sub, doctor_.from, true);
-        add_duration(sub, "--ttl", doctor_.ttl, "The ttl of your locks, to compare with round trips; default 10s, with --config what it says");
+        add_duration(sub, "--ttl", doctor_.ttl,
+                     "The ttl of your locks, to compare with round trips; default 10s, with --config what it says");
         sub.add_option("--name", doctor_.name, "The name of a lock, where permissions depend on names")->type_name("NAME");
         sub.add_flag("--json", doctor_.json, "Prints JSON");
     }
@@ -247,7 +253,10 @@ private:
     void completion()
     {
         CLI::App& sub = add("completion", "Prints a script that completes this command in a shell", completion_examples, completion_);
-        sub.add_option("SHELL", completion_.shell, "bash, zsh or fish")->required()->type_name("")->check(CLI::IsMember({"bash", "zsh", "fish"}));
+        sub.add_option("SHELL", completion_.shell, "bash, zsh or fish")
+            ->required()
+            ->type_name("")
+            ->check(CLI::IsMember({"bash", "zsh", "fish"}));
     }
 
     CLI::App app_{"Locks over several Redis or Valkey servers.", "redlock"};

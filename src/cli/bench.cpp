@@ -160,8 +160,11 @@ void clean_up(bench_options const& options, config const& nodes, bench const& of
 
 ordered_json to_json(figures const& f)
 {
-    ordered_json j{{"callers", f.callers}, {"seconds", std::chrono::duration<double>{f.time}.count()}, {"pairs", f.acquired_after.size()},
-                   {"failed", f.failed}, {"pairs_per_second", f.pairs_per_second()}};
+    ordered_json j{{"callers", f.callers},
+                   {"seconds", std::chrono::duration<double>{f.time}.count()},
+                   {"pairs", f.acquired_after.size()},
+                   {"failed", f.failed},
+                   {"pairs_per_second", f.pairs_per_second()}};
     ordered_json& us = j["acquire_us"] = ordered_json::object();
     if (f.acquired_after.empty()) return j;
     for (double const p : percentiles) {
@@ -217,13 +220,15 @@ int execute(bench_options const& options)
     if (options.json) {
         ordered_json list = ordered_json::array();
         for (figures const& f : all) list.push_back(to_json(f));
-        out.write(dump({{"nodes", from.client.nodes.size()}, {"fencing", from.lock.fencing},
-                        {"ttl_ms", from.lock.ttl.count()}, {"runs", list}}, 2));
+        out.write(
+            dump({{"nodes", from.client.nodes.size()}, {"fencing", from.lock.fencing}, {"ttl_ms", from.lock.ttl.count()}, {"runs", list}},
+                 2));
     } else {
         out.write(count_of(from.client.nodes.size(), "node") + (from.lock.fencing ? ", with fencing" : ", without fencing") +
                   "; each caller acquires and releases a lock of its own\n" + rows(out, all));
         for (figures const& f : all)
-            if (f.failed > 0) out.write("failed with " + std::to_string(f.callers) + " callers, the last time: " + f.last_error.message() + '\n');
+            if (f.failed > 0)
+                out.write("failed with " + std::to_string(f.callers) + " callers, the last time: " + f.last_error.message() + '\n');
     }
     bool const any = std::any_of(all.begin(), all.end(), [](figures const& f) { return !f.acquired_after.empty(); });
     return to_int(any ? exit_code::success : exit_code::no_majority);

@@ -20,8 +20,12 @@ enum question : std::size_t { info, fsync, save, whoami, record, high_water, que
 
 std::vector<words> questions_to_node()
 {
-    return {{"INFO"}, {"CONFIG", "GET", "appendfsync"}, {"CONFIG", "GET", "save"}, {"ACL", "WHOAMI"},
-            {"GET", std::string{detail::node_record_key}}, {"GET", std::string{detail::high_water_key}}};
+    return {{"INFO"},
+            {"CONFIG", "GET", "appendfsync"},
+            {"CONFIG", "GET", "save"},
+            {"ACL", "WHOAMI"},
+            {"GET", std::string{detail::node_record_key}},
+            {"GET", std::string{detail::high_water_key}}};
 }
 
 // A command as the library sends it, but so that it does nothing: servers look at their rules first, and then at the arguments.

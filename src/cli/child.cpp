@@ -25,7 +25,7 @@ constexpr int signals_max = 64;
 
 bool is_pipe(int descriptor)
 {
-    struct stat s {};
+    struct stat s{};
     return ::fstat(descriptor, &s) == 0 && (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode));
 }
 
@@ -91,7 +91,7 @@ inheritance::inheritance() : descriptors_{open_descriptors()}
 {
     sigemptyset(&ignored_);
     for (int s = 1; s <= signals_max; ++s) {
-        struct sigaction now {};
+        struct sigaction now{};
         if (::sigaction(s, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) sigaddset(&ignored_, s);
     }
     ::sigprocmask(SIG_SETMASK, nullptr, &blocked_);
@@ -172,8 +172,7 @@ child::child(std::vector<std::string> const& command, environment const& more, i
     } while (n < 0 && errno == EINTR);
     ::close(ends[0]);
     if (n != sizeof why) return;
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
     terminal.take_back();
     auto const code = why == ENOENT ? exit_code::not_found : exit_code::cannot_execute;
     throw failure{code, name_in_words(command.front()) + ": " + (why == ENOENT ? "command not found" : std::strerror(why))};

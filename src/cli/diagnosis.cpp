@@ -92,14 +92,17 @@ private:
     {
         auto const count = nodes_.size();
         if (answered() < majority_)
-            add(severity::danger, "", "only " + std::to_string(answered()) + " of " + count_of(count, "node") + " answered, and a majority is " +
-                std::to_string(majority_) + ": nobody can acquire a lock", "bring the others back; see below what is wrong with them");
+            add(severity::danger, "",
+                "only " + std::to_string(answered()) + " of " + count_of(count, "node") + " answered, and a majority is " +
+                    std::to_string(majority_) + ": nobody can acquire a lock",
+                "bring the others back; see below what is wrong with them");
         if (count == 1)
             add(severity::note, "", "there is one node only: when it is down, nobody can acquire a lock",
                 "use three or five independent servers");
         if (count % 2 == 0)
-            add(severity::warning, "", count_of(count, "node") + " survive no more failures than " + std::to_string(count - 1) +
-                ", and one more can fail", "use an odd number of nodes");
+            add(severity::warning, "",
+                count_of(count, "node") + " survive no more failures than " + std::to_string(count - 1) + ", and one more can fail",
+                "use an odd number of nodes");
     }
 
     void unreachable(checkup const& n)
@@ -118,7 +121,8 @@ private:
             return add(severity::warning, n.node, "its rules forbid INFO: it cannot be told whether it is suitable, or lost its memory",
                        "ACL SETUSER " + (n.user.empty() ? "<user>" : n.user) + " +info");
         if (n.field("cluster_enabled") == "1" || n.field("redis_mode") == "cluster")
-            add(severity::danger, n.node, "it is a member of a Redis Cluster, which moves keys between servers and fails over asynchronously",
+            add(severity::danger, n.node,
+                "it is a member of a Redis Cluster, which moves keys between servers and fails over asynchronously",
                 "use independent servers (cluster-enabled no)");
         if (n.field("redis_mode") == "sentinel")
             add(severity::danger, n.node, "this is a Sentinel, which keeps no keys", "use the address of an independent server");
@@ -135,13 +139,15 @@ private:
         auto const policy = n.field("maxmemory_policy");
         if (limit == 0) return;
         if (!policy.empty() && policy != "noeviction")
-            return add(severity::danger, n.node, "it evicts keys when its memory is full (maxmemory " + std::to_string(limit) +
-                       ", maxmemory-policy " + std::string{policy} + "), and with them locks that are held",
+            return add(severity::danger, n.node,
+                       "it evicts keys when its memory is full (maxmemory " + std::to_string(limit) + ", maxmemory-policy " +
+                           std::string{policy} + "), and with them locks that are held",
                        "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file");
         auto const used = static_cast<double>(n.number("used_memory")) / static_cast<double>(limit);
         if (used > full_memory)
-            add(severity::warning, n.node, "its memory is " + std::to_string(static_cast<int>(used * 100)) +
-                " % full; when it is, it grants no locks", "raise maxmemory, or keep other data elsewhere");
+            add(severity::warning, n.node,
+                "its memory is " + std::to_string(static_cast<int>(used * 100)) + " % full; when it is, it grants no locks",
+                "raise maxmemory, or keep other data elsewhere");
     }
 
     void persistence(checkup const& n, node_address const& address)
@@ -152,7 +158,8 @@ private:
                 "CONFIG SET appendonly yes, and the same in its configuration file");
         for (char const* status : {"aof_last_write_status", "rdb_last_bgsave_status"})
             if (n.field(status) == "err")
-                add(severity::warning, n.node, std::string{"it could not write to its disk ("} + status + "), and may refuse to grant locks",
+                add(severity::warning, n.node,
+                    std::string{"it could not write to its disk ("} + status + "), and may refuse to grant locks",
                     "look into its log; make space");
         if (n.info.empty() || address.fsync) return;
 
@@ -160,12 +167,14 @@ private:
         if (appends && always) return;
         bool const saves = n.save && !n.save->empty();
         std::string what = "it forgets everything when it restarts";
-        if (appends) what = "it can forget what it granted in the last moments before a crash (appendfsync " +
-                            (n.append_fsync.empty() ? "unknown" : n.append_fsync) + ')';
+        if (appends)
+            what = "it can forget what it granted in the last moments before a crash (appendfsync " +
+                   (n.append_fsync.empty() ? "unknown" : n.append_fsync) + ')';
         else if (saves) what = "it forgets everything since its last snapshot when it crashes";
         if (lock_.fencing) {
-            return add(severity::note, n.node, what + "; with fencing it then has no vote until old leases are over (" +
-                       in_words(settings_.max_ttl) + ')', "nothing has to be done");
+            return add(severity::note, n.node,
+                       what + "; with fencing it then has no vote until old leases are over (" + in_words(settings_.max_ttl) + ')',
+                       "nothing has to be done");
         }
         bool const little = appends && n.append_fsync == "everysec";
         add(little ? severity::warning : severity::danger, n.node, what + ", and without fencing grants locks again that are held",
@@ -177,17 +186,23 @@ private:
         auto const connected = n.number("connected_slaves");
         if (n.info.empty()) return;
         if (connected < address.replicas)
-            return add(severity::danger, n.node, "its votes are to wait for " + count_of(address.replicas, "replica") + ", and it has " +
-                       std::to_string(connected) + ": they never count", "start the replicas (REPLICAOF), or configure the node with fewer");
+            return add(severity::danger, n.node,
+                       "its votes are to wait for " + count_of(address.replicas, "replica") + ", and it has " + std::to_string(connected) +
+                           ": they never count",
+                       "start the replicas (REPLICAOF), or configure the node with fewer");
         if (connected > 0 && address.replicas == 0)
-            add(severity::note, n.node, "it has " + count_of(connected, "replica") + ", for which its votes do not wait: a failover to one loses "
-                "locks", "promote none by itself, or configure the node with ?replicas=" + std::to_string(connected));
+            add(severity::note, n.node,
+                "it has " + count_of(connected, "replica") +
+                    ", for which its votes do not wait: a failover to one loses "
+                    "locks",
+                "promote none by itself, or configure the node with ?replicas=" + std::to_string(connected));
     }
 
     void permissions(checkup const& n)
     {
         for (refusal const& r : n.refused) {
-            bool const unknown = r.words.find("unknown command") != std::string::npos || r.words.find("unknown subcommand") != std::string::npos;
+            bool const unknown = r.words.find("unknown command") != std::string::npos ||
+                                 r.words.find("unknown subcommand") != std::string::npos;
             bool const no_key = r.words.find("key") != std::string::npos && r.words.find("NOPERM") != std::string::npos;
             std::string const user = n.user.empty() ? "<user>" : n.user;
             std::string remedy = "ACL SETUSER " + user + (no_key ? " ~<pattern of the names>" : " +" + r.command);
@@ -201,12 +216,13 @@ private:
     {
         auto const timing = quorum::make_timing(lock_);
         auto const rtt = n.round_trip();
-        std::string const against = "a round trip takes " + in_words(rtt) + ", and with a ttl of " + in_words(lock_.ttl) + " a node may take " +
-                                    in_words(timing.node_timeout);
+        std::string const against = "a round trip takes " + in_words(rtt) + ", and with a ttl of " + in_words(lock_.ttl) +
+                                    " a node may take " + in_words(timing.node_timeout);
         if (rtt >= timing.node_timeout)
             add(severity::danger, n.node, against + ": its votes come too late", "use a longer ttl, or a larger node_timeout");
         else if (rtt * 2 > timing.node_timeout)
-            add(severity::warning, n.node, against + ": some of its votes will come too late", "use a longer ttl, or a larger node_timeout");
+            add(severity::warning, n.node, against + ": some of its votes will come too late",
+                "use a longer ttl, or a larger node_timeout");
         stepped(n);
         offset(n);
     }
@@ -215,13 +231,15 @@ private:
     void stepped(checkup const& n)
     {
         if (n.clock.size() < 2) return;
-        auto const& [least, most] = std::minmax_element(
-            n.clock.begin(), n.clock.end(), [](auto const& a, auto const& b) { return a.ahead < b.ahead; });
+        auto const& [least, most] = std::minmax_element(n.clock.begin(), n.clock.end(),
+                                                        [](auto const& a, auto const& b) { return a.ahead < b.ahead; });
         auto const moved = most->ahead - least->ahead;
         auto const unsure = (most->round_trip + least->round_trip) / 2;
         if (moved > unsure + step_min)
-            add(severity::danger, n.node, "its clock moved by " + in_words(moved) + " against this machine's while it was looked at: it was "
-                "set, or runs as no clock should. A clock that is set forward ends leases early",
+            add(severity::danger, n.node,
+                "its clock moved by " + in_words(moved) +
+                    " against this machine's while it was looked at: it was "
+                    "set, or runs as no clock should. A clock that is set forward ends leases early",
                 "have its machine's time slewed, not stepped (chronyd without makestep)");
     }
 
@@ -231,8 +249,10 @@ private:
         if (!clock) return;
         auto const apart = std::chrono::abs(clock->ahead);
         if (apart <= clock->round_trip / 2 + offset_max) return;
-        add(severity::warning, n.node, "its clock is " + in_words(apart) + (clock->ahead > 0ns ? " ahead of" : " behind") +
-            " this machine's; whoever corrects that in one step ends leases early", "have a time service keep both clocks (chronyd, ntpd)");
+        add(severity::warning, n.node,
+            "its clock is " + in_words(apart) + (clock->ahead > 0ns ? " ahead of" : " behind") +
+                " this machine's; whoever corrects that in one step ends leases early",
+            "have a time service keep both clocks (chronyd, ntpd)");
     }
 
     void clocks_apart()
@@ -279,18 +299,24 @@ private:
             if (is_admitted(n)) same_max_ttl(n);
         }
         if (admitted == 0 && silent == 0)
-            return add(severity::warning, "", "no node was ever admitted: these nodes are new, or lost everything. The first lock with "
-                       "fencing waits " + in_words(settings_.max_ttl),
+            return add(severity::warning, "",
+                       "no node was ever admitted: these nodes are new, or lost everything. The first lock with "
+                       "fencing waits " +
+                           in_words(settings_.max_ttl),
                        "nothing has to be done; where nothing was ever locked, --fresh (config: \"fresh\") spares the wait");
         if (admitted + silent < majority_)
-            add(severity::danger, "", "only " + std::to_string(admitted) + " of " + count_of(nodes_.size(), "node") +
-                " remember what they granted: nobody can acquire a lock with fencing until the others were told, or an operator has spoken",
+            add(severity::danger, "",
+                "only " + std::to_string(admitted) + " of " + count_of(nodes_.size(), "node") +
+                    " remember what they granted: nobody can acquire a lock with fencing until the others were told, or an operator has "
+                    "spoken",
                 "bring nodes back that remember; if they are gone for ever, see docs/fencing.md on a new beginning");
         for (checkup const& n : nodes_) {
             if (!n.problem.empty() || n.info.empty() || is_admitted(n)) continue;
             bool const marked = n.record.size() > mark_at && n.record[mark_at] != '-';
-            add(severity::warning, n.node, std::string{"it restarted, or lost its memory, and is not admitted yet; "} +
-                (marked ? "its wait has begun" : "its wait begins with the next lock") + " and takes " + in_words(settings_.max_ttl), "wait");
+            add(severity::warning, n.node,
+                std::string{"it restarted, or lost its memory, and is not admitted yet; "} +
+                    (marked ? "its wait has begun" : "its wait begins with the next lock") + " and takes " + in_words(settings_.max_ttl),
+                "wait");
         }
     }
 
@@ -298,12 +324,12 @@ private:
     {
         milliseconds const theirs{to_number(n.record.substr(max_ttl_at + 1, max_ttl_size))};
         if (lock_.ttl + lock_.grace > theirs)
-            add(severity::danger, n.node, "it was admitted for a max_ttl of " + in_words(theirs) + ", and refuses locks with a ttl of " +
-                in_words(lock_.ttl),
+            add(severity::danger, n.node,
+                "it was admitted for a max_ttl of " + in_words(theirs) + ", and refuses locks with a ttl of " + in_words(lock_.ttl),
                 "use a shorter ttl; a larger max_ttl needs a new admission, see docs/fencing.md");
         else if (theirs != settings_.max_ttl)
-            add(severity::note, n.node, "it was admitted for a max_ttl of " + in_words(theirs) + "; this configuration says " +
-                in_words(settings_.max_ttl),
+            add(severity::note, n.node,
+                "it was admitted for a max_ttl of " + in_words(theirs) + "; this configuration says " + in_words(settings_.max_ttl),
                 "every client of a set of nodes should say the same");
     }
 

@@ -50,9 +50,14 @@ std::string node_rows(terminal const& out, std::vector<checkup> const& nodes)
             continue;
         }
         auto const version = n.field("valkey_version").empty() ? n.field("redis_version") : n.field("valkey_version");
-        rows.add({{n.node}, {or_dash(version)}, {or_dash(n.field("role"))}, {or_dash(n.user)},
-                  {n.info.empty() ? "-" : in_words(std::chrono::seconds{n.number("uptime_in_seconds")})}, {n.persistence()},
-                  {in_words(n.round_trip())}, {clock_in_words(n)}});
+        rows.add({{n.node},
+                  {or_dash(version)},
+                  {or_dash(n.field("role"))},
+                  {or_dash(n.user)},
+                  {n.info.empty() ? "-" : in_words(std::chrono::seconds{n.number("uptime_in_seconds")})},
+                  {n.persistence()},
+                  {in_words(n.round_trip())},
+                  {clock_in_words(n)}});
     }
     return rows.text(out, "");
 }
@@ -60,8 +65,8 @@ std::string node_rows(terminal const& out, std::vector<checkup> const& nodes)
 std::string paragraph(terminal const& out, finding const& f)
 {
     std::string const where = f.where.empty() ? "all nodes" : f.where;
-    return '\n' + out.paint(tone_of(f.is), to_string(f.is)) + "  " + out.paint(tone::strong, where) + ": " + printable(f.what) + "\n  remedy: " +
-           printable(f.remedy) + '\n';
+    return '\n' + out.paint(tone_of(f.is), to_string(f.is)) + "  " + out.paint(tone::strong, where) + ": " + printable(f.what) +
+           "\n  remedy: " + printable(f.remedy) + '\n';
 }
 
 std::string summary(std::vector<finding> const& found)
@@ -82,11 +87,16 @@ exit_code verdict(std::vector<finding> const& found)
 
 ordered_json to_json(std::vector<checkup> const& nodes, std::vector<finding> const& found)
 {
-    ordered_json j{{"healthy", verdict(found) == exit_code::success}, {"dangers", count(found, severity::danger)},
-                   {"warnings", count(found, severity::warning)}, {"findings", ordered_json::array()}, {"nodes", ordered_json::array()}};
+    ordered_json j{{"healthy", verdict(found) == exit_code::success},
+                   {"dangers", count(found, severity::danger)},
+                   {"warnings", count(found, severity::warning)},
+                   {"findings", ordered_json::array()},
+                   {"nodes", ordered_json::array()}};
     for (finding const& f : found)
-        j["findings"].push_back({{"severity", to_string(f.is)}, {"node", f.where.empty() ? ordered_json{} : ordered_json(f.where)},
-                                 {"what", f.what}, {"remedy", f.remedy}});
+        j["findings"].push_back({{"severity", to_string(f.is)},
+                                 {"node", f.where.empty() ? ordered_json{} : ordered_json(f.where)},
+                                 {"what", f.what},
+                                 {"remedy", f.remedy}});
     for (checkup const& n : nodes) {
         auto const clock = n.best_clock();
         ordered_json node{{"node", n.node}, {"problem", n.problem.empty() ? ordered_json{} : ordered_json(n.problem)}};

@@ -19,7 +19,8 @@ std::uint64_t checkup::number(std::string_view name) const
 
 std::optional<clock_sample> checkup::best_clock() const
 {
-    auto const best = std::min_element(clock.begin(), clock.end(), [](auto const& a, auto const& b) { return a.round_trip < b.round_trip; });
+    auto const best = std::min_element(clock.begin(), clock.end(),
+                                       [](auto const& a, auto const& b) { return a.round_trip < b.round_trip; });
     return best == clock.end() ? std::nullopt : std::optional{*best};
 }
 

@@ -56,8 +56,7 @@ std::vector<answers> fleet::ask_each(std::function<std::vector<words>(std::size_
         });
     }
     io_.restart();
-    while (missing > 0 && io_.run_one() > 0) {
-    }
+    while (missing > 0 && io_.run_one() > 0) {}
     return all;
 }
 
@@ -68,11 +67,9 @@ bool fleet::pause(std::chrono::milliseconds time)
     bool over = false;
     timer.async_wait([&](error_code) { over = true; });
     io_.restart();
-    while (!over && !interrupted_ && io_.run_one() > 0) {
-    }
+    while (!over && !interrupted_ && io_.run_one() > 0) {}
     timer.cancel();
-    while (!over && io_.run_one() > 0) {
-    }
+    while (!over && io_.run_one() > 0) {}
     return !interrupted_;
 }
 

@@ -52,8 +52,7 @@ guardian::~guardian()
 {
     release();
     ::close(to_guardian_);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
     ::munmap(shared_, sizeof(page));
 }
 

@@ -87,8 +87,9 @@ int execute(release_options const& options)
         list.push_back({{"node", nodes.name(i)}, {"result", r.what}, {"deleted", r.what == "deleted"}});
     }
     if (options.json) {
-        out.write(dump({{"name", options.name}, {"deleted", deleted}, {"unknown", unknown},
-                        {"before", to_json(nodes, lock)}, {"nodes", list}}, 2));
+        out.write(
+            dump({{"name", options.name}, {"deleted", deleted}, {"unknown", unknown}, {"before", to_json(nodes, lock)}, {"nodes", list}},
+                 2));
     } else {
         out.write(name_in_words(options.name) + ": deleted on " + std::to_string(deleted) + " of " + count_of(nodes.size(), "node") + '\n' +
                   rows.text(out, "  "));

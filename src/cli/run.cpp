@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 end_times times_of(milliseconds ttl, std::optional<milliseconds> grace)
 {
     if (ttl < run_ttl_min)
-        throw failure{exit_code::usage, "a ttl of " + in_words(ttl) + " leaves no time for ending a command; it must be " + in_words(run_ttl_min) +
-                                            " or more"};
+        throw failure{exit_code::usage, "a ttl of " + in_words(ttl) + " leaves no time for ending a command; it must be " +
+                                            in_words(run_ttl_min) + " or more"};
     if (auto const times = make_end_times(ttl, grace)) return *times;
     throw failure{exit_code::usage, "--kill-grace must not be above " + in_words(grace_max(ttl)) + " with a ttl of " + in_words(ttl) +
                                         ": the command would be ended before the lease could be extended"};

@@ -47,7 +47,11 @@ bool ends_waiting(int signal) noexcept { return signal != SIGUSR1 && signal != S
 }  // namespace
 
 session::session(plan what, inheritance const& from, guardian& guard)
-    : plan_{std::move(what)}, inherited_{from}, guard_{guard}, nodes_{io_.get_executor(), plan_.nodes}, lock_{nodes_, plan_.name, plan_.options}
+    : plan_{std::move(what)},
+      inherited_{from},
+      guard_{guard},
+      nodes_{io_.get_executor(), plan_.nodes},
+      lock_{nodes_, plan_.name, plan_.options}
 {
 }
 
@@ -300,14 +304,14 @@ void session::group_has_gone()
     }
     auto released = [this](error_code ec) {
         if (ec == condition::lost) {
-            say("the lease on " + name_in_words(plan_.name) + " was lost before the command had ended (code " + std::to_string(*command_code_) +
-                "): somebody else may have held the lock meanwhile");
+            say("the lease on " + name_in_words(plan_.name) + " was lost before the command had ended (code " +
+                std::to_string(*command_code_) + "): somebody else may have held the lock meanwhile");
             return finish(to_int(exit_code::lost));
         }
         if (ec)
-            say(name_in_words(plan_.name) + " was given back, but too few nodes confirmed it: it is free within " + in_words(plan_.options.ttl));
-        else if (plan_.verbose)
-            say("released " + name_in_words(plan_.name));
+            say(name_in_words(plan_.name) + " was given back, but too few nodes confirmed it: it is free within " +
+                in_words(plan_.options.ttl));
+        else if (plan_.verbose) say("released " + name_in_words(plan_.name));
         finish(*command_code_);
     };
     lease_.release(asio::cancel_after(release_patience, std::move(released)));

@@ -38,8 +38,8 @@ settings settings_of(node_options const& options)
     }
     char const* const listed = std::getenv(variable);
     if (listed != nullptr && *listed != '\0') return from_list(listed, variable);
-    throw failure{exit_code::usage, std::string{"there are no nodes: give --nodes redis://host1,redis://host2,redis://host3, set "} + variable +
-                                        " to such a list, or give --config FILE.json"};
+    throw failure{exit_code::usage, std::string{"there are no nodes: give --nodes redis://host1,redis://host2,redis://host3, set "} +
+                                        variable + " to such a list, or give --config FILE.json"};
 }
 
 void check_name(std::string const& name)

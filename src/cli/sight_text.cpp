@@ -94,8 +94,10 @@ std::string node_table(terminal const& out, fleet const& nodes, lock_sight const
             rows.add({{nodes.name(i)}, {"-", tone::quiet}, {"-", tone::quiet}, {counter_in_words(key)}});
         } else {
             bool const other = lock.holder && key.value != lock.nodes[*lock.holder].value;
-            rows.add({{nodes.name(i)}, {short_holder(key), other ? tone::warning : tone::plain},
-                      {ttl_in_words(key.ttl_ms)}, {counter_in_words(key)}});
+            rows.add({{nodes.name(i)},
+                      {short_holder(key), other ? tone::warning : tone::plain},
+                      {ttl_in_words(key.ttl_ms)},
+                      {counter_in_words(key)}});
         }
     }
     return rows.text(out, "  ");
@@ -103,8 +105,8 @@ std::string node_table(terminal const& out, fleet const& nodes, lock_sight const
 
 ordered_json to_json(fleet const& nodes, lock_sight const& lock)
 {
-    ordered_json j{{"name", lock.name}, {"state", to_string(lock.state)}, {"nodes", lock.nodes.size()}, {"answered", lock.answered},
-                   {"majority", lock.majority}, {"held_on", lock.held_on}};
+    ordered_json j{{"name", lock.name},         {"state", to_string(lock.state)}, {"nodes", lock.nodes.size()},
+                   {"answered", lock.answered}, {"majority", lock.majority},      {"held_on", lock.held_on}};
     bool const held = lock.state == lock_state::held;
     j["faults_survived"] = held ? ordered_json(lock.faults_survived) : ordered_json{};
     j["ttl_ms"] = held && lock.ttl_ms >= 0 ? ordered_json(lock.ttl_ms) : ordered_json{};

@@ -176,9 +176,6 @@ std::vector<std::string> split_list(std::string_view text)
     return parts;
 }
 
-std::string count_of(std::size_t n, std::string_view noun)
-{
-    return std::to_string(n) + ' ' + std::string{noun} + (n == 1 ? "" : "s");
-}
+std::string count_of(std::size_t n, std::string_view noun) { return std::to_string(n) + ' ' + std::string{noun} + (n == 1 ? "" : "s"); }
 
 }  // namespace redlock::cli

@@ -24,7 +24,7 @@ std::string now_text()
 
 // What was seen of one lock so far.
 struct history {
-    std::string last;      // who had it: a value's id; empty: nobody
+    std::string last;  // who had it: a value's id; empty: nobody
     std::uint64_t turns{0};  // how often somebody new was seen with it
 
     void see(lock_sight const& lock)
@@ -57,11 +57,17 @@ std::vector<table::cell> row(lock_sight const& lock, history const& seen)
     std::string const ttl = lock.ttl_ms < 0 ? "never ends" : in_words(milliseconds{lock.ttl_ms});
     auto const since = held_for(key);
     bool const bare = lock.faults_survived == 0 && lock.nodes.size() > 2;
-    return {{name_in_words(lock.name)}, {"held", tone::strong}, {holder_in_words(key)}, {on, bare ? tone::warning : tone::plain}, {ttl}, {since.empty() ? "-" : since}, {turns}};
+    return {{name_in_words(lock.name)},
+            {"held", tone::strong},
+            {holder_in_words(key)},
+            {on, bare ? tone::warning : tone::plain},
+            {ttl},
+            {since.empty() ? "-" : since},
+            {turns}};
 }
 
-void draw(terminal const& out, watch_options const& options, fleet const& nodes,
-          std::vector<lock_sight> const& locks, std::vector<history> const& seen)
+void draw(terminal const& out, watch_options const& options, fleet const& nodes, std::vector<lock_sight> const& locks,
+          std::vector<history> const& seen)
 {
     table rows{{"lock", "state", "holder", "nodes", "ttl", "held", "turns"}};
     for (std::size_t i = 0; i < locks.size(); ++i) rows.add(row(locks[i], seen[i]));

@@ -128,7 +128,8 @@ void acquisitions::watch_for_self_wait(acquisition const& what, line const& in)
 {
     if (!in.here()) return;
     auto const& holders = in.here()->holders;
-    bool const own = std::any_of(holders.begin(), holders.end(), [&](auto const& h) { return h->within && what.is_asked_from(h->within->scope); });
+    bool const own = std::any_of(holders.begin(), holders.end(),
+                                 [&](auto const& h) { return h->within && what.is_asked_from(h->within->scope); });
     if (own) ++env_.count.self_waits;
     if (own && env_.observed) env_.observed->self_wait(what.request_.what);
 }

@@ -48,7 +48,7 @@ private:
     time_point at_{};
     union {
         alarm* before_{nullptr};  // in its row
-        std::size_t place_;       // in the heap
+        std::size_t place_;  // in the heap
     };
     alarm* behind_{nullptr};
     std::uint8_t where_{nowhere};

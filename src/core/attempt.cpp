@@ -11,7 +11,11 @@ namespace redlock::detail {
 using quorum::acquire_outcome;
 
 attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<hold> what, time_point now)
-    : owner_{owner}, caller_{&caller}, hold_{std::move(what)}, machine_{owner.env_.to_nodes->nodes(), now, hold_->what->under->times}, granted_as_{owner.env_.to_nodes->nodes()}
+    : owner_{owner},
+      caller_{&caller},
+      hold_{std::move(what)},
+      machine_{owner.env_.to_nodes->nodes(), now, hold_->what->under->times},
+      granted_as_{owner.env_.to_nodes->nodes()}
 {
 }
 

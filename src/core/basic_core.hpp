@@ -45,8 +45,8 @@ class basic_core final : public engine {
 public:
     using timer_type = typename timer_for<Clock>::type;
 
-    static std::shared_ptr<basic_core> make(asio::any_io_executor outer, strand_type strand,
-                                            std::vector<std::unique_ptr<node>> nodes, engine_settings settings)
+    static std::shared_ptr<basic_core> make(asio::any_io_executor outer, strand_type strand, std::vector<std::unique_ptr<node>> nodes,
+                                            engine_settings settings)
     {
         auto made = std::shared_ptr<basic_core>{new basic_core{std::move(outer), strand, std::move(nodes), std::move(settings)}};
         auto& context = asio::query(strand, asio::execution::context);
@@ -55,8 +55,7 @@ public:
     }
 
 private:
-    basic_core(asio::any_io_executor outer, strand_type const& strand, std::vector<std::unique_ptr<node>> nodes,
-               engine_settings settings)
+    basic_core(asio::any_io_executor outer, strand_type const& strand, std::vector<std::unique_ptr<node>> nodes, engine_settings settings)
         : engine{std::move(outer), strand, std::move(nodes), std::move(settings), &Clock::now}, timer_{std::in_place, strand}
     {
     }

@@ -26,7 +26,8 @@ private:
 };
 
 struct counters {
-    counter acquired, handed_over, nested, confirmations, wakeups, polls, self_waits, contended, no_majority, validity_exhausted, late_grants_undone;
+    counter acquired, handed_over, nested, confirmations, wakeups, polls, self_waits, contended, no_majority, validity_exhausted,
+        late_grants_undone;
     counter extensions_renewed, extensions_held, extensions_unknown, extensions_lost, replanted;
     counter released, releases_unconfirmed, leases_lost, overruns, overrun_max_ns, watchdog_late, clock_steps, events_dropped;
     counter leases, waiting, releases_pending;  // these also go down

@@ -10,8 +10,8 @@
 
 namespace redlock::detail {
 
-engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std::unique_ptr<node>> nodes,
-               engine_settings settings, rounds::clock_function clock)
+engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std::unique_ptr<node>> nodes, engine_settings settings,
+               rounds::clock_function clock)
     : outer_{std::move(outer)},
       strand_{std::move(strand)},
       posting_{asio::require(*strand_, asio::execution::blocking.never)},

@@ -13,7 +13,6 @@
 #include <redlock/detail/core.hpp>
 #include <redlock/lease.hpp>
 
-
 #include <atomic>
 #include <cstddef>
 #include <memory>

@@ -34,7 +34,8 @@ void call(observer& o, event::clock_stepped const& e) { o.on_clock_stepped(e); }
 
 }  // namespace
 
-event_queue::event_queue(std::shared_ptr<observer> to, asio::any_io_executor const& fallback, std::vector<std::string> nodes, counter& dropped)
+event_queue::event_queue(std::shared_ptr<observer> to, asio::any_io_executor const& fallback, std::vector<std::string> nodes,
+                         counter& dropped)
     : observer_{std::move(to)},
       nodes_{std::move(nodes)},
       max_{observer_->queue_max()},

@@ -22,10 +22,10 @@
 
 namespace redlock::detail {
 
-using any_event = std::variant<event::acquired, event::contended, event::attempt_failed, event::not_acquired, event::self_wait, event::extended,
-                               event::extension_failed, event::lost, event::released, event::handed_over, event::overrun, event::watchdog_late,
-                               event::late_grant_undone, event::node_up, event::node_down, event::node_excluded, event::node_admitted,
-                               event::clock_stepped>;
+using any_event = std::variant<event::acquired, event::contended, event::attempt_failed, event::not_acquired, event::self_wait,
+                               event::extended, event::extension_failed, event::lost, event::released, event::handed_over, event::overrun,
+                               event::watchdog_late, event::late_grant_undone, event::node_up, event::node_down, event::node_excluded,
+                               event::node_admitted, event::clock_stepped>;
 
 // An event, and what its views will refer to.
 struct kept_event {

@@ -21,8 +21,9 @@ void keep_votes(kept_event& in, quorum::ballot const& votes)
 
 }  // namespace
 
-std::unique_ptr<events> events::make(std::shared_ptr<observer> to, asio::any_io_executor const& fallback, std::vector<node_status> const& nodes,
-                                     clock_function now, std::function<std::uint64_t()> wall_clock, counters& count)
+std::unique_ptr<events> events::make(std::shared_ptr<observer> to, asio::any_io_executor const& fallback,
+                                     std::vector<node_status> const& nodes, clock_function now, std::function<std::uint64_t()> wall_clock,
+                                     counters& count)
 {
     if (!to) return nullptr;
     std::vector<std::string> names;
@@ -99,13 +100,19 @@ void events::extension_decided(hold const& what, extend_outcome outcome, time_po
     auto const left = what.machine->valid_until() - now;
     auto const held = static_cast<std::uint32_t>(what.machine->held_on(now));
     auto const failed = [&](event::extension_outcome how) {
-        queue_->add({.what = event::extension_failed{.at = at(), .token = what.seen->token, .outcome = how, .took = now - sent, .valid_for = left, .nodes_held = held},
+        queue_->add({.what = event::extension_failed{.at = at(),
+                                                     .token = what.seen->token,
+                                                     .outcome = how,
+                                                     .took = now - sent,
+                                                     .valid_for = left,
+                                                     .nodes_held = held},
                      .lock = what.what});
     };
     switch (outcome) {
     case extend_outcome::renewed:
-        return queue_->add({.what = event::extended{.at = at(), .token = what.seen->token, .took = now - sent, .valid_for = left, .nodes_held = held},
-                            .lock = what.what});
+        return queue_->add(
+            {.what = event::extended{.at = at(), .token = what.seen->token, .took = now - sent, .valid_for = left, .nodes_held = held},
+             .lock = what.what});
     case extend_outcome::held: return failed(event::extension_outcome::held);
     case extend_outcome::unknown: return failed(event::extension_outcome::unknown);
     case extend_outcome::lost: return failed(event::extension_outcome::lost);
@@ -119,13 +126,18 @@ void events::lost(hold& what, errc why)
     auto const now = now_();
     what.seen->until = now;
     what.seen->was_lost = true;
-    event::lost e{.at = at(), .token = what.seen->token, .why = why, .held_for = now - what.seen->from, .valid_for = what.machine->valid_until() - now};
+    event::lost e{.at = at(),
+                  .token = what.seen->token,
+                  .why = why,
+                  .held_for = now - what.seen->from,
+                  .valid_for = what.machine->valid_until() - now};
     queue_->add({.what = e, .lock = what.what});
 }
 
 void events::handed_over(hold const& what)
 {
-    queue_->add({.what = event::handed_over{.at = at(), .token = what.seen->token, .held_for = now_() - what.seen->from}, .lock = what.what});
+    queue_->add(
+        {.what = event::handed_over{.at = at(), .token = what.seen->token, .held_for = now_() - what.seen->from}, .lock = what.what});
 }
 
 void events::release_begins(hold& what)
@@ -146,7 +158,8 @@ void events::released(hold const& what, error_code result)
 
 void events::overrun(lease_state const& of, duration by)
 {
-    queue_->add({.what = event::overrun{.at = at(), .token = of.token.load(std::memory_order_relaxed), .by = by}, .lock = static_cast<holder const&>(of).of->what});
+    queue_->add({.what = event::overrun{.at = at(), .token = of.token.load(std::memory_order_relaxed), .by = by},
+                 .lock = static_cast<holder const&>(of).of->what});
 }
 
 void events::watchdog_late(hold const& what)

@@ -48,8 +48,9 @@ public:
     using lock_name = std::shared_ptr<resource const>;
 
     // None without an observer. `wall_clock`: in microseconds.
-    static std::unique_ptr<events> make(std::shared_ptr<observer> to, asio::any_io_executor const& fallback, std::vector<node_status> const& nodes,
-                                        clock_function now, std::function<std::uint64_t()> wall_clock, counters& count);
+    static std::unique_ptr<events> make(std::shared_ptr<observer> to, asio::any_io_executor const& fallback,
+                                        std::vector<node_status> const& nodes, clock_function now,
+                                        std::function<std::uint64_t()> wall_clock, counters& count);
 
     // `started`: when acquire() was called. won() comes just before acquired(), if the nodes were asked.
     void won(quorum::ballot const& votes) { won_ = votes; }

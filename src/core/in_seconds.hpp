@@ -15,7 +15,8 @@ inline std::string in_seconds(quorum::duration d)
     auto const ms = std::chrono::ceil<std::chrono::milliseconds>(d).count();
     if (ms < 1'000) return std::to_string(ms) + " ms";
     auto const tenths = (ms + 99) / 100;
-    return tenths < 100 ? std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " s" : std::to_string((ms + 999) / 1'000) + " s";
+    return tenths < 100 ? std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " s"
+                        : std::to_string((ms + 999) / 1'000) + " s";
 }
 
 }  // namespace redlock::detail

@@ -280,7 +280,8 @@ void leases::on_step(std::size_t node, duration by, time_point now)
 void leases::hand_over(hold& what, time_point now)
 {
     what.machine->handed_over(now);
-    if (what.machine->left(now) < (what.what->under->times.validity - what.what->under->times.stop_margin) * 5 / 8) start_extension(what.shared_from_this(), now, nullptr);
+    if (what.machine->left(now) < (what.what->under->times.validity - what.what->under->times.stop_margin) * 5 / 8)
+        start_extension(what.shared_from_this(), now, nullptr);
     set_alarm(what);
 }
 

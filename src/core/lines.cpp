@@ -205,13 +205,18 @@ void line::look_again(time_point now)
 bool line::looks_like_an_extension(contest const& with, time_point now) const noexcept
 {
     auto const left = with.expires - now;
-    return with.left_when_extended && left > first().request_.what->under->times.ttl / 4 && std::chrono::abs(left - *with.left_when_extended) <= left / 50;
+    return with.left_when_extended && left > first().request_.what->under->times.ttl / 4 &&
+           std::chrono::abs(left - *with.left_when_extended) <= left / 50;
 }
 
 class line::look final : public voter {
 public:
     look(line& of, std::shared_ptr<attempt> along_with)
-        : of_{of.weak_from_this()}, names_{of.what}, along_with_{std::move(along_with)}, contest_{of.contest_now().number}, freed_before_{of.contest_now().freed}
+        : of_{of.weak_from_this()},
+          names_{of.what},
+          along_with_{std::move(along_with)},
+          contest_{of.contest_now().number},
+          freed_before_{of.contest_now().freed}
     {
     }
 

@@ -162,7 +162,9 @@ private:
 
     environment& env_;
     acquisitions& owner_;
-    std::unordered_map<resource const*, std::shared_ptr<line>, hash, equal, recycling<std::pair<resource const* const, std::shared_ptr<line>>>> all_;
+    std::unordered_map<resource const*, std::shared_ptr<line>, hash, equal,
+                       recycling<std::pair<resource const* const, std::shared_ptr<line>>>>
+        all_;
     std::unordered_multimap<std::string_view, line*> by_key_;  // those that want to know of changes
     std::deque<std::shared_ptr<line>> retiring_;
     duration round_trip_{std::chrono::milliseconds{1}};

@@ -13,7 +13,8 @@ constexpr duration shortly = std::chrono::minutes{1};
 
 }  // namespace
 
-std::optional<quorum::clock_step> node_clock::on_time(quorum::wall_time clock, time_point sent, time_point received, duration lasts) noexcept
+std::optional<quorum::clock_step> node_clock::on_time(quorum::wall_time clock, time_point sent, time_point received,
+                                                      duration lasts) noexcept
 {
     auto const step = track_.on_time(clock, sent, received);
     if (!step) return step;
@@ -30,7 +31,8 @@ std::string node_clock::text(time_point now) const
     if (!is_suspended(now)) return "";
     bool const forward = last_step_ > duration::zero();
     return "its clock was set " + std::string{forward ? "forward" : "back"} + " by about " + in_seconds(std::chrono::abs(last_step_)) +
-           ", and it may have forgotten locks too early: " + in_seconds(suspended_until_ - now) + " left until every lease of before is over";
+           ", and it may have forgotten locks too early: " + in_seconds(suspended_until_ - now) +
+           " left until every lease of before is over";
 }
 
 }  // namespace redlock::detail

@@ -97,7 +97,8 @@ void rounds::flush()
             }
             for (std::size_t k = 0; k < own->askers.size(); ++k) enqueue(i, own->at(k), now);
         } else {
-            for (std::size_t k = 0; k < theirs.size(); ++k) enqueue(i, {theirs.commands[k], theirs.askers[k].who, theirs.askers[k].not_at}, now);
+            for (std::size_t k = 0; k < theirs.size(); ++k)
+                enqueue(i, {theirs.commands[k], theirs.askers[k].who, theirs.askers[k].not_at}, now);
         }
         catch_up(i);  // a node that may not vote can still do the rest
     }
@@ -326,7 +327,8 @@ reply const* rounds::excuse_of(link& l, command const& c, time_point now)
 void rounds::on_time(std::size_t node, quorum::wall_time clock, time_point sent, time_point received)
 {
     link& l = links_[node];
-    auto const step = l.clock.on_time(clock, sent, received, rules_.lasts + std::chrono::duration_cast<duration>(rules_.lasts * rules_.drift));
+    auto const step = l.clock.on_time(clock, sent, received,
+                                      rules_.lasts + std::chrono::duration_cast<duration>(rules_.lasts * rules_.drift));
     l.suspended.good_until = {};
     if (step && on_step) on_step(node, *step, received);
 }
@@ -344,8 +346,7 @@ void rounds::check_clock(round& r, std::size_t node, time_point now)
     for (std::size_t i = 0; i < r.askers.size(); ++i) {
         command const& c = r.work.commands[i];
         bool const counts = c.may_grant() || (c.what == verb::extend && set_since);
-        if (counts && p.replies[i].vote == vote::granted)
-            p.replies[i] = reply{vote::failed, errc::node_clock_stepped, clock.text(now)};
+        if (counts && p.replies[i].vote == vote::granted) p.replies[i] = reply{vote::failed, errc::node_clock_stepped, clock.text(now)};
     }
 }
 

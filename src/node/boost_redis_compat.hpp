@@ -28,11 +28,11 @@ using redis::resp3::node_view;
 #if BOOST_VERSION >= 109000
 inline redis::any_adapter make_adapter(node_sink& sink)
 {
-    return redis::any_adapter{[&sink, call = std::size_t{0}](redis::any_adapter::parse_event event, node_view const& node,
-                                                             boost::system::error_code&) mutable {
-        if (event == redis::any_adapter::parse_event::node) sink(call, node);
-        if (event == redis::any_adapter::parse_event::done) ++call;
-    }};
+    return redis::any_adapter{
+        [&sink, call = std::size_t{0}](redis::any_adapter::parse_event event, node_view const& node, boost::system::error_code&) mutable {
+            if (event == redis::any_adapter::parse_event::node) sink(call, node);
+            if (event == redis::any_adapter::parse_event::done) ++call;
+        }};
 }
 #else
 struct sink_adapter {

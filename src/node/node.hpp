@@ -77,10 +77,12 @@ struct reply {
     quorum::token_number counter{0};  // acquire with tokens: the last of those that were granted
     bool planted{false};              // extend: the key was missing, and is there again
     bool watching{false};             // watch: the node will say when a key changes
-    std::optional<std::chrono::milliseconds> expires_in{};  // watch: when the last of the keys goes, `never_expires` if it does not; none: all are free
+    std::optional<std::chrono::milliseconds>
+        expires_in{};  // watch: when the last of the keys goes, `never_expires` if it does not; none: all are free
     std::uint64_t admission{0};       // set by the rounds: equal numbers, the same admission of the node as the same server
     std::shared_ptr<quorum::node_facts const> facts{};  // inspect
-    quorum::wall_time server_time{};  // of the last reply of a batch: what the node's clock showed when it had executed it; 0: it does not say
+    quorum::wall_time
+        server_time{};  // of the last reply of a batch: what the node's clock showed when it had executed it; 0: it does not say
 };
 
 // What a node made of a batch to send it; shared by all nodes that send the same bytes.

@@ -30,16 +30,13 @@ namespace {
 bool is_parse_error(error_code ec) noexcept
 {
     using redis::error;
-    for (error e : {error::invalid_data_type, error::not_a_number, error::exceeeds_max_nested_depth,
-                    error::unexpected_bool_value, error::empty_field, error::not_a_double})
+    for (error e : {error::invalid_data_type, error::not_a_number, error::exceeeds_max_nested_depth, error::unexpected_bool_value,
+                    error::empty_field, error::not_a_double})
         if (ec == e) return true;
     return false;
 }
 
-bool is_no_tls(error_code ec) noexcept
-{
-    return ERR_GET_REASON(static_cast<unsigned long>(ec.value())) == SSL_R_WRONG_VERSION_NUMBER;
-}
+bool is_no_tls(error_code ec) noexcept { return ERR_GET_REASON(static_cast<unsigned long>(ec.value())) == SSL_R_WRONG_VERSION_NUMBER; }
 
 redis::config config_of(connection_settings const& settings)
 {
@@ -143,7 +140,8 @@ void redis_connection::cancel()
 void redis_connection::give_up()
 {
     refused_with_ = errc::node_timeout;
-    if (waits_for_tls()) server_words_ = "no answer to the TLS handshake within connect_timeout; a server without TLS wants redis:// instead";
+    if (waits_for_tls())
+        server_words_ = "no answer to the TLS handshake within connect_timeout; a server without TLS wants redis:// instead";
     cancel();
 }
 

@@ -23,7 +23,7 @@
 namespace boost::redis {
 class connection;
 struct config;
-}
+}  // namespace boost::redis
 
 namespace redlock {
 namespace asio = boost::asio;

@@ -187,8 +187,7 @@ void redis_node::impl::on_closed(redis_connection& from, error_code why, std::st
     if (first) {
         close_both();
         bool const ours = static_cast<bool>(refused_with_);
-        if (auto const listener = listener_.lock())
-            listener->on_down(index_, ours ? refused_with_ : why, ours ? refused_words_ : words);
+        if (auto const listener = listener_.lock()) listener->on_down(index_, ours ? refused_with_ : why, ours ? refused_words_ : words);
     }
     if (main_ || waits_) return;
     if (stopping_) return stopped();
@@ -243,8 +242,8 @@ void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<
         static_cast<redis_request&>(*work.wire).encode(work, {}, {.load_scripts = false, .time = true, .identity = false});
     }
     auto const& wire = mine ? *mine : static_cast<redis_request const&>(*work.wire);
-    auto done = [self = shared_from_this(), waits = durability_, &work, id, &replies,
-                 handler = std::move(handler)](error_code ec, bool noscript) mutable {
+    auto done = [self = shared_from_this(), waits = durability_, &work, id, &replies, handler = std::move(handler)](error_code ec,
+                                                                                                                    bool noscript) mutable {
         if (ec) return std::move(handler)(ec);
         if (noscript) return self->load_scripts_and_repeat(work, id, replies, std::move(handler));
         self->complete(waits, work, replies, std::move(handler));
@@ -311,8 +310,8 @@ void redis_node::impl::load_scripts_and_repeat(batch const& work, std::string_vi
     extras.load_scripts = true;
     auto mine = std::make_unique<redis_request>(again->work, id, extras);
     auto const& wire = *mine;
-    auto done = [self = shared_from_this(), waits = durability_, again, &work, &replies,
-                 handler = std::move(handler)](error_code ec, bool) mutable {
+    auto done = [self = shared_from_this(), waits = durability_, again, &work, &replies, handler = std::move(handler)](error_code ec,
+                                                                                                                       bool) mutable {
         if (ec) return std::move(handler)(ec);
         for (std::size_t i = 0; i < again->where.size(); ++i) replies[again->where[i]] = std::move(again->replies[i]);
         self->complete(waits, work, replies, std::move(handler));

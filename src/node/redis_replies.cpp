@@ -143,10 +143,7 @@ reply_reader::reply_reader(std::vector<wire_call> const& calls, std::string_view
     for (reply& r : replies_) r.vote = vote::failed, r.error = ec;
 }
 
-bool reply_reader::is_noscript(reply const& r) noexcept
-{
-    return r.error == errc::server_error && r.detail.starts_with("NOSCRIPT");
-}
+bool reply_reader::is_noscript(reply const& r) noexcept { return r.error == errc::server_error && r.detail.starts_with("NOSCRIPT"); }
 
 void reply_reader::on_node(std::size_t index, node_view const& node)
 {
@@ -182,8 +179,7 @@ void reply_reader::on_error(wire_call const& call, std::string_view text)
         for (std::size_t i = 0; i < call.count; ++i) replies_[call.first + i] = reply{vote::refused, {}, {}};
         return;
     }
-    for (std::size_t i = 0; i < call.count; ++i)
-        replies_[call.first + i] = reply{vote::failed, errc::server_error, std::string{text}};
+    for (std::size_t i = 0; i < call.count; ++i) replies_[call.first + i] = reply{vote::failed, errc::server_error, std::string{text}};
     if (is_noscript(replies_[call.first])) noscript_ = true;
 }
 

@@ -53,7 +53,10 @@ struct request_extras {
 class redis_request final : public wire_form {
 public:
     redis_request() : request{one_connection_only()} {}
-    explicit redis_request(batch const& work, std::string_view id = {}, request_extras more = {}) : redis_request{} { encode(work, id, more); }
+    explicit redis_request(batch const& work, std::string_view id = {}, request_extras more = {}) : redis_request{}
+    {
+        encode(work, id, more);
+    }
 
     // Instead of what it was. `id`: the server that votes with tokens are asked of.
     void encode(batch const& work, std::string_view id, request_extras more);

@@ -35,7 +35,7 @@ struct open_file {
 std::string read_small_file(std::string const& path, std::size_t size_max)
 {
     open_file const file{path};
-    struct stat facts {};
+    struct stat facts{};
     if (file.descriptor < 0 || ::fstat(file.descriptor, &facts) != 0) fail_with_errno(path);
     if (!S_ISREG(facts.st_mode)) fail(path, "is not a regular file");
 

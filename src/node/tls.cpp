@@ -102,7 +102,8 @@ void tls_session::trust(tls_options const& tls)
 void tls_session::show(tls_options const& tls)
 {
     if (tls.certificate_file.empty()) return;
-    auto const [member, path] = tls.key_file.empty() ? std::pair{"certificate_file", tls.certificate_file} : std::pair{"key_file", tls.key_file};
+    auto const [member, path] = tls.key_file.empty() ? std::pair{"certificate_file", tls.certificate_file}
+                                                     : std::pair{"key_file", tls.key_file};
     std::string const certificate = read_pem("certificate_file", tls.certificate_file);
     std::string const key = read_pem(member, path);
     error_code ec;

@@ -36,7 +36,8 @@ void append_head(std::string& text, family const& of, std::string_view type)
 }
 
 // name{label="value",...}, and a space.
-void append_name(std::string& text, family const& of, std::string_view suffix, fixed_labels const& fixed, label_values const& values, std::string_view le = {})
+void append_name(std::string& text, family const& of, std::string_view suffix, fixed_labels const& fixed, label_values const& values,
+                 std::string_view le = {})
 {
     assert(values.size() == of.labels.size());
     text.append(of.name).append(suffix);

@@ -21,9 +21,10 @@ std::string to_text(event::time at)
     std::chrono::year_month_day const date{day};
     std::chrono::hh_mm_ss const time{at - day};
     char text[64];
-    std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                  static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()), static_cast<int>(time.subseconds().count()));
+    std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+                  static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()),
+                  static_cast<int>(time.subseconds().count()));
     return text;
 }
 
@@ -78,7 +79,8 @@ json_log::json_log(std::ostream& to, asio::any_io_executor executor)
 }
 
 json_log::json_log(std::FILE* to, asio::any_io_executor executor)
-    : write_{[to](std::string_view text) { return std::fwrite(text.data(), 1, text.size(), to) == text.size(); }}, executor_{std::move(executor)}
+    : write_{[to](std::string_view text) { return std::fwrite(text.data(), 1, text.size(), to) == text.size(); }},
+      executor_{std::move(executor)}
 {
 }
 
@@ -120,7 +122,12 @@ void json_log::on_attempt_failed(event::attempt_failed const& e)
 
 void json_log::on_not_acquired(event::not_acquired const& e)
 {
-    line{*this, "not_acquired", e.at}.with("lock", e.lock).with("why", e.why).with("waited_us", e.waited).with("attempts", e.attempts).write();
+    line{*this, "not_acquired", e.at}
+        .with("lock", e.lock)
+        .with("why", e.why)
+        .with("waited_us", e.waited)
+        .with("attempts", e.attempts)
+        .write();
 }
 
 void json_log::on_self_wait(event::self_wait const& e) { line{*this, "self_wait", e.at}.with("lock", e.lock).write(); }

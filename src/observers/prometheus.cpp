@@ -28,8 +28,10 @@ double in_seconds(event::duration d) { return std::chrono::duration<double>(d).c
 
 void check_buckets(std::vector<double> const& bounds, char const* name)
 {
-    if (!std::all_of(bounds.begin(), bounds.end(), [](double d) { return std::isfinite(d); })) refuse(std::string{name} + " has a bound that is no number");
-    if (std::adjacent_find(bounds.begin(), bounds.end(), std::greater_equal<>{}) != bounds.end()) refuse(std::string{name} + " does not grow");
+    if (!std::all_of(bounds.begin(), bounds.end(), [](double d) { return std::isfinite(d); }))
+        refuse(std::string{name} + " has a bound that is no number");
+    if (std::adjacent_find(bounds.begin(), bounds.end(), std::greater_equal<>{}) != bounds.end())
+        refuse(std::string{name} + " does not grow");
 }
 
 void check_labels(detail::fixed_labels const& labels)
@@ -50,8 +52,14 @@ prometheus_options checked(prometheus_options options)
     return options;
 }
 
-numbers counter(char const* name, char const* help, std::vector<std::string> labels = {}) { return {numbers::kind::counter, {name, help, std::move(labels)}}; }
-numbers gauge(char const* name, char const* help, std::vector<std::string> labels = {}) { return {numbers::kind::gauge, {name, help, std::move(labels)}}; }
+numbers counter(char const* name, char const* help, std::vector<std::string> labels = {})
+{
+    return {numbers::kind::counter, {name, help, std::move(labels)}};
+}
+numbers gauge(char const* name, char const* help, std::vector<std::string> labels = {})
+{
+    return {numbers::kind::gauge, {name, help, std::move(labels)}};
+}
 
 }  // namespace
 
@@ -61,7 +69,8 @@ struct prometheus::metrics {
     {
         // What has not happened yet is zero: an alert on a series that is not there never fires.
         if (per_lock.empty()) {
-            for (char const* outcome : {"acquired", "handed_over", "nested", "contended", "no_majority", "deadline_exceeded", "client_cancelled"})
+            for (char const* outcome :
+                 {"acquired", "handed_over", "nested", "contended", "no_majority", "deadline_exceeded", "client_cancelled"})
                 acquisitions[{outcome}];
             for (errc each : {errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled}) lost[{to_string(each)}];
             acquire.make({});
@@ -104,7 +113,8 @@ struct prometheus::metrics {
         for (numbers const* each : {&acquisitions, &attempts_failed}) each->append_to(all, options.labels);
         acquire.append_to(all, options.labels);
         hold.append_to(all, options.labels);
-        for (numbers const* each : {&leases, &lost, &extensions, &releases, &overruns, &late, &self_waits, &undone, &votes, &up, &admitted, &connects, &steps, &dropped})
+        for (numbers const* each : {&leases, &lost, &extensions, &releases, &overruns, &late, &self_waits, &undone, &votes, &up, &admitted,
+                                    &connects, &steps, &dropped})
             each->append_to(all, options.labels);
         return all;
     }
@@ -114,10 +124,14 @@ struct prometheus::metrics {
     std::vector<std::string> per_lock;
     std::set<std::string> locks;
 
-    numbers acquisitions = counter("redlock_acquisitions_total", "Calls of acquire() and try_acquire(), by what they completed with.", labels_with_lock({"outcome"}));
-    numbers attempts_failed = counter("redlock_attempts_failed_total", "Attempts to acquire that did not succeed; acquire() makes several.", {"reason"});
-    histograms acquire{{"redlock_acquire_seconds", "From the call of acquire() or try_acquire() to the lease.", labels_with_lock({})}, options.acquire_buckets};
-    histograms hold{{"redlock_hold_seconds", "From the lease to its release, hand-over or loss.", labels_with_lock({})}, options.hold_buckets};
+    numbers acquisitions = counter("redlock_acquisitions_total", "Calls of acquire() and try_acquire(), by what they completed with.",
+                                   labels_with_lock({"outcome"}));
+    numbers attempts_failed = counter("redlock_attempts_failed_total", "Attempts to acquire that did not succeed; acquire() makes several.",
+                                      {"reason"});
+    histograms acquire{{"redlock_acquire_seconds", "From the call of acquire() or try_acquire() to the lease.", labels_with_lock({})},
+                       options.acquire_buckets};
+    histograms hold{{"redlock_hold_seconds", "From the lease to its release, hand-over or loss.", labels_with_lock({})},
+                    options.hold_buckets};
     numbers leases = gauge("redlock_leases", "Leases that are held now.");
     numbers lost = counter("redlock_leases_lost_total", "Leases that ended before they were released.", labels_with_lock({"reason"}));
     numbers extensions = counter("redlock_extensions_total", "Extensions of leases.", {"outcome"});
@@ -126,7 +140,8 @@ struct prometheus::metrics {
     numbers late = counter("redlock_watchdog_late_total", "Leases that had ended when the watchdog came to extend them.");
     numbers self_waits = counter("redlock_self_waits_total", "Acquisitions that wait for the scope that they run in: deadlocks.");
     numbers undone = counter("redlock_late_grants_undone_total", "Grants that came after their attempt was over.", {"node"});
-    numbers votes = counter("redlock_node_votes_total", "Votes of a node on attempts to acquire, when they were decided.", {"node", "vote"});
+    numbers votes = counter("redlock_node_votes_total", "Votes of a node on attempts to acquire, when they were decided.",
+                            {"node", "vote"});
     numbers up = gauge("redlock_node_up", "Whether the node is connected and is asked for its vote.", {"node"});
     numbers admitted = gauge("redlock_node_admitted", "Whether the node may vote on locks with fencing.", {"node"});
     numbers connects = counter("redlock_node_connects_total", "How often a connection to the node became usable.", {"node"});

@@ -13,7 +13,8 @@ using nlohmann::json;
 
 void to_json(json& to, node_status const& from)
 {
-    auto const& [node, state, last_error, last_error_text, connects, standing, standing_text, clock_steps, last_clock_step, clock_text] = from;
+    auto const& [node, state, last_error, last_error_text, connects, standing, standing_text, clock_steps, last_clock_step,
+                 clock_text] = from;
     to = {
         {"node", valid_utf8(node)},
         {"state", to_string(state)},

@@ -147,9 +147,8 @@ void admission::found_the_cluster_if_it_is_new(time_point now)
     auto const waits = [](node_state const& n) { return is_waiting(n.state); };
     if (std::any_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.founds; })) return;
     bool const no_drain = settings_.fresh && !seen_admitted_ && all_remember_nothing();
-    bool const all_wait = std::all_of(nodes_.begin(), nodes_.end(), [&](node_state const& n) {
-        return waits(n) && (no_drain || drained(n, now));
-    });
+    bool const all_wait = std::all_of(nodes_.begin(), nodes_.end(),
+                                      [&](node_state const& n) { return waits(n) && (no_drain || drained(n, now)); });
     if (!all_wait || (!no_drain && !all_read_since_the_last_drain())) return;
     founding_base_ = settings_.wall_clock();
     for (node_state& n : nodes_) {
@@ -178,7 +177,11 @@ std::optional<admission_request> admission::admit(std::size_t node) const
     node_state const& n = nodes_[node];
     auto const drained = drained_at(n);
     if (!n.founds && read_since(drained) < intact_needed()) return std::nullopt;
-    admission_request r{admission_request::kind::admit, node, n.facts.id, n.mark, n.founds ? founding_base_ : 0,
+    admission_request r{admission_request::kind::admit,
+                        node,
+                        n.facts.id,
+                        n.mark,
+                        n.founds ? founding_base_ : 0,
                         std::max(settings_.max_ttl, n.facts.max_ttl)};
     for (node_state const& each : nodes_) {
         if (each.state != standing::admitted || each.seen < drained) continue;

@@ -97,8 +97,8 @@ private:
         bool asked{false};       // the answer to a request is awaited
         bool look_again{false};  // something happened there that only its facts explain
         bool failing{false};     // it answers with errors
-        bool founds{false};      // it was empty when the cluster was founded, and gets the founding base; until it loses that moment, too
-        bool gone{false};        // the connection was lost, or could not be made
+        bool founds{false};  // it was empty when the cluster was founded, and gets the founding base; until it loses that moment, too
+        bool gone{false};  // the connection was lost, or could not be made
     };
 
     bool all_have_answered() const noexcept;
@@ -113,7 +113,7 @@ private:
     admission_settings settings_;
     std::vector<node_state> nodes_;
     bool seen_admitted_{false};  // then this cluster is not new
-    bool was_complete_{false};   // every node was admitted once
+    bool was_complete_{false};  // every node was admitted once
     token_number founding_base_{0};  // of a cluster without any memory
 };
 

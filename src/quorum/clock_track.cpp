@@ -11,8 +11,8 @@ std::optional<clock_step> clock_track::on_time(wall_time clock, time_point sent,
     // It shows whole microseconds.
     duration const low = clock - received.time_since_epoch();
     duration const high = clock + wall_time{1} - sent.time_since_epoch();
-    auto const moved = std::chrono::duration_cast<duration>(std::chrono::duration<double, std::nano>{
-        static_cast<double>(std::max(received - seen_, duration::zero()).count()) * drift_});
+    auto const moved = std::chrono::duration_cast<duration>(
+        std::chrono::duration<double, std::nano>{static_cast<double>(std::max(received - seen_, duration::zero()).count()) * drift_});
     duration const expected_low = low_ - moved;
     duration const expected_high = high_ + moved;
     bool const first = !std::exchange(known_, true);

@@ -20,8 +20,12 @@ constexpr duration replant_max = std::chrono::hours{1};  // at the latest, with 
 }  // namespace
 
 lease_machine::lease_machine(tenure const& holders, time_point sent, time_point acquired, timing const& t)
-    : timing_{&t}, holders_{holders}, acquired_{acquired}, extend_at_{sent + t.extend_interval},
-      replant_delay_{std::max<duration>(t.extend_interval / replant_fraction, replant_min)}, renew_at_{extend_at_}
+    : timing_{&t},
+      holders_{holders},
+      acquired_{acquired},
+      extend_at_{sent + t.extend_interval},
+      replant_delay_{std::max<duration>(t.extend_interval / replant_fraction, replant_min)},
+      renew_at_{extend_at_}
 {
     assert(holders_.valid_until() > acquired);
 }
@@ -83,11 +87,7 @@ void lease_machine::on_extension_done(extend_outcome outcome, time_point now) no
 }
 
 extend_machine::extend_machine(std::size_t nodes, time_point sent, time_point valid_until_before, timing const& t) noexcept
-    : sent_{sent},
-      renewed_until_{sent + t.validity},
-      valid_until_before_{valid_until_before},
-      node_timeout_{t.node_timeout},
-      votes_{nodes}
+    : sent_{sent}, renewed_until_{sent + t.validity}, valid_until_before_{valid_until_before}, node_timeout_{t.node_timeout}, votes_{nodes}
 {
 }
 

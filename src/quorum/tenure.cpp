@@ -51,9 +51,6 @@ std::size_t tenure::held_on(time_point now) const noexcept
     return static_cast<std::size_t>(std::count_if(until_.begin(), until_.end(), [now](time_point until) { return until > now; }));
 }
 
-bool tenure::majority_gone() const noexcept
-{
-    return nodes() - static_cast<std::size_t>(std::popcount(gone_)) < majority(nodes());
-}
+bool tenure::majority_gone() const noexcept { return nodes() - static_cast<std::size_t>(std::popcount(gone_)) < majority(nodes()); }
 
 }  // namespace redlock::quorum

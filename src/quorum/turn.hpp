@@ -60,19 +60,19 @@ private:
     bool others_want_it(time_point now) const noexcept;
     std::uint32_t usual() const noexcept { return usual_in_quarters_ / 4; }
 
-    std::uint32_t taken_{0};              // leases that were passed on in this turn
+    std::uint32_t taken_{0};  // leases that were passed on in this turn
     time_point began_{};
     time_point released_at_{};
     time_point refused_at_{time_point::min()};
     time_point out_until_{};
     time_point forget_at_{};
-    std::uint32_t lost_{0};               // races, in this wait
+    std::uint32_t lost_{0};  // races, in this wait
     std::uint32_t usual_in_quarters_{0};  // races lost in a wait, on average
-    bool contended_{false};               // refused since the last win
-    bool new_turn_{false};                // the last one ended with the last release
-    duration stay_out_;                   // after a turn without any sign of others
-    std::uint32_t lost_in_a_row_{0};      // races, since the last nap
-    duration nap_{};                      // the last one, on average
+    bool contended_{false};  // refused since the last win
+    bool new_turn_{false};  // the last one ended with the last release
+    duration stay_out_;  // after a turn without any sign of others
+    std::uint32_t lost_in_a_row_{0};  // races, since the last nap
+    duration nap_{};  // the last one, on average
 };
 
 }  // namespace redlock::quorum

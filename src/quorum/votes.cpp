@@ -4,10 +4,7 @@
 
 namespace redlock::quorum {
 
-ballot::ballot(std::size_t nodes) noexcept : nodes_{static_cast<std::uint16_t>(nodes)}
-{
-    assert(nodes >= 1 && nodes <= nodes_max);
-}
+ballot::ballot(std::size_t nodes) noexcept : nodes_{static_cast<std::uint16_t>(nodes)} { assert(nodes >= 1 && nodes <= nodes_max); }
 
 bool ballot::cast(std::size_t node, vote v) noexcept
 {

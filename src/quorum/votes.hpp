@@ -42,10 +42,7 @@ public:
 
     // No later vote can bring a majority of grants, nor its exclusion. Both, so that the verdict does not depend on whether a
     // failed node or a refusal was heard of first: "somebody holds it" must not look like "cannot know".
-    bool majority_undecidable() const noexcept
-    {
-        return majority_out_of_reach() && nodes_ - refused() - pending() >= majority(nodes_);
-    }
+    bool majority_undecidable() const noexcept { return majority_out_of_reach() && nodes_ - refused() - pending() >= majority(nodes_); }
 
 private:
     using mask = std::uint16_t;

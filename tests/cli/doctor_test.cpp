@@ -67,7 +67,10 @@ BOOST_FIXTURE_TEST_CASE(healthy_nodes_are_called_so, admitted)
 BOOST_FIXTURE_TEST_CASE(new_nodes_are_told_from_those_that_forgot, three_servers)
 {
     BOOST_TEST(examine(*this).with("no node was ever admitted").severity == "warning");
-    { program p{run("job", {}, {"true"}), environment()}; BOOST_TEST(p.wait() == 0); }
+    {
+        program p{run("job", {}, {"true"}), environment()};
+        BOOST_TEST(p.wait() == 0);
+    }
     all[2].restart();
     auto const d = examine(*this);
     BOOST_TEST(d.code == 1);

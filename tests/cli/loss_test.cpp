@@ -36,7 +36,10 @@ struct loss : servers {
     }
     bool writes(std::string const& who) const { return last(who) > 0; }
 
-    void wait_until_it_works() { BOOST_TEST_REQUIRE(eventually([&] { return writes("child") && writes("grandchild"); })); }
+    void wait_until_it_works()
+    {
+        BOOST_TEST_REQUIRE(eventually([&] { return writes("child") && writes("grandchild"); }));
+    }
 
     // Nobody writes any more.
     void check_gone(double by)
@@ -140,7 +143,8 @@ BOOST_AUTO_TEST_CASE(one_node_less_does_not_disturb)
 BOOST_AUTO_TEST_CASE(what_the_command_leaves_behind_is_ended_before_the_lock_is_free)
 {
     program p{run("job", {"--kill-grace", "200ms"},
-                  {"sh", "-c", "(trap '' TERM; while :; do date +%s.%N >> \"$1.grandchild\"; sleep 0.005; done) & sleep 0.1; exit 5", "sh", path("seen")}),
+                  {"sh", "-c", "(trap '' TERM; while :; do date +%s.%N >> \"$1.grandchild\"; sleep 0.005; done) & sleep 0.1; exit 5", "sh",
+                   path("seen")}),
               environment()};
     BOOST_TEST(p.wait() == 5, p.errors());
     auto const end = last("grandchild");

@@ -80,14 +80,17 @@ BOOST_AUTO_TEST_SUITE(parts)
 
 BOOST_AUTO_TEST_CASE(durations)
 {
-    std::pair<char const*, std::chrono::milliseconds> const good[] = {
-        {"0", 0ms}, {"250ms", 250ms}, {"30s", 30s}, {"1m", 60s}, {"1min", 60s}, {"1m30s", 90s}, {"1.5h", 90min}, {"2d", 48h}, {"0.5s", 500ms}};
+    std::pair<char const*, std::chrono::milliseconds> const good[] = {{"0", 0ms},      {"250ms", 250ms}, {"30s", 30s},
+                                                                      {"1m", 60s},     {"1min", 60s},    {"1m30s", 90s},
+                                                                      {"1.5h", 90min}, {"2d", 48h},      {"0.5s", 500ms}};
     for (auto const& [text, d] : good) BOOST_TEST((parse_duration(text) == d), text);
-    for (char const* bad : {"", "30", "s", "-1s", "1 s", "1x", "1s2", "1..5s", ".5s", "1.s", "999d", "1e3s", "99999999999999999999s", "0x1s"})
+    for (char const* bad :
+         {"", "30", "s", "-1s", "1 s", "1x", "1s2", "1..5s", ".5s", "1.s", "999d", "1e3s", "99999999999999999999s", "0x1s"})
         BOOST_TEST(!parse_duration(bad).has_value(), bad);
 
-    std::pair<std::chrono::nanoseconds, char const*> const words[] = {
-        {0ns, "0 us"}, {850us, "850 us"}, {12'340us, "12.3 ms"}, {4500ms, "4.5 s"}, {200s, "3 min 20 s"}, {120s, "2 min"}, {125min, "2 h 5 min"}, {76h, "3 d 4 h"}, {-5ms, "-5.0 ms"}};
+    std::pair<std::chrono::nanoseconds, char const*> const words[] = {{0ns, "0 us"},         {850us, "850 us"},    {12'340us, "12.3 ms"},
+                                                                      {4500ms, "4.5 s"},     {200s, "3 min 20 s"}, {120s, "2 min"},
+                                                                      {125min, "2 h 5 min"}, {76h, "3 d 4 h"},     {-5ms, "-5.0 ms"}};
     for (auto const& [d, text] : words) BOOST_TEST(in_words(d) == text);
 }
 

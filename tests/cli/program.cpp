@@ -101,8 +101,7 @@ program::~program()
 {
     if (!code_) {
         ::kill(pid_, SIGKILL);
-        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-        }
+        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
     }
     if (terminal_ >= 0) ::close(terminal_);
 }

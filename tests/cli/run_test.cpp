@@ -19,10 +19,7 @@ using namespace std::chrono_literals;
 double now() { return std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count(); }
 
 // Says `ready` once it has set its traps.
-arguments trapping(std::string const& traps)
-{
-    return {"sh", "-c", traps + "; echo ready; while :; do sleep 0.01; done"};
-}
+arguments trapping(std::string const& traps) { return {"sh", "-c", traps + "; echo ready; while :; do sleep 0.01; done"}; }
 
 }  // namespace
 
@@ -112,7 +109,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_executed_ends_as_in_shells)
 
 BOOST_AUTO_TEST_CASE(signals_reach_the_command)
 {
-    for (auto const& [number, name] : {std::pair{SIGINT, "INT"}, {SIGTERM, "TERM"}, {SIGHUP, "HUP"}, {SIGQUIT, "QUIT"}, {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}}) {
+    for (auto const& [number, name] :
+         {std::pair{SIGINT, "INT"}, {SIGTERM, "TERM"}, {SIGHUP, "HUP"}, {SIGQUIT, "QUIT"}, {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}}) {
         program p{run("job", {}, trapping(std::string{"trap 'echo got; exit 3' "} + name)), environment()};
         BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }), p.errors());
         p.send(number);
@@ -174,9 +172,15 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_the_waiting_and_leaves_nothing_behind)
 
 BOOST_AUTO_TEST_CASE(too_few_nodes_are_69_and_each_is_named)
 {
-    { program admits{run("job", {}, {"true"}), environment()}; BOOST_TEST(admits.wait() == 0); }
+    {
+        program admits{run("job", {}, {"true"}), environment()};
+        BOOST_TEST(admits.wait() == 0);
+    }
     all[0].kill();
-    { program two{run("job", {}, {"true"}), environment()}; BOOST_TEST(two.wait() == 0, two.errors()); }
+    {
+        program two{run("job", {}, {"true"}), environment()};
+        BOOST_TEST(two.wait() == 0, two.errors());
+    }
     all[1].kill();
     program p{run("job", {"--wait", "300ms"}, {"echo", "never"}), environment()};
     BOOST_TEST(p.wait() == 69);
@@ -199,7 +203,9 @@ BOOST_AUTO_TEST_SUITE(run_passwords)
 BOOST_AUTO_TEST_CASE(a_wrong_password_is_said_and_never_told)
 {
     redis_server const server{{.requirepass = "right"}};
-    auto const url = [&](std::string const& password) { return "redis://default:" + password + "@127.0.0.1:" + std::to_string(server.port()); };
+    auto const url = [&](std::string const& password) {
+        return "redis://default:" + password + "@127.0.0.1:" + std::to_string(server.port());
+    };
     program wrong{{"run", "--fresh", "job", "--wait", "300ms", "--nodes", url("wr0ng"), "--", "true"}};
     BOOST_TEST(wrong.wait() == 69);
     BOOST_TEST(contains(wrong.errors(), "wrong user name or password"), wrong.errors());

@@ -48,7 +48,8 @@ BOOST_AUTO_TEST_CASE(ctrl_c_ends_the_command)
 // As in a script: the shell must hear of it, or it would go on with the next command.
 BOOST_AUTO_TEST_CASE(ctrl_c_ends_the_script_as_well)
 {
-    program p{run("job", {}, {"bash", "-c", "\"$0\" run other -- sh -c 'echo ready; exec sleep 60'; echo next", REDLOCK_PROGRAM}), on_terminal(*this)};
+    program p{run("job", {}, {"bash", "-c", "\"$0\" run other -- sh -c 'echo ready; exec sleep 60'; echo next", REDLOCK_PROGRAM}),
+              on_terminal(*this)};
     BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }), p.output());
     p.type(ctrl_c);
     BOOST_TEST(p.wait() == 128 + SIGINT);
@@ -59,7 +60,8 @@ BOOST_AUTO_TEST_CASE(ctrl_c_ends_the_script_as_well)
 // In a pipeline the terminal stays with the pipeline, until the command wants it.
 BOOST_AUTO_TEST_CASE(a_command_whose_output_is_a_pipe_can_read_from_it)
 {
-    program p{run("job", {}, {"sh", "-c", "\"$0\" run other -- cat | sed s/hello/goodbye/; echo over", REDLOCK_PROGRAM}), on_terminal(*this)};
+    program p{run("job", {}, {"sh", "-c", "\"$0\" run other -- cat | sed s/hello/goodbye/; echo over", REDLOCK_PROGRAM}),
+              on_terminal(*this)};
     BOOST_TEST(eventually([&] { return count_with("other") == 3; }));
     p.type("hello\n");
     p.type(ctrl_d);

@@ -65,7 +65,8 @@ BOOST_AUTO_TEST_CASE(wrong_usage_is_64_and_says_what_is_wrong)
     refuses({"run", "job", "--ttl", "soon", "--nodes", nowhere, "--", "true"}, 64, "soon is no duration");
     refuses({"run", "job", "--ttl", "30", "--nodes", nowhere, "--", "true"}, 64, "30 is no duration");
     refuses({"run", "job", "--ttl", "100ms", "--nodes", nowhere, "--", "true"}, 64, "must be 1.0 s or more");
-    refuses({"run", "job", "--ttl", "1h", "--nodes", nowhere, "--", "true"}, 64, "must not be above max_ttl_ms of the --config file, which is 30 s");
+    refuses({"run", "job", "--ttl", "1h", "--nodes", nowhere, "--", "true"}, 64,
+            "must not be above max_ttl_ms of the --config file, which is 30 s");
     refuses({"run", "job", "--kill-grace", "29s", "--nodes", nowhere, "--", "true"}, 64, "--kill-grace must not be above");
     refuses({"run", "job", "--wait", "1s", "--no-wait", "--nodes", nowhere, "--", "true"}, 64, "--no-wait");
     refuses({"run", "job", "--label", "two words", "--nodes", nowhere, "--", "true"}, 64, "label");
@@ -80,7 +81,8 @@ BOOST_AUTO_TEST_CASE(nodes_come_from_one_place)
     refuses({"inspect", "job", "--nodes", nowhere, "--config", "x.json"}, 64, "give one of them");
     refuses({"inspect", "job", "--nodes", "redis://a,http://b"}, 78, "--nodes: nodes[1]: the URL's scheme must be redis://");
     refuses({"inspect", "job"}, 78, "REDLOCK_NODES: nodes[0]: the URL has no scheme", {{{"REDLOCK_NODES", "somewhere"}}});
-    auto const spaced = of({"inspect", "job", "--timeout", "200ms"}, {{{"REDLOCK_NODES", " redis://127.0.0.1:1 ,\n redis://127.0.0.1:2, "}}});
+    auto const spaced = of({"inspect", "job", "--timeout", "200ms"},
+                           {{{"REDLOCK_NODES", " redis://127.0.0.1:1 ,\n redis://127.0.0.1:2, "}}});
     BOOST_TEST(spaced.code == 69);
     BOOST_TEST(contains(spaced.output, "only 0 of 2 nodes answered"), spaced.output);
 }

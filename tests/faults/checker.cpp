@@ -158,7 +158,8 @@ private:
             for (auto const& a : active)
                 overlap(a.lease->fenced && b.lease->fenced, b.from,
                         name + ": " + describe(*b.lease) + " while " + describe(*a.lease) + " held it, for " +
-                            std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(std::min(a.until, b.until) - b.from).count()) +
+                            std::to_string(
+                                std::chrono::duration_cast<std::chrono::microseconds>(std::min(a.until, b.until) - b.from).count()) +
                             " us");
             active.push_back(b);
         }

@@ -18,7 +18,12 @@ moment at(milliseconds t) { return moment{1h + t}; }
 struct made_up {
     history what;
 
-    made_up() { what.workers.resize(2); what.workers[0].name = "a"; what.workers[1].name = "b"; }
+    made_up()
+    {
+        what.workers.resize(2);
+        what.workers[0].name = "a";
+        what.workers[1].name = "b";
+    }
 
     lease_record& lease(std::size_t worker, std::uint64_t token, milliseconds held, milliseconds over, bool fenced = true)
     {
@@ -242,7 +247,10 @@ BOOST_FIXTURE_TEST_CASE(counts_within_the_time_of_a_fault, all_is_well)
     auto const admitted = std::vector<std::string>(node_count, "admitted");
     auto out = admitted;
     out[2] = "draining";
-    what.workers[0].samples = {{at(900ms), 4, admitted, 1, 1}, {at(1200ms), 6, out, 1, 1}, {at(1300ms), 9, out, 1, 1}, {at(1500ms), 12, admitted, 1, 1}};
+    what.workers[0].samples = {{at(900ms), 4, admitted, 1, 1},
+                               {at(1200ms), 6, out, 1, 1},
+                               {at(1300ms), 9, out, 1, 1},
+                               {at(1500ms), 12, admitted, 1, 1}};
     auto const f = figures_by_kind(what, judge(what))[static_cast<std::size_t>(fault_kind::cut)];
     BOOST_TEST(f.times == 1u);
     BOOST_TEST(f.acquired == 1u);

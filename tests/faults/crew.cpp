@@ -34,8 +34,7 @@ std::string text_of(std::filesystem::path const& file)
 
 }  // namespace
 
-crew::crew(std::filesystem::path folder, std::vector<std::uint16_t> node_ports, std::uint64_t seed, packet_wire* wire,
-           bool misconfigured)
+crew::crew(std::filesystem::path folder, std::vector<std::uint16_t> node_ports, std::uint64_t seed, packet_wire* wire, bool misconfigured)
     : folder_{std::move(folder)}, node_ports_{std::move(node_ports)}, seed_{seed}, wire_{wire}, misconfigured_{misconfigured}
 {
     auto const port = folder_ / "register.port";
@@ -70,9 +69,10 @@ void crew::launch(std::size_t worker, bool fresh)
     auto const log = folder_ / (name + ".jsonl");
     std::vector<std::string> words;
     if (far(worker)) words = wire_->under();
-    words.insert(words.end(), {this_program().string(), "worker", "--name", name, "--log", log.string(), "--seed",
-                               std::to_string(seed_ * worker_count + worker + w.lives.size()), "--register-port", std::to_string(register_port_),
-                               "--register-host", far(worker) ? packet_wire::address_of_others() : "127.0.0.1"});
+    words.insert(words.end(),
+                 {this_program().string(), "worker", "--name", name, "--log", log.string(), "--seed",
+                  std::to_string(seed_ * worker_count + worker + w.lives.size()), "--register-port", std::to_string(register_port_),
+                  "--register-host", far(worker) ? packet_wire::address_of_others() : "127.0.0.1"});
     for (std::size_t i = 0; i < node_count; ++i) {
         if (misconfigured_ && (worker % 2 == 0) != (i < 2)) continue;
         words.insert(words.end(), {"--node", "redis://" + (far(worker) ? packet_wire::address_of_node(i) : "127.0.0.1") + ":" +
@@ -80,7 +80,8 @@ void crew::launch(std::size_t worker, bool fresh)
     }
     if (fresh) words.emplace_back("--fresh");
     w.lives.push_back({log, {}});
-    w.process.emplace(words.front(), std::vector<std::string>{words.begin() + 1, words.end()}, folder_ / ("w" + std::to_string(worker) + ".err"));
+    w.process.emplace(words.front(), std::vector<std::string>{words.begin() + 1, words.end()},
+                      folder_ / ("w" + std::to_string(worker) + ".err"));
 }
 
 void crew::kill(std::size_t worker)

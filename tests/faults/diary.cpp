@@ -36,8 +36,13 @@ diary::diary(std::string worker, std::filesystem::path const& file) : worker_{st
 
 std::uint64_t diary::held(redlock::lock const& what, redlock::lease const& lease, moment asked)
 {
-    file_.write({{"e", "held"}, {"t", to_number(boot_clock::now())}, {"id", ++leases_}, {"names", what.names()},
-                 {"fenced", what.options().fencing}, {"token", lease.token()}, {"asked", to_number(asked)},
+    file_.write({{"e", "held"},
+                 {"t", to_number(boot_clock::now())},
+                 {"id", ++leases_},
+                 {"names", what.names()},
+                 {"fenced", what.options().fencing},
+                 {"token", lease.token()},
+                 {"asked", to_number(asked)},
                  {"until", to_number(lease.valid_until())}});
     return leases_;
 }
@@ -52,15 +57,17 @@ void diary::over(std::uint64_t id, redlock::lease const& lease, bool lost, momen
     file_.write({{"e", "over"}, {"t", to_number(at)}, {"id", id}, {"lost", lost}, {"until", to_number(lease.valid_until())}});
 }
 
-void diary::failed(std::string const& why)
-{
-    file_.write({{"e", "failed"}, {"t", to_number(boot_clock::now())}, {"why", why}});
-}
+void diary::failed(std::string const& why) { file_.write({{"e", "failed"}, {"t", to_number(boot_clock::now())}, {"why", why}}); }
 
 void diary::acknowledged(std::string const& name, std::uint64_t token, std::uint64_t value)
 {
-    file_.write({{"e", "write"}, {"t", to_number(boot_clock::now())}, {"worker", worker_}, {"name", name}, {"token", token},
-                 {"value", value}, {"answer", "ok"}});
+    file_.write({{"e", "write"},
+                 {"t", to_number(boot_clock::now())},
+                 {"worker", worker_},
+                 {"name", name},
+                 {"token", token},
+                 {"value", value},
+                 {"answer", "ok"}});
 }
 
 void diary::sample(redlock::client_status const& status)
@@ -68,8 +75,12 @@ void diary::sample(redlock::client_status const& status)
     json standing = json::array();
     for (auto const& node : status.nodes) standing.push_back(to_string(node.standing));
     auto const& c = status.counters;
-    file_.write({{"e", "sample"}, {"t", to_number(boot_clock::now())}, {"extended", c.extensions_renewed + c.extensions_held},
-                 {"standing", std::move(standing)}, {"rss_kb", resident_kb()}, {"descriptors", descriptors()}});
+    file_.write({{"e", "sample"},
+                 {"t", to_number(boot_clock::now())},
+                 {"extended", c.extensions_renewed + c.extensions_held},
+                 {"standing", std::move(standing)},
+                 {"rss_kb", resident_kb()},
+                 {"descriptors", descriptors()}});
 }
 
 void diary::end(redlock::client_counters const& counted)

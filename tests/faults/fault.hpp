@@ -63,9 +63,9 @@ inline constexpr std::size_t fault_kind_count = static_cast<std::size_t>(fault_k
 /// While it lasts, and for leases that existed then: which locks may overlap, since their assumptions do not hold? The tokens of locks with
 /// fencing are in order in any case.
 enum class breaks : std::uint8_t {
-    nothing,     ///< None.
-    plain_locks, ///< Those without tokens: a server forgets what it granted. With tokens it has no vote until that can do no harm.
-    all_locks,   ///< All: keys vanish one by one, or early, and nothing shows it.
+    nothing,  ///< None.
+    plain_locks,  ///< Those without tokens: a server forgets what it granted. With tokens it has no vote until that can do no harm.
+    all_locks,  ///< All: keys vanish one by one, or early, and nothing shows it.
 };
 
 struct fault_traits {

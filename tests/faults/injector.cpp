@@ -32,12 +32,8 @@ void injector::inject(fault const& what)
     auto const command = [&](std::vector<std::string> const& words) {
         each_node(what, [&](std::size_t node) { server(node).command(words, patience); });
     };
-    auto const link = [&](testing::link_rule const& rule) {
-        each_node(what, [&](std::size_t node) { servers_.proxy().set(node, rule); });
-    };
-    auto const packets = [&](packet_rule const& rule) {
-        each_node(what, [&](std::size_t node) { wire_->set(node, rule); });
-    };
+    auto const link = [&](testing::link_rule const& rule) { each_node(what, [&](std::size_t node) { servers_.proxy().set(node, rule); }); };
+    auto const packets = [&](packet_rule const& rule) { each_node(what, [&](std::size_t node) { wire_->set(node, rule); }); };
     switch (what.kind) {
     case kill_without_memory:
     case kill_rdb:
@@ -64,7 +60,8 @@ void injector::inject(fault const& what)
     case script_flush: return command({"SCRIPT", "FLUSH"});
     case out_of_memory: return command({"CONFIG", "SET", "maxmemory", "1"});
     case replica_attached:
-        return void(servers_.spare().command({"REPLICAOF", server(what.nodes[0]).host(), std::to_string(server(what.nodes[0]).port())}, patience));
+        return void(
+            servers_.spare().command({"REPLICAOF", server(what.nodes[0]).host(), std::to_string(server(what.nodes[0]).port())}, patience));
     case demoted: return demote(server(what.nodes[0]));
     case clock_forward:
     case clock_backward: return each_node(what, [&](std::size_t node) { servers_.clock(node).step(milliseconds{what.size}); });
@@ -78,9 +75,7 @@ void injector::heal(fault const& what)
     using enum fault_kind;
     auto const server = [&](std::size_t node) -> testing::redis_server& { return servers_.server(node); };
     switch (what.kind) {
-    case kill_majority:
-        each_node(what, [&](std::size_t node) { server(node).restart(); });
-        return servers_.begin_anew();
+    case kill_majority: each_node(what, [&](std::size_t node) { server(node).restart(); }); return servers_.begin_anew();
     case kill_without_memory:
     case kill_rdb:
     case kill_everysec:
@@ -100,8 +95,10 @@ void injector::heal(fault const& what)
     case packet_loss:
     case packet_delay:
     case partition: return each_node(what, [&](std::size_t node) { wire_->set(node, {}); });
-    case client_pause: return each_node(what, [&](std::size_t node) { server(node).command({"PING"}, patience); });  // answered when it is over
-    case out_of_memory: return each_node(what, [&](std::size_t node) { server(node).command({"CONFIG", "SET", "maxmemory", "0"}, patience); });
+    case client_pause:
+        return each_node(what, [&](std::size_t node) { server(node).command({"PING"}, patience); });  // answered when it is over
+    case out_of_memory:
+        return each_node(what, [&](std::size_t node) { server(node).command({"CONFIG", "SET", "maxmemory", "0"}, patience); });
     case replica_attached: return void(servers_.spare().command({"REPLICAOF", "NO", "ONE"}, patience));
     case demoted: return void(server(what.nodes[0]).command({"REPLICAOF", "NO", "ONE"}, patience));
     case clock_forward:
@@ -139,9 +136,8 @@ void injector::demote(testing::redis_server& server)
     auto& empty = servers_.spare();
     empty.command({"FLUSHALL"}, patience);
     server.command({"REPLICAOF", empty.host(), std::to_string(empty.port())}, patience);
-    eventually("the replica being in step", [&] {
-        return server.command({"INFO", "replication"}, patience).find("master_link_status:up") != std::string::npos;
-    });
+    eventually("the replica being in step",
+               [&] { return server.command({"INFO", "replication"}, patience).find("master_link_status:up") != std::string::npos; });
 }
 
 }  // namespace redlock::faults

@@ -19,11 +19,17 @@ int main(int argc, char** argv)
     app.require_subcommand(1);
 
     std::int64_t duration_ms = 120'000;
-    run_options run{.duration = {}, .seed = std::random_device{}(), .server = "redis-server",
-                    .folder = "build/faults", .keep = false, .no_namespace = {}, .only = {}, .misconfigured = false};
+    run_options run{.duration = {},
+                    .seed = std::random_device{}(),
+                    .server = "redis-server",
+                    .folder = "build/faults",
+                    .keep = false,
+                    .no_namespace = {},
+                    .only = {},
+                    .misconfigured = false};
     auto* const runner = app.add_subcommand("run", "start everything, inject faults, check");
-    runner->add_option("--duration", duration_ms, "how long to inject faults: 120s, 10min")->transform(CLI::AsNumberWithUnit(
-        std::map<std::string, std::int64_t>{{"ms", 1}, {"s", 1'000}, {"min", 60'000}, {"h", 3'600'000}}));
+    runner->add_option("--duration", duration_ms, "how long to inject faults: 120s, 10min")
+        ->transform(CLI::AsNumberWithUnit(std::map<std::string, std::int64_t>{{"ms", 1}, {"s", 1'000}, {"min", 60'000}, {"h", 3'600'000}}));
     runner->add_option("--seed", run.seed, "every choice of the runner comes from it");
     runner->add_option("--server", run.server, "redis-server or valkey-server, or a path");
     runner->add_option("--folder", run.folder, "where logs go");

@@ -39,10 +39,7 @@ int open_tun(char const* name)
     return fd;
 }
 
-std::string namespace_of(pid_t process)
-{
-    return std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/ns/net").string();
-}
+std::string namespace_of(pid_t process) { return std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/ns/net").string(); }
 
 // The node that an IPv4 packet comes from or goes to.
 std::size_t node_of(std::vector<std::uint8_t> const& packet)

@@ -61,8 +61,7 @@ sample_record sample_of(json const& line)
 std::int64_t to_number(moment at) noexcept { return at.time_since_epoch().count(); }
 moment to_moment(std::int64_t ns) noexcept { return moment{std::chrono::nanoseconds{ns}}; }
 
-record_file::record_file(std::filesystem::path const& file)
-    : fd_{::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)}
+record_file::record_file(std::filesystem::path const& file) : fd_{::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)}
 {
     if (fd_ < 0) throw std::system_error{errno, std::generic_category(), "cannot write " + file.string()};
 }

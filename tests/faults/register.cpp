@@ -51,8 +51,12 @@ public:
         if (what != "write" || !words) throw std::runtime_error{"the register does not understand: " + line};
         std::string const said = stale ? "stale" : value != last.value + 1 ? "conflict" : "ok";
         if (said == "ok") last.value = value;
-        log_.write({{"t", to_number(boot_clock::now())}, {"name", name}, {"token", token}, {"value", value},
-                    {"worker", worker}, {"answer", said}});
+        log_.write({{"t", to_number(boot_clock::now())},
+                    {"name", name},
+                    {"token", token},
+                    {"value", value},
+                    {"worker", worker},
+                    {"answer", said}});
         return said;
     }
 
@@ -122,7 +126,10 @@ int run_register(std::string const& address, std::filesystem::path const& port, 
     return EXIT_SUCCESS;
 }
 
-register_client::register_client(asio::any_io_executor executor, tcp::endpoint where) : where_{std::move(where)}, socket_{std::move(executor)} {}
+register_client::register_client(asio::any_io_executor executor, tcp::endpoint where)
+    : where_{std::move(where)}, socket_{std::move(executor)}
+{
+}
 
 asio::awaitable<register_client::reading> register_client::read(std::string name, std::uint64_t token)
 {

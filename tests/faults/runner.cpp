@@ -34,7 +34,7 @@ constexpr auto admission_patience = 5 * max_ttl;
 // A key that was set while its server's clock was ahead stays for so long when the clock is right again.
 constexpr auto keys_patience = 10s;
 
-volatile std::sig_atomic_t interrupted = 0;
+std::sig_atomic_t volatile interrupted = 0;
 
 // Of this run alone: several may go on at the same time.
 std::filesystem::path folder_of(run_options const& options)
@@ -45,10 +45,7 @@ std::filesystem::path folder_of(run_options const& options)
 class run {
 public:
     explicit run(run_options const& options)
-        : options_{options},
-          folder_{std::filesystem::absolute(folder_of(options))},
-          kinds_{chosen_kinds()},
-          schedule_{options.seed, kinds_}
+        : options_{options}, folder_{std::filesystem::absolute(folder_of(options))}, kinds_{chosen_kinds()}, schedule_{options.seed, kinds_}
     {
         std::filesystem::remove_all(folder_);
         std::filesystem::create_directories(folder_);
@@ -61,7 +58,9 @@ public:
     int pass()
     {
         std::cout << servers_->version() << ", seed " << options_.seed << ", " << options_.duration.count() / 1'000 << " s\n";
-        if (!wire_) std::cout << "skipped: packet loss, packet delay, partition, as no network namespace can be had: " << options_.no_namespace << '\n';
+        if (!wire_)
+            std::cout << "skipped: packet loss, packet delay, partition, as no network namespace can be had: " << options_.no_namespace
+                      << '\n';
         workers_->start();
         start_ = boot_clock::now();
         // A slow machine may take longer until each fault was there.
@@ -167,7 +166,8 @@ private:
             if (kinds[static_cast<std::size_t>(kind)].times == 0) wrong_.push_back("never happened: " + std::string{traits(kind).name});
         auto const stepped = [&](fault_kind kind) { return kinds[static_cast<std::size_t>(kind)].times > 0; };
         auto const noticed = counters.find("clocks noticed that were set");
-        if ((stepped(fault_kind::clock_forward) || stepped(fault_kind::clock_backward)) && (noticed == counters.end() || noticed->second == 0))
+        if ((stepped(fault_kind::clock_forward) || stepped(fault_kind::clock_backward)) &&
+            (noticed == counters.end() || noticed->second == 0))
             wrong_.push_back("clocks were set, and no client noticed");
         for (auto const& worker : what.workers)
             if (!worker.finished && !worker.killed) wrong_.push_back(worker.name + " did not finish");
@@ -270,10 +270,8 @@ int run_faults(run_options const& options)
     } catch (std::exception const& error) {
         std::cout << "FAILED: " << error.what() << '\n';
     }
-    if (outcome == EXIT_SUCCESS && !options.keep)
-        std::filesystem::remove_all(folder);
-    else
-        std::cout << "the logs are in " << folder.string() << '\n';
+    if (outcome == EXIT_SUCCESS && !options.keep) std::filesystem::remove_all(folder);
+    else std::cout << "the logs are in " << folder.string() << '\n';
     std::cout << (outcome == EXIT_SUCCESS ? "passed" : "FAILED") << ", seed " << options.seed << '\n';
     return outcome;
 }

@@ -17,12 +17,12 @@ namespace redlock::faults {
 struct run_options {
     std::chrono::milliseconds duration;
     std::uint64_t seed;
-    std::string server;              ///< A program: redis-server or valkey-server.
-    std::filesystem::path folder;    ///< Logs go to FOLDER/SEED.
-    bool keep;                       ///< The logs, also when all was well.
-    std::string no_namespace;        ///< Why there is no network namespace; empty: there is.
-    std::vector<std::string> only;   ///< Names of faults; empty: all of them.
-    bool misconfigured;              ///< Workers that share no majority: the run must fail, or it would notice nothing.
+    std::string server;  ///< A program: redis-server or valkey-server.
+    std::filesystem::path folder;  ///< Logs go to FOLDER/SEED.
+    bool keep;  ///< The logs, also when all was well.
+    std::string no_namespace;  ///< Why there is no network namespace; empty: there is.
+    std::vector<std::string> only;  ///< Names of faults; empty: all of them.
+    bool misconfigured;  ///< Workers that share no majority: the run must fail, or it would notice nothing.
 };
 
 /// Prints progress, the table and the verdict. The exit code of the process: 0 when nothing happened that must not, every fault was there,

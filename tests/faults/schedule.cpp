@@ -35,8 +35,7 @@ phase schedule::next()
     if (!first_pass && random_.percent(35)) {
         auto second = draw(kinds_[random_.below(kinds_.size())]);
         auto const& first = next.faults.front();
-        if (!meet(first, second) && first.nodes.size() + second.nodes.size() <= minority)
-            next.faults.push_back(std::move(second));
+        if (!meet(first, second) && first.nodes.size() + second.nodes.size() <= minority) next.faults.push_back(std::move(second));
     }
     next.settle = milliseconds{random_.between(150, 450)};
     ++drawn_;

@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(two_faults_at_once_leave_a_majority_alone)
         BOOST_TEST((p.faults[0].kind != p.faults[1].kind));
         BOOST_TEST(hits > 0u);  // not two of the workers' faults
         BOOST_TEST(std::ranges::count_if(p.faults, [](fault const& f) {
-            return f.kind == fault_kind::replica_attached || f.kind == fault_kind::demoted;  // there is one spare server
-        }) < 2);
+                       return f.kind == fault_kind::replica_attached || f.kind == fault_kind::demoted;  // there is one spare server
+                   }) < 2);
     }
     BOOST_TEST(pairs > 100u);
 }

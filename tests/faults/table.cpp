@@ -164,7 +164,8 @@ std::vector<std::string> growth(history const& what)
         if (!lived_long(worker)) continue;
         auto const u = usage_of(worker);
         if (u.rss_kb_after > u.rss_kb_before + u.rss_kb_before / 10 + slack_kb)
-            grown.push_back(worker.name + " grew from " + std::to_string(u.rss_kb_before) + " to " + std::to_string(u.rss_kb_after) + " kB");
+            grown.push_back(worker.name + " grew from " + std::to_string(u.rss_kb_before) + " to " + std::to_string(u.rss_kb_after) +
+                            " kB");
         if (u.descriptors_after > u.descriptors_before + slack_descriptors)
             grown.push_back(worker.name + " had up to " + std::to_string(u.descriptors_before) + " descriptors, and then " +
                             std::to_string(u.descriptors_after));
@@ -177,8 +178,9 @@ void print_usage(std::ostream& out, history const& what)
     for (auto const& worker : what.workers) {
         if (!lived_long(worker)) continue;
         auto const u = usage_of(worker);
-        out << worker.name << ": " << u.rss_kb_before << " kB and up to " << u.descriptors_before << " descriptors in the second quarter of its life, "
-            << u.rss_kb_after << " kB and " << u.descriptors_after << " in the last\n";
+        out << worker.name << ": " << u.rss_kb_before << " kB and up to " << u.descriptors_before
+            << " descriptors in the second quarter of its life, " << u.rss_kb_after << " kB and " << u.descriptors_after
+            << " in the last\n";
     }
 }
 

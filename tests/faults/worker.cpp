@@ -46,8 +46,8 @@ struct habit {
 };
 
 constexpr habit habits[] = {
-    {manner::scope, true, 1},    {manner::scope, true, 1},  {manner::scope, true, 2},  {manner::by_hand, true, 1},
-    {manner::by_hand, true, 1},  {manner::scope, false, 1}, {manner::scope, false, 2}, {manner::by_hand, false, 1},
+    {manner::scope, true, 1},   {manner::scope, true, 1},  {manner::scope, true, 2},  {manner::by_hand, true, 1},
+    {manner::by_hand, true, 1}, {manner::scope, false, 1}, {manner::scope, false, 2}, {manner::by_hand, false, 1},
 };
 
 redlock::config configuration(worker_options const& options)
@@ -160,7 +160,8 @@ private:
     }
 
     // The critical section: increments, until its time is over or the lease is.
-    asio::awaitable<void> section(redlock::lock const& resource, redlock::lease& held, stay& inside, register_client& data, last_write& last)
+    asio::awaitable<void> section(redlock::lock const& resource, redlock::lease& held, stay& inside, register_client& data,
+                                  last_write& last)
     {
         auto const end = boot_clock::now() + section_length();
         auto const names = resource.names();

@@ -39,10 +39,9 @@ script_set const& scripts_of(mutant m)
     auto const& acquire = detail::fence_acquire_script();
     auto const& confirm = detail::fence_confirm_script();
     auto const& extend = detail::fence_extend_script();
-    static std::string const confirm_unguarded =
-        without(confirm.text, "if counter > token or tonumber(string.sub(node, 42, 57)) > token then return -2 end\n");
-    static std::string const extend_unguarded =
-        without(extend.text, "  elseif counter > token or base > token then answer = -2\n");
+    static std::string const confirm_unguarded = without(
+        confirm.text, "if counter > token or tonumber(string.sub(node, 42, 57)) > token then return -2 end\n");
+    static std::string const extend_unguarded = without(extend.text, "  elseif counter > token or base > token then answer = -2\n");
     static script_set const real{acquire, confirm, extend};
     static script_set const unguarded{acquire, detail::make_script(confirm_unguarded), detail::make_script(extend_unguarded)};
     return m == mutant::no_guard ? unguarded : real;
@@ -84,8 +83,7 @@ identity node::look()
 bool node::admitted()
 {
     auto const facts = run(detail::inspect_script(), {"redlock:node", "redlock:hw"}, {});
-    return facts.items.size() == 11 && facts.items[1] == "master" && !facts.items[5].empty() &&
-           facts.items[4].starts_with(facts.items[0]);
+    return facts.items.size() == 11 && facts.items[1] == "master" && !facts.items[5].empty() && facts.items[4].starts_with(facts.items[0]);
 }
 
 void node::reset()

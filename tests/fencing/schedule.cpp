@@ -14,10 +14,7 @@ constexpr std::size_t attempts_max = 16;
 constexpr std::string_view retention_ms = "3600000";
 
 words lock_keys(std::string const& name) { return {name, name + ":fence", "redlock:node", "redlock:hw"}; }
-std::size_t one_of(simulation::random& chance, std::initializer_list<std::size_t> from)
-{
-    return from.begin()[chance.below(from.size())];
-}
+std::size_t one_of(simulation::random& chance, std::initializer_list<std::size_t> from) { return from.begin()[chance.below(from.size())]; }
 
 template <class T>
 T take(std::vector<T>& from, std::size_t index)
@@ -28,10 +25,7 @@ T take(std::vector<T>& from, std::size_t index)
 }
 
 // Rather a late one, or what is old would hold up everything; but an old one's time may come whenever it likes.
-std::size_t rather_late(simulation::random& chance, std::size_t size)
-{
-    return size - 1 - chance.below(1 + chance.below(size));
-}
+std::size_t rather_late(simulation::random& chance, std::size_t size) { return size - 1 - chance.below(1 + chance.below(size)); }
 
 }  // namespace
 
@@ -47,8 +41,14 @@ void outcome::add(outcome const& other)
 }
 
 schedule::schedule(cluster& world, std::uint64_t seed, mutant m)
-    : world_{world}, chance_{seed}, mutant_{m}, scripts_{scripts_of(m)}, name_{"r" + std::to_string(seed)}, seed_{seed},
-      real_losses_{chance_.one_in(400)}, with_losses_{real_losses_ || chance_.percent(70)}
+    : world_{world},
+      chance_{seed},
+      mutant_{m},
+      scripts_{scripts_of(m)},
+      name_{"r" + std::to_string(seed)},
+      seed_{seed},
+      real_losses_{chance_.one_in(400)},
+      with_losses_{real_losses_ || chance_.percent(70)}
 {
     likely_ = likelihoods{chance_};
     attempts_.reserve(attempts_max);
@@ -73,10 +73,14 @@ outcome schedule::run()
 
 // What is likely differs from schedule to schedule: some are calm, in some everything gets lost.
 schedule::likelihoods::likelihoods(simulation::random& chance)
-    : expire{one_of(chance, {2, 6, 12})}, start{one_of(chance, {4, 7, 10})},
-      use{one_of(chance, {2, 5, 9})}, admit{one_of(chance, {4, 10})},
-      pass_time{one_of(chance, {2, 5})}, drop{one_of(chance, {0, 5, 15})},
-      repeat{one_of(chance, {0, 8})}, unreachable{one_of(chance, {0, 50, 100})}
+    : expire{one_of(chance, {2, 6, 12})},
+      start{one_of(chance, {4, 7, 10})},
+      use{one_of(chance, {2, 5, 9})},
+      admit{one_of(chance, {4, 10})},
+      pass_time{one_of(chance, {2, 5})},
+      drop{one_of(chance, {0, 5, 15})},
+      repeat{one_of(chance, {0, 8})},
+      unreachable{one_of(chance, {0, 50, 100})}
 {
 }
 
@@ -84,8 +88,7 @@ void schedule::act()
 {
     constexpr std::size_t remember = 4;
     constexpr std::size_t lose_some = 3;
-    auto at = chance_.below(70 + likely_.expire + likely_.start + likely_.use + likely_.admit + likely_.pass_time + remember +
-                            lose_some);
+    auto at = chance_.below(70 + likely_.expire + likely_.start + likely_.use + likely_.admit + likely_.pass_time + remember + lose_some);
     auto const is = [&at](std::size_t weight) {
         bool const chosen = at < weight;
         at -= chosen ? 0 : weight;
@@ -213,8 +216,7 @@ void schedule::deliver()
         return notice_loss(r.on);
     }
     if (a.at == phase::over) return;
-    if (r.what == verb::acquire && r.answer == detail::fence_refused && a.at == phase::asking && ++a.refusals >= majority)
-        return end(a);
+    if (r.what == verb::acquire && r.answer == detail::fence_refused && a.at == phase::asking && ++a.refusals >= majority) return end(a);
     if (r.answer <= 0) return;
     if (r.what == verb::acquire) on_acquire(a, r);
     if (r.what == verb::confirm && a.at == phase::confirming) a.confirmed[r.on] = true;
@@ -226,8 +228,8 @@ void schedule::on_acquire(attempt& a, request const& r)
 {
     if (a.at == phase::asking) {
         a.counters[r.on] = r.counter;
-        auto const answers = static_cast<std::size_t>(std::count_if(a.counters.begin(), a.counters.end(),
-                                                                    [](token_number c) { return c != 0; }));
+        auto const answers = static_cast<std::size_t>(
+            std::count_if(a.counters.begin(), a.counters.end(), [](token_number c) { return c != 0; }));
         if (answers >= majority && (answers == node_count || chance_.percent(70))) decide(a);
     } else if (a.at == phase::confirming) {
         if (r.counter == a.token) a.confirmed[r.on] = true;

@@ -25,9 +25,8 @@ void schedule::lose()
 
 void schedule::notice_loss(std::size_t of)
 {
-    auto const working = std::count_if(admissions_.begin(), admissions_.end(), [&](admission const& a) {
-        return a.of == of && a.at != admission::phase::over;
-    });
+    auto const working = std::count_if(admissions_.begin(), admissions_.end(),
+                                       [&](admission const& a) { return a.of == of && a.at != admission::phase::over; });
     if (working >= 2 || (working == 1 && !chance_.one_in(4))) return;
     admission a;
     a.of = of;
@@ -68,8 +67,8 @@ void schedule::admit(admission& a)
 {
     token_number const base = mutant_ == mutant::no_catch_up ? 0 : high_water_elsewhere(a.of);
     if (base < 0) return;
-    auto const answer = number(world_.nodes[a.of].run(
-        detail::admit_script(), node_keys(), {a.id, std::to_string(base), std::to_string(maxttl_ms), a.mark}));
+    auto const answer = number(
+        world_.nodes[a.of].run(detail::admit_script(), node_keys(), {a.id, std::to_string(base), std::to_string(maxttl_ms), a.mark}));
     if (answer == 1) ++result_.admissions;
     if (answer == 1 && chance_.one_in(3)) return;  // sent again later, as its answer got lost
     a.at = answer == 1 || answer == 2 ? admission::phase::over : admission::phase::marking;

@@ -21,8 +21,8 @@
 namespace {
 
 using namespace redlock;
-using testing::redis_server;
 using testing::pipeline;
+using testing::redis_server;
 using testing::words;
 
 constexpr std::size_t name_count = 3'000;
@@ -36,9 +36,10 @@ class bench {
 public:
     explicit bench(std::string const& binary) : server_{{.binary = binary}}, line_{server_, pipeline_depth}
     {
-        for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
-                              &detail::fence_acquire_several_script(), &detail::mark_script(), &detail::admit_script(), &detail::extend_script(),
-                              &detail::release_script(), &detail::acquire_several_script(), &detail::release_several_script()})
+        for (auto const* s :
+             {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
+              &detail::fence_acquire_several_script(), &detail::mark_script(), &detail::admit_script(), &detail::extend_script(),
+              &detail::release_script(), &detail::acquire_several_script(), &detail::release_several_script()})
             server_.command({"SCRIPT", "LOAD", std::string{s->text}});
         id_ = testing::replication_info{server_.command({"INFO", "replication"})}.id;
         now_ = std::stoll(server_.ask({"TIME"}).items.at(0)) * 1'000'000 - day_us / 24;
@@ -63,13 +64,10 @@ public:
         row("extend, one lease, retention renewed", "evalsha", held, extends(1, "1"));
         row("extend, 100 leases (a lease)", "evalsha", held, extends(batch_size, "0"), batch_size);
         row("extend, 100 leases, retention renewed (a lease)", "evalsha", held, extends(batch_size, "1"), batch_size);
-        row("extend without tokens, one lease", "evalsha", held, each([](auto const& n, auto) {
-                return call(detail::extend_script(), {n}, {value, "30000"});
-            }));
-        row("release", "evalsha", held,
-            each([](auto const& n, auto) { return call(detail::release_script(), {n}, {value}); }));
-        row("INFO replication, a plain command", "info", empty,
-            each([](auto const&, auto) { return words{"INFO", "replication"}; }));
+        row("extend without tokens, one lease", "evalsha", held,
+            each([](auto const& n, auto) { return call(detail::extend_script(), {n}, {value, "30000"}); }));
+        row("release", "evalsha", held, each([](auto const& n, auto) { return call(detail::release_script(), {n}, {value}); }));
+        row("INFO replication, a plain command", "info", empty, each([](auto const&, auto) { return words{"INFO", "replication"}; }));
         row("TIME, a plain command", "time", empty, each([](auto const&, auto) { return words{"TIME"}; }));
     }
 
@@ -129,7 +127,8 @@ private:
     {
         std::vector<words> commands;
         for (std::size_t first = 0; first + keys <= name_count; first += keys) {
-            words const group(names_.begin() + static_cast<std::ptrdiff_t>(first), names_.begin() + static_cast<std::ptrdiff_t>(first + keys));
+            words const group(names_.begin() + static_cast<std::ptrdiff_t>(first),
+                              names_.begin() + static_cast<std::ptrdiff_t>(first + keys));
             commands.push_back(acquire(group, first));
             commands.push_back(call(keys == 1 ? detail::release_script() : detail::release_several_script(), group, {value}));
         }
@@ -180,8 +179,8 @@ private:
         if (!holder.empty()) line_.run(each([&](auto const& n, auto) { return words{"SET", n, holder, "PX", "30000"}; }));
     }
 
-    void row(char const* what, std::string const& command, std::function<void()> const& prepare,
-             std::vector<words> const& commands, std::size_t shared_by = 1)
+    void row(char const* what, std::string const& command, std::function<void()> const& prepare, std::vector<words> const& commands,
+             std::size_t shared_by = 1)
     {
         double best = 1e9;
         for (int i = 0; i < runs; ++i) {

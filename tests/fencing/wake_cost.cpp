@@ -23,8 +23,8 @@
 namespace {
 
 using namespace redlock;
-using testing::redis_server;
 using testing::pipeline;
+using testing::redis_server;
 using testing::words;
 
 constexpr std::size_t lock_count = 3'000;
@@ -64,8 +64,8 @@ public:
         for (auto const* s : {&detail::fence_acquire_script(), &detail::release_script(), &detail::mark_script(), &detail::admit_script()})
             server_.command({"SCRIPT", "LOAD", std::string{s->text}});
         id_ = testing::replication_info{server_.command({"INFO", "replication"})}.id;
-        worker_.run({call(detail::mark_script(), node_keys(), {id_, "m"}),
-                     call(detail::admit_script(), node_keys(), {id_, "1000", ttl_ms, "m"})});
+        worker_.run(
+            {call(detail::mark_script(), node_keys(), {id_, "m"}), call(detail::admit_script(), node_keys(), {id_, "1000", ttl_ms, "m"})});
         if (w == way::notifications) server_.command({"CONFIG", "SET", "notify-keyspace-events", "Kg$x"});
         for (std::size_t i = 0; i < waiter_count; ++i) waiters_.emplace_back(server_, 50);
         for (std::size_t i = 0; i < lock_count; ++i) locks_.push_back("bench:lock:" + std::to_string(1'000'000 + i));

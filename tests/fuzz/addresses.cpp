@@ -41,7 +41,8 @@ std::string to_url(node_address const& address)
     if (!address.password.empty() || elsewhere)
         url += percent_encoded(address.username, is_plain) + (elsewhere ? "" : ':' + percent_encoded(address.password, is_plain)) + '@';
     if (!address.unix_socket.empty())
-        return url + '/' + percent_encoded(address.unix_socket.substr(1), [](char c) { return is_plain(c) || c == '/'; }) + parameters(address);
+        return url + '/' + percent_encoded(address.unix_socket.substr(1), [](char c) { return is_plain(c) || c == '/'; }) +
+               parameters(address);
     bool const bracketed = address.host.find(':') != std::string::npos;
     std::string const host = percent_encoded(address.host, [](char c) { return c != '%'; });
     url += bracketed ? '[' + host + ']' : host;

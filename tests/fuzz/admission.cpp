@@ -51,7 +51,9 @@ struct server {
 class cluster {
 public:
     cluster(std::size_t nodes, bool fresh)
-        : servers_(nodes), fresh_{fresh}, rules_{nodes, {max_ttl, 0.01, fresh, [this] { return "m" + std::to_string(++marks_); }, [] { return wall_clock; }}}
+        : servers_(nodes),
+          fresh_{fresh},
+          rules_{nodes, {max_ttl, 0.01, fresh, [this] { return "m" + std::to_string(++marks_); }, [] { return wall_clock; }}}
     {
     }
 
@@ -232,10 +234,10 @@ private:
         bool const all_lost = std::all_of(servers_.begin(), servers_.end(), [&](server const& s) {
             return s.said && s.said->master && s.said->admitted != s.said->id && !s.mark.empty();
         });
-        bool const drained = now_ >= last && std::all_of(servers_.begin(), servers_.end(), [last](server const& s) { return s.said_at >= last; });
-        bool const nothing = std::all_of(servers_.begin(), servers_.end(), [](server const& s) {
-            return s.said && s.said->admitted.empty() && s.said->high_water == 0;
-        });
+        bool const drained = now_ >= last &&
+                             std::all_of(servers_.begin(), servers_.end(), [last](server const& s) { return s.said_at >= last; });
+        bool const nothing = std::all_of(servers_.begin(), servers_.end(),
+                                         [](server const& s) { return s.said && s.said->admitted.empty() && s.said->high_water == 0; });
         if (all_lost && (drained || (fresh_ && nothing))) founded_at_ = now_;
     }
 

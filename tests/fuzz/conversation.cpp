@@ -170,8 +170,7 @@ std::vector<verdict> verdicts(std::vector<wire_call> const& calls, std::vector<a
     }
     if (calls.empty() || calls.back().is != wire_call::kind::identity || shows_the_server(answers.back())) return all;
     for (wire_call const& call : calls)
-        if (call.fenced)
-            std::fill_n(all.begin() + static_cast<std::ptrdiff_t>(call.first), call.count, verdict{});
+        if (call.fenced) std::fill_n(all.begin() + static_cast<std::ptrdiff_t>(call.first), call.count, verdict{});
     return all;
 }
 
@@ -209,7 +208,8 @@ conversation::conversation(input& in)
     }
     for (std::size_t i = 0; i < commands; ++i) work_.commands[i].others = others_[i];
     bool const identity = work_.votes_with_tokens() && in.flag();
-    request_ = std::make_unique<detail::redis_request>(work_, server_id, detail::request_extras{.load_scripts = in.below(8) == 7, .time = true, .identity = identity});
+    request_ = std::make_unique<detail::redis_request>(
+        work_, server_id, detail::request_extras{.load_scripts = in.below(8) == 7, .time = true, .identity = identity});
 }
 
 void conversation::judge(std::vector<answer> const& answers) const
@@ -222,7 +222,8 @@ void conversation::judge(std::vector<answer> const& answers) const
     reader.conclude();
 
     // Then the error of the look stands in the place of votes, whatever it says.
-    bool const looked_in_vain = !answers.empty() && request_->calls.back().is == wire_call::kind::identity && is_error(answers.back().front());
+    bool const looked_in_vain = !answers.empty() && request_->calls.back().is == wire_call::kind::identity &&
+                                is_error(answers.back().front());
     auto const expected = verdicts(request_->calls, answers, replies.size());
     for (std::size_t c = 0; c < answers.size(); ++c)
         if (call(c).is == wire_call::kind::time) check(replies.back().server_time == time_of(answers[c]), "the time is what TIME says");

@@ -28,8 +28,8 @@ std::string right_answer(handshake::call const& call, input& in)
     case question::wait: return ":0\r\n";
     case question::rights: return bulk(in.below(4) == 0 ? " +get" : "");
     case question::info:
-        return bulk("# Memory\r\nmaxmemory:" + std::to_string(in.below(2)) + "\r\nmaxmemory_policy:" + in.one_of(policies) + "\r\nrun_id:" +
-                    std::string{server_id} + "\r\n");
+        return bulk("# Memory\r\nmaxmemory:" + std::to_string(in.below(2)) + "\r\nmaxmemory_policy:" + in.one_of(policies) +
+                    "\r\nrun_id:" + std::string{server_id} + "\r\n");
     case question::inspection: break;
     }
     std::string const record = std::string{server_id} + " 0000000000000007 0000060000 -";
@@ -42,7 +42,8 @@ std::string bytes_of_a_server(handshake const& asked, input& in)
 {
     std::string bytes;
     std::size_t const strange = in.below(asked.calls.size() + 1);
-    for (std::size_t i = 0; i < asked.calls.size(); ++i) bytes += i == strange ? std::string{in.text(60)} : right_answer(asked.calls[i], in);
+    for (std::size_t i = 0; i < asked.calls.size(); ++i)
+        bytes += i == strange ? std::string{in.text(60)} : right_answer(asked.calls[i], in);
     return bytes;
 }
 

@@ -131,7 +131,8 @@ private:
         token_number const token = machine_.token().value_or(0);
         std::size_t const behind = count([&](auto const& n) { return stands_for(n, token); });
         std::size_t const said_no = count([&](auto const& n) {
-            return n.voted == vote::refused || n.confirmed == vote::refused || (n.voted == vote::granted && n.counter > token && machine_.token());
+            return n.voted == vote::refused || n.confirmed == vote::refused ||
+                   (n.voted == vote::granted && n.counter > token && machine_.token());
         });
         bool const won = outcome == acquire_outcome::granted || outcome == acquire_outcome::validity_exhausted;
         check(won == (behind >= needed), "an attempt is won by a majority that stands behind its token, and only so");
@@ -236,7 +237,8 @@ private:
             settle(outcome);
             check(lease_.valid_until() == majority_until(until_), "a lease is valid as long as a majority holds it");
         }
-        check(!machine.all_answered() || timed_out || machine.outcome() != extend_outcome::pending, "an extension that all answered is decided");
+        check(!machine.all_answered() || timed_out || machine.outcome() != extend_outcome::pending,
+              "an extension that all answered is decided");
         if (machine.outcome() == extend_outcome::pending) settle(machine.on_timeout(lease_));
         check(machine.outcome() != extend_outcome::pending, "an extension ends with its timeout");
     }

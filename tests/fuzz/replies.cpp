@@ -12,10 +12,32 @@ constexpr std::array types{type::simple_string, type::simple_error,    type::num
                            type::null,          type::blob_error,      type::blob_string, type::array,    type::map,     type::set,
                            type::attribute,     type::verbatim_string, type::push,        type::number,   type::number,  type::number};
 
-constexpr std::array<std::string_view, 26> values{
-    "0", "1", "2", "-1", "-2", "-3", "-4", "", "OK", "1abc", " 1", "+1", "01", "-", "1.0", "9007199254740991", "9007199254740992",
-    "9223372036854775807", "18446744073709551616", "-9223372036854775809", "999999999999999", "WRONGTYPE of a key", "NOSCRIPT no such script",
-    "ERR what", "MOVED 1 127.0.0.1:1", "queued"};
+constexpr std::array<std::string_view, 26> values{"0",
+                                                  "1",
+                                                  "2",
+                                                  "-1",
+                                                  "-2",
+                                                  "-3",
+                                                  "-4",
+                                                  "",
+                                                  "OK",
+                                                  "1abc",
+                                                  " 1",
+                                                  "+1",
+                                                  "01",
+                                                  "-",
+                                                  "1.0",
+                                                  "9007199254740991",
+                                                  "9007199254740992",
+                                                  "9223372036854775807",
+                                                  "18446744073709551616",
+                                                  "-9223372036854775809",
+                                                  "999999999999999",
+                                                  "WRONGTYPE of a key",
+                                                  "NOSCRIPT no such script",
+                                                  "ERR what",
+                                                  "MOVED 1 127.0.0.1:1",
+                                                  "queued"};
 
 class writer {
 public:
@@ -25,7 +47,8 @@ public:
     {
         constexpr std::size_t depth_max = 5, nodes_max = 64;
         type const t = in_.one_of(types);
-        if (!resp3::is_aggregate(t) || depth == depth_max || to_.size() > nodes_max) return leaf(resp3::is_aggregate(t) ? type::null : t, depth);
+        if (!resp3::is_aggregate(t) || depth == depth_max || to_.size() > nodes_max)
+            return leaf(resp3::is_aggregate(t) ? type::null : t, depth);
         std::size_t const size = in_.below(7);
         to_.push_back({t, size, depth, {}});
         for (std::size_t i = 0; i < size * resp3::element_multiplicity(t); ++i) any(depth + 1);
@@ -106,7 +129,8 @@ answer answer_to(wire_call const& call, input& in)
     else if (call.is == wire_call::kind::arm) w.leaf(type::simple_string, 0, "OK");
     else if (call.what == verb::inspect) facts(in, w, a);
     else if (call.what == verb::extend || call.what == verb::mark || (call.what == verb::release && call.count > 1) ||
-             (call.what == verb::acquire && call.fenced)) w.numbers(elements_of(call));
+             (call.what == verb::acquire && call.fenced))
+        w.numbers(elements_of(call));
     else w.leaf(call.what == verb::acquire ? type::simple_string : type::number, 0);
     return a;
 }

@@ -15,15 +15,23 @@ using nlohmann::json;
 
 json to_json(tls_options const& t)
 {
-    return {{"ca_file", t.ca_file},         {"ca_path", t.ca_path}, {"certificate_file", t.certificate_file}, {"key_file", t.key_file},
-            {"server_name", t.server_name}, {"verify", t.verify}};
+    return {{"ca_file", t.ca_file},   {"ca_path", t.ca_path},         {"certificate_file", t.certificate_file},
+            {"key_file", t.key_file}, {"server_name", t.server_name}, {"verify", t.verify}};
 }
 
 json to_json(node_address const& n)
 {
-    json result{{"host", n.host},         {"port", n.port},         {"unix_socket", n.unix_socket},   {"username", n.username},
-                {"password", n.password}, {"database", n.database}, {"password_file", n.password_file}, {"password_env", n.password_env},
-                {"replicas", n.replicas}, {"fsync", n.fsync},       {"tls", false}};
+    json result{{"host", n.host},
+                {"port", n.port},
+                {"unix_socket", n.unix_socket},
+                {"username", n.username},
+                {"password", n.password},
+                {"database", n.database},
+                {"password_file", n.password_file},
+                {"password_env", n.password_env},
+                {"replicas", n.replicas},
+                {"fsync", n.fsync},
+                {"tls", false}};
     if (n.tls) result["tls"] = to_json(*n.tls);
     return result;
 }
@@ -96,15 +104,39 @@ void read(Read from, bool secret_inside)
     }
 }
 
-constexpr std::array keys{"nodes",          "client_name",        "connect_timeout_ms", "reconnect_delay_min_ms", "reconnect_delay_max_ms",
-                          "stall_timeout_ms", "node_queue_max",   "max_ttl_ms",         "token_retention_ms",     "identity",
-                          "fresh",          "lock",               "tls",                "unknown"};
-constexpr std::array lock_keys{"ttl_ms",             "drift",          "node_timeout_ms", "deadline_ms",       "attempts_max",
-                               "fencing",            "token_block",    "retry_delay_min_ms", "retry_delay_max_ms", "poll_interval_ms",
-                               "max_handoffs",       "max_local_hold_ms", "auto_extend",  "extend_interval_ms", "stop_margin_ms",
-                               "max_hold_ms",        "unknown"};
-constexpr std::array node_keys{"host",     "port", "username", "password", "database", "password_file", "password_env",
-                               "replicas", "fsync", "tls",     "unix_socket", "unknown"};
+constexpr std::array keys{"nodes",
+                          "client_name",
+                          "connect_timeout_ms",
+                          "reconnect_delay_min_ms",
+                          "reconnect_delay_max_ms",
+                          "stall_timeout_ms",
+                          "node_queue_max",
+                          "max_ttl_ms",
+                          "token_retention_ms",
+                          "identity",
+                          "fresh",
+                          "lock",
+                          "tls",
+                          "unknown"};
+constexpr std::array lock_keys{"ttl_ms",
+                               "drift",
+                               "node_timeout_ms",
+                               "deadline_ms",
+                               "attempts_max",
+                               "fencing",
+                               "token_block",
+                               "retry_delay_min_ms",
+                               "retry_delay_max_ms",
+                               "poll_interval_ms",
+                               "max_handoffs",
+                               "max_local_hold_ms",
+                               "auto_extend",
+                               "extend_interval_ms",
+                               "stop_margin_ms",
+                               "max_hold_ms",
+                               "unknown"};
+constexpr std::array node_keys{"host",         "port",     "username", "password", "database",    "password_file",
+                               "password_env", "replicas", "fsync",    "tls",      "unix_socket", "unknown"};
 constexpr std::array tls_keys{"ca_file", "ca_path", "certificate_file", "key_file", "server_name", "verify", "unknown"};
 
 json any_value(input& in)

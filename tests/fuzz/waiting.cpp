@@ -65,15 +65,9 @@ private:
             n.watching = in.flag();
             return patience_.on_look(node, now_, free_at, n.watching);
         }
-        case 1:
-            n.free_at = std::min(n.free_at, now_);
-            return patience_.on_changed(node, now_);
-        case 2:
-            n = {};
-            return patience_.on_silence(node);
-        case 3:
-            until_ = now_ + jump(in) + 1ns;
-            return patience_.sleep(*until_);
+        case 1: n.free_at = std::min(n.free_at, now_); return patience_.on_changed(node, now_);
+        case 2: n = {}; return patience_.on_silence(node);
+        case 3: until_ = now_ + jump(in) + 1ns; return patience_.sleep(*until_);
         default: break;
         }
         now_ = std::max(now_, patience_.due());
@@ -83,7 +77,8 @@ private:
     void act(input& in)
     {
         auto const step = patience_.step(now_);
-        if (step == next_step::race) check(free_by(now_ - head_start_) >= majority(nodes_.size()), "who races has heard of a majority that is free");
+        if (step == next_step::race)
+            check(free_by(now_ - head_start_) >= majority(nodes_.size()), "who races has heard of a majority that is free");
         if (step == next_step::look) return look(in);
         patience_.attempting();
         std::fill(nodes_.begin(), nodes_.end(), told_by_node{});

@@ -25,15 +25,9 @@ rights operator+(rights a, rights const& b)
     return a;
 }
 
-redis_server_options with_user(rights const& may)
-{
-    return {.arguments = rights{"--user", "locker", "on", ">s3cr3t"} + may};
-}
+redis_server_options with_user(rights const& may) { return {.arguments = rights{"--user", "locker", "on", ">s3cr3t"} + may}; }
 
-node_address as_user(redis_server const& s)
-{
-    return {.host = "127.0.0.1", .port = s.port(), .username = "locker", .password = "s3cr3t"};
-}
+node_address as_user(redis_server const& s) { return {.host = "127.0.0.1", .port = s.port(), .username = "locker", .password = "s3cr3t"}; }
 
 // What comes of it when a user of one server does all that locks can do; "works", or where it ends and why.
 class trial {
@@ -124,7 +118,7 @@ private:
         auto const after = c_.nodes.status().counters;
         other->cancel();
         if (!has_won) co_return "never woken";
-        co_return after.polls == before.polls && after.wakeups > before.wakeups ? "works" : "works, but polls";
+        co_return after.polls == before.polls&& after.wakeups > before.wakeups ? "works" : "works, but polls";
     }
 
     cluster_reached c_;
@@ -178,7 +172,8 @@ BOOST_AUTO_TEST_CASE(each_of_them_is_needed)
     struct consequence {
         std::string right, plain, with_tokens;
     };
-    std::string const unidentified = "one name: acquire: its rules forbid what tells whether it lost its memory; allow +info +mget +time and the keys";
+    std::string const unidentified =
+        "one name: acquire: its rules forbid what tells whether it lost its memory; allow +info +mget +time and the keys";
     std::string const denied = "user executing the script can't run this command";
     auto const down = [](std::string const& right) {
         return "the user may not use commands without which a lock cannot be kept and given back; allow it (ACL SETUSER) " + right;

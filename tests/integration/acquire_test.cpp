@@ -31,8 +31,7 @@ void the_whole_life_of_a_lease(std::size_t size)
         BOOST_TEST(held.name() == "orders:42");
         auto const validity = held.valid_until() - before;
         BOOST_TEST((validity > 18s && validity < 20s), validity / 1ms << " ms");
-        bool const everywhere =
-            co_await eventually([&] { return held.nodes_held() == size && c.servers_with("orders:42") == size; });
+        bool const everywhere = co_await eventually([&] { return held.nodes_held() == size && c.servers_with("orders:42") == size; });
         BOOST_TEST_REQUIRE(everywhere);
         for (std::size_t i = 0; i < size; ++i) {
             BOOST_TEST(is_value_of_ours(c.value(i, "orders:42")), c.value(i, "orders:42"));

@@ -305,8 +305,7 @@ BOOST_AUTO_TEST_CASE(identity_at_the_handshake_only)
         auto [ec] = co_await held.extend(asio::as_tuple);
         BOOST_TEST(!ec);
         co_await held.release();
-        for (auto const& server : c.servers)
-            BOOST_TEST(!mentions(server.command({"INFO", "commandstats"}), "cmdstat_info:calls=1,"));
+        for (auto const& server : c.servers) BOOST_TEST(!mentions(server.command({"INFO", "commandstats"}), "cmdstat_info:calls=1,"));
         c.servers[0].restart();  // a new connection, so it is noticed
         bool const noticed = co_await eventually([&] { return c.nodes.status().nodes[0].standing == standing::draining; });
         BOOST_TEST(noticed);

@@ -53,9 +53,11 @@ BOOST_AUTO_TEST_CASE(a_user_and_a_file_in_a_url)
 {
     write("s3cr3t\n");
     redis_server_options const options{.arguments = {"--user", "locker", "on", ">s3cr3t", "~*", "&*", "+@all"}};
-    cluster_reached{3, options, [this](redis_server const& s) {
+    cluster_reached{3, options,
+                    [this](redis_server const& s) {
                         return node_address::from_url("redis://locker@127.0.0.1:" + std::to_string(s.port()) + "?password_file=" + file);
-                    }}.expect_locks();
+                    }}
+        .expect_locks();
 }
 
 BOOST_AUTO_TEST_CASE(a_password_in_the_environment)

@@ -147,8 +147,7 @@ BOOST_FIXTURE_TEST_CASE(the_report_tells_refused_from_failed, five_nodes)
         BOOST_TEST(!report.nodes[0].error);
         BOOST_TEST(!report.nodes[3].error);
         BOOST_TEST(report.nodes[1].error == condition::node_failure);
-        for (std::size_t i = 0; i < 5; ++i)
-            BOOST_TEST(report.nodes[i].node == "127.0.0.1:" + std::to_string(servers[i].port()));
+        for (std::size_t i = 0; i < 5; ++i) BOOST_TEST(report.nodes[i].node == "127.0.0.1:" + std::to_string(servers[i].port()));
 
         // Two grants do not outvote one refusal and two nodes that cannot be asked: they were given back.
         servers[2].resume();

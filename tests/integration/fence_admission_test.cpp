@@ -1,7 +1,6 @@
 // Nodes that lost their memory, and how the scripts admit them again.
 #include "support/fenced_server.hpp"
 
-
 namespace redlock::testing {
 
 BOOST_AUTO_TEST_SUITE(fence_admission)

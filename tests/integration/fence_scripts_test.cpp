@@ -130,8 +130,8 @@ BOOST_FIXTURE_TEST_CASE(the_last_tokens_are_refused, fenced_server)
 
 BOOST_FIXTURE_TEST_CASE(numbers_are_written_in_full, fenced_server)
 {
-    for (std::int64_t base : {std::int64_t{1} << 40, (std::int64_t{1} << 50) + 1, std::int64_t{1'795'264'244'021'001},
-                              std::int64_t{9'007'199'254'000'000}}) {
+    for (std::int64_t base :
+         {std::int64_t{1} << 40, (std::int64_t{1} << 50) + 1, std::int64_t{1'795'264'244'021'001}, std::int64_t{9'007'199'254'000'000}}) {
         run({"SET", "r:fence", std::to_string(base)});
         if (base <= start) run({"SET", "redlock:node", id + " " + padded(base, 16) + " 0000030000 -"});
         BOOST_TEST(acquire("a") == granted(base + 1));

@@ -13,17 +13,13 @@ namespace {
 constexpr lock_options steady{.ttl = 3s, .extend_interval = 300ms};
 constexpr lock_options plain{.ttl = 20s, .fencing = false};
 
-std::uint64_t wall_clock()
-{
-    return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() / 1us);
-}
+std::uint64_t wall_clock() { return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() / 1us); }
 
 // Two answers may decide before the third is there.
 std::ptrdiff_t nodes_that_say(attempt_report const& report, errc why, std::string const& part)
 {
-    return std::count_if(report.nodes.begin(), report.nodes.end(), [&](node_verdict const& v) {
-        return v.error == why && v.detail.find(part) != std::string::npos;
-    });
+    return std::count_if(report.nodes.begin(), report.nodes.end(),
+                         [&](node_verdict const& v) { return v.error == why && v.detail.find(part) != std::string::npos; });
 }
 
 }  // namespace

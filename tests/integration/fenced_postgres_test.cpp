@@ -16,9 +16,8 @@ namespace {
 std::string const first = "33";   // the token of the holder that pauses
 std::string const second = "34";  // the token of the next one
 
-constexpr char const* schema =
-    "CREATE TABLE accounts (id text PRIMARY KEY, balance bigint NOT NULL, version bigint NOT NULL DEFAULT 1,"
-    " fence bigint NOT NULL DEFAULT 1)";  // tokens are larger, and 0, which is none, is refused
+constexpr char const* schema = "CREATE TABLE accounts (id text PRIMARY KEY, balance bigint NOT NULL, version bigint NOT NULL DEFAULT 1,"
+                               " fence bigint NOT NULL DEFAULT 1)";  // tokens are larger, and 0, which is none, is refused
 constexpr char const* fences = "CREATE TABLE fences (resource text PRIMARY KEY, token bigint NOT NULL CHECK (token > 0))";
 
 constexpr char const* plain_write = "UPDATE accounts SET balance = $2, version = version + 1 WHERE id = $1";

@@ -126,7 +126,9 @@ BOOST_FIXTURE_TEST_CASE(a_long_binary_value_without_expiry_is_refused_and_kept, 
 BOOST_FIXTURE_TEST_CASE(a_name_is_any_sequence_of_bytes, three_nodes)
 {
     run([&]() -> asio::awaitable<void> {
-        std::string const name = "f\xc3\xbc" "r {alle}\r\n" + std::string(1, '\0') + "*$:" + std::string(10'000, 'x');
+        std::string const name = "f\xc3\xbc"
+                                 "r {alle}\r\n" +
+                                 std::string(1, '\0') + "*$:" + std::string(10'000, 'x');
         lock const resource{nodes, name, long_ttl};
         lease held = co_await resource.acquire();
         bool const everywhere = co_await eventually([&] { return servers_with(name) == 3; });
@@ -152,8 +154,7 @@ BOOST_FIXTURE_TEST_CASE(a_foreign_holder_that_gives_the_lock_back, three_nodes)
         lease held = co_await resource.acquire();
         bool const everywhere = co_await eventually([&] { return held.nodes_held() == 3; });
         BOOST_TEST(everywhere);
-        for (auto const& server : servers)
-            BOOST_TEST(server.command({"SET", "r", "foreign", "NX", "PX", "20000"}) == "(nil)");
+        for (auto const& server : servers) BOOST_TEST(server.command({"SET", "r", "foreign", "NX", "PX", "20000"}) == "(nil)");
     });
 }
 

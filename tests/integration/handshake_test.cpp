@@ -98,8 +98,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_want_a_password_are_down_for_the_report_as_well)
     redlock::client intruder{c.io.get_executor(), settings};
     c.run([&]() -> asio::awaitable<void> {
         c.start(intruder);
-        bool const known =
-            co_await eventually([&] { return intruder.status().nodes[2].last_error == errc::handshake_refused; });
+        bool const known = co_await eventually([&] { return intruder.status().nodes[2].last_error == errc::handshake_refused; });
         BOOST_TEST(known);
         lock const resource{intruder, "r", impatient};
         attempt_report report;
@@ -182,10 +181,7 @@ BOOST_AUTO_TEST_CASE(nobody_listens)
     odd_one_out{server.url()}.expect(errc::node_unreachable, "refused");
 }
 
-BOOST_AUTO_TEST_CASE(a_name_that_cannot_be_resolved)
-{
-    odd_one_out{"redis://does-not-exist.invalid"}.expect(errc::node_unreachable, "");
-}
+BOOST_AUTO_TEST_CASE(a_name_that_cannot_be_resolved) { odd_one_out{"redis://does-not-exist.invalid"}.expect(errc::node_unreachable, ""); }
 
 BOOST_AUTO_TEST_CASE(a_database_that_the_server_does_not_have)
 {

@@ -19,9 +19,12 @@ BOOST_AUTO_TEST_CASE(a_configuration_file_is_all_that_is_needed)
     auto const file = folder.path() / "redlock.json";
     auto const port = [&](std::size_t i) { return std::to_string(c.servers[i].port()); };
     std::ofstream{file} << R"({
-      "nodes": ["redis://default:open%20sesame@127.0.0.1:)" + port(0) + R"(",  // as a URL, and as an object
-                {"host": "127.0.0.1", "port": )" + port(1) + R"(, "password": "open sesame"},
-                {"host": "localhost", "port": )" + port(2) + R"(, "username": "default", "password": "open sesame"}],
+      "nodes": ["redis://default:open%20sesame@127.0.0.1:)" +
+                               port(0) + R"(",  // as a URL, and as an object
+                {"host": "127.0.0.1", "port": )" +
+                               port(1) + R"(, "password": "open sesame"},
+                {"host": "localhost", "port": )" +
+                               port(2) + R"(, "username": "default", "password": "open sesame"}],
       "client_name": "billing",
       "reconnect_delay_min_ms": 10,
       "lock": {"ttl_ms": 5000, "retry_delay_max_ms": 20, "deadline_ms": 200}

@@ -231,8 +231,9 @@ BOOST_FIXTURE_TEST_CASE(a_client_that_has_ended_keeps_nothing_alive, three_nodes
     keys_may_stay = true;
     config settings = quick_config();
     for (auto const& server : servers) settings.nodes.push_back(node_address::from_url(server.url()));
-    auto client = std::make_unique<redlock::client>(
-        asio::prefer(asio::any_io_executor{io.get_executor()}, asio::execution::outstanding_work.tracked), settings);
+    auto client = std::make_unique<redlock::client>(asio::prefer(asio::any_io_executor{io.get_executor()},
+                                                                 asio::execution::outstanding_work.tracked),
+                                                    settings);
     start(*client);
     auto story = [&]() -> asio::awaitable<void> {
         auto const third = [&] { return client->status().nodes[2].state; };

@@ -274,25 +274,13 @@ struct both_with_tokens {
     void lose_something(std::string const& name)
     {
         switch (below(8)) {
-        case 0:
-            real.ask({"FLUSHALL"});
-            return model.flush_all();
-        case 1:
-            real.ask({"DEL", "redlock:node"});
-            return model.record.reset();
-        case 2:
-            real.ask({"DEL", "redlock:hw"});
-            return model.high_water.reset();
-        case 3:
-            real.ask({"SET", name + ":fence", "no number"});
-            return model.spoil_counter(name);
+        case 0: real.ask({"FLUSHALL"}); return model.flush_all();
+        case 1: real.ask({"DEL", "redlock:node"}); return model.record.reset();
+        case 2: real.ask({"DEL", "redlock:hw"}); return model.high_water.reset();
+        case 3: real.ask({"SET", name + ":fence", "no number"}); return model.spoil_counter(name);
         case 4:
-        case 5:
-            real.ask({"DEL", name});
-            return model.del(name);
-        default:
-            real.ask({"DEL", name + ":fence"});
-            return model.del_counter(name);
+        case 5: real.ask({"DEL", name}); return model.del(name);
+        default: real.ask({"DEL", name + ":fence"}); return model.del_counter(name);
         }
     }
 
@@ -392,15 +380,9 @@ struct both_that_say_what_changes {
         auto const ttl = std::to_string(long_ttl.count());
         auto const* const held = model.find(key, now);
         switch (what) {
-        case 0:
-            others.ask({"SET", key, "theirs", "PX", ttl});
-            return model.set(key, "theirs", long_ttl, now);
-        case 1:
-            others.ask({"SET", key, "theirs"});
-            return model.set(key, "theirs", {}, now);
-        case 2:
-            others.ask({"DEL", key});
-            return model.del(key);
+        case 0: others.ask({"SET", key, "theirs", "PX", ttl}); return model.set(key, "theirs", long_ttl, now);
+        case 1: others.ask({"SET", key, "theirs"}); return model.set(key, "theirs", {}, now);
+        case 2: others.ask({"DEL", key}); return model.del(key);
         case 3:
             others.ask({"PEXPIRE", key, ttl});
             model.execute({verb::extend, key, held ? std::string{held->value} : "nobody's", long_ttl}, now);
@@ -416,9 +398,7 @@ struct both_that_say_what_changes {
             others.ask({"GET", key});  // looks, and finds what has expired
             model.execute({verb::release, key, "nobody's", {}}, now);
             return;
-        default:
-            others.ask({"FLUSHALL"});
-            return model.flush_all();
+        default: others.ask({"FLUSHALL"}); return model.flush_all();
         }
     }
 };
@@ -478,7 +458,8 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
     for (bool const several : {false, true}) {
         auto const happened = [&](verb what, std::string const& how) { return seen[named(what, several) + how]; };
         for (auto const what : {verb::acquire, verb::confirm, verb::extend}) {
-            for (std::string const how : {"granted", "refused", "failed not admitted", "failed no counter"}) BOOST_TEST(happened(what, how) > 20, how);
+            for (std::string const how : {"granted", "refused", "failed not admitted", "failed no counter"})
+                BOOST_TEST(happened(what, how) > 20, how);
         }
         for (auto const what : {verb::acquire, verb::extend}) BOOST_TEST(happened(what, "failed ttl too long") > 50);
         BOOST_TEST(happened(verb::acquire, "failed server error") > 5);  // a block of nothing

@@ -38,10 +38,7 @@ struct short_queues : cluster {
 };
 
 // Each handshake, which is one CLIENT TRACKING, asks whether it may delete.
-std::uint64_t releases_with_a_key(redis_server const& server)
-{
-    return calls_of(server, "del") - calls_of(server, "client|tracking");
-}
+std::uint64_t releases_with_a_key(redis_server const& server) { return calls_of(server, "del") - calls_of(server, "client|tracking"); }
 
 }  // namespace
 
@@ -193,7 +190,8 @@ BOOST_FIXTURE_TEST_CASE(connections_that_break_all_the_time, three_nodes)
     run([&]() -> asio::awaitable<void> {
         std::size_t acquired = 0;
         for (int i = 0; i < 60; ++i) {
-            lock const resource{nodes, "r" + std::to_string(i % 5),
+            lock const resource{nodes,
+                                "r" + std::to_string(i % 5),
                                 {.ttl = 20s, .node_timeout = 200ms, .deadline = 2s, .retry_delay_max = 50ms}};
             auto [ec, held] = co_await resource.acquire(asio::as_tuple);
             acquired += !ec;

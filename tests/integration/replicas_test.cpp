@@ -115,7 +115,9 @@ BOOST_AUTO_TEST_CASE(who_waits_goes_on_trying)
             c.replicas[0].resume();
         };
         asio::co_spawn(c.io, later(), asio::detached);
-        lock const resource{c.nodes, "r", {.ttl = 20s, .fencing = false, .node_timeout = 5s, .retry_delay_max = 50ms, .poll_interval = 20s}};
+        lock const resource{c.nodes,
+                            "r",
+                            {.ttl = 20s, .fencing = false, .node_timeout = 5s, .retry_delay_max = 50ms, .poll_interval = 20s}};
         stopwatch watch;
         lease held = co_await resource.acquire();
         BOOST_TEST(c.nodes.status().counters.no_majority >= 3u);

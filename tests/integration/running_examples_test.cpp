@@ -147,7 +147,9 @@ BOOST_AUTO_TEST_CASE(a_leader_leaves_and_another_one_leads)
 {
     running first{"leader", {"anna"}, servers};
     BOOST_TEST_REQUIRE(first.says("anna leads, with token "));
-    auto const refused = [&] { return servers[0].command({"INFO", "commandstats"}).find("cmdstat_pttl") != std::string::npos; };  // and asks how long
+    auto const refused = [&] {
+        return servers[0].command({"INFO", "commandstats"}).find("cmdstat_pttl") != std::string::npos;
+    };  // and asks how long
     BOOST_TEST(!refused());
     running second{"leader", {"bert"}, servers};
     BOOST_TEST_REQUIRE(eventually(refused));
@@ -216,7 +218,8 @@ BOOST_AUTO_TEST_CASE(shutdown_leaves_nothing_behind)
 {
     running example{"shutdown", {}, servers};
     BOOST_TEST_REQUIRE(example.says("ready\n"));
-    bool const all_held = eventually([&] { return servers[0].command({"EXISTS", "task:0", "task:1", "task:2", "task:3", "task:4"}) == "5"; });
+    bool const all_held = eventually(
+        [&] { return servers[0].command({"EXISTS", "task:0", "task:1", "task:2", "task:3", "task:4"}) == "5"; });
     BOOST_TEST(all_held);
     example.process().end(SIGTERM, 10s);
     BOOST_TEST(example.process().exit_code().value_or(-1) == 0);

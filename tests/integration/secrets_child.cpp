@@ -57,9 +57,9 @@ asio::awaitable<void> fail_to_lock(redlock::client& nodes)
 // Mistakes with each URL: in the wrong place, cut off, in a document that is no JSON.
 void misread(std::string const& url)
 {
-    std::vector<std::string> const documents{"{\"nodes\": [\"" + url + "\", \"" + url + "\"]}", "{\"nodes\": \"" + url + "\"}",
-                                             "{\"" + url + "\": 1}",  "{\"nodes\": [{\"host\": \"" + url + "\"}]}",
-                                             "{\"nodes\": [\"" + url, "{\"nodes\": [\"" + url + "?x\"]}"};
+    std::vector<std::string> const documents{
+        "{\"nodes\": [\"" + url + "\", \"" + url + "\"]}", "{\"nodes\": \"" + url + "\"}", "{\"" + url + "\": 1}",
+        "{\"nodes\": [{\"host\": \"" + url + "\"}]}",      "{\"nodes\": [\"" + url,        "{\"nodes\": [\"" + url + "?x\"]}"};
     for (auto const& document : documents) {
         try {
             redlock::parse_settings(document);
@@ -81,7 +81,8 @@ int main(int argc, char** argv)
     asio::io_context io;
     auto const log = std::make_shared<redlock::json_log>(std::cout);
     auto const metrics = std::make_shared<redlock::prometheus>();
-    redlock::client nodes{io.get_executor(), settings, std::make_shared<redlock::observers>(std::vector<std::shared_ptr<redlock::observer>>{log, metrics})};
+    redlock::client nodes{io.get_executor(), settings,
+                          std::make_shared<redlock::observers>(std::vector<std::shared_ptr<redlock::observer>>{log, metrics})};
     nodes.run(asio::detached);
     asio::co_spawn(io, fail_to_lock(nodes), [&](std::exception_ptr) { nodes.cancel(); });
     io.run();

@@ -17,12 +17,12 @@ namespace {
 std::string const password = "Zq9Xk7Wv-marker";
 std::string const in_code = "%5Aq9Xk7Wv%2Dmarker";
 
-bool tells(std::string const& text)
-{
-    return text.find("Zq9Xk7Wv") != std::string::npos || text.find("q9Xk7Wv") != std::string::npos;
-}
+bool tells(std::string const& text) { return text.find("Zq9Xk7Wv") != std::string::npos || text.find("q9Xk7Wv") != std::string::npos; }
 
-std::string with_password(std::string url, std::string const& secret = in_code) { return url.insert(url.find("//") + 2, "someone:" + secret + '@'); }
+std::string with_password(std::string url, std::string const& secret = in_code)
+{
+    return url.insert(url.find("//") + 2, "someone:" + secret + '@');
+}
 
 // Servers that want another password, one that nobody trusts, one that is not there, and some that are no Redis.
 struct bad_company {
@@ -51,8 +51,12 @@ struct bad_company {
 
     std::vector<std::string> urls() const
     {
-        return {with_password("redis://127.0.0.1:" + std::to_string(wants_another.port())), with_password("redis://127.0.0.1:" + std::to_string(nobody)),
-                with_password(http.url()), with_password(silent.url()), with_password(closing.url()), with_password(repeating.url()),
+        return {with_password("redis://127.0.0.1:" + std::to_string(wants_another.port())),
+                with_password("redis://127.0.0.1:" + std::to_string(nobody)),
+                with_password(http.url()),
+                with_password(silent.url()),
+                with_password(closing.url()),
+                with_password(repeating.url()),
                 with_password("rediss://127.0.0.1:" + std::to_string(with_tls.tls_port())),
                 with_password("rediss://localhost:" + std::to_string(with_tls.tls_port()) + "?certificate_file=" + file),
                 with_password("rediss://127.0.0.1:" + std::to_string(with_tls.port())),

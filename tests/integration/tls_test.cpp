@@ -20,10 +20,11 @@
 namespace redlock::testing {
 namespace {
 
-redis_server_options with_tls(certificate_authority const& clients, certified_key const& own, std::string const& asks_for_certificates = "no")
+redis_server_options with_tls(certificate_authority const& clients, certified_key const& own,
+                              std::string const& asks_for_certificates = "no")
 {
-    return {.tls = {"--tls-cert-file", own.certificate, "--tls-key-file", own.key, "--tls-ca-cert-file", clients.file(), "--tls-auth-clients",
-                    asks_for_certificates}};
+    return {.tls = {"--tls-cert-file", own.certificate, "--tls-key-file", own.key, "--tls-ca-cert-file", clients.file(),
+                    "--tls-auth-clients", asks_for_certificates}};
 }
 
 way_to way_with(tls_options const& tls, std::string const& host = "127.0.0.1")
@@ -46,7 +47,8 @@ std::vector<bool> nodelay_of_connections_to(std::uint16_t port)
         int const fd = std::stoi(entry.path().filename());
         sockaddr_in peer{};
         socklen_t size = sizeof peer;
-        if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.sin_family != AF_INET || ntohs(peer.sin_port) != port) continue;
+        if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.sin_family != AF_INET || ntohs(peer.sin_port) != port)
+            continue;
         int on = 0;
         size = sizeof on;
         BOOST_REQUIRE(::getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, &size) == 0);
@@ -78,9 +80,11 @@ BOOST_AUTO_TEST_CASE(locks_on_three_nodes)
 
 BOOST_AUTO_TEST_CASE(a_url_is_enough)
 {
-    cluster_reached{1, server(), [this](redis_server const& s) {
+    cluster_reached{1, server(),
+                    [this](redis_server const& s) {
                         return node_address::from_url("rediss://localhost:" + std::to_string(s.tls_port()) + "?ca_file=" + ours.file());
-                    }}.expect_locks();
+                    }}
+        .expect_locks();
 }
 
 BOOST_AUTO_TEST_CASE(what_is_said_for_all_nodes)
@@ -90,10 +94,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_for_all_nodes)
     cluster_reached{3, server(), way_with({}), settings}.expect_locks();
 }
 
-BOOST_AUTO_TEST_CASE(a_folder_of_authorities)
-{
-    cluster_reached{1, server(), way_with({.ca_path = ours.folder()})}.expect_locks();
-}
+BOOST_AUTO_TEST_CASE(a_folder_of_authorities) { cluster_reached{1, server(), way_with({.ca_path = ours.folder()})}.expect_locks(); }
 
 BOOST_AUTO_TEST_CASE(the_store_of_the_system)
 {
@@ -176,7 +177,8 @@ BOOST_AUTO_TEST_CASE(a_server_without_tls)
         auto failing = eventually([&] { return c.first().last_error.failed(); });
         bool const failed = co_await std::move(failing);
         BOOST_TEST(failed);
-        BOOST_TEST((c.first().last_error == errc::tls_failed || c.first().last_error == errc::node_timeout), c.first().last_error.message());
+        BOOST_TEST((c.first().last_error == errc::tls_failed || c.first().last_error == errc::node_timeout),
+                   c.first().last_error.message());
         auto const words = c.first().last_error_text;
         BOOST_TEST(words.find("a server without TLS wants redis:// instead") != std::string::npos, words);
     });
@@ -184,7 +186,8 @@ BOOST_AUTO_TEST_CASE(a_server_without_tls)
 
 BOOST_AUTO_TEST_CASE(a_url_without_tls_to_a_port_with_it)
 {
-    cluster_reached c{1, server(), [](redis_server const& s) { return node_address::from_url("redis://127.0.0.1:" + std::to_string(s.tls_port())); }};
+    cluster_reached c{1, server(),
+                      [](redis_server const& s) { return node_address::from_url("redis://127.0.0.1:" + std::to_string(s.tls_port())); }};
     c.usable_at_start = 0;
     c.run([&]() -> asio::awaitable<void> {
         auto failing = eventually([&] { return c.first().last_error.failed(); });
@@ -237,7 +240,8 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be_used_are_named)
     expect({.certificate_file = nothing}, "the certificate_file " + nothing + " cannot be read");
     expect({.certificate_file = garbage}, "the certificate_file " + garbage + " cannot be used");
     expect({.certificate_file = mine.certificate, .key_file = nothing}, "the key_file " + nothing + " cannot be read");
-    expect({.certificate_file = mine.certificate, .key_file = other.key}, "the key_file " + other.key + " cannot be used: key values mismatch");
+    expect({.certificate_file = mine.certificate, .key_file = other.key},
+           "the key_file " + other.key + " cannot be used: key values mismatch");
     expect({.certificate_file = mine.certificate}, "the certificate_file " + mine.certificate + " cannot be used");  // holds no key
 }
 

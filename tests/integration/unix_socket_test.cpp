@@ -26,7 +26,8 @@ BOOST_AUTO_TEST_CASE(a_client_cannot_be_made)
 // Relative to the folder of each server, which is where it runs.
 way_to over_socket(std::string const& more = "")
 {
-    return [more](redis_server const& server) { return node_address::from_url("unix://" + (server.folder() / "redis.sock").string() + more); };
+    return
+        [more](redis_server const& server) { return node_address::from_url("unix://" + (server.folder() / "redis.sock").string() + more); };
 }
 
 BOOST_AUTO_TEST_CASE(locks_on_three_nodes)
@@ -52,9 +53,12 @@ BOOST_AUTO_TEST_CASE(nobody_listens)
 
 BOOST_AUTO_TEST_CASE(a_wrong_password)
 {
-    cluster_reached{1, {.arguments = {"--unixsocket", "redis.sock"}, .requirepass = "right"}, [](redis_server const& server) {
+    cluster_reached{1,
+                    {.arguments = {"--unixsocket", "redis.sock"}, .requirepass = "right"},
+                    [](redis_server const& server) {
                         return node_address::from_url("unix://default:wrong@" + (server.folder() / "redis.sock").string());
-                    }}.expect_failure(errc::handshake_refused, "wrong user name or password");
+                    }}
+        .expect_failure(errc::handshake_refused, "wrong user name or password");
 }
 
 #endif

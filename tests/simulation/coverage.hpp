@@ -29,9 +29,11 @@ struct coverage {
     // Ends.
     count client_destroyed, client_cancelled, process_killed;
     // Faults.
-    count cut, ghost, duplicate, silent, partition, isolation, noscript, complaint, slow_server, server_stopped, crash_forgetting, crash_remembering;
+    count cut, ghost, duplicate, silent, partition, isolation, noscript, complaint, slow_server, server_stopped, crash_forgetting,
+        crash_remembering;
     count evicted, blind_spot, older_state, failover, promoted, record_lost, high_water_lost, counter_lost;
-    count clock_fast, clock_step_forward, clock_step_back, step_noticed, early_expiry, key_deleted, flushed, paused, suspended, taken_by_foreigner;
+    count clock_fast, clock_step_forward, clock_step_back, step_noticed, early_expiry, key_deleted, flushed, paused, suspended,
+        taken_by_foreigner;
 
     template <class F>
     static void each(F&& f)
@@ -135,7 +137,7 @@ struct coverage {
 
     coverage& operator+=(coverage const& other)
     {
-        each([&](std::string_view, count coverage::*member) { this->*member += other.*member; });
+        each([&](std::string_view, count coverage::* member) { this->*member += other.*member; });
         return *this;
     }
 };

@@ -12,25 +12,54 @@ namespace {
 
 enum class fault {
     // of the network
-    cut, silence, partition, isolation, slow_link,
+    cut,
+    silence,
+    partition,
+    isolation,
+    slow_link,
     // of servers
-    stop, complain, crash_remembering, forget_scripts, foreign_holder,
+    stop,
+    complain,
+    crash_remembering,
+    forget_scripts,
+    foreign_holder,
     // of processes
-    pause, suspend,
+    pause,
+    suspend,
     // which break an assumption
-    crash_forgetting, crash_with_older_state, fail_over_empty, fail_over_to_older_state, flush, flush_twice,
-    lose_record, lose_high_water, lose_counter,
-    early_expiry, delete_key, eviction,
-    clock_rate, step_forward, step_back,
+    crash_forgetting,
+    crash_with_older_state,
+    fail_over_empty,
+    fail_over_to_older_state,
+    flush,
+    flush_twice,
+    lose_record,
+    lose_high_water,
+    lose_counter,
+    early_expiry,
+    delete_key,
+    eviction,
+    clock_rate,
+    step_forward,
+    step_back,
 };
 
-constexpr std::array harmless{fault::cut, fault::cut, fault::silence, fault::partition, fault::isolation, fault::isolation, fault::slow_link, fault::stop,
-                              fault::complain, fault::crash_remembering, fault::forget_scripts, fault::foreign_holder,
-                              fault::pause, fault::pause, fault::suspend};
-constexpr std::array forgetting{fault::crash_forgetting, fault::crash_with_older_state, fault::crash_with_older_state,
-                                fault::fail_over_empty, fault::fail_over_to_older_state, fault::fail_over_to_older_state,
-                                fault::flush, fault::flush_twice, fault::flush_twice,
-                                fault::lose_record, fault::lose_high_water, fault::lose_counter};
+constexpr std::array harmless{
+    fault::cut,       fault::cut,   fault::silence,  fault::partition,         fault::isolation,      fault::isolation,
+    fault::slow_link, fault::stop,  fault::complain, fault::crash_remembering, fault::forget_scripts, fault::foreign_holder,
+    fault::pause,     fault::pause, fault::suspend};
+constexpr std::array forgetting{fault::crash_forgetting,
+                                fault::crash_with_older_state,
+                                fault::crash_with_older_state,
+                                fault::fail_over_empty,
+                                fault::fail_over_to_older_state,
+                                fault::fail_over_to_older_state,
+                                fault::flush,
+                                fault::flush_twice,
+                                fault::flush_twice,
+                                fault::lose_record,
+                                fault::lose_high_water,
+                                fault::lose_counter};
 constexpr std::array losing_keys{fault::early_expiry, fault::delete_key, fault::eviction};
 constexpr std::array wrong_clocks{fault::clock_rate, fault::step_forward, fault::step_back};
 
@@ -38,7 +67,8 @@ constexpr std::array wrong_clocks{fault::clock_rate, fault::step_forward, fault:
 bool others_remember(universe const& u, server const& than)
 {
     auto const& servers = u.servers();
-    auto const remember = std::count_if(servers.begin(), servers.end(), [&](auto const& s) { return s.get() != &than && s->memory.admitted(); });
+    auto const remember = std::count_if(servers.begin(), servers.end(),
+                                        [&](auto const& s) { return s.get() != &than && s->memory.admitted(); });
     return static_cast<std::size_t>(remember) >= (servers.size() + 1) / 2;
 }
 
@@ -70,10 +100,11 @@ public:
         case fault::crash_with_older_state: return plan_crash(keeps::an_older_state);
         case fault::fail_over_empty: return plan_failover(keeps::nothing);
         case fault::fail_over_to_older_state: return plan_failover(keeps::an_older_state);
-        case fault::forget_scripts: return on_server(begin_, [](universe& u, server& s) {
-            s.forget_scripts();
-            if (u.records) u.records->server_fault(s.index(), "SCRIPT FLUSH", u.now());
-        });
+        case fault::forget_scripts:
+            return on_server(begin_, [](universe& u, server& s) {
+                s.forget_scripts();
+                if (u.records) u.records->server_fault(s.index(), "SCRIPT FLUSH", u.now());
+            });
         case fault::foreign_holder: return plan_foreign_holder();
         case fault::pause: return plan_pause(false);
         case fault::suspend: return plan_pause(true);
@@ -85,23 +116,26 @@ public:
             for (int i = 0; i < 3; ++i)
                 on_server(std::min(range_.horizon, end_ + chance_.between(0ns, range_.ttl)), [](universe&, server& s) { s.admit_again(); });
             return plan_flush(end_);
-        case fault::lose_record: return on_server(begin_, [](universe& u, server& s) {
-            s.memory.record.reset();
-            ++u.covered->record_lost;
-            if (u.records) u.records->server_fault(s.index(), "node record lost", u.now());
-        });
-        case fault::lose_high_water: return on_server(begin_, [ahead = range_.tokens_ahead](universe& u, server& s) {
-            if (ahead && !others_remember(u, s)) return;
-            s.memory.high_water.reset();
-            ++u.covered->high_water_lost;
-            if (u.records) u.records->server_fault(s.index(), "high-water mark lost", u.now());
-        });
-        case fault::lose_counter: return on_server(begin_, [name = some_name()](universe& u, server& s) {
-            if (!s.memory.find_counter(name, s.time())) return;
-            s.memory.del_counter(name);
-            ++u.covered->counter_lost;
-            if (u.records) u.records->server_fault(s.index(), "counter lost", u.now());
-        });
+        case fault::lose_record:
+            return on_server(begin_, [](universe& u, server& s) {
+                s.memory.record.reset();
+                ++u.covered->record_lost;
+                if (u.records) u.records->server_fault(s.index(), "node record lost", u.now());
+            });
+        case fault::lose_high_water:
+            return on_server(begin_, [ahead = range_.tokens_ahead](universe& u, server& s) {
+                if (ahead && !others_remember(u, s)) return;
+                s.memory.high_water.reset();
+                ++u.covered->high_water_lost;
+                if (u.records) u.records->server_fault(s.index(), "high-water mark lost", u.now());
+            });
+        case fault::lose_counter:
+            return on_server(begin_, [name = some_name()](universe& u, server& s) {
+                if (!s.memory.find_counter(name, s.time())) return;
+                s.memory.del_counter(name);
+                ++u.covered->counter_lost;
+                if (u.records) u.records->server_fault(s.index(), "counter lost", u.now());
+            });
         case fault::early_expiry: return plan_removal(true);
         case fault::delete_key: return plan_removal(false);
         case fault::eviction: return plan_eviction();

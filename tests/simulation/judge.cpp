@@ -72,14 +72,16 @@ judge::watched::watched(judge& by, process& p, lease& held, lock_options const& 
         value_ = by.find_value(*this);
     }
     seen_until_ = held.valid_until();
-    if (auto* const r = by.universe_.records) record_ = r->lease_begins(process_, name_, by.universe_.now(), p.clock.when(seen_until_), known_value());
+    if (auto* const r = by.universe_.records)
+        record_ = r->lease_begins(process_, name_, by.universe_.now(), p.clock.when(seen_until_), known_value());
     by.leases_.push_back(this);
     by.take_down_tokens(*this);
     if (names_.size() > 1) ++by.universe_.covered->several_names;
     if (nested_) ++by.universe_.covered->nested;
     if (!nested_) by.check_turn(*this);
     bool const at_rest = by.universe_.paused_between(p, by.universe_.now() - rounding, by.universe_.now()) == 0ns;
-    if (at_rest && !by.valid(*this) && held.lost_error() != errc::client_cancelled) by.violation("acquire handed out a lease that had ended: " + called());
+    if (at_rest && !by.valid(*this) && held.lost_error() != errc::client_cancelled)
+        by.violation("acquire handed out a lease that had ended: " + called());
 }
 
 judge::watched::~watched()
@@ -110,7 +112,8 @@ judge::place::~place() { std::erase(judge_.in_line_, this); }
 void judge::place::served(lease const& with)
 {
     if (!judge_.valid(process_, with) || !judge_.assumes_.exclusion(false)) return;
-    if (overtaken_) judge_.violation("somebody who asked later was served before: client " + std::to_string(process_) + ", \"" + name_ + "\"");
+    if (overtaken_)
+        judge_.violation("somebody who asked later was served before: client " + std::to_string(process_) + ", \"" + name_ + "\"");
     for (place* const other : judge_.in_line_) {
         if (other == this) break;
         if (other->process_ == process_ && other->name_ == name_) other->overtaken_ = true;
@@ -180,7 +183,8 @@ void judge::watched::write()
             continue;
         }
         ++covered.written;
-        if (token_ == what.token && what.writer != called()) judge_.violation("two holders write with one token: " + what.writer + " and " + called());
+        if (token_ == what.token && what.writer != called())
+            judge_.violation("two holders write with one token: " + what.writer + " and " + called());
         what = {token_, called()};
     }
 }
@@ -217,7 +221,8 @@ void judge::check_turn(watched const& w)
     if (seen && !row.left) violation("a lease was passed on after it had ended: " + w.called());
     if (seen && row.left && now - *row.left > paused) violation("passing on a lease takes time: " + w.called());
     auto const ttl = duration{w.options_.ttl};
-    if (paused == 0ns && p.clock.when(w.seen_until_) - now < (ttl - ttl / 10) / 5) violation("what is passed on of a lease is not worth it: " + w.called());
+    if (paused == 0ns && p.clock.when(w.seen_until_) - now < (ttl - ttl / 10) / 5)
+        violation("what is passed on of a lease is not worth it: " + w.called());
     if (row.passed_on > row.rules.max_handoffs) violation("a lease is passed on more often than max_handoffs allows: " + w.called());
     auto const most = duration{row.rules.max_local_hold};
     if (now - row.began > most + most / 500 + rounding + universe_.paused_between(p, row.began, now))
@@ -229,7 +234,8 @@ void judge::check_waiting()
     for (place* const each : in_line_) {
         auto const& servers = universe_.servers();
         bool const free = std::all_of(servers.begin(), servers.end(), [&](auto const& s) {
-            return s->memory.admitted() && std::none_of(each->names_.begin(), each->names_.end(), [&](auto const& name) { return s->find(name); });
+            return s->memory.admitted() &&
+                   std::none_of(each->names_.begin(), each->names_.end(), [&](auto const& name) { return s->find(name); });
         });
         if (!free) {
             each->free_since_.reset();
@@ -368,7 +374,9 @@ token_number judge::last_reserved(std::string const& value) const
     auto const a = attempts_.find(value);
     if (a == attempts_.end() || a->second.confirmed.empty()) return 0;
     auto const& events = a->second.confirmed;
-    auto const by_servers = [](attempt::event const& x, attempt::event const& y) { return std::popcount(x.servers) < std::popcount(y.servers); };
+    auto const by_servers = [](attempt::event const& x, attempt::event const& y) {
+        return std::popcount(x.servers) < std::popcount(y.servers);
+    };
     return std::max_element(events.begin(), events.end(), by_servers)->token;
 }
 

@@ -115,7 +115,8 @@ void link::send(message_ptr const& m)
             if (alive) to_.when_it_runs([this, m, first] { execute(*m, first, m->connection != connection_); });
         });
         arrives += delay();
-        if (universe_.weather.slow_percent > 0 && universe_.chance.one_in(4)) arrives += universe_.chance.scaled(universe_.weather.slow_max);
+        if (universe_.weather.slow_percent > 0 && universe_.chance.one_in(4))
+            arrives += universe_.chance.scaled(universe_.weather.slow_max);
     }
     m->arrives = last_arrival_ = arrives;
     universe_.at(arrives, [this, m] {
@@ -229,7 +230,8 @@ void link::push(std::string_view key)
         if (m->connection != connection_) return;
         // What is said between the answers of a message is heard after them.
         auto const in_the_middle = [](message_ptr const& each) {
-            return !each->answered && std::any_of(each->answers.begin(), each->answers.end(), [](reply const& r) { return r.vote != vote::pending; });
+            return !each->answered &&
+                   std::any_of(each->answers.begin(), each->answers.end(), [](reply const& r) { return r.vote != vote::pending; });
         };
         if (std::any_of(line_.begin(), line_.end(), in_the_middle)) return said_meanwhile_.push_back(m);
         send_back(m, delay());
@@ -249,8 +251,7 @@ void link::look(message& m)
 
 void link::answer(message_ptr const& m)
 {
-    if (!m->answers.empty())
-        m->answers.back().server_time = std::chrono::duration_cast<quorum::wall_time>(to_.time().time_since_epoch());
+    if (!m->answers.empty()) m->answers.back().server_time = std::chrono::duration_cast<quorum::wall_time>(to_.time().time_since_epoch());
     if (universe_.records) universe_.records->answered(m->record, universe_.now(), m->answers);
     auto const takes = next_delay_back ? *std::exchange(next_delay_back, {}) : delay();
     m->answered = true;
@@ -284,7 +285,9 @@ void link::deliver(message_ptr const& m)
 {
     if (m->changed) {
         ++universe_.covered->push;
-        if (universe_.records) universe_.records->say(client_, universe_.now(), name_ + " says: " + (m->changed->empty() ? "all keys" : *m->changed) + " changed");
+        if (universe_.records)
+            universe_.records->say(client_, universe_.now(),
+                                   name_ + " says: " + (m->changed->empty() ? "all keys" : *m->changed) + " changed");
         return tell([listener = listener_, index = index_, m] {
             if (auto const l = listener.lock()) l->on_changed(index, *m->changed);
         });

@@ -92,10 +92,7 @@ private:
         {
         }
         detail::command request() const;
-        bool is_script() const noexcept
-        {
-            return what.what != detail::verb::watch && (what.what != detail::verb::acquire || what.fenced);
-        }
+        bool is_script() const noexcept { return what.what != detail::verb::watch && (what.what != detail::verb::acquire || what.fenced); }
 
         detail::command what;
         std::string key;

@@ -29,9 +29,16 @@ json to_json(recorder::message const& m)
     for (auto const& c : m.commands) commands.push_back({to_string(c.what), c.key, c.value, c.ttl.count(), c.tokens});
     json haunted = json::array();
     for (auto const at : m.haunted) haunted.push_back(at.count());
-    return {{"client", m.client}, {"server", m.server}, {"commands", std::move(commands)}, {"answers", m.answers},
-            {"sent", m.sent.count()}, {"arrived", to_json(m.arrived)}, {"answered", to_json(m.answered)},
-            {"delivered", to_json(m.delivered)}, {"cut", to_json(m.cut)}, {"haunted", std::move(haunted)}};
+    return {{"client", m.client},
+            {"server", m.server},
+            {"commands", std::move(commands)},
+            {"answers", m.answers},
+            {"sent", m.sent.count()},
+            {"arrived", to_json(m.arrived)},
+            {"answered", to_json(m.answered)},
+            {"delivered", to_json(m.delivered)},
+            {"cut", to_json(m.cut)},
+            {"haunted", std::move(haunted)}};
 }
 
 // What a violation stops did not end: it only was cleared away.
@@ -40,20 +47,29 @@ json to_json(recorder::lease_bar const& l, result const& r)
     bool const cleared_away = r.violation && l.ended == r.virtual_time && l.why == "given back";
     json until = json::array();
     for (auto const& [at, end] : l.valid_until) until.push_back({at.count(), end.count()});
-    return {{"client", l.client}, {"name", l.name}, {"value", l.value}, {"from", l.from.count()}, {"validUntil", std::move(until)},
-            {"letGo", to_json(l.let_go)}, {"ended", cleared_away ? json(nullptr) : to_json(l.ended)}, {"why", l.why}};
+    return {{"client", l.client},
+            {"name", l.name},
+            {"value", l.value},
+            {"from", l.from.count()},
+            {"validUntil", std::move(until)},
+            {"letGo", to_json(l.let_go)},
+            {"ended", cleared_away ? json(nullptr) : to_json(l.ended)},
+            {"why", l.why}};
 }
 
 json to_json(recorder::key_bar const& k)
 {
-    return {{"server", k.server}, {"name", k.name}, {"value", k.value}, {"from", k.from.count()}, {"to", to_json(k.to)},
-            {"expires", to_json(k.expires)}};
+    return {{"server", k.server},     {"name", k.name},      {"value", k.value},
+            {"from", k.from.count()}, {"to", to_json(k.to)}, {"expires", to_json(k.expires)}};
 }
 
 json to_json(recorder::fault const& f)
 {
-    return {{"what", f.what}, {"client", f.client ? json(*f.client) : json(nullptr)},
-            {"server", f.server ? json(*f.server) : json(nullptr)}, {"from", f.from.count()}, {"to", to_json(f.to)}};
+    return {{"what", f.what},
+            {"client", f.client ? json(*f.client) : json(nullptr)},
+            {"server", f.server ? json(*f.server) : json(nullptr)},
+            {"from", f.from.count()},
+            {"to", to_json(f.to)}};
 }
 
 json to_json(recorder::note const& n) { return {{"client", n.client}, {"at", n.at.count()}, {"text", n.text}}; }

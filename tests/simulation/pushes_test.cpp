@@ -22,7 +22,8 @@ using keys = std::vector<std::string>;
 
 // A client's end of a connection.
 struct listener final : detail::node_listener {
-    listener(universe& in, process& on, server& to) : world{in}, way{in.between(on, to)}, node{way.front(asio::make_strand(on.get_executor()))}
+    listener(universe& in, process& on, server& to)
+        : world{in}, way{in.between(on, to)}, node{way.front(asio::make_strand(on.get_executor()))}
     {
         node->start(0, self);
         world.advance(100ms);

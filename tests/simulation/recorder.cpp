@@ -98,10 +98,7 @@ void recorder::answered(std::size_t record, duration at, std::vector<detail::rep
     for (auto const& r : answers) messages[record].answers.push_back(to_text(r));
 }
 
-void recorder::process_paused(std::size_t client, duration from, duration to)
-{
-    faults.push_back({"paused", client, {}, from, to});
-}
+void recorder::process_paused(std::size_t client, duration from, duration to) { faults.push_back({"paused", client, {}, from, to}); }
 
 void recorder::process_killed(std::size_t client, duration at)
 {

@@ -182,8 +182,7 @@ std::deque<actor> scenario::make_actors(std::size_t servers, std::size_t clients
     world.weather.delay_min = world.weather.delay_max = one_way;
     world.weather.reconnect_max = 1ms;
     world.weather.apart_one_in = 0;
-    for (std::size_t i = 0; i < servers; ++i)
-        world.add_server({time_point{24h + std::chrono::seconds{i}}, 0ns, 0}).begin_admitted(30s, 0);
+    for (std::size_t i = 0; i < servers; ++i) world.add_server({time_point{24h + std::chrono::seconds{i}}, 0ns, 0}).begin_admitted(30s, 0);
     std::deque<actor> result;
     for (std::size_t number = 1; number <= clients; ++number) result.emplace_back(world, start, number);
     return result;

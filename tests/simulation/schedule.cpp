@@ -84,7 +84,8 @@ private:
         usual.ttl = chance_.pick(std::array{30ms, 100ms, 1'000ms, 10'000ms});
         if (storm_) usual.ttl = chance_.pick(std::array{30ms, 100ms});
         usual.retry_delay_min = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(usual.ttl / 20));
-        usual.retry_delay_max = std::max(2ms, std::chrono::duration_cast<std::chrono::milliseconds>(chance_.between(usual.ttl / 4, 2 * usual.ttl)));
+        usual.retry_delay_max = std::max(2ms, std::chrono::duration_cast<std::chrono::milliseconds>(
+                                                  chance_.between(usual.ttl / 4, 2 * usual.ttl)));
         if (chance_.one_in(3)) usual.node_timeout = usual.ttl / 3;
         if (storm_) {
             usual.retry_delay_min = 1ms;
@@ -177,8 +178,12 @@ private:
         if (storm_) records.setting("storm", "many faults, many clients");
         records.setting("single keys", rules_.assumes().keys_kept ? "kept" : "may be lost");
         auto const locks = stage_.of_locks;
-        records.setting("locks", locks == kinds::without_tokens ? "without tokens" : locks == kinds::mixed ? "with and without tokens" : "with tokens");
-        records.setting("servers begin", begins_empty_ ? "empty" : range_.tokens_ahead ? "admitted, with tokens ahead of all clocks" : "admitted");
+        records.setting("locks", locks == kinds::without_tokens ? "without tokens"
+                                 : locks == kinds::mixed        ? "with and without tokens"
+                                                                : "with tokens");
+        records.setting("servers begin", begins_empty_         ? "empty"
+                                         : range_.tokens_ahead ? "admitted, with tokens ahead of all clocks"
+                                                               : "admitted");
         records.setting("clocks", rules_.assumes().clocks_within_drift ? "within drift" : "may run wrong");
     }
 
@@ -271,7 +276,8 @@ private:
                 break;
             default:
                 ++covered_.process_killed;
-                stage_.at_work -= static_cast<std::size_t>(std::count_if(m.users.begin(), m.users.end(), [](user* each) { return each->is_at_work(); }));
+                stage_.at_work -= static_cast<std::size_t>(
+                    std::count_if(m.users.begin(), m.users.end(), [](user* each) { return each->is_at_work(); }));
                 note_counters(who);
                 leave();
                 u_.kill(*p);
@@ -336,7 +342,8 @@ private:
         if (!u_.run_until(quiet, end)) return rules_.violation("a drained client is not quiet");
         for_each_client([this](member& m) {
             auto const s = m.connected->status();
-            if (s.leases + s.waiting + s.releases_pending > 0) rules_.violation("a drained client still counts leases, callers or releases");
+            if (s.leases + s.waiting + s.releases_pending > 0)
+                rules_.violation("a drained client still counts leases, callers or releases");
         });
         for (std::size_t i = 0; i < members_.size(); ++i) note_counters(i);
         for_each_client([](member& m) { m.connected->cancel(); });
@@ -351,7 +358,8 @@ private:
             });
         }
         auto const idle = [this] {
-            return std::all_of(u_.processes().begin(), u_.processes().end(), [](auto const& p) { return !p || (p->ready() == 0 && p->running()); });
+            return std::all_of(u_.processes().begin(), u_.processes().end(),
+                               [](auto const& p) { return !p || (p->ready() == 0 && p->running()); });
         };
         if (!u_.run_until(idle, end)) rules_.violation("a stopped client does not come to rest");
     }

@@ -121,7 +121,10 @@ struct server::before {
             expires.push_back(e ? e->expires : std::nullopt);
         }
     }
-    bool all_there() const { return std::all_of(there.begin(), there.end(), [](bool is) { return is; }); }
+    bool all_there() const
+    {
+        return std::all_of(there.begin(), there.end(), [](bool is) { return is; });
+    }
 
     std::vector<bool> there;
     std::vector<bool> others;
@@ -146,7 +149,8 @@ reply server::execute(command const& c, std::string_view learned, bool of_nobody
     for (std::size_t i = 0; i < c.key_count(); ++i) {
         auto* const after = memory.find(c.key_at(i), time());
         bool const changed = !after || after->expires != was.expires[i] || after->value == c.value;
-        if (was.others[i] && changed && universe_.on_violation) universe_.on_violation("a request changed a key with somebody else's value");
+        if (was.others[i] && changed && universe_.on_violation)
+            universe_.on_violation("a request changed a key with somebody else's value");
         if (of_nobody && !was.there[i] && after) after->of_nobody = true;
     }
     count(c, answer, was.all_there(), was_admitted);
@@ -249,10 +253,7 @@ void server::lose(keeps what)
     for (auto& e : memory.entries(time())) memory.find(e.key, time())->of_nobody = true;  // its owner may have let go since
 }
 
-void server::become_another()
-{
-    memory.id = static_cast<char>('A' + index_) + std::to_string(++lives_);
-}
+void server::become_another() { memory.id = static_cast<char>('A' + index_) + std::to_string(++lives_); }
 
 void server::complain(complaint c)
 {

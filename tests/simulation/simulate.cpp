@@ -30,7 +30,8 @@ thread_local std::uint64_t current_seed = 0;
 extern "C" void on_abort(int)
 {
     char text[96];
-    int const length = std::snprintf(text, sizeof text, "violation: seed=%llu: an assertion does not hold\n", static_cast<unsigned long long>(current_seed));
+    int const length = std::snprintf(text, sizeof text, "violation: seed=%llu: an assertion does not hold\n",
+                                     static_cast<unsigned long long>(current_seed));
     [[maybe_unused]] auto const written = ::write(STDOUT_FILENO, text, static_cast<std::size_t>(length));
     ::_exit(1);
 }
@@ -150,9 +151,10 @@ int run_many(settings const& s)
     run r{s};
     auto const sum = r.all();
     int missing = 0;
-    coverage::each([&](std::string_view name, coverage::count coverage::*member) {
+    coverage::each([&](std::string_view name, coverage::count coverage::* member) {
         auto const n = sum.covered.*member;
-        if (s.show_counters) std::printf("  %12llu  %.*s\n", static_cast<unsigned long long>(n), static_cast<int>(name.size()), name.data());
+        if (s.show_counters)
+            std::printf("  %12llu  %.*s\n", static_cast<unsigned long long>(n), static_cast<int>(name.size()), name.data());
         if (n == 0) ++missing;
     });
     bool const untested = sum.schedules >= enough_for_coverage && missing > 0;

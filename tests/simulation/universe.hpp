@@ -143,10 +143,7 @@ private:
         duration when;
         std::uint64_t order;  // chance, among those of one moment
         std::size_t place;    // in what_
-        friend bool operator<(entry const& a, entry const& b) noexcept
-        {
-            return a.when != b.when ? a.when > b.when : a.order > b.order;
-        }
+        friend bool operator<(entry const& a, entry const& b) noexcept { return a.when != b.when ? a.when > b.when : a.order > b.order; }
     };
     struct pause_record {
         std::size_t process;

@@ -24,10 +24,7 @@ constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 // Emits a cancellation after a while, unless it is gone by then.
 class canceller {
 public:
-    canceller(asio::any_io_executor const& on, duration after, asio::cancellation_type_t type) : timer_{on, after}
-    {
-        wait(type);
-    }
+    canceller(asio::any_io_executor const& on, duration after, asio::cancellation_type_t type) : timer_{on, after} { wait(type); }
     asio::cancellation_slot slot() const { return signal_->slot(); }
 
     // At another time than was planned.
@@ -152,8 +149,9 @@ void user::expect(error_code ec, std::initializer_list<error_code> allowed, char
 bool user::acquired(error_code ec, lock_options const& options, duration since, attempt_report const* report)
 {
     auto& covered = *stage_.world.covered;
-    expect(ec, {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded, errc::client_cancelled,
-                asio::error::operation_aborted},
+    expect(ec,
+           {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded, errc::client_cancelled,
+            asio::error::operation_aborted},
            "acquire");
     if (ec == errc::deadline_exceeded) ++covered.deadline_exceeded;
     if (options.deadline) {
@@ -170,7 +168,8 @@ bool user::acquired(error_code ec, lock_options const& options, duration since, 
         if (!ec && report->attempts > 1) ++covered.acquired_on_retry;
         if (!ec && somebody_failed) ++covered.acquired_with_a_failed_node;
         if (ec == errc::contended && std::any_of(report->nodes.begin(), report->nodes.end(), granted)) ++covered.split_votes;
-        if (ec == errc::contended && !report->nodes.empty() && report->nodes.front().detail.starts_with("not asked")) ++covered.refused_at_home;
+        if (ec == errc::contended && !report->nodes.empty() && report->nodes.front().detail.starts_with("not asked"))
+            ++covered.refused_at_home;
     }
     return !ec;
 }
@@ -339,7 +338,8 @@ asio::awaitable<void> user::give_up_waiting_for(redlock::lock const& resource)
 {
     auto& chance = stage_.world.chance;
     auto& covered = *stage_.world.covered;
-    auto const type = chance.pick(std::array{asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal});
+    auto const type = chance.pick(
+        std::array{asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal});
     auto const executor = co_await asio::this_coro::executor;
     canceller soon{executor, chance.scaled(stage_.usual.ttl), type};
     bool const at_once = chance.one_in(3);
@@ -464,9 +464,11 @@ asio::awaitable<void> user::in_a_scope()
     auto const executor = co_await asio::this_coro::executor;
     bool const cancelled_by_caller = chance.one_in(3);
     bool const while_releasing = cancelled_by_caller && chance.one_in(2);
-    auto const type = chance.pick(std::array{asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal});
+    auto const type = chance.pick(
+        std::array{asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal});
     canceller caller{executor, cancelled_by_caller && !while_releasing ? chance.scaled(2 * stage_.hold_max) : duration{24h}, type};
-    auto body = [this, &seen, &caller, how, work_for, while_releasing, type, options = resource.options()](lease& held) -> asio::awaitable<int> {
+    auto body = [this, &seen, &caller, how, work_for, while_releasing, type,
+                 options = resource.options()](lease& held) -> asio::awaitable<int> {
         judge::watched watched{stage_.rules, process_, held, options};
         struct on_exit {
             user& self;
@@ -522,8 +524,9 @@ asio::awaitable<void> user::in_a_scope()
     if (threw && how != manner::throws) stage_.rules.violation("a scope threw what its body did not");
     if (!failure && value != 42) stage_.rules.violation("a scope returned what its body did not");
     if (!failure && how == manner::throws) stage_.rules.violation("a scope swallowed its body's exception");
-    expect(ec, {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded, errc::lease_lost,
-                errc::max_hold_exceeded, errc::client_cancelled, errc::release_unconfirmed, asio::error::operation_aborted},
+    expect(ec,
+           {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded, errc::lease_lost,
+            errc::max_hold_exceeded, errc::client_cancelled, errc::release_unconfirmed, asio::error::operation_aborted},
            "with_lock");
     if (ec == asio::error::operation_aborted && !cancelled_by_caller) stage_.rules.violation("a scope was aborted by nobody");
     if (ec == asio::error::operation_aborted && seen.finished)
@@ -581,7 +584,8 @@ asio::awaitable<void> user::stand_in_line()
 {
     auto options = choose_options();
     options.attempts_max = 0;
-    if (stage_.world.chance.one_in(4)) options.max_hold = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(options.ttl / 8));
+    if (stage_.world.chance.one_in(4))
+        options.max_hold = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(options.ttl / 8));
     auto const resource = choose_lock(options);
     auto const executor = co_await asio::this_coro::executor;
     timer finished{executor};

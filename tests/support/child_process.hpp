@@ -27,12 +27,11 @@ public:
     /// Starts `program` with `arguments`; output and errors are appended to `log`. The child inherits no descriptors: Asio's
     /// sockets are not close-on-exec, and a server that holds a copy of a client's connection keeps it open. Throws
     /// `std::system_error`.
-    child_process(std::filesystem::path const& program, std::vector<std::string> const& arguments,
-                  std::filesystem::path const& log);
+    child_process(std::filesystem::path const& program, std::vector<std::string> const& arguments, std::filesystem::path const& log);
 
     /// The same, but `talk` is its input and its output: one end of a socket pair. It stays the caller's to close.
-    child_process(std::filesystem::path const& program, std::vector<std::string> const& arguments,
-                  std::filesystem::path const& log, int talk);
+    child_process(std::filesystem::path const& program, std::vector<std::string> const& arguments, std::filesystem::path const& log,
+                  int talk);
     child_process(child_process const&) = delete;
     child_process& operator=(child_process const&) = delete;
 

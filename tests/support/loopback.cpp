@@ -81,8 +81,7 @@ std::uint16_t free_port(loopback family)
     throw std::runtime_error{"no free loopback port found"};
 }
 
-loopback_socket::loopback_socket(loopback family, std::uint16_t port, time_point deadline)
-    : fd_{open_socket(family)}, deadline_{deadline}
+loopback_socket::loopback_socket(loopback family, std::uint16_t port, time_point deadline) : fd_{open_socket(family)}, deadline_{deadline}
 {
     try {
         address const peer{family, port};
@@ -105,12 +104,9 @@ void loopback_socket::write(std::string_view bytes)
 {
     while (!bytes.empty()) {
         auto const n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        if (n >= 0)
-            bytes.remove_prefix(static_cast<std::size_t>(n));
-        else if (errno == EAGAIN)
-            wait_for(POLLOUT);
-        else if (errno != EINTR)
-            fail(errno, "send");
+        if (n >= 0) bytes.remove_prefix(static_cast<std::size_t>(n));
+        else if (errno == EAGAIN) wait_for(POLLOUT);
+        else if (errno != EINTR) fail(errno, "send");
     }
 }
 
@@ -120,10 +116,8 @@ std::size_t loopback_socket::read(char* buffer, std::size_t size)
         auto const n = ::recv(fd_, buffer, size, 0);
         if (n > 0) return static_cast<std::size_t>(n);
         if (n == 0) fail(ECONNRESET, "the server closed the connection");
-        if (errno == EAGAIN)
-            wait_for(POLLIN);
-        else if (errno != EINTR)
-            fail(errno, "recv");
+        if (errno == EAGAIN) wait_for(POLLIN);
+        else if (errno != EINTR) fail(errno, "recv");
     }
 }
 

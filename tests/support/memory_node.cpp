@@ -153,7 +153,8 @@ void memory_node::set_timer()
     for (auto const& p : line_)
         if (!p->executed) wake = std::min(wake, p->arrives);
     for (std::string const& key : watched_)
-        if (auto const* const e = memory_.stored(key); e && e->expires && says_expiry) wake = std::min(wake, memory_.gone_at(*e) - clock_ahead_);
+        if (auto const* const e = memory_.stored(key); e && e->expires && says_expiry)
+            wake = std::min(wake, memory_.gone_at(*e) - clock_ahead_);
     if (wake == time_point::max()) return timer_->cancel();
     timer_->expires_at(std::max(wake, virtual_clock::now()));
     timer_->async_wait([this](error_code ec) {

@@ -91,8 +91,8 @@ private:
         return {ends[0], ends[1]};
     }
 
-    peer_process(pair ends, asio::any_io_executor executor, std::filesystem::path const& program,
-                 std::vector<std::string> const& arguments, std::filesystem::path const& log)
+    peer_process(pair ends, asio::any_io_executor executor, std::filesystem::path const& program, std::vector<std::string> const& arguments,
+                 std::filesystem::path const& log)
         : socket_{std::move(executor), asio::local::stream_protocol{}, ends.ours}, process_{program, arguments, log, ends.theirs}
     {
         ::close(ends.theirs);

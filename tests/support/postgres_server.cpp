@@ -26,14 +26,15 @@ constexpr char const* database_user = "redlock";
 
 // setpriv asks for SIGQUIT when the parent dies, since a change of user clears what child_process asked for. It is an immediate
 // shutdown; SIGKILL would leave the server's shared memory behind.
-postgres_server::postgres_server(std::chrono::milliseconds start_timeout)
-    : folder_{"redlock-postgres-"}, as_user_{"--pdeathsig", "QUIT"}
+postgres_server::postgres_server(std::chrono::milliseconds start_timeout) : folder_{"redlock-postgres-"}, as_user_{"--pdeathsig", "QUIT"}
 {
     if (::geteuid() == 0) {
         passwd const* const user = ::getpwnam(unprivileged_user);
         if (user == nullptr) fail(std::string{"there is no user "} + unprivileged_user);
-        as_user_.insert(as_user_.end(), {"--reuid", std::to_string(user->pw_uid), "--regid", std::to_string(user->pw_gid), "--clear-groups"});
-        if (::chown(folder_.path().c_str(), user->pw_uid, user->pw_gid) != 0) throw std::system_error{errno, std::generic_category(), "chown"};
+        as_user_.insert(as_user_.end(),
+                        {"--reuid", std::to_string(user->pw_uid), "--regid", std::to_string(user->pw_gid), "--clear-groups"});
+        if (::chown(folder_.path().c_str(), user->pw_uid, user->pw_gid) != 0)
+            throw std::system_error{errno, std::generic_category(), "chown"};
     }
     auto const deadline = std::chrono::steady_clock::now() + start_timeout;
     make_database(deadline);
@@ -45,10 +46,7 @@ postgres_server::~postgres_server()
     if (process_) process_->end(SIGQUIT, patience);
 }
 
-std::string postgres_server::where() const
-{
-    return "host=" + folder_.path().string() + " user=" + database_user + " dbname=postgres";
-}
+std::string postgres_server::where() const { return "host=" + folder_.path().string() + " user=" + database_user + " dbname=postgres"; }
 
 std::string postgres_server::log_tail() const
 {

@@ -25,10 +25,8 @@ std::string percent_encoded(std::string const& text)
     for (char const c : text) {
         bool const plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         auto const byte = static_cast<unsigned char>(c);
-        if (plain)
-            encoded += c;
-        else
-            ((encoded += '%') += digits[byte >> 4]) += digits[byte & 15];
+        if (plain) encoded += c;
+        else ((encoded += '%') += digits[byte >> 4]) += digits[byte & 15];
     }
     return encoded;
 }
@@ -101,9 +99,13 @@ child_process& redis_server::process()
 
 redis_server::outcome redis_server::launch()
 {
-    std::vector<std::string> arguments{"--port", std::to_string(port_), "--bind", host(), "--dir", folder_.path().string(),
-                                       "--save", "", "--daemonize", "no",
-                                       "--appendonly", options_.appendonly ? "yes" : "no", "--appendfsync", "always"};
+    std::vector<std::string> arguments{"--port",        std::to_string(port_),
+                                       "--bind",        host(),
+                                       "--dir",         folder_.path().string(),
+                                       "--save",        "",
+                                       "--daemonize",   "no",
+                                       "--appendonly",  options_.appendonly ? "yes" : "no",
+                                       "--appendfsync", "always"};
     if (!options_.requirepass.empty()) arguments.insert(arguments.end(), {"--requirepass", options_.requirepass});
     if (tls_port_ != 0) arguments.insert(arguments.end(), {"--tls-port", std::to_string(tls_port_)});
     arguments.insert(arguments.end(), options_.tls.begin(), options_.tls.end());

@@ -72,12 +72,10 @@ public:
 
     /// Sends one command on a connection of its own and waits for the reply; an error reply is a reply. Throws
     /// `std::system_error` when there is none within `timeout`.
-    resp_reply ask(std::vector<std::string> const& words,
-                   std::chrono::milliseconds timeout = std::chrono::seconds{5}) const;
+    resp_reply ask(std::vector<std::string> const& words, std::chrono::milliseconds timeout = std::chrono::seconds{5}) const;
 
     /// The same as text: digits, "(nil)", an array's items one a line. Throws `std::runtime_error` for an error reply.
-    std::string command(std::vector<std::string> const& words,
-                        std::chrono::milliseconds timeout = std::chrono::seconds{5}) const;
+    std::string command(std::vector<std::string> const& words, std::chrono::milliseconds timeout = std::chrono::seconds{5}) const;
 
     /// The last lines of what the server has logged.
     std::string log_tail() const;

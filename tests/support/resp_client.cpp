@@ -15,8 +15,7 @@ long number(std::string_view digits)
 {
     long value = 0;
     auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc{} || end != digits.data() + digits.size())
-        throw std::runtime_error{"not RESP2: a number was expected"};
+    if (error != std::errc{} || end != digits.data() + digits.size()) throw std::runtime_error{"not RESP2: a number was expected"};
     return value;
 }
 
@@ -42,8 +41,7 @@ resp_reply resp_client::ask(std::vector<std::string> const& command)
 {
     std::string request{"*"};
     request.append(std::to_string(command.size())).append("\r\n");
-    for (auto const& word : command)
-        request.append("$").append(std::to_string(word.size())).append("\r\n").append(word).append("\r\n");
+    for (auto const& word : command) request.append("$").append(std::to_string(word.size())).append("\r\n").append(word).append("\r\n");
     socket_.write(request);
 
     resp_reply reply;
@@ -57,9 +55,18 @@ void resp_client::read_value(resp_reply& reply, int depth)
     std::string const line = read_line();
     std::string_view const rest = std::string_view{line}.substr(1);
     switch (line.front()) {
-    case '+': reply.type = kind::text; reply.text = rest; return;
-    case '-': reply.type = kind::error; reply.text = rest; return;
-    case ':': reply.type = kind::integer; reply.text = rest; return;
+    case '+':
+        reply.type = kind::text;
+        reply.text = rest;
+        return;
+    case '-':
+        reply.type = kind::error;
+        reply.text = rest;
+        return;
+    case ':':
+        reply.type = kind::integer;
+        reply.text = rest;
+        return;
     case '$':
     case '*': break;
     default: throw std::runtime_error{"not RESP2: " + line.substr(0, 80)};
@@ -86,10 +93,8 @@ void resp_client::read_array(resp_reply& reply, long count, int depth)
     for (long i = 0; i < count; ++i) {
         resp_reply element;
         read_value(element, depth + 1);
-        if (element.type == resp_reply::kind::array)
-            reply.items.insert(reply.items.end(), element.items.begin(), element.items.end());
-        else
-            reply.items.push_back(std::move(element.text));
+        if (element.type == resp_reply::kind::array) reply.items.insert(reply.items.end(), element.items.begin(), element.items.end());
+        else reply.items.push_back(std::move(element.text));
     }
 }
 

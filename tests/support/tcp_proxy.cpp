@@ -96,7 +96,8 @@ private:
     void enqueue(std::string_view bytes)
     {
         constexpr std::size_t pieces_per_second = 50;
-        std::size_t const size_max = rule_.bytes_per_second == 0 ? bytes.size() : std::max<std::size_t>(1, rule_.bytes_per_second / pieces_per_second);
+        std::size_t const size_max = rule_.bytes_per_second == 0 ? bytes.size()
+                                                                 : std::max<std::size_t>(1, rule_.bytes_per_second / pieces_per_second);
         bool const was_idle = pieces_.empty();
         for (; !bytes.empty(); bytes.remove_prefix(std::min(size_max, bytes.size()))) {
             auto const part = bytes.substr(0, size_max);
@@ -133,7 +134,11 @@ private:
 class tcp_proxy::connection : public std::enable_shared_from_this<connection> {
 public:
     connection(asio::io_context& io, tcp::socket near, link_rule const& rule)
-        : io_{io}, near_{std::move(near)}, far_{io}, to_server_{io, near_, far_, rule.to_server}, to_client_{io, far_, near_, rule.to_client}
+        : io_{io},
+          near_{std::move(near)},
+          far_{io},
+          to_server_{io, near_, far_, rule.to_server},
+          to_client_{io, far_, near_, rule.to_client}
     {
     }
 

@@ -41,8 +41,7 @@ struct link_rule {
 class tcp_proxy {
 public:
     /// The servers are on this machine's loopback; the proxy listens on `address`. Throws `boost::system::system_error`.
-    explicit tcp_proxy(std::vector<std::uint16_t> const& servers,
-                       asio::ip::address const& address = asio::ip::address_v4::loopback());
+    explicit tcp_proxy(std::vector<std::uint16_t> const& servers, asio::ip::address const& address = asio::ip::address_v4::loopback());
     ~tcp_proxy();
 
     /// One for each server, in their order.

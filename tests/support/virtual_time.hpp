@@ -38,7 +38,7 @@ public:
 
     struct wait {
         detail::completion<error_code> done;
-        const void* timer;
+        void const* timer;
     };
 
     explicit virtual_time(asio::execution_context& context) : service{context} {}
@@ -97,14 +97,10 @@ public:
     using executor_type = asio::any_io_executor;
 
     explicit basic_virtual_timer(asio::any_io_executor executor)
-        : executor_{std::move(executor)},
-          time_{&asio::use_service<virtual_time>(asio::query(executor_, asio::execution::context))}
+        : executor_{std::move(executor)}, time_{&asio::use_service<virtual_time>(asio::query(executor_, asio::execution::context))}
     {
     }
-    basic_virtual_timer(asio::any_io_executor executor, duration after) : basic_virtual_timer{std::move(executor)}
-    {
-        expires_after(after);
-    }
+    basic_virtual_timer(asio::any_io_executor executor, duration after) : basic_virtual_timer{std::move(executor)} { expires_after(after); }
     basic_virtual_timer(basic_virtual_timer const&) = delete;
     basic_virtual_timer& operator=(basic_virtual_timer const&) = delete;
     ~basic_virtual_timer() { cancel(); }

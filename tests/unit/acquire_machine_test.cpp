@@ -97,9 +97,8 @@ BOOST_AUTO_TEST_CASE(the_outcome_is_that_of_the_definition_for_every_ballot)
         std::vector<std::size_t> order(nodes);
         std::iota(order.begin(), order.end(), std::size_t{0});
         int wrong = 0;
-        for_each_ballot(nodes, {granted, refused, failed}, [&](std::vector<vote> const& votes) {
-            wrong += decide_in_order(votes, order) != expected_outcome(votes);
-        });
+        for_each_ballot(nodes, {granted, refused, failed},
+                        [&](std::vector<vote> const& votes) { wrong += decide_in_order(votes, order) != expected_outcome(votes); });
         BOOST_TEST(wrong == 0, wrong << " wrong outcomes with " << nodes << " nodes");
     }
 }
@@ -187,13 +186,11 @@ BOOST_AUTO_TEST_CASE(a_grant_after_a_failed_attempt_is_known_so_that_it_can_be_u
 BOOST_AUTO_TEST_CASE(a_second_answer_of_one_node_is_not_a_second_vote)
 {
     auto machine = attempt(3);
-    for (int repeat = 0; repeat < 3; ++repeat)
-        BOOST_TEST(machine.on_vote(0, granted, start + 1ms) == acquire_outcome::pending);
+    for (int repeat = 0; repeat < 3; ++repeat) BOOST_TEST(machine.on_vote(0, granted, start + 1ms) == acquire_outcome::pending);
     BOOST_TEST(machine.votes().granted() == 1u);
     BOOST_TEST(machine.holders().held_on(start + 1ms) == 1u);
 
-    for (int repeat = 0; repeat < 3; ++repeat)
-        BOOST_TEST(machine.on_vote(1, refused, start + 1ms) == acquire_outcome::pending);
+    for (int repeat = 0; repeat < 3; ++repeat) BOOST_TEST(machine.on_vote(1, refused, start + 1ms) == acquire_outcome::pending);
     BOOST_TEST(machine.votes().refused() == 1u);
 }
 

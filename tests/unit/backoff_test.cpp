@@ -63,10 +63,7 @@ BOOST_AUTO_TEST_CASE(clients_with_different_seeds_do_not_meet_again)
     BOOST_TEST(meetings == 0);
 }
 
-BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_delays)
-{
-    BOOST_CHECK(draw(1'000, 10ms, 1s, 6) == draw(1'000, 10ms, 1s, 6));
-}
+BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_delays) { BOOST_CHECK(draw(1'000, 10ms, 1s, 6) == draw(1'000, 10ms, 1s, 6)); }
 
 BOOST_AUTO_TEST_CASE(equal_bounds_give_a_constant_delay)
 {

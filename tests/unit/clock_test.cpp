@@ -19,10 +19,7 @@ BOOST_AUTO_TEST_CASE(the_clock_never_goes_back)
     BOOST_TEST(moved);
 }
 
-BOOST_AUTO_TEST_CASE(the_epoch_is_in_the_past)
-{
-    BOOST_TEST((boot_clock::now() > boot_clock::time_point{}));
-}
+BOOST_AUTO_TEST_CASE(the_epoch_is_in_the_past) { BOOST_TEST((boot_clock::now() > boot_clock::time_point{})); }
 
 BOOST_AUTO_TEST_SUITE_END()
 

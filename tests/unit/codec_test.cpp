@@ -49,10 +49,7 @@ std::vector<reply> answered(batch const& b, std::vector<node_view> const& nodes,
     return replies;
 }
 
-vote vote_for(command const& c, node_view const& n)
-{
-    return answered(of({c}), {n}).front().vote;
-}
+vote vote_for(command const& c, node_view const& n) { return answered(of({c}), {n}).front().vote; }
 
 // Tokens. Servers are called by 40 digits.
 std::string const server(40, 'a');
@@ -234,10 +231,10 @@ BOOST_AUTO_TEST_CASE(extensions_with_tokens_share_a_call_among_themselves)
     BOOST_TEST(wire.calls[0].count == 2u);
     BOOST_TEST(wire.calls[0].fenced);
     BOOST_TEST(!wire.calls[1].fenced);
-    auto const two = resp({"EVALSHA", fence_extend_script().sha1, "6", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence",
-                           server, "60000", "1", "1", "v", "77", "30000", "v", "77", "30000"});
-    auto const one = resp({"EVALSHA", fence_extend_script().sha1, "4", "redlock:node", "redlock:hw", "k", "k:fence",
-                           server, "60000", "1", "0", "v", "77", "30000"});
+    auto const two = resp({"EVALSHA", fence_extend_script().sha1, "6", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence", server,
+                           "60000", "1", "1", "v", "77", "30000", "v", "77", "30000"});
+    auto const one = resp({"EVALSHA", fence_extend_script().sha1, "4", "redlock:node", "redlock:hw", "k", "k:fence", server, "60000", "1",
+                           "0", "v", "77", "30000"});
     BOOST_TEST(wire.request.payload().starts_with(two));
     BOOST_TEST(wire.request.payload().ends_with(one), "the last one refreshes nothing");
 }
@@ -300,8 +297,9 @@ BOOST_AUTO_TEST_CASE(answers_to_confirmations_and_extensions_with_tokens)
 BOOST_AUTO_TEST_CASE(votes_with_tokens_count_only_if_the_server_is_the_one_that_was_meant)
 {
     auto const b = of({fenced(verb::acquire), release, acquire});
-    std::vector<std::vector<node_view>> const calls{
-        numbers({"1", "80", "0"}), {{type::number, 1, 0, "1"}}, {{type::simple_string, 1, 0, "OK"}}};
+    std::vector<std::vector<node_view>> const calls{numbers({"1", "80", "0"}),
+                                                    {{type::number, 1, 0, "1"}},
+                                                    {{type::simple_string, 1, 0, "OK"}}};
     auto const good = answered_by(b, calls, {type::verbatim_string, 1, 0, replication(server, "master")});
     for (auto const& r : good) BOOST_TEST((r.vote == vote::granted));
 
@@ -341,7 +339,8 @@ BOOST_AUTO_TEST_CASE(the_last_reply_says_what_the_clock_showed)
     };
     BOOST_TEST((shown(time("1795297616", "470733")) == 1'795'297'616'470'733us));
     BOOST_TEST((shown(time("1795297616", "0")) == 1'795'297'616s));
-    for (auto const& [seconds, micros] : {std::pair{"-1", "5"}, {"1", "-5"}, {"1", "1000000"}, {"", ""}, {"1", ""}, {"x", "1"}, {"1x", "1"}, {"99999999999999999999", "1"}})
+    for (auto const& [seconds, micros] :
+         {std::pair{"-1", "5"}, {"1", "-5"}, {"1", "1000000"}, {"", ""}, {"1", ""}, {"x", "1"}, {"1x", "1"}, {"99999999999999999999", "1"}})
         BOOST_TEST((shown(time(seconds, micros)) == 0us), seconds << ", " << micros);
     BOOST_TEST((shown({{type::simple_error, 1, 0, "NOPERM"}}) == 0us));
     BOOST_TEST((shown({}) == 0us));
@@ -376,11 +375,10 @@ BOOST_AUTO_TEST_CASE(several_keys_are_acquired_and_released_by_one_script)
 BOOST_AUTO_TEST_CASE(several_keys_with_tokens)
 {
     redis_request const wire{of({with_others(fenced(verb::acquire)), with_others(fenced(verb::confirm))}), server};
-    BOOST_TEST(wire.request.payload() ==
-               resp({"EVALSHA", fence_acquire_several_script().sha1, "8", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence", "m",
-                     "m:fence", server, "v", "30000", "77", "3", "60000"}) +
-                   resp({"EVALSHA", fence_confirm_several_script().sha1, "8", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence",
-                         "m", "m:fence", server, "v", "77", "60000"}));
+    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", fence_acquire_several_script().sha1, "8", "redlock:node", "redlock:hw", "k",
+                                               "k:fence", "l", "l:fence", "m", "m:fence", server, "v", "30000", "77", "3", "60000"}) +
+                                             resp({"EVALSHA", fence_confirm_several_script().sha1, "8", "redlock:node", "redlock:hw", "k",
+                                                   "k:fence", "l", "l:fence", "m", "m:fence", server, "v", "77", "60000"}));
     auto const acquired = [](std::vector<std::string_view> const& texts) {
         return answered(of({with_others(fenced(verb::acquire))}), numbers(texts)).front();
     };
@@ -399,10 +397,21 @@ BOOST_AUTO_TEST_CASE(extensions_of_several_keys_stand_among_the_others)
     BOOST_TEST(wire.request.payload() ==
                resp({"EVALSHA", extend_script().sha1, "4", "k", "k", "l", "m", "v", "30000", "v", "30000", "v", "30000", "v", "30000"}));
     redis_request const with_tokens{of({with_others(fenced(verb::extend)), fenced(verb::extend, "n")}), server};
-    BOOST_TEST(with_tokens.request.payload() ==
-               resp({"EVALSHA", fence_extend_script().sha1, "10", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence", "m", "m:fence",
-                     "n", "n:fence", server, "60000", "1", "0", "v", "77", "30000", "v", "77", "30000", "v", "77", "30000", "v", "77",
-                     "30000"}));
+    BOOST_TEST(with_tokens.request.payload() == resp({"EVALSHA",    fence_extend_script().sha1,
+                                                      "10",         "redlock:node",
+                                                      "redlock:hw", "k",
+                                                      "k:fence",    "l",
+                                                      "l:fence",    "m",
+                                                      "m:fence",    "n",
+                                                      "n:fence",    server,
+                                                      "60000",      "1",
+                                                      "0",          "v",
+                                                      "77",         "30000",
+                                                      "v",          "77",
+                                                      "30000",      "v",
+                                                      "77",         "30000",
+                                                      "v",          "77",
+                                                      "30000"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_call_extends_a_hundred_keys_and_splits_no_lock)
@@ -578,9 +587,9 @@ BOOST_AUTO_TEST_CASE(a_watch_of_several_keys_waits_for_the_last_of_them)
     std::vector<std::string> const others{"l", "m"};
     command watch{verb::watch, "k", {}, 0ms};
     watch.others = others;
-    BOOST_TEST(redis_request{of({watch})}.request.payload() ==
-               resp({"CLIENT", "CACHING", "YES"}) + resp({"PTTL", "k"}) + resp({"CLIENT", "CACHING", "YES"}) + resp({"PTTL", "l"}) +
-                   resp({"CLIENT", "CACHING", "YES"}) + resp({"PTTL", "m"}));
+    BOOST_TEST(redis_request{of({watch})}.request.payload() == resp({"CLIENT", "CACHING", "YES"}) + resp({"PTTL", "k"}) +
+                                                                   resp({"CLIENT", "CACHING", "YES"}) + resp({"PTTL", "l"}) +
+                                                                   resp({"CLIENT", "CACHING", "YES"}) + resp({"PTTL", "m"}));
 
     BOOST_TEST((watched(watch, {ok, left("-2"), ok, left("70"), ok, left("50")}).expires_in == 70ms));
     BOOST_TEST((watched(watch, {ok, left("70"), ok, left("-1"), ok, left("-2")}).expires_in == never_expires));
@@ -588,8 +597,8 @@ BOOST_AUTO_TEST_CASE(a_watch_of_several_keys_waits_for_the_last_of_them)
     BOOST_TEST(watched(watch, {ok, left("-2"), ok, left("-2"), ok, left("-2")}).watching);
     BOOST_TEST(!watched(watch, {ok, left("5"), not_tracking, left("5"), ok, left("5")}).watching);
     for (auto const& answers : std::vector<std::vector<node_view>>{{ok, forbidden, ok, left("5"), ok, left("5")},
-                                                                    {ok, left("5"), ok, forbidden, ok, left("5")},
-                                                                    {ok, left("5"), ok, left("5"), ok, forbidden}})
+                                                                   {ok, left("5"), ok, forbidden, ok, left("5")},
+                                                                   {ok, left("5"), ok, left("5"), ok, forbidden}})
         BOOST_TEST(watched(watch, answers).error == errc::server_error);
 }
 
@@ -609,7 +618,8 @@ BOOST_AUTO_TEST_CASE(pushes_say_what_has_changed)
     node_view const push{type::push, 2, 0, ""};
     node_view const invalidate{type::blob_string, 1, 1, "invalidate"};
     node_view const two{type::array, 2, 1, ""};
-    BOOST_TEST((changed({push, invalidate, two, {type::blob_string, 1, 2, "a"}, {type::blob_string, 1, 2, "b"}}) == keys{"a", "b", "a", "b"}));
+    BOOST_TEST(
+        (changed({push, invalidate, two, {type::blob_string, 1, 2, "a"}, {type::blob_string, 1, 2, "b"}}) == keys{"a", "b", "a", "b"}));
     BOOST_TEST((changed({push, invalidate, {type::null, 1, 1, ""}}) == keys{"", ""}));
 }
 
@@ -617,7 +627,9 @@ BOOST_AUTO_TEST_CASE(other_pushes_say_nothing)
 {
     node_view const push{type::push, 3, 0, ""};
     node_view const a{type::blob_string, 1, 2, "a"};
-    BOOST_TEST(changed({push, {type::blob_string, 1, 1, "message"}, {type::blob_string, 1, 1, "invalidate"}, {type::blob_string, 1, 1, "a"}}).empty());
+    BOOST_TEST(
+        changed({push, {type::blob_string, 1, 1, "message"}, {type::blob_string, 1, 1, "invalidate"}, {type::blob_string, 1, 1, "a"}})
+            .empty());
     BOOST_TEST(changed({push, {type::blob_string, 1, 1, "else"}, {type::array, 1, 1, ""}, a}).empty());
     BOOST_TEST(changed({push, {type::blob_string, 1, 1, "else"}, {type::null, 1, 1, ""}}).empty());
     BOOST_TEST(changed({push, {type::blob_string, 1, 1, "invalidate"}, {type::blob_string, 1, 1, "a"}}).empty());

@@ -20,10 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-node_address node(std::string host, std::uint16_t port = 6379)
-{
-    return {.host = std::move(host), .port = port, .password = {}};
-}
+node_address node(std::string host, std::uint16_t port = 6379) { return {.host = std::move(host), .port = port, .password = {}}; }
 
 config three_nodes()
 {
@@ -45,7 +42,7 @@ std::string problem_with_urls(std::vector<std::string> const& urls)
     return message_of<config_error>([&] { config::from_urls(urls); });
 }
 
-void check_bounds(std::string const& name, milliseconds config::*member, std::initializer_list<milliseconds> good,
+void check_bounds(std::string const& name, milliseconds config::* member, std::initializer_list<milliseconds> good,
                   std::initializer_list<milliseconds> bad)
 {
     for (milliseconds value : good) {
@@ -107,8 +104,7 @@ BOOST_AUTO_TEST_CASE(one_server_is_one_node_however_it_is_written)
 {
     char const* const expected = "nodes[3] (";
     auto const with = [](node_address extra) { return problem_with([&](config& c) { c.nodes.push_back(extra); }); };
-    BOOST_TEST(with(node("b")) ==
-               "nodes[3] (b:6379): the same server as nodes[1]; every vote must come from a server of its own");
+    BOOST_TEST(with(node("b")) == "nodes[3] (b:6379): the same server as nodes[1]; every vote must come from a server of its own");
     REDLOCK_TEST_CONTAINS(with(node("B")), expected);
     REDLOCK_TEST_CONTAINS(with(node("b.")), expected);
     REDLOCK_TEST_CONTAINS(with({.host = "b", .password = "pw", .database = 7}), expected);
@@ -137,7 +133,8 @@ BOOST_AUTO_TEST_CASE(a_node_made_in_code_is_checked_like_one_from_a_url)
     REDLOCK_TEST_CONTAINS(with({.host = "b", .username = "", .password = "pw"}), "nodes[1] (b:6379): the username is empty");
     REDLOCK_TEST_CONTAINS(with({.host = "b", .username = "app", .password = ""}), "a username but no password");
     BOOST_TEST(with(node("::1")) == "");
-    BOOST_TEST(with({.host = "b", .password = "", .replicas = 101}) == "nodes[1] (b:6379): it waits for 101 replicas; there may be at most 100");
+    BOOST_TEST(with({.host = "b", .password = "", .replicas = 101}) ==
+               "nodes[1] (b:6379): it waits for 101 replicas; there may be at most 100");
     BOOST_TEST(with({.host = "b", .password = "", .replicas = 100, .fsync = true}) == "");
 }
 
@@ -147,7 +144,8 @@ BOOST_AUTO_TEST_CASE(connections_made_in_code_are_checked_too)
     BOOST_TEST(with({.host = "b", .username = "app", .password = {}, .password_file = "/p"}) == "");
     BOOST_TEST(with({.host = "b", .username = "app", .password = {}, .password_env = "P"}) == "");
     BOOST_TEST(with({.host = "b", .password = {}, .tls = tls_options{.ca_file = "ca"}}) == "");
-    BOOST_TEST(with({.host = "b", .password = {}, .password_file = "p"}) == "nodes[1] (b:6379): the password_file must be an absolute path");
+    BOOST_TEST(with({.host = "b", .password = {}, .password_file = "p"}) ==
+               "nodes[1] (b:6379): the password_file must be an absolute path");
     BOOST_TEST(with({.host = "b", .password = {}, .tls = tls_options{.key_file = "k", .verify = false}}) ==
                "nodes[1] (b:6379 (TLS, not verified)): there is a key_file but no certificate_file");
     BOOST_TEST(problem_with([](config& c) { c.tls.server_name = "a b"; }) ==
@@ -158,10 +156,12 @@ BOOST_AUTO_TEST_CASE(unix_sockets_need_a_newer_boost)
 {
     auto const problem = problem_with_urls({"unix:///run/redis.sock"});
 #if BOOST_VERSION < 108900
-    BOOST_TEST(problem == "nodes[0]: unix sockets need a library built with Boost 1.89 or newer, and this one was built with " BOOST_LIB_VERSION);
+    BOOST_TEST(problem ==
+               "nodes[0]: unix sockets need a library built with Boost 1.89 or newer, and this one was built with " BOOST_LIB_VERSION);
 #else
     BOOST_TEST(problem == "");
-    REDLOCK_TEST_CONTAINS(problem_with_urls({"unix:///run/redis.sock", "unix:///run/../run//redis.sock?db=3"}), "the same server as nodes[0]");
+    REDLOCK_TEST_CONTAINS(problem_with_urls({"unix:///run/redis.sock", "unix:///run/../run//redis.sock?db=3"}),
+                          "the same server as nodes[0]");
     BOOST_TEST(problem_with_urls({"unix:///run/a.sock", "unix:///run/b.sock"}) == "");
 #endif
 }

@@ -66,7 +66,8 @@ handshake_reader::objection shake_hands(durability const& wanted, std::string co
             break;
         case info: reader.on_node(i, {type::verbatim_string, 1, 0, infos++ == 0 ? "run_id:abc\r\n" : replication}); break;
         case wait:
-            reader.on_node(i, {wait_answer.starts_with("ERR") || wait_answer.starts_with("NOPERM") ? type::simple_error : type::number, 1, 0, wait_answer});
+            reader.on_node(i, {wait_answer.starts_with("ERR") || wait_answer.starts_with("NOPERM") ? type::simple_error : type::number, 1,
+                               0, wait_answer});
             break;
         default: BOOST_FAIL("another question");
         }
@@ -107,7 +108,8 @@ BOOST_AUTO_TEST_CASE(too_few_replicas)
                "1 of 2 replicas acknowledged within 200 ms: the server has 1 of 2 replicas");
     BOOST_TEST(why_not(two_replicas, {written, said("0"), info("connected_slaves:0\r\n")}) ==
                "0 of 2 replicas acknowledged within 200 ms: the server has no replica");
-    BOOST_TEST(why_not(two_replicas, {written, said("0"), error(to_info, "NOPERM no INFO")}) == "0 of 2 replicas acknowledged within 200 ms");
+    BOOST_TEST(why_not(two_replicas, {written, said("0"), error(to_info, "NOPERM no INFO")}) ==
+               "0 of 2 replicas acknowledged within 200 ms");
 }
 
 BOOST_AUTO_TEST_CASE(not_on_disk)
@@ -122,7 +124,8 @@ BOOST_AUTO_TEST_CASE(not_on_disk)
 BOOST_AUTO_TEST_CASE(what_is_not_said_is_not_durable)
 {
     BOOST_TEST(why_not(two_replicas, {}) == "0 of 2 replicas acknowledged within 200 ms");
-    BOOST_TEST(why_not(two_replicas, {written, {to_wait, {type::simple_string, 1, 0, "2"}}}) == "0 of 2 replicas acknowledged within 200 ms");
+    BOOST_TEST(why_not(two_replicas, {written, {to_wait, {type::simple_string, 1, 0, "2"}}}) ==
+               "0 of 2 replicas acknowledged within 200 ms");
     BOOST_TEST(why_not(two_replicas, {written, {to_info, {type::number, 1, 0, "2"}}}) == "0 of 2 replicas acknowledged within 200 ms");
     BOOST_TEST(why_not(disk_only, {}) == "the server has not written it to its disk within 200 ms");
 }
@@ -138,8 +141,9 @@ BOOST_AUTO_TEST_CASE(an_error_is_worth_nothing_whatever_follows)
 BOOST_AUTO_TEST_CASE(only_granted_votes_are_taken_back)
 {
     batch work;
-    work.commands = {{verb::acquire, "a", "v", 1s}, {verb::acquire, "b", "v", 1s}, {verb::confirm, "c", "v", 1s}, {verb::extend, "d", "v", 1s},
-                     {verb::release, "e", "v", 1s}, {verb::watch, "f", {}, {}},      {verb::inspect, {}, {}, {}},   {verb::acquire, "g", "v", 1s}};
+    work.commands = {{verb::acquire, "a", "v", 1s}, {verb::acquire, "b", "v", 1s}, {verb::confirm, "c", "v", 1s},
+                     {verb::extend, "d", "v", 1s},  {verb::release, "e", "v", 1s}, {verb::watch, "f", {}, {}},
+                     {verb::inspect, {}, {}, {}},   {verb::acquire, "g", "v", 1s}};
     std::vector<reply> replies(8, answered(vote::granted));
     replies[1] = answered(vote::refused);
     replies[7] = {vote::failed, errc::server_error, "MISCONF"};

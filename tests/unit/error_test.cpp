@@ -14,12 +14,11 @@ namespace redlock {
 namespace {
 
 std::vector<errc> const all_codes{
-    errc::contended,          errc::no_majority,         errc::validity_exhausted, errc::deadline_exceeded,
-    errc::lease_lost,         errc::max_hold_exceeded,   errc::not_held,           errc::release_unconfirmed,
-    errc::client_cancelled,   errc::stale_token,         errc::node_unreachable,   errc::node_timeout,
-    errc::node_unsuitable,    errc::node_duplicate,      errc::node_not_admitted,  errc::node_clock_stepped, errc::ttl_too_long,
-    errc::node_queue_full,    errc::handshake_refused,   errc::not_a_redis_server, errc::server_error,
-    errc::unexpected_reply,   errc::not_durable,         errc::tls_failed,         errc::credentials_unavailable,
+    errc::contended,          errc::no_majority,      errc::validity_exhausted,  errc::deadline_exceeded, errc::lease_lost,
+    errc::max_hold_exceeded,  errc::not_held,         errc::release_unconfirmed, errc::client_cancelled,  errc::stale_token,
+    errc::node_unreachable,   errc::node_timeout,     errc::node_unsuitable,     errc::node_duplicate,    errc::node_not_admitted,
+    errc::node_clock_stepped, errc::ttl_too_long,     errc::node_queue_full,     errc::handshake_refused, errc::not_a_redis_server,
+    errc::server_error,       errc::unexpected_reply, errc::not_durable,         errc::tls_failed,        errc::credentials_unavailable,
 };
 
 // Exactly these codes are in this group.
@@ -83,8 +82,8 @@ BOOST_AUTO_TEST_CASE(node_failure_groups_the_reasons_of_single_nodes)
 {
     check_group(condition::node_failure,
                 {errc::node_unreachable, errc::node_timeout, errc::node_unsuitable, errc::node_duplicate, errc::node_not_admitted,
-                 errc::node_clock_stepped, errc::ttl_too_long, errc::node_queue_full, errc::handshake_refused, errc::not_a_redis_server, errc::server_error,
-                 errc::unexpected_reply, errc::not_durable, errc::tls_failed, errc::credentials_unavailable});
+                 errc::node_clock_stepped, errc::ttl_too_long, errc::node_queue_full, errc::handshake_refused, errc::not_a_redis_server,
+                 errc::server_error, errc::unexpected_reply, errc::not_durable, errc::tls_failed, errc::credentials_unavailable});
 }
 
 BOOST_AUTO_TEST_CASE(codes_of_others_are_in_no_group)

@@ -57,10 +57,12 @@ BOOST_AUTO_TEST_CASE(a_refusal_is_told_in_the_servers_words_unless_they_repeat_o
     auto const wrong = answer(asks, question::hello, type::simple_error, "WRONGPASS invalid username-password pair");
     BOOST_TEST((wrong.why == errc::handshake_refused));
     BOOST_TEST(mentions(wrong.words, "wrong user name or password, or a server older than Redis 6 (WRONGPASS invalid"));
-    auto const old = answer(asks, question::hello, type::simple_error, "ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, `app`, `hunter2`");
+    auto const old = answer(asks, question::hello, type::simple_error,
+                            "ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, `app`, `hunter2`");
     BOOST_TEST((old.why == errc::handshake_refused));
     BOOST_TEST(!mentions(old.words, "hunter2"), old.words);
-    auto const open = answer(open_to_all, question::hello, type::simple_error, "ERR unknown command `HELLO`, with args beginning with: `3`");
+    auto const open = answer(open_to_all, question::hello, type::simple_error,
+                             "ERR unknown command `HELLO`, with args beginning with: `3`");
     BOOST_TEST(mentions(open.words, "unknown command"), open.words);
 }
 
@@ -69,7 +71,8 @@ BOOST_AUTO_TEST_CASE(rights_that_are_missing)
     auto const some = answer(open_to_all, question::rights, type::blob_string, " +get +del");
     BOOST_TEST((some.why == errc::node_unsuitable));
     BOOST_TEST(some.words.ends_with("allow it (ACL SETUSER) +get +del"), some.words);
-    auto const no_scripts = answer(open_to_all, question::rights, type::simple_error, "NOPERM this user has no permissions to run the 'evalsha' command");
+    auto const no_scripts = answer(open_to_all, question::rights, type::simple_error,
+                                   "NOPERM this user has no permissions to run the 'evalsha' command");
     BOOST_TEST((no_scripts.why == errc::node_unsuitable));
     BOOST_TEST(no_scripts.words.ends_with("+evalsha"), no_scripts.words);
 }

@@ -57,8 +57,8 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
                  "extend_interval_ms": 3334, "stop_margin_ms": 1002, "max_hold_ms": 3600001}
     })");
     BOOST_REQUIRE(s.client.nodes.size() == 2u);
-    node_address const expected{.host = "::1", .port = 6380, .username = "app", .password = "pw", .database = 4,
-                                .replicas = 2, .fsync = true};
+    node_address const expected{
+        .host = "::1", .port = 6380, .username = "app", .password = "pw", .database = 4, .replicas = 2, .fsync = true};
     BOOST_TEST((s.client.nodes[1] == expected));
     BOOST_TEST(s.client.client_name == "billing");
     BOOST_TEST((s.client.connect_timeout == 2'001ms));
@@ -94,8 +94,7 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
 BOOST_AUTO_TEST_CASE(how_often_the_identity_is_checked_is_a_word)
 {
     BOOST_TEST((parse_settings(with_key(R"("identity": "every_message")")).client.identity == identity_check::every_message));
-    BOOST_TEST(problem_with(with_key(R"("identity": "never")")) ==
-               R"(identity: expected "every_message" or "handshake", found "never")");
+    BOOST_TEST(problem_with(with_key(R"("identity": "never")")) == R"(identity: expected "every_message" or "handshake", found "never")");
     REDLOCK_TEST_CONTAINS(problem_with(with_key(R"("identity": 1)")), "found 1");
 }
 
@@ -137,14 +136,13 @@ BOOST_AUTO_TEST_CASE(a_duration_is_a_whole_number_of_milliseconds)
 
 BOOST_AUTO_TEST_CASE(every_duration_is_read_with_the_same_care)
 {
-    for (std::string const key : {"node_timeout_ms", "deadline_ms", "retry_delay_min_ms", "retry_delay_max_ms",
-                                  "poll_interval_ms", "max_local_hold_ms", "extend_interval_ms", "stop_margin_ms", "max_hold_ms"})
+    for (std::string const key : {"node_timeout_ms", "deadline_ms", "retry_delay_min_ms", "retry_delay_max_ms", "poll_interval_ms",
+                                  "max_local_hold_ms", "extend_interval_ms", "stop_margin_ms", "max_hold_ms"})
         BOOST_TEST(problem_with(with_lock('"' + key + "\": \"1s\"")) ==
                    "lock." + key + ": expected a whole number of milliseconds, found \"1s\"");
     for (std::string const key :
          {"connect_timeout_ms", "reconnect_delay_min_ms", "reconnect_delay_max_ms", "stall_timeout_ms", "replication_timeout_ms"})
-        BOOST_TEST(problem_with(with_key('"' + key + "\": 1.5")) ==
-                   key + ": expected a whole number of milliseconds, found 1.5");
+        BOOST_TEST(problem_with(with_key('"' + key + "\": 1.5")) == key + ": expected a whole number of milliseconds, found 1.5");
 }
 
 BOOST_AUTO_TEST_CASE(other_types_are_checked_too)
@@ -168,8 +166,7 @@ BOOST_AUTO_TEST_CASE(a_long_value_is_shortened_in_the_message)
 
 BOOST_AUTO_TEST_CASE(what_is_well_formed_is_validated)
 {
-    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 5)")) ==
-               "lock: lock_options::ttl is 5 ms; it must be between 10 ms and 30 days");
+    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 5)")) == "lock: lock_options::ttl is 5 ms; it must be between 10 ms and 30 days");
     BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 9223372036854775807)")) ==
                "lock: lock_options::ttl is 9223372036854775807 ms; it must be between 10 ms and 30 days");
     BOOST_TEST(problem_with(with_key(R"("connect_timeout_ms": 1)")) ==
@@ -181,10 +178,8 @@ BOOST_AUTO_TEST_CASE(what_is_well_formed_is_validated)
 
 BOOST_AUTO_TEST_CASE(an_unknown_key_is_an_error_that_names_the_nearest_known_one)
 {
-    BOOST_TEST(problem_with(with_lock(R"("tll_ms": 5000)")) ==
-               "lock: unknown key \"tll_ms\"; the nearest known one is \"ttl_ms\"");
-    BOOST_TEST(problem_with(with_lock(R"("ttl": 5000)")) ==
-               "lock: unknown key \"ttl\"; the nearest known one is \"ttl_ms\"");
+    BOOST_TEST(problem_with(with_lock(R"("tll_ms": 5000)")) == "lock: unknown key \"tll_ms\"; the nearest known one is \"ttl_ms\"");
+    BOOST_TEST(problem_with(with_lock(R"("ttl": 5000)")) == "lock: unknown key \"ttl\"; the nearest known one is \"ttl_ms\"");
     BOOST_TEST(problem_with(with_lock(R"("retry_min_ms": 5)")) ==
                "lock: unknown key \"retry_min_ms\"; the nearest known one is \"retry_delay_min_ms\"");
     BOOST_TEST(problem_with(with_key(R"("conect_timeout_ms": 5000)")) ==
@@ -192,8 +187,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_key_is_an_error_that_names_the_nearest_known_one
     BOOST_TEST(problem_with(R"({"node": ["redis://a"]})") == "unknown key \"node\"; the nearest known one is \"nodes\"");
     BOOST_TEST(problem_with(with_node(R"({"host": "b", "user": "x"})")) ==
                "nodes[1]: unknown key \"user\"; the nearest known one is \"username\"");
-    BOOST_TEST(problem_with(with_key(R"("Client_Name": "x")")) ==
-               "unknown key \"Client_Name\"; the nearest known one is \"client_name\"");
+    BOOST_TEST(problem_with(with_key(R"("Client_Name": "x")")) == "unknown key \"Client_Name\"; the nearest known one is \"client_name\"");
 }
 
 BOOST_AUTO_TEST_CASE(a_key_of_another_level_is_unknown)
@@ -244,7 +238,8 @@ BOOST_AUTO_TEST_CASE(how_a_node_is_reached)
                   {"host": "d", "username": "app", "password_file": "/run/p"}, {"host": "e", "password_env": "P"}],
         "tls": {"ca_file": "all.pem", "server_name": "y"}})");
     auto const& nodes = s.client.nodes;
-    tls_options const own{.ca_file = "ca.pem", .ca_path = "ca", .certificate_file = "c.pem", .key_file = "k.pem", .server_name = "x", .verify = false};
+    tls_options const own{
+        .ca_file = "ca.pem", .ca_path = "ca", .certificate_file = "c.pem", .key_file = "k.pem", .server_name = "x", .verify = false};
     BOOST_REQUIRE(nodes.size() == 5u);
     BOOST_TEST((nodes[0].tls == tls_options{}));
     BOOST_TEST(!nodes[1].tls.has_value());
@@ -257,7 +252,8 @@ BOOST_AUTO_TEST_CASE(how_a_node_is_reached)
 
 BOOST_AUTO_TEST_CASE(mistakes_in_how_a_node_is_reached_are_named_with_their_place)
 {
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": "yes"})")) == "nodes[1].tls: expected true, false or an object, found a string");
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": "yes"})")) ==
+               "nodes[1].tls: expected true, false or an object, found a string");
     BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": {"verify": "no"}})")) ==
                "nodes[1].tls.verify: expected true or false, found a string");
     BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": {"ca": "x"}})")) ==
@@ -265,36 +261,51 @@ BOOST_AUTO_TEST_CASE(mistakes_in_how_a_node_is_reached_are_named_with_their_plac
     BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": {"key_file": "k"}})")) ==
                "nodes[1].tls: there is a key_file but no certificate_file");
     BOOST_TEST(problem_with(with_key(R"("tls": true)")) == "tls: expected an object, found something else");
-    BOOST_TEST(problem_with(with_key(R"("tls": {"server_name": "a b"})")) == "tls: the server_name contains a space or a control character");
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "password_file": 5})")) == "nodes[1].password_file: expected a string, found a number");
+    BOOST_TEST(problem_with(with_key(R"("tls": {"server_name": "a b"})")) ==
+               "tls: the server_name contains a space or a control character");
+    BOOST_TEST(problem_with(with_node(R"({"host": "b", "password_file": 5})")) ==
+               "nodes[1].password_file: expected a string, found a number");
     BOOST_TEST(problem_with(with_node(R"({"host": "b", "password_file": "p"})")) ==
                "nodes[1] (b:6379): the password_file must be an absolute path");
     BOOST_TEST(problem_with(with_node(R"({"host": "b", "password": "p", "password_env": "P"})")) ==
                "nodes[1] (b:6379): there may be only one of password, password_file and password_env");
     BOOST_TEST(problem_with(with_node(R"({"unix_socket": "s"})")) == "nodes[1]: the unix_socket must be an absolute path");
-    BOOST_TEST(problem_with(with_node(R"({"unix_socket": "/s", "host": "b"})")) == "nodes[1]: there may be only one of host and unix_socket");
+    BOOST_TEST(problem_with(with_node(R"({"unix_socket": "/s", "host": "b"})")) ==
+               "nodes[1]: there may be only one of host and unix_socket");
     BOOST_TEST(problem_with(with_node(R"({"unix_socket": "/s", "tls": true})")) == "nodes[1]: there is no TLS on a unix_socket");
     BOOST_TEST(problem_with(with_node(R"({"unix_socket": 1})")) == "nodes[1].unix_socket: expected a string, found a number");
 }
 
 BOOST_AUTO_TEST_CASE(secrets_are_never_repeated)
 {
-    for (std::string const bad : {
-             R"({"host": "b", "password_file": "hunter2"})", R"({"host": "b", "password_env": "hunter2="})",
-             R"({"host": "b", "password": "hunter2", "password_env": "hunter2"})", R"({"unix_socket": "hunter2"})",
-             R"({"host": "b", "tls": "hunter2"})", 
-             R"({"host": "b", "tls": {"server_name": "hunter2 "}})", R"({"host": "b", "tls": {"key_file": "hunter2"}})",
-             R"({"host": "b", "username": "app", "password": ["hunter2"]})", R"({"host": "b", "password": {"hunter2": 1}})",
-             R"({"host": "b", "port": "hunter2"})", R"({"host": ["hunter2"]})", R"({"host": "b", "password": 4711})",
-             R"({"host": "b", "password": 4711, "port": 0})", R"({"host": "b", "pasword": "hunter2"})",
-             R"({"host": "b c", "password": "hunter2"})",
-             R"({"host": "hunter2@b", "password": "x"})", R"({"host": "b", "username": "", "password": "hunter2"})",
-             R"("redis://app:hunter2@b:x")", R"("redis://hunter2@b")", R"(["redis://app:hunter2@b"])",
-             R"({"host": "b", "password": "hunter2)", R"({"host": "b", "password": "hunter2" "x"})",
-             R"({"host": "b", "password": "hunter2\x"})", R"({"host": "b", "password": hunter2})",
-             R"({"host": "a", "username": "app", "password": "hunter2"})",
-             "{\"host\": \"b\", \"password\": \"hunter2\n\"}", R"({"redis://app:hunter2@b": {}})",
-             R"({"host": "b", "app:hunter2@b": 1, "app:hunter2@b": 2})"}) {
+    for (std::string const bad : {R"({"host": "b", "password_file": "hunter2"})",
+                                  R"({"host": "b", "password_env": "hunter2="})",
+                                  R"({"host": "b", "password": "hunter2", "password_env": "hunter2"})",
+                                  R"({"unix_socket": "hunter2"})",
+                                  R"({"host": "b", "tls": "hunter2"})",
+                                  R"({"host": "b", "tls": {"server_name": "hunter2 "}})",
+                                  R"({"host": "b", "tls": {"key_file": "hunter2"}})",
+                                  R"({"host": "b", "username": "app", "password": ["hunter2"]})",
+                                  R"({"host": "b", "password": {"hunter2": 1}})",
+                                  R"({"host": "b", "port": "hunter2"})",
+                                  R"({"host": ["hunter2"]})",
+                                  R"({"host": "b", "password": 4711})",
+                                  R"({"host": "b", "password": 4711, "port": 0})",
+                                  R"({"host": "b", "pasword": "hunter2"})",
+                                  R"({"host": "b c", "password": "hunter2"})",
+                                  R"({"host": "hunter2@b", "password": "x"})",
+                                  R"({"host": "b", "username": "", "password": "hunter2"})",
+                                  R"("redis://app:hunter2@b:x")",
+                                  R"("redis://hunter2@b")",
+                                  R"(["redis://app:hunter2@b"])",
+                                  R"({"host": "b", "password": "hunter2)",
+                                  R"({"host": "b", "password": "hunter2" "x"})",
+                                  R"({"host": "b", "password": "hunter2\x"})",
+                                  R"({"host": "b", "password": hunter2})",
+                                  R"({"host": "a", "username": "app", "password": "hunter2"})",
+                                  "{\"host\": \"b\", \"password\": \"hunter2\n\"}",
+                                  R"({"redis://app:hunter2@b": {}})",
+                                  R"({"host": "b", "app:hunter2@b": 1, "app:hunter2@b": 2})"}) {
         std::string const text = problem_with(with_node(bad));
         BOOST_TEST(!text.empty(), bad << " was accepted");
         BOOST_TEST(!contains(text, "hunter"), text);

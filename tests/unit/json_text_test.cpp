@@ -30,8 +30,7 @@ public:
     explicit configuration_file(std::string const& text)
     {
         static int made = 0;
-        folder_ = std::filesystem::temp_directory_path() /
-                  ("redlock-unit-" + std::to_string(::getpid()) + '-' + std::to_string(++made));
+        folder_ = std::filesystem::temp_directory_path() / ("redlock-unit-" + std::to_string(::getpid()) + '-' + std::to_string(++made));
         std::filesystem::create_directory(folder_);
         std::ofstream{path(), std::ios::binary} << text;
     }
@@ -56,8 +55,7 @@ BOOST_AUTO_TEST_SUITE(json_text)
 
 BOOST_AUTO_TEST_CASE(malformed_json_is_named_by_line_and_column)
 {
-    BOOST_TEST(problem_with("{\n  \"nodes\": [\"redis://a\"],\n  \"lock\": }\n") ==
-               "line 3, column 11: malformed JSON at '}'");
+    BOOST_TEST(problem_with("{\n  \"nodes\": [\"redis://a\"],\n  \"lock\": }\n") == "line 3, column 11: malformed JSON at '}'");
     BOOST_TEST(problem_with(R"({"nodes": ["redis://a"],})") == "line 1, column 25: malformed JSON at '}'");
     BOOST_TEST(problem_with(R"({"nodes" ["redis://a"]})") == "line 1, column 10: malformed JSON at '['");
     BOOST_TEST(problem_with("{\r\n\"nodes\": x}") == "line 2, column 10: malformed JSON");
@@ -82,8 +80,7 @@ BOOST_AUTO_TEST_CASE(every_beginning_of_a_good_text_is_malformed)
     std::string const good = R"({"nodes": ["redis://a", {"host": "b", "port": 1}],
         "lock": {"drift": 0.01, "auto_extend": true}})";
     BOOST_TEST(problem_with(good) == "");
-    for (std::size_t size = 0; size < good.size(); ++size)
-        REDLOCK_TEST_CONTAINS(problem_with(good.substr(0, size)), "malformed JSON");
+    for (std::size_t size = 0; size < good.size(); ++size) REDLOCK_TEST_CONTAINS(problem_with(good.substr(0, size)), "malformed JSON");
 }
 
 BOOST_AUTO_TEST_CASE(bytes_that_are_no_utf8_are_malformed)
@@ -105,8 +102,7 @@ BOOST_AUTO_TEST_CASE(a_number_that_is_too_large_for_the_parser_is_named_by_its_p
 {
     BOOST_TEST(problem_with(R"({"nodes": [{"host": "a"}], "lock": {"ttl_ms": 1, "drift": 1e999}})") ==
                "lock.drift: the number is too large");
-    BOOST_TEST(problem_with(R"({"nodes": ["redis://a", {"host": "b", "port": -1e999}]})") ==
-               "nodes[1].port: the number is too large");
+    BOOST_TEST(problem_with(R"({"nodes": ["redis://a", {"host": "b", "port": -1e999}]})") == "nodes[1].port: the number is too large");
     BOOST_TEST(problem_with(R"([[1, 2], 1e999])") == "[1]: the number is too large");
     BOOST_TEST(problem_with("1e999") == "the document: the number is too large");
 }
@@ -127,8 +123,7 @@ BOOST_AUTO_TEST_CASE(a_file_is_read)
 BOOST_AUTO_TEST_CASE(errors_in_a_file_begin_with_its_name)
 {
     configuration_file const malformed{"{\n]"};
-    BOOST_TEST(problem_with_file(malformed.path()) ==
-               malformed.path().string() + ": line 2, column 1: malformed JSON at ']'");
+    BOOST_TEST(problem_with_file(malformed.path()) == malformed.path().string() + ": line 2, column 1: malformed JSON at ']'");
     configuration_file const wrong{R"({"nodes": ["redis://a"], "lock": {"ttl_ms": "10s"}})"};
     BOOST_TEST(problem_with_file(wrong.path()) ==
                wrong.path().string() + ": lock.ttl_ms: expected a whole number of milliseconds, found \"10s\"");

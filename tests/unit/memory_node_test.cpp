@@ -189,7 +189,10 @@ BOOST_FIXTURE_TEST_CASE(pushes_and_answers_keep_their_order, node_in_memory)
     work.commands.push_back({verb::watch, "a", {}, {}});
     std::vector<reply> replies;
     std::vector<std::string> order;
-    front->exec(work, {}, replies, [&](error_code) { order = heard->changed; order.push_back("answer"); });
+    front->exec(work, {}, replies, [&](error_code) {
+        order = heard->changed;
+        order.push_back("answer");
+    });
     virtual_clock::current += node.there;
     context.poll();
     advance(0s);

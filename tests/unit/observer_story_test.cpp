@@ -19,7 +19,10 @@ using detail::verb;
 // A word for each event, with what distinguishes it.
 class diary final : public observer {
 public:
-    explicit diary(std::size_t queue_max = 1'000, asio::any_io_executor executor = {}) : queue_max_{queue_max}, executor_{std::move(executor)} {}
+    explicit diary(std::size_t queue_max = 1'000, asio::any_io_executor executor = {})
+        : queue_max_{queue_max}, executor_{std::move(executor)}
+    {
+    }
 
     asio::any_io_executor executor() const override { return executor_; }
     std::size_t queue_max() const override { return queue_max_; }
@@ -109,8 +112,8 @@ private:
     static std::string name(error_code ec)
     {
         if (!ec) return "ok";
-        for (errc each : {errc::contended, errc::no_majority, errc::deadline_exceeded, errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled,
-                          errc::release_unconfirmed, errc::node_unreachable, errc::validity_exhausted})
+        for (errc each : {errc::contended, errc::no_majority, errc::deadline_exceeded, errc::lease_lost, errc::max_hold_exceeded,
+                          errc::client_cancelled, errc::release_unconfirmed, errc::node_unreachable, errc::validity_exhausted})
             if (ec == each) return std::to_string(ec.value());
         return ec.message();
     }
@@ -174,10 +177,10 @@ struct observed_world : world {
     std::deque<asked> calls;
 };
 
-#define CHECK_WORDS(found, ...)                                                                                     \
-    do {                                                                                                            \
-        words const found_words = found;                                                                            \
-        words const expected_words __VA_ARGS__;                                                                     \
+#define CHECK_WORDS(found, ...)                                                                                              \
+    do {                                                                                                                     \
+        words const found_words = found;                                                                                     \
+        words const expected_words __VA_ARGS__;                                                                              \
         BOOST_CHECK_EQUAL_COLLECTIONS(found_words.begin(), found_words.end(), expected_words.begin(), expected_words.end()); \
     } while (false)
 
@@ -199,7 +202,8 @@ BOOST_AUTO_TEST_CASE(nodes_come_up_and_are_admitted_once)
     auto all = first;
     auto const more = told->news();
     all.insert(all.end(), more.begin(), more.end());
-    for (char const* node : {"node0", "node1", "node2"}) BOOST_TEST(std::count(all.begin(), all.end(), std::string{"admitted "} + node) == 1);
+    for (char const* node : {"node0", "node1", "node2"})
+        BOOST_TEST(std::count(all.begin(), all.end(), std::string{"admitted "} + node) == 1);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lease_from_its_acquisition_to_its_release, observed_world)
@@ -363,7 +367,8 @@ BOOST_FIXTURE_TEST_CASE(a_scope_that_waits_for_itself, observed_world)
         co_await std::move(scope);
     };
     run(story());
-    CHECK_WORDS(told->news(), {"acquired resource nodes 1", "self wait resource", with("not acquired resource", errc::deadline_exceeded), "released resource ok"});
+    CHECK_WORDS(told->news(), {"acquired resource nodes 1", "self wait resource", with("not acquired resource", errc::deadline_exceeded),
+                               "released resource ok"});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_body_that_outlives_its_lease, observed_world)
@@ -452,9 +457,11 @@ BOOST_FIXTURE_TEST_CASE(each_lock_has_its_events_in_order, observed_world)
     for (int i = 0; i < 5; ++i) {
         std::string const lock = "lock" + std::to_string(i);
         words of_it;
-        std::copy_if(heard.begin(), heard.end(), std::back_inserter(of_it), [&](auto const& w) { return w.find(lock) != std::string::npos; });
-        words const expected{"acquired " + lock + " nodes 1",       "handed over " + lock, "acquired " + lock + " handed_over 0",
-                             "handed over " + lock,                "acquired " + lock + " handed_over 0", "handed over " + lock,
+        std::copy_if(heard.begin(), heard.end(), std::back_inserter(of_it),
+                     [&](auto const& w) { return w.find(lock) != std::string::npos; });
+        words const expected{"acquired " + lock + " nodes 1",       "handed over " + lock,
+                             "acquired " + lock + " handed_over 0", "handed over " + lock,
+                             "acquired " + lock + " handed_over 0", "handed over " + lock,
                              "acquired " + lock + " handed_over 0", "released " + lock + " ok"};
         BOOST_CHECK_EQUAL_COLLECTIONS(of_it.begin(), of_it.end(), expected.begin(), expected.end());
     }

@@ -31,8 +31,7 @@ std::string problem_with(Change change)
 
 // Each member by itself, with every value tried at its bounds and far beyond them.
 template <class Member>
-void check_bounds(std::string const& name, Member member, std::initializer_list<milliseconds> good,
-                  std::initializer_list<milliseconds> bad)
+void check_bounds(std::string const& name, Member member, std::initializer_list<milliseconds> good, std::initializer_list<milliseconds> bad)
 {
     for (milliseconds value : good) {
         auto const text = problem_with([&](lock_options& o) { o.*member = value; });
@@ -59,22 +58,19 @@ BOOST_AUTO_TEST_CASE(the_defaults_are_fine)
 
 BOOST_AUTO_TEST_CASE(ttl)
 {
-    check_bounds("ttl", &lock_options::ttl, {10ms, 11ms, 1min, 30 * 24h},
-                 {9ms, 0ms, -1ms, 30 * 24h + 1ms, largest, smallest});
+    check_bounds("ttl", &lock_options::ttl, {10ms, 11ms, 1min, 30 * 24h}, {9ms, 0ms, -1ms, 30 * 24h + 1ms, largest, smallest});
 }
 
 BOOST_AUTO_TEST_CASE(the_text_says_what_was_found_and_what_is_allowed)
 {
-    BOOST_TEST(problem_with([](lock_options& o) { o.ttl = 5ms; }) ==
-               "lock_options::ttl is 5 ms; it must be between 10 ms and 30 days");
+    BOOST_TEST(problem_with([](lock_options& o) { o.ttl = 5ms; }) == "lock_options::ttl is 5 ms; it must be between 10 ms and 30 days");
     BOOST_TEST(problem_with([](lock_options& o) { o.ttl = 31 * 24h; }) ==
                "lock_options::ttl is 31 days; it must be between 10 ms and 30 days");
     BOOST_TEST(problem_with([](lock_options& o) { o.node_timeout = 20s; }) ==
                "lock_options::node_timeout is 20 s; it must be between 1 ms and the ttl, which is 10 s");
     BOOST_TEST(problem_with([](lock_options& o) { o.retry_delay_min = 90min; }) ==
                "lock_options::retry_delay_min is 90 min; it must be between 1 ms and retry_delay_max, which is 1 s");
-    BOOST_TEST(problem_with([](lock_options& o) { o.drift = 0.75; }) ==
-               "lock_options::drift is 0.75; it must be between 0 and 0.5");
+    BOOST_TEST(problem_with([](lock_options& o) { o.drift = 0.75; }) == "lock_options::drift is 0.75; it must be between 0 and 0.5");
     BOOST_TEST(problem_with([](lock_options& o) { o.stop_margin = 5s; }) ==
                "lock_options::stop_margin is 5 s; it must be 0 ms or more, and less than half the ttl, which is 10 s");
 }
@@ -97,8 +93,7 @@ BOOST_AUTO_TEST_CASE(node_timeout)
 
 BOOST_AUTO_TEST_CASE(deadline)
 {
-    check_bounds("deadline", &lock_options::deadline, {1ms, 24h, 365 * 24h},
-                 {0ms, -1ms, 365 * 24h + 1ms, largest, smallest});
+    check_bounds("deadline", &lock_options::deadline, {1ms, 24h, 365 * 24h}, {0ms, -1ms, 365 * 24h + 1ms, largest, smallest});
 }
 
 BOOST_AUTO_TEST_CASE(grace)
@@ -110,10 +105,8 @@ BOOST_AUTO_TEST_CASE(grace)
 
 BOOST_AUTO_TEST_CASE(retry_delays)
 {
-    check_bounds("retry_delay_min", &lock_options::retry_delay_min, {1ms, 10ms, 1s},
-                 {0ms, -1ms, 1'001ms, largest, smallest});
-    check_bounds("retry_delay_max", &lock_options::retry_delay_max, {10ms, 1min, 24h},
-                 {0ms, -1ms, 24h + 1ms, largest, smallest});
+    check_bounds("retry_delay_min", &lock_options::retry_delay_min, {1ms, 10ms, 1s}, {0ms, -1ms, 1'001ms, largest, smallest});
+    check_bounds("retry_delay_max", &lock_options::retry_delay_max, {10ms, 1min, 24h}, {0ms, -1ms, 24h + 1ms, largest, smallest});
 }
 
 BOOST_AUTO_TEST_CASE(waiting_and_turns)

@@ -24,7 +24,10 @@ using labels = exposition::labels;
 
 exposition read(prometheus const& p) { return exposition{p.text()}; }
 
-event::acquired after(std::chrono::nanoseconds waited, std::string_view lock = "resource") { return {.at = noon, .lock = lock, .waited = waited}; }
+event::acquired after(std::chrono::nanoseconds waited, std::string_view lock = "resource")
+{
+    return {.at = noon, .lock = lock, .waited = waited};
+}
 
 // Every string under a key "expr", however deep.
 void collect_expressions(nlohmann::json const& in, std::vector<std::string>& out)
@@ -43,9 +46,10 @@ BOOST_AUTO_TEST_CASE(the_reader_is_strict)
     std::string const head = "# HELP a_total b\n# TYPE a_total counter\n";
     BOOST_CHECK_NO_THROW(exposition{head + "a_total{x=\"1\",y=\"\\\\ \\n \\\"\"} 2.5\n"});
     for (std::string const& wrong :
-         {std::string{"a_total 1\n"}, head + "a_total 1", head + "a_total{x=1} 1\n", head + "a_total{x=\"1\"}1\n", head + "a_total one\n", head + "b_total 1\n",
-          head + "a_total -1\n", head + "a_total 1\na_total 1\n", head + "a_total{x=\"\\t\"} 1\n", head + "a_total{x=\"1\",x=\"2\"} 1\n", head + "a_total{} 1\n",
-          head + head, std::string{"# TYPE a_total counter\n"}, std::string{"# HELP a b\n# TYPE a counter\n"}, std::string{"# HELP a b\n"},
+         {std::string{"a_total 1\n"}, head + "a_total 1", head + "a_total{x=1} 1\n", head + "a_total{x=\"1\"}1\n", head + "a_total one\n",
+          head + "b_total 1\n", head + "a_total -1\n", head + "a_total 1\na_total 1\n", head + "a_total{x=\"\\t\"} 1\n",
+          head + "a_total{x=\"1\",x=\"2\"} 1\n", head + "a_total{} 1\n", head + head, std::string{"# TYPE a_total counter\n"},
+          std::string{"# HELP a b\n# TYPE a counter\n"}, std::string{"# HELP a b\n"},
           std::string{"# HELP h b\n# TYPE h histogram\nh_bucket{le=\"1\"} 1\nh_sum 1\nh_count 1\n"},
           std::string{"# HELP h b\n# TYPE h histogram\nh_bucket{le=\"1\"} 2\nh_bucket{le=\"+Inf\"} 1\nh_sum 1\nh_count 1\n"},
           std::string{"# HELP h b\n# TYPE h histogram\nh_bucket{le=\"+Inf\"} 1\nh_count 1\n"}})
@@ -176,7 +180,8 @@ BOOST_AUTO_TEST_CASE(options_that_make_no_sense_are_refused)
     BOOST_CHECK_THROW(prometheus({.acquire_buckets = {1, 1}}), std::invalid_argument);
     BOOST_CHECK_THROW(prometheus({.hold_buckets = {2, 1}}), std::invalid_argument);
     BOOST_CHECK_THROW(prometheus({.hold_buckets = {1, std::numeric_limits<double>::infinity()}}), std::invalid_argument);
-    for (char const* name : {"", "1a", "a-b", "__a", "le", "node", "outcome"}) BOOST_CHECK_THROW(prometheus({.labels = {{name, "x"}}}), std::invalid_argument);
+    for (char const* name : {"", "1a", "a-b", "__a", "le", "node", "outcome"})
+        BOOST_CHECK_THROW(prometheus({.labels = {{name, "x"}}}), std::invalid_argument);
     BOOST_CHECK_THROW(prometheus({.labels = {{"a", "x"}, {"a", "y"}}}), std::invalid_argument);
     BOOST_CHECK_NO_THROW(read(prometheus({.acquire_buckets = {}, .hold_buckets = {}})));
 }

@@ -29,7 +29,6 @@ std::string next(source& values)
     return value;
 }
 
-
 // From here on getrandom fails with EIO in this process. False when the kernel does not let us.
 bool take_away_the_random_source()
 {

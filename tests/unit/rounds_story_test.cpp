@@ -149,8 +149,8 @@ BOOST_AUTO_TEST_CASE(a_release_that_is_asked_of_one_node_is_owed_as_well)
     silent_node const& peer = *made;
     std::vector<std::unique_ptr<detail::node>> nodes;
     nodes.push_back(std::move(made));
-    auto const all = std::make_shared<detail::rounds>(detail::rounds::strand_type{asio::any_io_executor{io.get_executor()}}, std::move(nodes), 10,
-                                                      &virtual_clock::now, detail::clock_rules{});
+    auto const all = std::make_shared<detail::rounds>(detail::rounds::strand_type{asio::any_io_executor{io.get_executor()}},
+                                                      std::move(nodes), 10, &virtual_clock::now, detail::clock_rules{});
     all->up(0);
     all->down(0);
     auto const who = std::make_shared<vote_counter>();

@@ -8,7 +8,8 @@ namespace redlock::detail {
 
 namespace {
 
-constexpr char memory_section[] = "# Memory\r\nused_memory:1\r\nmaxmemory:1048576\r\nmaxmemory_human:1.00M\r\nmaxmemory_policy:volatile-ttl\r\n";
+constexpr char memory_section[] =
+    "# Memory\r\nused_memory:1\r\nmaxmemory:1048576\r\nmaxmemory_human:1.00M\r\nmaxmemory_policy:volatile-ttl\r\n";
 
 bool objects(server_facts const& facts, std::string const& remedy)
 {

@@ -20,7 +20,9 @@ BOOST_AUTO_TEST_CASE(every_counter)
     client_counters c;
     auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24] = c;
     std::uint64_t n = 0;
-    for (auto* each : {&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18, &m19, &m20, &m21, &m22, &m24}) *each = ++n;
+    for (auto* each :
+         {&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18, &m19, &m20, &m21, &m22, &m24})
+        *each = ++n;
     m23 = std::chrono::milliseconds{77};
     json const found = c;
     std::map<std::string, std::uint64_t> const expected{

@@ -94,7 +94,8 @@ BOOST_FIXTURE_TEST_CASE(futures, started_world)
 
     std::future<lease> refused = resource.try_acquire(asio::use_future);
     advance(1ms);
-    BOOST_CHECK_EXCEPTION(static_cast<void>(refused.get()), system_error, [](system_error const& e) { return e.code() == errc::contended; });
+    BOOST_CHECK_EXCEPTION(static_cast<void>(refused.get()), system_error,
+                          [](system_error const& e) { return e.code() == errc::contended; });
 
     std::future<void> extended = held.extend(asio::use_future);
     std::future<void> lost = held.wait_lost(asio::use_future);
@@ -161,8 +162,7 @@ BOOST_FIXTURE_TEST_CASE(an_erased_handler_is_called_on_its_own_executor, started
 {
     asio::io_context elsewhere;
     bool done = false;
-    asio::any_completion_handler<void(error_code, lease)> erased =
-        asio::bind_executor(elsewhere, [&](error_code, lease) { done = true; });
+    asio::any_completion_handler<void(error_code, lease)> erased = asio::bind_executor(elsewhere, [&](error_code, lease) { done = true; });
     resource.acquire(std::move(erased));
     advance(10ms);
     BOOST_TEST(!done);

@@ -41,10 +41,7 @@ class initiate_acquire {
 public:
     using executor_type = asio::any_io_executor;
 
-    initiate_acquire(std::shared_ptr<core> target, acquire_request request)
-        : target_{std::move(target)}, request_{std::move(request)}
-    {
-    }
+    initiate_acquire(std::shared_ptr<core> target, acquire_request request) : target_{std::move(target)}, request_{std::move(request)} {}
 
     executor_type get_executor() const noexcept { return target_->get_executor(); }
 

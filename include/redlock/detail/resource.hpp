@@ -23,7 +23,10 @@ public:
     }
 
     std::string const& first() const noexcept { return first_; }
-    std::span<std::string const> others() const noexcept { return more_ ? std::span<std::string const>{more_->others} : std::span<std::string const>{}; }
+    std::span<std::string const> others() const noexcept
+    {
+        return more_ ? std::span<std::string const>{more_->others} : std::span<std::string const>{};
+    }
 
     // For people.
     std::string const& text() const noexcept { return more_ ? more_->text : first_; }

@@ -96,9 +96,9 @@ asio::awaitable<void> run_scope(lock resource, Body body, asio::any_io_executor 
         throw system_error{asio::error::operation_aborted};  // ~lease hands the release to the client
     co_await asio::this_coro::reset_cancellation_state(cancel_thoroughly{});
 
-    auto both = asio::experimental::make_parallel_group(
-        asio::co_spawn(strand, run_body(body, held, result), asio::bind_executor(strand, asio::deferred)),
-        held.wait_lost(asio::bind_executor(strand, asio::deferred)));
+    auto both = asio::experimental::make_parallel_group(asio::co_spawn(strand, run_body(body, held, result),
+                                                                       asio::bind_executor(strand, asio::deferred)),
+                                                        held.wait_lost(asio::bind_executor(strand, asio::deferred)));
     auto finished = both.async_wait(scope_condition{}, asio::use_awaitable);
     auto const [order, body_error, watch_error] = co_await std::move(finished);
 

@@ -62,7 +62,8 @@ int main()
     expect(std::dynamic_pointer_cast<redlock::json_log>(log) != nullptr, "types are known on both sides");
 
     boost::asio::io_context io;
-    auto const all = std::make_shared<redlock::observers>(std::vector<std::shared_ptr<redlock::observer>>{counting, metrics, log}, io.get_executor());
+    auto const all = std::make_shared<redlock::observers>(std::vector<std::shared_ptr<redlock::observer>>{counting, metrics, log},
+                                                          io.get_executor());
     redlock::client nodes{io.get_executor(), settings.client, all};
     expect(throws<std::invalid_argument>([&] { redlock::lock{nodes, ""}; }), "a name is refused");
 

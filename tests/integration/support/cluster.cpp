@@ -35,10 +35,7 @@ std::deque<redis_server> start_servers(std::size_t size, redis_server_options co
 
 }  // namespace
 
-std::string replication_id(redis_server const& server)
-{
-    return replication_info{server.command({"INFO", "replication"})}.id;
-}
+std::string replication_id(redis_server const& server) { return replication_info{server.command({"INFO", "replication"})}.id; }
 
 void admit(redis_server const& server, unsigned database)
 {
@@ -187,9 +184,10 @@ std::string cluster::picture() const
 {
     auto const state = nodes.status();
     std::ostringstream text;
-    text << running_ << " clients running, " << state.leases << " leases, " << state.waiting << " waiting, "
-         << state.releases_pending << " releases pending";
-    for (auto const& n : state.nodes) text << "\n  " << n.node << ' ' << to_string(n.state) << ' ' << n.last_error_text << ' ' << n.standing_text;
+    text << running_ << " clients running, " << state.leases << " leases, " << state.waiting << " waiting, " << state.releases_pending
+         << " releases pending";
+    for (auto const& n : state.nodes)
+        text << "\n  " << n.node << ' ' << to_string(n.state) << ' ' << n.last_error_text << ' ' << n.standing_text;
     return text.str();
 }
 

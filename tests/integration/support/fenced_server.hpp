@@ -42,8 +42,8 @@ struct fenced_server {
     {
         for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
                               &detail::fence_acquire_several_script(), &detail::fence_confirm_several_script(), &detail::inspect_script(),
-                              &detail::mark_script(), &detail::admit_script(), &detail::release_script(),
-                              &detail::acquire_several_script(), &detail::release_several_script()})
+                              &detail::mark_script(), &detail::admit_script(), &detail::release_script(), &detail::acquire_several_script(),
+                              &detail::release_several_script()})
             BOOST_REQUIRE_EQUAL(server.command({"SCRIPT", "LOAD", std::string{s->text}}), s->sha1);
     }
     replication_info look() const { return replication_info{server.command({"INFO", "replication"})}; }
@@ -73,8 +73,7 @@ struct fenced_server {
     {
         return call(detail::fence_confirm_script(), keys("r"), {id, value, std::to_string(token), "60000"});
     }
-    std::string extend(std::string const& value, std::int64_t token, bool replant, bool refresh = true,
-                       std::int64_t ttl = 25'000) const
+    std::string extend(std::string const& value, std::int64_t token, bool replant, bool refresh = true, std::int64_t ttl = 25'000) const
     {
         return call(detail::fence_extend_script(), {"redlock:node", "redlock:hw", "r", "r:fence"},
                     {id, "60000", replant ? "1" : "0", refresh ? "1" : "0", value, std::to_string(token), std::to_string(ttl)});
@@ -97,14 +96,10 @@ struct fenced_server {
         return call(detail::fence_confirm_several_script(), keys_of(names), {id, value, std::to_string(token), "60000"});
     }
 
-    std::string mark(std::string const& fresh) const
-    {
-        return call(detail::mark_script(), {"redlock:node", "redlock:hw"}, {id, fresh});
-    }
+    std::string mark(std::string const& fresh) const { return call(detail::mark_script(), {"redlock:node", "redlock:hw"}, {id, fresh}); }
     std::string admit(std::int64_t base, std::int64_t maxttl, std::string const& left) const
     {
-        return call(detail::admit_script(), {"redlock:node", "redlock:hw"},
-                    {id, std::to_string(base), std::to_string(maxttl), left});
+        return call(detail::admit_script(), {"redlock:node", "redlock:hw"}, {id, std::to_string(base), std::to_string(maxttl), left});
     }
 
     std::string get(std::string const& key) const { return server.command({"GET", key}); }

@@ -4,8 +4,7 @@
 
 namespace redlock::testing {
 
-cluster_reached::cluster_reached(std::size_t size, redis_server_options const& options, way_to const& way, config settings,
-                                 beginning how)
+cluster_reached::cluster_reached(std::size_t size, redis_server_options const& options, way_to const& way, config settings, beginning how)
     : cluster{size, settings, options, how}, reached_{std::move(settings)}
 {
     for (auto const& server : servers) reached_.nodes.push_back(way(server));

@@ -10,10 +10,7 @@ namespace redlock {
 
 inline std::ostream& boost_test_print_type(std::ostream& out, errc e) { return out << make_error_code(e).message(); }
 
-inline std::ostream& boost_test_print_type(std::ostream& out, condition c)
-{
-    return out << make_error_condition(c).message();
-}
+inline std::ostream& boost_test_print_type(std::ostream& out, condition c) { return out << make_error_condition(c).message(); }
 
 inline std::ostream& boost_test_print_type(std::ostream& out, node_state s) { return out << to_string(s); }
 
@@ -21,10 +18,7 @@ inline std::ostream& boost_test_print_type(std::ostream& out, node_state s) { re
 
 namespace boost::asio::error {
 
-inline std::ostream& boost_test_print_type(std::ostream& out, basic_errors e)
-{
-    return out << boost::system::error_code{e}.message();
-}
+inline std::ostream& boost_test_print_type(std::ostream& out, basic_errors e) { return out << boost::system::error_code{e}.message(); }
 
 }  // namespace boost::asio::error
 

@@ -13,7 +13,8 @@ config with_node(config settings, redis_server const& server, std::string const&
 
 }  // namespace
 
-replicated::replicated(std::string const& parameters, std::size_t count, config settings, redis_server_options const& options, beginning how)
+replicated::replicated(std::string const& parameters, std::size_t count, config settings, redis_server_options const& options,
+                       beginning how)
     : cluster{1, settings, quick_to_copy(options), beginning::empty}
 {
     for (std::size_t i = 0; i < count; ++i) follow(replicas.emplace_back(quick_to_copy(options)), primary());

@@ -36,8 +36,7 @@ std::string unknown_command(std::string words)
 
 class strange_server::impl {
 public:
-    explicit impl(manners how)
-        : how_{how}, acceptor_{io_, {asio::ip::address_v4::loopback(), 0}}, port_{acceptor_.local_endpoint().port()}
+    explicit impl(manners how) : how_{how}, acceptor_{io_, {asio::ip::address_v4::loopback(), 0}}, port_{acceptor_.local_endpoint().port()}
     {
         asio::co_spawn(io_, accept(), asio::detached);
         thread_ = std::thread{[this] { io_.run(); }};
