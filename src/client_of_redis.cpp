@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <random>
 #include <utility>
 
@@ -34,10 +35,11 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config c
     detail::engine_settings settings;
     settings.node_queue_max = configuration.node_queue_max;
     auto const random = std::make_shared<detail::random_values>();
-    settings.fresh_value = [random, mark = detail::holder_mark{detail::this_process(configuration.label)}] {
+    settings.fresh_value = [random, mark = detail::holder_mark{detail::this_process(configuration.label)}]() mutable {
         std::string value;
+        value.reserve(detail::random_values::digits + mark.size());
         random->append_to(value);
-        mark.append_to(value, wall_clock() / 1'000'000);
+        mark.append_to(value, static_cast<std::uint64_t>(std::max<std::time_t>(0, std::time(nullptr))));
         return value;
     };
     settings.fresh_mark = detail::random_value;

@@ -59,6 +59,8 @@ void lease::scope_ended() noexcept
 void lease::let_go() noexcept
 {
     if (!state_) return;
+    // Whoever released it has seen to the rest.
+    if (state_->phase.load(std::memory_order_acquire) == lease_phase::released) return state_.reset();
     auto const owner = state_->owner;
     owner->let_go(std::move(state_));
 }
@@ -70,11 +72,11 @@ asio::any_io_executor initiate_on_lease::get_executor() const noexcept
     return state_ ? state_->owner->get_executor() : asio::any_io_executor{asio::system_executor{}};
 }
 
-void initiate_on_lease::start(plain_handler handler) const
+void initiate_on_lease::start(std::shared_ptr<lease_state> state, plain_handler handler) const
 {
-    if (!state_) return handler(errc::not_held);
-    auto const owner = state_->owner;
-    ((*owner).*what_)(state_, std::move(handler));
+    if (!state) return handler(errc::not_held);
+    auto const owner = state->owner;
+    ((*owner).*what_)(std::move(state), std::move(handler));
 }
 
 }  // namespace detail

@@ -154,16 +154,17 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     ++what.attempts_;
     if (what.request_.report) name_nodes(what);
     auto const& times = what.request_.what->under->times;
-    auto const h = make_recycled<hold>(what.core_, what.request_.what, env_.fresh_value());
-    h->refreshed = now;
+    auto made = make_recycled<hold>(what.core_, what.request_.what, env_.fresh_value());
+    made->refreshed = now;
     env_.to_nodes->ttl_in_use(times.key_ttl);
-    auto const a = make_recycled<attempt>(*this, what, h, now);
-    h->may_live_until(now + 2 * times.key_ttl);  // it may wait in a node's queue for as long as it would be valid
+    auto const a = make_recycled<attempt>(*this, what, std::move(made), now);
+    hold& h = *a->hold_;
+    h.may_live_until(now + 2 * times.key_ttl);  // it may wait in a node's queue for as long as it would be valid
     what.current_ = a;
     env_.set_alarm(*a, a->machine_.times_out());
-    command c = h->request(verb::acquire);
-    if (h->is_fenced()) c.token = env_.tokens.next();
-    h->asked_in = env_.to_nodes->next_round();
+    command c = h.request(verb::acquire);
+    if (h.is_fenced()) c.token = env_.tokens.next();
+    h.asked_in = env_.to_nodes->next_round();
     env_.to_nodes->add({c, a});
 }
 
@@ -198,7 +199,7 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
 
 void acquisitions::give(acquisition& what, hold& lease)
 {
-    auto const to = lease.add_holder(env_.to_nodes->nodes());
+    auto to = lease.add_holder(env_.to_nodes->nodes());
     to->by = what.options().owner;
     to->within = what.request_.within;
     ++env_.count.acquired;
@@ -206,7 +207,7 @@ void acquisitions::give(acquisition& what, hold& lease)
     what.last_outcome_ = {};
     line* const in = lease.waited_for_in;
     auto const owner = what.options().owner;
-    finish(what, {}, redlock::lease{to});
+    finish(what, {}, redlock::lease{std::move(to)});
     if (!in || owner == owner_id{}) return;
     // Others who stand in line for the same owner hold it with him.
     auto const now = env_.now();
@@ -227,9 +228,8 @@ bool acquisitions::hand_over(hold& lease, time_point now)
     return true;
 }
 
-void acquisitions::on_released(hold& lease)
+void acquisitions::on_released(hold& lease, time_point now)
 {
-    auto const now = env_.now();
     if (lease.waited_for_in) lease.waited_for_in->vacated(lease, true, now);
     lines_.freed_by_us(*lease.what, lease.touched, nullptr, now);
 }
@@ -256,8 +256,9 @@ void acquisitions::detach(acquisition& what)
 void acquisitions::undo(attempt& a, line* of)
 {
     a.hold_->phase = hold::state::released;
-    releases_.start(a.hold_, {}, a.refused_);
-    if (a.granted_) lines_.freed_by_us(*a.hold_->what, a.granted_, of, env_.now());
+    auto const now = env_.now();
+    releases_.start(a.hold_, now, {}, a.refused_);
+    if (a.granted_) lines_.freed_by_us(*a.hold_->what, a.granted_, of, now);
 }
 
 void acquisitions::cancel(acquisition& what, asio::cancellation_type_t type)
@@ -290,7 +291,7 @@ void acquisitions::finish(acquisition& what, error_code ec, lease held)
 {
     assert(!what.done_ && !what.current_);
     what.done_ = true;
-    auto const self = *what.place_;
+    auto const self = std::move(*what.place_);
     waiting_.erase(what.place_);
     --env_.count.waiting;
     if (ec && env_.observed) env_.observed->not_acquired(what.request_.what, ec, what.started_, what.attempts_);

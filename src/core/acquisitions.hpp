@@ -87,7 +87,7 @@ public:
     void on_down(std::size_t node) { lines_.on_down(node, env_.now()); }
 
     // The release of a lease is on its way to the nodes.
-    void on_released(hold& lease);
+    void on_released(hold& lease, time_point now);
 
     // Completes all with `why`, and undoes what they started.
     void fail_all(error_code why);

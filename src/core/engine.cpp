@@ -63,14 +63,15 @@ void engine::send_for_mail()
     });
 }
 
-// Keeps a handler until its operation ends, and lets its caller stop waiting: `cancel(waiter)` runs on the strand.
-template <class Cancel>
-std::shared_ptr<waiter> engine::wait_with(plain_handler handler, Cancel cancel)
+// Keeps a handler until its operation ends, and lets its caller stop waiting: what `make_cancel` makes, if that is possible at all, then
+// runs on the strand.
+template <class MakeCancel>
+std::shared_ptr<waiter> engine::wait_with(plain_handler handler, MakeCancel make_cancel)
 {
     auto slot = handler.slot();
     auto const w = make_recycled<waiter>(std::move(handler));
     if (slot.is_connected()) {
-        slot.assign([weak = weak_from_this(), who = std::weak_ptr{w}, cancel](asio::cancellation_type_t type) {
+        slot.assign([weak = weak_from_this(), who = std::weak_ptr{w}, cancel = make_cancel()](asio::cancellation_type_t type) {
             auto const self = weak.lock();
             if (!self) return;
             self->on_strand([who, cancel, type] {
@@ -96,7 +97,7 @@ std::shared_ptr<holder> to_holder(std::shared_ptr<lease_state> of) { return std:
 
 void engine::run(plain_handler handler)
 {
-    auto const w = wait_with(std::move(handler), [this](waiter const*, asio::cancellation_type_t) { stop(); });
+    auto const w = wait_with(std::move(handler), [this] { return [this](waiter const*, asio::cancellation_type_t) { stop(); }; });
     on_strand([this, w] {
         if (life_ == life::stopped) return w->done(errc::client_cancelled);
         runners_.push_back(w);
@@ -215,7 +216,8 @@ void engine::on_changed(std::size_t node, std::string_view key) { acquisitions_.
 
 void engine::drain(plain_handler handler)
 {
-    auto const w = wait_with(std::move(handler), [this](waiter const* who, asio::cancellation_type_t) { releases_.abandon_drain(who); });
+    auto const w = wait_with(std::move(handler),
+                             [this] { return [this](waiter const* who, asio::cancellation_type_t) { releases_.abandon_drain(who); }; });
     on_strand([this, w] {
         if (life_ == life::stopped) return w->done(errc::client_cancelled);
         releases_.drain(w);
@@ -255,7 +257,7 @@ std::shared_ptr<terms const> engine::terms_of(lock_options const& options)
 void engine::acquire(acquire_request request, lease_handler handler)
 {
     auto slot = handler.slot();
-    auto const what = make_recycled<acquisition>(acquisitions_, shared_from_this(), std::move(request), std::move(handler), now());
+    auto what = make_recycled<acquisition>(acquisitions_, shared_from_this(), std::move(request), std::move(handler), now());
     if (slot.is_connected()) {
         slot.assign([weak = weak_from_this(), op = std::weak_ptr{what}](asio::cancellation_type_t type) {
             auto const self = weak.lock();
@@ -265,7 +267,7 @@ void engine::acquire(acquire_request request, lease_handler handler)
             });
         });
     }
-    on_strand([this, what] {
+    on_strand([this, what = std::move(what)] {
         bool const open = life_ == life::idle || life_ == life::running;
         if (open && what->wants_tokens()) admissions_->wanted();
         open ? acquisitions_.start(what) : acquisitions_.refuse(*what, errc::client_cancelled);
@@ -274,20 +276,24 @@ void engine::acquire(acquire_request request, lease_handler handler)
 
 void engine::extend(std::shared_ptr<lease_state> of, plain_handler handler)
 {
-    auto const h = to_holder(std::move(of));
-    auto const w = wait_with(std::move(handler), [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
-        if (auto const found = weak.lock(); found && gives_up(type)) leases_.abandon_extend(*found->of, who);
+    auto h = to_holder(std::move(of));
+    auto w = wait_with(std::move(handler), [this, &h] {
+        return [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
+            if (auto const found = weak.lock(); found && gives_up(type)) leases_.abandon_extend(*found->of, who);
+        };
     });
-    on_strand([this, h, w] { leases_.extend(*h, w); });
+    on_strand([this, h = std::move(h), w = std::move(w)] { leases_.extend(*h, w); });
 }
 
 void engine::wait_lost(std::shared_ptr<lease_state> of, plain_handler handler)
 {
-    auto const h = to_holder(std::move(of));
-    auto const w = wait_with(std::move(handler), [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t) {
-        if (auto const found = weak.lock()) leases_.abandon_wait(*found, who);
+    auto h = to_holder(std::move(of));
+    auto w = wait_with(std::move(handler), [this, &h] {
+        return [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t) {
+            if (auto const found = weak.lock()) leases_.abandon_wait(*found, who);
+        };
     });
-    on_strand([this, h, w] { leases_.wait_lost(*h, w); });
+    on_strand([this, h = std::move(h), w = std::move(w)] { leases_.wait_lost(*h, w); });
 }
 
 void engine::release(std::shared_ptr<lease_state> of, plain_handler handler)
@@ -296,14 +302,16 @@ void engine::release(std::shared_ptr<lease_state> of, plain_handler handler)
     auto expected = lease_phase::held;
     of->phase.compare_exchange_strong(expected, lease_phase::released, std::memory_order_acq_rel);
 
-    auto const h = to_holder(std::move(of));
-    auto const w = wait_with(std::move(handler), [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
-        if (auto const found = weak.lock(); found && gives_up(type)) releases_.abandon(*found->of, who);
+    auto h = to_holder(std::move(of));
+    auto w = wait_with(std::move(handler), [this, &h] {
+        return [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
+            if (auto const found = weak.lock(); found && gives_up(type)) releases_.abandon(*found->of, who);
+        };
     });
-    on_strand([this, h, w] {
+    on_strand([this, h = std::move(h), w = std::move(w)]() mutable {
         give_back(h);
         if (!h->was_last) return w->done(h->left_with);
-        releases_.wait(*h->of, w);
+        releases_.wait(*h->of, std::move(w));
     });
 }
 
@@ -323,12 +331,13 @@ void engine::give_back(std::shared_ptr<holder> const& who)
     leases_.leave(*who);
     who->left_with = lost;
     if (!what->holders.empty()) return;  // of nested leases
-    if (acquisitions_.hand_over(*what, now())) return;
+    auto const t = now();
+    if (acquisitions_.hand_over(*what, t)) return;
     who->was_last = true;
     leases_.let_go(*what);
     if (env_.observed) env_.observed->release_begins(*what);
-    releases_.start(what, lost);
-    acquisitions_.on_released(*what);
+    releases_.start(what, t, lost);
+    acquisitions_.on_released(*what, t);
     stop_nodes_when_quiet();
 }
 

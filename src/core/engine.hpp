@@ -90,8 +90,8 @@ private:
     template <class F>
     void on_strand(F f);
     void send_for_mail();
-    template <class Cancel>
-    std::shared_ptr<waiter> wait_with(plain_handler handler, Cancel cancel);
+    template <class MakeCancel>
+    std::shared_ptr<waiter> wait_with(plain_handler handler, MakeCancel make_cancel);
 
     void start();
     void stop();
@@ -119,7 +119,7 @@ private:
     linger linger_{*this};
     life life_{life::idle};
     std::size_t nodes_running_{0};
-    std::vector<std::shared_ptr<waiter>> runners_;
+    waiter_list runners_;
     std::atomic<bool> closed_{false};  // the context is gone, nothing can be posted any more
 
     std::mutex terms_mutex_;

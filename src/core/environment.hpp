@@ -16,7 +16,6 @@
 //   holder_info   what a lock's value says of its holder
 //   alarms        everything that waits for a moment
 //   mailbox       what callers want done on the strand
-//   recycled      memory of what comes and goes with each operation
 //   basic_core    the engine with a clock: the watchdog coroutine that sleeps until the next alarm
 #ifndef REDLOCK_CORE_ENVIRONMENT_HPP
 #define REDLOCK_CORE_ENVIRONMENT_HPP
@@ -25,8 +24,9 @@
 #include "core/counters.hpp"
 #include "core/events.hpp"
 #include "core/floors.hpp"
-#include "recycled.hpp"
 #include "core/rounds.hpp"
+
+#include <redlock/detail/recycling.hpp>
 
 #include <array>
 #include <cstddef>
@@ -68,10 +68,12 @@ public:
     random_values(random_values const&) = delete;
     random_values& operator=(random_values const&) = delete;
 
+    static constexpr std::size_t digits = 32;
+
     void append_to(std::string& text);
 
 private:
-    static constexpr std::size_t bytes_each = 16;
+    static constexpr std::size_t bytes_each = digits / 2;
 
     void refill();
 

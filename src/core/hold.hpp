@@ -5,7 +5,6 @@
 
 #include "core/alarms.hpp"
 #include "core/events.hpp"
-#include "recycled.hpp"
 #include "core/terms.hpp"
 #include "node/node.hpp"
 #include "quorum/lease_machine.hpp"
@@ -13,6 +12,7 @@
 #include <redlock/detail/completion.hpp>
 #include <redlock/detail/core.hpp>
 #include <redlock/detail/lease_state.hpp>
+#include <redlock/detail/recycling.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -36,6 +36,8 @@ struct waiter {
     completion<error_code> done;
 };
 
+using waiter_list = std::vector<std::shared_ptr<waiter>, recycling<std::shared_ptr<waiter>>>;
+
 // A lease object's share in a hold.
 class holder final : public lease_state {
 public:
@@ -44,7 +46,7 @@ public:
     std::shared_ptr<hold> const of;
     owner_id by{};
     std::shared_ptr<scope_executors const> within;  // with_lock's; may be null
-    std::vector<std::shared_ptr<waiter>> waiters;  // for its loss
+    waiter_list waiters;  // for its loss
     bool has_left{false};                          // released, or gone without
     bool was_last{false};                          // and with it the hold was given back to the nodes
     error_code left_with;                          // unless it was the last

@@ -46,15 +46,19 @@ std::optional<std::uint64_t> to_number(std::string_view digits)
 holder_mark::holder_mark(holder_info const& who)
     : before_{':' + host_in_values(who.host) + ':' + std::to_string(who.pid) + ':'}, after_{who.label.empty() ? "" : ':' + who.label}
 {
+    write(who.since);
 }
 
-void holder_mark::append_to(std::string& value, std::uint64_t since) const
+void holder_mark::append_to(std::string& value, std::uint64_t since)
 {
-    std::array<char, 20> digits;
-    auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), since).ptr;
-    auto const length = static_cast<std::size_t>(end - digits.data());
-    value.reserve(value.size() + before_.size() + length + after_.size());
-    value.append(before_).append(digits.data(), length).append(after_);
+    if (since != since_) write(since);
+    value.append(text_);
+}
+
+void holder_mark::write(std::uint64_t since)
+{
+    since_ = since;
+    text_ = before_ + std::to_string(since) + after_;
 }
 
 holder_info this_process(std::string_view label)

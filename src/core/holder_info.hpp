@@ -24,11 +24,17 @@ class holder_mark {
 public:
     explicit holder_mark(holder_info const& who);
 
-    void append_to(std::string& value, std::uint64_t since) const;
+    void append_to(std::string& value, std::uint64_t since);
+
+    std::size_t size() const noexcept { return text_.size(); }
 
 private:
+    void write(std::uint64_t since);
+
     std::string before_;
     std::string after_;
+    std::uint64_t since_{0};
+    std::string text_;  // with that
 };
 
 // This host and process, with a label that is valid.

@@ -36,7 +36,7 @@ private:
     quorum::extend_machine machine_;
     time_point sent_;
     bool refreshes_;
-    std::vector<std::shared_ptr<waiter>> waiters_;  // who called lease::extend()
+    waiter_list waiters_;  // who called lease::extend()
 };
 
 class leases {

@@ -274,17 +274,9 @@ void line::on_look(look const& asked, std::size_t node, reply const& answer, tim
     consider(now);
 }
 
-std::size_t lines::hash::operator()(resource const* r) const noexcept
-{
-    std::hash<std::string_view> const of_name;
-    std::size_t h = of_name(r->first());
-    for (std::string const& name : r->others()) h = h * 31 + of_name(name);
-    return h;
-}
-
 line* lines::find(resource const& what) const noexcept
 {
-    auto const it = all_.find(&what);
+    auto const it = all_.find(entry{what});
     return it == all_.end() ? nullptr : it->second.get();
 }
 
@@ -298,7 +290,7 @@ line& lines::make(std::shared_ptr<resource const> const& what, time_point now)
 {
     forget_old(now);
     auto const made = make_recycled<line>(*this, what);
-    all_.emplace(what.get(), made);
+    all_.emplace(entry{*what}, made);
     return *made;
 }
 
@@ -317,7 +309,7 @@ void lines::forget_old(time_point now)
         if (!used && oldest->in_use(now)) return;  // something is still worth remembering
         retiring_.pop_front();
         oldest->retiring_ = false;
-        if (!used) all_.erase(oldest->what.get());
+        if (!used) all_.erase(entry{*oldest->what});
     }
 }
 
@@ -333,7 +325,7 @@ void lines::unlist(line& l) noexcept
     if (!std::exchange(l.listed_, false)) return;
     auto const remove = [&](std::string_view key) {
         auto const [begin, end] = by_key_.equal_range(key);
-        auto const it = std::find_if(begin, end, [&](auto const& entry) { return entry.second == &l; });
+        auto const it = std::find_if(begin, end, [&](auto const& e) { return e.second == &l; });
         assert(it != end);
         by_key_.erase(it);
     };
@@ -356,7 +348,7 @@ template <class F>
 void lines::each_listed(F f)
 {
     std::vector<std::string_view> keys;
-    for (auto const& entry : by_key_) keys.push_back(entry.first);
+    for (auto const& listed : by_key_) keys.push_back(listed.first);
     std::sort(keys.begin(), keys.end());  // not in the order of hashes, which differs between libraries
     std::vector<std::string> const owned{keys.begin(), std::unique(keys.begin(), keys.end())};
     for (std::string const& each : owned) each_listed(each, f);
@@ -402,9 +394,9 @@ void lines::clear() noexcept
     by_key_.clear();
     retiring_.clear();
     auto const gone = std::exchange(all_, {});
-    for (auto const& entry : gone) {
-        entry.second->listed_ = false;
-        auto const queue = std::exchange(entry.second->queue_, {});
+    for (auto const& each : gone) {
+        each.second->listed_ = false;
+        auto const queue = std::exchange(each.second->queue_, {});
     }
 }
 

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -143,11 +144,17 @@ public:
 private:
     friend class line;
 
-    struct hash {
-        std::size_t operator()(resource const* r) const noexcept;
+    // With the hash beside it, nobody has to be asked for his.
+    struct entry {
+        explicit entry(resource const& of) noexcept : hash{of.hash()}, names{&of} {}
+
+        friend bool operator==(entry const& a, entry const& b) noexcept { return a.hash == b.hash && *a.names == *b.names; }
+
+        std::size_t hash;
+        resource const* names;
     };
-    struct equal {
-        bool operator()(resource const* a, resource const* b) const noexcept { return *a == *b; }
+    struct hash {
+        std::size_t operator()(entry const& of) const noexcept { return of.hash; }
     };
 
     void list(line& l);
@@ -162,8 +169,7 @@ private:
 
     environment& env_;
     acquisitions& owner_;
-    std::unordered_map<resource const*, std::shared_ptr<line>, hash, equal,
-                       recycling<std::pair<resource const* const, std::shared_ptr<line>>>>
+    std::unordered_map<entry, std::shared_ptr<line>, hash, std::equal_to<entry>, recycling<std::pair<entry const, std::shared_ptr<line>>>>
         all_;
     std::unordered_multimap<std::string_view, line*> by_key_;  // those that want to know of changes
     std::deque<std::shared_ptr<line>> retiring_;

@@ -2,22 +2,34 @@
 
 #include <sys/random.h>
 
+#include <array>
 #include <cerrno>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 
 namespace redlock::detail {
 
+namespace {
+
+// Both digits of each byte.
+constexpr auto hexadecimal = [] {
+    constexpr std::string_view sixteen = "0123456789abcdef";
+    std::array<char, 512> all{};
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+        all[2 * byte] = sixteen[byte >> 4];
+        all[2 * byte + 1] = sixteen[byte & 15];
+    }
+    return all;
+}();
+
+}  // namespace
+
 void random_values::append_to(std::string& text)
 {
     if (used_ == bytes_.size()) refill();
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::array<char, 2 * bytes_each> hex;
-    for (std::size_t i = 0; i < bytes_each; ++i) {
-        unsigned char const byte = bytes_[used_ + i];
-        hex[2 * i] = digits[byte >> 4];
-        hex[2 * i + 1] = digits[byte & 15];
-    }
+    std::array<char, digits> hex;
+    for (std::size_t i = 0; i < bytes_each; ++i) std::memcpy(&hex[2 * i], &hexadecimal[2 * std::size_t{bytes_[used_ + i]}], 2);
     used_ += bytes_each;
     text.append(hex.data(), hex.size());
 }

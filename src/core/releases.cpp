@@ -14,7 +14,7 @@ using quorum::release_outcome;
 namespace {
 
 // Completes one waiter of many with operation_aborted.
-void abandon_one(std::vector<std::shared_ptr<waiter>>& waiters, waiter const* who)
+void abandon_one(waiter_list& waiters, waiter const* who)
 {
     auto const it = std::find_if(waiters.begin(), waiters.end(), [&](auto const& w) { return w.get() == who; });
     if (it == waiters.end()) return;
@@ -23,7 +23,7 @@ void abandon_one(std::vector<std::shared_ptr<waiter>>& waiters, waiter const* wh
     found->done(asio::error::operation_aborted);
 }
 
-void finish_all(std::vector<std::shared_ptr<waiter>>& waiters, error_code ec)
+void finish_all(waiter_list& waiters, error_code ec)
 {
     for (auto const& w : std::exchange(waiters, {})) w->done(ec);
 }
@@ -84,7 +84,7 @@ void release::wait(std::shared_ptr<waiter> who)
 
 void release::abandon(waiter const* who) { abandon_one(waiters_, who); }
 
-void releases::start(std::shared_ptr<hold> const& what, error_code lost_before, std::uint16_t not_at)
+void releases::start(std::shared_ptr<hold> const& what, time_point now, error_code lost_before, std::uint16_t not_at)
 {
     if (std::exchange(what->release_started, true)) return;
     if (std::popcount(not_at) == static_cast<int>(env_.to_nodes->nodes())) return;
@@ -92,11 +92,11 @@ void releases::start(std::shared_ptr<hold> const& what, error_code lost_before, 
     what->giving_back = r;
     ++pending_;
     ++env_.count.releases_pending;
-    env_.set_alarm(*r, env_.now() + what->what->under->times.node_timeout);
+    env_.set_alarm(*r, now + what->what->under->times.node_timeout);
     // It must stay behind what would set the key.
     bool const first = what->asked_in != env_.to_nodes->next_round();
     env_.to_nodes->add({what->request(verb::release), r, not_at, first});
-    auto const now = env_.now();
+    if (not_at == 0) return;
     for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
         if (not_at >> node & 1u) r->on_vote(node, reply{vote::refused, {}, {}}, now);
 }

@@ -38,7 +38,7 @@ private:
     quorum::release_machine machine_;
     bool waiting_for_votes_{true};
     bool complete_{false};
-    std::vector<std::shared_ptr<waiter>> waiters_;
+    waiter_list waiters_;
 };
 
 class releases {
@@ -48,7 +48,7 @@ public:
     // Sends the release to every node; at most once for a hold, however often it is called. `lost_before`: why the lease had
     // ended already, if it had; that is then the result.
     // `not_at`: nodes that refused what is undone; there is nothing to give back there.
-    void start(std::shared_ptr<hold> const& what, error_code lost_before, std::uint16_t not_at = 0);
+    void start(std::shared_ptr<hold> const& what, time_point now, error_code lost_before, std::uint16_t not_at = 0);
 
     // A node granted after it had answered the release: that is, the grant was executed behind it. Does nothing if it has not.
     void repeat(std::shared_ptr<hold> const& what, std::size_t node);
@@ -78,7 +78,7 @@ private:
 
     environment& env_;
     std::size_t pending_{0};
-    std::vector<std::shared_ptr<waiter>> drainers_;
+    waiter_list drainers_;
 };
 
 }  // namespace redlock::detail

@@ -33,7 +33,7 @@ rounds::rounds(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std
     for (auto& n : nodes) links_.emplace_back(rules.drift).peer = std::move(n);
 }
 
-void rounds::add(ticket request)
+void rounds::add(ticket&& request)
 {
     (request.first ? outgoing_first_ : outgoing_).add(std::move(request));
     if (std::exchange(flush_posted_, true)) return;

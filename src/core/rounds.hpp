@@ -72,7 +72,7 @@ public:
     std::string const& name(std::size_t node) const noexcept { return links_[node].peer->name(); }
 
     // Puts a request into the next round, which starts in the next turn of the loop, or with flush().
-    void add(ticket request);
+    void add(ticket&& request);
     void flush();
 
     // The number of that round.
@@ -165,7 +165,7 @@ private:
         std::vector<command> commands;
         std::vector<asker> askers;
 
-        void add(ticket t)
+        void add(ticket&& t)
         {
             commands.push_back(t.request);
             askers.push_back({std::move(t.asked_by), t.not_at});

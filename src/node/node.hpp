@@ -83,6 +83,20 @@ struct reply {
     std::shared_ptr<quorum::node_facts const> facts{};  // inspect
     quorum::wall_time
         server_time{};  // of the last reply of a batch: what the node's clock showed when it had executed it; 0: it does not say
+
+    // As a new one, but for its memory.
+    void clear() noexcept
+    {
+        vote = redlock::vote::pending;
+        error = {};
+        detail.clear();
+        counter = 0;
+        planted = watching = false;
+        expires_in.reset();
+        admission = 0;
+        if (facts) facts.reset();
+        server_time = {};
+    }
 };
 
 // What a node made of a batch to send it; shared by all nodes that send the same bytes.

@@ -5,7 +5,8 @@
 #include "node/redis_connection.hpp"
 #include "node/redis_replies.hpp"
 #include "quorum/backoff.hpp"
-#include "recycled.hpp"
+
+#include <redlock/detail/recycling.hpp>
 
 #include <boost/asio/steady_timer.hpp>
 

@@ -137,10 +137,11 @@ reply_reader::reply_reader(std::vector<wire_call> const& calls, std::string_view
     : calls_{calls}, id_{id}, replies_{replies}
 {
     auto const ec = unexpected_reply();
-    std::size_t const count = replies_.size();
-    replies_.clear();
-    replies_.resize(count);
-    for (reply& r : replies_) r.vote = vote::failed, r.error = ec;
+    for (reply& r : replies_) {
+        r.clear();
+        r.vote = vote::failed;
+        r.error = ec;
+    }
 }
 
 bool reply_reader::is_noscript(reply const& r) noexcept { return r.error == errc::server_error && r.detail.starts_with("NOSCRIPT"); }

@@ -17,13 +17,13 @@ tenure::tenure(std::size_t nodes) : until_{nodes} { assert(nodes >= 1 && nodes <
 
 void tenure::holds(std::size_t node, time_point until) noexcept
 {
-    until_[node] = std::max(until_[node], until);
+    if (until > until_[node]) set(node, until);
     gone_ = static_cast<std::uint16_t>(gone_ & ~bit(node));
 }
 
 void tenure::gone(std::size_t node) noexcept
 {
-    until_[node] = time_point{};
+    set(node, time_point{});
     gone_ = static_cast<std::uint16_t>(gone_ | bit(node));
 }
 
@@ -31,19 +31,21 @@ void tenure::stepped(std::size_t node, duration by) noexcept
 {
     assert(by >= duration::zero());
     constexpr time_point long_ago{duration{1}};
-    if (until_[node] > long_ago) until_[node] = std::max(until_[node] - std::min(by, until_[node] - long_ago), long_ago);
+    if (until_[node] > long_ago) set(node, std::max(until_[node] - std::min(by, until_[node] - long_ago), long_ago));
 }
 
-time_point tenure::valid_until() const noexcept
+void tenure::set(std::size_t node, time_point until) noexcept
 {
-    std::array<time_point, nodes_max> latest_first;
+    until_[node] = until;
+    std::array<duration::rep, nodes_max> latest_first;  // of time_points, which would all be set to zero first
     std::size_t sorted = 0;
-    for (time_point const until : until_) {
+    for (time_point const each : until_) {
+        auto const at = each.time_since_epoch().count();
         std::size_t place = sorted++;
-        for (; place > 0 && latest_first[place - 1] < until; --place) latest_first[place] = latest_first[place - 1];
-        latest_first[place] = until;
+        for (; place > 0 && latest_first[place - 1] < at; --place) latest_first[place] = latest_first[place - 1];
+        latest_first[place] = at;
     }
-    return latest_first[majority(nodes()) - 1];
+    valid_until_ = time_point{duration{latest_first[majority(nodes()) - 1]}};
 }
 
 std::size_t tenure::held_on(time_point now) const noexcept

@@ -25,7 +25,7 @@ public:
     void stepped(std::size_t node, duration by) noexcept;
 
     // The M-th largest deadline: until then, at least M nodes hold the key. The epoch when fewer than M ever did.
-    time_point valid_until() const noexcept;
+    time_point valid_until() const noexcept { return valid_until_; }
 
     // On how many nodes the key is known to be ours at `now`.
     std::size_t held_on(time_point now) const noexcept;
@@ -35,8 +35,10 @@ public:
 
 private:
     std::size_t nodes() const noexcept { return until_.size(); }
+    void set(std::size_t node, time_point until) noexcept;
 
     per_node<time_point> until_;  // the epoch: never held
+    time_point valid_until_{};    // asked for much more often than one of those changes
     std::uint16_t gone_{0};       // by node
 };
 

@@ -2,10 +2,14 @@
 #ifndef REDLOCK_DETAIL_COMPLETION_HPP
 #define REDLOCK_DETAIL_COMPLETION_HPP
 
+#include <redlock/detail/recycling.hpp>
+
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/append.hpp>
+#include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associated_executor.hpp>
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution.hpp>
@@ -13,6 +17,7 @@
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/require.hpp>
 
+#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -34,7 +39,7 @@ public:
     template <class Handler>
         requires(!std::is_same_v<std::decay_t<Handler>, completion>)
     completion(Handler&& handler, asio::any_io_executor const& fallback)
-        : executor_{kept(executor_of(handler, fallback))}, handler_{std::forward<Handler>(handler)}
+        : executor_{kept(executor_of(handler, fallback))}, handler_{with_memory(std::forward<Handler>(handler))}
     {
     }
 
@@ -63,7 +68,7 @@ public:
                 values);
         };
         if (auto const* const plain = executor.template target<io_executor>()) {
-            plain->execute(std::move(deliver));
+            asio::require(*plain, asio::execution::allocator(recycling<void>{})).execute(std::move(deliver));
         } else {
             executor.execute(std::move(deliver));
         }
@@ -83,6 +88,17 @@ private:
     {
         if (auto const* const plain = of.target<asio::io_context::executor_type>()) return ready(*plain);
         return ready(of);
+    }
+
+    // Asio's own cache has room for two blocks of a thread.
+    template <class Handler>
+    static decltype(auto) with_memory(Handler&& handler)
+    {
+        if constexpr (std::is_same_v<asio::associated_allocator_t<std::decay_t<Handler>>, std::allocator<void>>) {
+            return asio::bind_allocator(recycling<void>{}, std::forward<Handler>(handler));
+        } else {
+            return std::forward<Handler>(handler);
+        }
     }
 
     template <class Handler>

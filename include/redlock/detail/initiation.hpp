@@ -80,13 +80,19 @@ public:
     executor_type get_executor() const noexcept;
 
     template <class Handler>
-    void operator()(Handler&& handler) const
+    void operator()(Handler&& handler) const&
     {
-        start(plain_handler{std::forward<Handler>(handler), get_executor()});
+        start(state_, plain_handler{std::forward<Handler>(handler), get_executor()});
+    }
+    template <class Handler>
+    void operator()(Handler&& handler) &&
+    {
+        auto const fallback = get_executor();
+        start(std::move(state_), plain_handler{std::forward<Handler>(handler), fallback});
     }
 
 private:
-    void start(plain_handler handler) const;
+    void start(std::shared_ptr<lease_state> state, plain_handler handler) const;
 
     std::shared_ptr<lease_state> state_;
     operation what_;

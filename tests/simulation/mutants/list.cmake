@@ -27,11 +27,11 @@ redlock_mutant(exhausted_is_acquired "an attempt that took longer than its valid
 
 # Undo and release.
 redlock_mutant(no_undo "what a failed attempt was granted is not given back"
-    FILE src/core/acquisitions.cpp FROM "    releases_.start(a.hold_, {}, a.refused_);
+    FILE src/core/acquisitions.cpp FROM "    releases_.start(a.hold_, now, {}, a.refused_);
 " TO "")
 redlock_mutant(undo_only_granters "only nodes that are known to have granted are asked to undo"
-    FILE src/core/acquisitions.cpp FROM "releases_.start(a.hold_, {}, a.refused_);"
-    TO "releases_.start(a.hold_, {}, static_cast<std::uint16_t>(~a.granted_ & ((1u << env_.to_nodes->nodes()) - 1)));"
+    FILE src/core/acquisitions.cpp FROM "releases_.start(a.hold_, now, {}, a.refused_);"
+    TO "releases_.start(a.hold_, now, {}, static_cast<std::uint16_t>(~a.granted_ & ((1u << env_.to_nodes->nodes()) - 1)));"
     FILE2 src/core/releases.cpp FROM2 "    if (r && r->machine_.is_pending(node)) return;" TO2 "    return;")
 redlock_mutant(cancelled_is_not_undone "an acquisition whose caller gave up is forgotten"
     FILE src/core/acquisitions.cpp FROM "    detach(what);

@@ -1,0 +1,72 @@
+// Memory of small objects that come and go with each operation. Freed blocks are kept by the thread that frees them, by size, and
+// given out again; a malloc of the C library costs about as much as everything else that is done to some of them.
+//
+// Thread-safe: a block may be freed by another thread than the one that asked for it.
+#ifndef REDLOCK_DETAIL_RECYCLING_HPP
+#define REDLOCK_DETAIL_RECYCLING_HPP
+
+#include <redlock/detail/export.hpp>
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace redlock::detail {
+
+// As operator new and delete, for any size.
+REDLOCK_API void* recycled_block(std::size_t size);
+REDLOCK_API void recycle_block(void* what, std::size_t size) noexcept;
+
+// For std::allocate_shared, for containers whose elements are few at a time, and for handlers.
+template <class T>
+class recycling {
+public:
+    using value_type = T;
+
+    recycling() = default;
+    template <class U>
+    recycling(recycling<U> const&) noexcept
+    {
+    }
+
+    T* allocate(std::size_t count)
+    {
+        if constexpr (is_plain()) {
+            return static_cast<T*>(recycled_block(count * sizeof(T)));
+        } else {
+            return std::allocator<T>{}.allocate(count);
+        }
+    }
+    void deallocate(T* what, std::size_t count) noexcept
+    {
+        if constexpr (is_plain()) {
+            recycle_block(what, count * sizeof(T));
+        } else {
+            std::allocator<T>{}.deallocate(what, count);
+        }
+    }
+
+    template <class U>
+    bool operator==(recycling<U> const&) const noexcept
+    {
+        return true;
+    }
+
+private:
+    static constexpr bool is_plain() { return alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__; }
+};
+
+template <class T, class... Args>
+std::shared_ptr<T> make_recycled(Args&&... args)
+{
+    return std::allocate_shared<T>(recycling<T>{}, std::forward<Args>(args)...);
+}
+
+template <class T>
+using recycled_list = std::list<T, recycling<T>>;
+
+}  // namespace redlock::detail
+
+#endif
