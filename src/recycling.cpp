@@ -24,7 +24,7 @@ namespace {
 // Larger blocks are not kept, nor more than so many of a size.
 constexpr std::size_t size_max = 1'024;
 constexpr std::uint32_t blocks_max = 4'096;
-constexpr std::size_t step = 32;
+constexpr std::size_t step = 16;
 
 struct block {
     block* next;

@@ -127,7 +127,7 @@ void measure_stalled(run& r)
     r.put("stalled_node_p99_ratio_over_floor", ratio(both[0].stalled, both[1].stalled, &sample::acquire_p99_us));
 }
 
-// More names than fit into any cache, against one for each caller.
+// More names than fit into any cache, against one for each caller. The floors show what it costs just to touch so much memory.
 void measure_names(run& r)
 {
     constexpr std::size_t callers = 250;
@@ -136,9 +136,15 @@ void measure_names(run& r)
     many.names = r.how.names / callers;
     many.warm_up *= 4;  // each name has been taken once
     auto const all = take_turns({{"one name for each caller", [one] { return run_ours(one); }},
-                                 {"all names", [many] { return run_ours(many); }}},
+                                 {"all names", [many] { return run_ours(many); }},
+                                 {"one name for each caller, epoll floor", [one] { return run_epoll_floor(one); }},
+                                 {"all names, epoll floor", [many] { return run_epoll_floor(many); }},
+                                 {"one name for each caller, coroutines floor", [one] { return run_coroutines_floor(one); }},
+                                 {"all names, coroutines floor", [many] { return run_coroutines_floor(many); }}},
                                 r.how.rounds);
     r.put("cost_growth_100k_names", ratio(all[1], all[0], &sample::cpu_us_per_pair));
+    r.put("cost_growth_100k_names_epoll_floor", ratio(all[3], all[2], &sample::cpu_us_per_pair));
+    r.put("cost_growth_100k_names_coroutines_floor", ratio(all[5], all[4], &sample::cpu_us_per_pair));
     r.put("names_taken_in_turn", static_cast<double>(many.names * callers));
     r.add_detail("names", all);
 }

@@ -74,8 +74,24 @@ void rounds::flush()
         outgoing_.askers.clear();
     }
     if (all.empty()) return;
+    constexpr std::size_t most = votes_in_flight_together;
+    if (all.size() <= most ||
+        !std::any_of(all.commands.begin(), all.commands.end(), [](command const& c) { return c.votes_with_tokens(); }))
+        return send(all);
+    pile const whole = std::exchange(all, {});
+    for (std::size_t i = 0; i < whole.size(); i += most) {
+        pile some;
+        for (std::size_t k = i; k < std::min(i + most, whole.size()); ++k)
+            some.add({whole.commands[k], whole.askers[k].who, whole.askers[k].not_at});
+        send(some);
+    }
+}
+
+// One round.
+void rounds::send(pile& of)
+{
     auto const now = now_();
-    auto const r = make_round(all);
+    auto const r = make_round(of);
     std::uint16_t apart = 0;  // nodes that some of it does not go to: they get bytes of their own
     for (asker const& a : r->askers) apart = static_cast<std::uint16_t>(apart | a.not_at);
 

@@ -63,6 +63,9 @@ public:
 
     // Rounds that may be on their way to one node at the same time: enough to fill a long line, and a bound.
     static constexpr std::size_t in_flight_max = 32;
+    // Requests for tokens take a node a while, and a message is answered as a whole: with larger ones, nodes and client would wait for
+    // each other in turns.
+    static constexpr std::size_t votes_in_flight_together = 32;
     // Commands in one message to a node that has fallen behind.
     static constexpr std::size_t catch_up_max = 512;
 
@@ -188,6 +191,7 @@ private:
     class start_exec;
 
     void flush_later();
+    void send(pile& of);
     void launch(std::shared_ptr<round> const& r, std::uint16_t to);
     std::shared_ptr<round> make_round(pile& of);
     void retire(std::shared_ptr<round> const& r);
