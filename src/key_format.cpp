@@ -24,7 +24,8 @@ std::string key_format_problem(std::string_view text)
     // Formats are copied from elsewhere, where {{ may stand for {: a key that differs in silence excludes nobody.
     auto const around = std::string{text.substr(0, at)}.append(text.substr(at + place.size()));
     if (around.find_first_of("{}") != around.npos) return "has other braces than those of one {0}";
-    if (text.ends_with(fence_suffix)) return "makes keys that end in " + std::string{fence_suffix} + ", which this library keeps for itself";
+    if (text.ends_with(fence_suffix))
+        return "makes keys that end in " + std::string{fence_suffix} + ", which this library keeps for itself";
     return {};
 }
 

@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(it_takes_what_nodes_that_forgot_grant)
         lock const resource{both.nodes, "r", quick};
         lease held = co_await resource.acquire();
         co_await both.nodes.drain();
-        for (std::size_t forgetful : {1, 2}) both.servers[forgetful].command({"FLUSHALL"});
+        for (std::size_t const forgetful : {1U, 2U}) both.servers[forgetful].command({"FLUSHALL"});
         auto const another = both.another_client();
         auto refused = quick;
         refused.deadline = 1s;

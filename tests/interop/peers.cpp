@@ -26,7 +26,8 @@ bool is_here(peer const& p)
 {
     if (p.name == redis_py.name) {
         if (has_redis_py()) return true;
-        BOOST_TEST_MESSAGE("skipped: " << python << " has no module redis, so redis-py is not tried (on Debian: apt-get install python3-redis)");
+        BOOST_TEST_MESSAGE("skipped: " << python
+                                       << " has no module redis, so redis-py is not tried (on Debian: apt-get install python3-redis)");
         return false;
     }
     auto const missing = missing_for_node_redlock();

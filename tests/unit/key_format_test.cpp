@@ -72,7 +72,8 @@ BOOST_AUTO_TEST_CASE(keys_and_names)
 
 BOOST_AUTO_TEST_CASE(what_is_no_format_is_refused)
 {
-    for (std::string const good : {"raw", "{0}", "redlock:{0}", "{0}-redislock", "raw{0}", "\xc3\xbc:{0}", ":fence{0}"}) BOOST_TEST(problem(good) == "", good);
+    for (std::string const good : {"raw", "{0}", "redlock:{0}", "{0}-redislock", "raw{0}", "\xc3\xbc:{0}", ":fence{0}"})
+        BOOST_TEST(problem(good) == "", good);
     BOOST_TEST(problem(std::string(253, 'x') + "{0}") == "");
     BOOST_TEST(problem(std::string(254, 'x') + "{0}") == "config::key_format is longer than 256 bytes");
     for (std::string const none : {"", "redlock:", "Raw", "{}", "{1}", "{0:x}"})
