@@ -45,7 +45,7 @@ BOOST_DATA_TEST_CASE(its_lock_is_contended, everybody, other, fencing)
         auto const theirs = co_await both.start_peer();
         lock const resource{both.nodes, "r", with_tokens(quick, fencing)};
         co_await both.expect(*theirs, "acquire r 20000", "held");
-        BOOST_TEST(both.servers_with(both.key_of("r")) == other.servers);
+        BOOST_TEST(both.servers_with(both.key_of("r")) > other.servers / 2);
         attempt_report report;
         auto [ec, nothing] = co_await resource.try_acquire(report, asio::as_tuple);
         BOOST_TEST(ec == errc::contended, verdicts(report));
@@ -193,11 +193,12 @@ BOOST_DATA_TEST_CASE(our_late_release_leaves_its_key, everybody, other, fencing)
         lease held = co_await resource.acquire();
         co_await both.expect(*theirs, "wait r 20000", "held");
         auto [extended] = co_await held.extend(asio::as_tuple);
-        BOOST_TEST(extended == errc::lease_lost);
+        BOOST_TEST(extended == condition::lost);
         auto [released] = co_await held.release(asio::as_tuple);
-        BOOST_TEST(released == errc::lease_lost);
+        BOOST_TEST(released == condition::lost);
         co_await both.nodes.drain();
-        BOOST_TEST(both.servers_with(both.key_of("r")) == other.servers);
+        BOOST_TEST(both.servers_with(both.key_of("r")) > other.servers / 2);
+        co_await both.expect(*theirs, "extend 20000", "extended");
         co_await both.expect(*theirs, "release", "released");
     });
 }

@@ -127,6 +127,8 @@ BOOST_AUTO_TEST_CASE(its_late_extensions_take_nodes_that_we_lack)
         options.auto_extend = false;
         lock const resource{both.nodes, "r", options};
         co_await both.expect(*theirs, "acquire r 200", "held");
+        bool const over = co_await eventually([&] { return both.servers_with("redlock:r") == 0; });
+        BOOST_TEST_REQUIRE(over);
         lease held = co_await resource.acquire();
         bool const everywhere = co_await eventually([&] { return held.nodes_held() == 3; });
         BOOST_TEST_REQUIRE(everywhere);
