@@ -30,7 +30,7 @@ demo: setup
 	@build/release/examples/demo/redlock_demo
 
 test: setup
-	@cmake/setup.sh postgresql libpq-dev pkg-config python3
+	@cmake/setup.sh postgresql libpq-dev pkg-config python3 python3-redis
 	@cmake/setup.sh valkey || echo 'test: no valkey-server, so that the tests of WAITAOF are skipped'
 	@tests/interop/setup.sh
 	@cmake --workflow --preset debug

@@ -48,6 +48,7 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config c
     settings.max_ttl = configuration.max_ttl;
     settings.token_retention = configuration.token_retention;
     settings.fresh = configuration.fresh;
+    settings.keys = detail::key_format{configuration.key_format};
     settings.observer = std::move(told);
     return detail::basic_core<boot_clock>::make(std::move(executor), strand, std::move(nodes), settings);
 }

@@ -1,6 +1,7 @@
 #include <redlock/config.hpp>
 
 #include "bounds.hpp"
+#include "key_format.hpp"
 #include "node_address.hpp"
 
 #include <algorithm>
@@ -86,6 +87,7 @@ void config::validate() const
     require_distinct(nodes);
     validate_client_name(client_name);
     validate_label(label);
+    if (auto const problem = detail::key_format_problem(key_format); !problem.empty()) throw config_error{"config::key_format " + problem};
     require_between("connect_timeout", connect_timeout, 10ms, 10min);
     require_between("reconnect_delay_max", reconnect_delay_max, 1ms, bounds::one_day);
     if (reconnect_delay_min < 1ms || reconnect_delay_min > reconnect_delay_max)

@@ -143,6 +143,7 @@ settings settings_from_json(json const& document)
     reader.read("fresh", client.fresh);
     reader.read("token_retention_ms", client.token_retention);
     reader.read("label", client.label);
+    reader.read("key_format", client.key_format);
     if (json const* identity = reader.find("identity")) client.identity = identity_from_json(*identity);
     if (json const* tls = reader.find("tls")) client.tls = tls_from_json(*tls, "tls");
     json const* lock = reader.find("lock");

@@ -2,6 +2,7 @@
 
 #include "bounds.hpp"
 #include "core/terms.hpp"
+#include "key_format.hpp"
 #include "node/keys.hpp"
 
 #include <algorithm>
@@ -15,37 +16,48 @@ constexpr std::size_t names_max = 64;
 
 [[noreturn]] void refuse(std::string const& why) { throw std::invalid_argument{"redlock::lock: " + why}; }
 
-void check(std::string const& name)
+std::string key_of(std::string name, detail::key_format const& format)
 {
     if (name.empty()) refuse("the name is empty");
-    if (name.ends_with(detail::fence_suffix) || name == detail::node_record_key || name == detail::high_water_key)
-        refuse("the name is \"" + name + "\", which is a key that this library keeps for itself");
+    std::string key = format.key_of(std::move(name));
+    if (detail::is_own_key(key)) refuse("the key is \"" + key + "\", which this library keeps for itself");
+    return key;
 }
 
-detail::resource one(std::string name)
+detail::resource one(std::string name, detail::key_format const& format)
 {
-    check(name);
-    return detail::resource{std::move(name)};
+    if (format.raw()) return detail::resource{key_of(std::move(name), format)};
+    return {{key_of(name, format)}, name};
 }
 
-// Every client sees several names in the same order, and none twice.
-detail::resource several(std::vector<std::string> names)
+// Every client sees several keys in the same order, and none twice.
+detail::resource several(std::vector<std::string> names, detail::key_format const& format)
 {
     if (names.empty()) refuse("there are no names");
     if (names.size() > names_max) refuse(std::to_string(names.size()) + " names are more than " + std::to_string(names_max));
+    if (names.size() == 1) return one(std::move(names.front()), format);
     std::sort(names.begin(), names.end());
     if (auto const twin = std::adjacent_find(names.begin(), names.end()); twin != names.end())
         refuse("the name \"" + *twin + "\" stands there twice");
-    for (std::string const& name : names) check(name);
-    return detail::resource{names};
+    std::string text;
+    for (std::string& name : names) {
+        if (!text.empty()) text += ", ";
+        text += name;
+        name = key_of(std::move(name), format);
+    }
+    std::sort(names.begin(), names.end());  // what stands behind the names can change their order
+    return {names, std::move(text)};
 }
 
 }  // namespace
 
-lock::lock(client const& owner, std::string name, lock_options const& options) : lock{owner, one(std::move(name)), options} {}
+lock::lock(client const& owner, std::string name, lock_options const& options)
+    : lock{owner, one(std::move(name), owner.core_->keys()), options}
+{
+}
 
 lock::lock(client const& owner, std::vector<std::string> names, lock_options const& options)
-    : lock{owner, several(std::move(names)), options}
+    : lock{owner, several(std::move(names), owner.core_->keys()), options}
 {
 }
 
@@ -70,8 +82,10 @@ lock_options const& lock::options() const noexcept { return what_->under->option
 
 std::vector<std::string> lock::names() const
 {
-    std::vector<std::string> all{what_->first()};
-    all.insert(all.end(), what_->others().begin(), what_->others().end());
+    auto const& format = core_->keys();
+    std::vector<std::string> all{format.name_of(what_->first())};
+    for (std::string const& key : what_->others()) all.push_back(format.name_of(key));
+    std::sort(all.begin(), all.end());
     return all;
 }
 

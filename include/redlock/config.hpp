@@ -146,11 +146,17 @@ struct REDLOCK_API config {
     /// (`redlock inspect`). Visible ASCII without spaces, up to 64 characters; empty: none.
     std::string label{};
 
+    /// The key of a lock on the servers: `raw`, its name byte for byte; or a text in which the name stands for `{0}`, as `redlock:{0}`, the
+    /// default of RedLock.net. Whoever is to share locks must use the same keys. For all locks of a client, which are known by their names
+    /// everywhere else. Exactly one `{0}` and no other braces, not `:fence` at its end, up to 256 bytes.
+    std::string key_format{"raw"};
+
     /// A configuration of these nodes, everything else by default. Throws `config_error`.
     static config from_urls(std::vector<std::string> const& urls);
 
     /// Throws `config_error` for: no nodes, too many, the same server twice (whatever the database), hosts that are none,
-    /// a username without a password, paths that are not absolute, durations out of bounds.
+    /// a username without a password, paths that are not absolute, durations out of bounds, a
+    /// key format that is none.
     void validate() const;
 };
 

@@ -29,7 +29,7 @@ namespace redlock {
 ///       "replication_timeout_ms": 200,
 ///       "max_ttl_ms": 30000,               "token_retention_ms": 3600000,
 ///       "identity": "every_message",       "fresh": false,
-///       "label": "nightly",
+///       "label": "nightly",                "key_format": "raw",
 ///       "lock": {"ttl_ms": 10000, "grace_ms": 0, "drift": 0.01, "node_timeout_ms": 500, "deadline_ms": 60000, "attempts_max": 0,
 ///                "fencing": true, "token_block": 1,
 ///                "retry_delay_min_ms": 2, "retry_delay_max_ms": 1000, "poll_interval_ms": 5000,

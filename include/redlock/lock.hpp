@@ -25,10 +25,10 @@ namespace redlock {
 /// Thread safety: const members may be called from any thread at the same time.
 class REDLOCK_API lock {
 public:
-    /// Throws `std::invalid_argument` when the name is empty or one that the library keeps for itself (`redlock:node`, `redlock:hw`,
-    /// anything that ends in `:fence`), when an option makes no sense, or when the ttl of a lock with `fencing` is above
-    /// `config::max_ttl`. The name is the key on the servers,
-    /// byte for byte: whoever uses the same key with `SET NX PX` (redsync, node-redlock, redis-py) shares the lock.
+    /// Throws `std::invalid_argument` when the name is empty or one that the library keeps for itself (its key is `redlock:node`, `redlock:hw`
+    /// or `redlock:wait`, or ends in `:fence`), when an option makes no sense, or when the ttl of a lock with `fencing` is above
+    /// `config::max_ttl`. The name is the key on the servers, byte for byte, unless `config::key_format` says otherwise: whoever uses the same
+    /// key with `SET NX PX` (redsync, node-redlock, redis-py) shares the lock.
     lock(client const& owner, std::string name, lock_options const& options = {});
 
     /// Several resources at once, all or none: `redlock::lock{nodes, {"a", "b", "c"}}`. Up to 64 names, in any order: they are sorted, and

@@ -152,7 +152,7 @@ void clean_up(bench_options const& options, config const& nodes, bench const& of
 {
     fleet servers{nodes, options.from.timeout};
     words keys{"DEL"};
-    for (std::uint32_t c = 0; c < options.callers; ++c) keys.push_back(of.name(c) + std::string{detail::fence_suffix});
+    for (std::uint32_t c = 0; c < options.callers; ++c) keys.push_back(servers.key_of(of.name(c)) + std::string{detail::fence_suffix});
     for (answers const& a : servers.ask({keys}))
         if (a.ok() && a.replies[0].is_error())
             throw failure{exit_code::internal, "the keys of the bench could not be deleted: " + a.replies[0].text};

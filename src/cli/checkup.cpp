@@ -116,7 +116,7 @@ std::vector<checkup> examine(fleet& nodes, config const& settings, std::string c
         read_answers(all[i], first[i]);
     }
 
-    auto const probe = name.empty() ? "redlock:doctor:" + detail::random_value() : name;
+    auto const probe = name.empty() ? "redlock:doctor:" + detail::random_value() : nodes.key_of(name);
     auto const tried = nodes.ask_each([&](std::size_t i) {
         std::vector<words> calls;
         if (all[i].problem.empty())

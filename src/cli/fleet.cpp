@@ -22,6 +22,7 @@ fleet::fleet(config const& settings, std::chrono::milliseconds patience) : patie
 {
     auto const mine = with_patience(settings, patience);
     mine.validate();
+    keys_ = detail::key_format{mine.key_format};
     for (node_address const& address : mine.nodes) {
         names_.push_back(address.to_string());
         links_.emplace_back(io_.get_executor(), address, mine);

@@ -3,6 +3,7 @@
 #define REDLOCK_CLI_FLEET_HPP
 
 #include "cli/node_link.hpp"
+#include "key_format.hpp"
 
 #include <boost/asio/io_context.hpp>
 
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock::cli {
@@ -23,6 +25,9 @@ public:
     std::size_t size() const noexcept { return links_.size(); }
     std::size_t majority() const noexcept { return links_.size() / 2 + 1; }
     std::string const& name(std::size_t node) const { return names_[node]; }
+
+    // Of a lock.
+    std::string key_of(std::string lock) const { return keys_.key_of(std::move(lock)); }
 
     // The same commands to all nodes; one element each.
     std::vector<answers> ask(std::vector<words> const& commands);
@@ -40,6 +45,7 @@ public:
 private:
     asio::io_context io_{1};
     std::chrono::milliseconds patience_;
+    detail::key_format keys_;
     std::vector<std::string> names_;
     std::vector<node_link> links_;
     std::shared_ptr<void> signals_;

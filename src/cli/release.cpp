@@ -29,11 +29,11 @@ bool agreed()
     return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-std::vector<words> deletion(std::string const& name, key_sight const& key)
+std::vector<words> deletion(std::string const& lock, key_sight const& key)
 {
     if (!key.problem.empty() || !key.present) return {};
-    if (key.type != "string") return {{"DEL", name}};
-    return {{"EVAL", std::string{detail::release_script().text}, "1", name, key.value}};
+    if (key.type != "string") return {{"DEL", lock}};
+    return {{"EVAL", std::string{detail::release_script().text}, "1", lock, key.value}};
 }
 
 // What became of the key on one node.
@@ -75,7 +75,7 @@ int execute(release_options const& options)
     bool const anything = lock.held_on > 0;
     if (anything) confirm(options, out, nodes, lock);
 
-    auto const done = nodes.ask_each([&](std::size_t i) { return deletion(options.name, lock.nodes[i]); });
+    auto const done = nodes.ask_each([&](std::size_t i) { return deletion(nodes.key_of(options.name), lock.nodes[i]); });
     std::size_t deleted = 0, unknown = 0;
     table rows{{"node", "key"}};
     ordered_json list = ordered_json::array();

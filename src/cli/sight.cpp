@@ -12,7 +12,7 @@ namespace redlock::cli {
 namespace {
 
 enum question : std::size_t { type, value, ttl, fence };
-static_assert(fence + 1 == questions_per_name);
+static_assert(fence + 1 == questions_per_key);
 
 constexpr std::size_t id_size = 8;
 
@@ -52,15 +52,15 @@ char const* to_string(lock_state state) noexcept
     return "";
 }
 
-std::vector<words> questions_about(std::string const& name)
+std::vector<words> questions_about(std::string const& key)
 {
-    return {{"TYPE", name}, {"GET", name}, {"PTTL", name}, {"GET", name + std::string{detail::fence_suffix}}};
+    return {{"TYPE", key}, {"GET", key}, {"PTTL", key}, {"GET", key + std::string{detail::fence_suffix}}};
 }
 
 key_sight read_key(answers const& from, std::size_t first)
 {
     key_sight k;
-    if (!from.ok() || from.replies.size() < first + questions_per_name) {
+    if (!from.ok() || from.replies.size() < first + questions_per_key) {
         k.problem = from.ok() ? "it has not answered all of it" : from.problem;
         return k;
     }
@@ -125,13 +125,13 @@ std::vector<lock_sight> look(fleet& nodes, std::vector<std::string> const& names
 {
     std::vector<words> commands;
     for (std::string const& name : names)
-        for (words& w : questions_about(name)) commands.push_back(std::move(w));
+        for (words& w : questions_about(nodes.key_of(name))) commands.push_back(std::move(w));
     auto const all = nodes.ask(commands);
 
     std::vector<lock_sight> sights;
     for (std::size_t n = 0; n < names.size(); ++n) {
         std::vector<key_sight> keys;
-        for (answers const& a : all) keys.push_back(read_key(a, n * questions_per_name));
+        for (answers const& a : all) keys.push_back(read_key(a, n * questions_per_key));
         sights.push_back(judge(names[n], std::move(keys)));
     }
     return sights;

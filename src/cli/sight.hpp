@@ -52,11 +52,11 @@ struct lock_sight {
     std::optional<detail::holder_info> info() const { return holder ? nodes[*holder].holder : std::nullopt; }
 };
 
-// What to ask each node for one name, and how many answers that makes.
-std::vector<words> questions_about(std::string const& name);
-inline constexpr std::size_t questions_per_name = 4;
+// What to ask each node for one key, and how many answers that makes.
+std::vector<words> questions_about(std::string const& key);
+inline constexpr std::size_t questions_per_key = 4;
 
-// `first`: where in the answers those about this name begin.
+// `first`: where in the answers those about this key begin.
 key_sight read_key(answers const& from, std::size_t first);
 
 // Puts the nodes together.

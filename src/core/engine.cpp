@@ -15,7 +15,8 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     : outer_{std::move(outer)},
       strand_{std::move(strand)},
       posting_{asio::require(*strand_, asio::execution::blocking.never)},
-      max_ttl_{std::chrono::duration_cast<std::chrono::milliseconds>(settings.max_ttl)}
+      max_ttl_{std::chrono::duration_cast<std::chrono::milliseconds>(settings.max_ttl)},
+      keys_{settings.keys}
 {
     auto const count = nodes.size();
     for (auto const& n : nodes) {

@@ -9,6 +9,7 @@
 #include "core/leases.hpp"
 #include "core/mailbox.hpp"
 #include "core/releases.hpp"
+#include "key_format.hpp"
 
 #include <redlock/detail/core.hpp>
 #include <redlock/lease.hpp>
@@ -37,6 +38,8 @@ struct engine_settings {
     double clock_drift{0.01};  // between the clocks of clients, and of nodes
     bool fresh{false};
 
+    key_format keys{};
+
     std::shared_ptr<redlock::observer> observer{};  // may be null
 };
 
@@ -54,6 +57,7 @@ public:
     asio::any_io_executor get_executor() const noexcept override { return outer_; }
     time_point now() const noexcept override { return env_.now(); }
     std::chrono::milliseconds max_ttl() const noexcept override { return max_ttl_; }
+    key_format const& keys() const noexcept override { return keys_; }
     std::shared_ptr<terms const> terms_of(lock_options const& options) override;
 
     void run(plain_handler handler) override;
@@ -116,6 +120,7 @@ private:
     acquisitions acquisitions_{env_, leases_, releases_};
     std::optional<admissions> admissions_;
     std::chrono::milliseconds max_ttl_;
+    key_format const keys_;
     linger linger_{*this};
     life life_{life::idle};
     std::size_t nodes_running_{0};

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
+#include <fstream>
 
 namespace redlock::testing {
 namespace {
@@ -46,6 +47,29 @@ BOOST_FIXTURE_TEST_CASE(the_holder_is_named, held)
     BOOST_TEST(lock.at("ttl_ms").get<int>() > 10'000);
     BOOST_TEST(lock.at("on").size() == 3u);
     BOOST_TEST(!contains(p.output() + j.output(), secret));  // who knows it can release the lock
+}
+
+// Locks are known by their names, whatever their keys.
+BOOST_AUTO_TEST_CASE(a_configuration_with_a_key_format)
+{
+    redis_server const server;
+    temporary_folder const folder;
+    auto const file = (folder.path() / "redlock.json").string();
+    std::ofstream{file} << nlohmann::json{{"nodes", {server.url()}}, {"fresh", true}, {"key_format", "redlock:{0}"}};
+    program holder{{"run", "job", "--config", file, "--", "sleep", "60"}};
+    BOOST_TEST_REQUIRE(eventually([&] { return server.command({"EXISTS", "redlock:job"}) == "1"; }), holder.errors());
+    BOOST_TEST(server.command({"EXISTS", "job"}) == "0");
+    program j{{"inspect", "job", "--json", "--config", file}};
+    BOOST_TEST(j.wait() == 0, j.errors());
+    auto const lock = j.json().at("locks").at(0);
+    BOOST_TEST(lock.at("name") == "job");
+    BOOST_TEST(lock.at("state") == "held");
+    BOOST_TEST(lock.at("holder").at("pid") == holder.pid());
+    BOOST_TEST(lock.at("token").get<std::uint64_t>() > 0);
+    program away{{"release", "job", "--force", "--yes", "--config", file}};
+    BOOST_TEST(away.wait() == 0, away.errors());
+    BOOST_TEST(contains(away.output(), "job: deleted on 1 of 1 node"), away.output());
+    BOOST_TEST(server.command({"EXISTS", "redlock:job"}) == "0");
 }
 
 BOOST_FIXTURE_TEST_CASE(nodes_that_are_down_are_named, held)

@@ -76,6 +76,7 @@ json to_json(settings const& s)
                 {"fresh", c.fresh},
                 {"tls", to_json(c.tls)},
                 {"label", c.label},
+                {"key_format", c.key_format},
                 {"identity", c.identity == identity_check::handshake ? "handshake" : "every_message"}};
     for (node_address const& n : c.nodes) result["nodes"].push_back(to_json(n));
     // Where a document says nothing of locks, their default ttl may be above its max_ttl: left to the lock's constructor.

@@ -259,7 +259,7 @@ BOOST_FIXTURE_TEST_CASE(locks_that_cannot_be, three_nodes)
         return std::string{e.what()} == "lock_options::ttl is 61 s; with fencing it must not be above config::max_ttl, which is 1 min";
     });
     BOOST_CHECK_NO_THROW(lock(nodes, "r", {.ttl = 61s, .fencing = false}));
-    for (auto const* name : {"redlock:node", "redlock:hw", "r:fence", ":fence"})
+    for (auto const* name : {"redlock:node", "redlock:hw", "redlock:wait", "r:fence", ":fence"})
         BOOST_CHECK_EXCEPTION(lock(nodes, name), invalid,
                               [&](invalid const& e) { return std::string{e.what()}.find(name) != std::string::npos; });
     BOOST_CHECK_THROW(lock(nodes, "r", {.token_block = 0}), invalid);

@@ -1,19 +1,9 @@
-// A holder of locks that is node-redlock, driven by lines on its input:
+// A holder of locks that is node-redlock. lines.mjs says how it is driven; NAME may be several names with commas between them.
 //
 //     node holder.mjs FOLDER PORT...     FOLDER: where its packages are installed; PORT: of the servers on 127.0.0.1
-//
-//     acquire NAME TTL    asks once                  held T | refused
-//     wait NAME TTL       until it is acquired       held T
-//     extend TTL                                     extended T | lost
-//     release                                        released T | unconfirmed T
-//     quit
-//
-// It says "ready" when it is connected. T is CLOCK_MONOTONIC in nanoseconds: after an acquisition, after an extension, before a release.
-// "released" comes when every server has answered, so that nothing is under way any more.
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { serve } from './lines.mjs';
 
 const [folder, ...ports] = process.argv.slice(2);
 const require = createRequire(resolve(folder, 'package.json'));
@@ -28,7 +18,6 @@ const redlock = new Redlock(servers, { retryCount: 0 });
 const scripts = Object.values(redlock.scripts).map((script) => script.value);
 await Promise.all(servers.flatMap((server) => scripts.map((text) => server.script('LOAD', text))));
 
-const now = () => process.hrtime.bigint();
 let lock;
 
 async function succeeds(operation) {
@@ -41,35 +30,8 @@ async function succeeds(operation) {
   }
 }
 
-async function acquire(name, ttl) {
-  const held = await succeeds(async () => { lock = await redlock.acquire([name], Number(ttl)); });
-  return held ? `held ${now()}` : 'refused';
-}
-
-const commands = {
-  acquire,
-  async wait(name, ttl) {
-    for (;;) {
-      const answer = await acquire(name, ttl);
-      if (answer !== 'refused') return answer;
-      await sleep(5 + 15 * Math.random());
-    }
-  },
-  async extend(ttl) {
-    const extended = await succeeds(async () => { lock = await lock.extend(Number(ttl)); });
-    return extended ? `extended ${now()}` : 'lost';
-  },
-  async release() {
-    const before = now();
-    const released = await succeeds(async () => Promise.all((await lock.release()).attempts));
-    return `${released ? 'released' : 'unconfirmed'} ${before}`;
-  },
-  quit: () => process.exit(0),
-};
-
-console.log('ready');
-for await (const line of createInterface({ input: process.stdin })) {
-  const [verb, ...rest] = line.split(' ');
-  console.log(await commands[verb](...rest));
-}
-process.exit(0);
+await serve({
+  acquire: (name, ttl) => succeeds(async () => { lock = await redlock.acquire(name.split(','), ttl); }),
+  extend: (ttl) => succeeds(async () => { lock = await lock.extend(ttl); }),
+  release: () => succeeds(async () => Promise.all((await lock.release()).attempts)),
+});

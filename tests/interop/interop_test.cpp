@@ -1,16 +1,11 @@
-// node-redlock and this library, on the same servers: each keeps out the other, and neither takes what is not its own.
-#include "node_redlock.hpp"
-#include "support/cluster.hpp"
-#include "support/temporary_folder.hpp"
+// Other libraries and this one, on the same servers: each keeps out the other, and neither takes what is not its own.
+#include "peers.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -18,60 +13,11 @@
 namespace redlock::testing {
 namespace {
 
-using steady = std::chrono::steady_clock;
+namespace data = boost::unit_test::data;
 
-constexpr lock_options quick{.ttl = 20s, .node_timeout = 2s, .retry_delay_min = 5ms, .retry_delay_max = 20ms};
-
-constexpr lock_options with_tokens(lock_options options, bool fencing)
-{
-    options.fencing = fencing;
-    return options;
-}
-
-struct two_libraries : cluster {
-    two_libraries() : cluster{3}
-    {
-        auto const missing = missing_for_node_redlock();
-        BOOST_REQUIRE_MESSAGE(missing.empty(), missing);
-    }
-
-    asio::awaitable<std::unique_ptr<peer_process>> node_redlock()
-    {
-        std::vector<std::uint16_t> ports;
-        for (auto const& server : servers) ports.push_back(server.port());
-        auto peer = start_node_redlock(co_await asio::this_coro::executor, ports, log());
-        co_await expect(*peer, "ready");
-        co_return peer;
-    }
-
-    // Hears (or asks, and hears) one thing.
-    asio::awaitable<steady::time_point> expect(peer_process& peer, std::string word)
-    {
-        auto hearing = peer.hear();
-        auto const said = co_await std::move(hearing);
-        check(said, word);
-        co_return said.at;
-    }
-    asio::awaitable<steady::time_point> expect(peer_process& peer, std::string line, std::string word)
-    {
-        auto asking = peer.ask(std::move(line));
-        auto const said = co_await std::move(asking);
-        check(said, word);
-        co_return said.at;
-    }
-
-private:
-    std::filesystem::path log() const { return folder_.path() / "errors"; }
-
-    void check(peer_process::answer const& said, std::string const& word) const
-    {
-        std::ifstream file{log()};
-        std::string const errors{std::istreambuf_iterator<char>{file}, {}};
-        BOOST_REQUIRE_MESSAGE(said.word == word, "node-redlock said '" << said.word << "' instead of '" << word << "'\n" << errors);
-    }
-
-    temporary_folder folder_;
-};
+auto const peers = data::make({node_redlock, ioredis, redis_py, redlock_net});
+auto const with_and_without_tokens = data::make({false, true});
+auto const everybody = peers * with_and_without_tokens;
 
 }  // namespace
 
@@ -89,70 +35,81 @@ static std::size_t overlaps(std::vector<stay> stays)
     return count;
 }
 
-BOOST_AUTO_TEST_SUITE(node_redlock)
+BOOST_AUTO_TEST_SUITE(peers_of_all_kinds)
 
-BOOST_DATA_TEST_CASE_F(two_libraries, its_lock_is_contended, boost::unit_test::data::make({false, true}), fencing)
+BOOST_DATA_TEST_CASE(its_lock_is_contended, everybody, other, fencing)
 {
-    run([&]() -> asio::awaitable<void> {
-        auto const peer = co_await node_redlock();
-        lock const resource{nodes, "r", with_tokens(quick, fencing)};
-        co_await expect(*peer, "acquire r 20000", "held");
+    if (!is_here(other)) return;
+    two_libraries both{other};
+    both.run([&]() -> asio::awaitable<void> {
+        auto const theirs = co_await both.start_peer();
+        lock const resource{both.nodes, "r", with_tokens(quick, fencing)};
+        co_await both.expect(*theirs, "acquire r 20000", "held");
+        BOOST_TEST(both.servers_with(both.key_of("r")) > other.servers / 2);
         attempt_report report;
         auto [ec, nothing] = co_await resource.try_acquire(report, asio::as_tuple);
         BOOST_TEST(ec == errc::contended, verdicts(report));
-        co_await expect(*peer, "release", "released");
+        co_await both.expect(*theirs, "release", "released");
         lease const held = co_await resource.acquire();
         BOOST_TEST(held.valid());
+        BOOST_TEST(both.servers_with(both.key_of("r")) > other.servers / 2);
     });
 }
 
-BOOST_DATA_TEST_CASE_F(two_libraries, our_lock_is_refused, boost::unit_test::data::make({false, true}), fencing)
+BOOST_DATA_TEST_CASE(our_lock_is_refused, everybody, other, fencing)
 {
-    run([&]() -> asio::awaitable<void> {
-        auto const peer = co_await node_redlock();
-        lock const resource{nodes, "r", with_tokens(quick, fencing)};
+    if (!is_here(other)) return;
+    two_libraries both{other};
+    both.run([&]() -> asio::awaitable<void> {
+        auto const theirs = co_await both.start_peer();
+        lock const resource{both.nodes, "r", with_tokens(quick, fencing)};
         lease held = co_await resource.acquire();
-        co_await expect(*peer, "acquire r 20000", "refused");
+        co_await both.expect(*theirs, "acquire r 20000", "refused");
         BOOST_TEST(held.valid());
         co_await held.release();
-        co_await nodes.drain();
-        co_await expect(*peer, "acquire r 20000", "held");
-        co_await expect(*peer, "release", "released");
+        co_await both.nodes.drain();
+        co_await both.expect(*theirs, "acquire r 20000", "held");
+        co_await both.expect(*theirs, "release", "released");
     });
 }
 
-BOOST_DATA_TEST_CASE_F(two_libraries, what_it_releases_goes_to_our_waiter, boost::unit_test::data::make({false, true}), fencing)
+// Without the message of the servers, it would look after a minute, or when the keys would have expired.
+BOOST_DATA_TEST_CASE(what_it_releases_wakes_our_waiter, everybody, other, fencing)
 {
-    run([&]() -> asio::awaitable<void> {
-        auto const peer = co_await node_redlock();
-        lock const resource{nodes, "r", with_tokens(quick, fencing)};
-        co_await expect(*peer, "acquire r 20000", "held");
-        steady::time_point acquired_at{};
-        auto waiter = [&]() -> asio::awaitable<void> {
+    if (!is_here(other)) return;
+    two_libraries both{other};
+    both.run([&]() -> asio::awaitable<void> {
+        auto const theirs = co_await both.start_peer();
+        lock_options options = with_tokens(quick, fencing);
+        options.poll_interval = 1min;
+        lock const resource{both.nodes, "r", options};
+        co_await both.expect(*theirs, "acquire r 60000", "held");
+        auto ours = [&]() -> asio::awaitable<steady::time_point> {
             lease held = co_await resource.acquire();
-            acquired_at = steady::now();
+            auto const at = steady::now();
             co_await held.release();
+            co_return at;
         };
-        std::exception_ptr failure;
-        asio::co_spawn(co_await asio::this_coro::executor, waiter(), [&](std::exception_ptr e) { failure = e; });
+        auto const waiter = co_await both.begin(ours());
         co_await pause(100ms);
-        BOOST_TEST((acquired_at == steady::time_point{}));
-        auto const released_at = co_await expect(*peer, "release", "released");
-        bool const acquired = co_await eventually([&] { return acquired_at != steady::time_point{}; });
-        BOOST_TEST(acquired);
-        BOOST_TEST(!failure);
+        BOOST_TEST(!waiter->done());
+        auto const released_at = co_await both.expect(*theirs, "release", "released");
+        auto const acquired_at = co_await waiter->end();
         BOOST_TEST((acquired_at > released_at));
+        BOOST_TEST((acquired_at - released_at) / 1ms < 10'000);
     });
 }
 
-BOOST_DATA_TEST_CASE_F(two_libraries, when_it_dies_its_ttl_is_waited_for, boost::unit_test::data::make({false, true}), fencing)
+BOOST_DATA_TEST_CASE(when_it_dies_its_ttl_is_waited_for, everybody, other, fencing)
 {
-    run([&]() -> asio::awaitable<void> {
-        auto const peer = co_await node_redlock();
-        lock const resource{nodes, "r", with_tokens(quick, fencing)};
+    if (!is_here(other)) return;
+    two_libraries both{other};
+    both.run([&]() -> asio::awaitable<void> {
+        auto const theirs = co_await both.start_peer();
+        lock const resource{both.nodes, "r", with_tokens(quick, fencing)};
         auto const asked_at = steady::now();
-        co_await expect(*peer, "acquire r 1000", "held");
-        peer->kill();
+        co_await both.expect(*theirs, "acquire r 1000", "held");
+        theirs->kill();
         auto [ec, nothing] = co_await resource.try_acquire(asio::as_tuple);
         BOOST_TEST(ec == errc::contended);
         lease const held = co_await resource.acquire();
@@ -162,66 +119,129 @@ BOOST_DATA_TEST_CASE_F(two_libraries, when_it_dies_its_ttl_is_waited_for, boost:
     });
 }
 
-BOOST_DATA_TEST_CASE_F(two_libraries, its_extensions_keep_us_out, boost::unit_test::data::make({false, true}), fencing)
+BOOST_DATA_TEST_CASE(its_extensions_keep_us_out, everybody, other, fencing)
 {
-    run([&]() -> asio::awaitable<void> {
-        auto const peer = co_await node_redlock();
+    if (!is_here(other)) return;
+    two_libraries both{other};
+    both.run([&]() -> asio::awaitable<void> {
+        auto const theirs = co_await both.start_peer();
         lock_options options = with_tokens(quick, fencing);
         options.deadline = 2s;
-        lock const resource{nodes, "r", options};
-        co_await expect(*peer, "acquire r 1500", "held");
-        co_await expect(*peer, "extend 20000", "extended");
+        lock const resource{both.nodes, "r", options};
+        co_await both.expect(*theirs, "acquire r 1500", "held");
+        co_await both.expect(*theirs, "extend 20000", "extended");
         auto [ec, nothing] = co_await resource.acquire(asio::as_tuple);
         BOOST_TEST(ec == errc::deadline_exceeded);
-        co_await expect(*peer, "release", "released");
+        co_await both.expect(*theirs, "release", "released");
     });
 }
 
-BOOST_DATA_TEST_CASE_F(two_libraries, its_late_release_leaves_our_key, boost::unit_test::data::make({false, true}), fencing)
+// More than twice the ttl, by the watchdog.
+BOOST_DATA_TEST_CASE(our_extensions_keep_it_out, everybody, other, fencing)
 {
-    run([&]() -> asio::awaitable<void> {
-        auto const peer = co_await node_redlock();
-        lock const resource{nodes, "r", with_tokens(quick, fencing)};
-        co_await expect(*peer, "acquire r 200", "held");
+    if (!is_here(other)) return;
+    two_libraries both{other};
+    both.run([&]() -> asio::awaitable<void> {
+        auto const theirs = co_await both.start_peer();
+        lock_options options = with_tokens(quick, fencing);
+        options.ttl = 1500ms;
+        options.node_timeout = 1s;
+        lock const resource{both.nodes, "r", options};
         lease held = co_await resource.acquire();
-        co_await expect(*peer, "extend 20000", "lost");
-        co_await expect(*peer, "release", "unconfirmed");
-        BOOST_TEST(servers_with("r") >= 2u);
+        auto const waiter = co_await both.begin(*theirs, "wait r 20000", "held");
+        co_await pause(3500ms);
+        BOOST_TEST(!waiter->done());
+        BOOST_TEST(held.valid());
+        auto const before = steady::now();
+        auto [released] = co_await held.release(asio::as_tuple);
+        BOOST_TEST(!released);
+        auto const taken_at = co_await waiter->end();
+        BOOST_TEST((taken_at > before));
+        co_await both.expect(*theirs, "release", "released");
+    });
+}
+
+BOOST_DATA_TEST_CASE(its_late_release_leaves_our_key, everybody, other, fencing)
+{
+    if (!is_here(other)) return;
+    two_libraries both{other};
+    both.run([&]() -> asio::awaitable<void> {
+        auto const theirs = co_await both.start_peer();
+        lock const resource{both.nodes, "r", with_tokens(quick, fencing)};
+        co_await both.expect(*theirs, "acquire r 200", "held");
+        lease held = co_await resource.acquire();
+        co_await both.expect(*theirs, "extend 20000", "lost");
+        co_await both.expect(*theirs, "release", "unconfirmed");
+        BOOST_TEST(both.servers_with(both.key_of("r")) > other.servers / 2);
         co_await held.extend();
         auto [released] = co_await held.release(asio::as_tuple);
         BOOST_TEST(!released);
     });
 }
 
-BOOST_DATA_TEST_CASE_F(two_libraries, our_late_release_leaves_its_key, boost::unit_test::data::make({false, true}), fencing)
+BOOST_DATA_TEST_CASE(our_late_release_leaves_its_key, everybody, other, fencing)
 {
-    run([&]() -> asio::awaitable<void> {
-        auto const peer = co_await node_redlock();
+    if (!is_here(other)) return;
+    two_libraries both{other};
+    both.run([&]() -> asio::awaitable<void> {
+        auto const theirs = co_await both.start_peer();
         lock_options options = with_tokens(quick, fencing);
         options.ttl = 200ms;
         options.node_timeout = 100ms;
         options.auto_extend = false;
-        lock const resource{nodes, "r", options};
+        lock const resource{both.nodes, "r", options};
         lease held = co_await resource.acquire();
-        co_await expect(*peer, "wait r 20000", "held");
+        co_await both.expect(*theirs, "wait r 20000", "held");
+        auto [extended] = co_await held.extend(asio::as_tuple);
+        BOOST_TEST(extended == condition::lost);
         auto [released] = co_await held.release(asio::as_tuple);
         BOOST_TEST(released == condition::lost);
-        co_await nodes.drain();
-        BOOST_TEST(servers_with("r") >= 2u);
-        co_await expect(*peer, "extend 20000", "extended");
-        co_await expect(*peer, "release", "released");
+        co_await both.nodes.drain();
+        BOOST_TEST(both.servers_with(both.key_of("r")) > other.servers / 2);
+        co_await both.expect(*theirs, "extend 20000", "extended");
+        co_await both.expect(*theirs, "release", "released");
     });
 }
 
-BOOST_DATA_TEST_CASE_F(two_libraries, two_of_each_take_turns, boost::unit_test::data::make({false, true}), fencing)
+// Our tokens go on increasing behind its back, and it takes none.
+BOOST_DATA_TEST_CASE(its_turns_leave_our_counters_alone, peers, other)
 {
+    if (!is_here(other)) return;
+    two_libraries both{other};
+    both.run([&]() -> asio::awaitable<void> {
+        auto const theirs = co_await both.start_peer();
+        lock const resource{both.nodes, "r", quick};
+        lease first = co_await resource.acquire();
+        auto const token = first.token();
+        co_await first.release();
+        co_await both.nodes.drain();
+        auto const counters = [&] {
+            std::vector<std::string> found;
+            for (std::size_t i = 0; i < other.servers; ++i) found.push_back(both.value(i, both.key_of("r") + ":fence"));
+            return found;
+        };
+        auto const before = counters();
+        BOOST_TEST(std::stoull(before[0]) >= token);
+        co_await both.expect(*theirs, "acquire r 20000", "held");
+        co_await both.expect(*theirs, "extend 20000", "extended");
+        co_await both.expect(*theirs, "release", "released");
+        BOOST_TEST((counters() == before));
+        lease const second = co_await resource.acquire();
+        BOOST_TEST(second.token() > token);
+    });
+}
+
+BOOST_DATA_TEST_CASE(two_of_each_take_turns, everybody, other, fencing)
+{
+    if (!is_here(other)) return;
     constexpr std::size_t turns = 50;
     constexpr int hold_max_us = 3'000;
-    run([&]() -> asio::awaitable<void> {
+    two_libraries both{other};
+    both.run([&]() -> asio::awaitable<void> {
         std::vector<stay> stays;
         std::minstd_rand random{std::random_device{}()};
         auto const a_while = [&] { return std::chrono::microseconds{std::uniform_int_distribution{0, hold_max_us}(random)}; };
-        auto ours = [&](redlock::client& nodes_of_mine) -> asio::awaitable<void> {
+        auto ours = [&](redlock::client& nodes_of_mine) -> asio::awaitable<steady::time_point> {
             lock const resource{nodes_of_mine, "r", with_tokens(quick, fencing)};
             for (std::size_t turn = 0; turn < turns; ++turn) {
                 lease held = co_await resource.acquire();
@@ -231,33 +251,31 @@ BOOST_DATA_TEST_CASE_F(two_libraries, two_of_each_take_turns, boost::unit_test::
                 co_await held.release();
                 co_await pause(a_while());
             }
+            co_return steady::now();
         };
-        auto theirs = [&](peer_process& peer) -> asio::awaitable<void> {
+        auto theirs = [&](peer_process& its) -> asio::awaitable<steady::time_point> {
             for (std::size_t turn = 0; turn < turns; ++turn) {
-                auto const from = co_await expect(peer, "wait r 20000", "held");
+                auto const from = co_await both.expect(its, "wait r 20000", "held");
                 co_await pause(a_while());
-                auto const to = co_await expect(peer, "release", "released");
+                auto const to = co_await both.expect(its, "release", "released");
                 stays.push_back({from, to});
                 co_await pause(a_while());
             }
+            co_return steady::now();
         };
-        auto const another = another_client();
-        auto const one_peer = co_await node_redlock();
-        auto const another_peer = co_await node_redlock();
-        auto const strand = co_await asio::this_coro::executor;
-        int working = 4;
-        std::exception_ptr failure;
-        auto const done = [&](std::exception_ptr e) {
-            --working;
-            if (e) failure = e;
-        };
-        asio::co_spawn(strand, ours(nodes), done);
-        asio::co_spawn(strand, ours(*another), done);
-        asio::co_spawn(strand, theirs(*one_peer), done);
-        asio::co_spawn(strand, theirs(*another_peer), done);
-        bool const finished = co_await eventually([&] { return working == 0; }, 28s);
-        if (failure) std::rethrow_exception(failure);
+        auto const another = both.another_client();
+        auto const one_peer = co_await both.start_peer();
+        auto const another_peer = co_await both.start_peer();
+        std::vector<std::shared_ptr<meanwhile>> all;
+        all.push_back(co_await both.begin(ours(both.nodes)));
+        all.push_back(co_await both.begin(ours(*another)));
+        all.push_back(co_await both.begin(theirs(*one_peer)));
+        all.push_back(co_await both.begin(theirs(*another_peer)));
+        // All of them, also when one has failed: they use what ends with this story.
+        bool const finished = co_await eventually([&] { return std::ranges::all_of(all, [](auto const& one) { return one->done(); }); },
+                                                  28s);
         BOOST_TEST_REQUIRE(finished);
+        for (auto const& one : all) co_await one->end();
         BOOST_TEST(stays.size() == 4 * turns);
         BOOST_TEST(overlaps(stays) == 0u);
         co_await another->drain();

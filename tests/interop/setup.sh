@@ -1,6 +1,6 @@
 #!/bin/sh
-# Brings node-redlock, the peer of the interop tests: node and npm from Debian where there are none, and the packages that
-# package.json pins, under build/deps/npm. A second call finds the stamp of the first and does nothing.
+# Brings node-redlock and ioredis, peers of the interop tests: node and npm from Debian where there are none, and the packages that
+# package.json pins, under build/deps/npm. (redis-py is a package of Debian's, python3-redis.) A second call finds the stamp of the first and does nothing.
 set -eu
 cd "$(dirname "$0")/../.."
 home=build/deps/npm

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
                                           "replicas": 2, "fsync": true}],
         "client_name": "billing", "connect_timeout_ms": 2001, "reconnect_delay_min_ms": 51, "reconnect_delay_max_ms": 2002,
         "stall_timeout_ms": 10001, "replication_timeout_ms": 201, "node_queue_max": 8193,
-        "max_ttl_ms": 40000, "token_retention_ms": 7200000, "identity": "handshake", "fresh": true, "label": "nightly",
+        "max_ttl_ms": 40000, "token_retention_ms": 7200000, "identity": "handshake", "fresh": true, "label": "nightly", "key_format": "redlock:{0}",
         "lock": {"ttl_ms": 20000, "grace_ms": 3000, "drift": 0.02, "node_timeout_ms": 501, "deadline_ms": 60001, "attempts_max": 7,
                  "fencing": false, "token_block": 9,
                  "retry_delay_min_ms": 11, "retry_delay_max_ms": 1001, "poll_interval_ms": 5001,
@@ -72,6 +72,7 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
     BOOST_TEST((s.client.identity == identity_check::handshake));
     BOOST_TEST(s.client.fresh);
     BOOST_TEST(s.client.label == "nightly");
+    BOOST_TEST(s.client.key_format == "redlock:{0}");
     BOOST_TEST((s.lock.ttl == 20s));
     BOOST_TEST((s.lock.grace == 3s));
     BOOST_TEST(s.lock.drift == 0.02);

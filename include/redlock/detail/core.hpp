@@ -30,6 +30,7 @@ struct lease_state;
 using plain_handler = completion<error_code>;
 using lease_handler = completion<error_code, lease>;
 
+class key_format;
 class subject;
 class terms;
 
@@ -53,6 +54,7 @@ public:
     virtual asio::any_io_executor get_executor() const noexcept = 0;
     virtual boot_clock::time_point now() const noexcept = 0;
     virtual std::chrono::milliseconds max_ttl() const noexcept = 0;  // of locks with tokens
+    virtual key_format const& keys() const noexcept = 0;
 
     // What these options come to; the same for the same.
     virtual std::shared_ptr<terms const> terms_of(lock_options const& options) = 0;

@@ -15,19 +15,17 @@ namespace redlock::detail {
 
 class resource {
 public:
+    // Whose key is its name.
     explicit resource(std::string name) : first_{std::move(name)}, hash_{hash_of(first_)} {}
 
-    // Precondition: sorted, without duplicates, not empty.
-    explicit resource(std::vector<std::string> const& names) : first_{names.front()}, hash_{hash_of(first_)}
+    // `text`: the names, for people. Precondition: keys are sorted, without duplicates, not empty.
+    resource(std::vector<std::string> const& keys, std::string text)
+        : first_{keys.front()}, hash_{hash_of(first_)}, more_{std::make_unique<more>(more{{keys.begin() + 1, keys.end()}, std::move(text)})}
     {
-        if (names.size() == 1) return;
-        more_ = std::make_unique<several>(several{{names.begin() + 1, names.end()}, first_});
-        for (std::string const& name : more_->others) {
-            more_->text.append(", ").append(name);
-            hash_ = hash_ * 31 + hash_of(name);
-        }
+        for (std::string const& key : more_->others) hash_ = hash_ * 31 + hash_of(key);
     }
 
+    // The keys on the nodes.
     std::string const& first() const noexcept { return first_; }
     std::span<std::string const> others() const noexcept
     {
@@ -46,7 +44,7 @@ public:
     }
 
 private:
-    struct several {
+    struct more {
         std::vector<std::string> others;
         std::string text;
     };
@@ -55,7 +53,7 @@ private:
 
     std::string first_;
     std::size_t hash_;
-    std::unique_ptr<several> more_;  // most have one name
+    std::unique_ptr<more> more_;  // most have one name, which is the key
 };
 
 }  // namespace redlock::detail
