@@ -26,7 +26,6 @@
 #include <string_view>
 #include <utility>
 
-/// Nodes in memory and virtual time, for tests.
 namespace redlock::testing {
 
 /// The clock of a `simulation`: it stands still, except in its `run` functions and `pause`.
@@ -135,9 +134,7 @@ struct simulation_options {
     std::chrono::milliseconds max_ttl{30'000};    ///< As `config::max_ttl`, in milliseconds.
 };
 
-/// One node of a simulation, to do to it what happens to servers. All of it happens at once, in virtual time.
-///
-/// Thread safety: none; a simulation works on one thread.
+/// One node of a simulation, to do to it what happens to servers. Used on the thread of the simulation.
 class simulated_node {
 public:
     simulated_node(simulated_node const&) = delete;
