@@ -1,4 +1,4 @@
-# What `cmake --install` brings, in parts: library (the shared library), development (headers, the static library, CMake and pkg-config
+# What `cmake --install` brings, in parts: library (the shared library), development (headers, the static libraries, CMake and pkg-config
 # files), boost (headers of Boost) and command (see src/cli).
 include(CMakePackageConfigHelpers)
 

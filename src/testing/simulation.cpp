@@ -27,18 +27,6 @@ constexpr char const* elsewhere = "elsewhere";
 // The owner of a value; what follows makes each of its values unique.
 std::string_view who_of(std::string_view value) { return value.substr(0, value.rfind('#')); }
 
-std::atomic<bool> one_exists{false};
-
-struct only_one {
-    only_one()
-    {
-        if (one_exists.exchange(true)) throw std::logic_error{"another simulation lives: there is one virtual time in a process"};
-    }
-    only_one(only_one const&) = delete;
-    only_one& operator=(only_one const&) = delete;
-    ~only_one() { one_exists = false; }
-};
-
 void validate(simulation_options const& options)
 {
     using namespace std::chrono_literals;
@@ -50,6 +38,20 @@ void validate(simulation_options const& options)
 }
 
 }  // namespace
+
+class only_one_simulation {
+public:
+    only_one_simulation()
+    {
+        if (exists.exchange(true)) throw std::logic_error{"another simulation lives: there is one virtual time in a process"};
+    }
+    only_one_simulation(only_one_simulation const&) = delete;
+    only_one_simulation& operator=(only_one_simulation const&) = delete;
+    ~only_one_simulation() { exists = false; }
+
+private:
+    static inline std::atomic<bool> exists{false};
+};
 
 clock::time_point clock::now() noexcept { return virtual_clock::now(); }
 
@@ -107,7 +109,10 @@ public:
         connections_.push_back(server_.another());
         memory_node& made = *connections_.back();
         made.refuse_connections = down_;
-        made.lingers = [this] { return std::uniform_int_distribution<duration::rep>{0, lingering_max_.count()}(random_)*duration{1}; };
+        made.lingers = [this] {
+            std::uniform_int_distribution<duration::rep> draw{0, lingering_max_.count()};
+            return duration{draw(random_)};
+        };
         set_round_trip(made);
         if (stopped_) made.stop();
         return made.front(strand);
@@ -337,7 +342,7 @@ private:
         return found == cores_.end() ? 0 : found->second->token_on(name);
     }
 
-    only_one only_one_;
+    only_one_simulation only_one_;
     simulation_options options_;
     std::mt19937 random_;
     std::uint64_t values_{0};

@@ -201,6 +201,8 @@ BOOST_FIXTURE_TEST_CASE(who_has_it_cannot_be_overlooked, service)
     lease held;
     BOOST_TEST(!acquire(sim.client(), held));
     BOOST_CHECK_THROW(sim.hold_elsewhere("resource"), std::logic_error);
+    sim.release_elsewhere("resource");  // it is not there
+    BOOST_REQUIRE(sim.holder("resource").has_value());
     sim.lose("resource");
     BOOST_CHECK_THROW(sim.lose("resource"), std::logic_error);  // it is elsewhere by now
     sim.run_for(1ms);
@@ -334,6 +336,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_client_does_not_come_back_with_its_nodes, se
         sim.node(i).forget();
     }
     sim.run_for(1s);
+    for (node_status const& each : sim.client().status().nodes) BOOST_TEST((each.state == node_state::down));
     lease held;
     BOOST_TEST(try_acquire(sim.client(), held) == errc::client_cancelled);
 }
@@ -344,6 +347,7 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_forgets_has_no_vote_until_leases_are_over, s
     BOOST_TEST(!acquire(sim.client(), held));
     auto const before = held.token();
     sim.node(0).forget();
+    BOOST_TEST(sim.holder("resource")->nodes == 2u);
     sim.run_for(1s);
     auto const status = sim.client().status();
     BOOST_TEST((status.nodes[0].standing == standing::draining), status.nodes[0].standing_text);
