@@ -64,8 +64,13 @@ class Redlock(ConanFile):
         rmdir(self, join(self.package_folder, "lib", "pkgconfig"))
 
     def package_info(self):
-        self.cpp_info.libs = ["redlock"]
-        self.cpp_info.set_property("cmake_target_name", "redlock::redlock")
-        self.cpp_info.requires = ["boost::headers", "nlohmann_json::nlohmann_json", "openssl::ssl", "openssl::crypto"]
+        library = self.cpp_info.components["redlock"]
+        library.libs = ["redlock"]
+        library.set_property("cmake_target_name", "redlock::redlock")
+        library.requires = ["boost::headers", "nlohmann_json::nlohmann_json", "openssl::ssl", "openssl::crypto"]
         if self.settings.os in ("Linux", "FreeBSD"):
-            self.cpp_info.system_libs = ["pthread"]
+            library.system_libs = ["pthread"]
+        testing = self.cpp_info.components["testing"]
+        testing.libs = ["redlock_testing"]
+        testing.set_property("cmake_target_name", "redlock::testing")
+        testing.requires = ["redlock"]

@@ -1,4 +1,4 @@
-# What `cmake --install` brings, in parts: library (the shared library), development (headers, the static library, CMake and pkg-config
+# What `cmake --install` brings, in parts: library (the shared library), development (headers, the static libraries, CMake and pkg-config
 # files), boost (headers of Boost) and command (see src/cli).
 include(CMakePackageConfigHelpers)
 
@@ -32,6 +32,10 @@ foreach(kind IN LISTS REDLOCK_KINDS)
     install(EXPORT redlock_${kind} NAMESPACE redlock:: FILE redlock-${kind}.cmake DESTINATION "${cmake_folder}" COMPONENT development)
 endforeach()
 
+install(TARGETS redlock_testing EXPORT redlock_testing ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+    INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT redlock_testing NAMESPACE redlock:: FILE redlock-testing.cmake DESTINATION "${cmake_folder}" COMPONENT development)
+
 configure_package_config_file(cmake/redlock-config.cmake.in generated/redlock-config.cmake
     INSTALL_DESTINATION "${cmake_folder}" PATH_VARS boost_folder)
 # Until 1.0, another minor release is another interface.
@@ -49,17 +53,18 @@ elseif(NOT boost_include MATCHES "^/usr(/local)?/include$")
     set(boost_flags "-isystem ${boost_include}")
 endif()
 
-function(redlock_pkgconfig name library)
+function(redlock_pkgconfig name library description requires)
     configure_file(cmake/redlock.pc.in generated/${name}.pc @ONLY)
     install(FILES "${CMAKE_CURRENT_BINARY_DIR}/generated/${name}.pc" DESTINATION "${pkgconfig_folder}" COMPONENT development)
 endfunction()
 
-set(requires nlohmann_json)
-if(NOT "shared" IN_LIST REDLOCK_KINDS)
-    string(APPEND requires ", libssl, libcrypto")
+set(of_static "nlohmann_json, libssl, libcrypto")
+if("shared" IN_LIST REDLOCK_KINDS)
+    redlock_pkgconfig(redlock -lredlock "${PROJECT_DESCRIPTION}" nlohmann_json)
+else()
+    redlock_pkgconfig(redlock -lredlock "${PROJECT_DESCRIPTION}" "${of_static}")
 endif()
-redlock_pkgconfig(redlock -lredlock)
 if(REDLOCK_BOTH_KINDS)
-    set(requires "nlohmann_json, libssl, libcrypto")
-    redlock_pkgconfig(redlock-static -l:libredlock.a)
+    redlock_pkgconfig(redlock-static -l:libredlock.a "${PROJECT_DESCRIPTION}" "${of_static}")
 endif()
+redlock_pkgconfig(redlock-testing -lredlock_testing "Nodes in memory and virtual time, for tests of what uses redlock" "redlock = ${PROJECT_VERSION}")

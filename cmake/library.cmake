@@ -37,7 +37,7 @@ endif()
 
 foreach(kind IN ITEMS static shared)
     string(TOUPPER ${kind} type)
-    add_library(redlock_${kind} ${type} $<TARGET_OBJECTS:redlock_objects> ${boost_redis_object})
+    add_library(redlock_${kind} ${type} $<TARGET_OBJECTS:redlock_core_objects> $<TARGET_OBJECTS:redlock_objects> ${boost_redis_object})
     add_library(redlock::${kind} ALIAS redlock_${kind})
     target_compile_features(redlock_${kind} PUBLIC cxx_std_20)
     target_include_directories(redlock_${kind} PUBLIC
@@ -59,4 +59,18 @@ if(BUILD_SHARED_LIBS)
     add_library(redlock::redlock ALIAS redlock_shared)
 else()
     add_library(redlock::redlock ALIAS redlock_static)
+endif()
+
+# redlock::testing, for tests of users. It drives the core, which the shared library hides, by a clock of its own: so it is static, and brings
+# the core along. With the static library, the linker takes it from whichever comes first: these are the same objects.
+add_library(redlock_testing STATIC $<TARGET_OBJECTS:redlock_testing_objects> $<TARGET_OBJECTS:redlock_core_objects>)
+add_library(redlock::testing ALIAS redlock_testing)
+if(BUILD_SHARED_LIBS)
+    target_link_libraries(redlock_testing PUBLIC $<BUILD_INTERFACE:redlock_shared>)
+else()
+    target_link_libraries(redlock_testing PUBLIC $<BUILD_INTERFACE:redlock_static>)
+endif()
+set_target_properties(redlock_testing PROPERTIES LINKER_LANGUAGE CXX EXPORT_NAME testing)
+if(NOT PROJECT_IS_TOP_LEVEL AND NOT REDLOCK_INSTALL)
+    set_target_properties(redlock_testing redlock_testing_objects PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

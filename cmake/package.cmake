@@ -39,7 +39,7 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, the static library, and what CMake and pkg-config need.
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, the static library, the library for tests of your own code, and what CMake and pkg-config need.
 It needs the headers of Boost ${REDLOCK_BOOST_RELEASE}, and of no other release.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS

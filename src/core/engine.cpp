@@ -286,6 +286,11 @@ void engine::extend(std::shared_ptr<lease_state> of, plain_handler handler)
     on_strand([this, h = std::move(h), w = std::move(w)] { leases_.extend(*h, w); });
 }
 
+void engine::extend_all_on(std::string name)
+{
+    on_strand([this, which = std::move(name)] { leases_.extend_all_on(which, now()); });
+}
+
 void engine::wait_lost(std::shared_ptr<lease_state> of, plain_handler handler)
 {
     auto h = to_holder(std::move(of));

@@ -20,6 +20,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::detail {
@@ -71,6 +72,10 @@ public:
     void wait_lost(std::shared_ptr<lease_state> of, plain_handler handler) override;
     void let_go(std::shared_ptr<lease_state> of) noexcept override;
     void scope_ended(lease_state const& of) noexcept override;
+
+    // For simulations: those who hold a lock on that name learn at once what has become of it.
+    void extend_all_on(std::string name);
+    quorum::token_number token_on(std::string_view name) const noexcept { return leases_.token_on(name); }  // on the strand
 
     void on_up(std::size_t node, std::string const& server, quorum::node_facts const& facts) override;
     void on_down(std::size_t node, error_code why, std::string const& text) override;

@@ -17,6 +17,12 @@ namespace {
 constexpr duration early_max = std::chrono::milliseconds{50};
 constexpr int early_fraction = 16;  // of extend_interval
 
+bool is_on(hold const& what, std::string_view name) noexcept
+{
+    auto const others = what.what->others();
+    return what.what->first() == name || std::find(others.begin(), others.end(), name) != others.end();
+}
+
 duration early(quorum::timing const& t) noexcept { return std::min<duration>(early_max, t.extend_interval / early_fraction); }
 
 }  // namespace
@@ -221,6 +227,24 @@ void leases::abandon_extend(hold const& what, waiter const* who)
         e->waiters_.erase(it);
         return found->done(asio::error::operation_aborted);
     }
+}
+
+void leases::extend_all_on(std::string_view name, time_point now)
+{
+    for (auto const& h : held_) {
+        if (!h->is_lease() || !is_on(*h, name)) continue;
+        start_extension(h, now, nullptr);
+        set_alarm(*h);
+    }
+}
+
+quorum::token_number leases::token_on(std::string_view name) const noexcept
+{
+    quorum::token_number last = 0;
+    for (auto const& h : held_)
+        if (is_on(*h, name))
+            for (auto const& each : h->holders) last = std::max<quorum::token_number>(last, each->token.load());
+    return last;
 }
 
 void leases::wait_lost(holder& who, std::shared_ptr<waiter> what)

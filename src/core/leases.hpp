@@ -10,6 +10,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <string_view>
 
 namespace redlock::detail {
 
@@ -55,6 +56,12 @@ public:
     // lease::extend(): joins no other extension, since the caller wants the full ttl from now on.
     void extend(holder const& by, std::shared_ptr<waiter> who);
     void abandon_extend(hold const& what, waiter const* who);
+
+    // For simulations: whoever holds a lock on that name extends it now, due or not.
+    void extend_all_on(std::string_view name, time_point now);
+
+    // And with which token; 0: nobody, or without one.
+    quorum::token_number token_on(std::string_view name) const noexcept;
 
     void wait_lost(holder& who, std::shared_ptr<waiter> what);
     void abandon_wait(holder& who, waiter const* what);

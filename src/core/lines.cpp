@@ -270,6 +270,7 @@ void line::on_look(look const& asked, std::size_t node, reply const& answer, tim
         if (answer.expires_in)
             free_at = *answer.expires_in == never_expires ? time_point::max() : now + *answer.expires_in + quorum::expiry_granularity;
         with.patience.on_look(node, now, free_at, answer.watching);
+        if (!answer.expires_in && with.patience.is_free(now)) with.expires = now;  // what changed was no extension: no need to look again
     }
     consider(now);
 }

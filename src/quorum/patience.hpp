@@ -43,6 +43,9 @@ public:
     void sleep(time_point until) noexcept;
     bool is_asleep() const noexcept { return asleep_until_ != time_point::min(); }
 
+    // On a majority, as far as is known.
+    bool is_free(time_point now) const noexcept { return majority_free_at() <= now; }
+
     // A node's answer: the key goes at `free_at` (none: it is free; time_point::max(): never by itself), and the node says when it
     // changes, or does not.
     void on_look(std::size_t node, time_point now, std::optional<time_point> free_at, bool watching) noexcept;

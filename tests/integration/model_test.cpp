@@ -2,7 +2,7 @@
 #include "node/fence_scripts.hpp"
 #include "node/scripts.hpp"
 #include "support/fenced_server.hpp"
-#include "support/redis_model.hpp"
+#include "testing/redis_model.hpp"
 #include "support/redis_server.hpp"
 #include "support/watching_node.hpp"
 

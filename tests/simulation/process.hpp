@@ -4,7 +4,7 @@
 
 #include "clocks.hpp"
 #include "random.hpp"
-#include "support/virtual_time.hpp"
+#include "testing/virtual_time.hpp"
 
 #include <boost/asio/execution.hpp>
 #include <boost/asio/execution_context.hpp>

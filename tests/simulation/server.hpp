@@ -4,7 +4,7 @@
 
 #include "clocks.hpp"
 #include "event.hpp"
-#include "support/redis_model.hpp"
+#include "testing/redis_model.hpp"
 
 #include <array>
 #include <chrono>

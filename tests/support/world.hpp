@@ -2,11 +2,13 @@
 #ifndef REDLOCK_TESTS_SUPPORT_WORLD_HPP
 #define REDLOCK_TESTS_SUPPORT_WORLD_HPP
 
-#include "support/memory_node.hpp"
 #include "support/printing.hpp"
-#include "support/virtual_time.hpp"
+
+#include "testing/memory_node.hpp"
+#include "testing/stepping.hpp"
 
 #include <redlock/redlock.hpp>
+#include <redlock/testing.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -66,29 +68,8 @@ public:
         settle();
     }
 
-    // Runs everything that is ready, without letting time pass.
-    void settle()
-    {
-        for (int turns = 0; turns < 1'000'000; ++turns) {
-            context->restart();
-            if (context->poll() == 0) return;
-        }
-        throw std::runtime_error{"the world does not come to rest: something runs for ever without waiting"};
-    }
-
-    // Lets time pass, timer by timer.
-    void advance(duration d)
-    {
-        auto const end = virtual_clock::now() + d;
-        auto& time = asio::use_service<virtual_time>(*context);
-        for (;;) {
-            settle();
-            if (time.empty() || time.next() > end) break;
-            virtual_clock::current = std::max(virtual_clock::current, time.next());
-            time.ring(virtual_clock::now());
-        }
-        virtual_clock::current = end;
-    }
+    void settle() { testing::settle(*context); }
+    void advance(duration d) { testing::advance(*context, d); }
 
     // Time passes, but nothing runs: a paused process. What is due runs in the next advance() or settle().
     void pause(duration d) { virtual_clock::current += d; }
@@ -124,15 +105,7 @@ public:
 
     void run_until(bool const& done, duration limit)
     {
-        auto const end = virtual_clock::now() + limit;
-        auto& time = asio::use_service<virtual_time>(*context);
-        for (;;) {
-            settle();
-            if (done) return;
-            if (time.empty() || time.next() > end) throw std::runtime_error{"the story does not end: it waits for ever"};
-            virtual_clock::current = std::max(virtual_clock::current, time.next());
-            time.ring(virtual_clock::now());
-        }
+        if (!advance_until(*context, [&] { return done; }, limit)) throw std::runtime_error{"the story does not end: it waits for ever"};
     }
 
     // Cancels the client and lets everything come to its end.
@@ -158,14 +131,6 @@ public:
     std::optional<error_code> run_result;
     int values{0};
 };
-
-// co_await sleep(d) in virtual time; can be cancelled.
-inline asio::awaitable<void> sleep(duration d)
-{
-    virtual_timer timer{co_await asio::this_coro::executor, d};
-    auto wait = timer.async_wait(asio::use_awaitable);
-    co_await std::move(wait);
-}
 
 }  // namespace redlock::testing
 

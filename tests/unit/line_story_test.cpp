@@ -517,6 +517,27 @@ BOOST_FIXTURE_TEST_CASE(extensions_that_come_as_expected_cost_only_a_look, line_
     BOOST_TEST((waiter.at <= freed + 2 * round_trip), "a release comes when none is expected");
 }
 
+BOOST_FIXTURE_TEST_CASE(a_release_when_an_extension_was_expected_costs_one_look, line_world)
+{
+    release(acquire().held);
+    advance(1s);
+    taken_by_foreigner(10s);
+    auto& waiter = ask();
+    for (int i = 0; i < 5; ++i) {
+        advance(3s);
+        for (auto& n : nodes) n->set("resource", "foreign", 10s);
+    }
+    advance(3s);
+    BOOST_TEST(!waiter.ec.has_value());
+    auto const looked = sent(verb::watch);
+    auto const freed = virtual_clock::now();
+    freed_by_foreigner();
+    advance(1s);
+    BOOST_REQUIRE(waiter.ec.has_value());
+    BOOST_TEST((waiter.at <= freed + 5ms));
+    BOOST_TEST(sent(verb::watch) <= looked + 2u * 3u, "the look, and one along with the attempt");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_push_that_is_lost_costs_the_poll_interval, line_world)
 {
     taken_by_foreigner();

@@ -1,5 +1,5 @@
 // Nodes in memory say what changes, as Redis does.
-#include "support/memory_node.hpp"
+#include "testing/memory_node.hpp"
 #include "support/printing.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -47,16 +47,16 @@ redlock_mutant(release_not_shielded "a cancellation reaches the release of a sco
 redlock_mutant(value_reused "a client uses one value for all its attempts"
     FILE src/core/acquisitions.cpp FROM "env_.fresh_value()" TO "env_.fresh_value().substr(0, 3) + \"same\"")
 redlock_mutant(release_deletes_anything "the release script does not compare values"
-    FILE tests/support/redis_model.cpp FROM "            if (!is_ours(c, key, now)) return refused();
+    FILE src/testing/redis_model.cpp FROM "            if (!is_ours(c, key, now)) return refused();
             del(key);" TO "            if (!find(key, now)) return refused();
             del(key);")
 
 # Extension.
 redlock_mutant(extension_of_anything "the extension script does not compare values"
-    FILE tests/support/redis_model.cpp FROM "    if (!is_ours(c, key, now)) return refused();
+    FILE src/testing/redis_model.cpp FROM "    if (!is_ours(c, key, now)) return refused();
     renew(" TO "    if (!find(key, now)) return refused();
     renew("
-    FILE2 tests/support/redis_model.cpp FROM2 "    entry* const holder = find(key, now);
+    FILE2 src/testing/redis_model.cpp FROM2 "    entry* const holder = find(key, now);
     if (holder && holder->value != c.value) return refused();" TO2 "    entry* const holder = find(key, now);")
 redlock_mutant(unknown_is_renewed "an extension that too few nodes answered counts as renewed"
     FILE src/quorum/lease_machine.cpp FROM "    } else if (votes_.pending() == 0) {" TO "    } else if (votes_.pending() == 0) {
@@ -86,29 +86,29 @@ redlock_mutant(one_round "a lease has the largest token of one round, and nobody
     FILE src/quorum/acquire_machine.cpp FROM "votes_.of(node) == vote::granted && counters_[node] == largest) confirmed_.set(node);"
     TO "votes_.of(node) == vote::granted) confirmed_.set(node);")
 redlock_mutant(confirm_without_guard "confirm counts also where a larger token was given"
-    FILE tests/support/redis_model.cpp FROM "    if (before->highest > c.token || record->base > c.token) return refused();  // the guard
+    FILE src/testing/redis_model.cpp FROM "    if (before->highest > c.token || record->base > c.token) return refused();  // the guard
 " TO "")
 redlock_mutant(late_grants_above_the_token "a grant that arrived after the token was chosen counts though it is larger"
     FILE src/quorum/acquire_machine.cpp FROM "if (v == vote::granted && !fits(counter)) v = vote::refused;" TO ""
     FILE2 src/quorum/acquire_machine.cpp FROM2 "if (token_ == counter) confirmed_.set(node);" TO2 "if (token_ && *token_ <= counter) confirmed_.set(node);")
 redlock_mutant(extend_without_guard "a lease is extended also where a larger token was given"
-    FILE tests/support/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
+    FILE src/testing/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
     bool const was_there" TO "    if (!holder && (before > c.token || record->base > c.token)) return refused();
     bool const was_there")
 redlock_mutant(replant_without_guard "a key is planted again also where a larger token was given"
-    FILE tests/support/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
+    FILE src/testing/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
     bool const was_there" TO "    if (holder && (before > c.token || record->base > c.token)) return refused();
     bool const was_there")
 redlock_mutant(acquire_ignores_base "acquire counts on from the counter, and not from what the server was told at its admission"
-    FILE tests/support/redis_model.cpp FROM "token_number const last = std::max(before->highest, record->base);" TO "token_number const last = before->highest;")
+    FILE src/testing/redis_model.cpp FROM "token_number const last = std::max(before->highest, record->base);" TO "token_number const last = before->highest;")
 redlock_mutant(lost_counter_is_zero "a counter that is gone reads as zero"
-    FILE tests/support/redis_model.cpp FROM "token_number const one = fence ? *fence->value : *high_water;" TO "token_number const one = fence ? *fence->value : 0;")
+    FILE src/testing/redis_model.cpp FROM "token_number const one = fence ? *fence->value : *high_water;" TO "token_number const one = fence ? *fence->value : 0;")
 redlock_mutant(mark_lags_behind "confirm does not raise the high-water mark"
-    FILE tests/support/redis_model.cpp FROM "    high_water = std::max(*high_water, value);" TO "    if (c.what == verb::acquire) high_water = std::max(*high_water, value);")
+    FILE src/testing/redis_model.cpp FROM "    high_water = std::max(*high_water, value);" TO "    if (c.what == verb::acquire) high_water = std::max(*high_water, value);")
 redlock_mutant(block_is_one_step "acquire raises the counter by one for a block of tokens"
-    FILE tests/support/redis_model.cpp FROM "token_number token = last + c.block;" TO "token_number token = last + 1;")
+    FILE src/testing/redis_model.cpp FROM "token_number token = last + c.block;" TO "token_number token = last + 1;")
 redlock_mutant(floor_into_the_block "a floor counts also if it makes the step smaller than the block"
-    FILE tests/support/redis_model.cpp FROM "if (c.token > token && floor_counts" TO "if (c.token > last && floor_counts")
+    FILE src/testing/redis_model.cpp FROM "if (c.token > token && floor_counts" TO "if (c.token > last && floor_counts")
 
 # Admission.
 redlock_mutant(no_drain "a node votes again without waiting for what it forgot"
@@ -126,12 +126,12 @@ redlock_mutant(founded_on_old_facts "a cluster is founded on what its nodes said
     FILE2 src/quorum/admission.cpp FROM2 "constexpr duration look_after_min" TO2 "constexpr bool never() { return false; }
 constexpr duration look_after_min")
 redlock_mutant(mark_not_compared "an admission counts for any loss"
-    FILE tests/support/redis_model.cpp FROM "    if (record->mark.empty() || record->mark != c.value) return refused();
+    FILE src/testing/redis_model.cpp FROM "    if (record->mark.empty() || record->mark != c.value) return refused();
 " TO "")
 redlock_mutant(no_trailing_check "grants count though the look behind them shows another server"
     FILE tests/simulation/link.cpp FROM "        m.answers[i] = reply{vote::failed," TO "        if (m.answers[i].vote != vote::granted) m.answers[i] = reply{vote::failed,")
 redlock_mutant(any_record_will_do "scripts do not compare the id in the record"
-    FILE tests/support/redis_model.cpp FROM "!remembers(learned)) return not_admitted();" TO "!(record && high_water)) return not_admitted();")
+    FILE src/testing/redis_model.cpp FROM "!remembers(learned)) return not_admitted();" TO "!(record && high_water)) return not_admitted();")
 
 # Lines: who waits within one client.
 redlock_mutant(passed_on_too_late "a lease is passed on however little of it is left"
@@ -194,15 +194,15 @@ redlock_mutant(nested_in_what_is_lost "a nested lease is given while the outer o
 
 # Locks of several names.
 redlock_mutant(several_but_what_is_free "a lock of several names takes what it can get"
-    FILE tests/support/redis_model.cpp FROM "        if (find(c.key_at(i), now)) return true;
+    FILE src/testing/redis_model.cpp FROM "        if (find(c.key_at(i), now)) return true;
     return false;" TO "        if (find(c.key_at(i), now)) return i == 0;
     return false;"
-    FILE2 tests/support/redis_model.cpp FROM2 "++i) set(c.key_at(i), c.value, c.ttl, now);" TO2 "++i)
+    FILE2 src/testing/redis_model.cpp FROM2 "++i) set(c.key_at(i), c.value, c.ttl, now);" TO2 "++i)
         if (!find(c.key_at(i), now)) set(c.key_at(i), c.value, c.ttl, now);")
 redlock_mutant(several_but_one_counter "the token of a lock of several names is above the first name's counter"
-    FILE tests/support/redis_model.cpp FROM "        all = {std::min(all.lowest, one), std::max(all.highest, one)};" TO "        if (i == 0) all = {one, one};")
+    FILE src/testing/redis_model.cpp FROM "        all = {std::min(all.lowest, one), std::max(all.highest, one)};" TO "        if (i == 0) all = {one, one};")
 redlock_mutant(several_but_one_released "a lock of several names gives back the first"
-    FILE tests/support/redis_model.cpp FROM "            if (!is_ours(c, key, now)) return refused();
+    FILE src/testing/redis_model.cpp FROM "            if (!is_ours(c, key, now)) return refused();
             del(key);" TO "            if (!is_ours(c, key, now)) return refused();
             if (key == c.key) del(key);")
 

@@ -1,7 +1,7 @@
 // What a Redis server does with our commands: keys, values, expiry in whole milliseconds, and the effect of the scripts of the
 // tokens. Shared by the nodes of story tests and of the simulation; an integration test compares it with a real server.
-#ifndef REDLOCK_TESTS_SUPPORT_REDIS_MODEL_HPP
-#define REDLOCK_TESTS_SUPPORT_REDIS_MODEL_HPP
+#ifndef REDLOCK_TESTING_REDIS_MODEL_HPP
+#define REDLOCK_TESTING_REDIS_MODEL_HPP
 
 #include "core/alarms.hpp"
 #include "node/node.hpp"

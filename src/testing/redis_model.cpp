@@ -1,4 +1,4 @@
-#include "support/redis_model.hpp"
+#include "testing/redis_model.hpp"
 
 #include <algorithm>
 #include <chrono>

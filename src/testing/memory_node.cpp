@@ -1,4 +1,4 @@
-#include "support/memory_node.hpp"
+#include "testing/memory_node.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -28,7 +28,7 @@ public:
         of_.executor_ = {};
     }
 
-    std::string const& name() const noexcept override { return of_.name_; }
+    std::string const& name() const noexcept override { return of_.server_->name; }
 
     void start(std::size_t index, std::weak_ptr<detail::node_listener> listener) override
     {
@@ -57,21 +57,31 @@ private:
     memory_node& of_;
 };
 
-memory_node::memory_node(std::string name, std::chrono::milliseconds max_ttl) : name_{std::move(name)}
+memory_node::memory_node(std::string name, std::chrono::milliseconds max_ttl) : memory_node{std::make_shared<server>()}
 {
-    memory_.id = name_ + "-1";
-    memory_.record = redis_model::node_record{memory_.id, 0, max_ttl, {}};
-    memory_.high_water = 0;
-    memory_.on_change = [this](std::string_view key) { on_change(key); };
+    server_->name = std::move(name);
+    redis_model& memory = server_->memory;
+    memory.id = server_->name + "-1";
+    memory.record = redis_model::node_record{memory.id, 0, max_ttl, {}};
+    memory.high_water = 0;
+    memory.on_change = [of = server_.get()](std::string_view key) {
+        for (memory_node* const each : of->connected) each->on_change(key);
+    };
 }
+
+memory_node::memory_node(std::shared_ptr<server> of) : server_{std::move(of)} { server_->connected.push_back(this); }
+
+memory_node::~memory_node() { std::erase(server_->connected, this); }
+
+std::unique_ptr<memory_node> memory_node::another() { return std::unique_ptr<memory_node>{new memory_node{server_}}; }
 
 void memory_node::restart_empty()
 {
-    memory_.flush_all();
+    flush_all();
     restart_with_all();
 }
 
-void memory_node::restart_with_all() { memory_.id = name_ + "-" + std::to_string(++lives_); }
+void memory_node::restart_with_all() { memory().id = server_->name + "-" + std::to_string(++server_->lives); }
 
 std::unique_ptr<detail::node> memory_node::front(asio::any_io_executor executor)
 {
@@ -81,7 +91,7 @@ std::unique_ptr<detail::node> memory_node::front(asio::any_io_executor executor)
 void memory_node::connect()
 {
     connected_ = true;
-    if (auto const l = listener_.lock()) l->on_up(index_, of_server, memory_.facts());
+    if (auto const l = listener_.lock()) l->on_up(index_, of_server, memory().facts());
 }
 
 void memory_node::exec(detail::batch const& work, std::string_view id, std::vector<reply>& replies, detail::exec_handler handler)
@@ -93,6 +103,8 @@ void memory_node::exec(detail::batch const& work, std::string_view id, std::vect
     p->replies = &replies;
     p->handler = std::move(handler);
     p->arrives = virtual_clock::now() + there;
+    if (lingers) p->arrives += lingers();
+    if (!line_.empty()) p->arrives = std::max(p->arrives, line_.back()->arrives);  // none overtakes another
     p->id = id;
     p->strings.reserve(3 * work.commands.size());
     // Bytes on the wire belong to nobody: the sender may be gone when they are executed.
@@ -113,7 +125,7 @@ void memory_node::pump()
 {
     if (!timer_) return;
     auto const now = virtual_clock::now();
-    if (says_expiry && !stopped_ && !watched_.empty()) memory_.expire(wall());
+    if (says_expiry && !stopped_ && !watched_.empty()) memory().expire(wall());
     for (auto const& p : line_) {
         if (stopped_ || p->arrives > now) break;
         if (!p->executed) execute(*p);
@@ -131,12 +143,12 @@ void memory_node::pump()
     set_timer();
 }
 
-time_point memory_node::wall() const { return virtual_clock::now() + clock_ahead_; }
+time_point memory_node::wall() const { return virtual_clock::now() + server_->clock_ahead; }
 
 void memory_node::set_clock(duration by)
 {
-    clock_ahead_ += by;
-    pump();
+    server_->clock_ahead += by;
+    for (memory_node* const each : server_->connected) each->pump();
 }
 
 void memory_node::say_time(time_point sent)
@@ -153,8 +165,8 @@ void memory_node::set_timer()
     for (auto const& p : line_)
         if (!p->executed) wake = std::min(wake, p->arrives);
     for (std::string const& key : watched_)
-        if (auto const* const e = memory_.stored(key); e && e->expires && says_expiry)
-            wake = std::min(wake, memory_.gone_at(*e) - clock_ahead_);
+        if (auto const* const e = memory().stored(key); e && e->expires && says_expiry)
+            wake = std::min(wake, memory().gone_at(*e) - server_->clock_ahead);
     if (wake == time_point::max()) return timer_->cancel();
     timer_->expires_at(std::max(wake, virtual_clock::now()));
     timer_->async_wait([this](error_code ec) {
@@ -218,7 +230,7 @@ void memory_node::execute(pending& p)
     for (command const& c : p.copies) p.answers.push_back(execute(c, p.id));
     if (tells_time && !p.answers.empty())
         p.answers.back().server_time = std::chrono::duration_cast<quorum::wall_time>(wall().time_since_epoch());
-    if (memory_.is_still(p.id)) return;
+    if (memory().is_still(p.id)) return;
     for (std::size_t i = 0; i < p.copies.size(); ++i)
         if (p.copies[i].votes_with_tokens()) p.answers[i] = reply{vote::failed, errc::node_not_admitted, {}};
 }
@@ -228,7 +240,7 @@ reply memory_node::execute(command const& c, std::string_view learned)
     received.push_back({c.what, std::string{c.key}, std::string{c.value}, virtual_clock::now()});
     if (always) return *always;
     own_command_ = true;
-    auto answer = memory_.execute(c, wall(), learned);
+    auto answer = memory().execute(c, wall(), learned);
     own_command_ = false;
     if (c.what != verb::watch || answer.vote != vote::granted) return answer;
     answer.watching = watches && connected_;
@@ -238,20 +250,20 @@ reply memory_node::execute(command const& c, std::string_view learned)
 
 std::optional<std::string> memory_node::get(std::string const& key)
 {
-    auto const* const found = memory_.find(key, wall());
+    auto const* const found = memory().find(key, wall());
     return found ? std::optional{found->value} : std::nullopt;
 }
 
 void memory_node::set(std::string const& key, std::string const& value, std::optional<duration> ttl)
 {
-    memory_.set(key, value, ttl, wall());
+    memory().set(key, value, ttl, wall());
 }
 
-std::size_t memory_node::keys() { return memory_.entries(wall()).size(); }
+std::size_t memory_node::keys() { return memory().entries(wall()).size(); }
 
 duration memory_node::pttl(std::string const& key)
 {
-    auto const* const found = memory_.find(key, wall());
+    auto const* const found = memory().find(key, wall());
     return found && found->expires ? *found->expires - wall() : duration::zero();
 }
 

@@ -1,13 +1,22 @@
-// A node in memory, in virtual time: what the wire protocol does to a server, and everything that can go wrong on the way.
-#ifndef REDLOCK_TESTS_SUPPORT_MEMORY_NODE_HPP
-#define REDLOCK_TESTS_SUPPORT_MEMORY_NODE_HPP
+// src/testing: redlock/testing.hpp, and what it shares with our own tests. A library of its own, which no service is linked with.
+//
+//   virtual_time   a clock and a timer whose time passes only when somebody says so
+//   stepping       how it passes on an io_context
+//   redis_model    what a server does with our commands
+//   memory_node    such a server behind the seam of src/node, with everything that can go wrong on the way
+//   simulation     the public classes
+#ifndef REDLOCK_TESTING_MEMORY_NODE_HPP
+#define REDLOCK_TESTING_MEMORY_NODE_HPP
 
-#include "support/redis_model.hpp"
-#include "support/virtual_time.hpp"
+#include "testing/redis_model.hpp"
+#include "testing/virtual_time.hpp"
 
 #include "node/node.hpp"
 
+#include <chrono>
+#include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,6 +26,7 @@
 
 namespace redlock::testing {
 
+// A node in memory, in virtual time, as one client sees it.
 class memory_node {
 public:
     // A request that arrived, in the order of arrival.
@@ -34,6 +44,9 @@ public:
     duration there{std::chrono::microseconds{50}};
     duration back{std::chrono::microseconds{50}};
 
+    // How much longer each request takes to get there; none: not at all.
+    std::function<duration()> lingers;
+
     // A stopped process: requests are taken in and executed, in order, when it goes on.
     void stop() { stopped_ = true; }
     void go_on();
@@ -41,6 +54,8 @@ public:
     // The connection breaks: nothing that is outstanding is answered, though it may have been executed or still be.
     void cut(bool deliver_what_was_sent = true);
     void connect();
+    bool is_connected() const noexcept { return connected_; }
+    bool wants_connection() const noexcept { return owned && started && !ending_ && !connected_; }
 
     // How it says that a watched key has changed, if others than its client changed it: after `back`, in order with the answers.
     bool watches{true};       // otherwise it answers a watch, and says nothing
@@ -58,15 +73,16 @@ public:
 
     std::optional<std::string> get(std::string const& key);
     void set(std::string const& key, std::string const& value, std::optional<duration> ttl = {});
-    void del(std::string const& key) { memory_.del(key); }
+    void del(std::string const& key) { memory().del(key); }
     std::size_t keys();  // of locks
     duration pttl(std::string const& key);
+    time_point wall() const;
 
     // What makes it lose its votes with tokens. It is admitted from the start.
     void restart_empty();     // another id, and nothing left; the connection, if it is not cut, does not notice
     void restart_with_all();  // another id only
-    void flush_all() { memory_.flush_all(); }
-    redis_model& memory() { return memory_; }
+    void flush_all() { memory().flush_all(); }
+    redis_model& memory() { return server_->memory; }
 
     std::vector<request> received;
     std::size_t batches{0};
@@ -102,13 +118,22 @@ private:
     void watch(detail::command const& c);
     void execute(pending& p);
     detail::reply execute(detail::command const& c, std::string_view learned);
-    time_point wall() const;
 
-    redis_model memory_;
+    // What does not go with the connection: shared by all that are connected to it.
+    struct server {
+        redis_model memory;
+        duration clock_ahead{};  // of the virtual one
+        std::string name;
+        int lives{1};
+        std::vector<memory_node*> connected;
+    };
+
+    explicit memory_node(std::shared_ptr<server> of);
+
+    std::shared_ptr<server> server_;
     std::deque<std::shared_ptr<pending>> line_;
     std::set<std::string, std::less<>> watched_;
     bool own_command_{false};  // is being executed
-    duration clock_ahead_{};  // of the virtual one
     bool stopped_{false};
     bool connected_{false};
     bool ending_{false};
@@ -116,11 +141,14 @@ private:
     std::weak_ptr<detail::node_listener> listener_;
     asio::any_io_executor executor_;
     std::unique_ptr<virtual_timer> timer_;
-    std::string name_;
-    int lives_{1};
 
 public:
     explicit memory_node(std::string name, std::chrono::milliseconds max_ttl = std::chrono::days{30});  // admitted for locks of such a ttl
+    ~memory_node();
+
+    // The same server, for another client.
+    std::unique_ptr<memory_node> another();
+
     memory_node(memory_node const&) = delete;
     memory_node& operator=(memory_node const&) = delete;
 };

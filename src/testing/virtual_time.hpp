@@ -1,6 +1,6 @@
 // Time that passes only when a test says so: a clock and a timer for basic_core, and for the coroutines of tests.
-#ifndef REDLOCK_TESTS_SUPPORT_VIRTUAL_TIME_HPP
-#define REDLOCK_TESTS_SUPPORT_VIRTUAL_TIME_HPP
+#ifndef REDLOCK_TESTING_VIRTUAL_TIME_HPP
+#define REDLOCK_TESTING_VIRTUAL_TIME_HPP
 
 #include "core/basic_core.hpp"
 
@@ -117,6 +117,18 @@ public:
         time_->cancel([this](virtual_time::wait const& w) { return w.timer == this; });
     }
 
+    void wait(detail::completion<error_code> done)
+    {
+        auto slot = done.slot();
+        auto const w = std::make_shared<virtual_time::wait>(std::move(done), this);
+        if (slot.is_connected()) {
+            slot.assign([time = time_, raw = w.get()](asio::cancellation_type_t) {
+                time->cancel([raw](virtual_time::wait const& each) { return &each == raw; });
+            });
+        }
+        time_->add(at_, w);
+    }
+
     template <class CompletionToken = asio::deferred_t>
     auto async_wait(CompletionToken&& token = {})
     {
@@ -133,15 +145,7 @@ private:
         template <class Handler>
         void operator()(Handler&& handler) const
         {
-            detail::completion<error_code> done{std::forward<Handler>(handler), timer_->executor_};
-            auto slot = done.slot();
-            auto const w = std::make_shared<virtual_time::wait>(std::move(done), timer_);
-            if (slot.is_connected()) {
-                slot.assign([time = timer_->time_, raw = w.get()](asio::cancellation_type_t) {
-                    time->cancel([raw](virtual_time::wait const& each) { return &each == raw; });
-                });
-            }
-            timer_->time_->add(timer_->at_, w);
+            timer_->wait(detail::completion<error_code>{std::forward<Handler>(handler), timer_->executor_});
         }
 
     private:

@@ -1,0 +1,424 @@
+#include <redlock/testing.hpp>
+
+#include "testing/memory_node.hpp"
+#include "testing/stepping.hpp"
+
+#include "core/basic_core.hpp"
+#include "node/strand.hpp"
+
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+namespace redlock::testing {
+
+namespace {
+
+constexpr time_point beginning{std::chrono::hours{1}};
+constexpr std::size_t nodes_max = 16;
+constexpr char const* elsewhere = "elsewhere";
+
+// The owner of a value; what follows makes each of its values unique.
+std::string_view who_of(std::string_view value) { return value.substr(0, value.rfind('#')); }
+
+void validate(simulation_options const& options)
+{
+    using namespace std::chrono_literals;
+    if (options.nodes < 1 || options.nodes > nodes_max) throw std::invalid_argument{"simulation_options::nodes: 1 to 16"};
+    if (options.round_trip < 0us) throw std::invalid_argument{"simulation_options::round_trip: negative"};
+    if (options.lingering_max < 0us) throw std::invalid_argument{"simulation_options::lingering_max: negative"};
+    if (options.max_ttl < 10ms || options.max_ttl > std::chrono::days{30})
+        throw std::invalid_argument{"simulation_options::max_ttl: 10 ms to 30 days"};
+}
+
+}  // namespace
+
+class only_one_simulation {
+public:
+    only_one_simulation()
+    {
+        if (exists.exchange(true)) throw std::logic_error{"another simulation lives: there is one virtual time in a process"};
+    }
+    only_one_simulation(only_one_simulation const&) = delete;
+    only_one_simulation& operator=(only_one_simulation const&) = delete;
+    ~only_one_simulation() { exists = false; }
+
+private:
+    static inline std::atomic<bool> exists{false};
+};
+
+clock::time_point clock::now() noexcept { return virtual_clock::now(); }
+
+class timer::state {
+public:
+    explicit state(asio::any_io_executor const& on) : executor{of_a_simulation(on)}, waits{executor} {}
+
+    asio::any_io_executor executor;
+    virtual_timer waits;
+    time_point expiry{};
+
+private:
+    static asio::any_io_executor const& of_a_simulation(asio::any_io_executor const& on)
+    {
+        if (!asio::has_service<virtual_time>(asio::query(on, asio::execution::context)))
+            throw std::logic_error{"redlock::testing::timer: this executor is not of a simulation, where virtual time passes"};
+        return on;
+    }
+};
+
+timer::timer(asio::any_io_executor executor) : state_{std::make_unique<state>(executor)} {}
+timer::timer(asio::any_io_executor executor, duration after) : timer{std::move(executor)} { expires_after(after); }
+timer::timer(timer&&) noexcept = default;
+timer& timer::operator=(timer&&) noexcept = default;
+timer::~timer() = default;
+
+timer::executor_type timer::get_executor() const { return state_->executor; }
+void timer::expires_after(duration after) { expires_at(clock::now() + after); }
+void timer::expires_at(time_point at)
+{
+    state_->expiry = at;
+    state_->waits.expires_at(at);
+}
+timer::time_point timer::expiry() const { return state_->expiry; }
+void timer::cancel() { state_->waits.cancel(); }
+void timer::wait(detail::completion<error_code> done) { state_->waits.wait(std::move(done)); }
+
+asio::awaitable<void> sleep(clock::duration time)
+{
+    timer t{co_await asio::this_coro::executor, time};
+    auto wait = t.async_wait(asio::use_awaitable);
+    co_await std::move(wait);
+}
+
+// A node, and the connections that the clients have to it. The first one is the server's own, which no client uses.
+class simulated_node::state {
+public:
+    state(std::string name, simulation_options const& options, std::mt19937& random)
+        : server_{std::move(name), options.max_ttl}, random_{random}, round_trip_{options.round_trip}, lingering_max_{options.lingering_max}
+    {
+    }
+
+    std::unique_ptr<detail::node> connection(asio::any_io_executor const& strand)
+    {
+        connections_.push_back(server_.another());
+        memory_node& made = *connections_.back();
+        made.refuse_connections = down_;
+        made.lingers = [this] {
+            std::uniform_int_distribution<duration::rep> draw{0, lingering_max_.count()};
+            return duration{draw(random_)};
+        };
+        set_round_trip(made);
+        if (stopped_) made.stop();
+        return made.front(strand);
+    }
+
+    void set_round_trip(duration time)
+    {
+        round_trip_ = time;
+        for_each([this](memory_node& c) { set_round_trip(c); });
+    }
+
+    void down()
+    {
+        down_ = true;
+        for_each([](memory_node& c) { c.refuse_connections = true; });
+        break_connections(!stopped_);
+    }
+    void up()
+    {
+        down_ = false;
+        for_each([](memory_node& c) { c.refuse_connections = false; });
+        connect();
+    }
+    void stop()
+    {
+        stopped_ = true;
+        for_each([](memory_node& c) { c.stop(); });
+    }
+    void go_on()
+    {
+        stopped_ = false;
+        for_each([](memory_node& c) { c.go_on(); });
+    }
+    void restart(bool with_memory)
+    {
+        break_connections(false);
+        with_memory ? server_.restart_with_all() : server_.restart_empty();
+        go_on();
+        if (!down_) connect();
+    }
+    void set_clock(duration by) { server_.set_clock(by); }
+
+    redis_model& memory() { return server_.memory(); }
+    time_point wall() const { return server_.wall(); }
+
+private:
+    void set_round_trip(memory_node& c)
+    {
+        c.there = round_trip_ / 2;
+        c.back = round_trip_ - c.there;
+    }
+
+    template <class F>
+    void for_each(F f)
+    {
+        for (auto const& c : connections_) f(*c);
+    }
+    // What is on its way still arrives, unless the process ends.
+    void break_connections(bool deliver)
+    {
+        for_each([deliver](memory_node& c) {
+            if (c.is_connected()) c.cut(deliver);
+        });
+    }
+    void connect()
+    {
+        for_each([](memory_node& c) {
+            if (c.wants_connection()) c.connect();
+        });
+    }
+
+    memory_node server_;
+    std::vector<std::unique_ptr<memory_node>> connections_;
+    std::mt19937& random_;
+    duration round_trip_;
+    duration lingering_max_;
+    bool down_{false};
+    bool stopped_{false};
+};
+
+simulated_node::simulated_node(std::unique_ptr<state> s) : state_{std::move(s)} {}
+simulated_node::~simulated_node() = default;
+void simulated_node::down() { state_->down(); }
+void simulated_node::up() { state_->up(); }
+void simulated_node::stop() { state_->stop(); }
+void simulated_node::go_on() { state_->go_on(); }
+void simulated_node::restart() { state_->restart(true); }
+void simulated_node::forget() { state_->restart(false); }
+void simulated_node::round_trip(std::chrono::nanoseconds time) { state_->set_round_trip(time); }
+void simulated_node::set_clock(std::chrono::nanoseconds by) { state_->set_clock(by); }
+
+class simulation::state {
+    using core_type = detail::basic_core<virtual_clock>;
+
+public:
+    explicit state(simulation_options const& options) : options_{options}, random_{options.seed}
+    {
+        virtual_clock::current = beginning;
+        asio::use_service<virtual_time>(*context_);
+        for (std::size_t i = 0; i < options.nodes; ++i) {
+            auto node = std::make_unique<simulated_node::state>("node" + std::to_string(i), options, random_);
+            nodes_.push_back(std::unique_ptr<simulated_node>{new simulated_node{std::move(node)}});
+        }
+        first_.emplace(make_client("client", nullptr));
+    }
+    state(state const&) = delete;
+    state& operator=(state const&) = delete;
+    ~state() { context_.reset(); }  // handlers that own clients, leases or timers go first
+
+    redlock::client make_client(std::string name, std::shared_ptr<observer> told)
+    {
+        if (name.empty() || name == elsewhere || cores_.contains(name))
+            throw std::invalid_argument{"make_client: \"" + name + "\" is no name, or somebody has it"};
+        asio::any_io_executor const executor = context_->get_executor();
+        asio::any_io_executor const strand = detail::make_client_strand(executor);
+        std::vector<std::unique_ptr<detail::node>> connections;
+        for (auto const& n : nodes_) connections.push_back(n->state_->connection(strand));
+        detail::engine_settings settings;
+        settings.max_ttl = options_.max_ttl;
+        settings.jitter_seed = static_cast<std::uint32_t>(random_());
+        settings.observer = std::move(told);
+        settings.wall_clock = [] {
+            return static_cast<std::uint64_t>(virtual_clock::now().time_since_epoch() / std::chrono::microseconds{1});
+        };
+        settings.fresh_value = [this, name] { return fresh_value(name); };
+        settings.fresh_mark = [this] { return "mark" + std::to_string(++values_); };
+        auto core = core_type::make(executor, strand, std::move(connections), std::move(settings));
+        cores_.emplace(std::move(name), core);
+        redlock::client made{core};
+        made.run([](error_code) {});
+        return made;
+    }
+
+    asio::io_context& context() noexcept { return *context_; }
+    redlock::client& first() noexcept { return *first_; }
+    std::vector<std::unique_ptr<simulated_node>> const& nodes() const noexcept { return nodes_; }
+
+    template <class F>
+    auto running(F f)
+    {
+        if (running_) throw std::logic_error{"time passes already: inside of what runs, co_await sleep()"};
+        struct guard {
+            bool& flag;
+            explicit guard(bool& f) : flag{f} { flag = true; }
+            ~guard() { flag = false; }
+        } const g{running_};
+        return f();
+    }
+
+    std::optional<holding> holder(std::string_view name) const
+    {
+        std::map<std::string_view, std::vector<std::chrono::milliseconds>> left;  // of each value, on its nodes
+        for (auto const& n : nodes_) {
+            auto& memory = n->state_->memory();
+            auto const wall = n->state_->wall();
+            auto const* const e = memory.find(name, wall);
+            if (!e) continue;
+            auto const expires = e->expires ? memory.gone_at(*e) - wall : duration::max();
+            left[e->value].push_back(std::chrono::floor<std::chrono::milliseconds>(expires));
+        }
+        std::size_t const majority = nodes_.size() / 2 + 1;
+        for (auto& [value, times] : left) {
+            if (times.size() < majority) continue;
+            std::sort(times.rbegin(), times.rend());
+            auto const who = who_of(value);
+            return holding{std::string{who}, times.size(), token_of(who, name), times[majority - 1]};
+        }
+        return {};
+    }
+
+    void take_elsewhere(std::string_view name, std::chrono::milliseconds ttl)
+    {
+        if (ttl < std::chrono::milliseconds{1} || ttl > options_.max_ttl) throw std::invalid_argument{"ttl: 1 ms to max_ttl"};
+        auto const before = counter_of(name);
+        std::string const value = fresh_value(elsewhere);
+        for (auto const& n : nodes_) {
+            auto& memory = n->state_->memory();
+            auto const wall = n->state_->wall();
+            memory.del(name);
+            detail::command c{detail::verb::acquire, name, value, ttl};
+            c.fenced = true;
+            c.token = before + 1;
+            c.retention = std::chrono::hours{1};
+            if (memory.execute(c, wall, memory.id).vote != vote::granted) memory.set(name, value, ttl, wall);  // it is not admitted
+        }
+    }
+
+    void release_elsewhere(std::string_view name)
+    {
+        for (auto const& n : nodes_) {
+            auto& memory = n->state_->memory();
+            auto const* const e = memory.find(name, n->state_->wall());
+            if (e && who_of(e->value) == elsewhere) memory.del(name);
+        }
+    }
+
+    void tell_holders(std::string_view name)
+    {
+        for (auto const& [who, core] : cores_) core->extend_all_on(std::string{name});
+    }
+
+    std::uint64_t leases_lost() const
+    {
+        std::uint64_t n = 0;
+        for (auto const& [who, core] : cores_) n += core->status().counters.leases_lost;
+        return n;
+    }
+
+private:
+    std::string fresh_value(std::string const& who) { return who + '#' + std::to_string(++values_); }
+
+    token_number counter_of(std::string_view name) const
+    {
+        token_number token = 0;
+        for (auto const& n : nodes_) {
+            auto const* const c = n->state_->memory().find_counter(name, n->state_->wall());
+            if (c && c->value) token = std::max(token, *c->value);
+        }
+        return token;
+    }
+
+    // Of a lease: what the nodes count are the tokens that were reserved.
+    token_number token_of(std::string_view who, std::string_view name) const
+    {
+        if (who == elsewhere) return counter_of(name);
+        auto const found = cores_.find(who);
+        return found == cores_.end() ? 0 : found->second->token_on(name);
+    }
+
+    only_one_simulation only_one_;
+    simulation_options options_;
+    std::mt19937 random_;
+    std::uint64_t values_{0};
+    bool running_{false};
+    std::vector<std::unique_ptr<simulated_node>> nodes_;
+    std::map<std::string, std::shared_ptr<core_type>, std::less<>> cores_;
+    std::unique_ptr<asio::io_context> context_ = std::make_unique<asio::io_context>();
+    std::optional<redlock::client> first_;
+};
+
+simulation::simulation(simulation_options const& options)
+{
+    validate(options);
+    state_ = std::make_unique<state>(options);
+    run_for({});  // connections come up
+}
+simulation::~simulation() = default;
+
+asio::io_context& simulation::context() noexcept { return state_->context(); }
+asio::any_io_executor simulation::get_executor() const noexcept { return state_->context().get_executor(); }
+redlock::client& simulation::client() noexcept { return state_->first(); }
+simulated_node& simulation::node(std::size_t index) { return *state_->nodes().at(index); }
+std::size_t simulation::nodes() const noexcept { return state_->nodes().size(); }
+
+redlock::client simulation::make_client(std::string name, std::shared_ptr<observer> told)
+{
+    return state_->make_client(std::move(name), std::move(told));
+}
+
+void simulation::run(asio::awaitable<void> story, duration limit)
+{
+    auto const end = std::make_shared<ending>();
+    asio::co_spawn(context(), std::move(story), [end](std::exception_ptr e) {
+        end->failure = std::move(e);
+        end->reached = true;
+    });
+    run_to(*end, limit);
+}
+
+void simulation::run_to(ending const& end, duration limit)
+{
+    if (!run_until([&] { return end.reached; }, limit))
+        throw std::runtime_error{
+            "the coroutine does not end: it waits for ever, or for something that is not in virtual time, like asio::steady_timer"};
+    if (end.failure) std::rethrow_exception(end.failure);
+}
+
+void simulation::run_for(duration time)
+{
+    state_->running([&] { advance(context(), time); });
+}
+
+bool simulation::run_until(std::function<bool()> const& done, duration limit)
+{
+    return state_->running([&] { return advance_until(context(), done, limit); });
+}
+
+void simulation::pause(duration time) { virtual_clock::current += time; }
+
+void simulation::hold_elsewhere(std::string_view name, std::chrono::milliseconds ttl)
+{
+    if (auto const now = holder(name)) throw std::logic_error{"hold_elsewhere: " + now->who + " has " + std::string{name}};
+    state_->take_elsewhere(name, ttl);
+}
+
+void simulation::release_elsewhere(std::string_view name) { state_->release_elsewhere(name); }
+
+void simulation::lose(std::string_view name, std::chrono::milliseconds ttl)
+{
+    auto const now = holder(name);
+    if (!now || now->who == elsewhere) throw std::logic_error{"lose: no client has " + std::string{name}};
+    state_->take_elsewhere(name, ttl);
+    state_->tell_holders(name);
+}
+
+std::optional<holding> simulation::holder(std::string_view name) const { return state_->holder(name); }
+std::uint64_t simulation::leases_lost() const { return state_->leases_lost(); }
+
+}  // namespace redlock::testing
