@@ -1,7 +1,7 @@
 # Makes every Boost.Test case a test of CTest, so that their number, times and failures are those of cases, not of programs.
 #
 #   redlock_add_test(name                 the program; its tests are called name/suite/case, less a trailing _tests
-#       SOURCES file...                   one of them holds BOOST_TEST_MODULE
+#       SOURCES file...                   beside tests/support/boost_test_main.cpp, which holds Boost.Test
 #       [LIBRARIES target...]
 #       [LABELS label...]
 #       [TIMEOUT seconds]                 of each case; 60 by default, and four times as many with sanitizers
@@ -27,7 +27,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         endif()
 
         add_executable(${name} ${arg_SOURCES})
-        target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+        target_link_libraries(${name} PRIVATE redlock_boost_test_main ${arg_LIBRARIES})
 
         # Semicolons would end arguments on their way through the build system.
         string(REPLACE ";" "|" labels "${arg_LABELS}")

@@ -104,7 +104,8 @@ public:
     void deallocate(T* what, std::size_t count) noexcept
     {
         std::size_t const size = count * sizeof(T);
-        kept(size) ? block_store::of_this_thread().deallocate(what, size) : ::operator delete(what);
+        void* const memory = static_cast<void*>(what);  // what may be a pointer to pointers
+        kept(size) ? block_store::of_this_thread().deallocate(memory, size) : ::operator delete(memory);
     }
 
     template <class U>
