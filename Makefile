@@ -1,6 +1,6 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo test asan tsan simulate mutants compilers fuzz model bench bench-waiting faults soak package docs format check-format clean
+.PHONY: help setup demo test asan tsan simulate mutants compilers newest-boost fuzz model bench bench-waiting faults soak package docs format check-format tidy clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
@@ -10,7 +10,8 @@ help:
 	@echo 'make simulate SEEDS=1000000              the real client in so many simulated worlds (default: 100000)'
 	@echo 'make simulate SEED=42 TRACE=trace.html   one of them, and a picture of it'
 	@echo 'make mutants    break the library on purpose, in many ways: the simulation must catch each'
-	@echo 'make compilers  the same schedules with clang: everything must happen as with gcc'
+	@echo 'make compilers  clang, with the newest Boost that Debian has: all that users build, unit and integration tests, and the same schedules as with gcc'
+	@echo 'make newest-boost  the same tests with gcc and the newest Boost'
 	@echo 'make fuzz SECONDS=60    each fuzzer for so long; a finding fails, and its input is kept'
 	@echo 'make model      model-check the token protocol'
 	@echo 'make bench      how fast locks are, over hand-written sockets: build/bench/summary.json and pictures (9 minutes; QUICK=1: one)'
@@ -20,6 +21,7 @@ help:
 	@echo 'make package    Debian packages of the library and the command: build/package/packages'
 	@echo 'make docs       the site: pages, reference, search; fails where something is missing or a link is dead: build/docs/index.html'
 	@echo 'make format     lay the code out with clang-format; make check-format fails where that was not done'
+	@echo 'make tidy   clang-tidy over the library, the command and the examples'
 	@echo 'make clean  remove build/'
 
 setup:
@@ -48,10 +50,14 @@ mutants: setup
 	@tests/simulation/mutants/gate.sh build/release/tests/simulation
 
 compilers:
-	@cmake/setup.sh clang-19
+	@cmake/setup.sh clang-19 newest-boost postgresql libpq-dev
 	@cmake --workflow --preset simulate
 	@cmake --workflow --preset clang
 	@tests/simulation/compare.sh build/release/tests/simulation/simulate build/clang/tests/simulation/simulate
+
+newest-boost:
+	@cmake/setup.sh newest-boost postgresql libpq-dev
+	@cmake --workflow --preset $@
 
 SECONDS ?= 60
 fuzz: setup
@@ -90,7 +96,9 @@ soak: setup
 
 package: setup
 	@cmake/setup.sh dpkg-dev file
+	@rm -rf build/package/packages
 	@cmake --workflow --preset package
+	@tests/consumer/packages.sh build/package
 
 docs:
 	@cmake/setup.sh doxygen python3
@@ -104,6 +112,11 @@ format:
 check-format:
 	@cmake/setup.sh clang-format-19
 	@$(sources) --dry-run --Werror
+
+tidy:
+	@cmake/setup.sh clang-19 clang-tidy-19 libpq-dev
+	@cmake --preset tidy >build/tidy.log || { cat build/tidy.log; exit 1; }
+	@cmake/tidy.sh build/tidy
 
 clean:
 	rm -rf build

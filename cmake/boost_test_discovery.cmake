@@ -1,10 +1,11 @@
 # Makes every Boost.Test case a test of CTest, so that their number, times and failures are those of cases, not of programs.
 #
 #   redlock_add_test(name                 the program; its tests are called name/suite/case, less a trailing _tests
-#       SOURCES file...                   one of them holds BOOST_TEST_MODULE
+#       SOURCES file...                   beside tests/support/boost_test_main.cpp, which holds Boost.Test
 #       [LIBRARIES target...]
 #       [LABELS label...]
 #       [TIMEOUT seconds]                 of each case; 60 by default, and four times as many with sanitizers
+#       [UNITY]                           unity builds may compile several of its files as one: their names have to be different
 #       [PROPERTIES name value...])       any other properties of CTest, for instance RUN_SERIAL ON
 #
 # The cases are listed after each build of the program by running it. A program that cannot be run, or has no case, fails the
@@ -15,7 +16,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     set(REDLOCK_DISCOVERY_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 
     function(redlock_add_test name)
-        cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;PROPERTIES")
+        cmake_parse_arguments(PARSE_ARGV 1 arg "UNITY" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;PROPERTIES")
         if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
             message(FATAL_ERROR "redlock_add_test(${name}): unknown arguments (${arg_UNPARSED_ARGUMENTS}), or no SOURCES")
         endif()
@@ -27,7 +28,10 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         endif()
 
         add_executable(${name} ${arg_SOURCES})
-        target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+        target_link_libraries(${name} PRIVATE redlock_boost_test_main ${arg_LIBRARIES})
+        if(NOT arg_UNITY)
+            set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+        endif()
 
         # Semicolons would end arguments on their way through the build system.
         string(REPLACE ";" "|" labels "${arg_LABELS}")

@@ -17,6 +17,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Analyses of g++ 12 that are wrong in optimised builds: the first two about coroutine frames, the last about
     # "literal" + std::to_string(x).
     target_compile_options(redlock_warnings INTERFACE -Wno-maybe-uninitialized -Wno-mismatched-new-delete -Wno-restrict)
+    if(CMAKE_UNITY_BUILD)
+        # For it, what is not in the file itself is in a header.
+        target_compile_options(redlock_warnings INTERFACE -Wno-subobject-linkage)
+    endif()
 endif()
 
 if(REDLOCK_FUZZ)

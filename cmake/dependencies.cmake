@@ -22,6 +22,9 @@ list(TRANSFORM CMAKE_PREFIX_PATH APPEND /include OUTPUT_VARIABLE prefixes)
 foreach(candidate IN ITEMS "${REDLOCK_BOOST_INCLUDE}" "${BOOST_ROOT}/include" "$ENV{BOOST_ROOT}/include" ${prefixes}
         /usr/local/include /usr/include "${REDLOCK_DEPS}/boost/usr/include")
     redlock_boost_version("${candidate}" boost_version)
+    if(REDLOCK_BOOST_INCLUDE AND boost_version LESS 108800)
+        message(FATAL_ERROR "REDLOCK_BOOST_INCLUDE (${REDLOCK_BOOST_INCLUDE}) has no Boost >= 1.88 with Boost.Redis")
+    endif()
     if(boost_version GREATER_EQUAL 108800)
         set(boost_include "${candidate}")
         break()
@@ -30,7 +33,11 @@ foreach(candidate IN ITEMS "${REDLOCK_BOOST_INCLUDE}" "${BOOST_ROOT}/include" "$
     endif()
 endforeach()
 if(NOT boost_include)
-    message(FATAL_ERROR "redlock needs Boost >= 1.88 with Boost.Redis; too old: ${boost_too_old}. On Debian, cmake/setup.sh "
+    if(NOT boost_too_old)
+        set(boost_too_old none)
+    endif()
+    list(JOIN boost_too_old ", " found)
+    message(FATAL_ERROR "redlock needs Boost >= 1.88 with Boost.Redis, and found ${found}. On Debian, ${PROJECT_SOURCE_DIR}/cmake/setup.sh "
         "fetches it; elsewhere set BOOST_ROOT or REDLOCK_BOOST_INCLUDE.")
 endif()
 message(STATUS "Boost ${boost_version}: ${boost_include}")

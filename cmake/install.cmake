@@ -14,6 +14,15 @@ set(cmake_folder "${CMAKE_INSTALL_LIBDIR}/cmake/redlock")
 set(pkgconfig_folder "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
 install(DIRECTORY include/redlock DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development FILES_MATCHING PATTERN "*.hpp")
+# Debian wants its manual pages and change logs compressed.
+function(redlock_compressed file result)
+    find_program(REDLOCK_GZIP gzip REQUIRED)
+    set(compressed "${CMAKE_CURRENT_BINARY_DIR}/${result}.gz")
+    add_custom_command(OUTPUT "${compressed}" COMMAND "${REDLOCK_GZIP}" -9 --no-name --stdout "${file}" > "${compressed}" DEPENDS "${file}")
+    add_custom_target(compressed_${result} ALL DEPENDS "${compressed}")
+    set(compressed "${compressed}" PARENT_SCOPE)
+endfunction()
+
 configure_file(cmake/installed_redlock.hpp.in generated/installed_redlock.hpp @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/generated/installed_redlock.hpp"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/redlock/detail" COMPONENT development)

@@ -16,10 +16,12 @@ if(REDLOCK_INSTALL_BOOST)
     set(boost_package "libredlock-boost-dev (= ${PROJECT_VERSION})")
 endif()
 
+redlock_compressed("${PROJECT_SOURCE_DIR}/CHANGELOG.md" changelog)
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     string(TOUPPER ${component} COMPONENT)
     set(CPACK_DEBIAN_${COMPONENT}_PACKAGE_NAME ${packages_${component}})
     install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${packages_${component}}" RENAME copyright COMPONENT ${component})
+    install(FILES "${compressed}" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${packages_${component}}" COMPONENT ${component})
 endforeach()
 
 set(CPACK_PACKAGE_NAME redlock)

@@ -3,8 +3,9 @@
 # the first release whose Boost.Redis has what the library uses. Debian 12 has 1.81 only, so there Debian 13's header
 # package is fetched from the machine's own Debian mirror and unpacked under the build tree; no system file changes.
 #
-#   cmake/setup.sh [PACKAGE...]    PACKAGE: what one make target needs besides; valkey: a valkey-server, which Debian 12 has among
-#                                  its backports, is unpacked in the same way unless the system has one
+#   cmake/setup.sh [PACKAGE...]    PACKAGE: what one make target needs besides; two words mean more than a package:
+#       valkey         a valkey-server, which Debian 12 has among its backports, is unpacked in the same way unless the system has one
+#       newest-boost   the headers of the newest Boost that Debian has at all are unpacked as well, beside the others
 #
 # Unpacked packages go to build/deps. A second call finds the stamp of the first and does nothing.
 set -eu
@@ -13,10 +14,19 @@ deps=build/deps
 besides=$*
 boost_package=libboost1.88-dev
 boost_suite=trixie
+newest_boost_suite=sid
 valkey_suite=bookworm-backports
 valkey=$deps/valkey/usr/bin/valkey-server
 packages='g++ make cmake ninja-build ccache ca-certificates libssl-dev nlohmann-json3-dev libcli11-dev libmimalloc-dev redis-server'
-for package in $besides; do [ "$package" = valkey ] || packages="$packages $package"; done
+with_valkey=
+with_newest_boost=
+for package in $besides; do
+    case $package in
+    valkey) with_valkey=yes ;;
+    newest-boost) with_newest_boost=yes ;;
+    *) packages="$packages $package" ;;
+    esac
+done
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -24,7 +34,6 @@ fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 # The stamp names what was set up, so that a change of this list is noticed.
 stamp=$deps/stamp$(printf '%s' "${besides:+-$besides}" | tr ' ' '-')
 wanted="$packages $boost_package"
-case " $besides " in *' valkey '*) with_valkey=yes ;; *) with_valkey= ;; esac
 if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then exit 0; fi
 
 check_system() {
@@ -71,10 +80,12 @@ system_boost_version() {
 
 # apt with private lists, cache and sources: the machine's own mirror, with the suite's name replaced.
 #
-#   fetch SUITE FOLDER PACKAGE...    unpacks them there
-fetch() {
-    suite=$1 folder=$2
-    shift 2
+#   open_suite SUITE
+#   private PROGRAM ARGUMENT...   of apt
+#   unpack FOLDER PACKAGE...
+#   close_suite
+open_suite() {
+    suite=$1
     home=$(mkdir -p "$deps/apt" && cd "$deps/apt" && pwd)
     mkdir -p "$home/lists/partial" "$home/archives/partial"
     codename=$( . /etc/os-release; echo "${VERSION_CODENAME:-}" )
@@ -84,45 +95,71 @@ fetch() {
         as_root apt-get update -qq
         site=$(apt-get indextargets --format '$(RELEASE) $(SITE)' | awk -v release="$codename" '$1 == release { print $2; exit }')
     fi
-    [ -n "$site" ] || fail "no Debian mirror for $codename in this machine's apt sources; $* would be fetched from there"
+    [ -n "$site" ] || fail "no Debian mirror for $codename in this machine's apt sources; the $suite suite would be read from there"
     keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     [ -f $keyring ] || fail "$keyring is missing: install debian-archive-keyring"
     echo "deb [signed-by=$keyring] $site $suite main" > "$home/sources.list"
-    private_apt() {
-        apt-get -qq -o Dir::Etc::SourceList="$home/sources.list" -o Dir::Etc::SourceParts=/dev/null \
-            -o Dir::State::Lists="$home/lists" -o Dir::Cache="$home" -o Dir::Cache::Archives="$home/archives" \
-            -o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none -o Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false "$@"
-    }
+    say "reading the lists of Debian's $suite suite"
+    private apt-get update || fail "the $suite suite could not be read from this machine's Debian mirror"
+}
+
+private() {
+    program=$1
+    shift
+    "$program" -qq -o Dir::Etc::SourceList="$home/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+        -o Dir::State::Lists="$home/lists" -o Dir::Cache="$home" -o Dir::Cache::Archives="$home/archives" \
+        -o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none -o Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false "$@"
+}
+
+unpack() {
+    folder=$1
+    shift
     say "fetching $* from Debian's $suite suite"
-    private_apt update || fail "the $suite suite could not be read from this machine's Debian mirror"
-    ( cd "$home/archives" && rm -f ./*.deb && private_apt download "$@" ) ||
-        fail "$* could not be downloaded from this machine's Debian mirror"
+    ( cd "$home/archives" && private apt-get download "$@" ) || fail "$* could not be downloaded from this machine's Debian mirror"
     rm -rf "$folder"
     mkdir -p "$folder"
     for archive in "$home"/archives/*.deb; do dpkg-deb -x "$archive" "$folder"; done
-    rm -rf "$home"
 }
 
+close_suite() { rm -rf "$home"; }
+
+has_boost_redis() { [ -f "$1/usr/include/boost/redis/connection.hpp" ]; }
+
 fetch_boost() {
-    fetch $boost_suite "$deps/boost" $boost_package
-    [ -f "$deps/boost/usr/include/boost/redis/connection.hpp" ] || fail "$boost_package holds no Boost.Redis"
+    open_suite $boost_suite
+    unpack "$deps/boost" $boost_package
+    close_suite
+    has_boost_redis "$deps/boost" || fail "$boost_package holds no Boost.Redis"
+}
+
+# Debian's default is often a release behind the newest package that it has.
+fetch_newest_boost() {
+    open_suite $newest_boost_suite
+    newest=$(private apt-cache search --names-only '^libboost1\.[0-9]+-dev$' | cut -d ' ' -f 1 | sort -V | tail -n 1)
+    [ -n "$newest" ] || fail "the $newest_boost_suite suite has no libboost1.N-dev"
+    unpack "$deps/newest-boost" "$newest"
+    close_suite
+    has_boost_redis "$deps/newest-boost" || fail "$newest holds no Boost.Redis"
 }
 
 # Its libraries are those of redis-server, which is installed.
 fetch_valkey() {
-    fetch $valkey_suite "$deps/valkey" valkey-server valkey-tools
+    open_suite $valkey_suite
+    unpack "$deps/valkey" valkey-server valkey-tools
+    close_suite
     "$valkey" --version >/dev/null || fail "the valkey-server of $valkey_suite does not run on this system"
 }
 
 check_system
 install_packages
-if [ -f "$deps/boost/usr/include/boost/redis/connection.hpp" ]; then
+if has_boost_redis "$deps/boost"; then
     say "Boost is there already"
 elif [ "$(system_boost_version)" -ge 108800 ]; then
     say "using the system's Boost ($(system_boost_version))"
 else
     fetch_boost
 fi
+[ -z "$with_newest_boost" ] || has_boost_redis "$deps/newest-boost" || fetch_newest_boost
 [ -z "$with_valkey" ] || [ -x "$valkey" ] || command -v valkey-server >/dev/null 2>&1 || fetch_valkey
 mkdir -p "$deps"
 echo "$wanted" > "$stamp"

@@ -20,7 +20,7 @@ public:
         lock_.acquire([this](error_code ec, redlock::lease lease) {
             if (ec) return end(ec);
             lease_ = std::move(lease);
-            lease_.wait_lost([this](error_code why) { on_lost(why); });
+            lease_.wait_lost(&on_lost);
             write();
         });
     }

@@ -25,7 +25,7 @@ asio::awaitable<void> lead(std::string const& who, redlock::lease& lease)
             beat.expires_after(50ms);
             co_await beat.async_wait();  // the work of a leader; every write of it carries the token
         }
-    } catch (boost::system::system_error const&) {  // a lost lease, or the end of the process
+    } catch (boost::system::system_error const&) {  // NOLINT(bugprone-empty-catch): a lost lease, or the end of the process
     }
     std::cout << who << " steps down, " << (lease.valid_until() > redlock::boot_clock::now() ? "in time" : "too late") << std::endl;
 }

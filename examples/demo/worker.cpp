@@ -124,7 +124,7 @@ private:
 
     std::chrono::milliseconds section_length(std::size_t lock)
     {
-        switch (board_.now) {
+        switch (board_.now.load()) {
         case phase::contend: return between(work_min, work_max);
         case phase::hold_long: board_.locks[lock].long_sections.fetch_add(1); return long_work;
         case phase::finish: break;

@@ -56,14 +56,25 @@ public:
         admission();
         clocks_apart();
         merge();
-        std::stable_sort(found_.begin(), found_.end(), [](finding const& a, finding const& b) { return a.is > b.is; });
-        return std::move(found_);
+        return gravest_first();
     }
 
 private:
     void add(severity is, std::string where, std::string what, std::string remedy)
     {
         found_.push_back({is, std::move(where), std::move(what), std::move(remedy)});
+    }
+
+    // What is as grave as another stays behind it. (With std::stable_sort, libstdc++ 12 makes clang warn of libstdc++.)
+    std::vector<finding> gravest_first()
+    {
+        std::vector<finding> sorted;
+        auto graver = [](finding const& a, finding const& b) { return a.is > b.is; };
+        for (finding& f : found_) {
+            auto const place = std::upper_bound(sorted.begin(), sorted.end(), f, graver);
+            sorted.insert(place, std::move(f));
+        }
+        return sorted;
     }
 
     // What is the same for all nodes is said once.

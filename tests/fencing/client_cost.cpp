@@ -89,7 +89,7 @@ void measure(char const* title, bool fencing, identity_check identity, std::uint
 int main()
 try {
     std::printf("%-38s %7s %10s %14s\n", "acquire, extend, release", "callers", "us a turn", "INFOs a turn");
-    for (std::uint64_t const callers : {1, 16, 256}) {
+    for (std::uint64_t const callers : {1u, 16u, 256u}) {
         measure("tokens, identity with every message", true, identity_check::every_message, callers);
         measure("tokens, identity at the handshake", true, identity_check::handshake, callers);
         measure("without tokens", false, identity_check::every_message, callers);

@@ -240,7 +240,7 @@ try {
     std::string const binary = argc > 2 ? argv[2] : "redis-server";
     std::vector<row> rows;
     for (way const w : {way::nothing, way::optin, way::tracking, way::bcast_all, way::bcast_names, way::notifications})
-        for (std::size_t const names : {0, 1, 100, 10'000})
+        for (std::size_t const names : {0u, 1u, 100u, 10'000u})
             if (names == 0 || w != way::nothing) rows.push_back({w, names, false});
     for (way const w : {way::nothing, way::optin, way::tracking, way::bcast_all, way::notifications}) rows.push_back({w, 0, true});
     for (int i = 0; i < passes; ++i)

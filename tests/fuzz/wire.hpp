@@ -40,9 +40,7 @@ public:
         resp3::parser parser;
         boost::system::error_code ec;
         answer nodes;
-        auto keep = [&nodes](resp3::node_view const& n, boost::system::error_code&) {
-            nodes.push_back({n.data_type, n.aggregate_size, n.depth, std::string{n.value}});
-        };
+        keeper keep{nodes};
         if (bytes_.empty() || !resp3::parse(parser, bytes_, keep, ec) || ec) return std::nullopt;
         bytes_.remove_prefix(std::min(parser.get_consumed(), bytes_.size()));
         return nodes;
@@ -52,6 +50,19 @@ public:
     static bool is_push(answer const& message) { return message.front().data_type == resp3::type::push; }
 
 private:
+    // The parser called its adapter until it told it of beginnings and ends as well.
+    struct keeper {
+        answer& nodes;
+
+        void on_init() {}
+        void on_node(resp3::node_view const& n, boost::system::error_code&)
+        {
+            nodes.push_back({n.data_type, n.aggregate_size, n.depth, std::string{n.value}});
+        }
+        void on_done() {}
+        void operator()(resp3::node_view const& n, boost::system::error_code& ec) { on_node(n, ec); }
+    };
+
     std::string_view bytes_;
 };
 

@@ -38,7 +38,7 @@ struct doomed : cluster {
     // Counts itself in as long as it lives; being called is a mistake.
     auto uncalled_handler()
     {
-        return [this, life = life](auto&&...) { ++calls; };
+        return [this, alive = life](auto&&...) { ++calls; };
     }
 
     config settings = quick_config();

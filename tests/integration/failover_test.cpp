@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(with_all_replicas_who_was_not_replicated_does_not_hold_it)
 
 BOOST_AUTO_TEST_CASE(with_all_replicas_who_was_replicated_keeps_it_whoever_is_promoted)
 {
-    for (std::size_t promoted : {0, 1}) {
+    for (std::size_t promoted : {0u, 1u}) {
         replicated c{"?replicas=2"};
         c.keys_may_stay = true;
         c.run([&]() -> asio::awaitable<void> {

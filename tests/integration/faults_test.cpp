@@ -107,7 +107,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_killed_is_no_majority_until_it_is_back, three
 BOOST_FIXTURE_TEST_CASE(a_majority_stopped_is_no_majority_until_it_goes_on, five_nodes)
 {
     run([&]() -> asio::awaitable<void> {
-        for (std::size_t i : {0, 2, 4}) servers[i].stop();
+        for (std::size_t i : {0u, 2u, 4u}) servers[i].stop();
         lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 400ms, .retry_delay_max = 50ms}};
         attempt_report report;
         stopwatch watch;
@@ -120,7 +120,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_stopped_is_no_majority_until_it_goes_on, five
         bool resumed = false;
         auto later = [&]() -> asio::awaitable<void> {
             co_await pause(100ms);
-            for (std::size_t i : {0, 2, 4}) servers[i].resume();
+            for (std::size_t i : {0u, 2u, 4u}) servers[i].resume();
             resumed = true;
         };
         asio::co_spawn(io, later(), asio::detached);

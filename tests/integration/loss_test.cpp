@@ -85,7 +85,7 @@ BOOST_FIXTURE_TEST_CASE(a_silent_majority_ends_the_lease_before_its_validity, fi
     run([&]() -> asio::awaitable<void> {
         lock const resource{nodes, "r", {.ttl = 1500ms, .stop_margin = 500ms}};
         lease held = co_await resource.acquire();
-        for (std::size_t i : {0, 1, 2}) servers[i].stop();
+        for (std::size_t i : {0u, 1u, 2u}) servers[i].stop();
         auto [why] = co_await held.wait_lost(asio::as_tuple);
         auto const now = boot_clock::now();
         BOOST_TEST(why == errc::lease_lost);
@@ -94,7 +94,7 @@ BOOST_FIXTURE_TEST_CASE(a_silent_majority_ends_the_lease_before_its_validity, fi
         BOOST_TEST(!held.valid());
         BOOST_TEST(nodes.status().counters.extensions_unknown > 0u, "it was tried");
         BOOST_TEST(nodes.status().counters.leases_lost == 1u);
-        for (std::size_t i : {0, 1, 2}) servers[i].resume();
+        for (std::size_t i : {0u, 1u, 2u}) servers[i].resume();
     });
 }
 

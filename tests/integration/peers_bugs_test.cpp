@@ -68,7 +68,7 @@ BOOST_FIXTURE_TEST_CASE(an_extension_on_a_minority_does_not_succeed, three_nodes
 BOOST_FIXTURE_TEST_CASE(a_failed_try_leaves_no_key_on_a_minority, five_nodes)
 {
     run([&]() -> asio::awaitable<void> {
-        for (std::size_t i : {0, 1, 2}) servers[i].command({"SET", "r", "theirs", "PX", "20000"});
+        for (std::size_t i : {0u, 1u, 2u}) servers[i].command({"SET", "r", "theirs", "PX", "20000"});
         lock const resource{nodes, "r", impatient};
         auto [contended, nothing] = co_await resource.try_acquire(asio::as_tuple);
         BOOST_TEST(contended == errc::contended);
@@ -78,7 +78,7 @@ BOOST_FIXTURE_TEST_CASE(a_failed_try_leaves_no_key_on_a_minority, five_nodes)
         BOOST_TEST(value(4, "r") == "(nil)");
         on_all({"DEL", "r"});
 
-        for (std::size_t i : {0, 1, 2}) servers[i].kill();
+        for (std::size_t i : {0u, 1u, 2u}) servers[i].kill();
         auto [unknown, nothing_again] = co_await resource.try_acquire(asio::as_tuple);
         BOOST_TEST(unknown == errc::no_majority);
         co_await nodes.drain();

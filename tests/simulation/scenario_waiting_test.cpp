@@ -197,11 +197,11 @@ BOOST_FIXTURE_TEST_CASE(others_have_their_turn, waiting_story)
 {
     constexpr lock_options twice{.ttl = 9s, .max_handoffs = 2, .max_local_hold = 10s};
     std::vector<acquisition*> ours;
-    for (int i = 0; i < 5; ++i) ours.push_back(&one.acquire(twice));
+    for (std::size_t i = 0; i < 5; ++i) ours.push_back(&one.acquire(twice));
     run_to(1ms);
     auto& theirs = two.acquire(waiting);
     run_to(10ms);
-    for (int i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < 3; ++i) {
         BOOST_TEST(ours[i]->valid());
         one.release(*ours[i]);
         advance(10ms);

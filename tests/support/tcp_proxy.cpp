@@ -22,7 +22,7 @@ using steady = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t queued_bytes_max = 4 * 1024 * 1024;  // then nothing more is read
+constexpr std::size_t queued_bytes_max = std::size_t{4} * 1024 * 1024;  // then nothing more is read
 
 }  // namespace
 

@@ -149,12 +149,12 @@ BOOST_AUTO_TEST_CASE(only_granted_votes_are_taken_back)
     replies[7] = {vote::failed, errc::server_error, "MISCONF"};
     BOOST_TEST(has_granted_votes(work, replies));
     take_back_granted_votes(work, replies, {errc::not_durable, "1 of 2"});
-    for (std::size_t i : {0, 2, 3}) {
+    for (std::size_t i : {0u, 2u, 3u}) {
         BOOST_TEST((replies[i].vote == vote::failed && replies[i].error == errc::not_durable), i);
         BOOST_TEST(replies[i].detail == "1 of 2");
     }
     BOOST_TEST(replies[1].vote == vote::refused);
-    for (std::size_t i : {4, 5, 6}) BOOST_TEST(replies[i].vote == vote::granted);
+    for (std::size_t i : {4u, 5u, 6u}) BOOST_TEST(replies[i].vote == vote::granted);
     BOOST_TEST((replies[7].error == errc::server_error));
     BOOST_TEST(!has_granted_votes(work, replies));
 }

@@ -42,7 +42,7 @@ public:
     void deallocate(T* what, std::size_t count) noexcept
     {
         if constexpr (is_plain()) {
-            recycle_block(what, count * sizeof(T));
+            recycle_block(static_cast<void*>(what), count * sizeof(T));  // it may be a pointer to pointers
         } else {
             std::allocator<T>{}.deallocate(what, count);
         }
