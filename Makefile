@@ -21,7 +21,7 @@ help:
 	@echo 'make package    Debian packages of the library and the command: build/package/packages'
 	@echo 'make docs       the site: pages, reference, search; fails where something is missing or a link is dead: build/docs/index.html'
 	@echo 'make format     lay the code out with clang-format; make check-format fails where that was not done'
-	@echo 'make tidy   clang-tidy over the library, the command and the examples'
+	@echo 'make tidy   clang-tidy over the library, the command and the examples; LIBRARY=1: without these'
 	@echo 'make clean  remove build/'
 
 setup:
@@ -115,7 +115,7 @@ check-format:
 
 tidy:
 	@cmake/setup.sh clang-19 clang-tidy-19 libpq-dev
-	@cmake --preset tidy >build/tidy.log || { cat build/tidy.log; exit 1; }
+	@cmake --preset tidy $(if $(LIBRARY),-DREDLOCK_BUILD_EXAMPLES=OFF) >build/tidy.log || { cat build/tidy.log; exit 1; }
 	@cmake/tidy.sh build/tidy
 
 clean:

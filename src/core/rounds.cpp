@@ -140,12 +140,12 @@ std::shared_ptr<rounds::round> rounds::make_round(pile& of)
 // All nodes that it went to have answered. What it grew to is of use to the next one.
 void rounds::retire(std::shared_ptr<round> const& r)
 {
-    constexpr std::size_t spare_max = 16;
+    constexpr std::size_t spare_rounds_max = 16;
     r->work.commands.clear();
     r->work.is_encoded = false;
     r->askers.clear();
     for (part& p : r->parts) p.as.reset();
-    if (spare_.size() < spare_max) spare_.push_back(r);
+    if (spare_.size() < spare_rounds_max) spare_.push_back(r);
 }
 
 // Starts one node's part of a round, in the form that parallel_group wants.

@@ -64,7 +64,7 @@ public:
     time_point expiry{};
 
 private:
-    static asio::any_io_executor const& of_a_simulation(asio::any_io_executor const& on)
+    static asio::any_io_executor of_a_simulation(asio::any_io_executor on)
     {
         if (!asio::has_service<virtual_time>(asio::query(on, asio::execution::context)))
             throw std::logic_error{"redlock::testing::timer: this executor is not of a simulation, where virtual time passes"};
