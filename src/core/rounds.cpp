@@ -74,15 +74,15 @@ void rounds::flush()
         outgoing_.askers.clear();
     }
     if (all.empty()) return;
-    constexpr std::size_t most = votes_in_flight_together;
-    if (all.size() <= most ||
-        !std::any_of(all.commands.begin(), all.commands.end(), [](command const& c) { return c.votes_with_tokens(); }))
-        return send(all);
+    auto const is_slow = [](command const& c) { return c.may_grant() && c.votes_with_tokens(); };
+    if (std::count_if(all.commands.begin(), all.commands.end(), is_slow) <= slow_votes_max) return send(all);
     pile const whole = std::exchange(all, {});
-    for (std::size_t i = 0; i < whole.size(); i += most) {
+    for (std::size_t i = 0; i < whole.size();) {
         pile some;
-        for (std::size_t k = i; k < std::min(i + most, whole.size()); ++k)
-            some.add({whole.commands[k], whole.askers[k].who, whole.askers[k].not_at});
+        for (std::ptrdiff_t slow = 0; i < whole.size(); ++i) {
+            if (is_slow(whole.commands[i]) && ++slow > slow_votes_max) break;
+            some.add({whole.commands[i], whole.askers[i].who, whole.askers[i].not_at});
+        }
         send(some);
     }
 }

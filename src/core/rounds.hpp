@@ -63,9 +63,9 @@ public:
 
     // Rounds that may be on their way to one node at the same time: enough to fill a long line, and a bound.
     static constexpr std::size_t in_flight_max = 32;
-    // Requests for tokens take a node a while, and a message is answered as a whole: with larger ones, nodes and client would wait for
-    // each other in turns.
-    static constexpr std::size_t votes_in_flight_together = 32;
+    // New tokens take a node a while, and a message is answered as a whole: with more in it, nodes and client would wait for each other
+    // in turns.
+    static constexpr std::ptrdiff_t slow_votes_max = 32;
     // Commands in one message to a node that has fallen behind.
     static constexpr std::size_t catch_up_max = 512;
 
@@ -181,7 +181,7 @@ private:
         batch work;
         std::vector<asker> askers;
         std::vector<part> parts;  // one a node
-        std::size_t open{0};      // parts that are on their way
+        std::size_t open{0};  // parts that are on their way
         bool votes_with_tokens{false};
         bool may_grant{false};
 
