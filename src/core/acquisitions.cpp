@@ -173,6 +173,7 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
     assert(a.caller_ && a.caller_->current_.get() == &a);
     acquisition& what = *a.caller_;
     env_.cancel_alarm(a);
+    if (outcome == acquire_outcome::granted && !leases_.adopt(a.hold_, a.machine_, now)) outcome = acquire_outcome::validity_exhausted;
     what.last_outcome_ = to_error(outcome);
     if (outcome == acquire_outcome::granted || outcome == acquire_outcome::contended) lines_.took(now - a.machine_.sent());
     if (outcome == acquire_outcome::granted) {
@@ -180,7 +181,6 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
         a.caller_ = nullptr;
         what.current_.reset();
         h->own(*a.machine_.token());
-        leases_.adopt(h, a.machine_, now);
         (what.line_ ? *what.line_ : lines_.of(h->what, now)).won(*h, now);
         if (env_.observed) env_.observed->won(a.machine_.votes());
         return give(what, *h);

@@ -132,12 +132,16 @@ void extension::decided(extend_outcome outcome, time_point now)
     for (auto const& w : std::exchange(waiters_, {})) w->done(result);
 }
 
-void leases::adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine const& won, time_point now)
+bool leases::adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine const& won, time_point now)
 {
     assert(what->keeper == nullptr && !what->release_started);
     what->machine.emplace(won.holders(), won.sent(), now, what->what->under->times);
     for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)  // whose votes came before it was seen
         what->machine->on_step(node, env_.to_nodes->clock_of(node).set_forward_since(won.sent()), now);
+    if (now >= what->machine->stops_at()) {
+        what->machine.reset();
+        return false;
+    }
     what->publish(now);
     what->phase = hold::state::held;
     what->keeper = this;
@@ -146,6 +150,7 @@ void leases::adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine co
     ++env_.count.leases;
     replant_if_needed(*what, now);
     set_alarm(*what);
+    return true;
 }
 
 void leases::late_grant(hold& what, std::size_t node, time_point until, time_point now)

@@ -44,8 +44,8 @@ class leases {
 public:
     leases(environment& env, releases& given_back) : env_{env}, releases_{given_back} {}
 
-    // A majority granted: the hold is a lease from now on.
-    void adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine const& won, time_point now);
+    // A majority granted: the hold is a lease from now on. False: clocks of nodes were set since it was asked for, and nothing is left.
+    bool adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine const& won, time_point now);
 
     // A node granted after the majority had.
     void late_grant(hold& what, std::size_t node, time_point until, time_point now);

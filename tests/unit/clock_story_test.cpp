@@ -40,6 +40,30 @@ struct clock_world : world {
         return std::move(t.held);
     }
 
+    // Between the votes of a majority.
+    tried try_while_a_clock_is_set(duration by)
+    {
+        try_once("warm up");
+        advance(1ms);
+        nodes[2]->there = 10ms;  // the third decides
+        nodes[1]->always = detail::reply{vote::failed, errc::server_error, "MISCONF"};
+        tried t;
+        std::optional<error_code> result;
+        redlock::lock const resource{*client, "resource", unwatched};
+        resource.try_acquire(t.report, [&](error_code ec, lease l) {
+            result = ec;
+            t.held = std::move(l);
+        });
+        advance(1ms);
+        BOOST_TEST(!result.has_value());
+        nodes[0]->set_clock(by);
+        nodes[0]->say_time(virtual_clock::now());
+        advance(20ms);
+        BOOST_REQUIRE(result.has_value());
+        t.ec = *result;
+        return t;
+    }
+
     node_status of(std::size_t node) const { return client->status().nodes.at(node); }
 
     static constexpr lock_options plain{.ttl = 10s, .fencing = false};
@@ -144,25 +168,19 @@ BOOST_FIXTURE_TEST_CASE(the_watchdog_makes_up_for_what_a_step_took, clock_world)
 // The votes of a round may all be there before a step is seen in the answer to another one.
 BOOST_FIXTURE_TEST_CASE(what_was_granted_before_the_step_was_seen_is_gone_earlier, clock_world)
 {
-    try_once("warm up");
-    advance(1ms);
-    nodes[2]->there = 10ms;  // the third decides
-    nodes[1]->always = detail::reply{vote::failed, errc::server_error, "MISCONF"};
-    tried t;
-    std::optional<error_code> result;
-    redlock::lock const resource{*client, "resource", unwatched};
-    resource.try_acquire(t.report, [&](error_code ec, lease l) {
-        result = ec;
-        t.held = std::move(l);
-    });
-    advance(1ms);
-    BOOST_TEST(!result.has_value());
-    nodes[0]->set_clock(8s);
-    nodes[0]->say_time(virtual_clock::now());
+    auto const seen = try_while_a_clock_is_set(8s);
+    BOOST_TEST(!seen.ec);
+    BOOST_TEST((seen.held.valid_until() < virtual_clock::now() + 2s));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_a_step_took_whole_is_no_lease, clock_world)
+{
+    auto const seen = try_while_a_clock_is_set(40s);
+    BOOST_TEST(seen.ec == errc::validity_exhausted);
+    BOOST_TEST(!seen.held);
+    BOOST_TEST(counters().acquired == 1u, "the warm-up");
     advance(20ms);
-    BOOST_REQUIRE(result.has_value());
-    BOOST_TEST(!*result);
-    BOOST_TEST((t.held.valid_until() < virtual_clock::now() + 2s));
+    BOOST_TEST(keys() == 0u, "it is undone");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_was_extended_before_the_step_was_seen_does_not_count, clock_world)
