@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every mutant until the simulation catches it, 300,000 seeds at most: a few need a rare mix of faults. Fails when one survives, when the unbroken library
-# fails, or when there was nothing to run.
+# Runs every mutant until the simulation catches it, 300,000 seeds at most: a few need a rare mix of faults. Fails when one survives,
+# when the unbroken library fails, or when there was nothing to run.
 #
 #   gate.sh DIRECTORY     the build's tests/simulation
 set -eu
