@@ -2,6 +2,7 @@
 #include <redlock/client.hpp>
 
 #include "core/basic_core.hpp"
+#include "core/beside.hpp"
 #include "core/holder_info.hpp"
 #include "node/redis_node.hpp"
 #include "node/strand.hpp"
@@ -49,6 +50,7 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config c
     settings.token_retention = configuration.token_retention;
     settings.fresh = configuration.fresh;
     settings.keys = detail::key_format{configuration.key_format};
+    settings.run_here = detail::beside(strand);
     settings.observer = std::move(told);
     return detail::basic_core<boot_clock>::make(std::move(executor), strand, std::move(nodes), settings);
 }

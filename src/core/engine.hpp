@@ -4,6 +4,7 @@
 
 #include "core/acquisitions.hpp"
 #include "core/admissions.hpp"
+#include "core/beside.hpp"
 #include "core/context_service.hpp"
 #include "core/environment.hpp"
 #include "core/leases.hpp"
@@ -40,6 +41,9 @@ struct engine_settings {
     bool fresh{false};
 
     key_format keys{};
+
+    // Has the caller of an operation start it himself, if that is possible (core/beside.hpp). Empty: it never is.
+    run_here_function run_here;
 
     std::shared_ptr<redlock::observer> observer{};  // may be null
 };
@@ -118,6 +122,7 @@ private:
     asio::any_io_executor outer_;
     std::optional<strand_type> strand_;
     std::optional<strand_type> posting_;  // the same; never runs anything at once
+    run_here_function run_here_;
     mailbox mail_;
     environment env_;
     releases releases_{env_};

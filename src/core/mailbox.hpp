@@ -3,6 +3,7 @@
 #ifndef REDLOCK_CORE_MAILBOX_HPP
 #define REDLOCK_CORE_MAILBOX_HPP
 
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <new>
@@ -53,8 +54,11 @@ public:
     {
         std::lock_guard const guard{mutex_};
         in_.push_back(std::move(what));
-        return !std::exchange(somebody_comes_, true);
+        return !somebody_comes_.exchange(true, std::memory_order_relaxed);
     }
+
+    // Any thread: letters are in it, or being read.
+    bool is_expected() const noexcept { return somebody_comes_.load(std::memory_order_relaxed); }
 
     // On the strand: does what the letters say that are there now. `again` is called if it has to be opened once more: others have come
     // meanwhile, or one threw and the rest is kept.
@@ -99,14 +103,14 @@ private:
             for (; next < reading_.size(); ++next) in_.push_back(std::move(reading_[next]));
         }
         reading_.clear();
-        somebody_comes_ = !in_.empty();
-        return somebody_comes_;
+        somebody_comes_.store(!in_.empty(), std::memory_order_relaxed);
+        return !in_.empty();
     }
 
     std::mutex mutex_;
     std::vector<letter> in_;
     std::vector<letter> reading_;
-    bool somebody_comes_{false};
+    std::atomic<bool> somebody_comes_{false};  // written under the mutex
 };
 
 }  // namespace redlock::detail

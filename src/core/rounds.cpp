@@ -74,6 +74,7 @@ void rounds::flush()
         outgoing_.askers.clear();
     }
     if (all.empty()) return;
+    crowded_.store(all.size() > crowd, std::memory_order_relaxed);
     auto const is_slow = [](command const& c) { return c.may_grant() && c.votes_with_tokens(); };
     if (std::count_if(all.commands.begin(), all.commands.end(), is_slow) <= slow_votes_max) return send(all);
     pile const whole = std::exchange(all, {});

@@ -18,6 +18,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -66,6 +67,8 @@ public:
     // New tokens take a node a while, and a message is answered as a whole: with more in it, nodes and client would wait for each other
     // in turns.
     static constexpr std::ptrdiff_t slow_votes_max = 32;
+    // More of them in a round are a crowd.
+    static constexpr std::size_t crowd = 8;
     // Commands in one message to a node that has fallen behind.
     static constexpr std::size_t catch_up_max = 512;
 
@@ -77,6 +80,9 @@ public:
     // Puts a request into the next round, which starts in the next turn of the loop, or with flush().
     void add(ticket&& request);
     void flush();
+
+    // Any thread: many operations shared the last round.
+    bool is_crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
 
     // The number of that round.
     std::uint64_t next_round() const noexcept { return next_round_; }
@@ -216,6 +222,7 @@ private:
     std::vector<std::shared_ptr<round>> spare_;  // with memory that the next ones need
     std::uint64_t next_round_{1};
     std::uint64_t admissions_{0};
+    std::atomic<bool> crowded_{false};
     bool flush_posted_{false};
     bool closed_{false};
 };

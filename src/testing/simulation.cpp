@@ -4,6 +4,7 @@
 #include "testing/stepping.hpp"
 
 #include "core/basic_core.hpp"
+#include "core/beside.hpp"
 #include "node/strand.hpp"
 
 #include <boost/asio/this_coro.hpp>
@@ -239,6 +240,7 @@ public:
         };
         settings.fresh_value = [this, name] { return fresh_value(name); };
         settings.fresh_mark = [this] { return "mark" + std::to_string(++values_); };
+        settings.run_here = detail::beside(strand);
         auto core = core_type::make(executor, strand, std::move(connections), std::move(settings));
         cores_.emplace(std::move(name), core);
         redlock::client made{core};

@@ -25,7 +25,8 @@ struct coverage {
     // Scopes.
     count scope_finished, scope_cancelled, scope_cancelled_by_caller, scope_cancelled_while_releasing, body_outlived_lease, body_threw;
     // Waiting.
-    count push, push_lost, wakeup, poll, passed_on, nested, outer_left_first, several_names, gave_up_in_line, refused_at_home;
+    count push, push_lost, wakeup, poll, passed_on, nested, outer_left_first, several_names, gave_up_in_line, refused_at_home,
+        started_by_caller;
     // Ends.
     count client_destroyed, client_cancelled, process_killed;
     // Faults.
@@ -98,6 +99,7 @@ struct coverage {
             {"lease of several names", &c::several_names},
             {"gave up behind others in the line", &c::gave_up_in_line},
             {"refused while the same client holds it", &c::refused_at_home},
+            {"operation started by its caller", &c::started_by_caller},
             {"client destroyed at work", &c::client_destroyed},
             {"client cancelled at work", &c::client_cancelled},
             {"process killed", &c::process_killed},

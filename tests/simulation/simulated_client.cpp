@@ -3,6 +3,7 @@
 #include "core/basic_core.hpp"
 #include "link.hpp"
 
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/strand.hpp>
 
 #include <cstdint>
@@ -23,6 +24,12 @@ std::shared_ptr<client> make_client(universe& in, process& p, client_settings co
     settings.max_ttl = chosen.max_ttl;
     settings.token_retention = chosen.token_retention;
     settings.fresh = chosen.fresh;
+    settings.run_here = [strand, &in](detail::letter& what) {
+        if (strand.running_in_this_thread() || in.chance.one_in(2)) return false;
+        ++in.covered->started_by_caller;
+        asio::dispatch(strand, std::move(what));
+        return true;
+    };
     auto core = detail::basic_core<simulated_clock>::make(executor, strand, in.nodes_for(p, strand), std::move(settings));
     return std::make_shared<client>(std::move(core));
 }

@@ -1,0 +1,39 @@
+// Operations that start where their caller is: a trip through the loop less than by the mailbox.
+//
+// What completes is posted, and what is asked of nodes leaves with the next turn of the loop, so that the caller cannot tell the difference.
+#ifndef REDLOCK_CORE_BESIDE_HPP
+#define REDLOCK_CORE_BESIDE_HPP
+
+#include "core/mailbox.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <functional>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace asio = boost::asio;
+
+// Does what the letter says, on the strand; or leaves it alone, and says no.
+using run_here_function = std::function<bool(letter& what)>;
+
+// Yes, if the caller's thread is one of the io_context's, and is not in the strand: then the engine is in the middle of something. If another
+// thread is there, that one does it next.
+inline run_here_function beside(asio::any_io_executor const& strand)
+{
+    auto const* const plain = strand.target<asio::strand<asio::io_context::executor_type>>();
+    if (!plain) return {};
+    return [own = *plain](letter& what) {
+        if (own.running_in_this_thread() || !own.get_inner_executor().running_in_this_thread()) return false;
+        asio::dispatch(own, std::move(what));
+        return true;
+    };
+}
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,99 @@
+// Who starts an operation: its caller, if that does no harm, or somebody whom the mailbox sends.
+#include "core/beside.hpp"
+#include "core/mailbox.hpp"
+#include "node/strand.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <thread>
+
+namespace {
+
+namespace asio = boost::asio;
+using redlock::detail::letter;
+
+struct beside_fixture {
+    asio::io_context context;
+    asio::any_io_executor strand{redlock::detail::make_client_strand(context.get_executor())};
+    redlock::detail::run_here_function run_here{redlock::detail::beside(strand)};
+    int read{0};
+
+    letter one()
+    {
+        return letter{[this] { ++read; }};
+    }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(beside)
+
+BOOST_FIXTURE_TEST_CASE(a_thread_of_the_context_reads_it_at_once, beside_fixture)
+{
+    asio::post(context, [this] {
+        letter what = one();
+        BOOST_TEST(run_here(what));
+        BOOST_TEST(read == 1);
+    });
+    context.run();
+    BOOST_TEST(read == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(another_thread_leaves_it_alone, beside_fixture)
+{
+    letter what = one();
+    BOOST_TEST(!run_here(what));
+    context.run();
+    BOOST_TEST(read == 0);
+    what();
+    BOOST_TEST(read == 1);
+}
+
+// There the engine is in the middle of something.
+BOOST_FIXTURE_TEST_CASE(in_the_strand_it_is_left_alone, beside_fixture)
+{
+    bool was_there = false;
+    asio::post(strand, [&] {
+        letter what = one();
+        was_there = true;
+        BOOST_TEST(!run_here(what));
+    });
+    context.run();
+    BOOST_TEST(was_there);
+    BOOST_TEST(read == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(while_another_thread_is_in_the_strand_that_one_reads_it_next, beside_fixture)
+{
+    std::thread other;
+    asio::post(strand, [&] {
+        asio::post(context, [&] {
+            letter what{[&] {
+                BOOST_TEST((std::this_thread::get_id() != other.get_id()));
+                ++read;
+            }};
+            BOOST_TEST(run_here(what));
+            BOOST_TEST(read == 0);
+        });
+        other = std::thread{[&] { context.run_one(); }};
+        other.join();
+        BOOST_TEST(read == 0);
+    });
+    context.run();
+    BOOST_TEST(read == 1);
+}
+
+BOOST_AUTO_TEST_CASE(of_other_contexts_nothing_is_known)
+{
+    asio::thread_pool pool{1};
+    auto const run_here = redlock::detail::beside(redlock::detail::make_client_strand(pool.get_executor()));
+    BOOST_TEST(!run_here);
+    pool.join();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
