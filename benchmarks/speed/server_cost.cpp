@@ -209,12 +209,12 @@ void measure_scripts(run& r, std::size_t names)
         std::vector<double> server_us;
         std::vector<double> process_us;
         for (std::size_t round = 0; round < r.how.rounds; ++round) {
-            auto const both = run_apart<script_cost>([&, text = text] {
-                cost_of(text, what, bed.servers(), names);  // the counters are there then, as with acquisitions
+            auto const both = run_apart<script_cost>([&, script = text] {
+                cost_of(script, what, bed.servers(), names);  // the counters are there then, as with acquisitions
                 std::vector<std::string> release{"DEL"};
                 for (std::size_t k = 0; k < names; ++k) release.push_back(what.key(k));
                 for (std::size_t i = 0; i < bed.size(); ++i) bed[i].command(release, 60s);
-                return cost_of(text, what, bed.servers(), names);
+                return cost_of(script, what, bed.servers(), names);
             });
             server_us.push_back(both.server_us);
             process_us.push_back(both.process_us);
