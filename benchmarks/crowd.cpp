@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t processes_max = 8;
+constexpr std::size_t processes_of_a_crowd = 8;
 
 struct crowd_choices : choices {
     std::vector<std::size_t> waiters{1, 10, 100, 1'000};
@@ -19,7 +19,7 @@ contenders arranged(std::string const& how, std::size_t waiters)
 {
     contenders who;
     who.waiters = waiters;
-    if (how != "one_process") who.processes = std::min(waiters, processes_max);
+    if (how != "one_process") who.processes = std::min(waiters, processes_of_a_crowd);
     who.own_clients = how == "own_clients";
     return who;
 }

@@ -24,7 +24,7 @@ namespace {
 using redlock::testing::peer_process;
 using namespace asio::experimental::awaitable_operators;
 
-constexpr char const* name = "handed-over";
+constexpr char const* handed_over = "handed-over";
 
 struct remote_choices : choices {
     std::size_t rounds{200};
@@ -53,7 +53,7 @@ public:
 
     asio::awaitable<void> acquire(std::int64_t) override
     {
-        auto acquisition = redlock::lock{nodes_, name, options_}.acquire(asio::use_awaitable);
+        auto acquisition = redlock::lock{nodes_, handed_over, options_}.acquire(asio::use_awaitable);
         held_ = co_await std::move(acquisition);
     }
 
@@ -80,7 +80,7 @@ public:
 
     asio::awaitable<void> acquire(std::int64_t ttl_ms) override
     {
-        return expect(peer_->ask("acquire " + std::string{name} + " " + std::to_string(ttl_ms)), "held");
+        return expect(peer_->ask("acquire " + std::string{handed_over} + " " + std::to_string(ttl_ms)), "held");
     }
 
     asio::awaitable<steady::time_point> release() override
@@ -156,7 +156,7 @@ private:
 
     asio::awaitable<steady::time_point> wait_for_lock()
     {
-        auto acquisition = redlock::lock{nodes_, name, chosen_.lock()}.acquire(asio::use_awaitable);
+        auto acquisition = redlock::lock{nodes_, handed_over, chosen_.lock()}.acquire(asio::use_awaitable);
         redlock::lease held = co_await std::move(acquisition);
         auto const acquired_at = steady::now();
         auto release = held.release(asio::use_awaitable);
@@ -180,7 +180,7 @@ private:
     {
         auto const offset = std::chrono::system_clock::now().time_since_epoch() - steady::now().time_since_epoch();
         std::vector<std::int64_t> ends;
-        for (std::size_t i = 0; i < servers_.size(); ++i) ends.push_back(std::stoll(servers_[i].command({"PEXPIRETIME", name})));
+        for (std::size_t i = 0; i < servers_.size(); ++i) ends.push_back(std::stoll(servers_[i].command({"PEXPIRETIME", handed_over})));
         std::ranges::sort(ends);
         return steady::time_point{std::chrono::milliseconds{ends[ends.size() / 2]} - offset};
     }

@@ -5,7 +5,7 @@
 #       [LIBRARIES target...]
 #       [LABELS label...]
 #       [TIMEOUT seconds]                 of each case; 60 by default, and four times as many with sanitizers
-#       [UNITY]                           unity builds may compile several of its files as one: their names have to be different
+#       [UNITY]                           several of its files are compiled as one: their names have to be different
 #       [PROPERTIES name value...])       any other properties of CTest, for instance RUN_SERIAL ON
 #
 # The cases are listed after each build of the program by running it. A program that cannot be run, or has no case, fails the
@@ -29,7 +29,9 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
 
         add_executable(${name} ${arg_SOURCES})
         target_link_libraries(${name} PRIVATE redlock_boost_test_main ${arg_LIBRARIES})
-        if(NOT arg_UNITY)
+        if(arg_UNITY)
+            redlock_few_pieces(${name})
+        else()
             set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
         endif()
 

@@ -7,8 +7,6 @@
 namespace redlock::testing {
 namespace {
 
-bool has(redis_server const& server, std::string const& key) { return server.command({"EXISTS", key}) == "1"; }
-
 constexpr lock_options quick{.ttl = 20s, .fencing = false, .node_timeout = 2s};
 
 }  // namespace

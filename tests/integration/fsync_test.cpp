@@ -7,8 +7,6 @@
 namespace redlock::testing {
 namespace {
 
-bool mentions(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-
 #ifdef REDLOCK_VALKEY_SERVER
 redis_server_options valkey(std::string const& appendfsync)
 {

@@ -8,13 +8,6 @@
 #include <string>
 
 namespace redlock::testing {
-namespace {
-
-bool mentions(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-
-bool has(redis_server const& server, std::string const& key) { return server.command({"EXISTS", key}) == "1"; }
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(replicas)
 

@@ -32,7 +32,7 @@ struct coverage {
     // Faults.
     count cut, ghost, duplicate, silent, partition, isolation, noscript, complaint, slow_server, server_stopped, crash_forgetting,
         crash_remembering;
-    count evicted, blind_spot, older_state, failover, promoted, record_lost, high_water_lost, counter_lost;
+    count evicted, blind_spot, older_state, all_restored, failover, promoted, record_lost, high_water_lost, counter_lost;
     count clock_fast, clock_step_forward, clock_step_back, step_noticed, early_expiry, key_deleted, flushed, paused, suspended,
         taken_by_foreigner;
 
@@ -118,6 +118,7 @@ struct coverage {
             {"key evicted", &c::evicted},
             {"server out of a client's reach", &c::blind_spot},
             {"server came back with an older state", &c::older_state},
+            {"all servers restored from one backup", &c::all_restored},
             {"failover on a live connection", &c::failover},
             {"replica promoted", &c::promoted},
             {"node record lost", &c::record_lost},

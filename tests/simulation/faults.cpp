@@ -1,6 +1,7 @@
 #include "faults.hpp"
 
 #include "link.hpp"
+#include "restores.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,6 +37,7 @@ enum class fault {
     lose_record,
     lose_high_water,
     lose_counter,
+    restore_all,
     early_expiry,
     delete_key,
     eviction,
@@ -59,18 +61,10 @@ constexpr std::array forgetting{fault::crash_forgetting,
                                 fault::flush_twice,
                                 fault::lose_record,
                                 fault::lose_high_water,
-                                fault::lose_counter};
+                                fault::lose_counter,
+                                fault::restore_all};
 constexpr std::array losing_keys{fault::early_expiry, fault::delete_key, fault::eviction};
 constexpr std::array wrong_clocks{fault::clock_rate, fault::step_forward, fault::step_back};
-
-// Enough to tell this one what it knew.
-bool others_remember(universe const& u, server const& than)
-{
-    auto const& servers = u.servers();
-    auto const remember = std::count_if(servers.begin(), servers.end(),
-                                        [&](auto const& s) { return s.get() != &than && s->memory.admitted(); });
-    return static_cast<std::size_t>(remember) >= (servers.size() + 1) / 2;
-}
 
 class planner {
 public:
@@ -124,7 +118,7 @@ public:
             });
         case fault::lose_high_water:
             return on_server(begin_, [ahead = range_.tokens_ahead](universe& u, server& s) {
-                if (ahead && !others_remember(u, s)) return;
+                if (ahead && !s.others_remember()) return;
                 s.memory.high_water.reset();
                 ++u.covered->high_water_lost;
                 if (u.records) u.records->server_fault(s.index(), "high-water mark lost", u.now());
@@ -136,6 +130,7 @@ public:
                 ++u.covered->counter_lost;
                 if (u.records) u.records->server_fault(s.index(), "counter lost", u.now());
             });
+        case fault::restore_all: return plan_restores(u_, range_);
         case fault::early_expiry: return plan_removal(true);
         case fault::delete_key: return plan_removal(false);
         case fault::eviction: return plan_eviction();
@@ -250,7 +245,7 @@ private:
     void plan_flush(duration when)
     {
         on_server(std::min(when, range_.horizon), [ahead = range_.tokens_ahead](universe& u, server& s) {
-            if (ahead && !others_remember(u, s)) return;
+            if (ahead && !s.others_remember()) return;
             s.memory.flush_all();
             ++u.covered->flushed;
             if (u.records) u.records->server_fault(s.index(), "FLUSHALL", u.now());
@@ -266,7 +261,7 @@ private:
     {
         if (what == keeps::an_older_state) plan_snapshot();
         on_server(begin_, [what, to = end_, ahead = range_.tokens_ahead](universe& u, server& s) {
-            if (ahead && what != keeps::everything && !others_remember(u, s)) return;
+            if (ahead && what != keeps::everything && !s.others_remember()) return;
             auto& c = *u.covered;
             ++(what == keeps::everything ? c.crash_remembering : what == keeps::nothing ? c.crash_forgetting : c.older_state);
             if (u.records) u.records->server_fault(s.index(), std::string{"crashed, "} + to_string(what), u.now(), to);
@@ -281,7 +276,7 @@ private:
         if (what == keeps::an_older_state) plan_snapshot();
         bool const to_another_process = chance_.one_in(2);
         on_server(begin_, [what, to_another_process, ahead = range_.tokens_ahead](universe& u, server& s) {
-            if (!s.up() || (ahead && !others_remember(u, s))) return;
+            if (!s.up() || (ahead && !s.others_remember())) return;
             ++u.covered->failover;
             if (u.records) u.records->server_fault(s.index(), std::string{"failover, "} + to_string(what), u.now());
             s.fail_over(what);

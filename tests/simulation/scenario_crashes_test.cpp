@@ -244,6 +244,39 @@ BOOST_FIXTURE_TEST_CASE(with_tokens_a_failover_behind_everybodys_back_is_noticed
     BOOST_TEST(!at(B).memory.admitted());
 }
 
+// None of them has seen the last tokens, and their counters agree on what was before. Only what each was told at its admission is
+// above that: tokens are so far ahead of all clocks that these do not help.
+BOOST_FIXTURE_TEST_CASE(with_tokens_three_that_come_back_from_one_backup_know_how_far_the_tokens_went, three_servers)
+{
+    auto const in_four_days = static_cast<testing::token_number>(96h / 1us);
+    for (auto const s : {A, B, C}) at(s).begin_admitted(30s, in_four_days);
+    auto const hold_and_give_back = [this](actor& by) {
+        auto& taken = by.try_acquire();
+        advance(1s);
+        BOOST_REQUIRE(taken.valid());
+        auto const token = taken.held.token();
+        by.release(taken);
+        advance(1s);
+        return token;
+    };
+    auto const of_the_backup = hold_and_give_back(one);
+    for (auto const s : {A, B, C}) at(s).take_snapshot();
+    hold_and_give_back(two);
+    auto const last = hold_and_give_back(one);
+    BOOST_TEST(last > of_the_backup);
+    for (auto const s : {A, B, C}) {
+        at(s).crash(keeps::an_older_state);
+        at(s).start();
+        advance(29s);
+        BOOST_TEST(!at(s).memory.admitted());
+        advance(3s);
+        BOOST_REQUIRE(at(s).memory.admitted());
+        BOOST_TEST(at(s).memory.record->base == last + lock_options{}.max_handoffs);
+        BOOST_TEST(at(s).memory.find_counter("resource", at(s).time())->value.value() == of_the_backup + lock_options{}.max_handoffs);
+    }
+    BOOST_TEST(hold_and_give_back(two) > last);
+}
+
 // Two of three have forgotten: nobody can say what the third one does not know. Somebody must give up what was, and then tokens go on
 // from the wall clock.
 BOOST_FIXTURE_TEST_CASE(with_tokens_two_of_three_that_forget_need_an_operator, three_servers)

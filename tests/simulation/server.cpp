@@ -231,6 +231,14 @@ void server::fail_over(keeps what)
     become_another();
 }
 
+bool server::others_remember() const
+{
+    auto const& servers = universe_.servers();
+    auto const remember = std::count_if(servers.begin(), servers.end(),
+                                        [this](auto const& s) { return s.get() != this && s->memory.admitted(); });
+    return static_cast<std::size_t>(remember) >= (servers.size() + 1) / 2;
+}
+
 void server::admit_again()
 {
     if (last_admission_.what != verb::admit || !up_) return;

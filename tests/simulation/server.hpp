@@ -69,6 +69,9 @@ public:
     // What a later loss may bring back.
     void take_snapshot() { older_state_ = memory; }
 
+    // Enough other servers to tell this one what it knew.
+    bool others_remember() const;
+
     // The network has kept a copy of what last admitted it.
     void admit_again();
 

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr time_point start{1h};
+constexpr time_point origin{1h};
 constexpr token_number wall_clock = 1'000'000;
 using kind = admission_request::kind;
 
@@ -94,7 +94,7 @@ struct cluster {
 
     std::vector<server> servers;
     int marks{0};
-    time_point now{start};
+    time_point now{origin};
     admission rules;
 };
 
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_somebody_else_admits_is_noticed_soon)
     BOOST_TEST((c.rules.of(2) == standing::draining));
     c.was_admitted(2, 100);
     c.now = *c.rules.next(c.now);
-    BOOST_TEST((c.now <= start + 100ms));
+    BOOST_TEST((c.now <= origin + 100ms));
     c.settle();
     BOOST_TEST((c.rules.of(2) == standing::admitted));
     BOOST_TEST(!c.rules.next(c.now).has_value());

@@ -11,7 +11,7 @@ namespace {
 using namespace redlock::quorum;
 using namespace std::chrono_literals;
 
-time_point const start{1h};
+time_point const epoch{1h};
 constexpr wall_time year{std::chrono::days{365 * 56}};  // far from our own clock
 
 // A node whose clock runs at a rate of its own.
@@ -21,7 +21,7 @@ struct node_clock {
 
     wall_time at(time_point t) const
     {
-        auto const ran = std::chrono::duration<double, std::nano>{static_cast<double>((t - start).count()) * rate};
+        auto const ran = std::chrono::duration<double, std::nano>{static_cast<double>((t - epoch).count()) * rate};
         return year + std::chrono::duration_cast<wall_time>(offset + std::chrono::duration_cast<duration>(ran));
     }
 };
@@ -29,7 +29,7 @@ struct node_clock {
 struct line {
     clock_track track{0.01};
     node_clock node;
-    time_point now{start};
+    time_point now{epoch};
 
     std::optional<clock_step> ask(duration there = 100us, duration back = 100us)
     {
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(pipelined_answers_are_fine)
     clock_track track{0.01};
     node_clock const node{.offset = 5s};
     for (int i = 0; i < 1'000; ++i) {
-        auto const sent = start + i * 1ms;
+        auto const sent = epoch + i * 1ms;
         BOOST_REQUIRE(!track.on_time(node.at(sent + 100ms), sent, sent + 180ms).has_value());
     }
 }
@@ -161,12 +161,12 @@ BOOST_AUTO_TEST_CASE(older_readings_say_nothing)
 {
     clock_track track{0.01};
     node_clock node;
-    auto const old = node.at(start);
-    BOOST_TEST(!track.on_time(old, start, start + 1ms).has_value());
+    auto const old = node.at(epoch);
+    BOOST_TEST(!track.on_time(old, epoch, epoch + 1ms).has_value());
     node.offset += 40s;
-    BOOST_TEST(track.on_time(node.at(start + 20ms), start + 20ms, start + 21ms).has_value());
-    BOOST_TEST(!track.on_time(old, start + 10ms, start + 30ms).has_value());
-    BOOST_TEST(!track.on_time(node.at(start + 40ms), start + 40ms, start + 41ms).has_value());
+    BOOST_TEST(track.on_time(node.at(epoch + 20ms), epoch + 20ms, epoch + 21ms).has_value());
+    BOOST_TEST(!track.on_time(old, epoch + 10ms, epoch + 30ms).has_value());
+    BOOST_TEST(!track.on_time(node.at(epoch + 40ms), epoch + 40ms, epoch + 41ms).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_process_that_was_paused_blames_nobody)

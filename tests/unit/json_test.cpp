@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string problem_with(std::string_view text)
+std::string problem_with_json(std::string_view text)
 {
     return message_of<config_error>([&] { parse_settings(text); });
 }
@@ -95,15 +95,16 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
 BOOST_AUTO_TEST_CASE(how_often_the_identity_is_checked_is_a_word)
 {
     BOOST_TEST((parse_settings(with_key(R"("identity": "every_message")")).client.identity == identity_check::every_message));
-    BOOST_TEST(problem_with(with_key(R"("identity": "never")")) == R"(identity: expected "every_message" or "handshake", found "never")");
-    REDLOCK_TEST_CONTAINS(problem_with(with_key(R"("identity": 1)")), "found 1");
+    BOOST_TEST(problem_with_json(with_key(R"("identity": "never")")) ==
+               R"(identity: expected "every_message" or "handshake", found "never")");
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_key(R"("identity": 1)")), "found 1");
 }
 
 BOOST_AUTO_TEST_CASE(the_ttl_of_locks_with_tokens_is_within_that_of_the_nodes)
 {
-    REDLOCK_TEST_CONTAINS(problem_with(with_lock(R"("ttl_ms": 31000)")), "max_ttl_ms");
-    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 31000, "fencing": false)")) == "");
-    BOOST_TEST(problem_with(with_key(R"("max_ttl_ms": 31000, "lock": {"ttl_ms": 31000})")) == "");
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_lock(R"("ttl_ms": 31000)")), "max_ttl_ms");
+    BOOST_TEST(problem_with_json(with_lock(R"("ttl_ms": 31000, "fencing": false)")) == "");
+    BOOST_TEST(problem_with_json(with_key(R"("max_ttl_ms": 31000, "lock": {"ttl_ms": 31000})")) == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_document_made_in_code_works_as_well)
@@ -117,117 +118,119 @@ BOOST_AUTO_TEST_CASE(a_document_made_in_code_works_as_well)
 
 BOOST_AUTO_TEST_CASE(a_document_must_be_an_object_with_nodes)
 {
-    BOOST_TEST(problem_with("[]") == "the document: expected an object, found a list");
-    BOOST_TEST(problem_with("17") == "the document: expected an object, found 17");
-    BOOST_TEST(problem_with("{}") == "nodes: this key is missing");
-    BOOST_TEST(problem_with(R"({"nodes": "redis://a"})") == "nodes: expected a list, found a string");
-    BOOST_TEST(problem_with(R"({"nodes": []})") == "config::nodes is empty: there must be at least one node");
+    BOOST_TEST(problem_with_json("[]") == "the document: expected an object, found a list");
+    BOOST_TEST(problem_with_json("17") == "the document: expected an object, found 17");
+    BOOST_TEST(problem_with_json("{}") == "nodes: this key is missing");
+    BOOST_TEST(problem_with_json(R"({"nodes": "redis://a"})") == "nodes: expected a list, found a string");
+    BOOST_TEST(problem_with_json(R"({"nodes": []})") == "config::nodes is empty: there must be at least one node");
 }
 
 BOOST_AUTO_TEST_CASE(a_duration_is_a_whole_number_of_milliseconds)
 {
     std::string const expected = "lock.ttl_ms: expected a whole number of milliseconds, found ";
     for (std::string const bad : {"\"10s\"", "10.0", "10000.5", "-1", "-10000", "true", "null", "18446744073709551615"})
-        BOOST_TEST(problem_with(with_lock("\"ttl_ms\": " + bad)) == expected + bad);
-    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": [10000])")) == expected + "a list");
-    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": {"s": 1})")) == expected + "an object");
-    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 1e4)")) == expected + "10000.0");
-    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 10000000000000000000000)")) == expected + "1e+22");
+        BOOST_TEST(problem_with_json(with_lock("\"ttl_ms\": " + bad)) == expected + bad);
+    BOOST_TEST(problem_with_json(with_lock(R"("ttl_ms": [10000])")) == expected + "a list");
+    BOOST_TEST(problem_with_json(with_lock(R"("ttl_ms": {"s": 1})")) == expected + "an object");
+    BOOST_TEST(problem_with_json(with_lock(R"("ttl_ms": 1e4)")) == expected + "10000.0");
+    BOOST_TEST(problem_with_json(with_lock(R"("ttl_ms": 10000000000000000000000)")) == expected + "1e+22");
 }
 
 BOOST_AUTO_TEST_CASE(every_duration_is_read_with_the_same_care)
 {
     for (std::string const key : {"node_timeout_ms", "deadline_ms", "retry_delay_min_ms", "retry_delay_max_ms", "poll_interval_ms",
                                   "max_local_hold_ms", "extend_interval_ms", "stop_margin_ms", "max_hold_ms"})
-        BOOST_TEST(problem_with(with_lock('"' + key + "\": \"1s\"")) ==
+        BOOST_TEST(problem_with_json(with_lock('"' + key + "\": \"1s\"")) ==
                    "lock." + key + ": expected a whole number of milliseconds, found \"1s\"");
     for (std::string const key :
          {"connect_timeout_ms", "reconnect_delay_min_ms", "reconnect_delay_max_ms", "stall_timeout_ms", "replication_timeout_ms"})
-        BOOST_TEST(problem_with(with_key('"' + key + "\": 1.5")) == key + ": expected a whole number of milliseconds, found 1.5");
+        BOOST_TEST(problem_with_json(with_key('"' + key + "\": 1.5")) == key + ": expected a whole number of milliseconds, found 1.5");
 }
 
 BOOST_AUTO_TEST_CASE(other_types_are_checked_too)
 {
-    BOOST_TEST(problem_with(with_lock(R"("auto_extend": 1)")) == "lock.auto_extend: expected true or false, found 1");
-    BOOST_TEST(problem_with(with_lock(R"("drift": "1%")")) == "lock.drift: expected a number, found \"1%\"");
-    BOOST_TEST(problem_with(with_key(R"("client_name": 5)")) == "client_name: expected a string, found 5");
-    BOOST_TEST(problem_with(with_key(R"("lock": 5)")) == "lock: expected an object, found 5");
-    REDLOCK_TEST_CONTAINS(problem_with(with_lock(R"("attempts_max": 4294967296)")),
+    BOOST_TEST(problem_with_json(with_lock(R"("auto_extend": 1)")) == "lock.auto_extend: expected true or false, found 1");
+    BOOST_TEST(problem_with_json(with_lock(R"("drift": "1%")")) == "lock.drift: expected a number, found \"1%\"");
+    BOOST_TEST(problem_with_json(with_key(R"("client_name": 5)")) == "client_name: expected a string, found 5");
+    BOOST_TEST(problem_with_json(with_key(R"("lock": 5)")) == "lock: expected an object, found 5");
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_lock(R"("attempts_max": 4294967296)")),
                           "lock.attempts_max: expected a whole number between 0 and 4294967295, found 4294967296");
-    REDLOCK_TEST_CONTAINS(problem_with(with_lock(R"("attempts_max": -1)")), "lock.attempts_max: expected a whole number");
-    REDLOCK_TEST_CONTAINS(problem_with(with_key(R"("node_queue_max": 1.5)")), "node_queue_max: expected a whole number");
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_lock(R"("attempts_max": -1)")), "lock.attempts_max: expected a whole number");
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_key(R"("node_queue_max": 1.5)")), "node_queue_max: expected a whole number");
 }
 
 BOOST_AUTO_TEST_CASE(a_long_value_is_shortened_in_the_message)
 {
-    std::string const text = problem_with(with_lock("\"ttl_ms\": \"" + std::string(10'000, 'x') + '"'));
+    std::string const text = problem_with_json(with_lock("\"ttl_ms\": \"" + std::string(10'000, 'x') + '"'));
     BOOST_TEST(text.size() < 150u);
     BOOST_TEST(text.ends_with("..."));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_well_formed_is_validated)
 {
-    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 5)")) == "lock: lock_options::ttl is 5 ms; it must be between 10 ms and 30 days");
-    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 9223372036854775807)")) ==
+    BOOST_TEST(problem_with_json(with_lock(R"("ttl_ms": 5)")) == "lock: lock_options::ttl is 5 ms; it must be between 10 ms and 30 days");
+    BOOST_TEST(problem_with_json(with_lock(R"("ttl_ms": 9223372036854775807)")) ==
                "lock: lock_options::ttl is 9223372036854775807 ms; it must be between 10 ms and 30 days");
-    BOOST_TEST(problem_with(with_key(R"("connect_timeout_ms": 1)")) ==
+    BOOST_TEST(problem_with_json(with_key(R"("connect_timeout_ms": 1)")) ==
                "config::connect_timeout is 1 ms; it must be between 10 ms and 10 min");
-    BOOST_TEST(problem_with(with_key(R"("client_name": "")")) == "config::client_name is empty");
-    BOOST_TEST(problem_with(with_node("\"redis://A\"")) ==
+    BOOST_TEST(problem_with_json(with_key(R"("client_name": "")")) == "config::client_name is empty");
+    BOOST_TEST(problem_with_json(with_node("\"redis://A\"")) ==
                "nodes[1] (A:6379): the same server as nodes[0]; every vote must come from a server of its own");
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_key_is_an_error_that_names_the_nearest_known_one)
 {
-    BOOST_TEST(problem_with(with_lock(R"("tll_ms": 5000)")) == "lock: unknown key \"tll_ms\"; the nearest known one is \"ttl_ms\"");
-    BOOST_TEST(problem_with(with_lock(R"("ttl": 5000)")) == "lock: unknown key \"ttl\"; the nearest known one is \"ttl_ms\"");
-    BOOST_TEST(problem_with(with_lock(R"("retry_min_ms": 5)")) ==
+    BOOST_TEST(problem_with_json(with_lock(R"("tll_ms": 5000)")) == "lock: unknown key \"tll_ms\"; the nearest known one is \"ttl_ms\"");
+    BOOST_TEST(problem_with_json(with_lock(R"("ttl": 5000)")) == "lock: unknown key \"ttl\"; the nearest known one is \"ttl_ms\"");
+    BOOST_TEST(problem_with_json(with_lock(R"("retry_min_ms": 5)")) ==
                "lock: unknown key \"retry_min_ms\"; the nearest known one is \"retry_delay_min_ms\"");
-    BOOST_TEST(problem_with(with_key(R"("conect_timeout_ms": 5000)")) ==
+    BOOST_TEST(problem_with_json(with_key(R"("conect_timeout_ms": 5000)")) ==
                "unknown key \"conect_timeout_ms\"; the nearest known one is \"connect_timeout_ms\"");
-    BOOST_TEST(problem_with(R"({"node": ["redis://a"]})") == "unknown key \"node\"; the nearest known one is \"nodes\"");
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "user": "x"})")) ==
+    BOOST_TEST(problem_with_json(R"({"node": ["redis://a"]})") == "unknown key \"node\"; the nearest known one is \"nodes\"");
+    BOOST_TEST(problem_with_json(with_node(R"({"host": "b", "user": "x"})")) ==
                "nodes[1]: unknown key \"user\"; the nearest known one is \"username\"");
-    BOOST_TEST(problem_with(with_key(R"("Client_Name": "x")")) == "unknown key \"Client_Name\"; the nearest known one is \"client_name\"");
+    BOOST_TEST(problem_with_json(with_key(R"("Client_Name": "x")")) ==
+               "unknown key \"Client_Name\"; the nearest known one is \"client_name\"");
 }
 
 BOOST_AUTO_TEST_CASE(a_key_of_another_level_is_unknown)
 {
-    REDLOCK_TEST_CONTAINS(problem_with(with_key(R"("ttl_ms": 5000)")), "unknown key \"ttl_ms\"");
-    REDLOCK_TEST_CONTAINS(problem_with(with_lock(R"("nodes": [])")), "lock: unknown key \"nodes\"");
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_key(R"("ttl_ms": 5000)")), "unknown key \"ttl_ms\"");
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_lock(R"("nodes": [])")), "lock: unknown key \"nodes\"");
 }
 
 BOOST_AUTO_TEST_CASE(a_key_that_appears_twice_is_an_error)
 {
-    BOOST_TEST(problem_with(with_lock(R"("ttl_ms": 5000, "ttl_ms": 6000)")) == "lock.ttl_ms: this key appears twice");
-    BOOST_TEST(problem_with(with_key(R"("nodes": ["redis://b"])")) == "nodes: this key appears twice");
+    BOOST_TEST(problem_with_json(with_lock(R"("ttl_ms": 5000, "ttl_ms": 6000)")) == "lock.ttl_ms: this key appears twice");
+    BOOST_TEST(problem_with_json(with_key(R"("nodes": ["redis://b"])")) == "nodes: this key appears twice");
     std::string const twice = "nodes[1].host: this key appears twice";
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "port": 1, "host": "c"})")) == twice);
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "\u0068ost": "c"})")) == twice);
+    BOOST_TEST(problem_with_json(with_node(R"({"host": "b", "port": 1, "host": "c"})")) == twice);
+    BOOST_TEST(problem_with_json(with_node(R"({"host": "b", "\u0068ost": "c"})")) == twice);
 }
 
 BOOST_AUTO_TEST_CASE(equal_keys_of_different_objects_are_fine)
 {
-    BOOST_TEST(problem_with(R"({"nodes": [{"host": "a"}, {"host": "b"}, {"host": "c"}], "lock": {}})") == "");
+    BOOST_TEST(problem_with_json(R"({"nodes": [{"host": "a"}, {"host": "b"}, {"host": "c"}], "lock": {}})") == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_node_is_a_url_or_an_object)
 {
-    BOOST_TEST(problem_with(with_node("17")) == "nodes[1]: expected a redis:// URL or an object, found a number");
-    BOOST_TEST(problem_with(with_node("null")) == "nodes[1]: expected a redis:// URL or an object, found something else");
-    BOOST_TEST(problem_with(with_node("[]")) == "nodes[1]: expected a redis:// URL or an object, found a list");
-    BOOST_TEST(problem_with(with_node("\"b\"")) == "nodes[1]: the URL has no scheme; write redis://host:port");
-    BOOST_TEST(problem_with(with_node("{}")) == "nodes[1].host: this key is missing");
-    BOOST_TEST(problem_with(with_node(R"({"host": ""})")) == "nodes[1]: the host is empty");
-    BOOST_TEST(problem_with(with_node(R"({"host": 5})")) == "nodes[1].host: expected a string, found a number");
+    BOOST_TEST(problem_with_json(with_node("17")) == "nodes[1]: expected a redis:// URL or an object, found a number");
+    BOOST_TEST(problem_with_json(with_node("null")) == "nodes[1]: expected a redis:// URL or an object, found something else");
+    BOOST_TEST(problem_with_json(with_node("[]")) == "nodes[1]: expected a redis:// URL or an object, found a list");
+    BOOST_TEST(problem_with_json(with_node("\"b\"")) == "nodes[1]: the URL has no scheme; write redis://host:port");
+    BOOST_TEST(problem_with_json(with_node("{}")) == "nodes[1].host: this key is missing");
+    BOOST_TEST(problem_with_json(with_node(R"({"host": ""})")) == "nodes[1]: the host is empty");
+    BOOST_TEST(problem_with_json(with_node(R"({"host": 5})")) == "nodes[1].host: expected a string, found a number");
     for (std::string const port : {"0", "65536", "-1", "1.5", "\"6379\""})
-        REDLOCK_TEST_CONTAINS(problem_with(with_node(R"({"host": "b", "port": )" + port + "}")),
+        REDLOCK_TEST_CONTAINS(problem_with_json(with_node(R"({"host": "b", "port": )" + port + "}")),
                               "nodes[1].port: expected a whole number between 1 and 65535, found ");
-    REDLOCK_TEST_CONTAINS(problem_with(with_node(R"({"host": "b", "database": 65536})")),
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_node(R"({"host": "b", "database": 65536})")),
                           "nodes[1].database: expected a whole number between 0 and 65535, found ");
-    REDLOCK_TEST_CONTAINS(problem_with(with_node(R"({"host": "b", "replicas": 101})")),
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_node(R"({"host": "b", "replicas": 101})")),
                           "nodes[1].replicas: expected a whole number between 0 and 100, found ");
-    REDLOCK_TEST_CONTAINS(problem_with(with_node(R"({"host": "b", "fsync": "yes"})")), "nodes[1].fsync: expected true or false, found ");
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_node(R"({"host": "b", "fsync": "yes"})")),
+                          "nodes[1].fsync: expected true or false, found ");
 }
 
 BOOST_AUTO_TEST_CASE(how_a_node_is_reached)
@@ -253,28 +256,28 @@ BOOST_AUTO_TEST_CASE(how_a_node_is_reached)
 
 BOOST_AUTO_TEST_CASE(mistakes_in_how_a_node_is_reached_are_named_with_their_place)
 {
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": "yes"})")) ==
+    BOOST_TEST(problem_with_json(with_node(R"({"host": "b", "tls": "yes"})")) ==
                "nodes[1].tls: expected true, false or an object, found a string");
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": {"verify": "no"}})")) ==
+    BOOST_TEST(problem_with_json(with_node(R"({"host": "b", "tls": {"verify": "no"}})")) ==
                "nodes[1].tls.verify: expected true or false, found a string");
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": {"ca": "x"}})")) ==
+    BOOST_TEST(problem_with_json(with_node(R"({"host": "b", "tls": {"ca": "x"}})")) ==
                "nodes[1].tls: unknown key \"ca\"; the nearest known one is \"ca_file\"");
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "tls": {"key_file": "k"}})")) ==
+    BOOST_TEST(problem_with_json(with_node(R"({"host": "b", "tls": {"key_file": "k"}})")) ==
                "nodes[1].tls: there is a key_file but no certificate_file");
-    BOOST_TEST(problem_with(with_key(R"("tls": true)")) == "tls: expected an object, found something else");
-    BOOST_TEST(problem_with(with_key(R"("tls": {"server_name": "a b"})")) ==
+    BOOST_TEST(problem_with_json(with_key(R"("tls": true)")) == "tls: expected an object, found something else");
+    BOOST_TEST(problem_with_json(with_key(R"("tls": {"server_name": "a b"})")) ==
                "tls: the server_name contains a space or a control character");
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "password_file": 5})")) ==
+    BOOST_TEST(problem_with_json(with_node(R"({"host": "b", "password_file": 5})")) ==
                "nodes[1].password_file: expected a string, found a number");
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "password_file": "p"})")) ==
+    BOOST_TEST(problem_with_json(with_node(R"({"host": "b", "password_file": "p"})")) ==
                "nodes[1] (b:6379): the password_file must be an absolute path");
-    BOOST_TEST(problem_with(with_node(R"({"host": "b", "password": "p", "password_env": "P"})")) ==
+    BOOST_TEST(problem_with_json(with_node(R"({"host": "b", "password": "p", "password_env": "P"})")) ==
                "nodes[1] (b:6379): there may be only one of password, password_file and password_env");
-    BOOST_TEST(problem_with(with_node(R"({"unix_socket": "s"})")) == "nodes[1]: the unix_socket must be an absolute path");
-    BOOST_TEST(problem_with(with_node(R"({"unix_socket": "/s", "host": "b"})")) ==
+    BOOST_TEST(problem_with_json(with_node(R"({"unix_socket": "s"})")) == "nodes[1]: the unix_socket must be an absolute path");
+    BOOST_TEST(problem_with_json(with_node(R"({"unix_socket": "/s", "host": "b"})")) ==
                "nodes[1]: there may be only one of host and unix_socket");
-    BOOST_TEST(problem_with(with_node(R"({"unix_socket": "/s", "tls": true})")) == "nodes[1]: there is no TLS on a unix_socket");
-    BOOST_TEST(problem_with(with_node(R"({"unix_socket": 1})")) == "nodes[1].unix_socket: expected a string, found a number");
+    BOOST_TEST(problem_with_json(with_node(R"({"unix_socket": "/s", "tls": true})")) == "nodes[1]: there is no TLS on a unix_socket");
+    BOOST_TEST(problem_with_json(with_node(R"({"unix_socket": 1})")) == "nodes[1].unix_socket: expected a string, found a number");
 }
 
 BOOST_AUTO_TEST_CASE(secrets_are_never_repeated)
@@ -307,7 +310,7 @@ BOOST_AUTO_TEST_CASE(secrets_are_never_repeated)
                                   "{\"host\": \"b\", \"password\": \"hunter2\n\"}",
                                   R"({"redis://app:hunter2@b": {}})",
                                   R"({"host": "b", "app:hunter2@b": 1, "app:hunter2@b": 2})"}) {
-        std::string const text = problem_with(with_node(bad));
+        std::string const text = problem_with_json(with_node(bad));
         BOOST_TEST(!text.empty(), bad << " was accepted");
         BOOST_TEST(!contains(text, "hunter"), text);
         BOOST_TEST(!contains(text, "4711"), text);

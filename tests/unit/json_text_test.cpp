@@ -14,7 +14,7 @@ namespace redlock {
 
 namespace {
 
-std::string problem_with(std::string_view text)
+std::string problem_with_text(std::string_view text)
 {
     return message_of<config_error>([&] { parse_settings(text); });
 }
@@ -55,63 +55,63 @@ BOOST_AUTO_TEST_SUITE(json_text)
 
 BOOST_AUTO_TEST_CASE(malformed_json_is_named_by_line_and_column)
 {
-    BOOST_TEST(problem_with("{\n  \"nodes\": [\"redis://a\"],\n  \"lock\": }\n") == "line 3, column 11: malformed JSON at '}'");
-    BOOST_TEST(problem_with(R"({"nodes": ["redis://a"],})") == "line 1, column 25: malformed JSON at '}'");
-    BOOST_TEST(problem_with(R"({"nodes" ["redis://a"]})") == "line 1, column 10: malformed JSON at '['");
-    BOOST_TEST(problem_with("{\r\n\"nodes\": x}") == "line 2, column 10: malformed JSON");
-    BOOST_TEST(problem_with("{'nodes': []}") == "line 1, column 2: malformed JSON");
+    BOOST_TEST(problem_with_text("{\n  \"nodes\": [\"redis://a\"],\n  \"lock\": }\n") == "line 3, column 11: malformed JSON at '}'");
+    BOOST_TEST(problem_with_text(R"({"nodes": ["redis://a"],})") == "line 1, column 25: malformed JSON at '}'");
+    BOOST_TEST(problem_with_text(R"({"nodes" ["redis://a"]})") == "line 1, column 10: malformed JSON at '['");
+    BOOST_TEST(problem_with_text("{\r\n\"nodes\": x}") == "line 2, column 10: malformed JSON");
+    BOOST_TEST(problem_with_text("{'nodes': []}") == "line 1, column 2: malformed JSON");
 }
 
 BOOST_AUTO_TEST_CASE(a_column_counts_characters_not_bytes)
 {
-    BOOST_TEST(problem_with("{\"client_name\": \"caf\xc3\xa9\" }}") == "line 1, column 25: malformed JSON at '}'");
+    BOOST_TEST(problem_with_text("{\"client_name\": \"caf\xc3\xa9\" }}") == "line 1, column 25: malformed JSON at '}'");
 }
 
 BOOST_AUTO_TEST_CASE(a_text_that_ends_too_early_says_so)
 {
-    BOOST_TEST(problem_with("") == "line 1, column 1: malformed JSON: the text ends too early");
-    BOOST_TEST(problem_with("{") == "line 1, column 2: malformed JSON: the text ends too early");
-    BOOST_TEST(problem_with("{\"nodes\": [\"redis://a\"]\n") == "line 2, column 1: malformed JSON: the text ends too early");
-    BOOST_TEST(problem_with("{\"nodes") == "line 1, column 8: malformed JSON: the text ends too early");
+    BOOST_TEST(problem_with_text("") == "line 1, column 1: malformed JSON: the text ends too early");
+    BOOST_TEST(problem_with_text("{") == "line 1, column 2: malformed JSON: the text ends too early");
+    BOOST_TEST(problem_with_text("{\"nodes\": [\"redis://a\"]\n") == "line 2, column 1: malformed JSON: the text ends too early");
+    BOOST_TEST(problem_with_text("{\"nodes") == "line 1, column 8: malformed JSON: the text ends too early");
 }
 
 BOOST_AUTO_TEST_CASE(every_beginning_of_a_good_text_is_malformed)
 {
     std::string const good = R"({"nodes": ["redis://a", {"host": "b", "port": 1}],
         "lock": {"drift": 0.01, "auto_extend": true}})";
-    BOOST_TEST(problem_with(good) == "");
-    for (std::size_t size = 0; size < good.size(); ++size) REDLOCK_TEST_CONTAINS(problem_with(good.substr(0, size)), "malformed JSON");
+    BOOST_TEST(problem_with_text(good) == "");
+    for (std::size_t size = 0; size < good.size(); ++size) REDLOCK_TEST_CONTAINS(problem_with_text(good.substr(0, size)), "malformed JSON");
 }
 
 BOOST_AUTO_TEST_CASE(bytes_that_are_no_utf8_are_malformed)
 {
-    REDLOCK_TEST_CONTAINS(problem_with("{\"client_name\": \"\xff\"}"), "line 1, column 18: malformed JSON");
+    REDLOCK_TEST_CONTAINS(problem_with_text("{\"client_name\": \"\xff\"}"), "line 1, column 18: malformed JSON");
 }
 
 BOOST_AUTO_TEST_CASE(comments_are_allowed)
 {
-    BOOST_TEST(problem_with("// three nodes\n{\"nodes\": [\"redis://a\" // first\n]}\n// end") == "");
+    BOOST_TEST(problem_with_text("// three nodes\n{\"nodes\": [\"redis://a\" // first\n]}\n// end") == "");
 }
 
 BOOST_AUTO_TEST_CASE(lines_of_comments_are_counted)
 {
-    REDLOCK_TEST_CONTAINS(problem_with("// one\n// two\n{]"), "line 3, column 2: malformed JSON at ']'");
+    REDLOCK_TEST_CONTAINS(problem_with_text("// one\n// two\n{]"), "line 3, column 2: malformed JSON at ']'");
 }
 
 BOOST_AUTO_TEST_CASE(a_number_that_is_too_large_for_the_parser_is_named_by_its_place)
 {
-    BOOST_TEST(problem_with(R"({"nodes": [{"host": "a"}], "lock": {"ttl_ms": 1, "drift": 1e999}})") ==
+    BOOST_TEST(problem_with_text(R"({"nodes": [{"host": "a"}], "lock": {"ttl_ms": 1, "drift": 1e999}})") ==
                "lock.drift: the number is too large");
-    BOOST_TEST(problem_with(R"({"nodes": ["redis://a", {"host": "b", "port": -1e999}]})") == "nodes[1].port: the number is too large");
-    BOOST_TEST(problem_with(R"([[1, 2], 1e999])") == "[1]: the number is too large");
-    BOOST_TEST(problem_with("1e999") == "the document: the number is too large");
+    BOOST_TEST(problem_with_text(R"({"nodes": ["redis://a", {"host": "b", "port": -1e999}]})") == "nodes[1].port: the number is too large");
+    BOOST_TEST(problem_with_text(R"([[1, 2], 1e999])") == "[1]: the number is too large");
+    BOOST_TEST(problem_with_text("1e999") == "the document: the number is too large");
 }
 
 BOOST_AUTO_TEST_CASE(deep_nesting_is_no_problem)
 {
     std::string const open(100'000, '[');
-    REDLOCK_TEST_CONTAINS(problem_with(open), "malformed JSON: the text ends too early");
-    BOOST_TEST(problem_with(open + std::string(100'000, ']')) == "the document: expected an object, found a list");
+    REDLOCK_TEST_CONTAINS(problem_with_text(open), "malformed JSON: the text ends too early");
+    BOOST_TEST(problem_with_text(open + std::string(100'000, ']')) == "the document: expected an object, found a list");
 }
 
 BOOST_AUTO_TEST_CASE(a_file_is_read)

@@ -13,14 +13,14 @@ namespace {
 
 node_address parsed(std::string_view url) { return node_address::from_url(url); }
 
-std::string problem_with(std::string_view url)
+std::string problem_with_address(std::string_view url)
 {
     return message_of<config_error>([&] { node_address::from_url(url); });
 }
 
 void check_problem(std::string_view url, std::string_view expected)
 {
-    std::string const text = problem_with(url);
+    std::string const text = problem_with_address(url);
     BOOST_TEST(contains(text, expected), url << ": \"" << text << '"');
     BOOST_TEST(text.starts_with("the URL"), text);
 }
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(no_error_repeats_a_password)
     std::string const secret = "hunter2";
     for (auto const& parts : around_the_secret) {
         std::string const url = parts[0] + secret + parts[1];
-        std::string const text = problem_with(url);
+        std::string const text = problem_with_address(url);
         BOOST_TEST(!text.empty(), url << " was accepted");
         BOOST_TEST(!contains(text, secret), text);
         BOOST_TEST(!contains(text, "hunter"), text);

@@ -11,7 +11,7 @@ namespace {
 time_point at(duration d) { return time_point{1h} + d; }
 
 // Somebody holds the lock on all nodes, and they have said so.
-quorum::patience refused(std::size_t nodes, duration head_start = {}, bool told = true)
+quorum::patience after_refusal(std::size_t nodes, duration head_start = {}, bool told = true)
 {
     quorum::patience p{nodes};
     p.begin(at(0ms));
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(what_the_nodes_say_may_come_before_the_attempt_is_decided)
 
 BOOST_AUTO_TEST_CASE(a_majority_of_changes_is_a_race)
 {
-    auto p = refused(3);
+    auto p = after_refusal(3);
     p.on_changed(0, at(1s));
     BOOST_TEST((p.due() == at(5s)));
     p.on_changed(2, at(1001ms));
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_majority_of_changes_is_a_race)
 
 BOOST_AUTO_TEST_CASE(a_race_leaves_the_others_their_head_start)
 {
-    auto p = refused(3, 3ms);
+    auto p = after_refusal(3, 3ms);
     p.on_changed(0, at(1s));
     p.on_changed(2, at(1s));
     BOOST_TEST((p.due() == at(1003ms)));
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(free_keys_after_a_lost_attempt_are_a_split_vote_and_need_th
 
 BOOST_AUTO_TEST_CASE(nodes_that_tell_nothing_are_asked_more_often)
 {
-    auto p = refused(3, {}, false);
+    auto p = after_refusal(3, {}, false);
     BOOST_TEST(!p.is_told());
     BOOST_TEST((p.due() == at(40ms)));
     BOOST_TEST((p.step(at(40ms)) == next_step::look));
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_key_that_never_goes_is_waited_for_where_nodes_tell_of_cha
 
 BOOST_AUTO_TEST_CASE(a_node_that_falls_silent_tells_nothing)
 {
-    auto p = refused(3);
+    auto p = after_refusal(3);
     p.on_silence(0);
     BOOST_TEST(p.is_told());
     p.on_silence(1);
