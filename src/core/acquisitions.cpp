@@ -60,14 +60,13 @@ bool acquisition::takes_what_is_held(hold const& lease) const noexcept
     return !stop_when_idle_ && lease.what->under->suit(*request_.what->under);
 }
 
-void acquisitions::start(std::shared_ptr<acquisition> const& what)
+void acquisitions::start(std::shared_ptr<acquisition> const& what, time_point now)
 {
     if (what->stop_when_idle_) return refuse(*what, asio::error::operation_aborted);
     what->started_waiting_ = true;
     waiting_.push_back(what);
     what->place_ = std::prev(waiting_.end());
     ++env_.count.waiting;
-    auto const now = env_.now();
     if (what->deadline_ != never) env_.set_alarm(*what, what->deadline_);
     line* const there = lines_.find(*what->request_.what);
     if (there && there->here() && nest(*what, *there, now)) return;

@@ -76,7 +76,7 @@ class acquisitions {
 public:
     acquisitions(environment& env, leases& held, releases& given_back) : env_{env}, leases_{held}, releases_{given_back} {}
 
-    void start(std::shared_ptr<acquisition> const& what);
+    void start(std::shared_ptr<acquisition> const& what, time_point now);
     void refuse(acquisition& what, error_code why);
     void cancel(acquisition& what, asio::cancellation_type_t type);
 

@@ -52,18 +52,18 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
 }
 
 template <class F>
-void engine::on_strand(F f)
+void engine::on_strand(F f, std::optional<time_point> known)
 {
     letter what{std::move(f)};
     // A crowd is faster together: its callers run one after the other, and then what they want, each with its code in the caches.
-    if (run_here_ && !mail_.is_expected() && !env_.to_nodes->is_crowded() && run_here_(what)) return;
+    if (run_here_ && !mail_.is_expected() && !env_.to_nodes->is_crowded() && run_here_(what, known ? *known : now())) return;
     if (mail_.put(std::move(what))) send_for_mail();
 }
 
 void engine::send_for_mail()
 {
     posting_->execute([self = shared_from_this()] {
-        self->mail_.open([raw = self.get()] { raw->send_for_mail(); });
+        self->mail_.open(self->env_.now, [raw = self.get()] { raw->send_for_mail(); });
         if (self->env_.to_nodes) self->env_.to_nodes->flush();  // those were all that wanted something in this turn
     });
 }
@@ -262,7 +262,8 @@ std::shared_ptr<terms const> engine::terms_of(lock_options const& options)
 void engine::acquire(acquire_request request, lease_handler handler)
 {
     auto slot = handler.slot();
-    auto what = make_recycled<acquisition>(acquisitions_, shared_from_this(), std::move(request), std::move(handler), now());
+    auto const asked = now();
+    auto what = make_recycled<acquisition>(acquisitions_, shared_from_this(), std::move(request), std::move(handler), asked);
     if (slot.is_connected()) {
         slot.assign([weak = weak_from_this(), op = std::weak_ptr{what}](asio::cancellation_type_t type) {
             auto const self = weak.lock();
@@ -272,11 +273,12 @@ void engine::acquire(acquire_request request, lease_handler handler)
             });
         });
     }
-    on_strand([this, what = std::move(what)] {
+    auto start = [this, what = std::move(what)](time_point t) {
         bool const open = life_ == life::idle || life_ == life::running;
         if (open && what->wants_tokens()) admissions_->wanted();
-        open ? acquisitions_.start(what) : acquisitions_.refuse(*what, errc::client_cancelled);
-    });
+        open ? acquisitions_.start(what, t) : acquisitions_.refuse(*what, errc::client_cancelled);
+    };
+    on_strand(std::move(start), asked);
 }
 
 void engine::extend(std::shared_ptr<lease_state> of, plain_handler handler)
@@ -292,7 +294,7 @@ void engine::extend(std::shared_ptr<lease_state> of, plain_handler handler)
 
 void engine::extend_all_on(std::string name)
 {
-    on_strand([this, which = std::move(name)] { leases_.extend_all_on(which, now()); });
+    on_strand([this, which = std::move(name)](time_point t) { leases_.extend_all_on(which, t); });
 }
 
 void engine::wait_lost(std::shared_ptr<lease_state> of, plain_handler handler)
@@ -318,8 +320,8 @@ void engine::release(std::shared_ptr<lease_state> of, plain_handler handler)
             if (auto const found = weak.lock(); found && gives_up(type)) releases_.abandon(*found->of, who);
         };
     });
-    on_strand([this, h = std::move(h), w = std::move(w)]() mutable {
-        give_back(h);
+    on_strand([this, h = std::move(h), w = std::move(w)](time_point t) mutable {
+        give_back(h, t);
         if (!h->was_last) return w->done(h->left_with);
         releases_.wait(*h->of, std::move(w));
     });
@@ -330,10 +332,10 @@ void engine::let_go(std::shared_ptr<lease_state> of) noexcept
     if (closed_) return;
     auto expected = lease_phase::held;
     of->phase.compare_exchange_strong(expected, lease_phase::released, std::memory_order_acq_rel);
-    on_strand([this, h = to_holder(std::move(of))] { give_back(h); });
+    on_strand([this, h = to_holder(std::move(of))](time_point t) { give_back(h, t); });
 }
 
-void engine::give_back(std::shared_ptr<holder> const& who)
+void engine::give_back(std::shared_ptr<holder> const& who, time_point t)
 {
     if (std::exchange(who->has_left, true)) return;
     error_code const lost = who->phase.load() == lease_phase::lost ? error_code{who->lost_because.load()} : error_code{};
@@ -341,7 +343,6 @@ void engine::give_back(std::shared_ptr<holder> const& who)
     leases_.leave(*who);
     who->left_with = lost;
     if (!what->holders.empty()) return;  // of nested leases
-    auto const t = now();
     if (acquisitions_.hand_over(*what, t)) return;
     who->was_last = true;
     leases_.let_go(*what);

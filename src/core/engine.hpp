@@ -101,7 +101,7 @@ protected:
 
 private:
     template <class F>
-    void on_strand(F f);
+    void on_strand(F f, std::optional<time_point> known = {});
     void send_for_mail();
     template <class MakeCancel>
     std::shared_ptr<waiter> wait_with(plain_handler handler, MakeCancel make_cancel);
@@ -111,7 +111,7 @@ private:
     void stop_nodes_when_quiet();
     void stop_nodes();
     void on_step(std::size_t node, quorum::clock_step step, time_point now);
-    void give_back(std::shared_ptr<holder> const& who);
+    void give_back(std::shared_ptr<holder> const& who, time_point t);
 
     struct linger final : alarm {
         explicit linger(engine& of) : owner{of} {}

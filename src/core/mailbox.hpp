@@ -3,6 +3,8 @@
 #ifndef REDLOCK_CORE_MAILBOX_HPP
 #define REDLOCK_CORE_MAILBOX_HPP
 
+#include <redlock/clock.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <mutex>
@@ -13,7 +15,9 @@
 
 namespace redlock::detail {
 
-// Something to do once: a function object, without memory of its own.
+using time_point = boot_clock::time_point;
+
+// Something to do once: a function object, without memory of its own. It may want to know what time it is, or not.
 class letter {
 public:
     template <class F>
@@ -29,17 +33,27 @@ public:
     letter& operator=(letter&&) = delete;
     ~letter() { kind_->destroy(bytes_); }
 
-    void operator()() { kind_->call(bytes_); }
+    void operator()(time_point now) { kind_->call(bytes_, now); }
 
 private:
     struct kind {
-        void (*call)(void*);
+        void (*call)(void*, time_point now);
         void (*move)(void* to, void* from) noexcept;
         void (*destroy)(void*) noexcept;
     };
 
     template <class F>
-    static constexpr kind kind_of{[](void* f) { (*static_cast<F*>(f))(); },
+    static void call(F& f, [[maybe_unused]] time_point now)
+    {
+        if constexpr (std::is_invocable_v<F&, time_point>) {
+            f(now);
+        } else {
+            f();
+        }
+    }
+
+    template <class F>
+    static constexpr kind kind_of{[](void* f, time_point now) { call(*static_cast<F*>(f), now); },
                                   [](void* to, void* from) noexcept { ::new (to) F(std::move(*static_cast<F*>(from))); },
                                   [](void* f) noexcept { static_cast<F*>(f)->~F(); }};
 
@@ -49,6 +63,8 @@ private:
 
 class mailbox {
 public:
+    static constexpr std::size_t letters_a_look = 32;
+
     // Any thread. True: nobody is on the way to open it, so the caller sends somebody.
     bool put(letter what)
     {
@@ -61,9 +77,9 @@ public:
     bool is_expected() const noexcept { return somebody_comes_.load(std::memory_order_relaxed); }
 
     // On the strand: does what the letters say that are there now. `again` is called if it has to be opened once more: others have come
-    // meanwhile, or one threw and the rest is kept.
-    template <class Again>
-    void open(Again again)
+    // meanwhile, or one threw and the rest is kept. `clock`: looked at once for some letters, which takes a part of the time of each.
+    template <class Clock, class Again>
+    void open(Clock const& clock, Again again)
     {
         {
             std::lock_guard const guard{mutex_};
@@ -78,9 +94,10 @@ public:
                 if (box.is_more_to_do(next)) again();
             }
         } r{*this, again};
-        while (r.next < reading_.size()) {
-            letter now{std::move(reading_[r.next++])};
-            now();
+        for (time_point now{}; r.next < reading_.size();) {
+            if (r.next % letters_a_look == 0) now = clock();
+            letter what{std::move(reading_[r.next++])};
+            what(now);
         }
     }
 

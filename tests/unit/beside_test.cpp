@@ -9,7 +9,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <memory>
+#include <chrono>
 #include <thread>
 
 namespace {
@@ -22,6 +22,7 @@ struct beside_fixture {
     asio::any_io_executor strand{redlock::detail::make_client_strand(context.get_executor())};
     redlock::detail::run_here_function run_here{redlock::detail::beside(strand)};
     int read{0};
+    redlock::boot_clock::time_point const now{std::chrono::hours{7}};
 
     letter one()
     {
@@ -37,7 +38,7 @@ BOOST_FIXTURE_TEST_CASE(a_thread_of_the_context_reads_it_at_once, beside_fixture
 {
     asio::post(context, [this] {
         letter what = one();
-        BOOST_TEST(run_here(what));
+        BOOST_TEST(run_here(what, now));
         BOOST_TEST(read == 1);
     });
     context.run();
@@ -47,10 +48,10 @@ BOOST_FIXTURE_TEST_CASE(a_thread_of_the_context_reads_it_at_once, beside_fixture
 BOOST_FIXTURE_TEST_CASE(another_thread_leaves_it_alone, beside_fixture)
 {
     letter what = one();
-    BOOST_TEST(!run_here(what));
+    BOOST_TEST(!run_here(what, now));
     context.run();
     BOOST_TEST(read == 0);
-    what();
+    what(now);
     BOOST_TEST(read == 1);
 }
 
@@ -61,7 +62,7 @@ BOOST_FIXTURE_TEST_CASE(in_the_strand_it_is_left_alone, beside_fixture)
     asio::post(strand, [&] {
         letter what = one();
         was_there = true;
-        BOOST_TEST(!run_here(what));
+        BOOST_TEST(!run_here(what, now));
     });
     context.run();
     BOOST_TEST(was_there);
@@ -77,7 +78,7 @@ BOOST_FIXTURE_TEST_CASE(while_another_thread_is_in_the_strand_that_one_reads_it_
                 BOOST_TEST((std::this_thread::get_id() != other.get_id()));
                 ++read;
             }};
-            BOOST_TEST(run_here(what));
+            BOOST_TEST(run_here(what, now));
             BOOST_TEST(read == 0);
         });
         other = std::thread{[&] { context.run_one(); }};

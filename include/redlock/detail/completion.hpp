@@ -68,7 +68,9 @@ public:
                 values);
         };
         if (auto const* const plain = executor.template target<io_executor>()) {
-            asio::require(*plain, asio::execution::allocator(recycling<void>{})).execute(std::move(deliver));
+            // What is posted counts as work by itself, so that this copy need not.
+            auto const posting = asio::prefer(*plain, asio::execution::outstanding_work.untracked);
+            asio::require(posting, asio::execution::allocator(recycling<void>{})).execute(std::move(deliver));
         } else {
             executor.execute(std::move(deliver));
         }
