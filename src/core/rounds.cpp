@@ -99,7 +99,7 @@ void rounds::send(pile& of)
     std::uint16_t direct = 0;
     for (std::size_t i = 0; i < links_.size(); ++i)
         if ((apart >> i & 1u) == 0 && in_step(links_[i], *r, now)) direct = static_cast<std::uint16_t>(direct | 1u << i);
-    if (direct != 0) launch(r, direct);
+    if (direct != 0) launch(r, direct, now);
     for (std::size_t i = 0; i < links_.size(); ++i) {
         if ((direct >> i & 1u) != 0) continue;
         pile theirs;
@@ -109,7 +109,7 @@ void rounds::send(pile& of)
         if ((apart >> i & 1u) != 0) {
             auto const own = make_round(theirs);
             if (in_step(links_[i], *own, now)) {
-                launch(own, static_cast<std::uint16_t>(1u << i));
+                launch(own, static_cast<std::uint16_t>(1u << i), now);
                 continue;
             }
             for (std::size_t k = 0; k < own->askers.size(); ++k) enqueue(i, own->at(k), now);
@@ -154,8 +154,8 @@ class rounds::start_exec {
 public:
     using executor_type = strand_type;
 
-    start_exec(std::shared_ptr<rounds> owner, std::shared_ptr<round> r, std::size_t node)
-        : owner_{std::move(owner)}, round_{std::move(r)}, node_{node}
+    start_exec(std::shared_ptr<rounds> owner, std::shared_ptr<round> r, std::size_t node, time_point now)
+        : owner_{std::move(owner)}, round_{std::move(r)}, node_{node}, now_{now}
     {
     }
 
@@ -165,19 +165,20 @@ public:
     void operator()(Handler&& handler) const
     {
         // No slot is passed on: a request to Redis is never cancelled.
-        owner_->exec(round_, node_, exec_handler{std::forward<Handler>(handler)});
+        owner_->exec(round_, node_, now_, exec_handler{std::forward<Handler>(handler)});
     }
 
 private:
     std::shared_ptr<rounds> owner_;
     std::shared_ptr<round> round_;
     std::size_t node_;
+    time_point now_;
 };
 
-void rounds::launch(std::shared_ptr<round> const& r, std::uint16_t to)
+void rounds::launch(std::shared_ptr<round> const& r, std::uint16_t to, time_point now)
 {
     auto start_part = [&](std::size_t i) {
-        return asio::async_initiate<asio::deferred_t const&, void(error_code)>(start_exec{shared_from_this(), r, i}, asio::deferred);
+        return asio::async_initiate<asio::deferred_t const&, void(error_code)>(start_exec{shared_from_this(), r, i, now}, asio::deferred);
     };
     std::vector<decltype(start_part(0))> parts;
     parts.reserve(links_.size());
@@ -193,7 +194,8 @@ void rounds::launch(std::shared_ptr<round> const& r, std::uint16_t to)
                     asio::bind_executor(strand_, [r](std::vector<std::size_t> const&, std::vector<error_code> const&) {}));
 }
 
-void rounds::exec(std::shared_ptr<round> const& r, std::size_t node, exec_handler then)
+// `now`: a moment before it leaves.
+void rounds::exec(std::shared_ptr<round> const& r, std::size_t node, time_point now, exec_handler then)
 {
     link& l = links_[node];
     assert(l.state == link_state::up);
@@ -201,7 +203,7 @@ void rounds::exec(std::shared_ptr<round> const& r, std::size_t node, exec_handle
     ++l.in_flight;
     part& p = r->parts[node];
     p.as = l.as;
-    p.sent = now_();
+    p.sent = now;
     std::string_view const id = p.as ? std::string_view{p.as->id} : std::string_view{};
     auto done = [self = shared_from_this(), r, node, then = std::move(then)](error_code ec) mutable {
         self->file(r, node, ec);
@@ -265,14 +267,15 @@ void rounds::catch_up(std::size_t node)
 {
     link& l = links_[node];
     while (l.state == link_state::up && !l.queue.empty() && l.in_flight < in_flight_max) {
-        auto const r = next_for(l, node, now_());
+        auto const now = now_();
+        auto const r = next_for(l, node, now);
         if (!r) {
             if (has_to_wait(l)) return;
             continue;
         }
         for (asker const& a : r->askers) a.who->on_sent(node);
         r->open = 1;
-        exec(r, node, {});
+        exec(r, node, now, {});
     }
 }
 
@@ -385,7 +388,7 @@ void rounds::ask(std::size_t node, ticket request)
     auto const r = make_round(one);
     r->askers.front().who->on_sent(node);
     r->open = 1;
-    exec(r, node, {});
+    exec(r, node, now_(), {});
 }
 
 std::size_t rounds::voters() const noexcept

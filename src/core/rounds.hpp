@@ -198,7 +198,7 @@ private:
 
     void flush_later();
     void send(pile& of);
-    void launch(std::shared_ptr<round> const& r, std::uint16_t to);
+    void launch(std::shared_ptr<round> const& r, std::uint16_t to, time_point now);
     std::shared_ptr<round> make_round(pile& of);
     void retire(std::shared_ptr<round> const& r);
     bool in_step(link const& l, round const& r, time_point now) const noexcept;
@@ -209,7 +209,7 @@ private:
     void owe(std::size_t node, ticket const& t, time_point now);
     void catch_up(std::size_t node);
     std::shared_ptr<round> next_for(link& l, std::size_t node, time_point now);
-    void exec(std::shared_ptr<round> const& r, std::size_t node, exec_handler then);
+    void exec(std::shared_ptr<round> const& r, std::size_t node, time_point now, exec_handler then);
     void file(std::shared_ptr<round> const& r, std::size_t node, error_code ec);
 
     strand_type strand_;

@@ -223,13 +223,14 @@ bool redis_connection::waits_for_tls()
     return !not_connected && ::SSL_is_init_finished(stream.native_handle()) == 0;
 }
 
-// A connection on which nothing was answered for the whole stall_timeout is given up: its peer may be gone without a word.
+// A connection on which nothing was answered for the whole stall_timeout is given up: its peer may be gone without a word. Counted in ticks of
+// a timer, so that messages need not look at the clock, and a process that was stopped itself reads what has come meanwhile.
 void redis_connection::mind_stalls()
 {
     after(settings_.stall_timeout / 4, [](redis_connection& me) {
-        auto const quiet = steady::now() - me.last_progress_;
-        if (me.outstanding_ > 0 && quiet >= me.settings_.stall_timeout) return me.give_up();
-        if (me.outstanding_ == 0 && quiet >= me.settings_.stall_timeout / 2) me.ping();
+        ++me.quiet_quarters_;  // the first may have been a part of one
+        if (me.outstanding_ > 0 && me.quiet_quarters_ > 4) return me.give_up();
+        if (me.outstanding_ == 0 && me.quiet_quarters_ > 2) me.ping();
         me.mind_stalls();
     });
 }

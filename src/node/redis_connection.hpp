@@ -98,7 +98,7 @@ private:
     void give_up();
     void cancel();
 
-    void progress() noexcept { last_progress_ = std::chrono::steady_clock::now(); }
+    void progress() noexcept { quiet_quarters_ = 0; }
 
     template <class Handler>
     void after(std::chrono::steady_clock::duration delay, Handler handler);
@@ -119,7 +119,7 @@ private:
     error_code refused_with_;  // what we found wrong with it
     std::string server_words_;
     std::size_t outstanding_{0};
-    std::chrono::steady_clock::time_point last_progress_{};
+    unsigned quiet_quarters_{0};  // of the stall_timeout, without any answer
 };
 
 }  // namespace redlock::detail
