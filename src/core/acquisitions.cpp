@@ -70,7 +70,8 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what)
     auto const now = env_.now();
     if (what->deadline_ != never) env_.set_alarm(*what, what->deadline_);
     line* const there = lines_.find(*what->request_.what);
-    if (there && there->here() && nest(*what, *there, now)) return;
+    hold* const here = lines_.lease_of(*what->request_.what, there);
+    if (here && nest(*what, *here, now)) return;
     if (what->is_impatient()) return try_now(*what, now);
     line& in = there ? *there : lines_.make(what->request_.what, now);
     watch_for_self_wait(*what, in);
@@ -78,10 +79,9 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what)
 }
 
 // The owner that holds the lock asks for it again.
-bool acquisitions::nest(acquisition& what, line const& in, time_point now)
+bool acquisitions::nest(acquisition& what, hold& lease, time_point now)
 {
     auto const& options = what.options();
-    hold& lease = *in.here();
     bool const enough = lease.is_fenced() || !options.fencing;
     if (options.owner == owner_id{} || lease.holders.empty() || lease.holders.front()->by != options.owner || !enough) return false;
     if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
@@ -96,7 +96,8 @@ bool acquisitions::nest(acquisition& what, line const& in, time_point now)
 
 void acquisitions::try_now(acquisition& what, time_point now)
 {
-    if (line const* const in = lines_.find(*what.request_.what); in && in->here()) return refuse_at_home(what, now);
+    resource const& names = *what.request_.what;
+    if (lines_.lease_of(names, lines_.find(names))) return refuse_at_home(what, now);
     if (what.deadline_ != never) env_.set_alarm(what, what.deadline_);
     next_attempt(what, now);
 }
@@ -181,7 +182,7 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
         a.caller_ = nullptr;
         what.current_.reset();
         h->own(*a.machine_.token());
-        (what.line_ ? *what.line_ : lines_.of(h->what, now)).won(*h, now);
+        lines_.won(*h, what.line_, now);
         if (env_.observed) env_.observed->won(a.machine_.votes());
         return give(what, *h);
     }
@@ -205,13 +206,13 @@ void acquisitions::give(acquisition& what, hold& lease)
     ++env_.count.acquired;
     if (env_.observed) env_.observed->acquired(*to, what.started_, what.attempts_);
     what.last_outcome_ = {};
-    line* const in = lease.waited_for_in;
     auto const owner = what.options().owner;
     finish(what, {}, redlock::lease{std::move(to)});
+    line const* const in = lease.waited_for_in;
     if (!in || owner == owner_id{}) return;
     // Others who stand in line for the same owner hold it with him.
     auto const now = env_.now();
-    for (auto const& other : in->waiting_for(owner)) nest(*other, *in, now);
+    for (auto const& other : in->waiting_for(owner)) nest(*other, lease, now);
 }
 
 bool acquisitions::hand_over(hold& lease, time_point now)
@@ -230,7 +231,7 @@ bool acquisitions::hand_over(hold& lease, time_point now)
 
 void acquisitions::on_released(hold& lease, time_point now)
 {
-    if (lease.waited_for_in) lease.waited_for_in->vacated(lease, true, now);
+    lines_.vacated(lease, true, now);
     lines_.freed_by_us(*lease.what, lease.touched, nullptr, now);
 }
 

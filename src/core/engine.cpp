@@ -45,9 +45,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     };
     env_.to_nodes->on_doubt = [this](std::size_t node) { admissions_->doubt(node); };
     releases_.on_idle = [this] { stop_nodes_when_quiet(); };
-    leases_.on_lost = [this](hold& what) {
-        if (what.waited_for_in) what.waited_for_in->vacated(what, false, now());
-    };
+    leases_.on_lost = [this](hold& what) { acquisitions_.on_lost(what); };
 }
 
 template <class F>

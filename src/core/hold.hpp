@@ -121,7 +121,9 @@ public:
 
     leases* keeper{nullptr};                       // while registered there
     recycled_list<std::shared_ptr<hold>>::iterator place;
-    line* waited_for_in{nullptr};                  // the line of those who want it next, while it is a lease
+    bool is_current{false};                        // the lease that this client has of its names
+    hold* next_by_name{nullptr};                   // among those
+    line* waited_for_in{nullptr};                  // the line of those who want it next, if there is one
     std::optional<quorum::lease_machine> machine;  // from the majority on
     std::vector<std::shared_ptr<holder>, recycling<std::shared_ptr<holder>>> holders;
     std::vector<std::weak_ptr<extension>> asked_for;  // by callers of lease::extend(), so that they can stop waiting
