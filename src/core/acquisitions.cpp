@@ -83,10 +83,10 @@ bool acquisitions::nest(acquisition& what, hold& lease, time_point now)
 {
     auto const& options = what.options();
     bool const enough = lease.is_fenced() || !options.fencing;
-    if (options.owner == owner_id{} || lease.holders.empty() || lease.holders.front()->by != options.owner || !enough) return false;
+    if (options.owner == owner_id{} || !lease.has_holders() || lease.by != options.owner || !enough) return false;
     if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
     auto const inner = lease.add_nested();
-    inner->within = what.request_.within;
+    inner->set_scope(what.request_.within);
     ++env_.count.acquired;
     ++env_.count.nested;
     if (env_.observed) env_.observed->nested(*inner, what.started_, what.attempts_);
@@ -128,9 +128,8 @@ void acquisitions::retry_later(acquisition& what, error_code why, time_point now
 void acquisitions::watch_for_self_wait(acquisition const& what, line const& in)
 {
     if (!in.here()) return;
-    auto const& holders = in.here()->holders;
-    bool const own = std::any_of(holders.begin(), holders.end(),
-                                 [&](auto const& h) { return h->within && what.is_asked_from(h->within->scope); });
+    bool own = false;
+    in.here()->each_holder([&](holder const& h) { own = own || (h.scope() && what.is_asked_from(h.scope()->scope)); });
     if (own) ++env_.count.self_waits;
     if (own && env_.observed) env_.observed->self_wait(what.request_.what);
 }
@@ -201,8 +200,8 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
 void acquisitions::give(acquisition& what, hold& lease)
 {
     auto to = lease.add_holder(env_.to_nodes->nodes());
-    to->by = what.options().owner;
-    to->within = what.request_.within;
+    to->set_scope(what.request_.within);
+    lease.by = what.options().owner;
     ++env_.count.acquired;
     if (env_.observed) env_.observed->acquired(*to, what.started_, what.attempts_);
     what.last_outcome_ = {};
@@ -258,7 +257,7 @@ void acquisitions::undo(attempt& a, line* of)
 {
     a.hold_->phase = hold::state::released;
     auto const now = env_.now();
-    releases_.start(a.hold_, now, {}, a.refused_);
+    releases_.start(a.hold_, now, errc{}, a.refused_);
     if (a.granted_) lines_.freed_by_us(*a.hold_->what, a.granted_, of, now);
 }
 
