@@ -69,7 +69,8 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what, time_point no
     ++env_.count.waiting;
     if (what->deadline_ != never) env_.set_alarm(*what, what->deadline_);
     line* const there = lines_.find(*what->request_.what);
-    if (there && there->here() && nest(*what, *there, now)) return;
+    hold* const here = lines_.lease_of(*what->request_.what, there);
+    if (here && nest(*what, *here, now)) return;
     if (what->is_impatient()) return try_now(*what, now);
     line& in = there ? *there : lines_.make(what->request_.what, now);
     watch_for_self_wait(*what, in);
@@ -77,15 +78,14 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what, time_point no
 }
 
 // The owner that holds the lock asks for it again.
-bool acquisitions::nest(acquisition& what, line const& in, time_point now)
+bool acquisitions::nest(acquisition& what, hold& lease, time_point now)
 {
     auto const& options = what.options();
-    hold& lease = *in.here();
     bool const enough = lease.is_fenced() || !options.fencing;
-    if (options.owner == owner_id{} || lease.holders.empty() || lease.holders.front()->by != options.owner || !enough) return false;
+    if (options.owner == owner_id{} || !lease.has_holders() || lease.by != options.owner || !enough) return false;
     if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
     auto const inner = lease.add_nested();
-    inner->within = what.request_.within;
+    inner->set_scope(what.request_.within);
     ++env_.count.acquired;
     ++env_.count.nested;
     if (env_.observed) env_.observed->nested(*inner, what.started_, what.attempts_);
@@ -95,7 +95,8 @@ bool acquisitions::nest(acquisition& what, line const& in, time_point now)
 
 void acquisitions::try_now(acquisition& what, time_point now)
 {
-    if (line const* const in = lines_.find(*what.request_.what); in && in->here()) return refuse_at_home(what, now);
+    resource const& names = *what.request_.what;
+    if (lines_.lease_of(names, lines_.find(names))) return refuse_at_home(what, now);
     if (what.deadline_ != never) env_.set_alarm(what, what.deadline_);
     next_attempt(what, now);
 }
@@ -126,9 +127,8 @@ void acquisitions::retry_later(acquisition& what, error_code why, time_point now
 void acquisitions::watch_for_self_wait(acquisition const& what, line const& in)
 {
     if (!in.here()) return;
-    auto const& holders = in.here()->holders;
-    bool const own = std::any_of(holders.begin(), holders.end(),
-                                 [&](auto const& h) { return h->within && what.is_asked_from(h->within->scope); });
+    bool own = false;
+    in.here()->each_holder([&](holder const& h) { own = own || (h.scope() && what.is_asked_from(h.scope()->scope)); });
     if (own) ++env_.count.self_waits;
     if (own && env_.observed) env_.observed->self_wait(what.request_.what);
 }
@@ -180,7 +180,7 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
         a.caller_ = nullptr;
         what.current_.reset();
         h->own(*a.machine_.token());
-        (what.line_ ? *what.line_ : lines_.of(h->what, now)).won(*h, now);
+        lines_.won(*h, what.line_, now);
         if (env_.observed) env_.observed->won(a.machine_.votes());
         return give(what, *h);
     }
@@ -199,18 +199,18 @@ void acquisitions::decided(attempt& a, acquire_outcome outcome, time_point now)
 void acquisitions::give(acquisition& what, hold& lease)
 {
     auto to = lease.add_holder(env_.to_nodes->nodes());
-    to->by = what.options().owner;
-    to->within = what.request_.within;
+    to->set_scope(what.request_.within);
+    lease.by = what.options().owner;
     ++env_.count.acquired;
     if (env_.observed) env_.observed->acquired(*to, what.started_, what.attempts_);
     what.last_outcome_ = {};
-    line* const in = lease.waited_for_in;
     auto const owner = what.options().owner;
     finish(what, {}, redlock::lease{std::move(to)});
+    line const* const in = lease.waited_for_in;
     if (!in || owner == owner_id{}) return;
     // Others who stand in line for the same owner hold it with him.
     auto const now = env_.now();
-    for (auto const& other : in->waiting_for(owner)) nest(*other, *in, now);
+    for (auto const& other : in->waiting_for(owner)) nest(*other, lease, now);
 }
 
 bool acquisitions::hand_over(hold& lease, time_point now)
@@ -229,7 +229,7 @@ bool acquisitions::hand_over(hold& lease, time_point now)
 
 void acquisitions::on_released(hold& lease, time_point now)
 {
-    if (lease.waited_for_in) lease.waited_for_in->vacated(lease, true, now);
+    lines_.vacated(lease, true, now);
     lines_.freed_by_us(*lease.what, lease.touched, nullptr, now);
 }
 
@@ -256,7 +256,7 @@ void acquisitions::undo(attempt& a, line* of)
 {
     a.hold_->phase = hold::state::released;
     auto const now = env_.now();
-    releases_.start(a.hold_, now, {}, a.refused_);
+    releases_.start(a.hold_, now, errc{}, a.refused_);
     if (a.granted_) lines_.freed_by_us(*a.hold_->what, a.granted_, of, now);
 }
 

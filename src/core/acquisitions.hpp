@@ -86,6 +86,8 @@ public:
     void on_changed(std::size_t node, std::string_view key) { lines_.on_changed(node, key, env_.now()); }
     void on_down(std::size_t node) { lines_.on_down(node, env_.now()); }
 
+    void on_lost(hold& lease) { lines_.vacated(lease, false, env_.now()); }
+
     // The release of a lease is on its way to the nodes.
     void on_released(hold& lease, time_point now);
 
@@ -99,7 +101,7 @@ private:
     friend class acquisition;
     friend class line;
 
-    bool nest(acquisition& what, line const& in, time_point now);
+    bool nest(acquisition& what, hold& lease, time_point now);
     void try_now(acquisition& what, time_point now);
     void refuse_at_home(acquisition& what, time_point now);
     void retry_later(acquisition& what, error_code why, time_point now);

@@ -46,9 +46,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     };
     env_.to_nodes->on_doubt = [this](std::size_t node) { admissions_->doubt(node); };
     releases_.on_idle = [this] { stop_nodes_when_quiet(); };
-    leases_.on_lost = [this](hold& what) {
-        if (what.waited_for_in) what.waited_for_in->vacated(what, false, now());
-    };
+    leases_.on_lost = [this](hold& what) { acquisitions_.on_lost(what); };
 }
 
 template <class F>
@@ -286,7 +284,7 @@ void engine::extend(std::shared_ptr<lease_state> of, plain_handler handler)
     auto h = to_holder(std::move(of));
     auto w = wait_with(std::move(handler), [this, &h] {
         return [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
-            if (auto const found = weak.lock(); found && gives_up(type)) leases_.abandon_extend(*found->of, who);
+            if (auto const found = weak.lock(); found && gives_up(type)) leases_.abandon_extend(found->of, who);
         };
     });
     on_strand([this, h = std::move(h), w = std::move(w)] { leases_.extend(*h, w); });
@@ -317,13 +315,13 @@ void engine::release(std::shared_ptr<lease_state> of, plain_handler handler)
     auto h = to_holder(std::move(of));
     auto w = wait_with(std::move(handler), [this, &h] {
         return [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
-            if (auto const found = weak.lock(); found && gives_up(type)) releases_.abandon(*found->of, who);
+            if (auto const found = weak.lock(); found && gives_up(type)) releases_.abandon(found->of, who);
         };
     });
     on_strand([this, h = std::move(h), w = std::move(w)](time_point t) mutable {
         give_back(h, t);
-        if (!h->was_last) return w->done(h->left_with);
-        releases_.wait(*h->of, std::move(w));
+        if (h->is != holder::presence::left_as_last) return w->done(to_error(h->lost_error()));
+        releases_.wait(h->of, std::move(w));
     });
 }
 
@@ -337,17 +335,15 @@ void engine::let_go(std::shared_ptr<lease_state> of) noexcept
 
 void engine::give_back(std::shared_ptr<holder> const& who, time_point t)
 {
-    if (std::exchange(who->has_left, true)) return;
-    error_code const lost = who->phase.load() == lease_phase::lost ? error_code{who->lost_because.load()} : error_code{};
-    auto const& what = who->of;
+    if (!who->is_here()) return;
+    auto const what = hold_of(who);
     leases_.leave(*who);
-    who->left_with = lost;
-    if (!what->holders.empty()) return;  // of nested leases
+    if (what->has_holders()) return;  // of nested leases
     if (acquisitions_.hand_over(*what, t)) return;
-    who->was_last = true;
+    who->is = holder::presence::left_as_last;
     leases_.let_go(*what);
     if (env_.observed) env_.observed->release_begins(*what);
-    releases_.start(what, t, lost);
+    releases_.start(what, t, who->lost_error());
     acquisitions_.on_released(*what, t);
     stop_nodes_when_quiet();
 }

@@ -41,7 +41,7 @@ events::events(std::shared_ptr<event_queue> queue, std::size_t nodes, clock_func
 void events::acquired(holder const& to, time_point started, std::uint32_t attempts)
 {
     auto const votes = std::exchange(won_, std::nullopt);
-    auto& seen = to.of->seen;
+    auto& seen = to.of.seen;
     if (!seen) seen = std::make_unique<event_marks>();
     *seen = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
     got(to, votes ? event::origin::nodes : event::origin::handed_over, started, attempts, votes ? &*votes : nullptr);
@@ -62,7 +62,7 @@ void events::got(holder const& to, event::origin from, time_point started, std::
     e.attempts = attempts;
     e.valid_for = to.valid_until() - now;
     e.nodes_held = to.nodes_held.load(std::memory_order_relaxed);
-    kept_event kept{.what = e, .lock = to.of->what};
+    kept_event kept{.what = e, .lock = to.of.what};
     if (votes) keep_votes(kept, *votes);
     queue_->add(std::move(kept));
 }
@@ -159,7 +159,7 @@ void events::released(hold const& what, error_code result)
 void events::overrun(lease_state const& of, duration by)
 {
     queue_->add({.what = event::overrun{.at = at(), .token = of.token.load(std::memory_order_relaxed), .by = by},
-                 .lock = static_cast<holder const&>(of).of->what});
+                 .lock = static_cast<holder const&>(of).of.what});
 }
 
 void events::watchdog_late(hold const& what)

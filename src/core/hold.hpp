@@ -16,11 +16,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock::detail {
@@ -38,30 +39,86 @@ struct waiter {
 
 using waiter_list = std::vector<std::shared_ptr<waiter>, recycling<std::shared_ptr<waiter>>>;
 
+// An error in little space, where none is one too.
+inline error_code to_error(errc e) noexcept { return e == errc{} ? error_code{} : error_code{e}; }
+
+// What most leases do not have is apart from them, in memory that is given out again and again.
+struct set_apart {
+    static void* operator new(std::size_t size) { return recycled_block(size); }
+    static void operator delete(void* what, std::size_t size) noexcept { recycle_block(what, size); }
+};
+
 // A lease object's share in a hold.
 class holder final : public lease_state {
 public:
-    explicit holder(std::shared_ptr<hold> in);
+    holder(hold& in, std::shared_ptr<core> from, resource const& names) : lease_state{std::move(from), names}, of{in} {}
 
-    std::shared_ptr<hold> const of;
-    owner_id by{};
-    std::shared_ptr<scope_executors const> within;  // with_lock's; may be null
-    waiter_list waiters;  // for its loss
-    bool has_left{false};                          // released, or gone without
-    bool was_last{false};                          // and with it the hold was given back to the nodes
-    error_code left_with;                          // unless it was the last
+    enum class presence : std::uint8_t {
+        not_yet,
+        here,
+        left,          // released, or gone without
+        left_as_last,  // and with it the hold was given back to the nodes
+    };
+    presence is{presence::not_yet};
+
+    hold& of;
+
+    bool is_here() const noexcept { return is == presence::here; }
+
+    // What ended it before it left; none: nothing did.
+    errc lost_error() const noexcept { return phase.load() == lease_phase::lost ? lost_because.load() : errc{}; }
+
+    void show(time_point until, std::size_t on_nodes) noexcept
+    {
+        valid_until_ns.store(until.time_since_epoch().count(), std::memory_order_release);
+        nodes_held.store(static_cast<std::uint8_t>(on_nodes), std::memory_order_relaxed);
+    }
+
+    // with_lock's executors; null without it.
+    scope_executors const* scope() const noexcept { return company_ ? company_->scope.get() : nullptr; }
+    void set_scope(std::shared_ptr<scope_executors const> scope)
+    {
+        if (scope) company().scope = std::move(scope);
+    }
+
+    // For its loss.
+    waiter_list& waiters() { return company().waiters; }
+    waiter_list take_waiters() noexcept { return company_ ? std::exchange(company_->waiters, {}) : waiter_list{}; }
+
+private:
+    struct company_kept : set_apart {
+        std::shared_ptr<scope_executors const> scope;
+        waiter_list waiters;
+    };
+
+    company_kept& company()
+    {
+        if (!company_) company_ = std::make_unique<company_kept>();
+        return *company_;
+    }
+
+    std::unique_ptr<company_kept> company_;
 };
 
-class hold final : public alarm, public std::enable_shared_from_this<hold> {
+class hold final : public alarm {
 public:
     hold(std::shared_ptr<core> from, std::shared_ptr<subject const> of, std::string fresh_value)
-        : owner{std::move(from)}, what{std::move(of)}, value{std::move(fresh_value)}
+        : what{std::move(of)}, value{std::move(fresh_value)}, first{*this, std::move(from), *what}
     {
     }
 
-    std::shared_ptr<core> const owner;  // lives until the last answer about it has been filed
+    enum class state : std::uint8_t { acquiring, held, lost, released };
+    state phase{state::acquiring};
+    bool is_current{false};  // the lease that this client has of its names
+    bool release_started{false};
+    std::uint16_t touched{0};  // by node: a request that may set or renew the key went there
+
     std::shared_ptr<subject const> const what;
     std::string const value;
+
+    // What the first lease object sees, and what all that come after it are shown. Keeps the core until the last answer about the hold has
+    // been filed.
+    holder first;
 
     command request(verb of) const noexcept
     {
@@ -88,66 +145,93 @@ public:
     }
     bool has_tokens_for_another() const noexcept { return !is_fenced() || next_token + what->under->tokens.block - 1 <= last_token; }
 
-    // A request that may set or renew the key goes to a node.
     void touch(std::size_t node) noexcept { touched = static_cast<std::uint16_t>(touched | (1u << node)); }
     bool has_touched(std::size_t node) const noexcept { return (touched >> node & 1u) != 0; }
     void may_live_until(time_point t) noexcept { expires = std::max(expires, t); }
 
     bool is_lease() const noexcept { return phase == state::held; }
 
-    // A lease object for it. The tokens of the next block are its own; those of a nested one are not.
+    // A lease object for it. The tokens of the next block are its own; those of a nested one are not. Precondition: its keeper has it.
     std::shared_ptr<holder> add_holder(std::size_t nodes);
     std::shared_ptr<holder> add_nested();
-    void remove(holder const& who) noexcept
+    void remove(holder const& who) noexcept;
+
+    bool has_holders() const noexcept { return first.is_here() || (more_ && !more_->holders.empty()); }
+
+    template <class F>
+    void each_holder(F f) const
     {
-        std::erase_if(holders, [&](auto const& h) { return h.get() == &who; });
+        if (first.is_here()) f(first);
+        if (more_)
+            for (auto const& h : more_->holders) f(*h);
     }
+    template <class F>
+    void each_holder(F f)
+    {
+        if (first.is_here()) f(first);
+        if (more_)
+            for (auto const& h : more_->holders) f(*h);
+    }
+
+    // By callers of lease::extend(), so that they can stop waiting.
+    void asked_for(std::shared_ptr<extension> const& what);
+    std::vector<std::weak_ptr<extension>> extensions_asked_for() const;
 
     void publish(time_point now) noexcept
     {
         // Keys that turn out to be gone took the lease with them at a moment that nobody knows: now, at the latest.
         time_point const until = machine->valid_until();
-        shown_until = until < shown_until && until < now ? std::min(shown_until, now) : until;
-        shown_nodes = static_cast<std::uint32_t>(machine->held_on(now));
-        for (auto const& h : holders) show_to(*h);
+        time_point const shown = first.valid_until();
+        first.show(until < shown && until < now ? std::min(shown, now) : until, machine->held_on(now));
+        if (more_)
+            for (auto const& h : more_->holders) show_to(*h);
     }
+
+    // What holds it: the keeper's.
+    std::shared_ptr<hold> const& shared() const noexcept;
+
+    // Its lease objects, and who waits for something of them. Nothing of it is used any more.
+    void clear() noexcept;
 
     void on_alarm(time_point now) override;
     bool may_come_early(time_point now) const override;
 
-    enum class state : std::uint8_t { acquiring, held, lost, released };
-    state phase{state::acquiring};
-    errc lost_because{errc::lease_lost};           // meaningful when lost
-
-    leases* keeper{nullptr};                       // while registered there
-    recycled_list<std::shared_ptr<hold>>::iterator place;
-    line* waited_for_in{nullptr};                  // the line of those who want it next, while it is a lease
+    owner_id by{};  // of the lease objects
+    leases* keeper{nullptr};  // while registered there
+    std::uint32_t place{0};  // with it
+    errc release_error{};  // once the release is decided; none: it went well
+    release* giving_back{nullptr};  // while nodes are still to answer
+    hold* next_by_name{nullptr};  // among the current ones
+    line* waited_for_in{nullptr};  // the line of those who want it next, if there is one
     std::optional<quorum::lease_machine> machine;  // from the majority on
-    std::vector<std::shared_ptr<holder>, recycling<std::shared_ptr<holder>>> holders;
-    std::vector<std::weak_ptr<extension>> asked_for;  // by callers of lease::extend(), so that they can stop waiting
-    bool release_started{false};
-    std::weak_ptr<release> giving_back;            // while nodes are still to answer
-    error_code release_result;                     // once it is decided
-    std::unique_ptr<event_marks> seen;             // where there is an observer
-    time_point refreshed{};                        // when the nodes were last told to keep the counter for its retention
-    std::uint64_t asked_in{0};                     // the round with the last request that may set or renew the key
-    std::uint16_t touched{0};
-    time_point expires{};                          // when the last node forgets the key, if nothing else removes it
+    std::unique_ptr<event_marks> seen;  // where there is an observer
+    time_point refreshed{};  // when the nodes were last told to keep the counter for its retention
+    std::uint64_t asked_in{0};  // the round with the last request that may set or renew the key
+    time_point expires{};  // when the last node forgets the key, if nothing else removes it
 
 private:
-    void show_to(holder& h) const noexcept
+    struct guest;
+
+    struct more : set_apart {
+        std::vector<std::shared_ptr<holder>, recycling<std::shared_ptr<holder>>> holders;  // handed over, or nested
+        std::vector<std::weak_ptr<extension>> asked_for;
+    };
+
+    more& with_more()
     {
-        h.valid_until_ns.store(shown_until.time_since_epoch().count(), std::memory_order_release);
-        h.nodes_held.store(shown_nodes, std::memory_order_relaxed);
+        if (!more_) more_ = std::make_unique<more>();
+        return *more_;
     }
+    std::shared_ptr<holder> add();
+    void show_to(holder& h) const noexcept { h.show(first.valid_until(), first.nodes_held.load(std::memory_order_relaxed)); }
 
     quorum::token_number last_token{0};  // of all that are reserved
     quorum::token_number next_token{0};  // not given to any lease yet
-    time_point shown_until{};
-    std::uint32_t shown_nodes{0};
+    std::unique_ptr<more> more_;
 };
 
-inline holder::holder(std::shared_ptr<hold> in) : lease_state{in->owner, *in->what}, of{std::move(in)} {}
+// The hold of a lease object, which keeps it.
+inline std::shared_ptr<hold> hold_of(std::shared_ptr<holder> const& who) noexcept { return {who, &who->of}; }
 
 }  // namespace redlock::detail
 

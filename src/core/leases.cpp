@@ -29,38 +29,85 @@ duration early(quorum::timing const& t) noexcept { return std::min<duration>(ear
 
 void hold::on_alarm(time_point now)
 {
-    assert(keeper != nullptr);
-    auto const self = shared_from_this();
+    auto const self = shared();
     keeper->tend(*this, now);
+}
+
+std::shared_ptr<hold> const& hold::shared() const noexcept
+{
+    assert(keeper != nullptr);
+    return keeper->held_[place];
+}
+
+// Those after the first.
+struct hold::guest {
+    explicit guest(std::shared_ptr<hold> const& in) : keeps{in}, seat{*in, in->first.owner, *in->what} {}
+
+    std::shared_ptr<hold> const keeps;
+    holder seat;
+};
+
+std::shared_ptr<holder> hold::add()
+{
+    std::shared_ptr<holder> added{shared(), &first};
+    if (first.is != holder::presence::not_yet) {
+        auto const g = make_recycled<guest>(shared());
+        added = {g, &g->seat};
+        show_to(*added);
+        with_more().holders.push_back(added);
+    }
+    added->is = holder::presence::here;
+    return added;
 }
 
 std::shared_ptr<holder> hold::add_holder(std::size_t nodes)
 {
     assert(has_tokens_for_another());
-    auto const h = make_recycled<holder>(shared_from_this());
-    h->nodes = static_cast<std::uint32_t>(nodes);
+    auto const h = add();
+    h->nodes = static_cast<std::uint8_t>(nodes);
     if (is_fenced()) {
         h->token.store(next_token, std::memory_order_relaxed);
         next_token += what->under->tokens.block;
         h->last_token = next_token - 1;
     }
-    show_to(*h);
-    holders.push_back(h);
     return h;
 }
 
 std::shared_ptr<holder> hold::add_nested()
 {
-    assert(!holders.empty());
-    holder const& outer = *holders.front();
-    auto const h = make_recycled<holder>(shared_from_this());
+    assert(has_holders());
+    holder const& outer = first.is_here() ? first : *more_->holders.front();
+    auto const h = add();
     h->nodes = outer.nodes;
     h->token.store(outer.token.load(std::memory_order_relaxed), std::memory_order_relaxed);
     h->last_token = h->token;
-    h->by = outer.by;
-    show_to(*h);
-    holders.push_back(h);
     return h;
+}
+
+void hold::remove(holder const& who) noexcept
+{
+    if (more_) std::erase_if(more_->holders, [&](auto const& h) { return h.get() == &who; });
+}
+
+void hold::asked_for(std::shared_ptr<extension> const& e)
+{
+    auto& all = with_more().asked_for;
+    std::erase_if(all, [](auto const& weak) { return weak.expired(); });
+    all.push_back(e);
+}
+
+std::vector<std::weak_ptr<extension>> hold::extensions_asked_for() const
+{
+    return more_ ? more_->asked_for : std::vector<std::weak_ptr<extension>>{};
+}
+
+void hold::clear() noexcept
+{
+    keeper = nullptr;
+    auto const of_first = first.take_waiters();
+    auto const gone = std::exchange(more_, nullptr);
+    if (!gone) return;
+    for (auto const& h : gone->holders) auto const waiters = h->take_waiters();
 }
 
 bool hold::may_come_early(time_point now) const { return machine->duty(now, early(what->under->times)) == lease_duty::extend; }
@@ -128,7 +175,7 @@ void extension::decided(extend_outcome outcome, time_point now)
         owner_.replant_if_needed(*hold_, now);
         owner_.set_alarm(*hold_);
     }
-    if (hold_->phase == hold::state::lost) result = hold_->lost_because;
+    if (hold_->phase == hold::state::lost) result = hold_->first.lost_because.load();
     for (auto const& w : std::exchange(waiters_, {})) w->done(result);
 }
 
@@ -145,8 +192,8 @@ bool leases::adopt(std::shared_ptr<hold> const& what, quorum::acquire_machine co
     what->publish(now);
     what->phase = hold::state::held;
     what->keeper = this;
+    what->place = static_cast<std::uint32_t>(held_.size());
     held_.push_back(what);
-    what->place = std::prev(held_.end());
     ++env_.count.leases;
     replant_if_needed(*what, now);
     set_alarm(*what);
@@ -177,12 +224,12 @@ void leases::tend(hold& what, time_point now)
         if (now >= what.machine->valid_until() && env_.observed) env_.observed->watchdog_late(what);
         return lose(what, errc::lease_lost);
     case lease_duty::stop_max_hold: return lose(what, errc::max_hold_exceeded);
-    case lease_duty::extend: start_extension(what.shared_from_this(), now, nullptr); break;
+    case lease_duty::extend: start_extension(what.shared(), now, nullptr); break;
     case lease_duty::replant:
         if (what.machine->held_on(now) >= env_.to_nodes->voters()) {
             what.machine->forget_replant();  // late answers have done it
         } else {
-            start_extension(what.shared_from_this(), now, nullptr);
+            start_extension(what.shared(), now, nullptr);
         }
         break;
     case lease_duty::none: break;
@@ -192,7 +239,7 @@ void leases::tend(hold& what, time_point now)
 
 void leases::extend(holder const& by, std::shared_ptr<waiter> who)
 {
-    auto const what = by.of;
+    hold* const what = &by.of;
     auto const now = env_.now();
     if (what->is_lease() && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);
     switch (by.phase.load()) {
@@ -200,7 +247,7 @@ void leases::extend(holder const& by, std::shared_ptr<waiter> who)
     case lease_phase::lost: return who->done(by.lost_because.load());
     case lease_phase::released: return who->done(errc::not_held);
     }
-    start_extension(what, now, std::move(who));
+    start_extension(what->shared(), now, std::move(who));
     set_alarm(*what);
 }
 
@@ -209,8 +256,7 @@ void leases::start_extension(std::shared_ptr<hold> const& what, time_point now, 
     auto const e = make_recycled<extension>(*this, what, now);
     if (who) {
         e->waiters_.push_back(std::move(who));
-        std::erase_if(what->asked_for, [](auto const& weak) { return weak.expired(); });
-        what->asked_for.push_back(e);
+        what->asked_for(e);
     }
     what->machine->on_extension_sent(now);
     what->may_live_until(now + 2 * what->what->under->times.key_ttl);  // it may wait in a node's queue for as long as it is valid
@@ -223,7 +269,7 @@ void leases::start_extension(std::shared_ptr<hold> const& what, time_point now, 
 
 void leases::abandon_extend(hold const& what, waiter const* who)
 {
-    for (auto const& weak : what.asked_for) {
+    for (auto const& weak : what.extensions_asked_for()) {
         auto const e = weak.lock();
         if (!e) continue;
         auto const it = std::find_if(e->waiters_.begin(), e->waiters_.end(), [&](auto const& w) { return w.get() == who; });
@@ -247,8 +293,7 @@ quorum::token_number leases::token_on(std::string_view name) const noexcept
 {
     quorum::token_number last = 0;
     for (auto const& h : held_)
-        if (is_on(*h, name))
-            for (auto const& each : h->holders) last = std::max<quorum::token_number>(last, each->token.load());
+        if (is_on(*h, name)) h->each_holder([&](holder const& each) { last = std::max<quorum::token_number>(last, each.token.load()); });
     return last;
 }
 
@@ -257,16 +302,17 @@ void leases::wait_lost(holder& who, std::shared_ptr<waiter> what)
     switch (who.phase.load()) {
     case lease_phase::lost: return what->done(who.lost_because.load());
     case lease_phase::released: return what->done(asio::error::operation_aborted);
-    case lease_phase::held: who.waiters.push_back(std::move(what));
+    case lease_phase::held: who.waiters().push_back(std::move(what));
     }
 }
 
 void leases::abandon_wait(holder& who, waiter const* what)
 {
-    auto const it = std::find_if(who.waiters.begin(), who.waiters.end(), [&](auto const& w) { return w.get() == what; });
-    if (it == who.waiters.end()) return;
+    waiter_list& waiters = who.waiters();
+    auto const it = std::find_if(waiters.begin(), waiters.end(), [&](auto const& w) { return w.get() == what; });
+    if (it == waiters.end()) return;
     auto const found = *it;
-    who.waiters.erase(it);
+    waiters.erase(it);
     found->done(asio::error::operation_aborted);
 }
 
@@ -274,16 +320,16 @@ void leases::lose(hold& what, errc why)
 {
     if (!what.is_lease()) return;
     what.phase = hold::state::lost;
-    what.lost_because = why;
+    what.first.lost_because.store(why, std::memory_order_relaxed);  // what all ask that come later
     env_.cancel_alarm(what);
     bool held = false;
-    for (auto const& h : what.holders) {
-        h->lost_because.store(why, std::memory_order_relaxed);
+    what.each_holder([&](holder& h) {
+        h.lost_because.store(why, std::memory_order_relaxed);
         auto expected = lease_phase::held;
-        if (!h->phase.compare_exchange_strong(expected, lease_phase::lost, std::memory_order_acq_rel)) continue;
+        if (!h.phase.compare_exchange_strong(expected, lease_phase::lost, std::memory_order_acq_rel)) return;
         held = true;
-        for (auto const& w : std::exchange(h->waiters, {})) w->done(why);
-    }
+        for (auto const& w : h.take_waiters()) w->done(why);
+    });
     if (held) ++env_.count.leases_lost;  // and not released a moment ago, in another thread
     if (held && env_.observed) env_.observed->lost(what, why);
     if (on_lost) on_lost(what);
@@ -310,14 +356,15 @@ void leases::hand_over(hold& what, time_point now)
 {
     what.machine->handed_over(now);
     if (what.machine->left(now) < (what.what->under->times.validity - what.what->under->times.stop_margin) * 5 / 8)
-        start_extension(what.shared_from_this(), now, nullptr);
+        start_extension(what.shared(), now, nullptr);
     set_alarm(what);
 }
 
 void leases::leave(holder& who)
 {
-    for (auto const& w : std::exchange(who.waiters, {})) w->done(asio::error::operation_aborted);
-    who.of->remove(who);
+    for (auto const& w : who.take_waiters()) w->done(asio::error::operation_aborted);
+    who.is = holder::presence::left;
+    who.of.remove(who);
 }
 
 void leases::let_go(hold& what)
@@ -327,17 +374,15 @@ void leases::let_go(hold& what)
     env_.cancel_alarm(what);
     --env_.count.leases;
     what.keeper = nullptr;
-    held_.erase(what.place);
+    held_.back()->place = what.place;
+    std::swap(held_[what.place], held_.back());
+    held_.pop_back();
 }
 
 void leases::clear() noexcept
 {
-    for (auto const& h : held_) h->keeper = nullptr;
     auto const gone = std::exchange(held_, {});
-    for (auto const& h : gone) {
-        auto const holders = std::exchange(h->holders, {});
-        for (auto const& each : holders) auto const waiters = std::exchange(each->waiters, {});
-    }
+    for (auto const& h : gone) h->clear();
 }
 
 }  // namespace redlock::detail

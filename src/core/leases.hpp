@@ -8,9 +8,9 @@
 #include "quorum/acquire_machine.hpp"
 
 #include <functional>
-#include <list>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace redlock::detail {
 
@@ -91,6 +91,7 @@ public:
 
 private:
     friend class extension;
+    friend class hold;
 
     void start_extension(std::shared_ptr<hold> const& what, time_point now, std::shared_ptr<waiter> who);
     void set_alarm(hold& what);
@@ -98,7 +99,7 @@ private:
 
     environment& env_;
     releases& releases_;
-    recycled_list<std::shared_ptr<hold>> held_;
+    std::vector<std::shared_ptr<hold>> held_;  // each knows its place
 };
 
 }  // namespace redlock::detail

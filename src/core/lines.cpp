@@ -27,7 +27,13 @@ constexpr int worth_passing_on = 4;  // a quarter
 
 }  // namespace
 
-line::line(lines& in, std::shared_ptr<resource const> of) : what{std::move(of)}, in_{in} {}
+// What a lease without a line would have had in it follows from its beginning.
+line::line(lines& in, std::shared_ptr<resource const> of, hold* lease) : what{std::move(of)}, in_{in}, here_{lease}
+{
+    if (!lease) return;
+    turn_.won(lease->machine->acquired(), in_.slot());
+    lease->waited_for_in = this;
+}
 
 line::~line() { in_.env_.cancel_alarm(*this); }
 
@@ -50,7 +56,7 @@ void line::leave(acquisition& who)
     if (queue_.empty()) {
         in_.env_.cancel_alarm(*this);
         in_.unlist(*this);
-        if (!here_) in_.retire(*this, in_.env_.now());
+        in_.retire(*this, in_.env_.now());
     } else if (was_first && !here_) {
         consider(in_.env_.now());
     }
@@ -58,7 +64,6 @@ void line::leave(acquisition& who)
 
 void line::won(hold& lease, time_point now)
 {
-    if (here_) here_->waited_for_in = nullptr;  // lost, or about to be: two cannot be held
     turn_.won(now, in_.slot());
     in_.env_.cancel_alarm(*this);
     here_ = &lease;
@@ -77,10 +82,8 @@ bool line::may_hand_over(hold const& lease, time_point now) const
 
 void line::vacated(hold& lease, bool released, time_point now)
 {
-    assert(here_ == &lease);
     if (released) turn_.released(now, lease.what->under->limits, in_.slot());
     here_ = nullptr;
-    lease.waited_for_in = nullptr;
     contest_.reset();
     if (queue_.empty()) return in_.retire(*this, now);
     consider(now);
@@ -145,6 +148,15 @@ std::vector<std::shared_ptr<acquisition>> line::waiting_for(owner_id owner) cons
     for (auto const& each : queue_)
         if (each->owner() == owner) found.push_back(each);
     return found;
+}
+
+// Something that is worth remembering, of others or of this client's own turn, and does not follow from its lease.
+bool line::has_news(time_point now) const noexcept
+{
+    if (!here_) return !turn_.is_over(now);
+    quorum::turn of_nobody_else;
+    of_nobody_else.won(here_->machine->acquired(), in_.slot());
+    return seen_ != 0 || turn_ != of_nobody_else;
 }
 
 // What the first does next, and when.
@@ -281,18 +293,36 @@ line* lines::find(resource const& what) const noexcept
     return it == all_.end() ? nullptr : it->second.get();
 }
 
-line& lines::of(std::shared_ptr<resource const> const& what, time_point now)
-{
-    line* const found = find(*what);
-    return found ? *found : make(what, now);
-}
-
 line& lines::make(std::shared_ptr<resource const> const& what, time_point now)
 {
     forget_old(now);
-    auto const made = make_recycled<line>(*this, what);
+    auto const made = make_recycled<line>(*this, what, leases_.find(*what));
     all_.emplace(entry{*what}, made);
     return *made;
+}
+
+void lines::won(hold& lease, line* in, time_point now)
+{
+    if (!in) in = find(*lease.what);
+    if (hold* const before = lease_of(*lease.what, in)) leave(*before);  // lost, or about to be: two cannot be held
+    leases_.add(lease);
+    lease.is_current = true;
+    if (in) in->won(lease, now);
+}
+
+void lines::vacated(hold& lease, bool released, time_point now)
+{
+    if (!lease.is_current) return;
+    line* const in = released && !lease.waited_for_in ? &make(lease.what, now) : lease.waited_for_in;
+    leave(lease);
+    if (in) in->vacated(lease, released, now);
+}
+
+void lines::leave(hold& lease) noexcept
+{
+    leases_.remove(lease);
+    lease.is_current = false;
+    lease.waited_for_in = nullptr;
 }
 
 void lines::retire(line& l, time_point now)
@@ -306,12 +336,18 @@ void lines::forget_old(time_point now)
 {
     for (int i = 0; i < 2 && !retiring_.empty(); ++i) {
         auto const oldest = retiring_.front();
-        bool const used = !oldest->queue_.empty() || oldest->here_;
-        if (!used && oldest->in_use(now)) return;  // something is still worth remembering
+        bool const keeps = oldest->has_news(now);
+        if (keeps && oldest->empty() && !oldest->here_) return;  // for a while
         retiring_.pop_front();
         oldest->retiring_ = false;
-        if (!used) all_.erase(entry{*oldest->what});
+        if (!keeps && oldest->empty()) erase(*oldest);
     }
+}
+
+void lines::erase(line& l) noexcept
+{
+    if (l.here_) l.here_->waited_for_in = nullptr;
+    all_.erase(entry{*l.what});
 }
 
 void lines::list(line& l)
@@ -394,6 +430,7 @@ void lines::clear() noexcept
 {
     by_key_.clear();
     retiring_.clear();
+    leases_.clear();
     auto const gone = std::exchange(all_, {});
     for (auto const& each : gone) {
         each.second->listed_ = false;

@@ -2,12 +2,14 @@
 //
 // Waiters for the same resource form a line. Only the first talks to the nodes; a lease that is released goes to the next one
 // without them. A line also keeps what its client has seen of others who want the lock (quorum/turn.hpp), for a while after it
-// has become empty. Locks of several names have lines of their own: against other lines they compete on the nodes.
+// has become empty. Where that is nothing, and nobody waits, a lease needs no line: most have none. Locks of several names have lines
+// of their own: against other lines they compete on the nodes.
 #ifndef REDLOCK_CORE_LINES_HPP
 #define REDLOCK_CORE_LINES_HPP
 
 #include "core/environment.hpp"
 #include "core/hold.hpp"
+#include "core/name_table.hpp"
 #include "quorum/patience.hpp"
 #include "quorum/per_node.hpp"
 #include "quorum/turn.hpp"
@@ -35,7 +37,8 @@ class lines;
 
 class line final : public alarm, public std::enable_shared_from_this<line> {
 public:
-    line(lines& in, std::shared_ptr<resource const> what);
+    // `lease`: that this client has of it; may be null.
+    line(lines& in, std::shared_ptr<resource const> what, hold* lease);
     ~line();
 
     void join(std::shared_ptr<acquisition> const& who, time_point now);
@@ -54,7 +57,7 @@ public:
     bool may_hand_over(hold const& lease, time_point now) const;
     void handed_over() noexcept { turn_.handed_over(); }
 
-    // The lease is lost, or its release is on the way to the nodes.
+    // It is not here any more.
     void vacated(hold& lease, bool released, time_point now);
 
     // The attempt of the first was not won.
@@ -99,7 +102,7 @@ private:
     bool looks_like_an_extension(contest const& with, time_point now) const noexcept;
     void ask_how_long(std::shared_ptr<attempt> const& along_with);
     void on_look(look const& asked, std::size_t node, reply const& answer, time_point now);
-    bool in_use(time_point now) const noexcept { return !queue_.empty() || here_ || !turn_.is_over(now); }
+    bool has_news(time_point now) const noexcept;
 
     lines& in_;
     recycled_list<std::shared_ptr<acquisition>> queue_;
@@ -117,8 +120,16 @@ public:
     lines(environment& env, acquisitions& owner) : env_{env}, owner_{owner} {}
 
     line* find(resource const& what) const noexcept;
-    line& of(std::shared_ptr<resource const> const& what, time_point now);    // made, if there is none
     line& make(std::shared_ptr<resource const> const& what, time_point now);  // precondition: there is none
+
+    // The lease that this client has of it, if it has one. `in`: its line, if there is one.
+    hold* lease_of(resource const& what, line const* in) const noexcept { return in ? in->here() : leases_.find(what); }
+
+    // A lease was won on the nodes. `in`: the line whose first has won it; null: somebody who stood in none.
+    void won(hold& lease, line* in, time_point now);
+
+    // The lease is lost, or its release is on the way to the nodes.
+    void vacated(hold& lease, bool released, time_point now);
 
     // A node tells of a change; empty: of any key.
     void on_changed(std::size_t node, std::string_view key, time_point now);
@@ -161,6 +172,8 @@ private:
     void unlist(line& l) noexcept;
     void retire(line& l, time_point now);
     void forget_old(time_point now);
+    void erase(line& l) noexcept;
+    void leave(hold& lease) noexcept;
 
     template <class F>
     void each_listed(std::string_view key, F f);
@@ -171,6 +184,7 @@ private:
     acquisitions& owner_;
     std::unordered_map<entry, std::shared_ptr<line>, hash, std::equal_to<entry>, recycling<std::pair<entry const, std::shared_ptr<line>>>>
         all_;
+    name_table<hold> leases_;  // that this client has
     std::unordered_multimap<std::string_view, line*> by_key_;  // those that want to know of changes
     std::deque<std::shared_ptr<line>> retiring_;
     duration round_trip_{std::chrono::milliseconds{1}};

@@ -30,12 +30,16 @@ void finish_all(waiter_list& waiters, error_code ec)
 
 }  // namespace
 
-release::release(releases& owner, std::shared_ptr<hold> const& what, error_code lost_before)
+release::release(releases& owner, std::shared_ptr<hold> const& what, errc lost_before)
     : owner_{owner}, hold_{what}, lost_before_{lost_before}, machine_{owner.env_.to_nodes->nodes()}
 {
 }
 
-release::~release() { owner_.env_.cancel_alarm(*this); }  // as in ~attempt
+release::~release()
+{
+    hold_->giving_back = nullptr;
+    owner_.env_.cancel_alarm(*this);  // as in ~attempt
+}
 
 bool release::wanted(std::size_t node, time_point now) const { return hold_->has_touched(node) && now < hold_->expires; }
 
@@ -59,16 +63,16 @@ void release::decided(release_outcome outcome)
     bool const was_a_lease = hold_->machine.has_value();  // and not an attempt that is undone
     if (was_a_lease && outcome == release_outcome::released) ++owner_.env_.count.released;
     if (was_a_lease && outcome == release_outcome::no_majority) ++owner_.env_.count.releases_unconfirmed;
-    if (was_a_lease && owner_.env_.observed) owner_.env_.observed->released(*hold_, result());
-    hold_->release_result = result();
-    finish_all(waiters_, hold_->release_result);
+    if (was_a_lease && owner_.env_.observed) owner_.env_.observed->released(*hold_, to_error(result()));
+    hold_->release_error = result();
+    finish_all(waiters_, to_error(hold_->release_error));
 }
 
-error_code release::result() const
+errc release::result() const
 {
-    if (lost_before_) return lost_before_;
+    if (lost_before_ != errc{}) return lost_before_;
     switch (machine_.outcome()) {
-    case release_outcome::released: return {};
+    case release_outcome::released: return errc{};
     case release_outcome::lost: return errc::lease_lost;
     case release_outcome::no_majority:
     case release_outcome::pending: break;
@@ -84,12 +88,12 @@ void release::wait(std::shared_ptr<waiter> who)
 
 void release::abandon(waiter const* who) { abandon_one(waiters_, who); }
 
-void releases::start(std::shared_ptr<hold> const& what, time_point now, error_code lost_before, std::uint16_t not_at)
+void releases::start(std::shared_ptr<hold> const& what, time_point now, errc lost_before, std::uint16_t not_at)
 {
     if (std::exchange(what->release_started, true)) return;
     if (std::popcount(not_at) == static_cast<int>(env_.to_nodes->nodes())) return;
     auto const r = make_recycled<release>(*this, what, lost_before);
-    what->giving_back = r;
+    what->giving_back = r.get();
     ++pending_;
     ++env_.count.releases_pending;
     env_.set_alarm(*r, now + what->what->under->times.node_timeout);
@@ -122,7 +126,7 @@ void releases::repeat(std::shared_ptr<hold> const& what, std::size_t node)
 {
     // It was set just now, perhaps: a request may take longer than anybody counted on.
     what->may_live_until(env_.now() + 2 * what->what->under->times.key_ttl);
-    auto const r = what->giving_back.lock();
+    release const* const r = what->giving_back;
     if (r && r->machine_.is_pending(node)) return;
     ++pending_;
     ++env_.count.releases_pending;
@@ -132,14 +136,14 @@ void releases::repeat(std::shared_ptr<hold> const& what, std::size_t node)
 void releases::wait(hold const& what, std::shared_ptr<waiter> who)
 {
     assert(what.release_started);
-    auto const r = what.giving_back.lock();
-    if (!r || !r->waiting_for_votes_) return who->done(what.release_result);
+    release* const r = what.giving_back;
+    if (!r || !r->waiting_for_votes_) return who->done(to_error(what.release_error));
     r->wait(std::move(who));
 }
 
 void releases::abandon(hold const& what, waiter const* who)
 {
-    if (auto const r = what.giving_back.lock()) r->abandon(who);
+    if (what.giving_back) what.giving_back->abandon(who);
 }
 
 void releases::completed()

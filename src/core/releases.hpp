@@ -17,7 +17,7 @@ class releases;
 // Lives as long as its tickets in the rounds: until every node has answered, or the key has expired there.
 class release final : public voter, public alarm, public std::enable_shared_from_this<release> {
 public:
-    release(releases& owner, std::shared_ptr<hold> const& what, error_code lost_before);
+    release(releases& owner, std::shared_ptr<hold> const& what, errc lost_before);
     ~release();
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
@@ -30,11 +30,11 @@ private:
     void wait(std::shared_ptr<waiter> who);
     void abandon(waiter const* who);
     void decided(quorum::release_outcome outcome);
-    error_code result() const;
+    errc result() const;
 
     releases& owner_;
     std::shared_ptr<hold> hold_;
-    error_code lost_before_;
+    errc lost_before_;
     quorum::release_machine machine_;
     bool waiting_for_votes_{true};
     bool complete_{false};
@@ -46,9 +46,9 @@ public:
     explicit releases(environment& env) : env_{env} {}
 
     // Sends the release to every node; at most once for a hold, however often it is called. `lost_before`: why the lease had
-    // ended already, if it had; that is then the result.
+    // ended already, if it had (else errc{}); that is then the result.
     // `not_at`: nodes that refused what is undone; there is nothing to give back there.
-    void start(std::shared_ptr<hold> const& what, time_point now, error_code lost_before, std::uint16_t not_at = 0);
+    void start(std::shared_ptr<hold> const& what, time_point now, errc lost_before, std::uint16_t not_at = 0);
 
     // A node granted after it had answered the release: that is, the grant was executed behind it. Does nothing if it has not.
     void repeat(std::shared_ptr<hold> const& what, std::size_t node);

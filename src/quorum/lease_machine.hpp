@@ -37,6 +37,9 @@ public:
     time_point stops_at() const noexcept;
     std::size_t held_on(time_point now) const noexcept { return holders_.held_on(now); }
 
+    // When it was won, or handed over.
+    time_point acquired() const noexcept { return acquired_; }
+
     // The lease goes on under another holder, who has all of `max_hold` before it.
     void handed_over(time_point now) noexcept { acquired_ = now; }
 

@@ -22,6 +22,7 @@ struct turn_limits {
 
 class turn {
 public:
+    // Nothing was seen of others yet.
     turn() noexcept;
 
     // The lock was won on the nodes.
@@ -56,13 +57,15 @@ public:
     // Nothing is worth remembering any more.
     bool is_over(time_point now) const noexcept { return now >= forget_at_; }
 
+    friend bool operator==(turn const&, turn const&) = default;
+
 private:
     bool others_want_it(time_point now) const noexcept;
     std::uint32_t usual() const noexcept { return usual_in_quarters_ / 4; }
 
     std::uint32_t taken_{0};  // leases that were passed on in this turn
     time_point began_{};
-    time_point released_at_{};
+    time_point released_at_{time_point::min()};
     time_point refused_at_{time_point::min()};
     time_point out_until_{};
     time_point forget_at_{};

@@ -22,7 +22,6 @@ struct REDLOCK_API lease_state {
     lease_state(std::shared_ptr<core> from, resource const& of) : owner{std::move(from)}, what{of} {}
     lease_state(lease_state const&) = delete;
     lease_state& operator=(lease_state const&) = delete;
-    virtual ~lease_state() = default;
 
     boot_clock::time_point valid_until() const noexcept
     {
@@ -32,12 +31,15 @@ struct REDLOCK_API lease_state {
     std::shared_ptr<core> const owner;
     resource const& what;  // lives as long as this
     std::atomic<std::int64_t> valid_until_ns{0};
-    std::atomic<std::uint32_t> nodes_held{0};
-    std::uint32_t nodes{0};                    // in all
-    std::uint64_t last_token{0};               // of the block; 0: there are none. As `nodes`, set before anybody has the lease
+    std::uint64_t last_token{0};  // of the block; 0: there are none. As `nodes`, set before anybody has the lease
     std::atomic<std::uint64_t> token{0};
-    std::atomic<lease_phase> phase{lease_phase::held};
     std::atomic<errc> lost_because{errc::lease_lost};  // meaningful in phase lost
+    std::atomic<lease_phase> phase{lease_phase::held};
+    std::atomic<std::uint8_t> nodes_held{0};
+    std::uint8_t nodes{0};  // in all
+
+protected:
+    ~lease_state() = default;
 };
 
 }  // namespace redlock::detail

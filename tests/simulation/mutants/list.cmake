@@ -27,11 +27,11 @@ redlock_mutant(exhausted_is_acquired "an attempt that took longer than its valid
 
 # Undo and release.
 redlock_mutant(no_undo "what a failed attempt was granted is not given back"
-    FILE src/core/acquisitions.cpp FROM "    releases_.start(a.hold_, now, {}, a.refused_);
+    FILE src/core/acquisitions.cpp FROM "    releases_.start(a.hold_, now, errc{}, a.refused_);
 " TO "")
 redlock_mutant(undo_only_granters "only nodes that are known to have granted are asked to undo"
-    FILE src/core/acquisitions.cpp FROM "releases_.start(a.hold_, now, {}, a.refused_);"
-    TO "releases_.start(a.hold_, now, {}, static_cast<std::uint16_t>(~a.granted_ & ((1u << env_.to_nodes->nodes()) - 1)));"
+    FILE src/core/acquisitions.cpp FROM "releases_.start(a.hold_, now, errc{}, a.refused_);"
+    TO "releases_.start(a.hold_, now, errc{}, static_cast<std::uint16_t>(~a.granted_ & ((1u << env_.to_nodes->nodes()) - 1)));"
     FILE2 src/core/releases.cpp FROM2 "    if (r && r->machine_.is_pending(node)) return;" TO2 "    return;")
 redlock_mutant(cancelled_is_not_undone "an acquisition whose caller gave up is forgotten"
     FILE src/core/acquisitions.cpp FROM "    detach(what);
@@ -72,10 +72,8 @@ redlock_mutant(extends_after_the_end "a lease whose end has passed is extended"
 redlock_mutant(scope_cancelled_late "a scope is cancelled after the validity of its lease"
     FILE src/quorum/lease_machine.cpp FROM "time_point const at = holders_.valid_until() - timing_->stop_margin;" TO "time_point const at = holders_.valid_until() + timing_->stop_margin;")
 redlock_mutant(loss_is_not_told "who waits for the loss of a lease is not told"
-    FILE src/core/leases.cpp FROM "        for (auto const& w : std::exchange(h->waiters, {})) w->done(why);
-    }
-    if (held)" TO "    }
-    if (held)")
+    FILE src/core/leases.cpp FROM "        for (auto const& w : h.take_waiters()) w->done(why);
+" TO "")
 redlock_mutant(max_hold_ignored "max_hold does not end a lease"
     FILE src/quorum/lease_machine.cpp FROM "return timing_->max_hold ? std::min(at, acquired_ + *timing_->max_hold) : at;" TO "return at;")
 redlock_mutant(deadline_ignored "acquire() goes on after its deadline"
@@ -182,12 +180,17 @@ redlock_mutant(free_again_and_again "each look at a free lock puts off the race 
 
 # Owners.
 redlock_mutant(released_with_the_first "the lock is given back with the first of several nested leases"
-    FILE src/core/engine.cpp FROM "    if (!what->holders.empty()) return;  // of nested leases
+    FILE src/core/engine.cpp FROM "    if (what->has_holders()) return;  // of nested leases
 " TO "")
 redlock_mutant(nested_for_ever "a nested lease that is given back still counts"
-    FILE src/core/leases.cpp FROM "    who.of->remove(who);" TO "    if (who.of->holders.size() != 2) who.of->remove(who);")
+    FILE src/core/leases.cpp FROM "    who.is = holder::presence::left;
+    who.of.remove(who);" TO "    std::size_t holders = 0;
+    who.of.each_holder([&](holder const&) { ++holders; });
+    if (holders == 2) return;
+    who.is = holder::presence::left;
+    who.of.remove(who);")
 redlock_mutant(nested_for_anybody "whoever has an owner gets a nested lease of whatever is held"
-    FILE src/core/acquisitions.cpp FROM "lease.holders.front()->by != options.owner ||" TO "")
+    FILE src/core/acquisitions.cpp FROM "lease.by != options.owner ||" TO "")
 redlock_mutant(nested_in_what_is_lost "a nested lease is given while the outer one is ending"
     FILE src/core/acquisitions.cpp FROM "    if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
 " TO "")
