@@ -64,8 +64,8 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what, time_point no
 {
     if (what->stop_when_idle_) return refuse(*what, asio::error::operation_aborted);
     what->started_waiting_ = true;
-    waiting_.push_back(what);
-    what->place_ = std::prev(waiting_.end());
+    waiting_.push_back(*what);
+    what->self_ = what;
     ++env_.count.waiting;
     if (what->deadline_ != never) env_.set_alarm(*what, what->deadline_);
     line* const there = lines_.find(*what->request_.what);
@@ -74,7 +74,7 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what, time_point no
     if (what->is_impatient()) return try_now(*what, now);
     line& in = there ? *there : lines_.make(what->request_.what, now);
     watch_for_self_wait(*what, in);
-    in.join(what, now);
+    in.join(*what, now);
 }
 
 // The owner that holds the lock asks for it again.
@@ -206,7 +206,7 @@ void acquisitions::give(acquisition& what, hold& lease)
     what.last_outcome_ = {};
     auto const owner = what.options().owner;
     finish(what, {}, redlock::lease{std::move(to)});
-    line const* const in = lease.waited_for_in;
+    line* const in = lease.waited_for_in;
     if (!in || owner == owner_id{}) return;
     // Others who stand in line for the same owner hold it with him.
     auto const now = env_.now();
@@ -280,9 +280,9 @@ void acquisitions::fail_all(error_code why)
 {
     lines_.close();
     while (!waiting_.empty()) {
-        auto const what = waiting_.front();
-        detach(*what);
-        finish(*what, why, {});
+        acquisition& what = waiting_.front();
+        detach(what);
+        finish(what, why, {});
     }
 }
 
@@ -290,8 +290,8 @@ void acquisitions::finish(acquisition& what, error_code ec, lease held)
 {
     assert(!what.done_ && !what.current_);
     what.done_ = true;
-    auto const self = std::move(*what.place_);
-    waiting_.erase(what.place_);
+    auto const self = std::move(what.self_);
+    waiting_.erase(waiting_.iterator_to(what));
     --env_.count.waiting;
     if (ec && env_.observed) env_.observed->not_acquired(what.request_.what, ec, what.started_, what.attempts_);
     env_.cancel_alarm(what);
@@ -312,7 +312,7 @@ void acquisitions::fill_report(acquisition& what, error_code ec)
 void acquisitions::clear() noexcept
 {
     lines_.clear();
-    auto const gone = std::exchange(waiting_, {});
+    waiting_.clear_and_dispose([](acquisition* what) { auto const self = std::move(what->self_); });
 }
 
 }  // namespace redlock::detail

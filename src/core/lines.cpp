@@ -37,21 +37,21 @@ line::line(lines& in, std::shared_ptr<resource const> of, hold* lease) : what{st
 
 line::~line() { in_.env_.cancel_alarm(*this); }
 
-void line::join(std::shared_ptr<acquisition> const& who, time_point now)
+void line::join(acquisition& who, time_point now)
 {
+    bool const is_first = queue_.empty();
     queue_.push_back(who);
-    who->place_in_line_ = std::prev(queue_.end());
-    who->line_ = this;
-    if (queue_.size() > 1 || here_) who->last_outcome_ = errc::contended;  // in case nothing else is ever learned
-    if (queue_.size() > 1) return;
+    who.line_ = this;
+    if (!is_first || here_) who.last_outcome_ = errc::contended;  // in case nothing else is ever learned
+    if (!is_first) return;
     contest_.reset();
     consider(now);
 }
 
 void line::leave(acquisition& who)
 {
-    bool const was_first = queue_.front().get() == &who;
-    queue_.erase(who.place_in_line_);
+    bool const was_first = &queue_.front() == &who;
+    queue_.erase(queue_.iterator_to(who));
     who.line_ = nullptr;
     if (queue_.empty()) {
         in_.env_.cancel_alarm(*this);
@@ -142,11 +142,11 @@ void line::silent(std::size_t node, time_point now)
     consider(now);
 }
 
-std::vector<std::shared_ptr<acquisition>> line::waiting_for(owner_id owner) const
+std::vector<std::shared_ptr<acquisition>> line::waiting_for(owner_id owner)
 {
     std::vector<std::shared_ptr<acquisition>> found;
-    for (auto const& each : queue_)
-        if (each->owner() == owner) found.push_back(each);
+    for (acquisition& each : queue_)
+        if (each.owner() == owner) found.push_back(each.shared_from_this());
     return found;
 }
 
@@ -434,7 +434,7 @@ void lines::clear() noexcept
     auto const gone = std::exchange(all_, {});
     for (auto const& each : gone) {
         each.second->listed_ = false;
-        auto const queue = std::exchange(each.second->queue_, {});
+        each.second->queue_.clear();
     }
 }
 

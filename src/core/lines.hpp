@@ -7,6 +7,7 @@
 #ifndef REDLOCK_CORE_LINES_HPP
 #define REDLOCK_CORE_LINES_HPP
 
+#include "core/acquisition.hpp"
 #include "core/environment.hpp"
 #include "core/hold.hpp"
 #include "core/name_table.hpp"
@@ -30,7 +31,6 @@
 
 namespace redlock::detail {
 
-class acquisition;
 class acquisitions;
 class attempt;
 class lines;
@@ -41,11 +41,12 @@ public:
     line(lines& in, std::shared_ptr<resource const> what, hold* lease);
     ~line();
 
-    void join(std::shared_ptr<acquisition> const& who, time_point now);
+    void join(acquisition& who, time_point now);
     void leave(acquisition& who);
     bool empty() const noexcept { return queue_.empty(); }
-    acquisition& first() const noexcept { return *queue_.front(); }
-    std::vector<std::shared_ptr<acquisition>> waiting_for(owner_id owner) const;
+    acquisition& first() noexcept { return queue_.front(); }
+    acquisition const& first() const noexcept { return queue_.front(); }
+    std::vector<std::shared_ptr<acquisition>> waiting_for(owner_id owner);
 
     // The lease that this client has of it, if it has one.
     hold* here() const noexcept { return here_; }
@@ -105,7 +106,7 @@ private:
     bool has_news(time_point now) const noexcept;
 
     lines& in_;
-    recycled_list<std::shared_ptr<acquisition>> queue_;
+    acquisition::list<hook_of_line> queue_;
     hold* here_{nullptr};
     std::unique_ptr<contest> contest_;  // none: as far as is known, nobody has it
     std::uint64_t contests_{0};

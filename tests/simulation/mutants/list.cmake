@@ -149,9 +149,7 @@ redlock_mutant(max_hold_of_the_first "max_hold of a lease that was passed on is 
     FILE src/core/leases.cpp FROM "    what.machine->handed_over(now);
 " TO "")
 redlock_mutant(last_is_first "who asks last is served first"
-    FILE src/core/lines.cpp FROM "    queue_.push_back(who);
-    who->place_in_line_ = std::prev(queue_.end());" TO "    queue_.push_front(who);
-    who->place_in_line_ = queue_.begin();")
+    FILE src/core/lines.cpp FROM "queue_.push_back(who);" TO "queue_.push_front(who);")
 redlock_mutant(cancelled_first_wakes_nobody "when the first in the line gives up, the next does not know that it is his turn"
     FILE src/core/lines.cpp FROM "    } else if (was_first && !here_) {
         consider(in_.env_.now());
