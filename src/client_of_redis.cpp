@@ -37,11 +37,8 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config c
     settings.node_queue_max = configuration.node_queue_max;
     auto const random = std::make_shared<detail::random_values>();
     settings.fresh_value = [random, mark = detail::holder_mark{detail::this_process(configuration.label)}]() mutable {
-        std::string value;
-        value.reserve(detail::random_values::digits + mark.size());
-        random->append_to(value);
-        mark.append_to(value, static_cast<std::uint64_t>(std::max<std::time_t>(0, std::time(nullptr))));
-        return value;
+        auto const since = static_cast<std::uint64_t>(std::max<std::time_t>(0, std::time(nullptr)));
+        return detail::lock_value{random->next(), mark.at(since)};
     };
     settings.fresh_mark = detail::random_value;
     settings.jitter_seed = std::random_device{}();

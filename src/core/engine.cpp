@@ -32,7 +32,8 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     env_.to_nodes = std::make_shared<rounds>(*strand_, std::move(nodes), settings.node_queue_max, clock, clocks);
     env_.to_nodes->on_step = [this](std::size_t node, quorum::clock_step step, time_point now) { on_step(node, step, now); };
     env_.fresh_value = std::move(settings.fresh_value);
-    auto const fresh_mark = settings.fresh_mark ? std::move(settings.fresh_mark) : env_.fresh_value;
+    auto fresh_mark = std::move(settings.fresh_mark);
+    if (!fresh_mark) fresh_mark = [fresh = env_.fresh_value] { return fresh().text(); };
     env_.jitter.seed(settings.jitter_seed);
     env_.observed = events::make(settings.observer, outer_, node_status_, clock, settings.wall_clock, env_.count);
     env_.tokens.wall_clock = settings.wall_clock;

@@ -29,7 +29,7 @@ namespace redlock::detail {
 // What an engine is made with, besides its nodes.
 struct engine_settings {
     std::size_t node_queue_max{8'192};
-    std::function<std::string()> fresh_value;  // for every attempt
+    std::function<lock_value()> fresh_value;   // for every attempt
     std::function<std::string()> fresh_mark;   // for admissions: letters and digits; empty: the same
     std::uint32_t jitter_seed{1};
 

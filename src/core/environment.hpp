@@ -13,7 +13,7 @@
 //   node_clock    whether a node's wall clock was set, and what it may not do for a while then
 //   in_seconds    durations in sentences
 //   events        what an observer is told; event_queue keeps it until then
-//   holder_info   what a lock's value says of its holder
+//   holder_info   what a lock's value says of its holder; lock_value is the whole of it
 //   alarms        everything that waits for a moment
 //   mailbox       what callers want done on the strand
 //   basic_core    the engine with a clock: the watchdog coroutine that sleeps until the next alarm
@@ -24,6 +24,7 @@
 #include "core/counters.hpp"
 #include "core/events.hpp"
 #include "core/floors.hpp"
+#include "core/lock_value.hpp"
 #include "core/rounds.hpp"
 
 #include <redlock/detail/recycling.hpp>
@@ -44,7 +45,7 @@ struct environment {
     counters count;
     std::unique_ptr<events> observed;  // none: nobody wants to know
     std::minstd_rand jitter;
-    std::function<std::string()> fresh_value;  // for every attempt: begins with 128 random bits, never used again
+    std::function<lock_value()> fresh_value;  // for every attempt: begins with 128 random bits, never used again
     floors tokens;
     std::chrono::milliseconds token_retention{};
 
@@ -68,12 +69,10 @@ public:
     random_values(random_values const&) = delete;
     random_values& operator=(random_values const&) = delete;
 
-    static constexpr std::size_t digits = 32;
-
-    void append_to(std::string& text);
+    lock_value::unique_part next();
 
 private:
-    static constexpr std::size_t bytes_each = digits / 2;
+    static constexpr std::size_t bytes_each = sizeof(lock_value::unique_part) / 2;
 
     void refill();
 

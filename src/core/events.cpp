@@ -41,9 +41,7 @@ events::events(std::shared_ptr<event_queue> queue, std::size_t nodes, clock_func
 void events::acquired(holder const& to, time_point started, std::uint32_t attempts)
 {
     auto const votes = std::exchange(won_, std::nullopt);
-    auto& seen = to.of.seen;
-    if (!seen) seen = std::make_unique<event_marks>();
-    *seen = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
+    to.of.marks() = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
     got(to, votes ? event::origin::nodes : event::origin::handed_over, started, attempts, votes ? &*votes : nullptr);
 }
 
@@ -101,7 +99,7 @@ void events::extension_decided(hold const& what, extend_outcome outcome, time_po
     auto const held = static_cast<std::uint32_t>(what.machine->held_on(now));
     auto const failed = [&](event::extension_outcome how) {
         queue_->add({.what = event::extension_failed{.at = at(),
-                                                     .token = what.seen->token,
+                                                     .token = what.marks().token,
                                                      .outcome = how,
                                                      .took = now - sent,
                                                      .valid_for = left,
@@ -111,7 +109,7 @@ void events::extension_decided(hold const& what, extend_outcome outcome, time_po
     switch (outcome) {
     case extend_outcome::renewed:
         return queue_->add(
-            {.what = event::extended{.at = at(), .token = what.seen->token, .took = now - sent, .valid_for = left, .nodes_held = held},
+            {.what = event::extended{.at = at(), .token = what.marks().token, .took = now - sent, .valid_for = left, .nodes_held = held},
              .lock = what.what});
     case extend_outcome::held: return failed(event::extension_outcome::held);
     case extend_outcome::unknown: return failed(event::extension_outcome::unknown);
@@ -124,12 +122,12 @@ void events::extension_decided(hold const& what, extend_outcome outcome, time_po
 void events::lost(hold& what, errc why)
 {
     auto const now = now_();
-    what.seen->until = now;
-    what.seen->was_lost = true;
+    what.marks().until = now;
+    what.marks().was_lost = true;
     event::lost e{.at = at(),
-                  .token = what.seen->token,
+                  .token = what.marks().token,
                   .why = why,
-                  .held_for = now - what.seen->from,
+                  .held_for = now - what.marks().from,
                   .valid_for = what.machine->valid_until() - now};
     queue_->add({.what = e, .lock = what.what});
 }
@@ -137,18 +135,18 @@ void events::lost(hold& what, errc why)
 void events::handed_over(hold const& what)
 {
     queue_->add(
-        {.what = event::handed_over{.at = at(), .token = what.seen->token, .held_for = now_() - what.seen->from}, .lock = what.what});
+        {.what = event::handed_over{.at = at(), .token = what.marks().token, .held_for = now_() - what.marks().from}, .lock = what.what});
 }
 
 void events::release_begins(hold& what)
 {
-    what.seen->given_back = now_();
-    if (!what.seen->was_lost) what.seen->until = what.seen->given_back;
+    what.marks().given_back = now_();
+    if (!what.marks().was_lost) what.marks().until = what.marks().given_back;
 }
 
 void events::released(hold const& what, error_code result)
 {
-    event_marks const& seen = *what.seen;
+    event_marks const& seen = what.marks();
     event::released e{.at = at(), .token = seen.token, .held_for = seen.until - seen.from};
     e.took = now_() - seen.given_back;
     e.result = result;
@@ -165,7 +163,7 @@ void events::overrun(lease_state const& of, duration by)
 void events::watchdog_late(hold const& what)
 {
     auto const by = now_() - what.machine->valid_until();
-    queue_->add({.what = event::watchdog_late{.at = at(), .token = what.seen->token, .by = by}, .lock = what.what});
+    queue_->add({.what = event::watchdog_late{.at = at(), .token = what.marks().token, .by = by}, .lock = what.what});
 }
 
 void events::late_grant_undone(hold const& what, std::size_t node)

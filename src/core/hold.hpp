@@ -5,6 +5,7 @@
 
 #include "core/alarms.hpp"
 #include "core/events.hpp"
+#include "core/lock_value.hpp"
 #include "core/terms.hpp"
 #include "node/node.hpp"
 #include "quorum/lease_machine.hpp"
@@ -20,7 +21,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -102,7 +102,7 @@ private:
 
 class hold final : public alarm {
 public:
-    hold(std::shared_ptr<core> from, std::shared_ptr<subject const> of, std::string fresh_value)
+    hold(std::shared_ptr<core> from, std::shared_ptr<subject const> of, lock_value fresh_value)
         : what{std::move(of)}, value{std::move(fresh_value)}, first{*this, std::move(from), *what}
     {
     }
@@ -114,7 +114,7 @@ public:
     std::uint16_t touched{0};  // by node: a request that may set or renew the key went there
 
     std::shared_ptr<subject const> const what;
-    std::string const value;
+    lock_value const value;
 
     // What the first lease object sees, and what all that come after it are shown. Keeps the core until the last answer about the hold has
     // been filed.
@@ -122,7 +122,8 @@ public:
 
     command request(verb of) const noexcept
     {
-        command c{of, what->first(), value, what->under->key_ttl};
+        command c{of, what->first(), value.head(), what->under->key_ttl};
+        c.value_end = value.tail();
         c.fenced = is_fenced();
         c.block = what->under->tokens.reserved;
         c.retention = what->under->tokens.retention;
@@ -187,6 +188,10 @@ public:
             for (auto const& h : more_->holders) show_to(*h);
     }
 
+    // For events.
+    event_marks& marks() { return with_more().marks; }
+    event_marks const& marks() const noexcept { return more_->marks; }
+
     // What holds it: the keeper's.
     std::shared_ptr<hold> const& shared() const noexcept;
 
@@ -204,7 +209,6 @@ public:
     hold* next_by_name{nullptr};  // among the current ones
     line* waited_for_in{nullptr};  // the line of those who want it next, if there is one
     std::optional<quorum::lease_machine> machine;  // from the majority on
-    std::unique_ptr<event_marks> seen;  // where there is an observer
     time_point refreshed{};  // when the nodes were last told to keep the counter for its retention
     std::uint64_t asked_in{0};  // the round with the last request that may set or renew the key
     time_point expires{};  // when the last node forgets the key, if nothing else removes it
@@ -215,6 +219,7 @@ private:
     struct more : set_apart {
         std::vector<std::shared_ptr<holder>, recycling<std::shared_ptr<holder>>> holders;  // handed over, or nested
         std::vector<std::weak_ptr<extension>> asked_for;
+        event_marks marks;  // where there is an observer
     };
 
     more& with_more()

@@ -49,16 +49,16 @@ holder_mark::holder_mark(holder_info const& who)
     write(who.since);
 }
 
-void holder_mark::append_to(std::string& value, std::uint64_t since)
+std::shared_ptr<std::string const> const& holder_mark::at(std::uint64_t since)
 {
     if (since != since_) write(since);
-    value.append(text_);
+    return text_;
 }
 
 void holder_mark::write(std::uint64_t since)
 {
     since_ = since;
-    text_ = before_ + std::to_string(since) + after_;
+    text_ = std::make_shared<std::string const>(before_ + std::to_string(since) + after_);
 }
 
 holder_info this_process(std::string_view label)

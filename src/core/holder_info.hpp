@@ -4,6 +4,7 @@
 #define REDLOCK_CORE_HOLDER_INFO_HPP
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,14 +20,12 @@ struct holder_info {
     friend bool operator==(holder_info const&, holder_info const&) = default;
 };
 
-// `:host:pid:seconds[:label]`. All but the seconds is the same for every value of a client.
+// `:host:pid:seconds[:label]`. All but the seconds is the same for every value of a client; a text is made once a second, if at all.
 class holder_mark {
 public:
     explicit holder_mark(holder_info const& who);
 
-    void append_to(std::string& value, std::uint64_t since);
-
-    std::size_t size() const noexcept { return text_.size(); }
+    std::shared_ptr<std::string const> const& at(std::uint64_t since);
 
 private:
     void write(std::uint64_t since);
@@ -34,7 +33,7 @@ private:
     std::string before_;
     std::string after_;
     std::uint64_t since_{0};
-    std::string text_;  // with that
+    std::shared_ptr<std::string const> text_;  // with that
 };
 
 // This host and process, with a label that is valid.

@@ -25,21 +25,20 @@ constexpr auto hexadecimal = [] {
 
 }  // namespace
 
-void random_values::append_to(std::string& text)
+lock_value::unique_part random_values::next()
 {
     if (used_ == bytes_.size()) refill();
-    std::array<char, digits> hex;
+    lock_value::unique_part hex;
     for (std::size_t i = 0; i < bytes_each; ++i) std::memcpy(&hex[2 * i], &hexadecimal[2 * std::size_t{bytes_[used_ + i]}], 2);
     used_ += bytes_each;
-    text.append(hex.data(), hex.size());
+    return hex;
 }
 
 std::string random_value()
 {
     random_values source;
-    std::string value;
-    source.append_to(value);
-    return value;
+    auto const digits = source.next();
+    return {digits.data(), digits.size()};
 }
 
 void random_values::refill()

@@ -45,7 +45,7 @@ enum class verb : std::uint8_t {
 struct command {
     verb what;
     std::string_view key;
-    std::string_view value;         // mark, admit: the mark
+    std::string_view value;         // mark, admit: the mark; else the lock's value, or the first part of it
     std::chrono::milliseconds ttl;  // not used by confirm, release and watch; admit: the largest that the node shall allow
 
     // Tokens. acquire, confirm and extend without them are the plain protocol.
@@ -55,6 +55,7 @@ struct command {
     std::chrono::milliseconds retention{};
     bool refresh{false};            // extend: the counter's retention, too
     std::string_view id{};          // mark, admit: that the server must still have
+    std::string_view value_end{};           // what stands behind that; many values have it in common
     std::span<std::string const> others{};  // further keys of the same lock: all or none; sorted, and behind `key`
 
     std::size_t key_count() const noexcept { return 1 + others.size(); }

@@ -71,6 +71,8 @@ std::vector<std::size_t> key_counts(command const* first, std::size_t count)
 // Behind EVALSHA.
 command_words& call(command_words& words, script const& s, std::size_t keys) { return words << s.sha1 << std::uint64_t{keys}; }
 
+command_words& add_value(command_words& words, command const& c) { return words.add(c.value, c.value_end); }
+
 void add_keys(command_words& words, command const& c)
 {
     for (std::size_t k = 0; k < c.key_count(); ++k) words << c.key_at(k);
@@ -86,7 +88,7 @@ void extensions(command_words& words, command const* first, std::size_t count)
     call(words, extend_script(), keys_of(first, count));
     for (std::size_t i = 0; i < count; ++i) add_keys(words, first[i]);
     for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t k = 0; k < first[i].key_count(); ++k) words << first[i].value << first[i].ttl;
+        for (std::size_t k = 0; k < first[i].key_count(); ++k) add_value(words, first[i]) << first[i].ttl;
 }
 
 void extensions_with_tokens(command_words& words, command const* first, std::size_t count, std::string_view id)
@@ -96,21 +98,21 @@ void extensions_with_tokens(command_words& words, command const* first, std::siz
     for (std::size_t i = 0; i < count; ++i) add_locks_and_fences(words, first[i]);
     words << id << first->retention << "1" << (refresh ? "1" : "0");
     for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t k = 0; k < first[i].key_count(); ++k) words << first[i].value << first[i].token << first[i].ttl;
+        for (std::size_t k = 0; k < first[i].key_count(); ++k) add_value(words, first[i]) << first[i].token << first[i].ttl;
 }
 
 void releases(command_words& words, command const* first, std::size_t count)
 {
     call(words, count == 1 ? release_script() : release_many_script(), count);
     for (std::size_t i = 0; i < count; ++i) words << first[i].key;
-    for (std::size_t i = 0; i < count; ++i) words << first[i].value;
+    for (std::size_t i = 0; i < count; ++i) add_value(words, first[i]);
 }
 
 void several_without_tokens(command_words& words, command const& c)
 {
     call(words, c.what == verb::acquire ? acquire_several_script() : release_several_script(), c.key_count());
     add_keys(words, c);
-    words << c.value;
+    add_value(words, c);
     if (c.what == verb::acquire) words << c.ttl;
 }
 
@@ -126,7 +128,7 @@ void with_tokens(command_words& words, command const& c, std::string_view id)
         words << node_record_key << high_water_key;
         add_locks_and_fences(words, c);
     }
-    words << id << c.value;
+    add_value(words << id, c);
     if (acquires) words << c.ttl;
     words << c.token;
     if (acquires) words << std::uint64_t{c.block};
@@ -149,7 +151,7 @@ void push(boost::redis::request& request, command_words& words, command const* f
     switch (c.what) {
     case verb::acquire:
         if (!c.fenced && c.others.empty()) {
-            (words << c.key << c.value << "NX" << "PX" << c.ttl).push_to(request, "SET");
+            (add_value(words << c.key, c) << "NX" << "PX" << c.ttl).push_to(request, "SET");
             return;
         }
         c.fenced ? with_tokens(words, c, id) : several_without_tokens(words, c);

@@ -37,9 +37,9 @@ private:
     std::size_t nodes() const noexcept { return until_.size(); }
     void set(std::size_t node, time_point until) noexcept;
 
-    per_node<time_point> until_;  // the epoch: never held
-    time_point valid_until_{};    // asked for much more often than one of those changes
-    std::uint16_t gone_{0};       // by node
+    [[no_unique_address]] per_node<time_point> until_;  // the epoch: never held
+    std::uint16_t gone_{0};                             // by node; where those leave room
+    time_point valid_until_{};                          // asked for much more often than one of those changes
 };
 
 }  // namespace redlock::quorum

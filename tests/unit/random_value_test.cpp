@@ -24,9 +24,8 @@ using source = redlock::detail::random_values;
 
 std::string next(source& values)
 {
-    std::string value;
-    values.append_to(value);
-    return value;
+    auto const digits = values.next();
+    return {digits.data(), digits.size()};
 }
 
 // From here on getrandom fails with EIO in this process. False when the kernel does not let us.

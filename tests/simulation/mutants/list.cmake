@@ -45,7 +45,7 @@ redlock_mutant(release_not_shielded "a cancellation reaches the release of a sco
     FILE include/redlock/detail/scope.hpp FROM "asio::disable_cancellation()" TO "asio::enable_total_cancellation()"
     SOURCES tests/simulation/users.cpp)
 redlock_mutant(value_reused "a client uses one value for all its attempts"
-    FILE src/core/acquisitions.cpp FROM "env_.fresh_value()" TO "env_.fresh_value().substr(0, 3) + \"same\"")
+    FILE src/core/acquisitions.cpp FROM "env_.fresh_value()" TO "env_.fresh_value().text().substr(0, 3) + \"same\"")
 redlock_mutant(release_deletes_anything "the release script does not compare values"
     FILE src/testing/redis_model.cpp FROM "            if (!is_ours(c, key, now)) return refused();
             del(key);" TO "            if (!find(key, now)) return refused();
