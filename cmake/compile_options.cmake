@@ -23,10 +23,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     endif()
 endif()
 
-# Most of the time of a compiler goes into headers of Boost. Tests and tools are compiled in pieces of several sources in every build,
-# the library and the command only where CMAKE_UNITY_BUILD says so. Names in unnamed namespaces have to be different within a target.
+# Most of the time of a compiler goes into headers of Boost. Programs are compiled in pieces of several sources in every build, the
+# library only where CMAKE_UNITY_BUILD says so. Names in unnamed namespaces have to be different within a target.
 function(redlock_few_pieces target)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+    if(NOT CMAKE_UNITY_BUILD_BATCH_SIZE)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+    endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     endif()
