@@ -36,7 +36,7 @@ bool lease::next_token() noexcept
     return false;
 }
 
-std::string_view lease::name() const noexcept { return state_ ? std::string_view{state_->what.text()} : std::string_view{}; }
+std::string_view lease::name() const noexcept { return state_ ? state_->owner->name_of(*state_) : std::string_view{}; }
 
 error_code lease::lost_error() const noexcept
 {

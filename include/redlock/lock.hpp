@@ -5,6 +5,7 @@
 #include <redlock/attempt_report.hpp>
 #include <redlock/client.hpp>
 #include <redlock/detail/export.hpp>
+#include <redlock/detail/resource.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
 

@@ -82,7 +82,7 @@ bool acquisitions::nest(acquisition& what, hold& lease, time_point now)
 {
     auto const& options = what.options();
     bool const enough = lease.is_fenced() || !options.fencing;
-    if (options.owner == owner_id{} || !lease.has_holders() || lease.by != options.owner || !enough) return false;
+    if (options.owner == owner_id{} || !lease.has_holders() || lease.owner() != options.owner || !enough) return false;
     if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
     auto const inner = lease.add_nested();
     inner->set_scope(what.request_.within);
@@ -200,14 +200,14 @@ void acquisitions::give(acquisition& what, hold& lease)
 {
     auto to = lease.add_holder(env_.to_nodes->nodes());
     to->set_scope(what.request_.within);
-    lease.by = what.options().owner;
+    lease.set_owner(what.options().owner);
     ++env_.count.acquired;
     if (env_.observed) env_.observed->acquired(*to, what.started_, what.attempts_);
     what.last_outcome_ = {};
     auto const owner = what.options().owner;
     finish(what, {}, redlock::lease{std::move(to)});
-    line* const in = lease.waited_for_in;
-    if (!in || owner == owner_id{}) return;
+    line* const in = owner == owner_id{} ? nullptr : lines_.behind(lease);
+    if (!in) return;
     // Others who stand in line for the same owner hold it with him.
     auto const now = env_.now();
     for (auto const& other : in->waiting_for(owner)) nest(*other, lease, now);
@@ -215,7 +215,7 @@ void acquisitions::give(acquisition& what, hold& lease)
 
 bool acquisitions::hand_over(hold& lease, time_point now)
 {
-    line* const in = lease.waited_for_in;
+    line* const in = lines_.behind(lease);
     if (!in || !in->may_hand_over(lease, now)) return false;
     auto const next = in->first().shared_from_this();
     detach(*next);  // it may have asked before there was a lease here

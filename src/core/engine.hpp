@@ -74,6 +74,7 @@ public:
     void extend(std::shared_ptr<lease_state> of, plain_handler handler) override;
     void release(std::shared_ptr<lease_state> of, plain_handler handler) override;
     void wait_lost(std::shared_ptr<lease_state> of, plain_handler handler) override;
+    std::string_view name_of(lease_state const& of) const noexcept override { return static_cast<holder const&>(of).of.what->text(); }
     void let_go(std::shared_ptr<lease_state> of) noexcept override;
     void scope_ended(lease_state const& of) noexcept override;
 

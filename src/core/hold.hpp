@@ -29,7 +29,6 @@ namespace redlock::detail {
 class extension;
 class hold;
 class leases;
-class line;
 class release;
 
 // Somebody who waits for a lease's loss, a release or a drain. Kept by pointer, so that a cancellation can find it.
@@ -51,7 +50,7 @@ struct set_apart {
 // A lease object's share in a hold.
 class holder final : public lease_state {
 public:
-    holder(hold& in, std::shared_ptr<core> from, resource const& names) : lease_state{std::move(from), names}, of{in} {}
+    holder(hold& in, std::shared_ptr<core> from) : lease_state{std::move(from)}, of{in} {}
 
     enum class presence : std::uint8_t {
         not_yet,
@@ -103,7 +102,7 @@ private:
 class hold final : public alarm {
 public:
     hold(std::shared_ptr<core> from, std::shared_ptr<subject const> of, lock_value fresh_value)
-        : what{std::move(of)}, value{std::move(fresh_value)}, first{*this, std::move(from), *what}
+        : what{std::move(of)}, value{std::move(fresh_value)}, first{*this, std::move(from)}
     {
     }
 
@@ -188,6 +187,13 @@ public:
             for (auto const& h : more_->holders) show_to(*h);
     }
 
+    // Of the lease objects.
+    owner_id owner() const noexcept { return more_ ? more_->owner : owner_id{}; }
+    void set_owner(owner_id owner)
+    {
+        if (more_ || owner != owner_id{}) with_more().owner = owner;
+    }
+
     // For events.
     event_marks& marks() { return with_more().marks; }
     event_marks const& marks() const noexcept { return more_->marks; }
@@ -201,13 +207,11 @@ public:
     void on_alarm(time_point now) override;
     bool may_come_early(time_point now) const override;
 
-    owner_id by{};  // of the lease objects
     leases* keeper{nullptr};  // while registered there
     std::uint32_t place{0};  // with it
     errc release_error{};  // once the release is decided; none: it went well
     release* giving_back{nullptr};  // while nodes are still to answer
     hold* next_by_name{nullptr};  // among the current ones
-    line* waited_for_in{nullptr};  // the line of those who want it next, if there is one
     std::optional<quorum::lease_machine> machine;  // from the majority on
     time_point refreshed{};  // when the nodes were last told to keep the counter for its retention
     std::uint64_t asked_in{0};  // the round with the last request that may set or renew the key
@@ -219,6 +223,7 @@ private:
     struct more : set_apart {
         std::vector<std::shared_ptr<holder>, recycling<std::shared_ptr<holder>>> holders;  // handed over, or nested
         std::vector<std::weak_ptr<extension>> asked_for;
+        owner_id owner{};
         event_marks marks;  // where there is an observer
     };
 

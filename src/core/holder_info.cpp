@@ -49,7 +49,7 @@ holder_mark::holder_mark(holder_info const& who)
     write(who.since);
 }
 
-std::shared_ptr<std::string const> const& holder_mark::at(std::uint64_t since)
+shared_text_ptr const& holder_mark::at(std::uint64_t since)
 {
     if (since != since_) write(since);
     return text_;
@@ -58,7 +58,7 @@ std::shared_ptr<std::string const> const& holder_mark::at(std::uint64_t since)
 void holder_mark::write(std::uint64_t since)
 {
     since_ = since;
-    text_ = std::make_shared<std::string const>(before_ + std::to_string(since) + after_);
+    text_ = shared_text_ptr{new shared_text{before_ + std::to_string(since) + after_}};
 }
 
 holder_info this_process(std::string_view label)

@@ -3,8 +3,9 @@
 #ifndef REDLOCK_CORE_HOLDER_INFO_HPP
 #define REDLOCK_CORE_HOLDER_INFO_HPP
 
+#include "core/lock_value.hpp"
+
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,7 @@ class holder_mark {
 public:
     explicit holder_mark(holder_info const& who);
 
-    std::shared_ptr<std::string const> const& at(std::uint64_t since);
+    shared_text_ptr const& at(std::uint64_t since);
 
 private:
     void write(std::uint64_t since);
@@ -33,7 +34,7 @@ private:
     std::string before_;
     std::string after_;
     std::uint64_t since_{0};
-    std::shared_ptr<std::string const> text_;  // with that
+    shared_text_ptr text_;  // with that
 };
 
 // This host and process, with a label that is valid.

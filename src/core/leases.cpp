@@ -41,7 +41,7 @@ std::shared_ptr<hold> const& hold::shared() const noexcept
 
 // Those after the first.
 struct hold::guest {
-    explicit guest(std::shared_ptr<hold> const& in) : keeps{in}, seat{*in, in->first.owner, *in->what} {}
+    explicit guest(std::shared_ptr<hold> const& in) : keeps{in}, seat{*in, in->first.owner} {}
 
     std::shared_ptr<hold> const keeps;
     holder seat;

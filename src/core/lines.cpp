@@ -32,7 +32,6 @@ line::line(lines& in, std::shared_ptr<resource const> of, hold* lease) : what{st
 {
     if (!lease) return;
     turn_.won(lease->machine->acquired(), in_.slot());
-    lease->waited_for_in = this;
 }
 
 line::~line() { in_.env_.cancel_alarm(*this); }
@@ -68,7 +67,6 @@ void line::won(hold& lease, time_point now)
     in_.env_.cancel_alarm(*this);
     here_ = &lease;
     contest_.reset();
-    lease.waited_for_in = this;
 }
 
 bool line::may_hand_over(hold const& lease, time_point now) const
@@ -313,7 +311,8 @@ void lines::won(hold& lease, line* in, time_point now)
 void lines::vacated(hold& lease, bool released, time_point now)
 {
     if (!lease.is_current) return;
-    line* const in = released && !lease.waited_for_in ? &make(lease.what, now) : lease.waited_for_in;
+    line* in = find(*lease.what);
+    if (!in && released) in = &make(lease.what, now);
     leave(lease);
     if (in) in->vacated(lease, released, now);
 }
@@ -322,7 +321,6 @@ void lines::leave(hold& lease) noexcept
 {
     leases_.remove(lease);
     lease.is_current = false;
-    lease.waited_for_in = nullptr;
 }
 
 void lines::retire(line& l, time_point now)
@@ -340,14 +338,8 @@ void lines::forget_old(time_point now)
         if (keeps && oldest->empty() && !oldest->here_) return;  // for a while
         retiring_.pop_front();
         oldest->retiring_ = false;
-        if (!keeps && oldest->empty()) erase(*oldest);
+        if (!keeps && oldest->empty()) all_.erase(entry{*oldest->what});
     }
-}
-
-void lines::erase(line& l) noexcept
-{
-    if (l.here_) l.here_->waited_for_in = nullptr;
-    all_.erase(entry{*l.what});
 }
 
 void lines::list(line& l)

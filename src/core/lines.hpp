@@ -126,6 +126,9 @@ public:
     // The lease that this client has of it, if it has one. `in`: its line, if there is one.
     hold* lease_of(resource const& what, line const* in) const noexcept { return in ? in->here() : leases_.find(what); }
 
+    // The line of those who want the lease next, if there is one.
+    line* behind(hold const& lease) const noexcept { return lease.is_current ? find(*lease.what) : nullptr; }
+
     // A lease was won on the nodes. `in`: the line whose first has won it; null: somebody who stood in none.
     void won(hold& lease, line* in, time_point now);
 
@@ -173,7 +176,6 @@ private:
     void unlist(line& l) noexcept;
     void retire(line& l, time_point now);
     void forget_old(time_point now);
-    void erase(line& l) noexcept;
     void leave(hold& lease) noexcept;
 
     template <class F>

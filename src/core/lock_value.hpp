@@ -3,27 +3,37 @@
 #ifndef REDLOCK_CORE_LOCK_VALUE_HPP
 #define REDLOCK_CORE_LOCK_VALUE_HPP
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
 #include <array>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace redlock::detail {
 
+// A text that many share, for as little as a pointer.
+struct shared_text : boost::intrusive_ref_counter<shared_text> {
+    explicit shared_text(std::string text) : is{std::move(text)} {}
+
+    std::string const is;
+};
+using shared_text_ptr = boost::intrusive_ptr<shared_text const>;
+
 class lock_value {
 public:
     using unique_part = std::array<char, 32>;
 
-    lock_value(unique_part const& own, std::shared_ptr<std::string const> mark) noexcept : own_{own}, mark_{std::move(mark)} {}
+    lock_value(unique_part const& own, shared_text_ptr mark) noexcept : own_{own}, mark_{std::move(mark)} {}
 
     // As tests give them.
-    lock_value(std::string whole) : mark_{std::make_shared<std::string const>(std::move(whole))} {}
+    lock_value(std::string whole) : mark_{new shared_text{std::move(whole)}} {}
 
     // What stands on the nodes is this,
-    std::string_view head() const noexcept { return is_whole() ? std::string_view{*mark_} : std::string_view{own_.data(), own_.size()}; }
+    std::string_view head() const noexcept { return is_whole() ? std::string_view{mark_->is} : std::string_view{own_.data(), own_.size()}; }
     // and behind it that.
-    std::string_view tail() const noexcept { return is_whole() ? std::string_view{} : std::string_view{*mark_}; }
+    std::string_view tail() const noexcept { return is_whole() ? std::string_view{} : std::string_view{mark_->is}; }
 
     std::string text() const { return std::string{head()}.append(tail()); }
 
@@ -31,7 +41,7 @@ private:
     bool is_whole() const noexcept { return own_[0] == '\0'; }
 
     unique_part own_{};  // zeros: there is no such part
-    std::shared_ptr<std::string const> mark_;
+    shared_text_ptr mark_;
 };
 
 }  // namespace redlock::detail

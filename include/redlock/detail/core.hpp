@@ -18,6 +18,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string_view>
 
 namespace redlock {
 
@@ -68,6 +69,9 @@ public:
     virtual void extend(std::shared_ptr<lease_state> state, plain_handler handler) = 0;
     virtual void release(std::shared_ptr<lease_state> state, plain_handler handler) = 0;
     virtual void wait_lost(std::shared_ptr<lease_state> state, plain_handler handler) = 0;
+
+    // Of the lock that it is about; lives as long as the state.
+    virtual std::string_view name_of(lease_state const& state) const noexcept = 0;
 
     // A lease object is gone: release in the background.
     virtual void let_go(std::shared_ptr<lease_state> state) noexcept = 0;

@@ -4,7 +4,6 @@
 
 #include <redlock/clock.hpp>
 #include <redlock/detail/export.hpp>
-#include <redlock/detail/resource.hpp>
 #include <redlock/error.hpp>
 
 #include <atomic>
@@ -19,7 +18,7 @@ class core;
 enum class lease_phase : std::uint8_t { held, lost, released };
 
 struct REDLOCK_API lease_state {
-    lease_state(std::shared_ptr<core> from, resource const& of) : owner{std::move(from)}, what{of} {}
+    explicit lease_state(std::shared_ptr<core> from) : owner{std::move(from)} {}
     lease_state(lease_state const&) = delete;
     lease_state& operator=(lease_state const&) = delete;
 
@@ -29,7 +28,6 @@ struct REDLOCK_API lease_state {
     }
 
     std::shared_ptr<core> const owner;
-    resource const& what;  // lives as long as this
     std::atomic<std::int64_t> valid_until_ns{0};
     std::uint64_t last_token{0};  // of the block; 0: there are none. As `nodes`, set before anybody has the lease
     std::atomic<std::uint64_t> token{0};

@@ -188,7 +188,7 @@ redlock_mutant(nested_for_ever "a nested lease that is given back still counts"
     who.is = holder::presence::left;
     who.of.remove(who);")
 redlock_mutant(nested_for_anybody "whoever has an owner gets a nested lease of whatever is held"
-    FILE src/core/acquisitions.cpp FROM "lease.by != options.owner ||" TO "")
+    FILE src/core/acquisitions.cpp FROM "lease.owner() != options.owner ||" TO "")
 redlock_mutant(nested_in_what_is_lost "a nested lease is given while the outer one is ending"
     FILE src/core/acquisitions.cpp FROM "    if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
 " TO "")
