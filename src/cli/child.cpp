@@ -140,9 +140,9 @@ void job_control::take_back() noexcept
 
 child::child(std::vector<std::string> const& command, environment const& more, inheritance const& from, job_control& terminal)
 {
-    auto words = command;
+    auto given = command;
     auto variables = environment_with(more);
-    auto const argv = pointers(words);
+    auto const argv = pointers(given);
     auto const envp = pointers(variables);
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw failure{exit_code::internal, std::string{"the system gives no pipe: "} + std::strerror(errno)};
