@@ -12,14 +12,15 @@
 #include <boost/asio/strand.hpp>
 
 #include <functional>
+#include <memory>
 #include <utility>
 
 namespace redlock::detail {
 
 namespace asio = boost::asio;
 
-// Does what the letter says, on the strand; or leaves it alone, and says no.
-using run_here_function = std::function<bool(letter& what, time_point now)>;
+// Does what the letter says, on the strand; or leaves it alone, and says no. Keeps the engine until it is done: that may be later.
+using run_here_function = std::function<bool(letter& what, time_point now, std::shared_ptr<void> engine)>;
 
 // Yes, if the caller's thread is one of the io_context's, and is not in the strand: then the engine is in the middle of something. If another
 // thread is there, that one does it next.
@@ -27,9 +28,9 @@ inline run_here_function beside(asio::any_io_executor const& strand)
 {
     auto const* const plain = strand.target<asio::strand<asio::io_context::executor_type>>();
     if (!plain) return {};
-    return [own = *plain](letter& what, time_point now) {
+    return [own = *plain](letter& what, time_point now, std::shared_ptr<void> engine) {
         if (own.running_in_this_thread() || !own.get_inner_executor().running_in_this_thread()) return false;
-        asio::dispatch(own, [what = std::move(what), now]() mutable { what(now); });
+        asio::dispatch(own, [keeps = std::move(engine), what = std::move(what), now]() mutable { what(now); });
         return true;
     };
 }

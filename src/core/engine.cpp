@@ -55,7 +55,8 @@ void engine::on_strand(F f, std::optional<time_point> known)
 {
     letter what{std::move(f)};
     // A crowd is faster together: its callers run one after the other, and then what they want, each with its code in the caches.
-    if (run_here_ && !mail_.is_expected() && !env_.to_nodes->is_crowded() && run_here_(what, known ? *known : now())) return;
+    if (run_here_ && !mail_.is_expected() && !env_.to_nodes->is_crowded() && run_here_(what, known ? *known : now(), shared_from_this()))
+        return;
     if (mail_.put(std::move(what))) send_for_mail();
 }
 

@@ -24,10 +24,10 @@ std::shared_ptr<client> make_client(universe& in, process& p, client_settings co
     settings.max_ttl = chosen.max_ttl;
     settings.token_retention = chosen.token_retention;
     settings.fresh = chosen.fresh;
-    settings.run_here = [strand, &in](detail::letter& what, detail::time_point now) {
+    settings.run_here = [strand, &in](detail::letter& what, detail::time_point now, std::shared_ptr<void> engine) {
         if (strand.running_in_this_thread() || in.chance.one_in(2)) return false;
         ++in.covered->started_by_caller;
-        asio::dispatch(strand, [what = std::move(what), now]() mutable { what(now); });
+        asio::dispatch(strand, [keeps = std::move(engine), what = std::move(what), now]() mutable { what(now); });
         return true;
     };
     auto core = detail::basic_core<simulated_clock>::make(executor, strand, in.nodes_for(p, strand), std::move(settings));

@@ -10,7 +10,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <memory>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -22,6 +24,7 @@ struct beside_fixture {
     asio::any_io_executor strand{redlock::detail::make_client_strand(context.get_executor())};
     redlock::detail::run_here_function run_here{redlock::detail::beside(strand)};
     int read{0};
+    std::shared_ptr<int> engine{std::make_shared<int>()};
     redlock::boot_clock::time_point const now{std::chrono::hours{7}};
 
     letter one()
@@ -38,7 +41,7 @@ BOOST_FIXTURE_TEST_CASE(a_thread_of_the_context_reads_it_at_once, beside_fixture
 {
     asio::post(context, [this] {
         letter what = one();
-        BOOST_TEST(run_here(what, now));
+        BOOST_TEST(run_here(what, now, engine));
         BOOST_TEST(read == 1);
     });
     context.run();
@@ -48,7 +51,7 @@ BOOST_FIXTURE_TEST_CASE(a_thread_of_the_context_reads_it_at_once, beside_fixture
 BOOST_FIXTURE_TEST_CASE(another_thread_leaves_it_alone, beside_fixture)
 {
     letter what = one();
-    BOOST_TEST(!run_here(what, now));
+    BOOST_TEST(!run_here(what, now, engine));
     context.run();
     BOOST_TEST(read == 0);
     what(now);
@@ -62,7 +65,7 @@ BOOST_FIXTURE_TEST_CASE(in_the_strand_it_is_left_alone, beside_fixture)
     asio::post(strand, [&] {
         letter what = one();
         was_there = true;
-        BOOST_TEST(!run_here(what, now));
+        BOOST_TEST(!run_here(what, now, engine));
     });
     context.run();
     BOOST_TEST(was_there);
@@ -72,13 +75,15 @@ BOOST_FIXTURE_TEST_CASE(in_the_strand_it_is_left_alone, beside_fixture)
 BOOST_FIXTURE_TEST_CASE(while_another_thread_is_in_the_strand_that_one_reads_it_next, beside_fixture)
 {
     std::thread other;
+    std::weak_ptr<int> const kept = engine;
     asio::post(strand, [&] {
         asio::post(context, [&] {
             letter what{[&] {
+                BOOST_TEST(!kept.expired());
                 BOOST_TEST((std::this_thread::get_id() != other.get_id()));
                 ++read;
             }};
-            BOOST_TEST(run_here(what, now));
+            BOOST_TEST(run_here(what, now, std::exchange(engine, nullptr)));
             BOOST_TEST(read == 0);
         });
         other = std::thread{[&] { context.run_one(); }};
@@ -87,6 +92,7 @@ BOOST_FIXTURE_TEST_CASE(while_another_thread_is_in_the_strand_that_one_reads_it_
     });
     context.run();
     BOOST_TEST(read == 1);
+    BOOST_TEST(kept.expired());
 }
 
 BOOST_AUTO_TEST_CASE(of_other_contexts_nothing_is_known)
