@@ -64,10 +64,10 @@ public:
     bool valid(std::chrono::nanoseconds min_left = {}) const noexcept;
 
     /// When the proof ends unless it is extended: the M-th largest of the nodes' deadlines, each counted from before the
-    /// request was sent. The epoch for an empty lease.
+    /// request was sent. The epoch for an empty lease. Says nothing of a lease that was released.
     boot_clock::time_point valid_until() const noexcept;
 
-    /// On how many nodes the key is known to be ours. A majority at least, while the lease is valid.
+    /// On how many nodes the key is known to be ours. A majority at least, while the lease is valid; says nothing after its release.
     std::size_t nodes_held() const noexcept;
 
     /// How many nodes may lose the key, however that happens, before somebody else could acquire the lock: held on h of N nodes, with M
