@@ -17,16 +17,22 @@ void alarms::set(alarm& a, time_point at)
     ++size_;
 }
 
-// The row whose last alarm is the closest before it: the others stay free for earlier ones.
+// The row whose last alarm is the closest before it: the others stay free for earlier ones. Those of a crowd come one after the other,
+// with the same duration.
 bool alarms::join_a_row(alarm& a) noexcept
 {
-    row* best = nullptr;
-    for (row& each : rows_) {
-        if (each.back && each.back->at_ > a.at_) continue;
-        if (!best || (each.back && (!best->back || each.back->at_ > best->back->at_))) best = &each;
+    constexpr duration close{std::chrono::milliseconds{1}};
+    alarm const* const latest = rows_[joined_last_].back;
+    row* best = latest && latest->at_ <= a.at_ && a.at_ - latest->at_ < close ? &rows_[joined_last_] : nullptr;
+    if (!best) {
+        for (row& each : rows_) {
+            if (each.back && each.back->at_ > a.at_) continue;
+            if (!best || (each.back && (!best->back || each.back->at_ > best->back->at_))) best = &each;
+        }
+        if (!best) return false;
+        joined_last_ = static_cast<std::size_t>(best - rows_.data());
     }
-    if (!best) return false;
-    a.where_ = static_cast<std::uint8_t>(best - rows_.data());
+    a.where_ = static_cast<std::uint8_t>(joined_last_);
     a.before_ = best->back;
     a.behind_ = nullptr;
     (best->back ? best->back->behind_ : best->front) = &a;

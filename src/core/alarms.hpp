@@ -92,6 +92,7 @@ private:
     void sink(std::size_t place) noexcept;
 
     std::array<row, 8> rows_{};
+    std::size_t joined_last_{0};
     std::vector<alarm*> heap_;
     std::size_t size_{0};
 };

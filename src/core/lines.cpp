@@ -332,13 +332,17 @@ void lines::retire(line& l, time_point now)
 // A few at a time: each call brings at most one.
 void lines::forget_old(time_point now)
 {
-    for (int i = 0; i < 2 && !retiring_.empty(); ++i) {
-        auto const oldest = retiring_.front();
-        bool const keeps = oldest->has_news(now);
-        if (keeps && oldest->empty() && !oldest->here_) return;  // for a while
+    for (int i = 0; i < 2 && now >= oldest_kept_until_ && !retiring_.empty(); ++i) {
+        line& oldest = *retiring_.front();
+        bool const keeps = oldest.has_news(now);
+        if (keeps && oldest.empty() && !oldest.here_) {
+            oldest_kept_until_ = oldest.turn_.over_at();
+            return;
+        }
+        oldest.retiring_ = false;
+        auto const gone = std::move(retiring_.front());
         retiring_.pop_front();
-        oldest->retiring_ = false;
-        if (!keeps && oldest->empty()) all_.erase(entry{*oldest->what});
+        if (!keeps && oldest.empty()) all_.erase(entry{*oldest.what});
     }
 }
 

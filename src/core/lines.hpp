@@ -190,6 +190,7 @@ private:
     name_table<hold> leases_;  // that this client has
     std::unordered_multimap<std::string_view, line*> by_key_;  // those that want to know of changes
     std::deque<std::shared_ptr<line>> retiring_;
+    time_point oldest_kept_until_{};  // the first of those, and with it the others
     duration round_trip_{std::chrono::milliseconds{1}};
     duration fastest_{std::chrono::milliseconds{100}};
     bool closed_{false};

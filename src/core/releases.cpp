@@ -3,7 +3,6 @@
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <utility>
 
@@ -91,7 +90,7 @@ void release::abandon(waiter const* who) { abandon_one(waiters_, who); }
 void releases::start(std::shared_ptr<hold> const& what, time_point now, errc lost_before, std::uint16_t not_at)
 {
     if (std::exchange(what->release_started, true)) return;
-    if (std::popcount(not_at) == static_cast<int>(env_.to_nodes->nodes())) return;
+    if (not_at == (1u << env_.to_nodes->nodes()) - 1) return;  // by node: none is left
     auto const r = make_recycled<release>(*this, what, lost_before);
     what->giving_back = r.get();
     ++pending_;

@@ -8,9 +8,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -66,26 +64,31 @@ void rounds::flush_later()
 void rounds::flush()
 {
     ++next_round_;
-    auto& all = outgoing_first_.empty() ? outgoing_ : outgoing_first_;
-    if (&all != &outgoing_) {
-        all.commands.insert(all.commands.end(), outgoing_.commands.begin(), outgoing_.commands.end());
-        std::move(outgoing_.askers.begin(), outgoing_.askers.end(), std::back_inserter(all.askers));
-        outgoing_.commands.clear();
-        outgoing_.askers.clear();
+    if (!outgoing_first_.empty()) {
+        for (std::size_t i = 0; i < outgoing_.size(); ++i) outgoing_first_.take(outgoing_, i);
+        outgoing_.clear();
+        outgoing_.swap(outgoing_first_);
     }
-    if (all.empty()) return;
-    crowded_.store(all.size() > crowd, std::memory_order_relaxed);
-    auto const is_slow = [](command const& c) { return c.may_grant() && c.votes_with_tokens(); };
-    if (std::count_if(all.commands.begin(), all.commands.end(), is_slow) <= slow_votes_max) return send(all);
-    pile const whole = std::exchange(all, {});
-    for (std::size_t i = 0; i < whole.size();) {
-        pile some;
-        for (std::ptrdiff_t slow = 0; i < whole.size(); ++i) {
-            if (is_slow(whole.commands[i]) && ++slow > slow_votes_max) break;
-            some.add({whole.commands[i], whole.askers[i].who, whole.askers[i].not_at});
-        }
-        send(some);
+    if (outgoing_.empty()) return;
+    crowded_.store(outgoing_.size() > crowd, std::memory_order_relaxed);
+    std::size_t const most = std::max(worth_a_message, (outgoing_.size() + messages_at_once - 1) / messages_at_once);
+    if (end_of_message(outgoing_, 0, most) == outgoing_.size()) return send(outgoing_);
+    splitting_.swap(outgoing_);
+    for (std::size_t i = 0; i < splitting_.size();) {
+        for (auto const end = end_of_message(splitting_, i, most); i < end; ++i) message_.take(splitting_, i);
+        send(message_);
     }
+    splitting_.clear();
+}
+
+// Of the one that begins there.
+std::size_t rounds::end_of_message(pile const& of, std::size_t first, std::size_t most) noexcept
+{
+    std::size_t const last = std::min(of.size(), first + most);
+    std::size_t slow = 0;
+    for (std::size_t i = first; i < last; ++i)
+        if (of.commands[i].may_grant() && of.commands[i].votes_with_tokens() && ++slow > slow_votes_max) return i;
+    return last;
 }
 
 // One round.
@@ -182,12 +185,12 @@ void rounds::launch(std::shared_ptr<round> const& r, std::uint16_t to, time_poin
     };
     std::vector<decltype(start_part(0))> parts;
     parts.reserve(links_.size());
-    r->open = static_cast<std::size_t>(std::popcount(to));
     for (std::size_t i = 0; i < links_.size(); ++i) {
         if ((to >> i & 1u) == 0) continue;
         for (asker const& a : r->askers) a.who->on_sent(i);
         parts.push_back(start_part(i));
     }
+    r->open = parts.size();
     // Votes are filed as each node answers (see exec); the group's completion only retires the round.
     asio::experimental::make_parallel_group(std::move(parts))
         .async_wait(asio::experimental::wait_for_all(),
@@ -419,6 +422,8 @@ void rounds::clear() noexcept
     auto const first = std::exchange(outgoing_first_, {});
     auto const spare = std::exchange(spare_, {});
     auto const outgoing = std::exchange(outgoing_, {});
+    auto const splitting = std::exchange(splitting_, {});
+    auto const message = std::exchange(message_, {});
 }
 
 }  // namespace redlock::detail

@@ -64,9 +64,11 @@ public:
 
     // Rounds that may be on their way to one node at the same time: enough to fill a long line, and a bound.
     static constexpr std::size_t in_flight_max = 32;
-    // New tokens take a node a while, and a message is answered as a whole: with more in it, nodes and client would wait for each other
-    // in turns.
-    static constexpr std::ptrdiff_t slow_votes_max = 32;
+    // A message is answered as a whole: if all were in one, nodes and client would wait for each other in turns. So what is more than this
+    // goes in a few, and in more of them if many are votes for new tokens, which take a node a while.
+    static constexpr std::size_t worth_a_message = 128;
+    static constexpr std::size_t messages_at_once = 4;
+    static constexpr std::size_t slow_votes_max = 32;
     // More of them in a round are a crowd.
     static constexpr std::size_t crowd = 8;
     // Commands in one message to a node that has fallen behind.
@@ -179,8 +181,23 @@ private:
             commands.push_back(t.request);
             askers.push_back({std::move(t.asked_by), t.not_at});
         }
+        void take(pile& from, std::size_t i)
+        {
+            commands.push_back(from.commands[i]);
+            askers.push_back(std::move(from.askers[i]));
+        }
         bool empty() const noexcept { return askers.empty(); }
         std::size_t size() const noexcept { return askers.size(); }
+        void clear() noexcept
+        {
+            commands.clear();
+            askers.clear();
+        }
+        void swap(pile& other) noexcept
+        {
+            commands.swap(other.commands);
+            askers.swap(other.askers);
+        }
     };
 
     struct round {
@@ -197,6 +214,7 @@ private:
     class start_exec;
 
     void flush_later();
+    static std::size_t end_of_message(pile const& of, std::size_t first, std::size_t most) noexcept;
     void send(pile& of);
     void launch(std::shared_ptr<round> const& r, std::uint16_t to, time_point now);
     std::shared_ptr<round> make_round(pile& of);
@@ -219,6 +237,8 @@ private:
     std::vector<link> links_;
     pile outgoing_first_;
     pile outgoing_;
+    pile splitting_;  // what is too much for one message
+    pile message_;
     std::vector<std::shared_ptr<round>> spare_;  // with memory that the next ones need
     std::uint64_t next_round_{1};
     std::uint64_t admissions_{0};

@@ -20,7 +20,7 @@ acquire_outcome acquire_machine::on_vote(std::size_t node, vote v, time_point no
     if (!votes_.cast(node, v)) return acquire_outcome::pending;
     if (v == vote::granted) {
         counters_[node] = counter;
-        if (token_ == counter) confirmed_.set(node);
+        if (token_ == counter) confirmed_.add(node);
         if (!token_ && votes_.majority_granted()) choose_token();
     }
     return decide(now);
@@ -33,8 +33,8 @@ void acquire_machine::choose_token() noexcept
         if (votes_.of(node) == vote::granted) largest = std::max(largest, counters_[node]);
     token_ = largest;
     for (std::size_t node = 0; node < votes_.nodes(); ++node)
-        if (votes_.of(node) == vote::granted && counters_[node] == largest) confirmed_.set(node);
-    wants_confirmation_ = confirmed_.count() < majority(votes_.nodes());
+        if (votes_.of(node) == vote::granted && counters_[node] == largest) confirmed_.add(node);
+    wants_confirmation_ = confirmed_.size() < majority(votes_.nodes());
 }
 
 bool acquire_machine::wants_confirmation(time_point now) noexcept
@@ -45,10 +45,10 @@ bool acquire_machine::wants_confirmation(time_point now) noexcept
 
 acquire_outcome acquire_machine::on_confirmation(std::size_t node, vote v, time_point now) noexcept
 {
-    bool const claimed = votes_.of(node) == vote::granted && !confirmed_.test(node);
+    bool const claimed = votes_.of(node) == vote::granted && !confirmed_.has(node);
     if (outcome_ != acquire_outcome::pending || !claimed) return acquire_outcome::pending;
     if (v == vote::granted) {
-        confirmed_.set(node);
+        confirmed_.add(node);
     } else {
         votes_.take_back(node, v);
         if (v == vote::refused) holders_.gone(node);
@@ -61,14 +61,14 @@ acquire_outcome acquire_machine::on_timeout(time_point now) noexcept
     if (outcome_ != acquire_outcome::pending) return acquire_outcome::pending;
     for (std::size_t node = 0; node < votes_.nodes(); ++node) {
         votes_.cast(node, vote::failed);
-        if (token_ && votes_.of(node) == vote::granted && !confirmed_.test(node)) votes_.take_back(node, vote::failed);
+        if (token_ && votes_.of(node) == vote::granted && !confirmed_.has(node)) votes_.take_back(node, vote::failed);
     }
     return decide(now);
 }
 
 acquire_outcome acquire_machine::decide(time_point now) noexcept
 {
-    if (confirmed_.count() >= majority(votes_.nodes())) {
+    if (confirmed_.size() >= majority(votes_.nodes())) {
         // What is left must be enough to act: a lease that would be lost at once is none.
         bool const in_time = now < holders_.valid_until() - timing_->stop_margin;
         outcome_ = in_time ? acquire_outcome::granted : acquire_outcome::validity_exhausted;

@@ -4,12 +4,12 @@
 #define REDLOCK_QUORUM_ACQUIRE_MACHINE_HPP
 
 #include "quorum/node_facts.hpp"
+#include "quorum/node_set.hpp"
 #include "quorum/per_node.hpp"
 #include "quorum/tenure.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
 
-#include <bitset>
 #include <cstddef>
 #include <optional>
 
@@ -68,7 +68,7 @@ private:
     ballot votes_;
     tenure holders_;
     per_node<token_number> counters_;
-    std::bitset<nodes_max> confirmed_;
+    node_set confirmed_;
     std::optional<token_number> token_;
     bool wants_confirmation_{false};
     acquire_outcome outcome_{acquire_outcome::pending};

@@ -24,8 +24,8 @@ void patience::begin(time_point at) noexcept
 void patience::attempting() noexcept
 {
     free_at_.fill(never);
-    known_.reset();
-    watching_.reset();
+    known_ = {};
+    watching_ = {};
 }
 
 void patience::failed(time_point now, time_point retry_at, duration head_start) noexcept
@@ -51,28 +51,28 @@ void patience::looking(time_point if_told, time_point if_not) noexcept
 void patience::on_look(std::size_t node, time_point now, std::optional<time_point> free_at, bool watching) noexcept
 {
     free_at_[node] = free_at.value_or(std::min(free_at_[node], now));  // since when is known, perhaps
-    known_.set(node);
-    watching_.set(node, watching);
+    known_.add(node);
+    watching ? watching_.add(node) : watching_.remove(node);
     rely_on_nodes(now);
 }
 
 // When a majority says that somebody holds it, and until when, the random delay is not needed.
 void patience::rely_on_nodes(time_point now) noexcept
 {
-    if (known_.count() >= majority(nodes()) && majority_free_at() > now) retry_at_ = never;
+    if (known_.size() >= majority(nodes()) && majority_free_at() > now) retry_at_ = never;
 }
 
 void patience::on_changed(std::size_t node, time_point now) noexcept
 {
     free_at_[node] = std::min(free_at_[node], now);
-    known_.set(node);
+    known_.add(node);
 }
 
 void patience::on_silence(std::size_t node) noexcept
 {
     free_at_[node] = never;
-    known_.reset(node);
-    watching_.reset(node);
+    known_.remove(node);
+    watching_.remove(node);
 }
 
 time_point patience::majority_free_at() const noexcept

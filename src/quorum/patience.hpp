@@ -3,13 +3,13 @@
 #ifndef REDLOCK_QUORUM_PATIENCE_HPP
 #define REDLOCK_QUORUM_PATIENCE_HPP
 
+#include "quorum/node_set.hpp"
 #include "quorum/per_node.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
 
 #include <redlock/config.hpp>
 
-#include <bitset>
 #include <cstddef>
 #include <optional>
 
@@ -61,7 +61,7 @@ public:
     next_step step(time_point now) const noexcept;
 
     // So many nodes say when the key changes that no release goes by unnoticed.
-    bool is_told() const noexcept { return watching_.count() >= majority(nodes()); }
+    bool is_told() const noexcept { return watching_.size() >= majority(nodes()); }
 
 private:
     time_point majority_free_at() const noexcept;
@@ -70,8 +70,8 @@ private:
     std::size_t nodes() const noexcept { return free_at_.size(); }
 
     per_node<time_point> free_at_;  // by itself, or since; max: not by itself, or not known
-    std::bitset<nodes_max> known_;
-    std::bitset<nodes_max> watching_;  // until the next look: what has changed once is taken to be free
+    node_set known_;
+    node_set watching_;  // until the next look: what has changed once is taken to be free
     time_point retry_at_;  // max: wait for the nodes instead
     time_point poll_if_told_;
     time_point poll_if_not_;

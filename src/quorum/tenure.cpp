@@ -2,41 +2,39 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cassert>
 
 namespace redlock::quorum {
-
-namespace {
-
-constexpr std::uint16_t bit(std::size_t node) noexcept { return static_cast<std::uint16_t>(1u << node); }
-
-}  // namespace
 
 tenure::tenure(std::size_t nodes) : until_{nodes} { assert(nodes >= 1 && nodes <= nodes_max); }
 
 void tenure::holds(std::size_t node, time_point until) noexcept
 {
-    if (until > until_[node]) set(node, until);
-    gone_ = static_cast<std::uint16_t>(gone_ & ~bit(node));
+    gone_.remove(node);
+    if (until <= until_[node]) return;
+    until_[node] = until;
+    // The M-th largest has moved only if M are above it.
+    if (held_on(valid_until_) >= majority(nodes())) count_anew();
 }
 
 void tenure::gone(std::size_t node) noexcept
 {
-    set(node, time_point{});
-    gone_ = static_cast<std::uint16_t>(gone_ | bit(node));
+    gone_.add(node);
+    until_[node] = {};
+    count_anew();
 }
 
 void tenure::stepped(std::size_t node, duration by) noexcept
 {
     assert(by >= duration::zero());
     constexpr time_point long_ago{duration{1}};
-    if (until_[node] > long_ago) set(node, std::max(until_[node] - std::min(by, until_[node] - long_ago), long_ago));
+    if (until_[node] <= long_ago) return;
+    until_[node] = std::max(until_[node] - std::min(by, until_[node] - long_ago), long_ago);
+    count_anew();
 }
 
-void tenure::set(std::size_t node, time_point until) noexcept
+void tenure::count_anew() noexcept
 {
-    until_[node] = until;
     std::array<duration::rep, nodes_max> latest_first;  // of time_points, which would all be set to zero first
     std::size_t sorted = 0;
     for (time_point const each : until_) {
@@ -53,6 +51,6 @@ std::size_t tenure::held_on(time_point now) const noexcept
     return static_cast<std::size_t>(std::count_if(until_.begin(), until_.end(), [now](time_point until) { return until > now; }));
 }
 
-bool tenure::majority_gone() const noexcept { return nodes() - static_cast<std::size_t>(std::popcount(gone_)) < majority(nodes()); }
+bool tenure::majority_gone() const noexcept { return nodes() - gone_.size() < majority(nodes()); }
 
 }  // namespace redlock::quorum

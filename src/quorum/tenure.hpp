@@ -2,12 +2,12 @@
 #ifndef REDLOCK_QUORUM_TENURE_HPP
 #define REDLOCK_QUORUM_TENURE_HPP
 
+#include "quorum/node_set.hpp"
 #include "quorum/per_node.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
 
 #include <cstddef>
-#include <cstdint>
 
 namespace redlock::quorum {
 
@@ -35,10 +35,10 @@ public:
 
 private:
     std::size_t nodes() const noexcept { return until_.size(); }
-    void set(std::size_t node, time_point until) noexcept;
+    void count_anew() noexcept;
 
     [[no_unique_address]] per_node<time_point> until_;  // the epoch: never held
-    std::uint16_t gone_{0};                             // by node; where those leave room
+    node_set gone_;                                     // where those leave room
     time_point valid_until_{};                          // asked for much more often than one of those changes
 };
 

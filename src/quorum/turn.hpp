@@ -55,7 +55,8 @@ public:
     duration head_start_of_others(duration slot, double chance) const noexcept;
 
     // Nothing is worth remembering any more.
-    bool is_over(time_point now) const noexcept { return now >= forget_at_; }
+    bool is_over(time_point now) const noexcept { return now >= over_at(); }
+    time_point over_at() const noexcept { return forget_at_; }
 
     friend bool operator==(turn const&, turn const&) = default;
 

@@ -3,6 +3,8 @@
 #ifndef REDLOCK_QUORUM_VOTES_HPP
 #define REDLOCK_QUORUM_VOTES_HPP
 
+#include "quorum/node_set.hpp"
+
 #include <redlock/attempt_report.hpp>
 #include <redlock/config.hpp>
 
@@ -27,9 +29,9 @@ public:
 
     vote of(std::size_t node) const noexcept;
     std::size_t nodes() const noexcept { return nodes_; }
-    std::size_t granted() const noexcept { return granted_count_; }
-    std::size_t refused() const noexcept { return refused_count_; }
-    std::size_t failed() const noexcept { return failed_count_; }
+    std::size_t granted() const noexcept { return granted_.size(); }
+    std::size_t refused() const noexcept { return refused_.size(); }
+    std::size_t failed() const noexcept { return failed_.size(); }
     std::size_t pending() const noexcept { return nodes_ - granted() - refused() - failed(); }
 
     bool majority_granted() const noexcept { return granted() >= majority(nodes_); }
@@ -45,17 +47,10 @@ public:
     bool majority_undecidable() const noexcept { return majority_out_of_reach() && nodes_ - refused() - pending() >= majority(nodes_); }
 
 private:
-    using mask = std::uint16_t;
-    static_assert(nodes_max < 16);
-
-    std::uint16_t nodes_;
-    mask granted_{0};
-    mask refused_{0};
-    mask failed_{0};
-    // How many are in each: they are asked for much more often than a vote comes.
-    std::uint8_t granted_count_{0};
-    std::uint8_t refused_count_{0};
-    std::uint8_t failed_count_{0};
+    std::uint8_t nodes_;
+    node_set granted_;
+    node_set refused_;
+    node_set failed_;
 };
 
 }  // namespace redlock::quorum

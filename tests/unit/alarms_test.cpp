@@ -85,7 +85,10 @@ BOOST_AUTO_TEST_CASE(agree_with_a_sorted_list_after_any_mixture_of_changes)
             heap.cancel(*bells[i]);
             expected[i] = time_point::max();
         } else {
-            expected[i] = start + std::chrono::milliseconds{random() % 1000};
+            // Those of a crowd are close together, others are not.
+            bool const with_a_crowd = change / 1'000 % 2 == 0;
+            expected[i] = with_a_crowd ? start + std::chrono::microseconds{(random() % 3) * 300'000 + static_cast<unsigned>(change)}
+                                       : start + std::chrono::milliseconds{random() % 1000};
             heap.set(*bells[i], expected[i]);
         }
         auto const earliest = *std::min_element(expected.begin(), expected.end());

@@ -42,11 +42,13 @@ struct silent_node final : detail::node {
     void exec(detail::batch const& work, std::string_view, std::vector<detail::reply>&, detail::exec_handler handler) override
     {
         for (detail::command const& c : work.commands) received.push_back(c.what);
+        messages.push_back(work.commands.size());
         waiting.push_back(std::move(handler));
     }
 
     std::string called{"silent"};
     std::vector<verb> received;
+    std::vector<std::size_t> messages;  // how many commands were in each
     std::vector<detail::exec_handler> waiting;
 };
 
@@ -55,6 +57,38 @@ struct vote_counter final : detail::voter {
     bool wanted(std::size_t, detail::time_point) const override { return true; }
 
     int failed{0};
+};
+
+// One silent node, which may vote, and what it was sent.
+struct one_silent_node {
+    one_silent_node()
+    {
+        auto made = std::make_unique<silent_node>();
+        peer = made.get();
+        std::vector<std::unique_ptr<detail::node>> nodes;
+        nodes.push_back(std::move(made));
+        all = std::make_shared<detail::rounds>(detail::rounds::strand_type{asio::any_io_executor{io.get_executor()}}, std::move(nodes),
+                                               10, &virtual_clock::now, detail::clock_rules{});
+        all->up(0);
+        all->admit(0, "server");
+    }
+    ~one_silent_node() { all->clear(); }
+
+    std::vector<std::size_t> messages_with(std::size_t plain, std::size_t with_tokens)
+    {
+        detail::command c{verb::acquire, "resource", "value", 10ms};
+        for (std::size_t i = 0; i < plain; ++i) all->add({c, who});
+        c.fenced = true;
+        for (std::size_t i = 0; i < with_tokens; ++i) all->add({c, who});
+        peer->messages.clear();
+        all->flush();
+        return peer->messages;
+    }
+
+    asio::io_context io;
+    silent_node* peer;
+    std::shared_ptr<detail::rounds> all;
+    std::shared_ptr<vote_counter> const who = std::make_shared<vote_counter>();
 };
 
 }  // namespace
@@ -142,26 +176,35 @@ BOOST_FIXTURE_TEST_CASE(a_release_whose_answer_was_lost_with_the_connection_is_r
 }
 
 // Of a connection that ends one may hear before its last answers fail, and some of those have a release to be repeated.
-BOOST_AUTO_TEST_CASE(a_release_that_is_asked_of_one_node_is_owed_as_well)
+BOOST_FIXTURE_TEST_CASE(a_release_that_is_asked_of_one_node_is_owed_as_well, one_silent_node)
 {
-    asio::io_context io;
-    auto made = std::make_unique<silent_node>();
-    silent_node const& peer = *made;
-    std::vector<std::unique_ptr<detail::node>> nodes;
-    nodes.push_back(std::move(made));
-    auto const all = std::make_shared<detail::rounds>(detail::rounds::strand_type{asio::any_io_executor{io.get_executor()}},
-                                                      std::move(nodes), 10, &virtual_clock::now, detail::clock_rules{});
-    all->up(0);
     all->down(0);
-    auto const who = std::make_shared<vote_counter>();
     all->ask(0, {{verb::release, "resource", "value", 10ms}, who});
     all->ask(0, {{verb::inspect, {}, {}, {}}, who});
     BOOST_TEST(who->failed == 2);
-    BOOST_TEST(peer.received.empty());
+    BOOST_TEST(peer->received.empty());
     all->up(0);
-    BOOST_REQUIRE(peer.received.size() == 1u);
-    BOOST_TEST((peer.received.front() == verb::release));
-    all->clear();
+    BOOST_REQUIRE(peer->received.size() == 1u);
+    BOOST_TEST((peer->received.front() == verb::release));
+}
+
+// A message is answered as a whole, so that a crowd in one message would wait for the slowest of all answers.
+BOOST_FIXTURE_TEST_CASE(a_crowd_goes_in_a_few_messages, one_silent_node)
+{
+    using sizes = std::vector<std::size_t>;
+    BOOST_TEST(messages_with(1, 0) == sizes({1}), boost::test_tools::per_element());
+    BOOST_TEST(messages_with(128, 0) == sizes({128}), boost::test_tools::per_element());
+    BOOST_TEST(messages_with(300, 0) == sizes({128, 128, 44}), boost::test_tools::per_element());
+    BOOST_TEST(messages_with(4'001, 0) == sizes({1'001, 1'001, 1'001, 998}), boost::test_tools::per_element());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_crowd_that_wants_tokens_goes_in_more, one_silent_node)
+{
+    using sizes = std::vector<std::size_t>;
+    BOOST_TEST(messages_with(0, 32) == sizes({32}), boost::test_tools::per_element());
+    BOOST_TEST(messages_with(0, 70) == sizes({32, 32, 6}), boost::test_tools::per_element());
+    BOOST_TEST(messages_with(100, 40) == sizes({128, 12}), boost::test_tools::per_element());
+    BOOST_TEST(messages_with(10, 40) == sizes({42, 8}), boost::test_tools::per_element());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_release_is_not_owed_for_longer_than_the_key_can_live, round_world)

@@ -5,7 +5,7 @@ redlock_mutant(half_is_a_majority "N/2 nodes are a majority"
 redlock_mutant(silence_is_consent "a node that did not answer in time counts as granted"
     FILE src/quorum/acquire_machine.cpp
     FROM "        votes_.cast(node, vote::failed);
-" TO "        if (votes_.of(node) == vote::pending) { holders_.holds(node, deadline()); confirmed_.set(node); token_ = token_.value_or(1); }
+" TO "        if (votes_.of(node) == vote::pending) { holders_.holds(node, deadline()); confirmed_.add(node); token_ = token_.value_or(1); }
         votes_.cast(node, vote::granted);
 ")
 
@@ -17,7 +17,8 @@ redlock_mutant(no_drift "validity leaves nothing for clocks that run at differen
 redlock_mutant(no_granularity "validity leaves nothing for servers that count in milliseconds"
     FILE src/quorum/timing.cpp FROM "return ttl - allowance - expiry_granularity;" TO "return ttl - allowance;")
 redlock_mutant(largest_deadline "a lease is valid until the last node's deadline, not the M-th largest"
-    FILE src/quorum/tenure.cpp FROM "majority(nodes()) - 1" TO "0")
+    FILE src/quorum/tenure.cpp FROM "majority(nodes()) - 1" TO "0"
+    FILE2 src/quorum/tenure.cpp FROM2 ">= majority(nodes())) count_anew();" TO2 ">= 1) count_anew();")
 redlock_mutant(steady_clock "leases are measured with CLOCK_MONOTONIC, which stops while a machine is suspended"
     FILE src/clock.cpp FROM "constexpr clockid_t clock = CLOCK_BOOTTIME;" TO "constexpr clockid_t clock = CLOCK_MONOTONIC;")
 redlock_mutant(valid_without_a_look "lease::valid() believes that a timer would have fired"
@@ -81,14 +82,14 @@ redlock_mutant(deadline_ignored "acquire() goes on after its deadline"
 
 # Tokens.
 redlock_mutant(one_round "a lease has the largest token of one round, and nobody confirms it"
-    FILE src/quorum/acquire_machine.cpp FROM "votes_.of(node) == vote::granted && counters_[node] == largest) confirmed_.set(node);"
-    TO "votes_.of(node) == vote::granted) confirmed_.set(node);")
+    FILE src/quorum/acquire_machine.cpp FROM "votes_.of(node) == vote::granted && counters_[node] == largest) confirmed_.add(node);"
+    TO "votes_.of(node) == vote::granted) confirmed_.add(node);")
 redlock_mutant(confirm_without_guard "confirm counts also where a larger token was given"
     FILE src/testing/redis_model.cpp FROM "    if (before->highest > c.token || record->base > c.token) return refused();  // the guard
 " TO "")
 redlock_mutant(late_grants_above_the_token "a grant that arrived after the token was chosen counts though it is larger"
     FILE src/quorum/acquire_machine.cpp FROM "if (v == vote::granted && !fits(counter)) v = vote::refused;" TO ""
-    FILE2 src/quorum/acquire_machine.cpp FROM2 "if (token_ == counter) confirmed_.set(node);" TO2 "if (token_ && *token_ <= counter) confirmed_.set(node);")
+    FILE2 src/quorum/acquire_machine.cpp FROM2 "if (token_ == counter) confirmed_.add(node);" TO2 "if (token_ && *token_ <= counter) confirmed_.add(node);")
 redlock_mutant(extend_without_guard "a lease is extended also where a larger token was given"
     FILE src/testing/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
     bool const was_there" TO "    if (!holder && (before > c.token || record->base > c.token)) return refused();
