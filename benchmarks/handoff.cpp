@@ -52,10 +52,11 @@ asio::awaitable<void> contend(redlock::lock resource, tally& count, bool watched
 
 }  // namespace
 
-handoffs count_handoffs(ports const& at, redlock::lock_options const& options, std::size_t waiters, std::chrono::nanoseconds time)
+handoffs count_handoffs(redlock::config const& settings, redlock::lock_options const& options, std::size_t waiters,
+                        std::chrono::nanoseconds time)
 {
     asio::io_context io{1};
-    redlock::client nodes{io.get_executor(), fresh_nodes(at)};
+    redlock::client nodes{io.get_executor(), settings};
     nodes.run(asio::detached);
     tally count;
     redlock::lock const resource{nodes, "handed-on:" + std::to_string(::getpid()), options};  // an earlier process may still hold its own
@@ -82,7 +83,7 @@ namespace {
 json measure(handoff_choices const& chosen, bool fencing)
 {
     fleet const servers{chosen.nodes};
-    handoffs const counted = count_handoffs(servers.ports(), chosen.lock(fencing), chosen.waiters, to_duration(chosen.seconds));
+    handoffs const counted = count_handoffs(fresh_nodes(servers.ports()), chosen.lock(fencing), chosen.waiters, to_duration(chosen.seconds));
     return {{"fencing", fencing},
             {"waiters", chosen.waiters},
             {"seconds", counted.seconds},

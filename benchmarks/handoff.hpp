@@ -14,7 +14,8 @@ struct handoffs {
 };
 
 /// So many coroutines of one client contend for one lock, for `time` after a warm-up of a tenth of it.
-handoffs count_handoffs(ports const& at, redlock::lock_options const& options, std::size_t waiters, std::chrono::nanoseconds time);
+handoffs count_handoffs(redlock::config const& settings, redlock::lock_options const& options, std::size_t waiters,
+                        std::chrono::nanoseconds time);
 
 }  // namespace bench
 

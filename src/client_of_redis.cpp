@@ -29,7 +29,7 @@ std::uint64_t wall_clock()
 std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config const& configuration, std::shared_ptr<observer> told)
 {
     configuration.validate();
-    asio::any_io_executor const strand = detail::make_client_strand(executor);
+    asio::any_io_executor const strand = detail::make_client_strand(executor, configuration.implicit_strand);
     std::vector<std::unique_ptr<detail::node>> nodes;
     for (node_address const& address : configuration.nodes)
         nodes.push_back(std::make_unique<detail::redis_node>(strand, completed(address, configuration.tls), configuration));

@@ -55,6 +55,7 @@ struct compare_choices : choices {
     std::size_t rounds{5};
     bool fencing{false};
     std::size_t names{1};
+    bool own_strand{false};
 };
 
 json compare(compare_choices const& chosen)
@@ -64,6 +65,7 @@ json compare(compare_choices const& chosen)
     what.measured = to_duration(chosen.seconds);
     what.warm_up = to_duration(chosen.warm_up);
     what.names = chosen.names;
+    what.own_strand = chosen.own_strand;
     std::vector<worker> wanted{{"epoll floor", [&] { return run_epoll_floor(what); }}, {"redlock", [&] { return run_ours(what); }}};
     if (!chosen.fencing) {
         wanted.push_back({"Boost.Redis floor", [&] { return run_boost_redis_floor(what); }});
@@ -104,6 +106,7 @@ void add_compare(CLI::App& app)
     command.add_option("--rounds", chosen->rounds, "Runs of each worker, in turns")->capture_default_str();
     command.add_option("--names", chosen->names, "Of each caller, taken in turn")->capture_default_str();
     command.add_flag("--fencing", chosen->fencing, "With tokens");
+    command.add_flag("--strand", chosen->own_strand, "The client has a strand of its own, for an io_context that several threads run");
     command.add_option("--output", chosen->output, "Where the JSON goes; default: standard output");
     command.callback([chosen] { report(*chosen, "compare", compare(*chosen)); });
 }

@@ -36,7 +36,9 @@ asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::ch
 sample run_ours(workload const& what)
 {
     asio::io_context io{1};
-    redlock::client nodes{io.get_executor(), fresh_nodes(what.at)};
+    redlock::config settings = fresh_nodes(what.at);
+    settings.implicit_strand = !what.own_strand;
+    redlock::client nodes{io.get_executor(), settings};
     nodes.run(asio::detached);
     meter figures;
     rests pauses{what.rest};

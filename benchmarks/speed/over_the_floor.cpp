@@ -10,7 +10,8 @@ namespace bench {
 
 namespace {
 
-std::vector<worker> with_floors(workload const& what)
+// `also_with_strand`: this library once more, as the last.
+std::vector<worker> with_floors(workload const& what, bool also_with_strand)
 {
     std::vector<worker> all{{"epoll", [what] { return run_epoll_floor(what); }},
                             {"asio", [what] { return run_asio_floor(what); }},
@@ -18,6 +19,11 @@ std::vector<worker> with_floors(workload const& what)
     if (what.fencing) return all;
     all.push_back({"boost_redis", [what] { return run_boost_redis_floor(what); }});
     all.push_back({"coroutines", [what] { return run_coroutines_floor(what); }});
+    if (also_with_strand) {
+        workload careful = what;
+        careful.own_strand = true;
+        all.push_back({"redlock with a strand", [careful] { return run_ours(careful); }});
+    }
     return all;
 }
 
@@ -39,9 +45,10 @@ void put_ratios(run& r, std::string const& kind, std::string const& of, medians 
 }
 
 // "_n3_c256" behind the names.
-void compare_with_floors(run& r, testbed const& where, std::size_t callers, bool fencing, std::string const& suffix)
+void compare_with_floors(run& r, testbed const& where, std::size_t callers, bool fencing, std::string const& suffix,
+                         bool also_with_strand = false)
 {
-    auto const all = take_turns(with_floors(r.work(where, callers, fencing)), r.how.rounds);
+    auto const all = take_turns(with_floors(r.work(where, callers, fencing), also_with_strand), r.how.rounds);
     medians const& floor = all[0];
     medians const& raw_asio = all[1];
     medians const& ours = all[2];
@@ -52,7 +59,7 @@ void compare_with_floors(run& r, testbed const& where, std::size_t callers, bool
     put_costs(r, kind + "floor_", floor, suffix);
     put_costs(r, kind + "asio_", raw_asio, suffix);
     if (!fencing) {
-        for (std::size_t i = 3; i < all.size(); ++i) {
+        for (std::size_t i : {3u, 4u}) {
             put_ratios(r, "", "_" + all[i].name + "_floor", all[i], floor, suffix);
             put_costs(r, all[i].name + "_", all[i], suffix);
         }
@@ -60,15 +67,19 @@ void compare_with_floors(run& r, testbed const& where, std::size_t callers, bool
         r.put("cpu_ratio_over_coroutines" + suffix, ratio(ours, all[4], &sample::cpu_us_per_pair));
         r.put("latency_ratio_over_boost_redis" + suffix, ratio(ours, all[3], &sample::acquire_p50_us));
     }
+    if (also_with_strand) {
+        put_ratios(r, "", "_with_strand", all.back(), floor, suffix);
+        put_costs(r, "with_strand_", all.back(), suffix);
+    }
     if (allocations_are_counted() && !fencing && suffix == "_n3_c256") r.put("allocations_per_pair", ours.allocations_per_pair());
     r.add_detail((fencing ? "fenced" : "plain") + suffix, all);
 }
 
 }  // namespace
 
-void measure_plain_three(run& r) { compare_with_floors(r, r.three(), 256, false, "_n3_c256"); }
+void measure_plain_three(run& r) { compare_with_floors(r, r.three(), 256, false, "_n3_c256", true); }
 void measure_plain_five(run& r) { compare_with_floors(r, r.five(), 256, false, "_n5_c256"); }
-void measure_single_three(run& r) { compare_with_floors(r, r.three(), 1, false, "_n3_c1"); }
+void measure_single_three(run& r) { compare_with_floors(r, r.three(), 1, false, "_n3_c1", true); }
 void measure_single_five(run& r) { compare_with_floors(r, r.five(), 1, false, "_n5_c1"); }
 void measure_sixteen(run& r) { compare_with_floors(r, r.three(), 16, false, "_n3_c16"); }
 void measure_crowd(run& r) { compare_with_floors(r, r.three(), 2'000, false, "_n3_c2000"); }
@@ -154,18 +165,25 @@ void measure_handoffs(run& r)
     redlock::lock_options options;
     options.max_handoffs = 1'000'000;
     options.max_local_hold = 10s;
-    std::vector<double> with_tokens;
-    std::vector<double> plain;
+    struct kind {
+        char const* name;
+        bool fencing;
+        bool implicit_strand;
+        std::vector<double> per_second{};
+    };
+    std::array<kind, 3> kinds{{{"local_handoffs_per_second", true, true},
+                               {"plain_local_handoffs_per_second", false, true},
+                               {"local_handoffs_per_second_with_strand", true, false}}};
+    redlock::config settings = fresh_nodes(r.three().servers().ports());
     for (std::size_t round = 0; round < r.how.rounds; ++round) {
-        for (bool const fencing : {true, false}) {
-            options.fencing = fencing;
-            auto const counted = run_apart<handoffs>(
-                [&] { return count_handoffs(r.three().servers().ports(), options, 100, r.how.measured / 2); });
-            (fencing ? with_tokens : plain).push_back(counted.pairs / counted.seconds);
+        for (kind& each : kinds) {
+            options.fencing = each.fencing;
+            settings.implicit_strand = each.implicit_strand;
+            auto const counted = run_apart<handoffs>([&] { return count_handoffs(settings, options, 100, r.how.measured / 2); });
+            each.per_second.push_back(counted.pairs / counted.seconds);
         }
     }
-    r.put("local_handoffs_per_second", median(with_tokens));
-    r.put("plain_local_handoffs_per_second", median(plain));
+    for (kind const& each : kinds) r.put(each.name, median(each.per_second));
 }
 
 void measure_group(run& r)

@@ -29,6 +29,9 @@ struct workload {
     std::chrono::nanoseconds rest{};  ///< After each release, on average; this library's callers and those of the epoll floor only.
     std::chrono::nanoseconds stagger{};  ///< Caller i begins i times this later, so that they do not go in step.
 
+    /// For an io_context that several threads may run: without config::implicit_strand, which the floors have as well.
+    bool own_strand{false};
+
     /// Called once where the measurement begins.
     std::function<void()> at_begin{};
 

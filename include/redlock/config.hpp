@@ -139,6 +139,11 @@ struct REDLOCK_API config {
     /// time for each counts more than what `handshake` misses.
     identity_check identity{identity_check::every_message};
 
+    /// Promises that nothing ever runs at the same time on the client's executor: one thread at most runs its io_context ("implicit strand"
+    /// in Asio's words), or it is a strand. Then the client needs no strand of its own, which makes hand-overs a quarter faster. Operations may
+    /// still be started from any thread. If two threads run the io_context all the same, behaviour is undefined.
+    bool implicit_strand{false};
+
     /// For all nodes with TLS: what their own `node_address::tls` leaves empty.
     tls_options tls{};
 

@@ -5,11 +5,10 @@
 #define REDLOCK_CORE_BESIDE_HPP
 
 #include "core/mailbox.hpp"
+#include "node/strand.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/strand.hpp>
 
 #include <functional>
 #include <memory>
@@ -24,15 +23,22 @@ using run_here_function = std::function<bool(letter& what, time_point now, std::
 
 // Yes, if the caller's thread is one of the io_context's, and is not in the strand: then the engine is in the middle of something. If another
 // thread is there, that one does it next.
-inline run_here_function beside(asio::any_io_executor const& strand)
+template <class Strand>
+run_here_function beside_a(Strand const& strand)
 {
-    auto const* const plain = strand.target<asio::strand<asio::io_context::executor_type>>();
-    if (!plain) return {};
-    return [own = *plain](letter& what, time_point now, std::shared_ptr<void> engine) {
+    return [own = strand](letter& what, time_point now, std::shared_ptr<void> engine) {
         if (own.running_in_this_thread() || !own.get_inner_executor().running_in_this_thread()) return false;
         asio::dispatch(own, [keeps = std::move(engine), what = std::move(what), now]() mutable { what(now); });
         return true;
     };
+}
+
+// Empty: of this one nothing is known.
+inline run_here_function beside(asio::any_io_executor const& strand)
+{
+    if (auto const* const plain = strand.target<strand_of_io_context>()) return beside_a(*plain);
+    if (auto const* const plain = strand.target<implicit_strand_of_io_context>()) return beside_a(*plain);
+    return {};
 }
 
 }  // namespace redlock::detail

@@ -1,4 +1,5 @@
-// One client, an io_context that four threads run, and callers from everywhere. Also run under ThreadSanitizer.
+// One client, an io_context that four threads run, or one without a strand that one thread runs, and callers from everywhere. Also run under
+// ThreadSanitizer.
 //
 // Boost.Test is called by the story only, which is on a strand; everybody else counts.
 #include "support/cluster.hpp"
@@ -24,6 +25,18 @@ struct four_threads : cluster {
     four_threads() : cluster{3} { threads = 4; }
 };
 
+// Nothing but the callers is in other threads.
+struct one_thread : cluster {
+    one_thread() : cluster{3, without_a_strand()} {}
+
+    static config without_a_strand()
+    {
+        config c = quick_config();
+        c.implicit_strand = true;
+        return c;
+    }
+};
+
 // What a lock protects: plain variables. Two holders at once would be seen here, and by ThreadSanitizer.
 struct protected_by_a_lock {
     std::string name;
@@ -42,11 +55,77 @@ struct protected_by_a_lock {
     }
 };
 
-}  // namespace
+void use_futures_and_callbacks(cluster& in)
+{
+    protected_by_a_lock resource{"r"};
+    std::atomic<int> callbacks{0};
+    std::atomic<int> failed{0};
+    std::atomic<int> working{3};
 
-BOOST_AUTO_TEST_SUITE(threads)
+    // Knows nothing of Asio but a token.
+    auto blocking_worker = [&] {
+        lock const key{in.nodes, resource.name, eager};
+        for (int turn = 0; turn < 10; ++turn) {
+            try {
+                lease held = key.acquire(asio::use_future).get();
+                resource.enter();
+                held.extend(asio::use_future).get();
+                resource.leave();
+                if (turn % 2 == 0) held.release(asio::use_future).get();
+            } catch (std::exception const&) {
+                ++failed;
+            }
+            in.nodes.drain([&](error_code) { ++callbacks; });
+        }
+        --working;
+    };
+    in.run([&]() -> asio::awaitable<void> {
+        std::vector<std::jthread> others;
+        for (int i = 0; i < 3; ++i) others.emplace_back(blocking_worker);
+        bool const finished = co_await eventually([&] { return working == 0 && callbacks == 30; }, 25s);
+        BOOST_TEST_REQUIRE(finished);
+        BOOST_TEST(failed == 0);
+        BOOST_TEST(resource.violations == 0);
+        BOOST_TEST(resource.entered == 30);
+    });
+}
 
-BOOST_FIXTURE_TEST_CASE(coroutines_on_many_strands_exclude_each_other, four_threads)
+// Leases are looked at, moved between threads and destroyed anywhere, while the watchdog extends them.
+void let_leases_wander(cluster& in)
+{
+    in.run([&]() -> asio::awaitable<void> {
+        std::atomic<bool> stop{false};
+        std::atomic<int> invalid{0};
+        std::atomic<int> looks{0};
+        std::vector<lease> held;
+        for (int i = 0; i < 20; ++i) {
+            lock const resource{in.nodes, "r" + std::to_string(i), {.ttl = 3s, .extend_interval = 20ms}};
+            lease one = co_await resource.acquire();
+            held.push_back(std::move(one));
+        }
+        auto watch = [&] {
+            while (!stop) {
+                for (auto const& one : held)
+                    if (!one.valid() || one.nodes_held() < 2 || one.lost_error()) ++invalid;
+                looks += in.nodes.status().leases == 20;
+            }
+        };
+        {
+            std::jthread first{watch}, second{watch};
+            auto const renewed = [&] { return in.nodes.status().counters.extensions_renewed; };
+            bool const extended = co_await eventually([&] { return renewed() > 200 && looks > 100; }, 20s);
+            BOOST_TEST(extended);
+            stop = true;
+        }
+        BOOST_TEST(invalid == 0);
+        std::thread other{[mine = std::move(held)]() mutable { mine.clear(); }};
+        other.join();
+        co_await in.nodes.drain();
+        BOOST_TEST(in.servers_with("r7") == 0u);
+    });
+}
+
+void contend_on_many_strands(cluster& in)
 {
     constexpr int workers = 4;
     constexpr int turns = 12;
@@ -55,7 +134,7 @@ BOOST_FIXTURE_TEST_CASE(coroutines_on_many_strands_exclude_each_other, four_thre
     std::atomic<int> failed{0};
 
     auto worker = [&](protected_by_a_lock& resource, bool scoped) -> asio::awaitable<void> {
-        lock const key{nodes, resource.name, eager};
+        lock const key{in.nodes, resource.name, eager};
         auto body = [&](lease&) -> asio::awaitable<void> {
             resource.enter();
             co_await pause(1ms);
@@ -73,11 +152,11 @@ BOOST_FIXTURE_TEST_CASE(coroutines_on_many_strands_exclude_each_other, four_thre
             }
         }
     };
-    run([&]() -> asio::awaitable<void> {
+    in.run([&]() -> asio::awaitable<void> {
         for (auto& resource : resources) {
             for (int i = 0; i < workers; ++i) {
                 ++working;
-                asio::co_spawn(asio::make_strand(io), worker(resource, i % 2 == 0), [&](std::exception_ptr thrown) {
+                asio::co_spawn(asio::make_strand(in.io), worker(resource, i % 2 == 0), [&](std::exception_ptr thrown) {
                     if (thrown) ++failed;
                     --working;
                 });
@@ -90,44 +169,19 @@ BOOST_FIXTURE_TEST_CASE(coroutines_on_many_strands_exclude_each_other, four_thre
             BOOST_TEST(resource.violations == 0);
             BOOST_TEST(resource.entered == workers * turns);
         }
-        BOOST_TEST(nodes.status().counters.overruns == 0u);
+        BOOST_TEST(in.nodes.status().counters.overruns == 0u);
     });
 }
 
-BOOST_FIXTURE_TEST_CASE(futures_and_callbacks_on_threads_of_their_own, four_threads)
-{
-    protected_by_a_lock resource{"r"};
-    std::atomic<int> callbacks{0};
-    std::atomic<int> failed{0};
-    std::atomic<int> working{3};
+}  // namespace
 
-    // Knows nothing of Asio but a token.
-    auto blocking_worker = [&] {
-        lock const key{nodes, resource.name, eager};
-        for (int turn = 0; turn < 10; ++turn) {
-            try {
-                lease held = key.acquire(asio::use_future).get();
-                resource.enter();
-                held.extend(asio::use_future).get();
-                resource.leave();
-                if (turn % 2 == 0) held.release(asio::use_future).get();
-            } catch (std::exception const&) {
-                ++failed;
-            }
-            nodes.drain([&](error_code) { ++callbacks; });
-        }
-        --working;
-    };
-    run([&]() -> asio::awaitable<void> {
-        std::vector<std::jthread> others;
-        for (int i = 0; i < 3; ++i) others.emplace_back(blocking_worker);
-        bool const finished = co_await eventually([&] { return working == 0 && callbacks == 30; }, 25s);
-        BOOST_TEST_REQUIRE(finished);
-        BOOST_TEST(failed == 0);
-        BOOST_TEST(resource.violations == 0);
-        BOOST_TEST(resource.entered == 30);
-    });
-}
+BOOST_AUTO_TEST_SUITE(threads)
+
+BOOST_FIXTURE_TEST_CASE(coroutines_on_many_strands_exclude_each_other, four_threads) { contend_on_many_strands(*this); }
+BOOST_FIXTURE_TEST_CASE(coroutines_on_many_strands_exclude_each_other_without_a_strand, one_thread) { contend_on_many_strands(*this); }
+
+BOOST_FIXTURE_TEST_CASE(futures_and_callbacks_on_threads_of_their_own, four_threads) { use_futures_and_callbacks(*this); }
+BOOST_FIXTURE_TEST_CASE(futures_and_callbacks_on_threads_of_their_own_without_a_strand, one_thread) { use_futures_and_callbacks(*this); }
 
 BOOST_FIXTURE_TEST_CASE(completions_arrive_where_they_belong, four_threads)
 {
@@ -153,40 +207,8 @@ BOOST_FIXTURE_TEST_CASE(completions_arrive_where_they_belong, four_threads)
     });
 }
 
-// Leases are looked at, moved between threads and destroyed anywhere, while the watchdog extends them.
-BOOST_FIXTURE_TEST_CASE(leases_wander_between_threads, four_threads)
-{
-    run([&]() -> asio::awaitable<void> {
-        std::atomic<bool> stop{false};
-        std::atomic<int> invalid{0};
-        std::atomic<int> looks{0};
-        std::vector<lease> held;
-        for (int i = 0; i < 20; ++i) {
-            lock const resource{nodes, "r" + std::to_string(i), {.ttl = 3s, .extend_interval = 20ms}};
-            lease one = co_await resource.acquire();
-            held.push_back(std::move(one));
-        }
-        auto watch = [&] {
-            while (!stop) {
-                for (auto const& one : held)
-                    if (!one.valid() || one.nodes_held() < 2 || one.lost_error()) ++invalid;
-                looks += nodes.status().leases == 20;
-            }
-        };
-        {
-            std::jthread first{watch}, second{watch};
-            auto const renewed = [&] { return nodes.status().counters.extensions_renewed; };
-            bool const extended = co_await eventually([&] { return renewed() > 200 && looks > 100; }, 20s);
-            BOOST_TEST(extended);
-            stop = true;
-        }
-        BOOST_TEST(invalid == 0);
-        std::thread other{[mine = std::move(held)]() mutable { mine.clear(); }};
-        other.join();
-        co_await nodes.drain();
-        BOOST_TEST(servers_with("r7") == 0u);
-    });
-}
+BOOST_FIXTURE_TEST_CASE(leases_wander_between_threads, four_threads) { let_leases_wander(*this); }
+BOOST_FIXTURE_TEST_CASE(leases_wander_between_threads_without_a_strand, one_thread) { let_leases_wander(*this); }
 
 BOOST_FIXTURE_TEST_CASE(a_client_is_cancelled_from_another_thread_in_the_middle_of_it_all, four_threads)
 {

@@ -20,8 +20,10 @@ namespace asio = boost::asio;
 using redlock::detail::letter;
 
 struct beside_fixture {
+    explicit beside_fixture(bool implicit = false) : strand{redlock::detail::make_client_strand(context.get_executor(), implicit)} {}
+
     asio::io_context context;
-    asio::any_io_executor strand{redlock::detail::make_client_strand(context.get_executor())};
+    asio::any_io_executor strand;
     redlock::detail::run_here_function run_here{redlock::detail::beside(strand)};
     int read{0};
     std::shared_ptr<int> engine{std::make_shared<int>()};
@@ -31,6 +33,10 @@ struct beside_fixture {
     {
         return letter{[this] { ++read; }};
     }
+};
+
+struct beside_an_implicit_strand : beside_fixture {
+    beside_an_implicit_strand() : beside_fixture{true} {}
 };
 
 }  // namespace
@@ -93,6 +99,32 @@ BOOST_FIXTURE_TEST_CASE(while_another_thread_is_in_the_strand_that_one_reads_it_
     context.run();
     BOOST_TEST(read == 1);
     BOOST_TEST(kept.expired());
+}
+
+BOOST_FIXTURE_TEST_CASE(the_thread_of_an_implicit_strand_reads_it_at_once, beside_an_implicit_strand)
+{
+    asio::post(context, [this] {
+        letter what = one();
+        BOOST_TEST(run_here(what, now, engine));
+        BOOST_TEST(read == 1);
+    });
+    context.run();
+    BOOST_TEST(read == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(in_an_implicit_strand_and_in_other_threads_it_is_left_alone, beside_an_implicit_strand)
+{
+    bool was_there = false;
+    asio::post(strand, [&] {
+        letter what = one();
+        was_there = true;
+        BOOST_TEST(!run_here(what, now, engine));
+    });
+    context.run();
+    BOOST_TEST(was_there);
+    letter what = one();
+    BOOST_TEST(!run_here(what, now, engine));
+    BOOST_TEST(read == 0);
 }
 
 BOOST_AUTO_TEST_CASE(of_other_contexts_nothing_is_known)

@@ -134,13 +134,13 @@ redlock_mutant(any_record_will_do "scripts do not compare the id in the record"
 
 # Lines: who waits within one client.
 redlock_mutant(passed_on_too_late "a lease is passed on however little of it is left"
-    FILE src/core/lines.cpp FROM "    if (lease.machine->left(now) < lease.what->under->times.validity / worth_passing_on) return false;
+    FILE src/core/line.cpp FROM "    if (lease.machine->left(now) < lease.what->under->times.validity / worth_passing_on) return false;
 " TO "")
 redlock_mutant(passed_on_with_its_token "a lease is passed on without tokens of its own"
     FILE src/core/leases.cpp FROM "        next_token += what->under->tokens.block;
         h->last_token = next_token - 1;" TO "        h->last_token = next_token + what->under->tokens.block - 1;")
 redlock_mutant(passed_on_to_anybody "a lease is passed on to somebody who asked with other options"
-    FILE src/core/lines.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;
+    FILE src/core/line.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;
 " TO "")
 redlock_mutant(passed_on_too_often "passing on does not heed max_handoffs"
     FILE src/quorum/turn.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return now < began_ + limits.time;")
@@ -150,13 +150,13 @@ redlock_mutant(max_hold_of_the_first "max_hold of a lease that was passed on is 
     FILE src/core/leases.cpp FROM "    what.machine->handed_over(now);
 " TO "")
 redlock_mutant(last_is_first "who asks last is served first"
-    FILE src/core/lines.cpp FROM "queue_.push_back(who);" TO "queue_.push_front(who);")
+    FILE src/core/line.cpp FROM "queue_.push_back(who);" TO "queue_.push_front(who);")
 redlock_mutant(cancelled_first_wakes_nobody "when the first in the line gives up, the next does not know that it is his turn"
-    FILE src/core/lines.cpp FROM "    } else if (was_first && !here_) {
+    FILE src/core/line.cpp FROM "    } else if (was_first && !here_) {
         consider(in_.env_.now());
     }" TO "    }")
 redlock_mutant(line_forgets_who_waits "when a lease is over, nobody tells the line of those who wait for it"
-    FILE src/core/lines.cpp FROM "    if (queue_.empty()) return in_.retire(*this, now);
+    FILE src/core/line.cpp FROM "    if (queue_.empty()) return in_.retire(*this, now);
     consider(now);
 }
 " TO "    if (queue_.empty()) return in_.retire(*this, now);
@@ -171,8 +171,8 @@ redlock_mutant(no_fallback_poll "who is told of changes never looks by himself"
 redlock_mutant(push_ignored "what nodes tell is not heard"
     FILE src/core/engine.cpp FROM "{ acquisitions_.on_changed(node, key); }" TO "{ static_cast<void>(node), static_cast<void>(key); }")
 redlock_mutant(own_key_is_a_holder "who looks takes a key of his own, which is about to be undone, for another holder's"
-    FILE src/core/lines.cpp FROM "    } else if (asked.is_about_our_own(node)) {" TO "    } else if (false) {"
-    FILE2 src/core/lines.cpp FROM2 "if (lost.has_granted(node)) with.patience" TO2 "if (false) with.patience"
+    FILE src/core/line.cpp FROM "    } else if (asked.is_about_our_own(node)) {" TO "    } else if (false) {"
+    FILE2 src/core/line.cpp FROM2 "if (lost.has_granted(node)) with.patience" TO2 "if (false) with.patience"
     FILE3 src/core/lines.cpp FROM3 "if (on >> node & 1u) l.freed_by_us" TO3 "if (false) l.freed_by_us")
 redlock_mutant(free_again_and_again "each look at a free lock puts off the race for it"
     FILE src/quorum/patience.cpp FROM "free_at.value_or(std::min(free_at_[node], now));" TO "free_at.value_or(now);")
