@@ -140,8 +140,9 @@ struct REDLOCK_API config {
     identity_check identity{identity_check::every_message};
 
     /// Promises that nothing ever runs at the same time on the client's executor: one thread at most runs its io_context ("implicit strand"
-    /// in Asio's words), or it is a strand. Then the client needs no strand of its own, which makes hand-overs a quarter faster. Operations may
-    /// still be started from any thread. If two threads run the io_context all the same, behaviour is undefined.
+    /// in Asio's words), or it is a strand. Then the client does without a strand of its own and is faster (docs/performance.md). Operations may
+    /// still be started from any thread. If two threads run the io_context all the same, behaviour is undefined. About the program and
+    /// not about the nodes: no file can set it.
     bool implicit_strand{false};
 
     /// For all nodes with TLS: what their own `node_address::tls` leaves empty.
