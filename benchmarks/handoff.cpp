@@ -83,7 +83,8 @@ namespace {
 json measure(handoff_choices const& chosen, bool fencing)
 {
     fleet const servers{chosen.nodes};
-    handoffs const counted = count_handoffs(fresh_nodes(servers.ports()), chosen.lock(fencing), chosen.waiters, to_duration(chosen.seconds));
+    handoffs const counted = count_handoffs(fresh_nodes(servers.ports()), chosen.lock(fencing), chosen.waiters,
+                                            to_duration(chosen.seconds));
     return {{"fencing", fencing},
             {"waiters", chosen.waiters},
             {"seconds", counted.seconds},

@@ -59,9 +59,7 @@ BOOST_FIXTURE_TEST_CASE(what_else_the_thread_does_is_not, strand_fixture)
 
 BOOST_FIXTURE_TEST_CASE(other_threads_are_not_in_it_even_while_somebody_is, strand_fixture)
 {
-    asio::post(strand, [&] {
-        std::thread{[&] { said = own.running_in_this_thread() ? "inside" : "outside"; }}.join();
-    });
+    asio::post(strand, [&] { std::thread{[&] { said = own.running_in_this_thread() ? "inside" : "outside"; }}.join(); });
     context.run();
     BOOST_TEST(said == "outside");
 }
@@ -94,7 +92,8 @@ BOOST_FIXTURE_TEST_CASE(what_throws_has_left_it, strand_fixture)
 BOOST_FIXTURE_TEST_CASE(timers_come_back_to_it, strand_fixture)
 {
     asio::steady_timer timer{strand};
-    timer.async_wait([&](boost::system::error_code ec) { said = ec == asio::error::operation_aborted && own.running_in_this_thread() ? "yes" : "no"; });
+    timer.async_wait(
+        [&](boost::system::error_code ec) { said = ec == asio::error::operation_aborted && own.running_in_this_thread() ? "yes" : "no"; });
     timer.cancel();
     context.run();
     BOOST_TEST(said == "yes");

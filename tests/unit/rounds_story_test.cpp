@@ -67,8 +67,8 @@ struct one_silent_node {
         peer = made.get();
         std::vector<std::unique_ptr<detail::node>> nodes;
         nodes.push_back(std::move(made));
-        all = std::make_shared<detail::rounds>(detail::rounds::strand_type{asio::any_io_executor{io.get_executor()}}, std::move(nodes),
-                                               10, &virtual_clock::now, detail::clock_rules{});
+        all = std::make_shared<detail::rounds>(detail::rounds::strand_type{asio::any_io_executor{io.get_executor()}}, std::move(nodes), 10,
+                                               &virtual_clock::now, detail::clock_rules{});
         all->up(0);
         all->admit(0, "server");
     }
