@@ -25,16 +25,16 @@ struct four_threads : cluster {
     four_threads() : cluster{3} { threads = 4; }
 };
 
+config without_a_strand()
+{
+    config c = quick_config();
+    c.implicit_strand = true;
+    return c;
+}
+
 // Nothing but the callers is in other threads.
 struct one_thread : cluster {
     one_thread() : cluster{3, without_a_strand()} {}
-
-    static config without_a_strand()
-    {
-        config c = quick_config();
-        c.implicit_strand = true;
-        return c;
-    }
 };
 
 // What a lock protects: plain variables. Two holders at once would be seen here, and by ThreadSanitizer.
@@ -125,16 +125,18 @@ void let_leases_wander(cluster& in)
     });
 }
 
-void contend_on_many_strands(cluster& in)
+// `on_a_strand`: with a client whose executor is one.
+void contend_on_many_strands(cluster& in, bool on_a_strand = false)
 {
     constexpr int workers = 4;
     constexpr int turns = 12;
     std::array<protected_by_a_lock, 3> resources{{{"a"}, {"b"}, {"c"}}};
     std::atomic<int> working{0};
     std::atomic<int> failed{0};
+    std::unique_ptr<redlock::client> of_the_strand;
 
     auto worker = [&](protected_by_a_lock& resource, bool scoped) -> asio::awaitable<void> {
-        lock const key{in.nodes, resource.name, eager};
+        lock const key{of_the_strand ? *of_the_strand : in.nodes, resource.name, eager};
         auto body = [&](lease&) -> asio::awaitable<void> {
             resource.enter();
             co_await pause(1ms);
@@ -153,6 +155,7 @@ void contend_on_many_strands(cluster& in)
         }
     };
     in.run([&]() -> asio::awaitable<void> {
+        if (on_a_strand) of_the_strand = in.another_client(asio::make_strand(in.io), without_a_strand());
         for (auto& resource : resources) {
             for (int i = 0; i < workers; ++i) {
                 ++working;
@@ -169,7 +172,10 @@ void contend_on_many_strands(cluster& in)
             BOOST_TEST(resource.violations == 0);
             BOOST_TEST(resource.entered == workers * turns);
         }
-        BOOST_TEST(in.nodes.status().counters.overruns == 0u);
+        redlock::client const& used = of_the_strand ? *of_the_strand : in.nodes;
+        BOOST_TEST(used.status().counters.overruns == 0u);
+        BOOST_TEST(used.status().counters.acquired >= resources.size() * workers * turns);
+        of_the_strand.reset();
     });
 }
 
@@ -179,6 +185,7 @@ BOOST_AUTO_TEST_SUITE(threads)
 
 BOOST_FIXTURE_TEST_CASE(coroutines_on_many_strands_exclude_each_other, four_threads) { contend_on_many_strands(*this); }
 BOOST_FIXTURE_TEST_CASE(coroutines_on_many_strands_exclude_each_other_without_a_strand, one_thread) { contend_on_many_strands(*this); }
+BOOST_FIXTURE_TEST_CASE(a_client_may_rely_on_the_strand_that_it_was_made_with, four_threads) { contend_on_many_strands(*this, true); }
 
 BOOST_FIXTURE_TEST_CASE(futures_and_callbacks_on_threads_of_their_own, four_threads) { use_futures_and_callbacks(*this); }
 BOOST_FIXTURE_TEST_CASE(futures_and_callbacks_on_threads_of_their_own_without_a_strand, one_thread) { use_futures_and_callbacks(*this); }

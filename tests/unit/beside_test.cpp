@@ -33,6 +33,31 @@ struct beside_fixture {
     {
         return letter{[this] { ++read; }};
     }
+
+    void read_in_the_context()
+    {
+        asio::post(context, [this] {
+            letter what = one();
+            BOOST_TEST(run_here(what, now, engine));
+            BOOST_TEST(read == 1);
+        });
+        context.run();
+        BOOST_TEST(read == 1);
+    }
+
+    // There the engine is in the middle of something.
+    void leave_alone_in_the_strand()
+    {
+        bool was_there = false;
+        asio::post(strand, [&] {
+            letter what = one();
+            was_there = true;
+            BOOST_TEST(!run_here(what, now, engine));
+        });
+        context.run();
+        BOOST_TEST(was_there);
+        BOOST_TEST(read == 0);
+    }
 };
 
 struct beside_an_implicit_strand : beside_fixture {
@@ -43,16 +68,8 @@ struct beside_an_implicit_strand : beside_fixture {
 
 BOOST_AUTO_TEST_SUITE(beside)
 
-BOOST_FIXTURE_TEST_CASE(a_thread_of_the_context_reads_it_at_once, beside_fixture)
-{
-    asio::post(context, [this] {
-        letter what = one();
-        BOOST_TEST(run_here(what, now, engine));
-        BOOST_TEST(read == 1);
-    });
-    context.run();
-    BOOST_TEST(read == 1);
-}
+BOOST_FIXTURE_TEST_CASE(a_thread_of_the_context_reads_it_at_once, beside_fixture) { read_in_the_context(); }
+BOOST_FIXTURE_TEST_CASE(the_thread_of_an_implicit_strand_reads_it_at_once, beside_an_implicit_strand) { read_in_the_context(); }
 
 BOOST_FIXTURE_TEST_CASE(another_thread_leaves_it_alone, beside_fixture)
 {
@@ -64,19 +81,15 @@ BOOST_FIXTURE_TEST_CASE(another_thread_leaves_it_alone, beside_fixture)
     BOOST_TEST(read == 1);
 }
 
-// There the engine is in the middle of something.
-BOOST_FIXTURE_TEST_CASE(in_the_strand_it_is_left_alone, beside_fixture)
+BOOST_FIXTURE_TEST_CASE(another_thread_leaves_an_implicit_strand_alone, beside_an_implicit_strand)
 {
-    bool was_there = false;
-    asio::post(strand, [&] {
-        letter what = one();
-        was_there = true;
-        BOOST_TEST(!run_here(what, now, engine));
-    });
-    context.run();
-    BOOST_TEST(was_there);
+    letter what = one();
+    BOOST_TEST(!run_here(what, now, engine));
     BOOST_TEST(read == 0);
 }
+
+BOOST_FIXTURE_TEST_CASE(in_the_strand_it_is_left_alone, beside_fixture) { leave_alone_in_the_strand(); }
+BOOST_FIXTURE_TEST_CASE(in_an_implicit_strand_it_is_left_alone, beside_an_implicit_strand) { leave_alone_in_the_strand(); }
 
 BOOST_FIXTURE_TEST_CASE(while_another_thread_is_in_the_strand_that_one_reads_it_next, beside_fixture)
 {
@@ -99,32 +112,6 @@ BOOST_FIXTURE_TEST_CASE(while_another_thread_is_in_the_strand_that_one_reads_it_
     context.run();
     BOOST_TEST(read == 1);
     BOOST_TEST(kept.expired());
-}
-
-BOOST_FIXTURE_TEST_CASE(the_thread_of_an_implicit_strand_reads_it_at_once, beside_an_implicit_strand)
-{
-    asio::post(context, [this] {
-        letter what = one();
-        BOOST_TEST(run_here(what, now, engine));
-        BOOST_TEST(read == 1);
-    });
-    context.run();
-    BOOST_TEST(read == 1);
-}
-
-BOOST_FIXTURE_TEST_CASE(in_an_implicit_strand_and_in_other_threads_it_is_left_alone, beside_an_implicit_strand)
-{
-    bool was_there = false;
-    asio::post(strand, [&] {
-        letter what = one();
-        was_there = true;
-        BOOST_TEST(!run_here(what, now, engine));
-    });
-    context.run();
-    BOOST_TEST(was_there);
-    letter what = one();
-    BOOST_TEST(!run_here(what, now, engine));
-    BOOST_TEST(read == 0);
 }
 
 BOOST_AUTO_TEST_CASE(of_other_contexts_nothing_is_known)

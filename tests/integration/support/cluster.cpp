@@ -79,9 +79,11 @@ void cluster::start(redlock::client& c)
     });
 }
 
-std::unique_ptr<redlock::client> cluster::another_client(config settings)
+std::unique_ptr<redlock::client> cluster::another_client(config settings) { return another_client(io.get_executor(), std::move(settings)); }
+
+std::unique_ptr<redlock::client> cluster::another_client(asio::any_io_executor on, config settings)
 {
-    auto c = std::make_unique<redlock::client>(io.get_executor(), with_servers(std::move(settings), servers));
+    auto c = std::make_unique<redlock::client>(std::move(on), with_servers(std::move(settings), servers));
     start(*c);
     return c;
 }

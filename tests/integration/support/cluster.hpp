@@ -75,6 +75,7 @@ public:
 
     /// Another client of the same servers, running. It must be cancelled or destroyed by the story.
     std::unique_ptr<redlock::client> another_client(config settings = quick_config());
+    std::unique_ptr<redlock::client> another_client(asio::any_io_executor on, config settings);
 
     /// Runs a client, and counts on its end.
     void start(redlock::client& c);
