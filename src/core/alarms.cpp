@@ -40,9 +40,8 @@ bool alarms::join_a_row(alarm& a) noexcept
     return true;
 }
 
-void alarms::cancel(alarm& a) noexcept
+void alarms::take_out(alarm& a) noexcept
 {
-    if (!a.is_set()) return;
     a.where_ == alarm::in_heap ? leave_the_heap(a) : leave_its_row(a);
     a.where_ = alarm::nowhere;
     --size_;

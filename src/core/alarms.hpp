@@ -66,7 +66,10 @@ public:
     void set(alarm& a, time_point at);
 
     // Does nothing when it is not set.
-    void cancel(alarm& a) noexcept;
+    void cancel(alarm& a) noexcept
+    {
+        if (a.is_set()) take_out(a);
+    }
 
     // Takes out the earliest alarm whose moment has come, or null.
     alarm* pop_due(time_point now) noexcept;
@@ -85,6 +88,7 @@ private:
     alarm* first() const noexcept;
     alarm* take(alarm* a) noexcept;
     bool join_a_row(alarm& a) noexcept;
+    void take_out(alarm& a) noexcept;
     void leave_its_row(alarm& a) noexcept;
     void leave_the_heap(alarm& a) noexcept;
     void put(std::size_t place, alarm* a) noexcept;

@@ -38,10 +38,11 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
     granted_as_[node] = answer.admission;
     if (answer.counter > 0) owner_.env_.tokens.saw(answer.counter);
     auto const bit = static_cast<std::uint16_t>(1u << node);
-    bool const stands = answer.vote == vote::granted || answer.error == errc::not_durable;  // there is a key to be undone
+    bool const failed = answer.vote == vote::failed;
+    bool const stands = answer.vote == vote::granted || (failed && answer.error == errc::not_durable);  // there is a key to be undone
     if (stands) granted_ |= bit;
     if (answer.vote == vote::refused) refused_ |= bit, counter_ = std::max(counter_, answer.counter);
-    if (answer.error == errc::ttl_too_long) ++too_long_;
+    if (failed && answer.error == errc::ttl_too_long) ++too_long_;
 
     bool const was_open = machine_.outcome() == acquire_outcome::pending;
     auto const outcome = machine_.on_vote(node, answer.vote, now, answer.counter);

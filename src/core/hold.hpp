@@ -145,7 +145,7 @@ public:
     }
     bool has_tokens_for_another() const noexcept { return !is_fenced() || next_token + what->under->tokens.block - 1 <= last_token; }
 
-    void touch(std::size_t node) noexcept { touched = static_cast<std::uint16_t>(touched | (1u << node)); }
+    void touch(std::uint16_t nodes) noexcept { touched = static_cast<std::uint16_t>(touched | nodes); }
     bool has_touched(std::size_t node) const noexcept { return (touched >> node & 1u) != 0; }
     void may_live_until(time_point t) noexcept { expires = std::max(expires, t); }
 

@@ -23,7 +23,7 @@ public:
     ~extension();
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
-    void on_sent(std::size_t node) override { hold_->touch(node); }
+    void on_sent(std::uint16_t nodes) override { hold_->touch(nodes); }
     bool wanted(std::size_t node, time_point now) const override;
     void on_alarm(time_point now) override;
 

@@ -65,6 +65,7 @@ public:
     void on_alarm(time_point now) override;
 
     std::shared_ptr<resource const> const what;
+    line* next_by_name{nullptr};  // among all lines
 
 private:
     friend class lines;
@@ -103,6 +104,7 @@ private:
     quorum::token_number seen_{0};  // the largest counter in a refusal: another one, another holder
     bool listed_{false};            // in lines::by_key_
     bool retiring_{false};          // in lines::retiring_
+    std::shared_ptr<line> self_;    // while it is one of the lines
 };
 
 }  // namespace redlock::detail

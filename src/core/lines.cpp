@@ -22,17 +22,12 @@ constexpr int crowded = 32;
 
 }  // namespace
 
-line* lines::find(resource const& what) const noexcept
-{
-    auto const it = all_.find(entry{what});
-    return it == all_.end() ? nullptr : it->second.get();
-}
-
 line& lines::make(std::shared_ptr<resource const> const& what, time_point now)
 {
     forget_old(now);
     auto const made = make_recycled<line>(*this, what, leases_.find(*what));
-    all_.emplace(entry{*what}, made);
+    made->self_ = made;
+    all_.add(*made);
     return *made;
 }
 
@@ -79,7 +74,9 @@ void lines::forget_old(time_point now)
         oldest.retiring_ = false;
         auto const gone = std::move(retiring_.front());
         retiring_.pop_front();
-        if (!keeps && oldest.empty()) all_.erase(entry{*oldest.what});
+        if (keeps || !oldest.empty()) continue;
+        all_.remove(oldest);
+        oldest.self_.reset();
     }
 }
 
@@ -164,11 +161,11 @@ void lines::clear() noexcept
     by_key_.clear();
     retiring_.clear();
     leases_.clear();
-    auto const gone = std::exchange(all_, {});
-    for (auto const& each : gone) {
-        each.second->listed_ = false;
-        each.second->queue_.clear();
-    }
+    all_.clear_and_dispose([](line& each) {
+        auto const last = std::move(each.self_);
+        each.listed_ = false;
+        each.queue_.clear();
+    });
 }
 
 }  // namespace redlock::detail

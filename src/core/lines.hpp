@@ -15,11 +15,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace redlock::detail {
@@ -29,8 +27,9 @@ class acquisitions;
 class lines {
 public:
     lines(environment& env, acquisitions& owner) : env_{env}, owner_{owner} {}
+    ~lines() { clear(); }
 
-    line* find(resource const& what) const noexcept;
+    line* find(resource const& what) const noexcept { return all_.find(what); }
     line& make(std::shared_ptr<resource const> const& what, time_point now);  // precondition: there is none
 
     // The lease that this client has of it, if it has one. `in`: its line, if there is one.
@@ -69,19 +68,6 @@ public:
 private:
     friend class line;
 
-    // With the hash beside it, nobody has to be asked for his.
-    struct entry {
-        explicit entry(resource const& of) noexcept : hash{of.hash()}, names{&of} {}
-
-        friend bool operator==(entry const& a, entry const& b) noexcept { return a.hash == b.hash && *a.names == *b.names; }
-
-        std::size_t hash;
-        resource const* names;
-    };
-    struct hash {
-        std::size_t operator()(entry const& of) const noexcept { return of.hash; }
-    };
-
     void list(line& l);
     void unlist(line& l) noexcept;
     void retire(line& l, time_point now);
@@ -95,8 +81,7 @@ private:
 
     environment& env_;
     acquisitions& owner_;
-    std::unordered_map<entry, std::shared_ptr<line>, hash, std::equal_to<entry>, recycling<std::pair<entry const, std::shared_ptr<line>>>>
-        all_;
+    name_table<line> all_;
     name_table<hold> leases_;  // that this client has
     std::unordered_multimap<std::string_view, line*> by_key_;  // those that want to know of changes
     std::deque<std::shared_ptr<line>> retiring_;

@@ -45,8 +45,16 @@ public:
 
     void clear() noexcept
     {
-        rows_.clear();
+        clear_and_dispose([](T&) {});
+    }
+
+    // Each is told when the table is empty already, and may destroy itself.
+    template <class F>
+    void clear_and_dispose(F dispose) noexcept
+    {
         size_ = 0;
+        for (T* object : std::exchange(rows_, {}))
+            while (object) dispose(*std::exchange(object, object->next_by_name));
     }
 
 private:

@@ -1,8 +1,10 @@
 #include "core/rounds.hpp"
 
+#include <redlock/detail/recycling.hpp>
+
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/post.hpp>
@@ -16,10 +18,8 @@ namespace redlock::detail {
 
 namespace {
 
-reply failure(errc why) { return reply{vote::failed, why, {}}; }
-
-// Releases that are owed to a node that is down: a bound, reached only when a node stays away while locks churn.
-constexpr std::size_t owed_max = 65'536;
+// Sets of nodes have a bit for each.
+std::uint16_t only(std::size_t node) noexcept { return static_cast<std::uint16_t>(1u << node); }
 
 }  // namespace
 
@@ -101,7 +101,7 @@ void rounds::send(pile& of)
 
     std::uint16_t direct = 0;
     for (std::size_t i = 0; i < links_.size(); ++i)
-        if ((apart >> i & 1u) == 0 && in_step(links_[i], *r, now)) direct = static_cast<std::uint16_t>(direct | 1u << i);
+        if ((apart >> i & 1u) == 0 && in_step(links_[i], *r, now)) direct = static_cast<std::uint16_t>(direct | only(i));
     if (direct != 0) launch(r, direct, now);
     for (std::size_t i = 0; i < links_.size(); ++i) {
         if ((direct >> i & 1u) != 0) continue;
@@ -112,7 +112,7 @@ void rounds::send(pile& of)
         if ((apart >> i & 1u) != 0) {
             auto const own = make_round(theirs);
             if (in_step(links_[i], *own, now)) {
-                launch(own, static_cast<std::uint16_t>(1u << i), now);
+                launch(own, only(i), now);
                 continue;
             }
             for (std::size_t k = 0; k < own->askers.size(); ++k) enqueue(i, own->at(k), now);
@@ -152,6 +152,32 @@ void rounds::retire(std::shared_ptr<round> const& r)
     if (spare_.size() < spare_rounds_max) spare_.push_back(r);
 }
 
+// `now`: a moment before it leaves. `then` is called when the votes are filed.
+template <class Then>
+void rounds::exec(std::shared_ptr<round> const& r, std::size_t node, time_point now, Then then)
+{
+    link& l = links_[node];
+    assert(l.state == link_state::up);
+    assert(!r->votes_with_tokens || l.may_vote == right_to_vote::yes);
+    ++l.in_flight;
+    part& p = r->parts[node];
+    p.as = l.as;
+    p.sent = now;
+    std::string_view const id = p.as ? std::string_view{p.as->id} : std::string_view{};
+    auto done = [self = shared_from_this(), r, node, then = std::move(then)](error_code ec) mutable {
+        self->file(r, node, ec);
+        std::move(then)();
+    };
+    l.peer->exec(r->work, id, p.replies, asio::bind_allocator(recycling<void>{}, std::move(done)));
+}
+
+void rounds::exec_alone(std::shared_ptr<round> const& r, std::size_t node, time_point now)
+{
+    for (asker const& a : r->askers) a.who->on_sent(only(node));
+    r->open = 1;
+    exec(r, node, now, [] {});
+}
+
 // Starts one node's part of a round, in the form that parallel_group wants.
 class rounds::start_exec {
 public:
@@ -168,7 +194,7 @@ public:
     void operator()(Handler&& handler) const
     {
         // No slot is passed on: a request to Redis is never cancelled.
-        owner_->exec(round_, node_, now_, exec_handler{std::forward<Handler>(handler)});
+        owner_->exec(round_, node_, now_, std::forward<Handler>(handler));
     }
 
 private:
@@ -181,38 +207,18 @@ private:
 void rounds::launch(std::shared_ptr<round> const& r, std::uint16_t to, time_point now)
 {
     auto start_part = [&](std::size_t i) {
-        return asio::async_initiate<asio::deferred_t const&, void(error_code)>(start_exec{shared_from_this(), r, i, now}, asio::deferred);
+        return asio::async_initiate<asio::deferred_t const&, void()>(start_exec{shared_from_this(), r, i, now}, asio::deferred);
     };
-    std::vector<decltype(start_part(0))> parts;
+    for (asker const& a : r->askers) a.who->on_sent(to);
+    std::vector<decltype(start_part(0)), recycling<decltype(start_part(0))>> parts;
     parts.reserve(links_.size());
     for (std::size_t i = 0; i < links_.size(); ++i) {
-        if ((to >> i & 1u) == 0) continue;
-        for (asker const& a : r->askers) a.who->on_sent(i);
-        parts.push_back(start_part(i));
+        if ((to >> i & 1u) != 0) parts.push_back(start_part(i));
     }
     r->open = parts.size();
-    // Votes are filed as each node answers (see exec); the group's completion only retires the round.
-    asio::experimental::make_parallel_group(std::move(parts))
-        .async_wait(asio::experimental::wait_for_all(),
-                    asio::bind_executor(strand_, [r](std::vector<std::size_t> const&, std::vector<error_code> const&) {}));
-}
-
-// `now`: a moment before it leaves.
-void rounds::exec(std::shared_ptr<round> const& r, std::size_t node, time_point now, exec_handler then)
-{
-    link& l = links_[node];
-    assert(l.state == link_state::up);
-    assert(!r->votes_with_tokens || l.may_vote == right_to_vote::yes);
-    ++l.in_flight;
-    part& p = r->parts[node];
-    p.as = l.as;
-    p.sent = now;
-    std::string_view const id = p.as ? std::string_view{p.as->id} : std::string_view{};
-    auto done = [self = shared_from_this(), r, node, then = std::move(then)](error_code ec) mutable {
-        self->file(r, node, ec);
-        if (then) std::move(then)(ec);
-    };
-    l.peer->exec(r->work, id, p.replies, std::move(done));
+    // Votes are filed as each node answers (see exec): when all have, there is nothing left to do.
+    asio::experimental::make_parallel_group(std::allocator_arg, recycling<void>{}, std::move(parts))
+        .async_wait(asio::experimental::wait_for_all(), [](auto const& /* the order */) {});
 }
 
 void rounds::file(std::shared_ptr<round> const& r, std::size_t node, error_code ec)
@@ -228,84 +234,19 @@ void rounds::file(std::shared_ptr<round> const& r, std::size_t node, error_code 
     if (links_.empty()) return;
     bool doubtful = false;
     for (std::size_t i = 0; i < r->askers.size(); ++i) {
-        if (!ec && p.as) p.replies[i].admission = p.as->number;
-        r->askers[i].who->on_vote(node, ec ? lost : p.replies[i], now);
+        reply& answer = p.replies[i];
+        if (!ec && p.as) answer.admission = p.as->number;
+        r->askers[i].who->on_vote(node, ec ? lost : answer, now);
         if (links_.empty()) return;
         if (ec) {
             owe(node, r->at(i), now);  // nobody knows whether it was executed; to delete twice what is ours does no harm
-        } else {
-            doubtful = doubtful || p.replies[i].error == errc::node_not_admitted;
+        } else if (answer.vote == vote::failed) {
+            doubtful = doubtful || answer.error == errc::node_not_admitted;
         }
     }
     if (doubtful && p.as == l.as && on_doubt) on_doubt(node);
     if (--r->open == 0) retire(r);
     catch_up(node);
-}
-
-void rounds::enqueue(std::size_t node, ticket const& t, time_point now)
-{
-    link& l = links_[node];
-    bool const is_release = t.request.what == verb::release;
-    if (l.state == link_state::down) {
-        t.asked_by->on_vote(node, failure(errc::node_unreachable), now);
-        owe(node, t, now);
-    } else if (auto const* const why = excuse_of(l, t.request, now)) {
-        t.asked_by->on_vote(node, *why, now);
-    } else if (is_release || l.queue.size() < queue_max_) {
-        l.queue.push_back(t);
-    } else {
-        t.asked_by->on_vote(node, failure(errc::node_queue_full), now);
-    }
-}
-
-// Keeps a release for when the node is back.
-void rounds::owe(std::size_t node, ticket const& t, time_point now)
-{
-    link& l = links_[node];
-    if (closed_ || t.request.what != verb::release || l.queue.size() >= owed_max) return;
-    if (t.asked_by->wanted(node, now)) l.queue.push_back(t);
-}
-
-void rounds::catch_up(std::size_t node)
-{
-    link& l = links_[node];
-    while (l.state == link_state::up && !l.queue.empty() && l.in_flight < in_flight_max) {
-        auto const now = now_();
-        auto const r = next_for(l, node, now);
-        if (!r) {
-            if (has_to_wait(l)) return;
-            continue;
-        }
-        for (asker const& a : r->askers) a.who->on_sent(node);
-        r->open = 1;
-        exec(r, node, now, {});
-    }
-}
-
-// The next message to a node that has fallen behind: what waited too long to be of use is left out. Null: nothing is left.
-std::shared_ptr<rounds::round> rounds::next_for(link& l, std::size_t node, time_point now)
-{
-    pile next;
-    while (!l.queue.empty() && !has_to_wait(l) && next.size() < catch_up_max) {
-        ticket t = std::move(l.queue.front());
-        l.queue.pop_front();
-        if (excuse_of(l, t.request, now)) {
-            enqueue(node, t, now);  // which says it
-        } else if (t.asked_by->wanted(node, now)) {
-            next.add(std::move(t));
-        } else if (t.request.what == verb::release) {
-            t.asked_by->on_vote(node, reply{vote::refused, {}, {}}, now);  // never got there, or has expired
-        } else {
-            t.asked_by->on_vote(node, failure(errc::node_timeout), now);
-        }
-    }
-    return next.empty() ? nullptr : make_round(next);
-}
-
-// Whether the next request in the queue needs to know first whether the node may vote.
-bool rounds::has_to_wait(link const& l) noexcept
-{
-    return !l.queue.empty() && l.may_vote == right_to_vote::undecided && l.queue.front().request.votes_with_tokens();
 }
 
 void rounds::up(std::size_t node)
@@ -389,9 +330,7 @@ void rounds::ask(std::size_t node, ticket request)
     pile one;
     one.add(std::move(request));
     auto const r = make_round(one);
-    r->askers.front().who->on_sent(node);
-    r->open = 1;
-    exec(r, node, now_(), {});
+    exec_alone(r, node, now_());
 }
 
 std::size_t rounds::voters() const noexcept

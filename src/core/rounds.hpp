@@ -34,8 +34,8 @@ class voter {
 public:
     virtual void on_vote(std::size_t node, reply const& answer, time_point now) = 0;
 
-    // The request is about to leave for this node.
-    virtual void on_sent(std::size_t) {}
+    // The request is about to leave for these nodes, each a bit.
+    virtual void on_sent(std::uint16_t /* nodes */) {}
 
     // Whether a request that waited in a node's queue should still go out.
     virtual bool wanted(std::size_t node, time_point now) const = 0;
@@ -227,7 +227,9 @@ private:
     void owe(std::size_t node, ticket const& t, time_point now);
     void catch_up(std::size_t node);
     std::shared_ptr<round> next_for(link& l, std::size_t node, time_point now);
-    void exec(std::shared_ptr<round> const& r, std::size_t node, time_point now, exec_handler then);
+    template <class Then>
+    void exec(std::shared_ptr<round> const& r, std::size_t node, time_point now, Then then);
+    void exec_alone(std::shared_ptr<round> const& r, std::size_t node, time_point now);
     void file(std::shared_ptr<round> const& r, std::size_t node, error_code ec);
 
     strand_type strand_;

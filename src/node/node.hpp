@@ -100,6 +100,8 @@ struct reply {
     }
 };
 
+inline reply failure(errc why) { return reply{redlock::vote::failed, why, {}}; }
+
 // What a node made of a batch to send it; shared by all nodes that send the same bytes.
 class wire_form {
 public:

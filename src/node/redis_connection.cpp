@@ -6,6 +6,9 @@
 #include "node/tls.hpp"
 #include "node_address.hpp"
 
+#include <redlock/detail/recycling.hpp>
+
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -120,7 +123,7 @@ bool redis_connection::prepare(redis::config& wanted)
         return false;
     }
     auto context = tls_ ? tls_->take_context() : asio::ssl::context{asio::ssl::context::tls_client};
-    connection_ = make_connection(strand_, std::move(context));
+    connection_ = make_connection(beneath(strand_), std::move(context));
     if (tls_) tls_->announce(stream_of(*connection_).native_handle());
     return true;
 }
@@ -269,7 +272,8 @@ void redis_connection::send(redis::request const& what, node_sink& sink, answere
         self->progress();
         std::move(handler)(ec ? error_code{errc::node_unreachable} : error_code{});
     };
-    connection_->async_exec(what, make_adapter(sink), asio::bind_executor(bound_, std::move(done)));
+    connection_->async_exec(what, make_adapter(sink),
+                            asio::bind_executor(bound_, asio::bind_allocator(recycling<void>{}, std::move(done))));
 }
 
 }  // namespace redlock::detail

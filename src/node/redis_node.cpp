@@ -8,6 +8,7 @@
 
 #include <redlock/detail/recycling.hpp>
 
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
@@ -96,8 +97,10 @@ private:
     void connect();
     void close_both();
     void tell(std::vector<std::string>& changed);
+    // Completes with (error_code, bool noscript).
+    template <class Handler>
     void send(redis_request const& what, std::unique_ptr<redis_request> mine, std::string_view id, std::vector<reply>& replies,
-              asio::any_completion_handler<void(error_code, bool noscript)> handler);
+              Handler handler);
     void complete(std::shared_ptr<durability_waits> const& waits, batch const& work, std::vector<reply>& replies, exec_handler handler);
     void load_scripts_and_repeat(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
     request_extras extras_for(batch const& work) const;
@@ -230,6 +233,25 @@ request_extras redis_node::impl::extras_for(batch const& work) const
     return {.load_scripts = false, .time = true, .identity = look && work.votes_with_tokens()};
 }
 
+template <class Handler>
+void redis_node::impl::send(redis_request const& what, std::unique_ptr<redis_request> mine, std::string_view id,
+                            std::vector<reply>& replies, Handler handler)
+{
+    auto const e = make_recycled<exchange>(std::move(mine), what, id, replies);
+    e->sink = [this, raw = e.get()](std::size_t call, node_view const& node) {
+        reading_ = raw;
+        raw->reader.on_node(call, node);
+    };
+    auto done = [self = shared_from_this(), e, handler = std::move(handler)](error_code ec) mutable {
+        if (self->reading_ == e.get()) self->reading_ = nullptr;
+        if (ec) return std::move(handler)(ec, false);
+        e->reader.conclude();
+        std::move(handler)(error_code{}, e->reader.has_noscript());
+        self->tell(e->changed);
+    };
+    main_->send(what.request, e->sink, asio::bind_allocator(recycling<void>{}, std::move(done)));
+}
+
 void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
 {
     assert(state_ == state::usable);
@@ -250,24 +272,6 @@ void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<
         self->complete(waits, work, replies, std::move(handler));
     };
     send(wire, std::move(mine), id, replies, std::move(done));
-}
-
-void redis_node::impl::send(redis_request const& what, std::unique_ptr<redis_request> mine, std::string_view id,
-                            std::vector<reply>& replies, asio::any_completion_handler<void(error_code, bool noscript)> handler)
-{
-    auto const e = make_recycled<exchange>(std::move(mine), what, id, replies);
-    e->sink = [this, raw = e.get()](std::size_t call, node_view const& node) {
-        reading_ = raw;
-        raw->reader.on_node(call, node);
-    };
-    auto done = [self = shared_from_this(), e, handler = std::move(handler)](error_code ec) mutable {
-        if (self->reading_ == e.get()) self->reading_ = nullptr;
-        if (ec) return std::move(handler)(ec, false);
-        e->reader.conclude();
-        std::move(handler)(error_code{}, e->reader.has_noscript());
-        self->tell(e->changed);
-    };
-    main_->send(what.request, e->sink, std::move(done));
 }
 
 // What the main connection has answered is reported at once, unless a vote among it has to become durable first. What is sent later

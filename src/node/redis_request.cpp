@@ -151,7 +151,8 @@ void push(boost::redis::request& request, command_words& words, command const* f
     switch (c.what) {
     case verb::acquire:
         if (!c.fenced && c.others.empty()) {
-            (add_value(words << c.key, c) << "NX" << "PX" << c.ttl).push_to(request, "SET");
+            add_value(words << c.key, c).add_encoded("$2\r\nNX\r\n$2\r\nPX\r\n", 2);
+            (words << c.ttl).push_to(request, "SET");
             return;
         }
         c.fenced ? with_tokens(words, c, id) : several_without_tokens(words, c);

@@ -29,6 +29,14 @@ inline asio::any_io_executor make_client_strand(asio::any_io_executor const& of,
     return asio::make_strand(of);
 }
 
+// For what only has to be kept from running at the same time as itself, as the inside of a connection, which asks its executor for something some
+// forty times a command.
+inline asio::any_io_executor beneath(asio::any_io_executor const& strand)
+{
+    if (auto const* const plain = strand.target<implicit_strand_of_io_context>()) return plain->get_inner_executor();
+    return strand;
+}
+
 // For what is bound to a handler: the type that completions are erased to, or each of them would be wrapped once more.
 inline asio::any_completion_executor bindable(asio::any_io_executor const& strand)
 {

@@ -8,6 +8,7 @@
 #include <redlock/attempt_report.hpp>
 #include <redlock/config.hpp>
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -22,12 +23,24 @@ public:
     explicit ballot(std::size_t nodes) noexcept;
 
     // A node's first answer counts; returns false, and changes nothing, for any further one.
-    bool cast(std::size_t node, vote v) noexcept;
+    bool cast(std::size_t node, vote v) noexcept
+    {
+        assert(v != vote::pending);
+        if (of(node) != vote::pending) return false;
+        (v == vote::granted ? granted_ : v == vote::refused ? refused_ : failed_).add(node);
+        return true;
+    }
 
     // A vote that turned out to be worth less: from granted to refused or failed.
     void take_back(std::size_t node, vote v) noexcept;
 
-    vote of(std::size_t node) const noexcept;
+    vote of(std::size_t node) const noexcept
+    {
+        assert(node < nodes_);
+        if (granted_.has(node)) return vote::granted;
+        if (refused_.has(node)) return vote::refused;
+        return failed_.has(node) ? vote::failed : vote::pending;
+    }
     std::size_t nodes() const noexcept { return nodes_; }
     std::size_t granted() const noexcept { return granted_.size(); }
     std::size_t refused() const noexcept { return refused_.size(); }

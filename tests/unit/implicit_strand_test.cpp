@@ -126,4 +126,13 @@ BOOST_AUTO_TEST_CASE(a_client_has_one_where_that_is_promised)
     pool.join();
 }
 
+BOOST_AUTO_TEST_CASE(beneath_it_is_the_context_and_beneath_others_themselves)
+{
+    using redlock::detail::beneath;
+    asio::io_context context;
+    BOOST_TEST((beneath(make_client_strand(context.get_executor(), true)) == asio::any_io_executor{context.get_executor()}));
+    auto const real = make_client_strand(context.get_executor());
+    BOOST_TEST((beneath(real) == real));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

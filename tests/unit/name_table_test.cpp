@@ -47,6 +47,23 @@ BOOST_AUTO_TEST_CASE(what_was_added_is_found_until_it_is_removed)
     }
 }
 
+BOOST_AUTO_TEST_CASE(what_is_disposed_of_may_be_destroyed)
+{
+    constexpr int count = 100;
+    name_table<thing> table;
+    for (int n = 0; n < count; ++n) table.add(*new thing{number(n)});
+    int disposed = 0;
+    table.clear_and_dispose([&](thing& each) {
+        BOOST_TEST(table.find(*each.what) == nullptr);
+        ++disposed;
+        delete &each;
+    });
+    BOOST_TEST(disposed == count);
+    thing again{number(1)};
+    table.add(again);
+    BOOST_TEST(table.find(number(1)) == &again);
+}
+
 BOOST_AUTO_TEST_CASE(several_names_are_another_thing_than_the_first_of_them)
 {
     name_table<thing> table;

@@ -39,7 +39,7 @@ redlock_mutant(cancelled_is_not_undone "an acquisition whose caller gave up is f
     finish(what, asio::error::operation_aborted, {});" TO "    if (auto const a = std::exchange(what.current_, nullptr)) { a->caller_ = nullptr; env_.cancel_alarm(*a); }
     finish(what, asio::error::operation_aborted, {});")
 redlock_mutant(owed_releases_forgotten "a release that a lost connection left unanswered is not repeated"
-    FILE src/core/rounds.cpp FROM "if (t.asked_by->wanted(node, now)) l.queue.push_back(t);" TO "")
+    FILE src/core/rounds_behind.cpp FROM "if (t.asked_by->wanted(node, now)) l.queue.push_back(t);" TO "")
 redlock_mutant(destructor_forgets "a destroyed lease is not released"
     FILE src/lease.cpp FROM "owner->let_go(std::move(state_));" TO "state_.reset();")
 redlock_mutant(release_not_shielded "a cancellation reaches the release of a scope"
