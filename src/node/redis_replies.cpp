@@ -26,10 +26,12 @@ Number to_number(std::string_view text)
 // A whole number and nothing else. What is not may not look like a 0, which is a refusal.
 std::optional<std::int64_t> whole_number(resp3::node_view const& node)
 {
+    if (node.data_type != resp3::type::number) return std::nullopt;
+    if (node.value == "1") return 1;  // which most are
     std::int64_t n{0};
     auto const end = node.value.data() + node.value.size();
     auto const [stop, error] = std::from_chars(node.value.data(), end, n);
-    if (node.data_type != resp3::type::number || error != std::errc{} || stop != end) return std::nullopt;
+    if (error != std::errc{} || stop != end) return std::nullopt;
     return n;
 }
 
@@ -263,9 +265,9 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
 // Of several locks in one call.
 void reply_reader::on_released(wire_call const& call, std::size_t element, node_view const& node)
 {
-    if (call.count == 1 || element >= call.count || node.data_type != resp3::type::number) return;
-    if (node.value == "1") say(replies_[call.first + element], vote::granted);
-    if (node.value == "0") say(replies_[call.first + element], vote::refused);
+    auto const number = whole_number(node);
+    if (call.count == 1 || element >= call.count || !number || *number < 0 || *number > 1) return;
+    say(replies_[call.first + element], *number == 1 ? vote::granted : vote::refused);
 }
 
 // A lock of several keys is extended where all of them were. What was set again stays known, also where others were refused: it

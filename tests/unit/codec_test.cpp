@@ -171,19 +171,21 @@ BOOST_AUTO_TEST_CASE(one_answer_for_each_extension_of_a_call)
 
 BOOST_AUTO_TEST_CASE(one_answer_for_each_release_of_a_call)
 {
-    auto const replies = answered(of({release, release, release, release, release}), {{type::array, 6, 0, ""},
-                                                                                      {type::number, 1, 1, "1"},
-                                                                                      {type::number, 1, 1, "0"},
-                                                                                      {type::number, 1, 1, "2"},
-                                                                                      {type::blob_string, 1, 1, "1"},
-                                                                                      {type::number, 1, 1, "10"},
-                                                                                      {type::number, 1, 1, "1"}});
+    auto const replies = answered(of({release, release, release, release, release, release}), {{type::array, 7, 0, ""},
+                                                                                               {type::number, 1, 1, "1"},
+                                                                                               {type::number, 1, 1, "0"},
+                                                                                               {type::number, 1, 1, "2"},
+                                                                                               {type::blob_string, 1, 1, "1"},
+                                                                                               {type::number, 1, 1, "-1"},
+                                                                                               {type::number, 1, 1, "01"},
+                                                                                               {type::number, 1, 1, "1"}});
     BOOST_TEST((replies[0].vote == vote::granted));
     BOOST_TEST((replies[1].vote == vote::refused));
     for (std::size_t i = 2; i < 5; ++i) {
         BOOST_TEST((replies[i].vote == vote::failed));
         BOOST_TEST(replies[i].error == errc::unexpected_reply);
     }
+    BOOST_TEST((replies[5].vote == vote::granted), "a number, however it is written");
 }
 
 BOOST_AUTO_TEST_CASE(too_few_or_too_many_answers_are_no_votes_for_the_missing_and_no_harm)
