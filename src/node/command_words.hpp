@@ -27,14 +27,6 @@ public:
         auto const end = std::to_chars(digits, digits + sizeof digits, number).ptr;
         return add({digits, static_cast<std::size_t>(end - digits)}, {});
     }
-
-    // Some words that are encoded already.
-    command_words& add_encoded(std::string_view bytes, std::size_t words)
-    {
-        size_ = static_cast<std::size_t>(copy(room_for(bytes.size()), bytes) - bytes_.get());
-        count_ += words;
-        return *this;
-    }
     command_words& operator<<(std::chrono::milliseconds d) { return *this << static_cast<std::uint64_t>(d.count()); }
 
     // One word of two parts.
@@ -50,6 +42,14 @@ public:
         at = copy(at, "\r\n");
         size_ = static_cast<std::size_t>(at - bytes_.get());
         ++count_;
+        return *this;
+    }
+
+    // Some words that are encoded already.
+    command_words& add_encoded(std::string_view bytes, std::size_t words)
+    {
+        size_ = static_cast<std::size_t>(copy(room_for(bytes.size()), bytes) - bytes_.get());
+        count_ += words;
         return *this;
     }
 

@@ -100,6 +100,7 @@ struct reply {
     }
 };
 
+// What is filed in place of an answer that a node did not give.
 inline reply failure(errc why) { return reply{redlock::vote::failed, why, {}}; }
 
 // What a node made of a batch to send it; shared by all nodes that send the same bytes.

@@ -97,6 +97,7 @@ private:
     void connect();
     void close_both();
     void tell(std::vector<std::string>& changed);
+
     // Completes with (error_code, bool noscript).
     template <class Handler>
     void send(redis_request const& what, std::unique_ptr<redis_request> mine, std::string_view id, std::vector<reply>& replies,

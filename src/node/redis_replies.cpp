@@ -226,7 +226,6 @@ void reply_reader::on_number(wire_call const& call, reply& r, node_view const& n
 // The elements of the arrays that scripts answer.
 void reply_reader::on_element(wire_call const& call, std::size_t element, node_view const& node)
 {
-    if (call.what == verb::release) return on_released(call, element, node);
     reply& r = replies_[call.first];
     auto const number = whole_number(node);
     switch (call.what) {
@@ -256,18 +255,13 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
         }
         return;
     case verb::release:
+        if (call.count == 1 || element >= call.count || !number || *number < 0 || *number > 1) return;
+        say(replies_[call.first + element], *number == 1 ? vote::granted : vote::refused);
+        return;
     case verb::confirm:
     case verb::watch:
     case verb::admit: return;
     }
-}
-
-// Of several locks in one call.
-void reply_reader::on_released(wire_call const& call, std::size_t element, node_view const& node)
-{
-    auto const number = whole_number(node);
-    if (call.count == 1 || element >= call.count || !number || *number < 0 || *number > 1) return;
-    say(replies_[call.first + element], *number == 1 ? vote::granted : vote::refused);
 }
 
 // A lock of several keys is extended where all of them were. What was set again stays known, also where others were refused: it

@@ -71,7 +71,6 @@ private:
     void on_time_left(wire_call const& call, reply& r, node_view const& node);
     void on_number(wire_call const& call, reply& r, node_view const& node);
     void on_element(wire_call const& call, std::size_t element, node_view const& node);
-    void on_released(wire_call const& call, std::size_t element, node_view const& node);
     void on_extended(wire_call const& call, std::size_t element, reply&& one);
 
     std::vector<wire_call> const& calls_;

@@ -47,6 +47,18 @@ BOOST_AUTO_TEST_CASE(what_was_added_is_found_until_it_is_removed)
     }
 }
 
+// Which AddressSanitizer would see.
+BOOST_AUTO_TEST_CASE(what_is_gone_is_not_looked_at_when_all_are_removed)
+{
+    name_table<thing> table;
+    {
+        std::deque<thing> things;
+        for (int n = 0; n < 100; ++n) table.add(things.emplace_back(number(n)));
+    }
+    table.clear();
+    BOOST_TEST(table.find(number(1)) == nullptr);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_disposed_of_may_be_destroyed)
 {
     constexpr int count = 100;
