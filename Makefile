@@ -1,6 +1,6 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo test asan tsan simulate mutants compilers newest-boost fuzz model bench bench-waiting faults soak package docs format check-format tidy clean
+.PHONY: help setup demo test asan tsan simulate mutants compilers newest-boost fuzz model proof bench bench-waiting faults soak package docs format check-format instructions tidy clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
@@ -8,15 +8,18 @@ help:
 	@echo 'make asan   unit, token, lifetime and simulation tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan   thread tests under ThreadSanitizer'
 	@echo 'make simulate SEEDS=1000000              the real client in so many simulated worlds (default: 100000)'
+	@echo 'make simulate BUDGET=60                  as many as go into so many seconds, 10,000 at least'
 	@echo 'make simulate SEED=42 TRACE=trace.html   one of them, and a picture of it'
 	@echo 'make mutants    break the library on purpose, in many ways: the simulation must catch each'
-	@echo 'make compilers  clang, with the newest Boost that Debian has: all that users build, unit and integration tests, and the same schedules as with gcc'
+	@echo 'make compilers  clang with the newest Boost and sanitizers: all that users build, unit and integration tests, and the same schedules as with gcc; QUICK=1: some of it'
 	@echo 'make newest-boost  the same tests with gcc and the newest Boost'
 	@echo 'make fuzz SECONDS=60    each fuzzer for so long; a finding fails, and its input is kept'
-	@echo 'make model      model-check the token protocol'
+	@echo 'make model      model-check the token protocol; QUICK=1: all mutants, few of the large models; ALL=1: the largest, too'
+	@echo 'make proof      prove it for any number of nodes, with z3, and replay schedules of the real client against the proof; CVC5=1: and ask cvc5 as well'
 	@echo 'make bench      how fast locks are, over hand-written sockets: build/bench/summary.json and pictures (9 minutes; QUICK=1: one)'
+	@echo 'make instructions   instructions, allocations and bytes, held against benchmarks/instructions.json (2 minutes; RENEW=1: written there)'
 	@echo 'make bench-waiting   what waiting costs: figures and pictures in build/bench (about 10 minutes on an idle machine)'
-	@echo 'make faults DURATION=120s    real servers and everything that goes wrong with them; SEED=1 SERVER=valkey-server'
+	@echo 'make faults DURATION=120s    real servers and everything that goes wrong with them; SEED=1 SERVER="redis-server valkey-server"'
 	@echo 'make soak SOAK=600s          the same under AddressSanitizer: nothing may grow'
 	@echo 'make package    Debian packages of the library and the command: build/package/packages'
 	@echo 'make docs       the site: pages, reference, search; fails where something is missing or a link is dead: build/docs/index.html'
@@ -32,8 +35,8 @@ demo: setup
 	@build/release/examples/demo/redlock_demo
 
 test: setup
-	@cmake/setup.sh postgresql libpq-dev pkg-config python3 python3-redis
-	@cmake/setup.sh valkey || echo 'test: no valkey-server, so that the tests of WAITAOF are skipped'
+	@cmake/setup.sh postgresql libpq-dev pkg-config python3 python3-redis valgrind
+	@cmake/setup.sh valkey || echo 'test: no valkey-server, so that CTest skips the tests of WAITAOF'
 	@tests/interop/setup.sh
 	@cmake --workflow --preset debug
 
@@ -43,17 +46,17 @@ asan tsan: setup
 SEEDS ?= 100000
 simulate: setup
 	@cmake --workflow --preset simulate
-	@build/release/tests/simulation/simulate $(if $(SEED),--seed $(SEED) $(if $(TRACE),--trace $(TRACE)),--seeds $(SEEDS))
+	@build/debug/tests/simulation/simulate $(if $(SEED),--seed $(SEED) $(if $(TRACE),--trace $(TRACE)),$(if $(BUDGET),--seeds 1000000000 --seconds $(BUDGET) --at-least 10000,--seeds $(SEEDS)))
 
 mutants: setup
 	@cmake --workflow --preset mutants
-	@tests/simulation/mutants/gate.sh build/release/tests/simulation
+	@tests/simulation/mutants/gate.sh build/debug/tests/simulation
 
 compilers:
-	@cmake/setup.sh clang-19 newest-boost postgresql libpq-dev
+	@cmake/setup.sh clang-19 lld-19 libclang-rt-19-dev newest-boost postgresql libpq-dev
 	@cmake --workflow --preset simulate
-	@cmake --workflow --preset clang
-	@tests/simulation/compare.sh build/release/tests/simulation/simulate build/clang/tests/simulation/simulate
+	@cmake --workflow --preset clang$(if $(QUICK),-quick)
+	@tests/simulation/compare.sh build/debug/tests/simulation/simulate build/clang/tests/simulation/simulate 1000
 
 newest-boost:
 	@cmake/setup.sh newest-boost postgresql libpq-dev
@@ -61,19 +64,40 @@ newest-boost:
 
 SECONDS ?= 60
 fuzz: setup
-	@cmake/setup.sh clang-19 libclang-rt-19-dev
+	@cmake/setup.sh clang-19 lld-19 libclang-rt-19-dev newest-boost
 	@cmake --workflow --preset fuzz
-	@tests/fuzz/run.sh build/fuzz/tests/fuzz $(SECONDS)
+	@tests/fuzz/run.sh build/clang/tests/fuzz $(SECONDS)
 
 model:
 	@cmake/setup.sh spin gcc python3
-	@python3 tests/model/run.py
+	@python3 tests/model/run.py $(if $(QUICK),--quick) $(if $(ALL),--all)
+
+# Debian's z3 belongs to Debian's python3. Then schedules of the real client, step by step, against the same transitions.
+TRACES ?= 10000
+proof: setup
+	@cmake/setup.sh python3-z3 $(if $(CVC5),cvc5)
+	@/usr/bin/python3 tests/proof/run.py $(if $(CVC5),--second-opinion)
+	@cmake --workflow --preset simulate
+	@mkdir -p build/proof
+	@build/debug/tests/simulation/simulate --seeds $(TRACES) --no-counters --transitions build/proof/traces.txt
+	@/usr/bin/python3 tests/proof/replay_test.py build/proof/traces.txt
+	@/usr/bin/python3 tests/proof/replay.py --at-least $(TRACES) build/proof/traces.txt
+	@rm build/proof/traces.txt
 
 bench: setup
-	@cmake/setup.sh gnuplot-nox python3
+	@cmake/setup.sh gnuplot-nox python3 valgrind
 	@tests/interop/setup.sh
 	@cmake --workflow --preset bench
 	@benchmarks/speed/run.sh build/release/benchmarks/speed build/bench $(if $(QUICK),--quick)
+
+# BY=callgrind where perf_event_open is permitted, too.
+instructions: setup
+	@cmake/setup.sh python3 valgrind
+	@cmake --workflow --preset instructions
+	@mkdir -p build/bench
+	@rm -f build/bench/instructions.json
+	@build/release/benchmarks/speed instructions $(if $(BY),--by $(BY)) --simulate build/release/tests/simulation/simulate --output build/bench/instructions.json
+	@python3 benchmarks/instructions.py build/bench/instructions.json benchmarks/instructions.json $(if $(RENEW),--renew)
 
 bench-waiting: setup
 	@cmake/setup.sh gnuplot-nox python3
@@ -87,7 +111,7 @@ SERVER ?= redis-server
 faults: setup
 	@cmake/setup.sh iproute2 $(filter valkey,$(SERVER:-server=))
 	@cmake --workflow --preset faults
-	@PATH="$(CURDIR)/build/deps/valkey/usr/bin:$$PATH" build/release/tests/faults/faults run --server $(SERVER) --duration $(DURATION) $(if $(SEED),--seed $(SEED))
+	@PATH="$(CURDIR)/build/deps/valkey/usr/bin:$$PATH" tests/faults/run.sh build/debug/tests/faults/faults "$(SERVER)" --duration $(DURATION) $(if $(SEED),--seed $(SEED))
 
 soak: setup
 	@cmake/setup.sh iproute2 $(filter valkey,$(SERVER:-server=))

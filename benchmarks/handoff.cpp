@@ -83,7 +83,7 @@ namespace {
 json measure(handoff_choices const& chosen, bool fencing)
 {
     fleet const servers{chosen.nodes};
-    handoffs const counted = count_handoffs(fresh_nodes(servers.ports()), chosen.lock(fencing), chosen.waiters,
+    handoffs const counted = count_handoffs(bootstrap_config(servers.ports()), chosen.lock(fencing), chosen.waiters,
                                             to_duration(chosen.seconds));
     return {{"fencing", fencing},
             {"waiters", chosen.waiters},

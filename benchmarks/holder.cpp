@@ -72,7 +72,7 @@ void add_holder(CLI::App& app)
     command.add_option("ports", chosen->at)->required();
     command.callback([chosen] {
         asio::io_context io{1};
-        redlock::client nodes{io.get_executor(), fresh_nodes(chosen->at)};
+        redlock::client nodes{io.get_executor(), bootstrap_config(chosen->at)};
         nodes.run(asio::detached);
         asio::co_spawn(io, obey(nodes, {.fencing = !chosen->plain}), [&](std::exception_ptr) { nodes.cancel(); });
         io.run();

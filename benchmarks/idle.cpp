@@ -39,7 +39,7 @@ public:
     queue(fleet const& servers, redlock::lock_options const& options, std::size_t waiters) : options_{options}
     {
         for (std::size_t i = 0; i <= waiters; ++i) {
-            auto& nodes = clients_.emplace_back(io_.get_executor(), fresh_nodes(servers.ports()));
+            auto& nodes = clients_.emplace_back(io_.get_executor(), bootstrap_config(servers.ports()));
             nodes.run(asio::detached);
         }
         auto const rethrow = [](std::exception_ptr e) {

@@ -46,7 +46,7 @@ public:
 class client_holder final : public holder {
 public:
     client_holder(asio::any_io_executor executor, ports const& at, redlock::lock_options const& options)
-        : nodes_{std::move(executor), fresh_nodes(at)}, options_{options}
+        : nodes_{std::move(executor), bootstrap_config(at)}, options_{options}
     {
         nodes_.run(asio::detached);
     }
@@ -108,7 +108,7 @@ public:
           servers_{chosen.nodes},
           proxy_{servers_.ports()},
           at_{chosen.rtt_ms > 0 ? proxy_.ports() : servers_.ports()},
-          nodes_{io_.get_executor(), fresh_nodes(at_)}
+          nodes_{io_.get_executor(), bootstrap_config(at_)}
     {
         std::chrono::nanoseconds const each_way{static_cast<std::int64_t>(chosen.rtt_ms * 0.5e6)};
         proxy_.set_all({.to_server = {.delay = each_way}, .to_client = {.delay = each_way}});

@@ -49,7 +49,7 @@ json measure(replica_choices const& chosen, std::string const& parameters)
     primary_with_two const there{chosen};
     asio::io_context io{1};
     redlock::config settings = redlock::config::from_urls({there.servers[0].url() + (parameters.empty() ? "" : "?" + parameters)});
-    settings.fresh = true;
+    settings.bootstrap = true;
     redlock::client nodes{io.get_executor(), settings};
     nodes.run(asio::detached);
     std::vector<double> acquire_us;

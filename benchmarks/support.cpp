@@ -50,7 +50,7 @@ ports fleet::ports() const
     return all;
 }
 
-redlock::config fresh_nodes(ports const& at)
+redlock::config bootstrap_config(ports const& at)
 {
     redlock::config settings;
     for (auto const port : at) {
@@ -58,7 +58,7 @@ redlock::config fresh_nodes(ports const& at)
         node.host = "127.0.0.1";
         node.port = port;
     }
-    settings.fresh = true;
+    settings.bootstrap = true;
     settings.connect_timeout = 20s;  // a thousand clients of one machine connect at once
     return settings;
 }
@@ -364,7 +364,7 @@ public:
     {
         auto const waiters = who.waiters / who.processes + (index < who.waiters % who.processes);
         for (std::size_t i = 0; i < (who.own_clients ? waiters : 1); ++i) {
-            auto& nodes = clients_.emplace_back(io_.get_executor(), fresh_nodes(at));
+            auto& nodes = clients_.emplace_back(io_.get_executor(), bootstrap_config(at));
             nodes.run(asio::detached);
             asio::co_spawn(io_, start(nodes, who.own_clients ? 1 : waiters), stop_if_failed());
         }

@@ -48,7 +48,7 @@ private:
 };
 
 /// A configuration for servers that nobody has used before.
-redlock::config fresh_nodes(bench::ports const& at);
+redlock::config bootstrap_config(bench::ports const& at);
 
 /// Waits until all nodes may be asked. Throws after 30 seconds.
 asio::awaitable<void> usable(redlock::client const& nodes);

@@ -10,6 +10,9 @@
 #
 # The cases are listed after each build of the program by running it. A program that cannot be run, or has no case, fails the
 # build; one that was not built is a test that fails. Suites may be nested, cases may be data-driven (each row is a test).
+# One that finds that it cannot run here says so (tests/support/skipped.hpp), and is skipped for CTest.
+#
+#   redlock_add_skipped_test(name why [label...])    stands for tests that are left out, so that nobody takes them for passed
 #
 # This file is included by CMakeLists.txt; after a build it runs itself as a script to list the cases.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
@@ -58,6 +61,11 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${include_file}")
     endfunction()
 
+    function(redlock_add_skipped_test name why)
+        add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -E echo "this test is skipped: ${why}")
+        set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "this test is skipped: " LABELS "${ARGN}")
+    endfunction()
+
     return()
 endif()
 
@@ -91,7 +99,7 @@ set(text "")
 string(REGEX REPLACE "_tests$" "" prefix "${name}")
 string(REPLACE "|" ";" labels "${labels}")
 string(REPLACE "|" ";" properties "${properties}")
-set(all_properties "TIMEOUT [==[${timeout}]==] WORKING_DIRECTORY [==[${folder}]==] LABELS [==[${labels}]==]")
+set(all_properties "TIMEOUT [==[${timeout}]==] WORKING_DIRECTORY [==[${folder}]==] LABELS [==[${labels}]==] SKIP_REGULAR_EXPRESSION [==[this test is skipped: ]==]")
 foreach(property IN LISTS properties)
     string(APPEND all_properties " [==[${property}]==]")
 endforeach()

@@ -9,8 +9,9 @@ set -eu
 build=$1
 
 one() {
-    # The pieces are nothing but `#include "….cpp"`, which is suspicious everywhere else.
-    if ! said=$(clang-tidy-19 -p "$build" --quiet --checks=-bugprone-suspicious-include "$2" 2>&1); then
+    # The pieces are nothing but `#include "….cpp"`, which is suspicious everywhere else. What Boost.Redis sorts with is deprecated, and is
+    # reported where we instantiate it; our own use of such things is an error of the clang build.
+    if ! said=$(clang-tidy-19 -p "$build" --quiet --checks=-bugprone-suspicious-include --extra-arg=-Wno-deprecated-declarations "$2" 2>&1); then
         printf '%s\n' "$said" | grep -v ' warnings\( and [0-9]* errors\)\? generated\.$'
         return 1
     fi

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 class report {
 public:
-    explicit report(redlock::client& nodes) : nodes_{nodes}, lock_{nodes, "reports:nightly", {.ttl = 10s, .deadline = 5s}} {}
+    explicit report(redlock::client& nodes) : nodes_{nodes}, lock_{nodes, "reports:nightly", {.ttl = 10s, .acquire_timeout = 5s}} {}
 
     void start()
     {
@@ -56,7 +56,7 @@ int main(int argc, char** argv)
 try {
     boost::asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-    config.fresh = true;  // nothing was ever locked on these nodes
+    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run([](error_code) {});
     report nightly{nodes};

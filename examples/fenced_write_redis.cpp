@@ -42,7 +42,7 @@ asio::awaitable<void> count(redlock::client& nodes, redis::connection& data)
         auto const written = co_await fenced(data, lease.token(), "value", visits + 1);
         std::cout << "visit " << written << ", token " << lease.token() << '\n';
     };
-    co_await redlock::with_lock(lock, std::move(body));
+    co_await redlock::with_lock(lock, body);
 }
 
 int main(int argc, char** argv)
@@ -55,7 +55,7 @@ int main(int argc, char** argv)
         settings.reconnect_wait_interval = {};
         asio::io_context io;
         redlock::config config = redlock::config::from_urls({urls.begin() + 1, urls.end()});
-        config.fresh = true;  // nothing was ever locked on these nodes: no need to wait for leases that they may have forgotten
+        config.bootstrap = true;  // nothing was ever locked on these nodes: no need to wait for leases that they may have forgotten
         redlock::client nodes{io.get_executor(), config};
         nodes.run(asio::detached);
         auto const ended = [](redlock::error_code e) {

@@ -43,7 +43,7 @@ int main(int argc, char** argv)
     try {
         asio::io_context io;
         redlock::config config = redlock::config::from_urls(urls);
-        config.fresh = true;  // nothing was ever locked on these nodes: no need to wait for leases that they may have forgotten
+        config.bootstrap = true;  // nothing was ever locked on these nodes: no need to wait for leases that they may have forgotten
         redlock::client nodes{io.get_executor(), config};
         nodes.run(asio::detached);
         asio::co_spawn(io, nightly_report(nodes), [&](std::exception_ptr e) {

@@ -37,7 +37,7 @@ asio::awaitable<void> campaign(redlock::client& nodes, std::string who)
     for (;;) {
         auto body = [&who](redlock::lease& lease) -> asio::awaitable<void> { co_await lead(who, lease); };
         try {
-            co_await redlock::with_lock(lock, std::move(body));
+            co_await redlock::with_lock(lock, body);
         } catch (boost::system::system_error const& e) {
             if (e.code() == redlock::errc::client_cancelled || e.code() == asio::error::operation_aborted) co_return;
             std::cout << who << ": " << e.code().message() << std::endl;  // and stands again, as soon as there is a majority
@@ -49,7 +49,7 @@ int main(int argc, char** argv)
 try {
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + std::min(argc, 2), argv + argc});
-    config.fresh = true;  // nothing was ever locked on these nodes
+    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run(asio::detached);
     asio::signal_set signals{io, SIGINT, SIGTERM};

@@ -25,14 +25,14 @@ std::map<std::string, int> orders;  // in place of a database
 
 asio::awaitable<int> change(redlock::client& nodes, std::string order)
 {
-    redlock::lock lock{nodes, "order:" + order, {.ttl = 5s, .deadline = 3s}};
+    redlock::lock lock{nodes, "order:" + order, {.ttl = 5s, .acquire_timeout = 3s}};
     auto body = [&order](redlock::lease&) -> asio::awaitable<int> {
         int const read = orders[order];
         asio::steady_timer thinking{co_await asio::this_coro::executor, 2ms};
         co_await thinking.async_wait();
         co_return orders[order] = read + 1;  // a database would compare lease.token() here
     };
-    co_return co_await redlock::with_lock(lock, std::move(body));
+    co_return co_await redlock::with_lock(lock, body);
 }
 
 asio::awaitable<void> answer(tcp::socket peer, redlock::client& nodes)
@@ -46,8 +46,10 @@ asio::awaitable<void> answer(tcp::socket peer, redlock::client& nodes)
     try {
         int const count = co_await change(nodes, request.target());
         response.body() = std::to_string(count) + "\n";
-    } catch (boost::system::system_error const& e) {  // no majority, or the deadline: the order is as it was
-        response.result(http::status::service_unavailable);
+    } catch (boost::system::system_error const& e) {  // somebody else has the order for all of the deadline; or nobody can know who has it
+        bool const taken = e.code() == redlock::condition::contended;
+        response.result(taken ? http::status::conflict : http::status::service_unavailable);
+        if (!taken) std::cerr << e.what() << std::endl;  // with the first node that did not vote, and why: not for customers
         response.body() = e.code().message() + "\n";
     }
     response.prepare_payload();
@@ -67,7 +69,7 @@ int main(int argc, char** argv)
     asio::io_context io;
     tcp::acceptor acceptor{io, {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(std::stoi(argc > 1 ? argv[1] : "0"))}};
     redlock::config config = redlock::config::from_urls({argv + std::min(argc, 2), argv + argc});
-    config.fresh = true;  // nothing was ever locked on these nodes
+    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run([&](redlock::error_code) { io.stop(); });
     asio::signal_set signals{io, SIGINT, SIGTERM};

@@ -36,9 +36,9 @@ asio::awaitable<void> migrate(redlock::lease& lease, int steps)
 
 asio::awaitable<void> run(redlock::client& nodes, int steps)
 {
-    redlock::lock lock{nodes, "migration", {.ttl = 2s, .deadline = 10s, .extend_interval = 500ms, .stop_margin = 200ms}};
+    redlock::lock lock{nodes, "migration", {.ttl = 2s, .acquire_timeout = 10s, .extend_interval = 500ms, .stop_margin = 200ms}};
     auto body = [steps](redlock::lease& lease) -> asio::awaitable<void> { co_await migrate(lease, steps); };
-    co_await redlock::with_lock(lock, std::move(body));
+    co_await redlock::with_lock(lock, body);
     std::cout << "migrated" << std::endl;
 }
 
@@ -46,7 +46,7 @@ int main(int argc, char** argv)
 try {
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + std::min(argc, 2), argv + argc});
-    config.fresh = true;  // nothing was ever locked on these nodes
+    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run(asio::detached);
     std::exception_ptr failure;

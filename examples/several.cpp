@@ -30,14 +30,14 @@ asio::awaitable<void> transfer(redlock::client& nodes, std::string from, std::st
         balance[from] = had - amount;
         balance[to] = has + amount;
     };
-    co_await redlock::with_lock(both, std::move(body));
+    co_await redlock::with_lock(both, body);
 }
 
 int main(int argc, char** argv)
 try {
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-    config.fresh = true;  // nothing was ever locked on these nodes
+    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run(asio::detached);
 

@@ -25,7 +25,7 @@ asio::awaitable<void> visit(redlock::lock const& lock, int& visits, int times)
             ++visits;
             co_return;
         };
-        co_await redlock::with_lock(lock, std::move(body));
+        co_await redlock::with_lock(lock, body);
     }
 }
 
@@ -33,7 +33,7 @@ int main(int argc, char** argv)
 try {
     asio::thread_pool threads{4};
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-    config.fresh = true;  // nothing was ever locked on these nodes
+    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{threads.get_executor(), config};
     nodes.run(asio::detached);
 
@@ -43,7 +43,7 @@ try {
     for (int i = 0; i < 20; ++i) visitors.push_back(asio::co_spawn(threads, visit(lock, visits, 50), asio::use_future));
     for (auto& v : visitors) v.get();
     auto const seen = nodes.status().counters;
-    std::cout << visits << " visits, " << seen.handed_over << " of them without a message\n";
+    std::cout << visits << " visits, " << seen.handoffs << " of them without a message\n";
     nodes.cancel();
     threads.join();
 } catch (std::exception const& e) {

@@ -29,7 +29,7 @@ struct service {
                 asio::steady_timer task{co_await asio::this_coro::executor, 200ms};
                 co_await task.async_wait();
             };
-            co_await redlock::with_lock(lock, std::move(body));
+            co_await redlock::with_lock(lock, body);
         }
         if (--working == 0) co_await leave();
     }
@@ -47,7 +47,7 @@ int main(int argc, char** argv)
 try {
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-    config.fresh = true;  // nothing was ever locked on these nodes
+    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run(asio::detached);
     service all{nodes};

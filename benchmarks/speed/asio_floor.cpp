@@ -131,7 +131,7 @@ sample run_asio_floor(workload const& what)
     run_for(io, what.warm_up + what.callers * what.stagger);
     if (what.at_begin) what.at_begin();
     figures.begin();
-    run_for(io, what.measured);
+    measure(io, what, figures);
     return figures.end();
 }
 

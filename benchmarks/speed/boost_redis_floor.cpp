@@ -4,8 +4,8 @@
 // And the same with a coroutine for each caller, that is suspended once for its acquisition and once for its release: still no lock.
 #include "floor.hpp"
 
-#include "node/boost_redis_compat.hpp"
-#include "node/redis_request.hpp"
+#include "redis/boost_redis_compat.hpp"
+#include "redis/redis_request.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -151,7 +151,8 @@ private:
         settings.addr = {"127.0.0.1", std::to_string(port)};
         settings.health_check_interval = 0s;
         settings.reconnect_wait_interval = 0s;
-        auto const connection = detail::make_connection(io_.get_executor(), asio::ssl::context{asio::ssl::context::tls_client});
+        auto const connection = detail::make_connection<redis::connection>(io_.get_executor(),
+                                                                           asio::ssl::context{asio::ssl::context::tls_client});
         detail::run_connection(*connection, settings, [](error_code ec) { check(ec ? ec : asio::error::eof); });
         ears_.push_back({this, ears_.size()});
         connection->async_exec(hello_, ears_.back().adapter(), [this, connection](error_code ec, std::size_t) {
@@ -230,10 +231,14 @@ sample run_over_boost_redis(workload const& what, bool coroutines)
     boost_redis_loop loop{io, what, figures};
     loop.wait_for_nodes();
     coroutines ? loop.start_coroutines() : loop.start();
+    if (what.in_step) {
+        measure_in_step(what, figures, [&] { io.poll(); });
+        return figures.end();
+    }
     run_for(io, what.warm_up);
     if (what.at_begin) what.at_begin();
     figures.begin();
-    run_for(io, what.measured);
+    measure(io, what, figures);
     return figures.end();
 }
 

@@ -27,6 +27,7 @@ json medians::to_json() const
              {"acquire_p99_us", acquire_p99_us()},
              {"confirmations_per_pair", of([](sample const& s) { return s.confirmations / s.pairs; })}};
     if (allocations_are_counted()) all["allocations_per_pair"] = allocations_per_pair();
+    if (double const n = of(&sample::instructions_per_pair); n > 0) all["instructions_per_pair"] = n;
     return all;
 }
 

@@ -141,7 +141,8 @@ public:
         flush();
     }
 
-    void turn(int patience_ms = 1000)
+    /// Returns whether anything happened.
+    bool turn(int patience_ms = 1000)
     {
         std::array<epoll_event, 16> ready;
         int const count = ::epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()), patience_ms);
@@ -158,6 +159,7 @@ public:
         }
         if (alarm_) alarm_->set(callers_.wake(steady::now()));
         flush();
+        return count > 0;
     }
 
 private:
@@ -197,12 +199,18 @@ sample run_epoll_floor(workload const& what)
     meter figures;
     floor_loop loop{what, figures};
     loop.start();
+    if (what.in_step) {
+        measure_in_step(what, figures, [&] {
+            while (loop.turn(0)) {}
+        });
+        return figures.end();
+    }
     auto const begin = steady::now() + what.warm_up;
     auto const end = begin + what.measured;
     while (steady::now() < begin) loop.turn();
     if (what.at_begin) what.at_begin();
     figures.begin();
-    while (steady::now() < end) loop.turn();
+    while (steady::now() < end || (figures.is_empty() && steady::now() < end + busy_machine_max)) loop.turn();
     return figures.end();
 }
 

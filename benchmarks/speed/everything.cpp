@@ -83,6 +83,8 @@ std::vector<step> const& steps()
         {"peers", "node-redlock at the same work", &measure_peers},
         {"handoffs", "local hand-overs", &measure_handoffs},
         {"first", "the first lease of a new client, 5 nodes", &measure_first},
+        {"threads", "256 callers, 3 nodes, where there are more threads", &measure_threads},
+        {"instructions", "instructions, whoever else uses the machine", &measure_instructions},
         {"group", "a round with make_parallel_group, and counted by hand", &measure_group},
     };
     return all;

@@ -16,7 +16,7 @@ double first_lease_ms(ports const& at, bool fencing)
     auto const began = steady::now();
     double ms = 0;
     asio::io_context io{1};
-    redlock::client nodes{io.get_executor(), fresh_nodes(at)};
+    redlock::client nodes{io.get_executor(), bootstrap_config(at)};
     nodes.run(asio::detached);
     auto story = [&]() -> asio::awaitable<void> {
         redlock::lock const resource{nodes, "the-first", {.fencing = fencing}};

@@ -1,8 +1,8 @@
 #include "floor.hpp"
 
-#include "node/fence_scripts.hpp"
-#include "node/keys.hpp"
-#include "node/scripts.hpp"
+#include "redis/fence_scripts.hpp"
+#include "redis/keys.hpp"
+#include "redis/scripts.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -48,9 +48,9 @@ prepared prepare_acquire(std::string const& key, std::string const& ttl, bool fe
     redlock::lock_options const options;
     auto const block = std::to_string(options.token_block * (1 + options.max_handoffs));
     auto const retention = std::to_string(redlock::config{}.token_retention.count());
-    return prepare({"EVALSHA", detail::fence_acquire_script().sha1, "4", key, key + std::string{detail::fence_suffix},
-                    detail::node_record_key, detail::high_water_key, std::string(id_size, 'i'), value, ttl, std::string(floor_size, 'f'),
-                    block, retention});
+    return prepare({"EVALSHA", detail::fence_acquire_script().sha1, "4", detail::node_record_key, detail::high_water_key, key,
+                    key + std::string{detail::fence_suffix}, std::string(id_size, 'i'), ttl, block, retention, value,
+                    std::string(floor_size, 'f')});
 }
 
 prepared prepare_release(std::string const& key)
@@ -94,28 +94,21 @@ char const* line_end(char const* p, char const* end) noexcept
     return r && r + 1 < end ? r : nullptr;
 }
 
-answer read_number(char const* p, char const* end, std::int64_t& number)
+// "1 TOKEN", or a refusal, with its length in front; or null.
+answer read_text(char const* p, char const* end)
 {
     char const* const stop = line_end(p, end);
     if (!stop) return {};
-    std::from_chars(p + 1, stop, number);
-    return {stop + 2, false, 0};
-}
-
-// {1, token, 0}, or a refusal.
-answer read_array(char const* p, char const* end)
-{
-    std::int64_t items = 0;
-    answer a = read_number(p, end, items);
-    if (items > 3) throw std::runtime_error{"a server answered with a long array"};
-    std::array<std::int64_t, 3> numbers{};
-    for (std::int64_t i = 0; a.end && i < items; ++i) {
-        if (a.end == end) return {};
-        if (*a.end != ':') throw std::runtime_error{"a server answered with an array of something else than numbers"};
-        a = read_number(a.end, end, numbers[static_cast<std::size_t>(i)]);
-    }
-    a.granted = numbers[0] == 1;
-    a.token = static_cast<std::uint64_t>(numbers[1]);
+    std::int64_t size = 0, code = 0;
+    std::from_chars(p + 1, stop, size);
+    if (size < 0) return {stop + 2, false, 0};
+    char const* const text = stop + 2;
+    if (end - text < size + 2) return {};
+    answer a{text + size + 2, false, 0};
+    auto const space = std::from_chars(text, text + size, code).ptr;
+    if (space == text + size) throw std::runtime_error{"a server answered with a text that is no vote"};
+    std::from_chars(space + 1, text + size, a.token);
+    a.granted = code == 1;
     return a;
 }
 
@@ -128,16 +121,14 @@ answer read_answer(char const* p, char const* end)
     case ':':
         if (end - p >= 4 && std::memcmp(p, ":1\r\n", 4) == 0) return {p + 4, true, 0};
         break;
-    case '*': return read_array(p, end);
+    case '$': return read_text(p, end);
     case '_':
-    case '$':
     case '-': break;
     default: throw std::runtime_error{"a server answered with something else than RESP"};
     }
     char const* const stop = line_end(p, end);
     if (!stop) return {};
     if (*p == '-') throw std::runtime_error{"a server answered: " + std::string{p, stop}};
-    if (*p == '$' && std::string_view{p, stop} != "$-1") throw std::runtime_error{"a server answered with a text"};
     return {stop + 2, false, 0};
 }
 

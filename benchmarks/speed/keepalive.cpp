@@ -34,13 +34,14 @@ double resident_bytes()
 
 class holder {
 public:
-    holder(workload const& what, std::size_t leases) : what_{what}, nodes_{io_.get_executor(), fresh_nodes(what.at)}, held_(leases)
+    holder(workload const& what, std::size_t leases) : what_{what}, nodes_{io_.get_executor(), bootstrap_config(what.at)}, held_(leases)
     {
         nodes_.run(asio::detached);
         run_until_usable(io_, nodes_);
     }
 
-    keeping keep(std::chrono::nanoseconds measured)
+    // Acquires all of them.
+    keeping take_all()
     {
         // What the client needs for so many callers, and never gives back, is no lease's.
         acquire(std::min<std::size_t>(held_.size(), 4 * what_.callers));
@@ -51,7 +52,12 @@ public:
         acquire(held_.size());
         result.acquire_seconds = std::chrono::duration<double>{steady::now() - began}.count();
         result.bytes_per_lease = (resident_bytes() - before) / static_cast<double>(held_.size());
+        return result;
+    }
 
+    keeping keep(std::chrono::nanoseconds measured)
+    {
+        keeping result = take_all();
         run_for(io_, what_.ttl / 3);  // a whole cycle, so that each was extended once
         auto const renewed_before = nodes_.status().counters.extensions_renewed;
         cpu_time const used_before = cpu_used();
@@ -112,6 +118,11 @@ private:
 };
 
 }  // namespace
+
+double bytes_per_held_lease(workload const& what, std::size_t leases)
+{
+    return run_apart<keeping>([&] { return holder{what, leases}.take_all(); }).bytes_per_lease;
+}
 
 void measure_keepalive(run& r)
 {

@@ -27,11 +27,28 @@ void meter::begin()
     allocations_before_ = allocations();
     used_before_ = cpu_used();
     began_ = steady::now();
+    instructions_.resume();
+}
+
+void meter::pause() noexcept
+{
+    instructions_.pause();
+    allocations_paused_at_ = allocations();
+}
+
+void meter::resume() noexcept
+{
+    allocations_before_ += allocations() - allocations_paused_at_;
+    instructions_.resume();
 }
 
 sample meter::end()
 {
+    instructions_.pause();
     sample s;
+    auto const instructions = instructions_.total();
+    if (instructions_.counts() && !instructions) throw std::runtime_error{"instructions could not be counted all the time"};
+    s.instructions = static_cast<double>(instructions.value_or(0));
     s.seconds = std::chrono::duration<double>{steady::now() - began_}.count();
     cpu_time const used = cpu_used();
     s.user_us = used.user_us - used_before_.user_us;

@@ -3,6 +3,7 @@
 #define REDLOCK_BENCHMARKS_SPEED_METER_HPP
 
 #include "support.hpp"
+#include "support/instruction_counter.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -18,12 +19,14 @@ struct sample {
     double acquire_p50_us{0};
     double acquire_p99_us{0};
     double allocations{0};
-    double confirmations{0};  ///< Acquisitions that needed a second round; the floors: whose nodes gave different tokens.
+    double instructions{0};   ///< In user mode; 0: the kernel does not let them be counted.
+    double confirmations{0};  ///< Acquisitions that needed a second round; the token_clock: whose nodes gave different tokens.
     double acquired{0};       ///< What the library itself has counted.
 
     double pairs_per_second() const { return pairs / seconds; }
     double cpu_us_per_pair() const { return (user_us + system_us) / pairs; }
     double allocations_per_pair() const { return allocations / pairs; }
+    double instructions_per_pair() const { return instructions / pairs; }
 };
 
 struct cpu_time {
@@ -41,11 +44,20 @@ public:
     bool measuring() const noexcept { return measuring_; }
 
     void pair() noexcept { ++pairs_; }
+    void add_pairs(std::uint64_t n) noexcept { pairs_ += n; }
+    std::uint64_t pairs() const noexcept { return pairs_; }
+
+    /// Instructions and allocations between them are not of the workload.
+    void pause() noexcept;
+    void resume() noexcept;
     void acquired_after(steady::duration waited)
     {
         if (measuring_) waits_ns_.push_back(static_cast<std::uint32_t>(waited.count()));
     }
     void confirmed() noexcept { ++confirmations_; }
+
+    /// Nobody has come round since the beginning.
+    bool is_empty() const noexcept { return pairs_ == 0; }
 
     /// Of all callers one in eight is timed, unless there are only a few: a look at the clock costs a hundredth of a pair.
     static bool times(std::size_t caller, std::size_t callers) noexcept { return callers <= 64 || caller % 8 == 0; }
@@ -60,6 +72,8 @@ private:
     steady::time_point began_;
     cpu_time used_before_;
     std::uint64_t allocations_before_{0};
+    std::uint64_t allocations_paused_at_{0};
+    redlock::testing::instruction_counter instructions_;
 };
 
 /// The value in the middle.

@@ -4,13 +4,29 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <numeric>
+#include <thread>
 
 namespace bench {
 
 namespace {
 
-asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::chrono::nanoseconds later, rests* pauses, meter& figures)
+// Of one caller, where several threads run them.
+struct alignas(64) tally {
+    std::atomic<std::uint64_t> pairs{0};
+
+    void add() noexcept { pairs.store(pairs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+};
+
+asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::chrono::nanoseconds later, rests* pauses, meter& figures,
+                           tally* apart)
 {
     if (later > 0ns) {
         auto waiting = pause(later);
@@ -23,7 +39,7 @@ asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::ch
         if (timed) figures.acquired_after(steady::now() - asked_at);
         auto release = held.release(asio::use_awaitable);
         co_await std::move(release);
-        figures.pair();
+        apart ? apart->add() : figures.pair();
         if (pauses) {
             auto resting = pause(pauses->next());
             co_await std::move(resting);
@@ -31,12 +47,47 @@ asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::ch
     }
 }
 
+void run_for(asio::io_context& io, std::chrono::nanoseconds d, std::size_t threads)
+{
+    asio::steady_timer end{io, d};
+    end.async_wait([&](redlock::error_code) { io.stop(); });
+    {
+        std::vector<std::jthread> others;
+        while (others.size() + 1 < threads) others.emplace_back([&io] { io.run(); });
+        io.run();
+    }
+    io.restart();
+}
+
+sample measure_with_threads(asio::io_context& io, workload const& what, meter& figures, std::deque<tally> const& apart)
+{
+    auto const pairs = [&] {
+        return std::accumulate(apart.begin(), apart.end(), std::uint64_t{0}, [](std::uint64_t n, tally const& t) { return n + t.pairs; });
+    };
+    run_for(io, what.warm_up, what.threads);
+    auto const before = pairs();
+    what.at_begin();
+    figures.begin();
+    run_for(io, what.measured, what.threads);
+    figures.add_pairs(pairs() - before);
+    return figures.end();
+}
+
 }  // namespace
 
 sample run_ours(workload const& what)
 {
-    asio::io_context io{1};
-    redlock::config settings = fresh_nodes(what.at);
+    if (what.threads > 1 && !what.own_strand) throw std::logic_error{"several threads need a strand"};
+    if (what.threads > 1) use_all_processors();
+    std::jthread idle;
+    if (what.idle_thread)
+        idle = std::jthread{[](std::stop_token const& end) {
+            std::mutex sleeping;
+            std::unique_lock lock{sleeping};
+            std::condition_variable_any{}.wait(lock, end, [] { return false; });
+        }};
+    asio::io_context io{static_cast<int>(what.threads)};
+    redlock::config settings = bootstrap_config(what.at);
     settings.implicit_strand = !what.own_strand;
     redlock::client nodes{io.get_executor(), settings};
     nodes.run(asio::detached);
@@ -47,22 +98,37 @@ sample run_ours(workload const& what)
     };
     run_until_usable(io, nodes);
 
-    redlock::lock_options const options{.ttl = what.ttl, .fencing = what.fencing};
+    std::deque<tally> apart(what.threads > 1 ? what.callers : 0);
+    redlock::lock_options options{.ttl = what.ttl, .fencing = what.fencing};
+    if (what.in_step) options.node_timeout = what.ttl;  // who counts slows the client down
     for (std::size_t i = 0; i < what.callers; ++i) {
         std::vector<redlock::lock> names;
         names.reserve(what.names);
         for (std::size_t k = 0; k < what.names; ++k) names.emplace_back(nodes, what.key(i, k), options);
         asio::co_spawn(io,
-                       call(std::move(names), meter::times(i, what.callers), i * what.stagger, what.rest > 0ns ? &pauses : nullptr,
-                            figures),
+                       call(std::move(names), what.threads == 1 && meter::times(i, what.callers), i * what.stagger,
+                            what.rest > 0ns ? &pauses : nullptr, figures, what.threads > 1 ? &apart[i] : nullptr),
                        rethrow);
     }
-    run_for(io, what.warm_up + what.callers * what.stagger);
-    if (what.at_begin) what.at_begin();
-    auto const before = nodes.status().counters;
-    figures.begin();
-    run_for(io, what.measured);
-    sample s = figures.end();
+    auto before = nodes.status().counters;
+    workload timed = what;
+    timed.at_begin = [&] {
+        if (what.at_begin) what.at_begin();
+        before = nodes.status().counters;
+    };
+    sample s;
+    if (what.in_step) {
+        measure_in_step(timed, figures, [&] { io.poll(); });
+        s = figures.end();
+    } else if (what.threads > 1) {
+        s = measure_with_threads(io, timed, figures, apart);
+    } else {
+        run_for(io, timed.warm_up + timed.callers * timed.stagger);
+        timed.at_begin();
+        figures.begin();
+        measure(io, timed, figures);
+        s = figures.end();
+    }
     auto const after = nodes.status().counters;
     s.confirmations = static_cast<double>(after.confirmations - before.confirmations);
     s.acquired = static_cast<double>(after.acquired - before.acquired);

@@ -1,4 +1,4 @@
-// The steps that compare this library with the floors.
+// The steps that compare this library with the token_clock.
 #include "allocations.hpp"
 #include "group.hpp"
 #include "handoff.hpp"
@@ -68,7 +68,9 @@ void compare_with_floors(run& r, testbed const& where, std::size_t callers, bool
         r.put("latency_ratio_over_boost_redis" + suffix, ratio(ours, all[3], &sample::acquire_p50_us));
     }
     if (also_with_strand) {
-        put_ratios(r, "", "_with_strand", all.back(), floor, suffix);
+        r.put("cpu_ratio" + suffix + "_without_implicit_strand", ratio(all.back(), floor, &sample::cpu_us_per_pair));
+        r.put("throughput_ratio_with_strand" + suffix, ratio(all.back(), floor, &sample::pairs_per_second));
+        r.put("latency_ratio_with_strand" + suffix, ratio(all.back(), floor, &sample::acquire_p50_us));
         put_costs(r, "with_strand_", all.back(), suffix);
     }
     if (allocations_are_counted() && !fencing && suffix == "_n3_c256") r.put("allocations_per_pair", ours.allocations_per_pair());
@@ -83,6 +85,29 @@ void measure_single_three(run& r) { compare_with_floors(r, r.three(), 1, false, 
 void measure_single_five(run& r) { compare_with_floors(r, r.five(), 1, false, "_n5_c1"); }
 void measure_sixteen(run& r) { compare_with_floors(r, r.three(), 16, false, "_n3_c16"); }
 void measure_crowd(run& r) { compare_with_floors(r, r.three(), 2'000, false, "_n3_c2000"); }
+
+// What threads cost that the floor does not have: a second one that only sleeps, so that the counts of shared_ptr are atomic, and four that run the
+// callers and the client with a strand of its own, on all processors.
+void measure_threads(run& r)
+{
+    workload const alone = r.work(r.three(), 256, false);
+    workload beside = alone;
+    beside.idle_thread = true;
+    workload four = alone;
+    four.own_strand = true;
+    four.threads = 4;
+    auto const all = take_turns({{"epoll", [alone] { return run_epoll_floor(alone); }},
+                                 {"redlock", [alone] { return run_ours(alone); }},
+                                 {"redlock beside a thread that sleeps", [beside] { return run_ours(beside); }},
+                                 {"redlock on four threads", [four] { return run_ours(four); }}},
+                                r.how.rounds);
+    r.put("cpu_ratio_multithreaded_n3_c256", ratio(all[2], all[0], &sample::cpu_us_per_pair));
+    r.put("cpu_ratio_four_threads_n3_c256", ratio(all[3], all[0], &sample::cpu_us_per_pair));
+    r.put("cpu_growth_multithreaded_n3_c256", ratio(all[2], all[1], &sample::cpu_us_per_pair));
+    r.put("cpu_growth_four_threads_n3_c256", ratio(all[3], all[1], &sample::cpu_us_per_pair));
+    r.put("throughput_growth_four_threads_n3_c256", ratio(all[3], all[1], &sample::pairs_per_second));
+    r.add_detail("threads", all);
+}
 
 // The floor sends the script with tokens, and expects that all nodes give the same one.
 void measure_fenced(run& r)
@@ -138,7 +163,7 @@ void measure_stalled(run& r)
     r.put("stalled_node_p99_ratio_over_floor", ratio(both[0].stalled, both[1].stalled, &sample::acquire_p99_us));
 }
 
-// More names than fit into any cache, against one for each caller. The floors show what it costs just to touch so much memory.
+// More names than fit into any cache, against one for each caller. The token_clock show what it costs just to touch so much memory.
 void measure_names(run& r)
 {
     constexpr std::size_t callers = 250;
@@ -174,7 +199,7 @@ void measure_handoffs(run& r)
     std::array<kind, 3> kinds{{{"local_handoffs_per_second", true, true},
                                {"plain_local_handoffs_per_second", false, true},
                                {"local_handoffs_per_second_with_strand", true, false}}};
-    redlock::config settings = fresh_nodes(r.three().servers().ports());
+    redlock::config settings = bootstrap_config(r.three().servers().ports());
     for (std::size_t round = 0; round < r.how.rounds; ++round) {
         for (kind& each : kinds) {
             options.fencing = each.fencing;

@@ -87,6 +87,11 @@ void measure_peers(run&);
 void measure_handoffs(run&);
 void measure_first(run&);
 void measure_group(run&);
+void measure_instructions(run&);
+void measure_threads(run&);
+
+/// Resident memory of a lease that is held, its key included.
+double bytes_per_held_lease(workload const& what, std::size_t leases);
 
 }  // namespace bench
 

@@ -1,6 +1,6 @@
 // How fast locks are, as ratios to what the sockets allow. Each measurement starts its own servers and writes JSON.
 //
-//     speed all|compare [--help]
+//     speed all|compare|instructions [--help]
 #include "speed.hpp"
 #include "support.hpp"
 
@@ -15,6 +15,7 @@ try {
     app.require_subcommand(1);
     bench::add_compare(app);
     bench::add_everything(app);
+    bench::add_instructions(app);
     CLI11_PARSE(app, argc, argv);
 } catch (std::exception const& e) {
     std::fprintf(stderr, "speed: %s\n", e.what());

@@ -10,6 +10,7 @@ namespace bench {
 
 void add_compare(CLI::App& app);
 void add_everything(CLI::App& app);
+void add_instructions(CLI::App& app);
 
 }  // namespace bench
 

@@ -1,7 +1,7 @@
 #include "workload.hpp"
 
-#include "node/fence_scripts.hpp"
-#include "node/scripts.hpp"
+#include "redis/fence_scripts.hpp"
+#include "redis/scripts.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -50,7 +50,7 @@ void admit(ports const& at)
 {
     forked{[&at] {
         asio::io_context io{1};
-        redlock::client nodes{io.get_executor(), fresh_nodes(at)};
+        redlock::client nodes{io.get_executor(), bootstrap_config(at)};
         nodes.run(asio::detached);
         redlock::lock const first{nodes, "the-first-lock"};
         auto story = [&]() -> asio::awaitable<void> {
@@ -60,7 +60,7 @@ void admit(ports const& at)
             redlock::lease held = co_await std::move(acquisition);
             auto release = held.release(asio::use_awaitable);
             co_await std::move(release);
-            auto const admitted = [](redlock::node_status const& n) { return n.standing == redlock::standing::admitted; };
+            auto const admitted = [](redlock::node_status const& n) { return n.admission == redlock::admission_state::admitted; };
             for (auto const end = steady::now() + 10s; !std::ranges::all_of(nodes.status().nodes, admitted);) {
                 if (steady::now() > end) throw std::runtime_error{"the nodes were not admitted"};
                 auto waiting = pause(5ms);
@@ -85,6 +85,49 @@ std::string id_of(redlock::testing::redis_server const& server)
 }
 
 }  // namespace
+
+void measure(asio::io_context& io, workload const& what, meter const& figures)
+{
+    run_for(io, what.measured);
+    for (auto const end = steady::now() + busy_machine_max; figures.is_empty() && steady::now() < end;) run_for(io, 10ms);
+}
+
+[[gnu::noinline]] void counted_turn(std::function<void()> const& turn)
+{
+    turn();
+    asm volatile("" ::: "memory");  // so that the call is no jump, behind which nothing would be counted
+}
+
+void measure_in_step(workload const& what, meter& figures, std::function<void()> const& turn)
+{
+    auto const run = [&](std::size_t pairs, std::function<void()> const& one) {
+        auto const last = figures.pairs() + pairs;
+        auto end = steady::now() + busy_machine_max;
+        while (figures.pairs() < last) {
+            auto const before = figures.pairs();
+            one();
+            what.in_step->next();
+            if (figures.pairs() != before) end = steady::now() + busy_machine_max;
+            if (steady::now() > end) throw std::runtime_error{"nobody comes round any more"};
+        }
+    };
+    run(what.pairs / 4, turn);
+    if (what.at_begin) what.at_begin();
+    figures.begin();
+    figures.pause();
+    run(what.pairs, [&] {
+        figures.resume();
+        counted_turn(turn);
+        figures.pause();
+    });
+}
+
+void use_all_processors()
+{
+    std::vector<int> all;
+    for (int i = 0; i < CPU_SETSIZE; ++i) all.push_back(i);
+    pin(0, all);
+}
 
 void keep_off_the_clients_processor() { pin(0, servers_processors()); }
 

@@ -2,6 +2,7 @@
 #ifndef REDLOCK_BENCHMARKS_SPEED_WORKLOAD_HPP
 #define REDLOCK_BENCHMARKS_SPEED_WORKLOAD_HPP
 
+#include "in_step.hpp"
 #include "meter.hpp"
 #include "support.hpp"
 
@@ -18,7 +19,7 @@ namespace bench {
 /// Callers that acquire and release all the time, each a name of its own.
 struct workload {
     ports at;
-    std::vector<std::string> ids;  ///< Of the servers, as they were admitted; for the floors' fenced scripts.
+    std::vector<std::string> ids;  ///< Of the servers, as they were admitted; for the token_clock' fenced scripts.
     std::size_t callers{256};
     bool fencing{false};
     std::chrono::milliseconds ttl{10'000};
@@ -29,8 +30,16 @@ struct workload {
     std::chrono::nanoseconds rest{};  ///< After each release, on average; this library's callers and those of the epoll floor only.
     std::chrono::nanoseconds stagger{};  ///< Caller i begins i times this later, so that they do not go in step.
 
-    /// For an io_context that several threads may run: without config::implicit_strand, which the floors have as well.
+    /// For an io_context that several threads may run: without config::implicit_strand, which the token_clock have as well.
     bool own_strand{false};
+
+    /// Threads that run the io_context of this library's callers, on all processors; more than one with own_strand only.
+    std::size_t threads{1};
+    bool idle_thread{false};  ///< Another thread exists, and sleeps: shared_ptr counts with atomics then.
+
+    /// The client's end of a relay that has the ports in `at`. Then it is measured for so many pairs and a few, after a quarter of as many, whatever the time.
+    std::optional<step_line> in_step{};
+    std::size_t pairs{0};
 
     /// Called once where the measurement begins.
     std::function<void()> at_begin{};
@@ -73,6 +82,21 @@ private:
     fleet servers_;
     std::vector<std::string> ids_;
 };
+
+/// How much longer than it should a measurement goes on while nobody has come round: other programs have the processors.
+inline constexpr std::chrono::seconds busy_machine_max{30};
+
+/// Runs what is measured, for as long as `what` says, or until somebody has come round.
+void measure(asio::io_context& io, workload const& what, meter const& figures);
+
+/// With workload::in_step: warm-up and measurement. `turn` does all that can be done until something comes from a server.
+void measure_in_step(workload const& what, meter& figures, std::function<void()> const& turn);
+
+/// What is counted of a measurement in step; callgrind finds it by its name.
+void counted_turn(std::function<void()> const& turn);
+
+/// Lets this process use all processors.
+void use_all_processors();
 
 /// Puts this process where the servers are, for what is not to be measured with a client.
 void keep_off_the_clients_processor();

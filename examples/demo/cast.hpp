@@ -28,7 +28,7 @@ inline constexpr std::chrono::milliseconds work_max = 1'500ms;  // beyond the tt
 inline constexpr std::chrono::milliseconds long_work = 20s;     // beyond the demo: only a cancellation ends it
 
 // Who has just had the lock stays away for longer than the others' pauses between attempts, so that all get their turn.
-inline constexpr std::chrono::milliseconds retry_delay_max = 100ms;
+inline constexpr std::chrono::milliseconds max_retry_delay = 100ms;
 inline constexpr std::chrono::milliseconds pause_min = 150ms;
 inline constexpr std::chrono::milliseconds pause_max = 400ms;
 

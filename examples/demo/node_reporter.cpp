@@ -9,8 +9,8 @@ namespace demo {
 void node_reporter::report(std::vector<redlock::node_status> const& nodes)
 {
     for (std::size_t node = 0; node < node_count; ++node) {
-        auto& standing = board_.workers[worker_].standings[node];
-        if (standing.exchange(nodes[node].standing) != nodes[node].standing) tell(node, nodes[node]);
+        auto& admission = board_.workers[worker_].admissions[node];
+        if (admission.exchange(nodes[node].admission) != nodes[node].admission) tell(node, nodes[node]);
     }
 }
 
@@ -24,11 +24,11 @@ void node_reporter::tell(std::size_t node, redlock::node_status const& status)
                .value_ns = now - record.restarted_at_ns,
                .worker = static_cast<std::uint8_t>(worker_),
                .subject = static_cast<std::uint8_t>(node)};
-    if (status.standing == redlock::standing::draining) {
+    if (status.admission == redlock::admission_state::quarantined) {
         record.quarantines.fetch_add(1);
         what.kind = event_kind::quarantined;
-        what.say(status.standing_text);
-    } else if (status.standing == redlock::standing::admitted) {
+        what.say(status.admission_text);
+    } else if (status.admission == redlock::admission_state::admitted) {
         record.admissions.fetch_add(1);
         lower_to(record.admitted_after_min_ns, what.value_ns);
         what.kind = event_kind::admitted;

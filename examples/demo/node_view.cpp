@@ -12,9 +12,9 @@ node_view view(server_state done, board const& shared, std::size_t node)
     std::size_t admitted = 0;
     std::size_t unknown = 0;
     for (auto const& worker : shared.workers) {
-        auto const standing = worker.standings[node].load();
-        if (standing == redlock::standing::admitted) ++admitted;
-        if (standing == redlock::standing::unknown) ++unknown;
+        auto const admission = worker.admissions[node].load();
+        if (admission == redlock::admission_state::admitted) ++admitted;
+        if (admission == redlock::admission_state::unknown) ++unknown;
     }
     if (admitted == worker_count) return node_view::votes;
     return admitted + unknown == worker_count ? node_view::unconnected : node_view::quarantined;

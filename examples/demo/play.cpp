@@ -44,7 +44,7 @@ bool all_nodes_vote(stage const& show)
 void opening(stage& show)
 {
     bool const all_vote = show.wait_for([&] { return all_nodes_vote(show); }, 5s);
-    if (all_vote) show.say("demo", "five new nodes (config::fresh): they vote at once", tone::good);
+    if (all_vote) show.say("demo", "five new nodes (config::bootstrap): they vote at once", tone::good);
     else show.say("demo", "some nodes were not admitted in time", tone::alarm);
 }
 

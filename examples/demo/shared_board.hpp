@@ -45,7 +45,7 @@ struct lock_record {
 
 struct worker_record {
     std::atomic<std::uint64_t> extensions{0};  // confirmed by a majority, or by enough nodes to prolong validity
-    std::array<std::atomic<redlock::standing>, node_count> standings{};  // what its client says of the nodes
+    std::array<std::atomic<redlock::admission_state>, node_count> admissions{};  // what its client says of the nodes
     std::array<char, 200> last_words{};        // why it failed; read after its end
 };
 
@@ -73,7 +73,7 @@ struct board {
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free &&
-                  std::atomic<phase>::is_always_lock_free && std::atomic<redlock::standing>::is_always_lock_free,
+                  std::atomic<phase>::is_always_lock_free && std::atomic<redlock::admission_state>::is_always_lock_free,
               "an atomic with a lock inside does not work between processes");
 
 // Maps a board that processes forked from now on share with us.

@@ -32,7 +32,7 @@ redlock::config about(std::vector<std::string> const& node_urls)
 {
     auto nodes = redlock::config::from_urls(node_urls);
     nodes.max_ttl = ttl;
-    nodes.fresh = true;  // the servers were started for this
+    nodes.bootstrap = true;  // the servers were started for this
     return nodes;
 }
 
@@ -71,7 +71,7 @@ private:
     {
         redlock::lock const resource{nodes_,
                                      lock_names[lock],
-                                     {.ttl = ttl, .retry_delay_max = retry_delay_max, .stop_margin = stop_margin}};
+                                     {.ttl = ttl, .max_retry_delay = max_retry_delay, .stop_margin = stop_margin}};
         while (board_.now != phase::finish) {
             auto turn = take_turn(resource, lock, self);
             auto const token = co_await std::move(turn);

@@ -40,6 +40,9 @@ struct attempt_report {
     std::vector<node_verdict> nodes;       ///< One a node, in the order of the configuration.
 };
 
+/// The first node that did not vote, and why: `10.0.0.1:6379: no usable connection to the node [Connection refused]`, on one line. Empty: there is none.
+REDLOCK_API std::string first_failure(attempt_report const& report);
+
 /// The enumerator's name.
 REDLOCK_API char const* to_string(vote v) noexcept;
 

@@ -28,21 +28,18 @@ namespace redlock {
 /// Lifetimes: move-only. The destructor is `cancel()`. An `io_context` may be destroyed while operations, leases and scopes are
 /// outstanding: their handlers are destroyed without being called, as Asio does.
 ///
-/// Thread safety: `cancel`, `status`, `run`, `drain` and `get_executor` may be called from any thread.
+/// Thread safety: `cancel`, `status`, `run`, `drain`, `begin_admission` and `get_executor` may be called from any thread.
 class REDLOCK_API client {
 public:
     using executor_type = asio::any_io_executor;  ///< Of the executor that it was given.
 
-    /// Makes a client that is not connected yet: call `run()`. `told`: who is told what it does; may be null, and costs nothing then.
+    /// Makes a client that is not connected yet: call `run()`. `observer`: who is told what it does; may be null, and costs nothing then.
     /// Throws `config_error`.
-    client(asio::any_io_executor executor, config const& configuration, std::shared_ptr<observer> told = nullptr);
+    client(asio::any_io_executor executor, config const& configuration, std::shared_ptr<redlock::observer> observer = nullptr);
 
-    // For simulations and tests: a client over a core of their own.
-    explicit client(std::shared_ptr<detail::core> core) noexcept : core_{std::move(core)} {}
-
-    client(client&&) noexcept = default;          ///< Moves; what was moved from may only be destroyed or assigned to.
-    client& operator=(client&& other) noexcept;   ///< Cancels the one that was there.
-    ~client();                                    ///< `cancel()`.
+    client(client&&) noexcept = default;  ///< Moves; what was moved from may only be destroyed or assigned to.
+    client& operator=(client&& other) noexcept;  ///< Cancels the one that was there.
+    ~client();  ///< `cancel()`.
 
     /// What operations complete on, and observers are told on, unless they have an executor of their own.
     executor_type get_executor() const noexcept { return core_->get_executor(); }
@@ -64,8 +61,8 @@ public:
     }
 
     /// Stops. Acquisitions under way complete with `errc::client_cancelled` and are undone; leases are lost with the same
-    /// code, so that scopes end. Releases that are under way, or that those scopes now ask for, still go out, for 500 ms
-    /// at the most; then the connections close and `run()` completes. Keys that could not be released expire. May be
+    /// code, so that scopes end. Releases that are under way, or that those scopes now ask for, still go out, and nodes that can be marked or
+    /// admitted in a moment still are, for 500 ms at the most; then the connections close and `run()` completes. Keys that could not be released expire. May be
     /// called more than once, from any thread.
     void cancel() noexcept { core_->cancel(); }
 
@@ -85,11 +82,17 @@ public:
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_core{core_, &detail::core::drain}, token);
     }
 
+    /// Has nodes marked and admitted from now on, as the first lock with tokens would: for a service that is to be ready before that, and for
+    /// `redlock admit`. Returns at once; `status()` says who waits for what. Thread safety: may be called from any thread.
+    void begin_admission() { core_->begin_admission(); }
+
     /// The nodes, what they are doing, and counters.
     client_status status() const { return core_->status(); }
 
 private:
-    friend class lock;
+    friend struct detail::access;
+
+    explicit client(std::shared_ptr<detail::core> core) noexcept : core_{std::move(core)} {}
 
     std::shared_ptr<detail::core> core_;
 };

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -16,10 +17,10 @@
 namespace redlock {
 
 /// More nodes than this are refused: a majority of 15 already survives the loss of 7.
-inline constexpr std::size_t nodes_max = 15;
+inline constexpr std::size_t max_nodes = 15;
 
 /// A node that waits for more replicas than this is refused: it is a mistake in writing.
-inline constexpr std::uint16_t replicas_max = 100;
+inline constexpr std::uint16_t max_replicas = 100;
 
 /// A configuration that cannot be used. The text says where and why, and never contains a password.
 class REDLOCK_API config_error : public std::invalid_argument {
@@ -52,7 +53,7 @@ struct REDLOCK_API node_address {
     std::string password;  ///< Empty: the server wants none.
     std::uint16_t database{0};  ///< The number that SELECT takes.
 
-    /// How many replicas must have acknowledged what a vote of this node has written, before it counts (WAIT): 0 to `replicas_max`. All
+    /// How many replicas must have acknowledged what a vote of this node has written, before it counts (WAIT): 0 to `max_replicas`. All
     /// that can be promoted, if no lock may get lost with a failover. 0: it counts at once.
     std::uint16_t replicas{0};
 
@@ -97,6 +98,9 @@ enum class identity_check : std::uint8_t {
     ///< and a master again, on one connection, is missed. So is what happens on servers that forbid INFO.
 };
 
+/// Writes `redlock: ` and the sentence to stderr, as one line. Thread-safe.
+REDLOCK_API void log_to_stderr(std::string_view sentence);
+
 /// What a `client` needs to know. `validate()` is called by the client's constructor.
 struct REDLOCK_API config {
     /// The independent nodes (not replicas of each other, not members of one cluster; each may have replicas of its own). One: a single-instance lock;
@@ -111,8 +115,8 @@ struct REDLOCK_API config {
 
     /// The bounds of the pause between two attempts to connect to a node. It grows from the one to the other, with jitter.
     /// 1 ms to 1 day.
-    std::chrono::milliseconds reconnect_delay_min{50};
-    std::chrono::milliseconds reconnect_delay_max{2'000};  ///< See `reconnect_delay_min`.
+    std::chrono::milliseconds min_reconnect_delay{50};
+    std::chrono::milliseconds max_reconnect_delay{2'000};  ///< See `min_reconnect_delay`.
 
     /// A connection on which nothing was answered for so long is given up and made anew. 100 ms to 1 day.
     std::chrono::milliseconds stall_timeout{10'000};
@@ -122,7 +126,7 @@ struct REDLOCK_API config {
     std::chrono::milliseconds replication_timeout{200};
 
     /// How many commands may wait for one slow node; further ones count as failed there at once. 1 to 1,000,000.
-    std::size_t node_queue_max{8'192};
+    std::size_t max_node_queue{8'192};
 
     /// The largest ttl of any lock with `fencing` that anybody has on these nodes. 10 ms to 30 days. A node that lost its memory may not
     /// vote for so long: until then it could grant what somebody still holds. Every client of a set of nodes should say the same.
@@ -130,7 +134,12 @@ struct REDLOCK_API config {
 
     /// Nothing was ever locked on these nodes: do not wait for `max_ttl` when none of them remembers anything, as at the very first
     /// start. Meant for tests, demonstrations and the first start itself; true while everything was just lost, it can break locks.
-    bool fresh{false};
+    bool bootstrap{false};
+
+    /// A folder of this machine in which its processes tell each other since when they wait for a node that lost its memory, so that processes
+    /// which live for a moment can admit it together (docs/fencing.md). An absolute path; it is made with the rights 0700 when there is
+    /// something to tell, and heeded only while nobody else may write there. Empty: each process waits anew. `redlock` has one by default.
+    std::string quarantine_folder{};
 
     /// How long the servers keep the token counter of a lock that nobody uses. Four times `max_ttl` to 365 days.
     std::chrono::milliseconds token_retention{3'600'000};
@@ -138,6 +147,13 @@ struct REDLOCK_API config {
     /// How often to make sure that a node is still the server that was admitted. With every message, unless a microsecond of the servers'
     /// time for each counts more than what `handshake` misses.
     identity_check identity{identity_check::every_message};
+
+    /// Lets servers vote on locks with `fencing` that are neither Redis nor Valkey. A node is admitted as the server that its id (`master_replid`
+    /// in INFO replication) names, and a server that lost its memory is known by another id: Redis and Valkey take one whenever they start and
+    /// when they are promoted. Others may keep theirs, and would then vote at once on what they have forgotten; so they get no vote, and
+    /// `client_status` says which program it is. True: you know that the ids of all nodes change with each loss. Locks without `fencing` need
+    /// neither.
+    bool trust_server_identity{false};
 
     /// Promises that nothing ever runs at the same time on the client's executor: one thread at most runs its io_context ("implicit strand"
     /// in Asio's words), or it is a strand. Then the client does without a strand of its own and is faster (docs/performance.md). Operations may
@@ -156,6 +172,12 @@ struct REDLOCK_API config {
     /// default of RedLock.net. Whoever is to share locks must use the same keys. For all locks of a client, which are known by their names
     /// everywhere else. Exactly one `{0}` and no other braces, not `:fence` at its end, up to 256 bytes.
     std::string key_format{"raw"};
+
+    /// Told, in a sentence, why no lock can be had: when for 3 seconds no acquisition could find a majority (nodes that are down, or may not vote
+    /// yet; `client::run()` was not called), once for each cause, and again after a minute. Not told that somebody else holds a lock, and
+    /// nothing at all where the client has an observer. Empty: off. The sentence contains no password. Called on the client's executor;
+    /// exceptions leave its `run()`. No file can set it.
+    std::function<void(std::string_view)> log{log_to_stderr};
 
     /// A configuration of these nodes, everything else by default. Throws `config_error`.
     static config from_urls(std::vector<std::string> const& urls);

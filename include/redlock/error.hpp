@@ -22,7 +22,9 @@ enum class errc {
     contended = 1,       ///< So many nodes refused that no majority was left: somebody else holds the lock.
     no_majority,         ///< Too few nodes answered to know: nodes are down, slow, or refuse to work.
     validity_exhausted,  ///< A majority granted, but so late that nothing was left of the lease. It was given back.
-    deadline_exceeded,   ///< `lock_options::deadline` passed before the lock was acquired.
+    acquire_timed_out,   ///< `lock_options::acquire_timeout` passed while somebody else held the lock.
+    acquire_timed_out_no_majority,  ///< `lock_options::acquire_timeout` passed while too few nodes answered to know who holds the lock.
+    self_deadlock,       ///< The body of a `with_lock` asked for the lock of that very scope, and would have waited for itself.
 
     // Ends of a lease.
     lease_lost,          ///< The lease could not be kept, or ended: the critical section is no longer protected.
@@ -32,6 +34,7 @@ enum class errc {
 
     // The client.
     client_cancelled,    ///< `client::cancel()` was called, or the client was destroyed.
+    client_not_running,  ///< `client::run()` was not called, so no node was asked.
 
     // A resource.
     stale_token,         ///< The fencing token is 0, or smaller than one that the resource has seen: nothing was written.
@@ -56,9 +59,12 @@ enum class errc {
 
 /// Groups of error codes, to compare with: `if (ec == redlock::condition::not_acquired)`.
 enum class condition {
-    not_acquired = 1,  ///< contended, no_majority, validity_exhausted, deadline_exceeded or ttl_too_long: nothing is held.
+    not_acquired = 1,  ///< Nothing is held: all codes of `contended` and `unavailable`, self_deadlock and ttl_too_long.
     lost,  ///< lease_lost, max_hold_exceeded or client_cancelled: the critical section must end.
     node_failure,  ///< Any reason why one node did not vote.
+    contended,     ///< contended or acquire_timed_out: somebody else has the lock. A web service answers 409.
+    unavailable,  ///< no_majority, validity_exhausted, acquire_timed_out_no_majority or client_not_running: it cannot be known who has it. 503.
+    timed_out,  ///< acquire_timed_out or acquire_timed_out_no_majority: `lock_options::acquire_timeout` passed.
 };
 
 /// The enumerator's name, `contended`: for logs and labels that programs read. Null for a value that is none.

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <variant>
 
 namespace redlock::event {
 
@@ -21,6 +22,7 @@ namespace redlock::event {
 /// `lock` is the name of the lock; of several names, all of them, separated by ", ".
 /// `token` is the fencing token that the lease began with, 0 without `lock_options::fencing`.
 /// `node` is an address as in the configuration, without credentials.
+/// `name` is the name of the struct, which logs use.
 using time = std::chrono::sys_time<std::chrono::microseconds>;
 using duration = std::chrono::nanoseconds;  ///< In nanoseconds, measured with `boot_clock`.
 
@@ -33,7 +35,7 @@ struct node_vote {
 /// Where a lease came from.
 enum class origin : std::uint8_t {
     nodes,        ///< They were asked, and a majority granted.
-    handed_over,  ///< Another lease of this client was released, and passed on without asking them.
+    handoff,  ///< Another lease of this client was released, and passed on without asking them.
     nested,       ///< Its owner (`lock_options::owner`) holds the lock already.
 };
 
@@ -42,6 +44,8 @@ REDLOCK_API char const* to_string(origin o) noexcept;
 
 /// A lease was handed out.
 struct acquired {
+    static constexpr std::string_view name{"acquired"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
@@ -55,6 +59,8 @@ struct acquired {
 
 /// An attempt found that somebody else holds the lock. `acquire()` goes on waiting.
 struct contended {
+    static constexpr std::string_view name{"contended"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     bool by_this_client{false};          ///< Another lease of this client holds it, so that the nodes were not asked.
@@ -65,6 +71,8 @@ struct contended {
 
 /// An attempt failed for another reason.
 struct attempt_failed {
+    static constexpr std::string_view name{"attempt_failed"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     error_code why{};                    ///< `errc::no_majority`, `validity_exhausted` or `ttl_too_long`.
@@ -75,6 +83,8 @@ struct attempt_failed {
 
 /// An `acquire()` or `try_acquire()` ended without a lease.
 struct not_acquired {
+    static constexpr std::string_view name{"not_acquired"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     error_code why{};                    ///< What the operation completed with.
@@ -82,14 +92,18 @@ struct not_acquired {
     std::uint32_t attempts{0};           ///< How many the operation made.
 };
 
-/// An acquisition inside the body of a `with_lock` waits for the lock of that very scope: a deadlock, unless it has a deadline.
-struct self_wait {
+/// An acquisition inside the body of a `with_lock` waits for the lock of that very scope: a deadlock, unless it has an `acquire_timeout`.
+struct self_deadlock {
+    static constexpr std::string_view name{"self_deadlock"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
 };
 
 /// A majority extended a lease.
 struct extended {
+    static constexpr std::string_view name{"extended"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
@@ -110,6 +124,8 @@ REDLOCK_API char const* to_string(extension_outcome o) noexcept;
 
 /// No majority extended a lease.
 struct extension_failed {
+    static constexpr std::string_view name{"extension_failed"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
@@ -121,6 +137,8 @@ struct extension_failed {
 
 /// A lease ended before it was released: scopes are being cancelled.
 struct lost {
+    static constexpr std::string_view name{"lost"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
@@ -132,6 +150,8 @@ struct lost {
 /// A lease was given back to the nodes, by a release or because its object is gone. Of nested leases, the last one. A lost lease is
 /// given back as well, for the keys that may still be there.
 struct released {
+    static constexpr std::string_view name{"released"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
@@ -142,7 +162,9 @@ struct released {
 };
 
 /// A released lease goes to the next of this client's waiters without asking the nodes: its `acquired` comes next.
-struct handed_over {
+struct handoff {
+    static constexpr std::string_view name{"handoff"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};              ///< Of the one that was released.
@@ -151,6 +173,8 @@ struct handed_over {
 
 /// The body of a `with_lock` went on after its lease had ended.
 struct overrun {
+    static constexpr std::string_view name{"overrun"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
@@ -159,6 +183,8 @@ struct overrun {
 
 /// The watchdog ran so late that a lease had ended meanwhile: this process was paused, or its executor was blocked.
 struct watchdog_late {
+    static constexpr std::string_view name{"watchdog_late"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
@@ -167,6 +193,8 @@ struct watchdog_late {
 
 /// A node granted after its attempt was over: it was given back.
 struct late_grant_undone {
+    static constexpr std::string_view name{"late_grant_undone"};  ///< What logs call it.
+
     event::time at{};
     std::string_view lock{};
     std::string_view node{};
@@ -174,34 +202,44 @@ struct late_grant_undone {
 
 /// A node is connected, handshake done: it is asked for its vote from now on.
 struct node_up {
+    static constexpr std::string_view name{"node_up"};  ///< What logs call it.
+
     event::time at{};
     std::string_view node{};
 };
 
 /// A node's connection ended, or could not be made. Told again only when the reason changes.
 struct node_down {
+    static constexpr std::string_view name{"node_down"};  ///< What logs call it.
+
     event::time at{};
     std::string_view node{};
     error_code why{};                    ///< What ended it.
     std::string_view text{};             ///< The same in words, with what the server said.
 };
 
-/// A connected node may not vote on locks with `lock_options::fencing`. Told again when `standing` changes.
+/// A connected node may not vote on locks with `lock_options::fencing`. Told again when `admission` changes.
 struct node_excluded {
+    static constexpr std::string_view name{"node_excluded"};  ///< What logs call it.
+
     event::time at{};
     std::string_view node{};
-    redlock::standing standing{};        ///< Its new standing.
+    redlock::admission_state admission{};  ///< Its new state.
     std::string_view text{};             ///< Why, for how long, and what to do.
 };
 
 /// A connected node may vote on locks with `lock_options::fencing` from now on.
 struct node_admitted {
+    static constexpr std::string_view name{"node_admitted"};  ///< What logs call it.
+
     event::time at{};
     std::string_view node{};
 };
 
 /// A node's wall clock was set, so that it may not grant any lock for a while.
 struct clock_stepped {
+    static constexpr std::string_view name{"clock_stepped"};  ///< What logs call it.
+
     event::time at{};
     std::string_view node{};
     duration by{};                       ///< At most; negative: back.
@@ -210,9 +248,16 @@ struct clock_stepped {
 
 /// The observer did not keep up, so that so many events before this one were not kept for it.
 struct dropped {
+    static constexpr std::string_view name{"dropped"};  ///< What logs call it.
+
     event::time at{};
     std::uint64_t events{0};             ///< How many.
 };
+
+/// Any of them. New kinds will be added at the end.
+using any =
+    std::variant<acquired, contended, attempt_failed, not_acquired, self_deadlock, extended, extension_failed, lost, released, handoff,
+                 overrun, watchdog_late, late_grant_undone, node_up, node_down, node_excluded, node_admitted, clock_stepped, dropped>;
 
 }  // namespace redlock::event
 

@@ -24,15 +24,16 @@ namespace redlock {
 ///       "tls": {"ca_file": "/etc/redlock/ca.pem", "ca_path": "/etc/redlock/ca", "certificate_file": "/etc/redlock/client.pem",
 ///               "key_file": "/etc/redlock/client.key", "server_name": "redis", "verify": true},
 ///       "client_name": "billing",          "connect_timeout_ms": 2000,
-///       "reconnect_delay_min_ms": 50,      "reconnect_delay_max_ms": 2000,
-///       "stall_timeout_ms": 10000,         "node_queue_max": 8192,
-///       "replication_timeout_ms": 200,
+///       "min_reconnect_delay_ms": 50,      "max_reconnect_delay_ms": 2000,
+///       "stall_timeout_ms": 10000,         "max_node_queue": 8192,
+///       "replication_timeout_ms": 200,     "quarantine_folder": "/var/lib/billing/quarantine",
 ///       "max_ttl_ms": 30000,               "token_retention_ms": 3600000,
-///       "identity": "every_message",       "fresh": false,
+///       "identity": "every_message",       "bootstrap": false,
+///       "trust_server_identity": false,
 ///       "label": "nightly",                "key_format": "raw",
-///       "lock": {"ttl_ms": 10000, "grace_ms": 0, "drift": 0.01, "node_timeout_ms": 500, "deadline_ms": 60000, "attempts_max": 0,
+///       "lock": {"ttl_ms": 10000, "lock_delay_ms": 0, "clock_drift": 0.01, "node_timeout_ms": 500, "acquire_timeout_ms": 60000, "max_attempts": 0,
 ///                "fencing": true, "token_block": 1,
-///                "retry_delay_min_ms": 2, "retry_delay_max_ms": 1000, "poll_interval_ms": 5000,
+///                "min_retry_delay_ms": 2, "max_retry_delay_ms": 1000, "poll_interval_ms": 5000,
 ///                "max_handoffs": 64, "max_local_hold_ms": 100, "auto_extend": true,
 ///                "extend_interval_ms": 3333, "stop_margin_ms": 1000, "max_hold_ms": 3600000}
 ///     }
@@ -42,7 +43,7 @@ namespace redlock {
 /// would be silently without effect.
 struct settings {
     redlock::config client;  ///< For the client's constructor.
-    lock_options lock;       ///< What the file says under `lock`, the rest by default.
+    lock_options lock;  ///< What the file says under `lock`, the rest by default.
 };
 
 /// Throws `config_error`; the text names the place (`nodes[1].port: …`).

@@ -43,29 +43,9 @@ public:
     /// The one that the constructor was given.
     asio::any_io_executor executor() const override { return executor_; }
 
-    void on_acquired(event::acquired const&) override;
-    void on_contended(event::contended const&) override;
-    void on_attempt_failed(event::attempt_failed const&) override;
-    void on_not_acquired(event::not_acquired const&) override;
-    void on_self_wait(event::self_wait const&) override;
-    void on_extended(event::extended const&) override;
-    void on_extension_failed(event::extension_failed const&) override;
-    void on_lost(event::lost const&) override;
-    void on_released(event::released const&) override;
-    void on_handed_over(event::handed_over const&) override;
-    void on_overrun(event::overrun const&) override;
-    void on_watchdog_late(event::watchdog_late const&) override;
-    void on_late_grant_undone(event::late_grant_undone const&) override;
-    void on_node_up(event::node_up const&) override;
-    void on_node_down(event::node_down const&) override;
-    void on_node_excluded(event::node_excluded const&) override;
-    void on_node_admitted(event::node_admitted const&) override;
-    void on_clock_stepped(event::clock_stepped const&) override;
-    void on_dropped(event::dropped const&) override;
+    void on(event::any const& what) override;
 
 private:
-    class line;
-
     std::function<bool(std::string_view)> write_;
     asio::any_io_executor executor_;
     std::mutex writing_;

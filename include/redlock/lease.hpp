@@ -30,7 +30,7 @@ namespace redlock {
 /// Operations on an empty lease complete with `errc::not_held`, on the handler's associated executor; a handler that has none is
 /// called on Asio's `system_executor`, since there is no client whose executor could serve.
 ///
-/// Thread safety: distinct leases may be used from any thread. Of one lease, `valid`, `valid_until`, `nodes_held`, `faults_survived`,
+/// Thread safety: distinct leases may be used from any thread. Of one lease, `valid`, `valid_until`, `nodes_held`, `faults_tolerated`,
 /// `token`, `next_token` and `name` may be called at any time from any thread; everything else needs the usual care that two
 /// threads do not use one object.
 class [[nodiscard]] REDLOCK_API lease {
@@ -72,7 +72,7 @@ public:
 
     /// How many nodes may lose the key, however that happens, before somebody else could acquire the lock: held on h of N nodes, with M
     /// a majority, h + M - N - 1. Zero on a bare majority, which is why the watchdog sets the key again on nodes that do not have it.
-    std::size_t faults_survived() const noexcept;
+    std::size_t faults_tolerated() const noexcept;
 
     /// The fencing token: larger than that of every lease on this name that was acquired before this one was asked for, whatever
     /// clocks and networks do; a lease that was handed over within the client counts as asked for when the client acquired it.
@@ -150,13 +150,9 @@ public:
     /// empty one. A lease whose validity ran out without anybody noticing is lost too.
     error_code lost_error() const noexcept;
 
-    // For with_lock: whether a release is due.
-    bool held() const noexcept;
-
-    // For with_lock: tells the client that the body of a scope is over.
-    void scope_ended() noexcept;
-
 private:
+    friend struct detail::access;
+
     void let_go() noexcept;
 
     std::shared_ptr<detail::lease_state> state_;

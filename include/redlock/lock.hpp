@@ -51,16 +51,18 @@ public:
 
     /// Waits until the lock is held: asks all nodes at once, undoes what was not a majority, retries after a random delay.
     ///
-    /// Preconditions: `client::run` was called, otherwise no node is ever usable.
+    /// Preconditions: `client::run` is called, before or while it waits; otherwise it waits until its `acquire_timeout` (`errc::client_not_running`).
     /// Lifetimes: the lock may be destroyed meanwhile.
     /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
     /// Executor: the handler's associated executor, by default the client's.
     /// Per-operation cancellation: `terminal` and `partial` complete at once, and whatever was or will be granted is given back in
     /// the background. `total` promises that nothing happened, so it completes at once only between two attempts; an attempt
     /// under way is awaited, and if it wins, the operation succeeds.
-    /// Errors: `errc::deadline_exceeded`; with `attempts_max`, what the last attempt ended with (`errc::contended`,
-    /// `errc::no_majority`, `errc::validity_exhausted`); `errc::ttl_too_long` (no majority allows such a ttl with `fencing`);
-    /// `errc::client_cancelled`; `asio::error::operation_aborted`.
+    /// Errors: `errc::acquire_timed_out` (somebody else held it all the time), `errc::acquire_timed_out_no_majority` (at the end it could not be known
+    /// who holds it); with `max_attempts`, what the last attempt ended with (`errc::contended`, `errc::no_majority`, `errc::validity_exhausted`);
+    /// `errc::self_deadlock` (awaited in the body of a `with_lock` on the same lock, or on one that shares a name with it, see there);
+    /// `errc::client_not_running`; `errc::ttl_too_long` (no majority allows such a ttl with `fencing`); `errc::client_cancelled`;
+    /// `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     /// Source: the distlock page of Redis, "The Redlock algorithm"; docs/protocol.md.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
@@ -78,14 +80,15 @@ public:
 
     /// Asks all nodes once and does not wait for a holder.
     ///
-    /// Preconditions: `client::run` was called, otherwise no node is ever usable.
+    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
     /// Lifetimes: the lock may be destroyed meanwhile.
     /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
     /// Executor: the handler's associated executor, by default the client's.
     /// Per-operation cancellation: as `acquire()`: `terminal` and `partial` complete at once, and what was or will be granted is given
     /// back in the background; with `total` the attempt is awaited, and if it wins, the operation succeeds.
     /// Errors: `errc::contended` (somebody else holds it), `errc::no_majority` (it cannot be known), `errc::validity_exhausted`,
-    /// `errc::deadline_exceeded`, `errc::ttl_too_long`, `errc::client_cancelled`, `asio::error::operation_aborted`.
+    /// `errc::acquire_timed_out_no_majority` (an `acquire_timeout` within `node_timeout`), `errc::client_not_running`, `errc::ttl_too_long`,
+    /// `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
     auto try_acquire(CompletionToken&& token = {}) const
@@ -100,16 +103,9 @@ public:
         return start(&report, true, token);
     }
 
-    // For with_lock: `asker` waits, and the body will run on `scope`.
-    template <class CompletionToken>
-    auto acquire_for(asio::any_io_executor asker, asio::any_io_executor scope, CompletionToken&& token) const
-    {
-        auto within = std::make_shared<detail::scope_executors const>(detail::scope_executors{std::move(asker), std::move(scope)});
-        return asio::async_initiate<CompletionToken, void(error_code, lease)>(
-            detail::initiate_acquire{core_, detail::acquire_request{what_, nullptr, false, std::move(within)}}, token);
-    }
-
 private:
+    friend struct detail::access;
+
     lock(client const& owner, detail::resource what, lock_options const& options);
 
     template <class CompletionToken>
@@ -120,7 +116,7 @@ private:
     }
 
     std::shared_ptr<detail::core> core_;
-    std::shared_ptr<detail::subject const> what_;
+    std::shared_ptr<detail::lock_descriptor const> what_;
 };
 
 }  // namespace redlock

@@ -15,10 +15,12 @@ namespace redlock {
 
 namespace asio = boost::asio;
 
-/// One function for each kind of event (redlock/event.hpp says what they mean). Override those that you want to know of.
+/// Override the functions of the events that you want to know of (redlock/event.hpp says what they mean), or `on`, which gets all of them.
 ///
 ///     auto const watcher = std::make_shared<my_observer>();
 ///     redlock::client nodes{io.get_executor(), config, watcher};
+///
+/// Who passes events on to another observer calls its `on`.
 ///
 /// Executor: events are kept in a queue and told on `executor()`, in the order in which they happened, never from inside the client's own
 /// work. What an observer does costs that executor's time: if it may block, let it have an executor of its own.
@@ -38,17 +40,21 @@ public:
     /// `client_counters::events_dropped`). An event takes about 200 bytes. Asked once, by the client's constructor.
     virtual std::size_t queue_max() const { return 65'536; }
 
+    /// Called with each event. By default it calls the function below that has the event's name.
+    virtual void on(event::any const& what);
+
+protected:
     // Locks.
     virtual void on_acquired(event::acquired const&) {}
     virtual void on_contended(event::contended const&) {}
     virtual void on_attempt_failed(event::attempt_failed const&) {}
     virtual void on_not_acquired(event::not_acquired const&) {}
-    virtual void on_self_wait(event::self_wait const&) {}
+    virtual void on_self_deadlock(event::self_deadlock const&) {}
     virtual void on_extended(event::extended const&) {}
     virtual void on_extension_failed(event::extension_failed const&) {}
     virtual void on_lost(event::lost const&) {}
     virtual void on_released(event::released const&) {}
-    virtual void on_handed_over(event::handed_over const&) {}
+    virtual void on_handoff(event::handoff const&) {}
     virtual void on_overrun(event::overrun const&) {}
     virtual void on_watchdog_late(event::watchdog_late const&) {}
     virtual void on_late_grant_undone(event::late_grant_undone const&) {}
@@ -63,10 +69,30 @@ public:
     // The observer itself.
     virtual void on_dropped(event::dropped const&) {}
 
-protected:
     observer() = default;
     observer(observer const&) = default;  ///< For classes that can be copied.
     observer& operator=(observer const&) = default;  ///< The same.
+
+private:
+    void call(event::acquired const& e) { on_acquired(e); }
+    void call(event::contended const& e) { on_contended(e); }
+    void call(event::attempt_failed const& e) { on_attempt_failed(e); }
+    void call(event::not_acquired const& e) { on_not_acquired(e); }
+    void call(event::self_deadlock const& e) { on_self_deadlock(e); }
+    void call(event::extended const& e) { on_extended(e); }
+    void call(event::extension_failed const& e) { on_extension_failed(e); }
+    void call(event::lost const& e) { on_lost(e); }
+    void call(event::released const& e) { on_released(e); }
+    void call(event::handoff const& e) { on_handoff(e); }
+    void call(event::overrun const& e) { on_overrun(e); }
+    void call(event::watchdog_late const& e) { on_watchdog_late(e); }
+    void call(event::late_grant_undone const& e) { on_late_grant_undone(e); }
+    void call(event::node_up const& e) { on_node_up(e); }
+    void call(event::node_down const& e) { on_node_down(e); }
+    void call(event::node_excluded const& e) { on_node_excluded(e); }
+    void call(event::node_admitted const& e) { on_node_admitted(e); }
+    void call(event::clock_stepped const& e) { on_clock_stepped(e); }
+    void call(event::dropped const& e) { on_dropped(e); }
 };
 
 /// Several observers as one: each event is told to all of them, in this order, on one executor; their own `executor()` and `queue_max()`
@@ -79,25 +105,7 @@ public:
     /// The one that the constructor was given.
     asio::any_io_executor executor() const override { return executor_; }
 
-    void on_acquired(event::acquired const&) override;
-    void on_contended(event::contended const&) override;
-    void on_attempt_failed(event::attempt_failed const&) override;
-    void on_not_acquired(event::not_acquired const&) override;
-    void on_self_wait(event::self_wait const&) override;
-    void on_extended(event::extended const&) override;
-    void on_extension_failed(event::extension_failed const&) override;
-    void on_lost(event::lost const&) override;
-    void on_released(event::released const&) override;
-    void on_handed_over(event::handed_over const&) override;
-    void on_overrun(event::overrun const&) override;
-    void on_watchdog_late(event::watchdog_late const&) override;
-    void on_late_grant_undone(event::late_grant_undone const&) override;
-    void on_node_up(event::node_up const&) override;
-    void on_node_down(event::node_down const&) override;
-    void on_node_excluded(event::node_excluded const&) override;
-    void on_node_admitted(event::node_admitted const&) override;
-    void on_clock_stepped(event::clock_stepped const&) override;
-    void on_dropped(event::dropped const&) override;
+    void on(event::any const& what) override;
 
 private:
     std::vector<std::shared_ptr<observer>> all_;

@@ -41,32 +41,32 @@ struct lock_options {
     std::uint32_t token_block{1};
 
     /// How much faster a node's clock may run than ours, as a fraction of ttl; 0 to 0.5. 1 % covers crystals, ntpd's
-    /// slewing and leap smear, not steps. The validity of a lease is `ttl * (1 - drift)` less 2 ms, because servers
+    /// slewing and leap smear, not steps. The validity of a lease is `ttl * (1 - clock_drift)` less 2 ms, because servers
     /// count in whole milliseconds.
-    double drift{0.01};
+    double clock_drift{0.01};
 
     /// How much longer than `ttl` the nodes keep the lock of a holder that is not heard of any more (a lock-delay: Burrows, "The Chubby lock
     /// service", OSDI 2006, section 2.4). Validity is counted from `ttl` alone: a server's clock that is set forward by less than
-    /// `grace` ends no lease early, and a crash costs those who wait so much more. A release frees the lock at once all the same.
+    /// `lock_delay` ends no lease early, and a crash costs those who wait so much more. A release frees the lock at once all the same.
     /// 0 up to 30 days together with `ttl`; with `fencing`, both together `config::max_ttl` at the most.
-    std::chrono::milliseconds grace{0};
+    std::chrono::milliseconds lock_delay{0};
 
     /// How long one node may take to answer, its wait for `replicas` included, before its vote counts as failed. Far below ttl, so that a dead
     /// node costs little. 1 ms to ttl. Default: ttl/20, within 5 and 500 ms (Redlock's page: 5 to 50 ms for a ttl of 10 s).
     std::optional<std::chrono::milliseconds> node_timeout{};
 
     /// How long `acquire()` waits at most, from its start. 1 ms to 365 days. Default: as long as it takes.
-    std::optional<std::chrono::milliseconds> deadline{};
+    std::optional<std::chrono::milliseconds> acquire_timeout{};
 
     /// How often `acquire()` tries at most; 0: as often as it takes. With a number, an answer soon counts more than the lock: it does not
     /// stand in line behind others of this client and waits for no news of the nodes, but tries again after each random delay.
-    std::uint32_t attempts_max{0};
+    std::uint32_t max_attempts{0};
 
     /// The bounds of the random delay before the next try where waiting for a change makes no sense: the votes were split, too few
-    /// nodes answered, or they tell of no changes (decorrelated jitter: each delay is drawn between `retry_delay_min` and three
+    /// nodes answered, or they tell of no changes (decorrelated jitter: each delay is drawn between `min_retry_delay` and three
     /// times the one before). 1 ms to 1 day. Random, so that clients who split the votes do not split them again.
-    std::chrono::milliseconds retry_delay_min{2};
-    std::chrono::milliseconds retry_delay_max{1'000};  ///< See `retry_delay_min`.
+    std::chrono::milliseconds min_retry_delay{2};
+    std::chrono::milliseconds max_retry_delay{1'000};  ///< See `min_retry_delay`.
 
     /// How long a waiting client whose nodes tell it of changes trusts them before it looks by itself: what a message that got lost
     /// costs at most. 1 ms to 1 day.
@@ -83,7 +83,7 @@ struct lock_options {
 
     /// Whoever asks for a lock that the same owner holds, through the same client, gets a nested lease at once: the same hold and the same
     /// token, counted, and given back when the last lease of it is. Default: nobody, and a coroutine that asks again for what it
-    /// holds waits for itself for ever, unless there is a deadline.
+    /// holds waits for itself for ever, unless there is an `acquire_timeout`.
     owner_id owner{};
 
     /// Whether the watchdog keeps the lease alive. Without it the lease ends by itself, unless `lease::extend()` is called.

@@ -1,7 +1,8 @@
-// All of redlock, except JSON configuration (redlock/json.hpp).
+// All of redlock, except redlock/json.hpp, redlock/json_log.hpp, redlock/prometheus.hpp and redlock/testing.hpp.
 #ifndef REDLOCK_REDLOCK_HPP
 #define REDLOCK_REDLOCK_HPP
 
+#include <redlock/acquire_error.hpp>
 #include <redlock/attempt_report.hpp>
 #include <redlock/client.hpp>
 #include <redlock/clock.hpp>

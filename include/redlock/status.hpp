@@ -14,6 +14,7 @@ namespace redlock {
 
 /// What a client knows about one node.
 enum class node_state : std::uint8_t {
+    idle,        ///< `client::run()` was not called: nothing connects.
     connecting,  ///< The first connection is being made; requests wait for it.
     usable,      ///< Connected, handshake done: it is asked for its vote.
     down,        ///< Not connected, trying again with growing pauses; its vote counts as failed at once.
@@ -23,19 +24,20 @@ enum class node_state : std::uint8_t {
 REDLOCK_API char const* to_string(node_state state) noexcept;
 
 /// Whether a node may vote on locks with `lock_options::fencing`. Others do not ask.
-enum class standing : std::uint8_t {
+enum class admission_state : std::uint8_t {
     unknown,       ///< It is not connected.
     admitted,      ///< It remembers what it granted: it may vote.
-    no_master,     ///< It is a replica.
-    unidentified,  ///< It does not say which server it is (its rules forbid INFO), and nobody has admitted it. Another client can.
-    marking,       ///< It has no memory of an admission, or lost it; nobody waits for it yet. That begins with the first lock.
-    draining,      ///< It waits until every lease that it could have forgotten is over.
+    not_primary,   ///< It is a replica.
+    unidentified,  ///< Its rules forbid INFO, and no other client has admitted it;
+                   ///< or it is neither Redis nor Valkey (`config::trust_server_identity`).
+    uninitialized, ///< It has no memory of an admission, or lost it; nobody waits for it yet. That begins with the first lock.
+    quarantined,   ///< It waits until every lease that it could have forgotten is over.
     catching_up,   ///< It must be told what ceil(N/2) other nodes remember, and for that they have to answer.
-    stranded,      ///< So many nodes lost their memory that only an operator can say what was lost.
+    needs_operator,///< So many nodes lost their memory that only an operator can say what was lost.
 };
 
 /// The enumerator's name.
-REDLOCK_API char const* to_string(standing s) noexcept;
+REDLOCK_API char const* to_string(admission_state s) noexcept;
 
 /// What a client knows about one node, in words and figures.
 struct node_status {
@@ -44,8 +46,8 @@ struct node_status {
     error_code last_error;       ///< Why the last connection ended or could not be made.
     std::string last_error_text; ///< The same in words, with what the server said.
     std::uint64_t connects{0};   ///< How often a connection became usable.
-    redlock::standing standing{redlock::standing::unknown};  ///< Whether it may vote on locks with `lock_options::fencing`.
-    std::string standing_text;   ///< Why it may not vote, for how long, and what to do; empty when it may.
+    redlock::admission_state admission{redlock::admission_state::unknown};  ///< Whether it may vote on locks with `lock_options::fencing`.
+    std::string admission_text;  ///< Why it may not vote, for how long, and what to do; empty when it may.
     std::uint64_t clock_steps{0};  ///< How often its wall clock was found to have been set, or to run as no clock should.
     std::chrono::milliseconds last_clock_step{0};  ///< How far, the last time; negative: back.
     std::string clock_text;  ///< Why it may not grant locks because of that, and for how long; empty when it may.
@@ -54,7 +56,7 @@ struct node_status {
 /// Counters since the client was made. They only grow.
 struct client_counters {
     std::uint64_t acquired{0};  ///< Leases handed out.
-    std::uint64_t handed_over{0};  ///< Of these, leases that were passed on within the client.
+    std::uint64_t handoffs{0};  ///< Of these, leases that were passed on within the client.
     std::uint64_t nested{0};  ///< Of these, nested leases of an owner.
     std::uint64_t confirmations{0};  ///< Attempts whose token needed a second round, since the nodes' counters differed.
     std::uint64_t contended{0};  ///< Attempts that ended with `errc::contended`.
@@ -62,13 +64,14 @@ struct client_counters {
     std::uint64_t validity_exhausted{0};  ///< Attempts that ended with `errc::validity_exhausted`.
     std::uint64_t wakeups{0};  ///< Attempts that were made because a node told of a change.
     std::uint64_t polls{0};  ///< Times a waiting client looked by itself.
-    std::uint64_t self_waits{0};  ///< Acquisitions inside a `with_lock` body that wait for the lock of that very scope: a deadlock.
+    std::uint64_t self_deadlocks{
+        0};  ///< Acquisitions inside a `with_lock` body that would wait for their own scope: `errc::self_deadlock`.
     std::uint64_t late_grants_undone{0};  ///< Grants that arrived after their attempt was over, and were given back.
     std::uint64_t extensions_renewed{0};  ///< Extensions that a majority confirmed.
     std::uint64_t extensions_held{0};  ///< Less than a majority, but with earlier ones validity still grew.
     std::uint64_t extensions_unknown{0};  ///< Too few answers; repeated while validity lasts.
     std::uint64_t extensions_lost{0};  ///< A majority could no longer hold the lease.
-    std::uint64_t replanted{0};  ///< Keys that were missing on a node and were set there again.
+    std::uint64_t recreated{0};  ///< Keys that were missing on a node and were set there again.
     std::uint64_t released{0};  ///< Releases that a majority confirmed.
     std::uint64_t releases_unconfirmed{0};  ///< Releases that too few nodes answered; the keys expire by themselves.
     std::uint64_t leases_lost{0};  ///< Leases that ended before they were released.

@@ -195,9 +195,9 @@ public:
     simulated_node& node(std::size_t index);  ///< Throws `std::out_of_range`.
     std::size_t nodes() const noexcept;  ///< How many there are.
 
-    /// Another client of these nodes, which is running: another instance of a service. `name`: what `holding::who` says. `told`: as for any
+    /// Another client of these nodes, which is running: another instance of a service. `name`: what `holding::who` says. `observer`: as for any
     /// client. Throws `std::invalid_argument` when the name is empty or was given before.
-    redlock::client make_client(std::string name, std::shared_ptr<observer> told = nullptr);
+    redlock::client make_client(std::string name, std::shared_ptr<redlock::observer> observer = nullptr);
 
     /// Runs a coroutine to its end and returns what it returns, or throws what it throws. Time passes as it has to. After `limit` of virtual
     /// time, throws `std::runtime_error`: it waits for ever, or for something that is not in virtual time. Not to be called in what runs

@@ -6,11 +6,8 @@
 #include <redlock/lock.hpp>
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/strand.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include <type_traits>
 #include <utility>
 
 namespace redlock {
@@ -22,30 +19,38 @@ namespace redlock {
 /// body that ignores cancellation outlives its lease, which `client::status()` counts as an overrun. After such an end the
 /// scope throws `errc::lease_lost` whatever the body returned.
 ///
-/// To acquire the same lock again inside the body, through this client and without `lock_options::owner`, is to wait for oneself; with a
-/// deadline it ends. `client_counters::self_waits` counts what could be seen of it.
+/// To acquire the same lock again inside the body, through this client and without `lock_options::owner`, is to wait for oneself. It fails
+/// at once with `errc::self_deadlock`, and is counted (`client_counters::self_deadlocks`), if it runs on the scope's executor and has a connected
+/// cancellation slot, as whatever the body awaits has. What the body spawns `detached` may wait for its end.
 ///
 /// Preconditions: the calling coroutine has an executor whose context is running.
-/// Lifetimes: copies the lock; the body is moved in and lives until the scope ends. With g++ 12, write the body as a named
-/// lambda and `std::move` it: that compiler destroys a lambda temporary with captures twice inside a `co_await` expression. If
-/// the body moves the lease away, it takes over its release.
+/// Lifetimes: copies the lock; the body is copied or moved in and lives until the scope ends. g++ before 13 destroys a temporary lambda with
+/// captures twice inside a `co_await` expression, so with that compiler a body that is not trivially destructible must be an lvalue,
+/// which is copied, or `std::ref` of one that lives as long; anything else does not compile. If the body moves the lease away, it takes
+/// over its release.
 /// Completion signature: none of its own: it is an `asio::awaitable<T>` with what the body returns; `co_spawn` it to use any other completion token.
 /// Executor: the body runs on a strand of the caller's executor, and its cancellation is emitted there.
 /// Per-operation cancellation: the parent's cancellation is forwarded: while acquiring as in `lock::acquire()`, then to the body.
 /// The release itself is shielded from it.
-/// Errors, thrown as `system_error`: those of `lock::acquire()`; then, the first of these that happened: why the lease was lost
+/// Errors, thrown as `system_error`: those of `lock::acquire()`, as `acquire_error` with what the nodes said if the code is a
+/// `condition::not_acquired`; then, the first of these that happened: why the lease was lost
 /// (condition `lost`), the body's own exception, the release's error (the body's result is then gone).
 /// Thread safety: as the coroutine that calls it.
 template <class Body>
-    requires detail::scope_body<Body, lease&>
-asio::awaitable<detail::scope_result_t<Body, lease&>> with_lock(lock resource, Body body)
+    requires detail::scope_body<std::decay_t<Body>, lease&>
+asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(lock resource, Body&& body)
 {
-    auto const caller = co_await asio::this_coro::executor;
-    detail::body_result<detail::scope_result_t<Body, lease&>> result;
-    auto scope = asio::co_spawn(asio::make_strand(caller), detail::run_scope<Body>(std::move(resource), std::move(body), caller, result),
-                                asio::use_awaitable);
-    co_await std::move(scope);
-    co_return result.take();
+    detail::require_named_body<Body>();
+    return detail::run_with_lock<std::decay_t<Body>>(std::move(resource), nullptr, std::forward<Body>(body));
+}
+
+/// The same, and fills `report` when the lock was acquired, or was not. `report` must live until the scope ends.
+template <class Body>
+    requires detail::scope_body<std::decay_t<Body>, lease&>
+asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(lock resource, attempt_report& report, Body&& body)
+{
+    detail::require_named_body<Body>();
+    return detail::run_with_lock<std::decay_t<Body>>(std::move(resource), &report, std::forward<Body>(body));
 }
 
 }  // namespace redlock

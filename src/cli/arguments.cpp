@@ -9,9 +9,12 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <memory>
 #include <sstream>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace redlock::cli {
@@ -46,7 +49,7 @@ Exit code: 0, or 69 if too few nodes answered to know.)";
 
 constexpr char const* release_examples = R"(Examples:
   redlock release --force nightly-report
-  redlock release --force --yes nightly-report --json
+  redlock release --force --yes nightly-report deploy --json
 
 Exit code: 0 something was deleted, 1 nothing was, 69 too few nodes answered.)";
 
@@ -54,7 +57,16 @@ constexpr char const* watch_examples = R"(Examples:
   redlock watch nightly-report deploy
   redlock watch deploy --interval 200ms --json | jq -c '[.state, .holder.host]'
 
-Exit code: 0, or 69 if too few nodes answered the last time.)";
+Exit code: 0, also after Ctrl-C; 69 if too few nodes answered the last time.)";
+
+constexpr char const* admit_examples = R"(Examples:
+  redlock admit                     after the first start of the servers, and after each restart of one of them
+  redlock admit --timeout 2m && restart-the-next-server
+
+A server that lost its data has no vote on locks with fencing until old leases are over (max_ttl, 30s) and others have told it
+what they know. Clients see to that; this command does it where none is running at the moment.
+
+Exit code: 0 every node may vote; 80 one may not, and the time is over or an operator has to act.)";
 
 constexpr char const* doctor_examples = R"(Examples:
   redlock doctor
@@ -84,10 +96,25 @@ public:
     std::string make_usage(CLI::App const* app, std::string name) const override
     {
         auto text = CLI::Formatter::make_usage(app, std::move(name));
-        if (app->get_name() == "run") text.insert(text.find_last_not_of('\n') + 1, " -- COMMAND [ARG...]");
+        if (app->get_name() != "run") return text;
+        if (auto const at = text.find("[NAME]"); at != std::string::npos) text.replace(at, 6, "NAME");
+        text.insert(text.find_last_not_of('\n') + 1, " -- COMMAND [ARG...]");
         return text;
     }
 };
+
+// As a shell would read it.
+std::string in_shell(std::string const& word)
+{
+    std::string shown = printable(word);
+    auto const is_plain = [](unsigned char c) {
+        return std::isalnum(c) != 0 || std::string_view{"_-./:=@,+%"}.find(static_cast<char>(c)) != std::string_view::npos;
+    };
+    if (!shown.empty() && std::all_of(shown.begin(), shown.end(), is_plain)) return shown;
+    std::string quoted = "'";
+    for (char const c : shown) quoted += c == '\'' ? std::string{"'\\''"} : std::string(1, c);
+    return quoted + '\'';
+}
 
 CLI::Option* add_duration(CLI::App& to, std::string const& name, std::function<void(milliseconds)> set, std::string const& help)
 {
@@ -131,6 +158,7 @@ public:
         inspect();
         release();
         watch();
+        admit();
         doctor();
         bench();
         completion();
@@ -138,14 +166,16 @@ public:
 
     request parse(std::vector<std::string> arguments)
     {
-        // What stands behind the first "--" belongs to the command that is to be run, also where it looks like an option of ours.
+        // What stands behind the first "--" belongs to the command that is to be run, also where it looks like an option of ours. Commands
+        // that run nothing take it for names.
         auto const dashes = std::find(arguments.begin(), arguments.end(), "--");
         bool const separated = dashes != arguments.end();
-        std::vector<std::string> command(separated ? dashes + 1 : dashes, arguments.end());
+        std::vector<std::string> behind(separated ? dashes + 1 : dashes, arguments.end());
         arguments.erase(dashes, arguments.end());
+        if (!behind.empty())
+            for (CLI::Option* const names : names_) names->required(false);
         try {
-            std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants it
-            app_.parse(arguments);
+            app_.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as CLI11 wants it
         } catch (CLI::CallForVersion const& version) {
             terminal{}.write(std::string{version.what()} + '\n');
             return nothing_to_do{};
@@ -154,16 +184,15 @@ public:
             app_.exit(wish, text, text);
             terminal{}.write(text.str());
             return nothing_to_do{};
+        } catch (CLI::ExtrasError const&) {
+            throw failure{exit_code::usage, about_the_rest(arguments, separated)};
+        } catch (CLI::RequiredError const& error) {
+            if (!app_.remaining(true).empty()) throw failure{exit_code::usage, about_the_rest(arguments, separated)};
+            throw failure{exit_code::usage, std::string{error.what()} + "; see redlock " + chosen() + "--help"};
         } catch (CLI::ParseError const& error) {
             throw failure{exit_code::usage, std::string{error.what()} + "; see redlock " + chosen() + "--help"};
         }
-        bool const runs = std::holds_alternative<run_options>(result_);
-        if (separated && !runs) throw failure{exit_code::usage, "only redlock run takes a command behind --"};
-        if (!runs) return std::move(result_);
-        if (command.empty())
-            throw failure{exit_code::usage, "there is no command to run: write it behind --, as in redlock run NAME -- COMMAND"};
-        std::get<run_options>(result_).command = std::move(command);
-        return std::move(result_);
+        return std::visit([&](auto& options) { return finish(std::move(options), separated, std::move(behind)); }, result_);
     }
 
 private:
@@ -183,10 +212,51 @@ private:
         return subs.empty() ? "" : subs.front()->get_name() + ' ';
     }
 
+    template <class Options>
+    request finish(Options&& options, bool separated, std::vector<std::string>&& behind)
+    {
+        if constexpr (std::is_same_v<Options, run_options>) {
+            if (run_name_->count() == 0 && run_name_option_->count() == 0)
+                throw failure{exit_code::usage, "NAME is required; see redlock run --help"};
+            if (behind.empty())
+                throw failure{exit_code::usage, "there is no command to run: write it behind --, as in redlock run NAME -- COMMAND"};
+            options.command = std::move(behind);
+        } else if constexpr (requires { options.names; }) {
+            options.names.insert(options.names.end(), behind.begin(), behind.end());
+        } else if (separated) {
+            throw failure{exit_code::usage, "redlock " + chosen() + "takes nothing behind --"};
+        }
+        return std::forward<Options>(options);
+    }
+
+    // What CLI11 has no use for, in the order in which it was written, and what to write instead.
+    std::string about_the_rest(std::vector<std::string> const& arguments, bool separated) const
+    {
+        auto const subs = app_.get_subcommands();
+        auto const rest = app_.remaining(true);
+        auto const is_rest = [&](std::string const& word) { return std::find(rest.begin(), rest.end(), word) != rest.end(); };
+        auto const first = std::find_if(arguments.begin(), arguments.end(), is_rest);
+        std::string const word = first == arguments.end() ? rest.front() : *first;
+        bool const runs = !subs.empty() && subs.front() == run_sub_;
+        bool const could_be_name = !word.starts_with("--") && !subs.empty() && subs.front()->get_option_no_throw("NAME") != nullptr;
+        if (word.starts_with('-'))
+            return "there is no option " + name_in_words(word) + "; see redlock " + chosen() + "--help" +
+                   (could_be_name ? ". A lock of that name: " + (runs ? "--name=" + in_shell(word) : "-- " + in_shell(word)) : "");
+        if (subs.empty()) return "there is no command " + name_in_words(word) + "; see redlock --help";
+        if (!runs || separated) return "one argument too many: " + name_in_words(word) + "; see redlock " + chosen() + "--help";
+        std::string text = "the command must stand behind --; write redlock";
+        for (auto a = arguments.begin(); a != arguments.end(); ++a) text += (a == first ? " -- " : " ") + in_shell(*a);
+        return text;
+    }
+
     void run()
     {
         CLI::App& sub = add("run", "Runs a command while holding a lock", run_examples, run_);
-        sub.add_option("NAME", run_.name, "The lock: the key on the servers")->required()->type_name("");
+        run_sub_ = &sub;
+        run_name_ = sub.add_option("NAME", run_.name, "The lock: the key on the servers")->type_name("");
+        run_name_option_ = sub.add_option("--name", run_.name, "The same, for a name with a leading dash: --name=-x")
+                               ->type_name("NAME")
+                               ->excludes(run_name_);
         add_nodes(sub, run_.from, false);
         add_duration(sub, "--ttl", run_.ttl,
                      "How long the lock outlives a holder that is not heard of any more; default 30s, with --config what it says");
@@ -196,22 +266,29 @@ private:
                      "From SIGTERM to SIGKILL, when the lease is about to be lost; default: a sixth of the ttl");
         sub.add_option("--label", run_.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
         sub.add_flag("--no-fencing", run_.no_fencing, "Without a fencing token: cheaper, for work that may be done twice once in a while");
-        sub.add_flag("--fresh", run_.fresh, "Nothing was ever locked on these nodes: does not wait for what they may have forgotten");
-        sub.add_flag("--verbose,-v", run_.verbose, "Says on stderr when the lock is acquired and released, and what it waits for");
+        sub.add_flag("--bootstrap", run_.bootstrap,
+                     "Nothing was ever locked on these nodes: does not wait for what they may have forgotten");
+        sub.add_flag("--no-env", run_.no_env,
+                     "The command does not find the variables REDLOCK_* of this process: passwords in REDLOCK_NODES");
+        auto* const verbose = sub.add_flag("--verbose,-v", run_.verbose, "Says on stderr when the lock is acquired and released");
+        sub.add_flag("--quiet,-q", run_.quiet, "Does not say on stderr what it waits for, and which processes left the command's group")
+            ->excludes(verbose);
     }
 
     void inspect()
     {
         CLI::App& sub = add("inspect", "Says who holds locks, on which nodes, and how safely", inspect_examples, inspect_);
-        sub.add_option("NAME", inspect_.names, "The locks")->required()->type_name("");
+        names_.push_back(
+            sub.add_option("NAME", inspect_.names, "The locks; behind -- they may begin with a dash")->required()->type_name(""));
         add_nodes(sub, inspect_.from, true);
         sub.add_flag("--json", inspect_.json, "Prints JSON");
     }
 
     void release()
     {
-        CLI::App& sub = add("release", "Takes a lock away from its holder", release_examples, release_);
-        sub.add_option("NAME", release_.name, "The lock")->required()->type_name("");
+        CLI::App& sub = add("release", "Takes locks away from their holders", release_examples, release_);
+        names_.push_back(
+            sub.add_option("NAME", release_.names, "The locks; behind -- they may begin with a dash")->required()->type_name(""));
         add_nodes(sub, release_.from, true);
         sub.add_flag("--force", release_.force, "Needed: the holder is not told, and may go on working");
         sub.add_flag("--yes", release_.yes, "Does not ask");
@@ -221,11 +298,19 @@ private:
     void watch()
     {
         CLI::App& sub = add("watch", "Shows holders of locks again and again", watch_examples, watch_);
-        sub.add_option("NAME", watch_.names, "The locks")->required()->type_name("");
+        names_.push_back(
+            sub.add_option("NAME", watch_.names, "The locks; behind -- they may begin with a dash")->required()->type_name(""));
         add_nodes(sub, watch_.from, true);
         add_duration(sub, "--interval", [this](milliseconds d) { watch_.interval = d; }, "Between two looks; default 1s");
         sub.add_option("--count", watch_.count, "Ends after so many looks; default: with Ctrl-C")->type_name("N");
         sub.add_flag("--json", watch_.json, "Prints a line of JSON for each look and lock");
+    }
+
+    void admit()
+    {
+        CLI::App& sub = add("admit", "Waits until all nodes may vote on locks with fencing", admit_examples, admit_);
+        add_nodes(sub, admit_.from, false);
+        add_duration(sub, "--timeout", admit_.timeout, "How long to wait at most; default: as long as it takes");
     }
 
     void doctor()
@@ -246,7 +331,8 @@ private:
         sub.add_option("--callers", bench_.callers, "How many acquire at the same time, after one alone; default 16")->type_name("N");
         add_duration(sub, "--ttl", bench_.ttl, "The ttl of the locks; default 10s, with --config what it says");
         sub.add_flag("--no-fencing", bench_.no_fencing, "Locks without fencing tokens");
-        sub.add_flag("--fresh", bench_.fresh, "Nothing was ever locked on these nodes: does not wait for what they may have forgotten");
+        sub.add_flag("--bootstrap", bench_.bootstrap,
+                     "Nothing was ever locked on these nodes: does not wait for what they may have forgotten");
         sub.add_flag("--json", bench_.json, "Prints JSON");
     }
 
@@ -264,10 +350,15 @@ private:
     inspect_options inspect_;
     release_options release_;
     watch_options watch_;
+    admit_options admit_;
     doctor_options doctor_;
     bench_options bench_;
     completion_options completion_;
     request result_;
+    std::vector<CLI::Option*> names_;  // those that may also stand behind --
+    CLI::App* run_sub_{nullptr};
+    CLI::Option* run_name_{nullptr};
+    CLI::Option* run_name_option_{nullptr};
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace redlock::cli {
 // Said already, to whoever asked: --help or --version.
 struct nothing_to_do {};
 
-using request = std::variant<nothing_to_do, run_options, inspect_options, release_options, watch_options, doctor_options, bench_options,
-                             completion_options>;
+using request = std::variant<nothing_to_do, run_options, inspect_options, release_options, watch_options, admit_options, doctor_options,
+                             bench_options, completion_options>;
 
 // `arguments`: without the program's name. Prints help and version. Throws failure with `usage`.
 request parse(std::vector<std::string> arguments);

@@ -2,13 +2,13 @@
 // other; nobody waits for anybody.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/fleet.hpp"
+#include "cli/lock_view_text.hpp"
+#include "cli/server_group.hpp"
 #include "cli/settings.hpp"
-#include "cli/sight_text.hpp"
 #include "cli/text.hpp"
 
-#include "core/environment.hpp"
-#include "node/keys.hpp"
+#include "lease/random_value.hpp"
+#include "redis/keys.hpp"
 
 #include <redlock/redlock.hpp>
 
@@ -105,14 +105,14 @@ private:
     asio::awaitable<void> first()
     {
         auto patient = lock_;
-        patient.deadline = first_patience;
+        patient.acquire_timeout = first_patience;
         lock const l{nodes_, name(0), patient};
         auto acquire = l.acquire(asio::as_tuple(asio::use_awaitable));
         auto [ec, held] = co_await std::move(acquire);
         if (ec) {
             std::string text = "no lock could be acquired within " + in_words(first_patience);
             for (node_status const& n : nodes_.status().nodes) {
-                std::string const& why = n.state != node_state::usable ? n.last_error_text : n.standing_text;
+                std::string const& why = n.state != node_state::usable ? n.last_error_text : n.admission_text;
                 if (!why.empty()) text += "\n  " + n.node + ": " + printable(why);
             }
             throw failure{exit_code::no_majority, text};
@@ -150,7 +150,7 @@ private:
 // The counters would stay for config::token_retention.
 void clean_up(bench_options const& options, config const& nodes, bench const& of)
 {
-    fleet servers{nodes, options.from.timeout};
+    server_group servers{nodes, options.from.timeout};
     words keys{"DEL"};
     for (std::uint32_t c = 0; c < options.callers; ++c) keys.push_back(servers.key_of(of.name(c)) + std::string{detail::fence_suffix});
     for (answers const& a : servers.ask({keys}))
@@ -199,11 +199,11 @@ int execute(bench_options const& options)
         throw failure{exit_code::usage, "--callers must be between 1 and " + std::to_string(callers_max)};
     if (options.time < 100ms || options.time > 1h) throw failure{exit_code::usage, "--time must be between 100 ms and 1 h"};
     auto from = settings_of(options.from);
-    if (options.fresh) from.client.fresh = true;
+    if (options.bootstrap) from.client.bootstrap = true;
     if (options.ttl) from.lock.ttl = *options.ttl;
     if (options.no_fencing) from.lock.fencing = false;
     from.lock.max_handoffs = 0;
-    from.lock.deadline.reset();
+    from.lock.acquire_timeout.reset();
 
     std::vector<std::uint32_t> crowds{1};
     if (options.callers > 1) crowds.push_back(options.callers);

@@ -2,12 +2,15 @@
 //
 //   arguments     the command line to one of the structures below (CLI11 is in there and nowhere else)
 //   settings      which nodes, from where
-//   node_link     asks one server; fleet: all of them; reply: what they answer
+//   node_link     asks one server; server_group: all of them; reply: what they answer
 //   sight         what the nodes hold under a name, and what that comes to
 //   inspect, release, watch, bench    the commands of these names
-//   doctor        asks (checkup) for facts, decides without I/O what is wrong (diagnosis), and says so
+//   doctor        asks (doctor_probe) for facts, decides without I/O what is wrong (diagnosis), and says so
+//   admit         waits until all nodes may vote
 //   run           a session: acquires, minds the lease and the signals, releases
+//   glance        what the nodes hold, while something else goes on; waiting: why a lock is not had, in words
 //   child         the process that runs the command; guardian: the one that ends it when nobody else can
+//   offspring     processes that the command started and that left its group
 //   times         when a command must end, by the end of its lease
 //   completions/  for shells; completion prints them
 //   text, terminal, exit_codes        what they share
@@ -39,8 +42,10 @@ struct run_options {
     std::optional<milliseconds> kill_grace;
     bool no_wait{false};
     bool no_fencing{false};
-    bool fresh{false};
+    bool bootstrap{false};
     bool verbose{false};
+    bool quiet{false};
+    bool no_env{false};
     std::string label;
     std::vector<std::string> command;
 };
@@ -53,7 +58,7 @@ struct inspect_options {
 
 struct release_options {
     node_options from;
-    std::string name;
+    std::vector<std::string> names;
     bool force{false};
     bool yes{false};
     bool json{false};
@@ -65,6 +70,11 @@ struct watch_options {
     milliseconds interval{1'000};
     std::uint64_t count{0};  // 0: until it is interrupted
     bool json{false};
+};
+
+struct admit_options {
+    node_options from;
+    std::optional<milliseconds> timeout;  // for all of it
 };
 
 struct doctor_options {
@@ -80,7 +90,7 @@ struct bench_options {
     milliseconds time{5'000};
     std::uint32_t callers{16};
     bool no_fencing{false};
-    bool fresh{false};
+    bool bootstrap{false};
     bool json{false};
 };
 
@@ -93,6 +103,7 @@ int execute(run_options const& options);
 int execute(inspect_options const& options);
 int execute(release_options const& options);
 int execute(watch_options const& options);
+int execute(admit_options const& options);
 int execute(doctor_options const& options);
 int execute(bench_options const& options);
 int execute(completion_options const& options);

@@ -1,9 +1,9 @@
 // redlock doctor: what endangers locks on these nodes, the worst first.
-#include "cli/checkup.hpp"
 #include "cli/commands.hpp"
+#include "cli/doctor_probes.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/lock_view_text.hpp"
 #include "cli/settings.hpp"
-#include "cli/sight_text.hpp"
 #include "cli/text.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::size_t count(std::vector<finding> const& all, severity s)
     return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [s](finding const& f) { return f.is == s; }));
 }
 
-std::string clock_in_words(checkup const& n)
+std::string clock_in_words(doctor_probe const& n)
 {
     auto const clock = n.best_clock();
     if (!clock) return "-";
@@ -41,12 +41,12 @@ std::string clock_in_words(checkup const& n)
 
 std::string or_dash(std::string_view text) { return text.empty() ? "-" : printable(text); }
 
-std::string node_rows(terminal const& out, std::vector<checkup> const& nodes)
+std::string node_rows(terminal const& out, std::vector<doctor_probe> const& nodes)
 {
     table rows{{"node", "version", "role", "user", "up for", "persistence", "round trip", "clock"}};
-    for (checkup const& n : nodes) {
+    for (doctor_probe const& n : nodes) {
         if (!n.problem.empty()) {
-            rows.add({{n.node}, {printable(n.problem), tone::alarm}});
+            rows.add({{n.node}, {printable(n.problem), tone::alarm, true}});
             continue;
         }
         auto const version = n.field("valkey_version").empty() ? n.field("redis_version") : n.field("valkey_version");
@@ -65,8 +65,8 @@ std::string node_rows(terminal const& out, std::vector<checkup> const& nodes)
 std::string paragraph(terminal const& out, finding const& f)
 {
     std::string const where = f.where.empty() ? "all nodes" : f.where;
-    return '\n' + out.paint(tone_of(f.is), to_string(f.is)) + "  " + out.paint(tone::strong, where) + ": " + printable(f.what) +
-           "\n  remedy: " + printable(f.remedy) + '\n';
+    auto const what = out.paint(tone_of(f.is), to_string(f.is)) + "  " + out.paint(tone::strong, where) + ": " + printable(f.what);
+    return '\n' + out.fold(what, 2) + '\n' + out.fold("  remedy: " + printable(f.remedy), 4) + '\n';
 }
 
 std::string summary(std::vector<finding> const& found)
@@ -85,7 +85,7 @@ exit_code verdict(std::vector<finding> const& found)
     return count(found, severity::warning) > 0 ? exit_code::warnings : exit_code::success;
 }
 
-ordered_json to_json(std::vector<checkup> const& nodes, std::vector<finding> const& found)
+ordered_json to_json(std::vector<doctor_probe> const& nodes, std::vector<finding> const& found)
 {
     ordered_json j{{"healthy", verdict(found) == exit_code::success},
                    {"dangers", count(found, severity::danger)},
@@ -97,7 +97,7 @@ ordered_json to_json(std::vector<checkup> const& nodes, std::vector<finding> con
                                  {"node", f.where.empty() ? ordered_json{} : ordered_json(f.where)},
                                  {"what", f.what},
                                  {"remedy", f.remedy}});
-    for (checkup const& n : nodes) {
+    for (doctor_probe const& n : nodes) {
         auto const clock = n.best_clock();
         ordered_json node{{"node", n.node}, {"problem", n.problem.empty() ? ordered_json{} : ordered_json(n.problem)}};
         node["version"] = n.field("redis_version");
@@ -120,9 +120,9 @@ int execute(doctor_options const& options)
     try {
         validate(from.lock);
     } catch (std::invalid_argument const& error) {
-        throw failure{exit_code::usage, error.what()};
+        throw failure{exit_code::usage, in_terms_of_options(error.what(), options.from)};
     }
-    fleet nodes{from.client, options.from.timeout};
+    server_group nodes{from.client, options.from.timeout};
     auto const checkups = examine(nodes, from.client, options.name);
     auto const found = diagnose(checkups, from.client, from.lock);
 

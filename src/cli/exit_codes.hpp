@@ -17,6 +17,7 @@ enum class exit_code : int {
     contended = 75,      // EX_TEMPFAIL: somebody else holds it
     config = 78,         // EX_CONFIG: the nodes, or the file that names them
     lost = 79,           // the lease was lost, and the command ended for that
+    not_admitted = 80,   // admit: a node may not vote, and more waiting is of no use, or was not wanted
     cannot_execute = 126,
     not_found = 127,
     signal = 128,        // and the signal's number

@@ -1,15 +1,22 @@
 #include "cli/facts.hpp"
 
-#include "node/server_facts.hpp"
+#include "redis/server_facts.hpp"
 
 #include <algorithm>
 #include <charconv>
 
 namespace redlock::cli {
 
-std::string_view checkup::field(std::string_view name) const { return detail::field_of_info(info, name); }
+std::string_view doctor_probe::field(std::string_view name) const { return detail::field_of_info(info, name); }
 
-std::uint64_t checkup::number(std::string_view name) const
+std::string_view doctor_probe::mark() const
+{
+    constexpr std::size_t mark_at = 69;  // behind 40 digits, ' ', 16 digits, ' ', 10 digits, ' '
+    if (record.size() <= mark_at || record[mark_at] == '-') return "";
+    return std::string_view{record}.substr(mark_at);
+}
+
+std::uint64_t doctor_probe::number(std::string_view name) const
 {
     auto const digits = field(name);
     std::uint64_t value{0};
@@ -17,20 +24,20 @@ std::uint64_t checkup::number(std::string_view name) const
     return value;
 }
 
-std::optional<clock_sample> checkup::best_clock() const
+std::optional<clock_sample> doctor_probe::best_clock() const
 {
     auto const best = std::min_element(clock.begin(), clock.end(),
                                        [](auto const& a, auto const& b) { return a.round_trip < b.round_trip; });
     return best == clock.end() ? std::nullopt : std::optional{*best};
 }
 
-std::chrono::nanoseconds checkup::round_trip() const
+std::chrono::nanoseconds doctor_probe::round_trip() const
 {
     auto const best = best_clock();
     return best ? best->round_trip : std::chrono::nanoseconds{};
 }
 
-std::string checkup::persistence() const
+std::string doctor_probe::persistence() const
 {
     if (info.empty()) return "unknown";
     if (field("aof_enabled") == "1") return "aof " + (append_fsync.empty() ? "unknown" : append_fsync);

@@ -28,20 +28,25 @@ struct refusal {
 };
 
 // What one node said.
-struct checkup {
+struct doctor_probe {
     std::string node;
     error_code why;
     std::string problem;  // why it could not be asked; empty: it answered
     std::string info;     // INFO; empty where its rules forbid it
+    std::string info_refused;         // what it said instead
     std::string append_fsync;         // empty: unknown
     std::optional<std::string> save;  // none: unknown
     std::string user;                 // empty: unknown
     std::string record;               // of its admission; empty: none
     bool has_high_water{false};
+    std::optional<std::vector<std::string>>
+        watched_from;  // where clients are that look at it every second; none: its rules forbid to see that
+    std::optional<std::chrono::nanoseconds> waited_here;   // since when processes of this machine wait for what it lost
     std::vector<clock_sample> clock;
     std::vector<refusal> refused;
 
     std::string_view field(std::string_view name) const;
+    std::string_view mark() const;                      // of the loss that somebody waits for, in its record; empty: none
     std::uint64_t number(std::string_view name) const;  // 0 without it
     std::chrono::nanoseconds round_trip() const;        // the shortest
     std::optional<clock_sample> best_clock() const;     // of the shortest round trip

@@ -22,6 +22,8 @@ namespace redlock::cli {
 
 namespace {
 
+constexpr int looks_for_strays = 50;
+
 [[noreturn]] void give_up(char const* what)
 {
     throw failure{exit_code::internal, std::string{"the system gives no "} + what + ": " + std::strerror(errno)};
@@ -31,7 +33,7 @@ std::int64_t to_ns(boot_clock::time_point t) noexcept { return t.time_since_epoc
 
 }  // namespace
 
-guardian::guardian()
+guardian::guardian(offspring const& commands)
 {
     void* const memory = ::mmap(nullptr, sizeof(page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) give_up("memory");
@@ -42,7 +44,7 @@ guardian::guardian()
     if (pid_ < 0) give_up("process");
     if (pid_ == 0) {
         ::close(ends[1]);
-        watch(*shared_, ends[0]);
+        watch(*shared_, ends[0], commands);
     }
     ::close(ends[0]);
     to_guardian_ = ends[1];
@@ -72,6 +74,17 @@ void guardian::put_off(boot_clock::time_point kill_at) noexcept
     told_ns_ = ns;
 }
 
+void guardian::note(std::vector<process> const& outside) noexcept
+{
+    for (std::size_t i = 0; i < shared_->strays.size(); ++i) {
+        stray& s = shared_->strays[i];
+        s.pid.store(0);  // what is half written fits no process
+        if (i >= outside.size()) continue;
+        s.started.store(outside[i].started);
+        s.pid.store(outside[i].pid);
+    }
+}
+
 void guardian::release() noexcept { shared_->group.store(0); }
 
 void guardian::wake() noexcept
@@ -82,14 +95,30 @@ void guardian::wake() noexcept
     } while (n < 0 && errno == EINTR);
 }
 
-void guardian::kill_group(page& shared) noexcept
+void guardian::kill_group(page& shared, offspring const& commands) noexcept
 {
-    if (pid_t const group = shared.group.exchange(0); group > 0) ::kill(-group, SIGKILL);
+    pid_t const group = shared.group.exchange(0);
+    if (group <= 0) return;
+    ::kill(-group, SIGKILL);
+    // Whoever has died may have started another one just before.
+    for (int look = 0; look < looks_for_strays; ++look) {
+        auto outside = commands.outside(group, ::getpid());
+        for (stray const& s : shared.strays) {
+            pid_t const pid = s.pid.load();
+            if (pid <= 0 || !is_running(pid, s.started.load())) continue;
+            auto const below = descendants_of(pid, {});
+            outside.push_back({pid, 0, s.started.load(), {}});
+            outside.insert(outside.end(), below.begin(), below.end());
+        }
+        if (outside.empty()) return;
+        for (process const& p : outside) kill_process(p.pid, p.started, SIGKILL);
+        ::poll(nullptr, 0, 10);
+    }
 }
 
 // Keeps away from everything that its maker's terminal, session or shell may do to processes, and holds none of its files open. Other
 // threads of the maker do not exist here, so nothing that could wait for one of their mutexes is called.
-void guardian::watch(page& shared, int from_maker)
+void guardian::watch(page& shared, int from_maker, offspring const& commands)
 {
     ::setsid();
     for (int const s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGTSTP, SIGALRM}) ::signal(s, SIG_IGN);
@@ -102,7 +131,7 @@ void guardian::watch(page& shared, int from_maker)
         itimerspec when{};
         auto const kill_at = shared.kill_at_ns.load();
         if (shared.group.load() > 0) {
-            if (boot_clock::now().time_since_epoch().count() >= kill_at) kill_group(shared);
+            if (boot_clock::now().time_since_epoch().count() >= kill_at) kill_group(shared, commands);
             when.it_value.tv_sec = static_cast<std::time_t>(kill_at / 1'000'000'000);
             when.it_value.tv_nsec = static_cast<long>(kill_at % 1'000'000'000) | 1;  // zero would mean never
         }
@@ -115,7 +144,7 @@ void guardian::watch(page& shared, int from_maker)
         std::uint64_t expirations = 0;
         if (events[1].revents != 0 && ::read(timer, &expirations, sizeof expirations) < 0) continue;
     }
-    kill_group(shared);
+    kill_group(shared, commands);
     ::_exit(0);
 }
 

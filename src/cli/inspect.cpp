@@ -1,8 +1,8 @@
 // redlock inspect: who holds these locks, and how safely.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/lock_view_text.hpp"
 #include "cli/settings.hpp"
-#include "cli/sight_text.hpp"
 
 #include <algorithm>
 
@@ -11,18 +11,18 @@ namespace redlock::cli {
 int execute(inspect_options const& options)
 {
     for (std::string const& name : options.names) check_name(name);
-    fleet nodes{settings_of(options.from).client, options.from.timeout};
+    server_group nodes{settings_of(options.from).client, options.from.timeout};
     auto const locks = look(nodes, options.names);
 
     terminal const out;
     if (options.json) {
         auto list = nlohmann::ordered_json::array();
-        for (lock_sight const& lock : locks) list.push_back(to_json(nodes, lock));
+        for (lock_view const& lock : locks) list.push_back(to_json(nodes, lock));
         out.write(dump({{"locks", std::move(list)}}, 2));
     } else {
-        for (lock_sight const& lock : locks) {
-            out.write(headline(out, lock) + '\n');
-            if (auto const more = second_line(lock); !more.empty()) out.write("  " + more + '\n');
+        for (lock_view const& lock : locks) {
+            out.write(out.fold(headline(out, lock), 2) + '\n');
+            if (auto const more = second_line(lock); !more.empty()) out.write(out.fold("  " + more, 2) + '\n');
             out.write(node_table(out, nodes, lock));
         }
     }

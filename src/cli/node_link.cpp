@@ -1,9 +1,9 @@
 #include "cli/node_link.hpp"
 
+#include "base/strand.hpp"
 #include "cli/text.hpp"
-#include "node/redis_connection.hpp"
-#include "node/strand.hpp"
-#include "node/redis_request.hpp"
+#include "redis/redis_connection.hpp"
+#include "redis/redis_request.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -29,6 +29,10 @@ std::int64_t reply::number(std::int64_t otherwise) const
 }
 
 namespace {
+
+// An answer may be the value of a key that is no lock. Of longer lists than any that is asked for, the beginning is enough.
+constexpr std::size_t answer_max = 1'048'576;
+constexpr std::size_t pieces_max = 10'000;
 
 reply leaf(node_view const& node)
 {
@@ -72,11 +76,12 @@ void add_command(boost::redis::request& to, words const& command)
 
 }  // namespace
 
-class node_link::talk final : public connection_owner, public std::enable_shared_from_this<talk> {
+class node_link::session final : public connection_owner, public std::enable_shared_from_this<session> {
 public:
-    talk(asio::any_io_executor executor, node_address const& address, config const& settings)
+    session(asio::any_io_executor executor, node_address const& address, config const& settings)
         : strand_{make_client_strand(executor)}, settings_{address, settings}, asks_{address, handshake::greeting_only{}}
     {
+        settings_.answer_max = answer_max;
     }
 
     void ask(std::vector<words> const& commands, std::chrono::milliseconds patience, handler done)
@@ -86,7 +91,9 @@ public:
         q->calls = commands.size();
         q->patience = patience;
         q->done = std::move(done);
-        q->sink = [raw = q.get()](std::size_t call, node_view const& node) { add(raw->result.replies, call, node); };
+        q->sink = [raw = q.get()](std::size_t call, node_view const& node) {
+            if (++raw->pieces <= pieces_max) add(raw->result.replies, call, node);
+        };
         open_questions_.push_back(q);
         if (!connection_) {
             connection_ = std::make_shared<redis_connection>(strand_, settings_, asks_);
@@ -126,6 +133,7 @@ private:
 
         boost::redis::request request{one_connection_only()};
         std::size_t calls{0};
+        std::size_t pieces{0};
         node_sink sink;
         std::chrono::milliseconds patience{};
         asio::steady_timer timer;
@@ -173,20 +181,20 @@ private:
 };
 
 node_link::node_link(asio::any_io_executor executor, node_address const& address, config const& settings)
-    : talk_{std::make_shared<talk>(std::move(executor), address, settings)}
+    : session_{std::make_shared<session>(std::move(executor), address, settings)}
 {
 }
 
 node_link::~node_link()
 {
-    if (talk_) talk_->close();
+    if (session_) session_->close();
 }
 
 void node_link::ask(std::vector<words> const& commands, std::chrono::milliseconds patience, handler done)
 {
-    talk_->ask(commands, patience, std::move(done));
+    session_->ask(commands, patience, std::move(done));
 }
 
-void node_link::close() { talk_->close(); }
+void node_link::close() { session_->close(); }
 
 }  // namespace redlock::cli

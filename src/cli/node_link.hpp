@@ -47,8 +47,8 @@ public:
     void close();
 
 private:
-    class talk;
-    std::shared_ptr<talk> talk_;
+    class session;
+    std::shared_ptr<session> session_;
 };
 
 }  // namespace redlock::cli

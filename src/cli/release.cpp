@@ -1,15 +1,17 @@
-// redlock release --force: takes a lock away from whoever has it. What is deleted is what was shown, node by node: a key that changed
+// redlock release --force: takes locks away from whoever has them. What is deleted is what was shown, node by node: a key that changed
 // meanwhile is somebody else's, and stays.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/lock_view_text.hpp"
 #include "cli/settings.hpp"
-#include "cli/sight_text.hpp"
 #include "cli/text.hpp"
 
-#include "node/scripts.hpp"
+#include "redis/scripts.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -29,10 +31,13 @@ bool agreed()
     return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-std::vector<words> deletion(std::string const& lock, key_sight const& key)
+constexpr char const* delete_if_of_type =
+    "if redis.call('TYPE', KEYS[1]).ok == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+
+std::vector<words> deletion(std::string const& lock, key_view const& key)
 {
     if (!key.problem.empty() || !key.present) return {};
-    if (key.type != "string") return {{"DEL", lock}};
+    if (key.type != "string") return {{"EVAL", delete_if_of_type, "1", lock, key.type}};
     return {{"EVAL", std::string{detail::release_script().text}, "1", lock, key.value}};
 }
 
@@ -42,63 +47,99 @@ struct result {
     tone in{tone::plain};
 };
 
-result result_of(key_sight const& key, answers const& a)
+result result_of(key_view const& key, answers const& a, std::size_t place)
 {
     if (!key.problem.empty()) return {"not asked: " + key.problem, tone::alarm};
     if (!key.present) return {"nothing there", tone::quiet};
     if (!a.ok()) return {a.problem, tone::alarm};
-    if (a.replies[0].is_error()) return {a.replies[0].text, tone::alarm};
-    if (a.replies[0].number(0) > 0) return {"deleted", tone::good};
+    if (a.replies[place].is_error()) return {a.replies[place].text, tone::alarm};
+    if (a.replies[place].number(0) > 0) return {"deleted", tone::good};
     return {"stays: it changed meanwhile, and is no longer what was shown", tone::warning};
 }
 
-void confirm(release_options const& options, terminal const& out, fleet const& nodes, lock_sight const& lock)
+void confirm(release_options const& options, terminal const& out, server_group const& nodes, std::vector<lock_view> const& locks)
 {
     if (options.yes) return;
     if (::isatty(STDIN_FILENO) != 1)
         throw failure{exit_code::usage, "without a terminal nobody can be asked; to delete without a question, give --yes"};
-    if (!options.json) out.write(headline(out, lock) + '\n' + node_table(out, nodes, lock));
+    if (!options.json)
+        for (lock_view const& lock : locks) out.write(out.fold(headline(out, lock), 2) + '\n' + node_table(out, nodes, lock));
     if (!agreed()) throw failure{exit_code::warnings, "nothing was deleted"};
+}
+
+// The keys that were seen are deleted on all nodes.
+std::vector<answers> delete_keys(server_group& nodes, std::vector<lock_view> const& locks)
+{
+    return nodes.ask_each([&](std::size_t node) {
+        std::vector<words> calls;
+        for (lock_view const& lock : locks)
+            for (words& w : deletion(nodes.key_of(lock.name), lock.nodes[node])) calls.push_back(std::move(w));
+        return calls;
+    });
+}
+
+struct outcome {
+    std::size_t deleted{0}, unknown{0};
+    std::vector<result> on;  // one a node
+};
+
+ordered_json to_json(server_group const& nodes, lock_view const& lock, outcome const& o)
+{
+    auto list = ordered_json::array();
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        list.push_back({{"node", nodes.name(i)}, {"result", o.on[i].what}, {"deleted", o.on[i].what == "deleted"}});
+    return {{"name", lock.name}, {"deleted", o.deleted}, {"unknown", o.unknown}, {"before", to_json(nodes, lock)}, {"nodes", list}};
+}
+
+std::string text(terminal const& out, server_group const& nodes, lock_view const& lock, outcome const& o)
+{
+    table rows{{"node", "key"}};
+    for (std::size_t i = 0; i < nodes.size(); ++i) rows.add({{nodes.name(i)}, {printable(o.on[i].what), o.on[i].in, true}});
+    return name_in_words(lock.name) + ": deleted on " + std::to_string(o.deleted) + " of " + count_of(nodes.size(), "node") + '\n' +
+           rows.text(out, "  ");
 }
 
 }  // namespace
 
 int execute(release_options const& options)
 {
-    check_name(options.name);
+    for (std::string const& name : options.names) check_name(name);
     if (!options.force)
         throw failure{exit_code::usage, "release takes a lock away from its holder, who is not told; if that is meant, give --force. "
                                         "(A holder releases by itself: redlock run does when its command ends.)"};
-    fleet nodes{settings_of(options.from).client, options.from.timeout};
-    auto const lock = look(nodes, {options.name}).front();
+    server_group nodes{settings_of(options.from).client, options.from.timeout};
+    auto const locks = look(nodes, options.names);
     terminal const out;
-    bool const anything = lock.held_on > 0;
-    if (anything) confirm(options, out, nodes, lock);
+    if (std::any_of(locks.begin(), locks.end(), [](lock_view const& l) { return l.held_on > 0; })) confirm(options, out, nodes, locks);
 
-    auto const done = nodes.ask_each([&](std::size_t i) { return deletion(nodes.key_of(options.name), lock.nodes[i]); });
-    std::size_t deleted = 0, unknown = 0;
-    table rows{{"node", "key"}};
-    ordered_json list = ordered_json::array();
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        auto const r = result_of(lock.nodes[i], done[i]);
-        deleted += r.what == "deleted" ? 1 : 0;
-        unknown += r.in == tone::alarm ? 1 : 0;
-        rows.add({{nodes.name(i)}, {printable(r.what), r.in}});
-        list.push_back({{"node", nodes.name(i)}, {"result", r.what}, {"deleted", r.what == "deleted"}});
+    auto const done = delete_keys(nodes, locks);
+    std::vector<std::size_t> next(nodes.size());  // of a node's answers
+    auto all = ordered_json::array();
+    bool any_deleted = false, any_unknown = false, any_held = false;
+    for (lock_view const& lock : locks) {
+        outcome o;
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            bool const asked = !deletion("", lock.nodes[i]).empty();
+            auto const r = result_of(lock.nodes[i], done[i], asked ? next[i]++ : 0);
+            o.deleted += r.what == "deleted" ? 1 : 0;
+            o.unknown += r.in == tone::alarm ? 1 : 0;
+            o.on.push_back(r);
+        }
+        any_deleted = any_deleted || o.deleted > 0;
+        any_unknown = any_unknown || o.unknown >= lock.majority;
+        any_held = any_held || (o.deleted > 0 && lock.state == lock_state::held);
+        if (options.json) all.push_back(to_json(nodes, lock, o));
+        else out.write(text(out, nodes, lock, o));
     }
-    if (options.json) {
+    if (options.json) out.write(dump({{"locks", std::move(all)}}, 2));
+    else if (any_held)
         out.write(
-            dump({{"name", options.name}, {"deleted", deleted}, {"unknown", unknown}, {"before", to_json(nodes, lock)}, {"nodes", list}},
-                 2));
-    } else {
-        out.write(name_in_words(options.name) + ": deleted on " + std::to_string(deleted) + " of " + count_of(nodes.size(), "node") + '\n' +
-                  rows.text(out, "  "));
-        if (deleted > 0 && lock.state == lock_state::held)
-            out.write("A holder that is alive sets a fenced lock again at its next extension (every third of its ttl), unless somebody\n"
-                      "has acquired it by then; to keep it out, end the holder first.\n");
-    }
-    if (unknown >= lock.majority) return to_int(exit_code::no_majority);
-    return to_int(deleted > 0 ? exit_code::success : exit_code::warnings);
+            out.fold("A holder that is alive sets a fenced lock again at its next extension (every third of its ttl), unless somebody has "
+                     "acquired it by then; to keep it out, end the holder first.",
+                     0) +
+            '\n');
+    if (any_unknown) return to_int(exit_code::no_majority);
+    return to_int(any_deleted ? exit_code::success : exit_code::warnings);
 }
 
 }  // namespace redlock::cli

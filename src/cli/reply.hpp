@@ -17,7 +17,6 @@ struct reply {
     std::string text;          // of a text, a number or an error
     std::vector<reply> items;  // of a list; of a map keys and values in turn
 
-    bool is_nil() const noexcept { return type == kind::nil; }
     bool is_error() const noexcept { return type == kind::error; }
     bool is_text() const noexcept { return type == kind::text; }
 

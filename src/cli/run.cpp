@@ -7,8 +7,9 @@
 
 #include <csignal>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
+
+#include <unistd.h>
 
 namespace redlock::cli {
 
@@ -29,8 +30,9 @@ end_times times_of(milliseconds ttl, std::optional<milliseconds> grace)
 plan plan_of(run_options const& options)
 {
     auto const from = settings_of(options.from);
-    plan p{from.client, from.lock, {}, options.no_wait || options.wait == 0ms, options.verbose, options.name, options.command};
-    if (options.fresh) p.nodes.fresh = true;
+    plan p{from.client,  from.lock,      {}, options.no_wait || options.wait == 0ms, options.verbose, options.quiet, options.no_env,
+           options.name, options.command};
+    if (options.bootstrap) p.nodes.bootstrap = true;
     if (!options.label.empty()) p.nodes.label = options.label;
 
     lock_options& lock = p.options;
@@ -41,26 +43,16 @@ plan plan_of(run_options const& options)
     lock.stop_margin = p.times.grace + p.times.margin;
     lock.auto_extend = true;
     lock.max_handoffs = 0;  // nobody else is in this process
-    lock.attempts_max = 0;
-    if (options.wait && !p.once) lock.deadline = *options.wait;
+    lock.max_attempts = 0;
+    if (options.wait && !p.once) lock.acquire_timeout = *options.wait;
     return p;
-}
-
-// The library says where it finds a mistake in its own terms; here it is the user's.
-std::string in_terms_of_options(std::string_view said)
-{
-    for (std::string_view const prefix : {"redlock::lock: ", "lock_options::", "config::"})
-        if (said.starts_with(prefix)) said.remove_prefix(prefix.size());
-    std::string text{said};
-    constexpr std::string_view member = "config::max_ttl";
-    if (auto const at = text.find(member); at != std::string::npos) text.replace(at, member.size(), "max_ttl_ms of the --config file");
-    return text;
 }
 
 std::pair<int, bool> run_session(plan what, inheritance const& inherited)
 {
-    guardian guard;
-    session s{std::move(what), inherited, guard};
+    offspring const started{::getpid()};
+    guardian guard{started};
+    session s{std::move(what), inherited, guard, started};
     int const code = s.run();
     return {code, s.ended_by_ctrl_c()};
 }
@@ -82,7 +74,7 @@ int execute(run_options const& options)
         }
         return code;
     } catch (std::invalid_argument const& error) {
-        throw failure{exit_code::usage, in_terms_of_options(error.what())};
+        throw failure{exit_code::usage, in_terms_of_options(error.what(), options.from)};
     }
 }
 

@@ -1,7 +1,9 @@
 #include "cli/session.hpp"
 
 #include "cli/exit_codes.hpp"
+#include "cli/settings.hpp"
 #include "cli/text.hpp"
+#include "cli/waiting.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancel_after.hpp>
@@ -24,7 +26,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto explains_waiting_after = 3s;
+constexpr auto explains_waiting_after = 3s, explains_again_after = 60s;
+constexpr auto glance_patience = 500ms;
 constexpr auto release_patience = 2s;
 constexpr auto looks_at_rest_every = 20ms;       // whether what is left of the group has gone
 constexpr auto looks_for_terminal_every = 200ms;
@@ -34,22 +37,15 @@ constexpr std::array forwarded{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR
 
 int code_of(int status) noexcept { return WIFSIGNALED(status) ? to_int(exit_code::signal) + WTERMSIG(status) : WEXITSTATUS(status); }
 
-// The library speaks of its own interface.
-std::string for_users(std::string text)
-{
-    constexpr std::string_view member = "set config::fresh", option = "give --fresh";
-    if (auto const at = text.find(member); at != std::string::npos) text.replace(at, member.size(), option);
-    return text;
-}
-
 bool ends_waiting(int signal) noexcept { return signal != SIGUSR1 && signal != SIGUSR2; }
 
 }  // namespace
 
-session::session(plan what, inheritance const& from, guardian& guard)
+session::session(plan what, inheritance const& from, guardian& guard, offspring const& started)
     : plan_{std::move(what)},
       inherited_{from},
       guard_{guard},
+      started_{started},
       nodes_{io_.get_executor(), plan_.nodes},
       lock_{nodes_, plan_.name, plan_.options}
 {
@@ -79,34 +75,34 @@ void session::acquire()
     } else {
         lock_.acquire(report_, std::move(done));
     }
-    if (!plan_.verbose && ::isatty(STDERR_FILENO) != 1) return;
-    patience_.expires_after(explains_waiting_after);
+    asked_at_ = boot_clock::now();
+    if (!plan_.quiet) explain_waiting_in(explains_waiting_after);
+}
+
+void session::explain_waiting_in(std::chrono::seconds time)
+{
+    patience_.expires_after(time);
     patience_.async_wait([this](error_code ec) {
-        if (!ec) say_what_it_waits_for();
+        if (ec) return;
+        look_then([this](lock_view const& lock) {
+            say(waiting_in_words(lock, nodes_.status(), plan_.options.fencing, boot_clock::now() - asked_at_));
+            explain_waiting_in(explains_again_after);
+        });
     });
 }
 
-void session::say_what_it_waits_for()
+void session::look_then(std::function<void(lock_view const&)> tell)
 {
-    std::string text = "waiting for " + name_in_words(plan_.name);
-    for (node_status const& n : nodes_.status().nodes) {
-        bool const down = n.state != node_state::usable;
-        std::string const& why = down ? n.last_error_text : plan_.options.fencing ? n.standing_text : n.clock_text;
-        if (down || !why.empty()) text += "\n  " + n.node + ": " + (why.empty() ? "connecting" : for_users(printable(why)));
-    }
-    say(text);
+    glance_.emplace(io_.get_executor(), plan_.nodes, plan_.name, glance_patience, std::move(tell));
 }
 
 void session::on_acquired(error_code ec, lease got)
 {
     patience_.cancel();
+    glance_.reset();
     ctrl_c_ = interrupted_by_ == SIGINT && terminal_.is_ours();
     if (ec && interrupted_by_ != 0) return finish(to_int(exit_code::signal) + interrupted_by_);
-    if (ec) {
-        explain_failure(ec);
-        bool const contended = ec == errc::contended || (ec == errc::deadline_exceeded && report_.outcome == errc::contended);
-        return finish(to_int(contended ? exit_code::contended : exit_code::no_majority));
-    }
+    if (ec) return explain_failure(ec);
     lease_ = std::move(got);
     if (plan_.verbose)
         say("acquired " + name_in_words(plan_.name) + " after " + in_words(report_.elapsed) +
@@ -119,22 +115,22 @@ void session::on_acquired(error_code ec, lease got)
     start_command();
 }
 
-void session::explain_failure(error_code ec) const
+void session::explain_failure(error_code ec)
 {
-    bool const contended = ec == errc::contended || (ec == errc::deadline_exceeded && report_.outcome == errc::contended);
+    bool const contended = ec == condition::contended;
     if (contended)
-        return say(name_in_words(plan_.name) + " is held by somebody else" + (plan_.once ? "" : ", and was for all the time of --wait"));
-    std::string text = name_in_words(plan_.name) + " was not acquired: " + (report_.outcome ? report_.outcome : ec).message();
+        return look_then([this](lock_view const& lock) {
+            say(contended_in_words(lock, !plan_.once));
+            finish(to_int(exit_code::contended));
+        });
     auto const status = nodes_.status();
-    for (std::size_t i = 0; i < report_.nodes.size() && i < status.nodes.size(); ++i) {
-        node_verdict const& v = report_.nodes[i];
-        if (v.vote == vote::granted || v.vote == vote::refused) continue;
-        std::string why = v.detail.empty() ? status.nodes[i].last_error_text : v.detail;
-        if (why.empty() && v.error) why = v.error.message();
-        if (why.empty()) why = status.nodes[i].standing_text;
-        text += "\n  " + v.node + ": " + (why.empty() ? "no answer" : for_users(printable(why)));
-    }
+    std::string text = name_in_words(plan_.name) + " was not acquired: " + (report_.outcome ? report_.outcome : ec).message() +
+                       silent_nodes_in_words(report_, status, plan_.options.fencing);
+    auto const waits = [](node_status const& n) { return n.admission == admission_state::quarantined; };
+    if (plan_.nodes.quarantine_folder.empty() && std::any_of(status.nodes.begin(), status.nodes.end(), waits))
+        text += std::string{"\n  "} + no_quarantine_folder;
     say(text);
+    finish(to_int(exit_code::no_majority));
 }
 
 child::environment session::environment() const
@@ -143,9 +139,20 @@ child::environment session::environment() const
     auto const until = std::chrono::system_clock::now() + std::chrono::duration_cast<std::chrono::system_clock::duration>(left);
     std::array<char, 40> text{};
     std::snprintf(text.data(), text.size(), "%.3f", std::chrono::duration<double>{until.time_since_epoch()}.count());
-    return {{"REDLOCK_NAME", plan_.name},
-            {"REDLOCK_TOKEN", lease_.token() == 0 ? "" : std::to_string(lease_.token())},
-            {"REDLOCK_VALID_UNTIL", text.data()}};
+    child::environment all{{"REDLOCK_NAME", plan_.name},
+                           {"REDLOCK_TOKEN", lease_.token() == 0 ? "" : std::to_string(lease_.token())},
+                           {"REDLOCK_VALID_UNTIL", text.data()}};
+    if (!plan_.no_env) return all;
+    auto const remove = [&](std::string_view name) {
+        if (std::none_of(all.begin(), all.end(), [&](auto const& v) { return v.first == name; })) all.emplace_back(name, "");
+    };
+    for (char** v = environ; *v != nullptr; ++v) {
+        std::string_view const variable{*v};
+        if (variable.starts_with("REDLOCK_")) remove(variable.substr(0, variable.find('=')));
+    }
+    for (node_address const& n : plan_.nodes.nodes)
+        if (!n.password_env.empty()) remove(n.password_env);
+    return all;
 }
 
 void session::start_command()
@@ -172,6 +179,7 @@ void session::mind()
     auto const now = boot_clock::now();
     auto const until = lease_.valid_until();
     guard_.put_off(plan_.times.guard_at(until));
+    guard_.note(strays());
     auto kill_at = plan_.times.kill_at(until);
     if (kill_by_) kill_at = std::min(kill_at, *kill_by_);
     if (now >= kill_at) {
@@ -216,17 +224,41 @@ void session::begin_end(std::string const& why)
         in_words(std::max(boot_clock::duration::zero(), *kill_by_ - now)) + " to end");
     child_->signal(SIGTERM);
     child_->signal(SIGCONT);  // one that is stopped could not heed it
+    end_strays(SIGTERM);
 }
 
 void session::kill_group()
 {
     child_->signal(SIGKILL);
+    if (!command_code_) lost_ = true;
+    if (lost_) end_strays(SIGKILL);
     if (killed_at_) return;
     killed_at_ = boot_clock::now();
-    if (!command_code_) {
-        lost_ = true;
-        say("the command had not ended in time: killed");
+    if (!command_code_) say("the command had not ended in time: killed");
+}
+
+std::vector<process> session::strays() const { return started_.outside(child_->pid(), guard_.pid()); }
+
+// The lease is lost: nothing that the command started may go on, wherever it went.
+void session::end_strays(int signal)
+{
+    std::vector<process> new_ones;
+    for (process const& p : strays()) {
+        kill_process(p.pid, p.started, signal);
+        kill_process(p.pid, p.started, SIGCONT);
+        auto const same = [&](process const& told) { return told.pid == p.pid && told.started == p.started; };
+        if (std::none_of(ended_strays_.begin(), ended_strays_.end(), same)) new_ones.push_back(p);
     }
+    if (new_ones.empty()) return;
+    ended_strays_.insert(ended_strays_.end(), new_ones.begin(), new_ones.end());
+    say("processes of the command that had left its group are ended, too: " + in_words(new_ones));
+}
+
+void session::tell_of_strays() const
+{
+    auto const left = strays();
+    if (left.empty() || plan_.quiet) return;
+    say(count_of(left.size(), "process", "processes") + " of the command left its group and may still run: " + in_words(left));
 }
 
 void session::on_signal(int number)
@@ -277,7 +309,8 @@ void session::on_stopped(int by)
 // The command has ended. Whatever it left in its process group is ended as well, as nothing will protect it.
 void session::end_what_is_left()
 {
-    if (!child_->signal(0) && errno == ESRCH) return group_has_gone();
+    bool const gone = !child_->signal(0) && errno == ESRCH;
+    if (gone && (!lost_ || strays().empty())) return group_has_gone();
     auto const now = boot_clock::now();
     if (!kill_by_) {
         kill_by_ = now + plan_.times.grace;
@@ -286,7 +319,7 @@ void session::end_what_is_left()
         if (plan_.verbose) say("the command has ended, but not all that it started: ending that, too");
         mind();
     } else if (killed_at_ && now > *killed_at_ + rest_patience) {
-        say("processes of the command's group could not be ended");
+        say("processes of the command could not be ended");
         group_has_gone();
     }
 }
@@ -297,6 +330,7 @@ void session::group_has_gone()
     ctrl_c_ = ctrl_c_ || (terminal_.given() && command_code_ == to_int(exit_code::signal) + SIGINT);
     terminal_.take_back();
     next_look_.cancel();
+    if (child_) tell_of_strays();
     child_.reset();
     if (lost_) {
         lease_ = lease{};

@@ -4,7 +4,9 @@
 
 #include "cli/child.hpp"
 #include "cli/commands.hpp"
+#include "cli/glance.hpp"
 #include "cli/guardian.hpp"
+#include "cli/offspring.hpp"
 #include "cli/times.hpp"
 
 #include <redlock/redlock.hpp>
@@ -15,6 +17,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +31,8 @@ struct plan {
     end_times times;
     bool once{false};
     bool verbose{false};
+    bool quiet{false};
+    bool no_env{false};
     std::string name;
     std::vector<std::string> command;
 };
@@ -35,7 +40,7 @@ struct plan {
 class session {
 public:
     // Throws std::invalid_argument when the library refuses the name or the options.
-    session(plan what, inheritance const& from, guardian& guard);
+    session(plan what, inheritance const& from, guardian& guard, offspring const& started);
 
     // Returns what the process ends with.
     int run();
@@ -49,9 +54,10 @@ private:
 
     // Acquiring.
     void acquire();
-    void say_what_it_waits_for();
+    void explain_waiting_in(std::chrono::seconds time);
     void on_acquired(error_code ec, lease got);
-    void explain_failure(error_code ec) const;
+    void explain_failure(error_code ec);
+    void look_then(std::function<void(lock_view const&)> say);
 
     // The command.
     void start_command();
@@ -59,6 +65,9 @@ private:
     void mind();
     void begin_end(std::string const& why);
     void kill_group();
+    std::vector<process> strays() const;
+    void end_strays(int signal);
+    void tell_of_strays() const;
     void on_lost(error_code ec);
     void on_signal(int number);
     void reap();
@@ -74,6 +83,7 @@ private:
     plan plan_;
     inheritance const& inherited_;
     guardian& guard_;
+    offspring const& started_;
     asio::io_context io_{1};
     client nodes_;
     lock lock_;
@@ -83,12 +93,15 @@ private:
     asio::steady_timer patience_{io_};  // with the user's, while nothing happens
     timer next_look_{io_};
     attempt_report report_;
+    std::optional<glance> glance_;
+    boot_clock::time_point asked_at_{};
 
     lease lease_;
     std::optional<child> child_;
     std::optional<int> command_code_;        // what the command ended with, once it has
     std::optional<time_point> kill_by_;      // SIGTERM was sent; what is left of the group dies then, or earlier
     std::optional<time_point> killed_at_;
+    std::vector<process> ended_strays_;      // of which was told
     bool lost_{false};
     bool waits_for_terminal_{false};         // it was stopped for reading from a terminal that is not ours at the moment
     int interrupted_by_{0};                  // a signal, while acquiring

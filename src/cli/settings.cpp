@@ -3,13 +3,24 @@
 #include "cli/exit_codes.hpp"
 #include "cli/text.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <string_view>
+
+#include <sys/stat.h>
 
 namespace redlock::cli {
 
 namespace {
 
 constexpr char const* variable = "REDLOCK_NODES";
+
+std::string absolute_in(char const* name)
+{
+    char const* const value = std::getenv(name);
+    return value != nullptr && *value == '/' ? value : "";
+}
 
 settings from_list(std::string const& urls, std::string const& where)
 {
@@ -22,16 +33,28 @@ settings from_list(std::string const& urls, std::string const& where)
     }
 }
 
-}  // namespace
+// A file of a group's is one that somebody thought of.
+void warn_of_readers(std::string const& file, settings const& loaded)
+{
+    struct stat s{};
+    auto const& nodes = loaded.client.nodes;
+    bool const secret = std::any_of(nodes.begin(), nodes.end(), [](node_address const& n) { return !n.password.empty(); });
+    if (!secret || ::stat(file.c_str(), &s) != 0 || (s.st_mode & S_IROTH) == 0) return;
+    std::string const name = printable(file);
+    std::fprintf(stderr, "redlock: warning: %s holds passwords, and every user of this machine may read it; chmod o-rwx %s\n", name.c_str(),
+                 name.c_str());
+}
 
-settings settings_of(node_options const& options)
+settings chosen(node_options const& options)
 {
     if (!options.urls.empty() && !options.config_file.empty())
         throw failure{exit_code::usage, "--nodes and --config both say which nodes there are; give one of them"};
     if (!options.urls.empty()) return from_list(options.urls, "--nodes");
     if (!options.config_file.empty()) {
         try {
-            return load_settings(options.config_file);
+            auto loaded = load_settings(options.config_file);
+            warn_of_readers(options.config_file, loaded);
+            return loaded;
         } catch (config_error const& error) {
             throw failure{exit_code::config, error.what()};
         }
@@ -42,9 +65,44 @@ settings settings_of(node_options const& options)
                                         variable + " to such a list, or give --config FILE.json"};
 }
 
+}  // namespace
+
+std::string default_quarantine_folder()
+{
+    char const* const chosen_folder = std::getenv("REDLOCK_STATE_DIR");
+    if (chosen_folder != nullptr && *chosen_folder != '\0') {
+        if (*chosen_folder != '/') throw failure{exit_code::config, "REDLOCK_STATE_DIR must be an absolute path"};
+        return std::string{chosen_folder} + "/quarantine";
+    }
+    if (auto const state = absolute_in("XDG_STATE_HOME"); !state.empty()) return state + "/redlock/quarantine";
+    auto const home = absolute_in("HOME");
+    return home.empty() ? "" : home + "/.local/state/redlock/quarantine";
+}
+
+settings settings_of(node_options const& options)
+{
+    settings result = chosen(options);
+    if (result.client.quarantine_folder.empty()) result.client.quarantine_folder = default_quarantine_folder();
+    result.client.log = {};  // the command has words of its own
+    return result;
+}
+
 void check_name(std::string const& name)
 {
     if (name.empty()) throw failure{exit_code::usage, "the name of a lock is empty"};
+}
+
+std::string in_terms_of_options(std::string_view said, node_options const& from)
+{
+    bool const with_file = !from.config_file.empty();
+    for (std::string_view const prefix : {"redlock::lock: ", "lock_options::", "config::"})
+        if (said.starts_with(prefix)) said.remove_prefix(prefix.size());
+    std::string text{said};
+    constexpr std::string_view member = "config::max_ttl";
+    auto const at = text.find(member);
+    if (at == std::string::npos) return text;
+    text.replace(at, member.size(), with_file ? "max_ttl_ms of the --config file" : "max_ttl_ms");
+    return with_file ? text : text + " unless a --config file says otherwise";
 }
 
 }  // namespace redlock::cli

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace redlock::cli {
@@ -40,9 +42,29 @@ bool can_move()
     return type != nullptr && std::string_view{type} != "dumb";
 }
 
+constexpr std::size_t columns_of_old = 80, narrowest = 20;
+
 }  // namespace
 
 terminal::terminal() : live_{::isatty(STDOUT_FILENO) == 1 && can_move()}, colours_{live_ && !set("NO_COLOR")} {}
+
+std::size_t terminal::columns() const
+{
+    if (::isatty(STDOUT_FILENO) != 1) return 0;
+    if (char const* const wanted = std::getenv("COLUMNS")) {
+        std::size_t columns = 0;
+        std::from_chars(wanted, wanted + std::strlen(wanted), columns);
+        if (columns > 0) return columns;
+    }
+    winsize size{};
+    return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : columns_of_old;
+}
+
+std::string terminal::fold(std::string_view text, std::size_t hang) const
+{
+    auto const width = columns();
+    return width == 0 ? std::string{text} : wrapped(text, width, hang);
+}
 
 std::string terminal::paint(tone what, std::string_view text) const
 {
@@ -62,23 +84,57 @@ table::table(std::vector<std::string> const& heading)
     for (std::string const& title : heading) rows_.back().push_back({title, tone::quiet});
 }
 
+std::vector<std::size_t> table::widths() const
+{
+    std::vector<std::size_t> all;
+    for (auto const& row : rows_) {
+        all.resize(std::max(all.size(), row.size()));
+        for (std::size_t c = 0; c < row.size(); ++c)
+            if (!row[c].note) all[c] = std::max(all[c], columns_of(row[c].text));
+    }
+    return all;
+}
+
 std::string table::text(terminal const& out, std::string_view indent) const
 {
-    std::vector<std::size_t> widths;
-    for (auto const& row : rows_) {
-        widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns_of(row[c].text));
-    }
-    std::string result;
-    for (auto const& row : rows_) {
-        result += indent;
-        for (std::size_t c = 0; c < row.size(); ++c) {
-            result += out.paint(row[c].in, row[c].text);
-            if (c + 1 < row.size()) result.append(widths[c] + 2 - columns_of(row[c].text), ' ');
+    auto widths = this->widths();
+    std::size_t const most = out.columns() == 0 ? std::string::npos : std::max(out.columns(), indent.size() + narrowest) - indent.size();
+    if (widths.front() > most / 2) widths.front() = most / 2;
+    std::string result, below;
+    for (std::size_t first = 1; first == 1 || first < widths.size();) {
+        std::size_t end = first, used = widths.front();
+        for (; end < widths.size(); ++end) {
+            widths[end] = std::min(widths[end], most - widths.front() - 2);
+            if (used + 2 + widths[end] > most) break;
+            used += 2 + widths[end];
         }
-        result += '\n';
+        if (first > 1) result += '\n';
+        for (auto const& row : rows_) {
+            if (first > 1 && row.back().note) continue;
+            std::string line{indent};
+            auto const put = [&](cell const& c, std::size_t width, bool last) {
+                auto const shown = cut(c.text, width);
+                line += out.paint(c.in, shown);
+                if (!last) line.append(width + 2 - columns_of(shown), ' ');
+            };
+            put(row.front(), widths.front(), row.size() == 1);
+            for (std::size_t c = first; c < std::min(end, row.size()); ++c) {
+                bool const fits = widths.front() + 2 + columns_of(row[c].text) <= most;
+                if (!row[c].note) {
+                    put(row[c], widths[c], c + 1 == std::min(end, row.size()));
+                } else if (fits) {
+                    line += out.paint(row[c].in, row[c].text);
+                } else {
+                    line += out.paint(row[c].in, "see below");
+                    below += '\n' + std::string{indent} +
+                             wrapped(row.front().text + ": " + out.paint(row[c].in, row[c].text), most, indent.size() + 2) + '\n';
+                }
+            }
+            result += line + '\n';
+        }
+        first = end;
     }
-    return result;
+    return result + below;
 }
 
 }  // namespace redlock::cli

@@ -17,6 +17,13 @@ public:
     terminal();
 
     bool live() const noexcept { return live_; }
+
+    // How wide it is now: COLUMNS, or what it says itself. 0: this is no terminal, and a line may be as long as it likes.
+    std::size_t columns() const;
+
+    // Broken into lines that fit; those behind the first begin with `hang` spaces.
+    std::string fold(std::string_view text, std::size_t hang) const;
+
     std::string paint(tone what, std::string_view text) const;
 
     // Writes to stdout at once. Throws failure when nobody reads it any more.
@@ -30,12 +37,14 @@ private:
     bool colours_;
 };
 
-// Columns as wide as what stands in them. The first row is the heading.
+// Columns as wide as what stands in them. The first row is the heading. What does not fit beside the first column of a narrow terminal
+// stands in another table below it, with that column again.
 class table {
 public:
     struct cell {
         std::string text;
         tone in{tone::plain};
+        bool note{false};  // the last of its row: it may go beyond its column; where it does not fit, it stands below
     };
 
     explicit table(std::vector<std::string> const& heading);
@@ -44,6 +53,8 @@ public:
     std::string text(terminal const& out, std::string_view indent) const;
 
 private:
+    std::vector<std::size_t> widths() const;
+
     std::vector<std::vector<cell>> rows_;
 };
 

@@ -152,6 +152,78 @@ std::size_t columns_of(std::string_view text)
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_first_byte));
 }
 
+std::string cut(std::string_view text, std::size_t columns)
+{
+    if (columns_of(text) <= columns) return std::string{text};
+    std::size_t const kept = columns > 2 ? columns - 2 : 0;
+    std::size_t end = 0;
+    for (std::size_t c = 0; c < kept; ++c) end += std::max<std::size_t>(code_point_size(text.substr(end)), 1);
+    return std::string{text.substr(0, end)} + std::string(columns - kept, '.');
+}
+
+namespace {
+
+// Of a word, with the colours around it: where a piece of so many columns ends.
+std::size_t piece_end(std::string_view word, std::size_t columns)
+{
+    std::size_t at = 0;
+    for (std::size_t used = 0; at < word.size();) {
+        if (word[at] == '\x1b') {
+            at = std::min(word.find('m', at), word.size() - 1) + 1;
+            continue;
+        }
+        if (used++ == columns) break;
+        at += std::max<std::size_t>(code_point_size(word.substr(at)), 1);
+    }
+    return at;
+}
+
+std::size_t visible_columns(std::string_view word)
+{
+    std::size_t columns = 0;
+    for (std::size_t at = 0; at < word.size();) {
+        if (word[at] == '\x1b') {
+            at = std::min(word.find('m', at), word.size() - 1) + 1;
+            continue;
+        }
+        ++columns;
+        at += std::max<std::size_t>(code_point_size(word.substr(at)), 1);
+    }
+    return columns;
+}
+
+}  // namespace
+
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t hang)
+{
+    hang = columns > 2 * hang ? hang : 0;
+    std::string result;
+    std::size_t used = 0;
+    while (!text.empty()) {
+        auto const spaces = std::min(text.find_first_not_of(' '), text.size());
+        auto const end = std::min(text.find(' ', spaces), text.size());
+        auto word = text.substr(spaces, end - spaces);
+        text.remove_prefix(end);
+        bool const begins = result.empty() || used == hang;
+        if (!begins && used + spaces + visible_columns(word) > columns) {
+            result += '\n' + std::string(hang, ' ');
+            used = hang;
+        } else {
+            result.append(spaces, ' ');
+            used += spaces;
+        }
+        while (used + visible_columns(word) > columns) {
+            auto const piece = word.substr(0, piece_end(word, columns > used ? columns - used : 1));
+            word.remove_prefix(piece.size());
+            result += std::string{piece} + '\n' + std::string(hang, ' ');
+            used = hang;
+        }
+        result += word;
+        used += visible_columns(word);
+    }
+    return result;
+}
+
 std::string local_time(std::uint64_t seconds_since_1970)
 {
     constexpr std::uint64_t last = 253'402'300'799;  // of the year 9999
@@ -176,6 +248,18 @@ std::vector<std::string> split_list(std::string_view text)
     return parts;
 }
 
-std::string count_of(std::size_t n, std::string_view noun) { return std::to_string(n) + ' ' + std::string{noun} + (n == 1 ? "" : "s"); }
+std::string for_users(std::string text)
+{
+    constexpr std::string_view member = "set config::bootstrap", option = "give --bootstrap";
+    if (auto const at = text.find(member); at != std::string::npos) text.replace(at, member.size(), option);
+    return text;
+}
+
+std::string count_of(std::size_t n, std::string_view noun) { return count_of(n, noun, std::string{noun} + 's'); }
+
+std::string count_of(std::size_t n, std::string_view noun, std::string_view nouns)
+{
+    return std::to_string(n) + ' ' + std::string{n == 1 ? noun : nouns};
+}
 
 }  // namespace redlock::cli

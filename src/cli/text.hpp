@@ -27,14 +27,25 @@ std::string name_in_words(std::string_view text);
 // How many columns a printable text takes: its code points.
 std::size_t columns_of(std::string_view text);
 
+// Not wider than so many columns; what is cut away is shown by "..".
+std::string cut(std::string_view text, std::size_t columns);
+
+// Lines of so many columns, broken between words where that is possible; those behind the first begin with `hang` spaces. Colours take no
+// columns.
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t hang);
+
 // "2026-11-22 01:05:42", in the zone of this machine.
 std::string local_time(std::uint64_t seconds_since_1970);
 
 // Parts between commas, without the spaces around them and without empty ones.
 std::vector<std::string> split_list(std::string_view text);
 
+// What the library says of its own interface, in terms of the command's options.
+std::string for_users(std::string text);
+
 // "1 node", "3 nodes".
 std::string count_of(std::size_t n, std::string_view noun);
+std::string count_of(std::size_t n, std::string_view noun, std::string_view nouns);
 
 }  // namespace redlock::cli
 

@@ -36,7 +36,7 @@ constexpr std::chrono::milliseconds margin_of(std::chrono::milliseconds ttl) noe
 
 inline constexpr std::chrono::milliseconds run_ttl_min{1'000};
 
-// Without `grace` a sixth of the ttl. None: grace is too long for this ttl; up to grace_max() the first extension, at a third of the ttl,
+// Without `lock_delay` a sixth of the ttl. None: grace is too long for this ttl; up to grace_max() the first extension, at a third of the ttl,
 // and another one if it fails, come before the command would be ended.
 constexpr std::chrono::milliseconds grace_max(std::chrono::milliseconds ttl) noexcept { return ttl * 2 / 5 - margin_of(ttl); }
 

@@ -2,8 +2,8 @@
 // a lock. What is shown is how often the lock changed hands, and for how long this holder has had it.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/lock_view_text.hpp"
 #include "cli/settings.hpp"
-#include "cli/sight_text.hpp"
 #include "cli/text.hpp"
 
 #include <chrono>
@@ -27,7 +27,7 @@ struct history {
     std::string last;  // who had it: a value's id; empty: nobody
     std::uint64_t turns{0};  // how often somebody new was seen with it
 
-    void see(lock_sight const& lock)
+    void see(lock_view const& lock)
     {
         if (lock.state == lock_state::unknown) return;
         std::string const now = lock.state == lock_state::held ? lock.nodes[*lock.holder].id() : "";
@@ -47,7 +47,7 @@ tone tone_of(lock_state state)
     return tone::plain;
 }
 
-std::vector<table::cell> row(lock_sight const& lock, history const& seen)
+std::vector<table::cell> row(lock_view const& lock, history const& seen)
 {
     std::string const on = std::to_string(lock.held_on) + " of " + std::to_string(lock.nodes.size());
     std::string const turns = std::to_string(seen.turns);
@@ -56,7 +56,7 @@ std::vector<table::cell> row(lock_sight const& lock, history const& seen)
     auto const& key = lock.nodes[*lock.holder];
     std::string const ttl = lock.ttl_ms < 0 ? "never ends" : in_words(milliseconds{lock.ttl_ms});
     auto const since = held_for(key);
-    bool const bare = lock.faults_survived == 0 && lock.nodes.size() > 2;
+    bool const bare = lock.faults_tolerated == 0 && lock.nodes.size() > 2;
     return {{name_in_words(lock.name)},
             {"held", tone::strong},
             {holder_in_words(key)},
@@ -66,21 +66,21 @@ std::vector<table::cell> row(lock_sight const& lock, history const& seen)
             {turns}};
 }
 
-void draw(terminal const& out, watch_options const& options, fleet const& nodes, std::vector<lock_sight> const& locks,
+void draw(terminal const& out, watch_options const& options, server_group const& nodes, std::vector<lock_view> const& locks,
           std::vector<history> const& seen)
 {
     table rows{{"lock", "state", "holder", "nodes", "ttl", "held", "turns"}};
     for (std::size_t i = 0; i < locks.size(); ++i) rows.add(row(locks[i], seen[i]));
     std::string text{terminal::redraw};
-    text += now_text() + ", every " + in_words(options.interval) + ", Ctrl-C ends\n\n" + rows.text(out, "");
+    text += out.fold(now_text() + ", every " + in_words(options.interval) + ", Ctrl-C ends", 0) + "\n\n" + rows.text(out, "");
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         auto const& problem = locks.front().nodes[i].problem;
-        if (!problem.empty()) text += '\n' + out.paint(tone::alarm, nodes.name(i) + ": " + printable(problem));
+        if (!problem.empty()) text += '\n' + out.fold(out.paint(tone::alarm, nodes.name(i) + ": " + printable(problem)), 2);
     }
     out.write(text + '\n');
 }
 
-std::string line(lock_sight const& lock, history const& seen)
+std::string line(lock_view const& lock, history const& seen)
 {
     std::string text = now_text() + ' ' + name_in_words(lock.name) + ' ' + to_string(lock.state);
     if (lock.state == lock_state::held) text += " by " + holder_in_words(lock.nodes[*lock.holder]);
@@ -89,7 +89,7 @@ std::string line(lock_sight const& lock, history const& seen)
     return text + ", turn " + std::to_string(seen.turns) + '\n';
 }
 
-std::string json_line(fleet const& nodes, lock_sight const& lock, history const& seen)
+std::string json_line(server_group const& nodes, lock_view const& lock, history const& seen)
 {
     auto const since_1970 = std::chrono::system_clock::now().time_since_epoch();
     ordered_json j{{"time", std::chrono::duration<double>{since_1970}.count()}, {"turns", seen.turns}};
@@ -103,7 +103,7 @@ int execute(watch_options const& options)
 {
     for (std::string const& name : options.names) check_name(name);
     if (options.interval < milliseconds{10}) throw failure{exit_code::usage, "--interval is shorter than 10 ms"};
-    fleet nodes{settings_of(options.from).client, options.from.timeout};
+    server_group nodes{settings_of(options.from).client, options.from.timeout};
     nodes.heed_signals();
 
     terminal const out;
@@ -125,7 +125,7 @@ int execute(watch_options const& options)
         for (std::size_t i = 0; i < locks.size(); ++i)
             out.write(options.json ? json_line(nodes, locks[i], seen[i]) : line(locks[i], seen[i]));
     }
-    return to_int(known ? exit_code::success : exit_code::no_majority);
+    return to_int(known || nodes.interrupted() ? exit_code::success : exit_code::no_majority);
 }
 
 }  // namespace redlock::cli

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <variant>
 
 namespace redlock {
 
@@ -69,8 +70,8 @@ struct prometheus::metrics {
     {
         // What has not happened yet is zero: an alert on a series that is not there never fires.
         if (per_lock.empty()) {
-            for (char const* outcome :
-                 {"acquired", "handed_over", "nested", "contended", "no_majority", "deadline_exceeded", "client_cancelled"})
+            for (char const* outcome : {"acquired", "handoff", "nested", "contended", "no_majority", "acquire_timed_out",
+                                        "acquire_timed_out_no_majority", "client_cancelled"})
                 acquisitions[{outcome}];
             for (errc each : {errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled}) lost[{to_string(each)}];
             acquire.make({});
@@ -79,7 +80,7 @@ struct prometheus::metrics {
         for (errc each : {errc::contended, errc::no_majority, errc::validity_exhausted}) attempts_failed[{to_string(each)}];
         for (char const* outcome : {"renewed", "held", "unknown", "lost"}) extensions[{outcome}];
         for (char const* outcome : {"released", "lease_lost", "release_unconfirmed"}) releases[{outcome}];
-        for (numbers* each : {&leases, &overruns, &late, &self_waits, &dropped}) (*each)[{}];
+        for (numbers* each : {&leases, &overruns, &late, &self_deadlocks, &dropped}) (*each)[{}];
     }
 
     // The values of a family's labels, and that of the lock.
@@ -107,14 +108,97 @@ struct prometheus::metrics {
             if (each.vote != vote::pending) ++votes[{std::string{each.node}, to_string(each.vote)}];
     }
 
+    void count(event::acquired const& e)
+    {
+        ++acquisitions[with_lock({e.origin == event::origin::nodes ? "acquired" : to_string(e.origin)}, e.lock)];
+        acquire.observe(with_lock({}, e.lock), in_seconds(e.waited));
+        if (e.origin != event::origin::nested) ++leases[{}];
+        count_votes(e.votes);
+    }
+
+    void count(event::contended const& e)
+    {
+        ++attempts_failed[{to_string(errc::contended)}];
+        count_votes(e.votes);
+    }
+
+    void count(event::attempt_failed const& e)
+    {
+        ++attempts_failed[{name_of(e.why)}];
+        count_votes(e.votes);
+    }
+
+    void count(event::not_acquired const& e)
+    {
+        bool const ours = e.why.category() == error_category();
+        ++acquisitions[with_lock({ours ? name_of(e.why) : "cancelled"}, e.lock)];
+    }
+
+    void count(event::self_deadlock const&) { ++self_deadlocks[{}]; }
+
+    void count(event::extended const&) { ++extensions[{"renewed"}]; }
+
+    void count(event::extension_failed const& e) { ++extensions[{to_string(e.outcome)}]; }
+
+    void count(event::lost const& e)
+    {
+        ++lost[with_lock({name_of(e.why)}, e.lock)];
+        hold.observe(with_lock({}, e.lock), in_seconds(e.held_for));
+        --leases[{}];
+    }
+
+    void count(event::released const& e)
+    {
+        ++releases[{e.result ? name_of(e.result) : "released"}];
+        if (e.was_lost) return;  // which ended it
+        hold.observe(with_lock({}, e.lock), in_seconds(e.held_for));
+        --leases[{}];
+    }
+
+    void count(event::handoff const& e)
+    {
+        hold.observe(with_lock({}, e.lock), in_seconds(e.held_for));
+        --leases[{}];
+    }
+
+    void count(event::overrun const&) { ++overruns[{}]; }
+
+    void count(event::watchdog_late const&) { ++late[{}]; }
+
+    void count(event::late_grant_undone const& e) { ++undone[{std::string{e.node}}]; }
+
+    void count(event::node_up const& e)
+    {
+        label_values const node{std::string{e.node}};
+        up[node] = 1;
+        admitted[node];
+        ++connects[node];
+    }
+
+    void count(event::node_down const& e)
+    {
+        label_values const node{std::string{e.node}};
+        up[node] = 0;
+        admitted[node] = 0;
+        connects[node];
+    }
+
+    void count(event::node_excluded const& e) { admitted[{std::string{e.node}}] = 0; }
+
+    void count(event::node_admitted const& e) { admitted[{std::string{e.node}}] = 1; }
+
+    void count(event::clock_stepped const& e) { ++steps[{std::string{e.node}}]; }
+
+    void count(event::dropped const& e) { dropped[{}] += static_cast<std::int64_t>(e.events); }
+
     std::string text() const
     {
         std::string all;
         for (numbers const* each : {&acquisitions, &attempts_failed}) each->append_to(all, options.labels);
         acquire.append_to(all, options.labels);
         hold.append_to(all, options.labels);
-        for (numbers const* each : {&leases, &lost, &extensions, &releases, &overruns, &late, &self_waits, &undone, &votes, &up, &admitted,
-                                    &connects, &steps, &dropped})
+        for (numbers const* each : {&leases, &lost, &extensions, &releases, &overruns, &late, &self_deadlocks, &undone, &votes, &up,
+                                    &admitted, &connects, &steps, &dropped})
             each->append_to(all, options.labels);
         return all;
     }
@@ -138,7 +222,7 @@ struct prometheus::metrics {
     numbers releases = counter("redlock_releases_total", "Leases that were given back to the nodes.", {"outcome"});
     numbers overruns = counter("redlock_overruns_total", "Bodies of with_lock that went on after their lease had ended.");
     numbers late = counter("redlock_watchdog_late_total", "Leases that had ended when the watchdog came to extend them.");
-    numbers self_waits = counter("redlock_self_waits_total", "Acquisitions that wait for the scope that they run in: deadlocks.");
+    numbers self_deadlocks = counter("redlock_self_deadlocks_total", "Acquisitions that wait for the scope that they run in: deadlocks.");
     numbers undone = counter("redlock_late_grants_undone_total", "Grants that came after their attempt was over.", {"node"});
     numbers votes = counter("redlock_node_votes_total", "Votes of a node on attempts to acquire, when they were decided.",
                             {"node", "vote"});
@@ -162,145 +246,10 @@ std::string prometheus::text() const
     return metrics_->text();
 }
 
-void prometheus::on_acquired(event::acquired const& e)
-{
-    metrics& m = *metrics_;
-    std::lock_guard const guard{m.mutex};
-    ++m.acquisitions[m.with_lock({e.origin == event::origin::nodes ? "acquired" : to_string(e.origin)}, e.lock)];
-    m.acquire.observe(m.with_lock({}, e.lock), in_seconds(e.waited));
-    if (e.origin != event::origin::nested) ++m.leases[{}];
-    m.count_votes(e.votes);
-}
-
-void prometheus::on_contended(event::contended const& e)
-{
-    metrics& m = *metrics_;
-    std::lock_guard const guard{m.mutex};
-    ++m.attempts_failed[{to_string(errc::contended)}];
-    m.count_votes(e.votes);
-}
-
-void prometheus::on_attempt_failed(event::attempt_failed const& e)
-{
-    metrics& m = *metrics_;
-    std::lock_guard const guard{m.mutex};
-    ++m.attempts_failed[{name_of(e.why)}];
-    m.count_votes(e.votes);
-}
-
-void prometheus::on_not_acquired(event::not_acquired const& e)
-{
-    metrics& m = *metrics_;
-    std::lock_guard const guard{m.mutex};
-    bool const ours = e.why.category() == error_category();
-    ++m.acquisitions[m.with_lock({ours ? name_of(e.why) : "cancelled"}, e.lock)];
-}
-
-void prometheus::on_self_wait(event::self_wait const&)
+void prometheus::on(event::any const& what)
 {
     std::lock_guard const guard{metrics_->mutex};
-    ++metrics_->self_waits[{}];
-}
-
-void prometheus::on_extended(event::extended const&)
-{
-    std::lock_guard const guard{metrics_->mutex};
-    ++metrics_->extensions[{"renewed"}];
-}
-
-void prometheus::on_extension_failed(event::extension_failed const& e)
-{
-    std::lock_guard const guard{metrics_->mutex};
-    ++metrics_->extensions[{to_string(e.outcome)}];
-}
-
-void prometheus::on_lost(event::lost const& e)
-{
-    metrics& m = *metrics_;
-    std::lock_guard const guard{m.mutex};
-    ++m.lost[m.with_lock({name_of(e.why)}, e.lock)];
-    m.hold.observe(m.with_lock({}, e.lock), in_seconds(e.held_for));
-    --m.leases[{}];
-}
-
-void prometheus::on_released(event::released const& e)
-{
-    metrics& m = *metrics_;
-    std::lock_guard const guard{m.mutex};
-    ++m.releases[{e.result ? name_of(e.result) : "released"}];
-    if (e.was_lost) return;  // which ended it
-    m.hold.observe(m.with_lock({}, e.lock), in_seconds(e.held_for));
-    --m.leases[{}];
-}
-
-void prometheus::on_handed_over(event::handed_over const& e)
-{
-    metrics& m = *metrics_;
-    std::lock_guard const guard{m.mutex};
-    m.hold.observe(m.with_lock({}, e.lock), in_seconds(e.held_for));
-    --m.leases[{}];
-}
-
-void prometheus::on_overrun(event::overrun const&)
-{
-    std::lock_guard const guard{metrics_->mutex};
-    ++metrics_->overruns[{}];
-}
-
-void prometheus::on_watchdog_late(event::watchdog_late const&)
-{
-    std::lock_guard const guard{metrics_->mutex};
-    ++metrics_->late[{}];
-}
-
-void prometheus::on_late_grant_undone(event::late_grant_undone const& e)
-{
-    std::lock_guard const guard{metrics_->mutex};
-    ++metrics_->undone[{std::string{e.node}}];
-}
-
-void prometheus::on_node_up(event::node_up const& e)
-{
-    metrics& m = *metrics_;
-    std::lock_guard const guard{m.mutex};
-    label_values const node{std::string{e.node}};
-    m.up[node] = 1;
-    m.admitted[node];
-    ++m.connects[node];
-}
-
-void prometheus::on_node_down(event::node_down const& e)
-{
-    metrics& m = *metrics_;
-    std::lock_guard const guard{m.mutex};
-    label_values const node{std::string{e.node}};
-    m.up[node] = 0;
-    m.admitted[node] = 0;
-    m.connects[node];
-}
-
-void prometheus::on_node_excluded(event::node_excluded const& e)
-{
-    std::lock_guard const guard{metrics_->mutex};
-    metrics_->admitted[{std::string{e.node}}] = 0;
-}
-
-void prometheus::on_node_admitted(event::node_admitted const& e)
-{
-    std::lock_guard const guard{metrics_->mutex};
-    metrics_->admitted[{std::string{e.node}}] = 1;
-}
-
-void prometheus::on_clock_stepped(event::clock_stepped const& e)
-{
-    std::lock_guard const guard{metrics_->mutex};
-    ++metrics_->steps[{std::string{e.node}}];
-}
-
-void prometheus::on_dropped(event::dropped const& e)
-{
-    std::lock_guard const guard{metrics_->mutex};
-    metrics_->dropped[{}] += static_cast<std::int64_t>(e.events);
+    std::visit([this](auto const& e) { metrics_->count(e); }, what);
 }
 
 }  // namespace redlock

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 void to_json(json& to, node_status const& from)
 {
-    auto const& [node, state, last_error, last_error_text, connects, standing, standing_text, clock_steps, last_clock_step,
+    auto const& [node, state, last_error, last_error_text, connects, admission, admission_text, clock_steps, last_clock_step,
                  clock_text] = from;
     to = {
         {"node", valid_utf8(node)},
@@ -21,8 +21,8 @@ void to_json(json& to, node_status const& from)
         {"last_error", error_to_json<json>(last_error)},
         {"last_error_text", valid_utf8(last_error_text)},
         {"connects", connects},
-        {"standing", to_string(standing)},
-        {"standing_text", valid_utf8(standing_text)},
+        {"admission", to_string(admission)},
+        {"admission_text", valid_utf8(admission_text)},
         {"clock_steps", clock_steps},
         {"last_clock_step_ms", last_clock_step.count()},
         {"clock_text", valid_utf8(clock_text)},
@@ -31,12 +31,12 @@ void to_json(json& to, node_status const& from)
 
 void to_json(json& to, client_counters const& from)
 {
-    auto const& [acquired, handed_over, nested, confirmations, contended, no_majority, validity_exhausted, wakeups, polls, self_waits,
-                 late_grants_undone, extensions_renewed, extensions_held, extensions_unknown, extensions_lost, replanted, released,
+    auto const& [acquired, handoffs, nested, confirmations, contended, no_majority, validity_exhausted, wakeups, polls, self_deadlocks,
+                 late_grants_undone, extensions_renewed, extensions_held, extensions_unknown, extensions_lost, recreated, released,
                  releases_unconfirmed, leases_lost, clock_steps, overruns, watchdog_late, overrun_max, events_dropped] = from;
     to = {
         {"acquired", acquired},
-        {"handed_over", handed_over},
+        {"handoffs", handoffs},
         {"nested", nested},
         {"confirmations", confirmations},
         {"contended", contended},
@@ -44,13 +44,13 @@ void to_json(json& to, client_counters const& from)
         {"validity_exhausted", validity_exhausted},
         {"wakeups", wakeups},
         {"polls", polls},
-        {"self_waits", self_waits},
+        {"self_deadlocks", self_deadlocks},
         {"late_grants_undone", late_grants_undone},
         {"extensions_renewed", extensions_renewed},
         {"extensions_held", extensions_held},
         {"extensions_unknown", extensions_unknown},
         {"extensions_lost", extensions_lost},
-        {"replanted", replanted},
+        {"recreated", recreated},
         {"released", released},
         {"releases_unconfirmed", releases_unconfirmed},
         {"leases_lost", leases_lost},

@@ -13,14 +13,20 @@ namespace {
 constexpr duration look_after_min = std::chrono::milliseconds{10};
 constexpr duration look_after_max = std::chrono::seconds{1};
 
-bool is_waiting(standing s) noexcept { return s == standing::draining || s == standing::catching_up || s == standing::stranded; }
-bool is_looked_at(standing s) noexcept { return is_waiting(s) || s == standing::unidentified || s == standing::no_master; }
+bool is_waiting(admission_state s) noexcept
+{
+    return s == admission_state::quarantined || s == admission_state::catching_up || s == admission_state::needs_operator;
+}
+bool is_looked_at(admission_state s) noexcept
+{
+    return is_waiting(s) || s == admission_state::unidentified || s == admission_state::not_primary;
+}
 
 }  // namespace
 
 admission::admission(std::size_t nodes, admission_settings settings) : settings_{std::move(settings)}, nodes_{nodes}
 {
-    assert(nodes >= 1 && nodes <= nodes_max);
+    assert(nodes >= 1 && nodes <= max_nodes);
 }
 
 void admission::on_facts(std::size_t node, node_facts const& facts, time_point asked, time_point now)
@@ -33,34 +39,44 @@ void admission::on_facts(std::size_t node, node_facts const& facts, time_point a
     n.look_after = std::clamp(2 * n.look_after, look_after_min, look_after_max);
     n.look_at = now + n.look_after;
     if (!facts.master) {
-        n.state = standing::no_master;
+        n.state = admission_state::not_primary;
     } else if (facts.id.empty()) {
-        n.state = standing::unidentified;
+        n.state = admission_state::unidentified;
     } else if (facts.admitted == facts.id) {
-        n.state = standing::admitted;
+        n.state = admission_state::admitted;
         n.mark.clear();
         n.look_after = {};
         seen_admitted_ = true;
         was_complete_ = was_complete_ || admitted() == nodes_.size();
     } else if (!same_loss || !is_waiting(n.state)) {
-        n.state = standing::marking;
+        n.state = admission_state::uninitialized;
         n.mark.clear();
     }
     n.founds = n.founds && is_waiting(n.state);
 }
 
-void admission::on_marked(std::size_t node, std::optional<std::string> const& mark, time_point now)
+void admission::on_marked(std::size_t node, std::optional<std::string> const& mark, time_point now,
+                          std::vector<mark_sighting> const& before)
 {
     node_state& n = nodes_[node];
     n.asked = false;
-    if (n.state != standing::marking) return;
+    if (n.state != admission_state::uninitialized) return;
     if (!mark) {
         n.look_again = true;
         return;
     }
     n.mark = n.facts.mark = *mark;
     n.drains_from = now;
-    n.state = standing::draining;
+    for (mark_sighting const& s : before)
+        if (s.id == n.facts.id && s.mark == n.mark && s.seen < n.drains_from) n.drains_from = s.seen;
+    n.state = admission_state::quarantined;
+}
+
+std::optional<mark_sighting> admission::sighting(std::size_t node) const
+{
+    node_state const& n = nodes_[node];
+    if (!is_waiting(n.state) || n.mark.empty()) return std::nullopt;
+    return mark_sighting{n.facts.id, n.mark, n.drains_from};
 }
 
 void admission::on_admit_answered(std::size_t node, bool admitted)
@@ -71,13 +87,13 @@ void admission::on_admit_answered(std::size_t node, bool admitted)
     // Either way its facts are others now; what it may vote on must be what it says itself.
     n.look_again = true;
     if (!admitted) {
-        n.state = standing::marking;
+        n.state = admission_state::uninitialized;
         n.mark.clear();
         n.founds = false;
     }
 }
 
-void admission::on_doubt(std::size_t node) { nodes_[node].look_again = true; }
+void admission::on_suspect(std::size_t node) { nodes_[node].look_again = true; }
 
 void admission::on_failed(std::size_t node, time_point now)
 {
@@ -98,7 +114,7 @@ void admission::on_gone(std::size_t node)
 std::vector<admission_request> admission::requests(time_point now)
 {
     for (node_state& n : nodes_) {
-        if (n.state == standing::draining && drained(n, now)) n.state = standing::catching_up;
+        if (n.state == admission_state::quarantined && drained(n, now)) n.state = admission_state::catching_up;
         if (is_looked_at(n.state) && now >= n.look_at) n.look_again = true;
     }
     found_the_cluster_if_it_is_new(now);
@@ -112,13 +128,13 @@ std::vector<admission_request> admission::requests(time_point now)
         if (n.look_again) {
             n.asked = true;
             result.push_back({kind::inspect, i, n.facts.id, {}, 0, {}});
-        } else if (n.state == standing::marking) {
+        } else if (n.state == admission_state::uninitialized) {
             n.asked = true;
             result.push_back({kind::mark, i, n.facts.id, settings_.fresh_mark(), 0, {}});
-        } else if (n.state == standing::catching_up || n.state == standing::stranded) {
+        } else if (n.state == admission_state::catching_up || n.state == admission_state::needs_operator) {
             bool const too_few = !n.founds && admitted() < intact_needed();
             // Where nobody remembers anything, the cluster is founded when the last drain is over.
-            n.state = too_few && admitted() > 0 && all_have_answered() ? standing::stranded : standing::catching_up;
+            n.state = too_few && admitted() > 0 && all_have_answered() ? admission_state::needs_operator : admission_state::catching_up;
             if (auto ready = admit(i)) {
                 n.asked = true;
                 result.push_back(std::move(*ready));
@@ -131,9 +147,9 @@ std::vector<admission_request> admission::requests(time_point now)
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
         bool const stale = std::any_of(nodes_.begin(), nodes_.end(), [&](node_state const& waits) {
-            return waits.state == standing::catching_up && !waits.founds && !waits.asked && n.seen < drained_at(waits);
+            return waits.state == admission_state::catching_up && !waits.founds && !waits.asked && n.seen < drained_at(waits);
         });
-        if (n.state != standing::admitted || n.asked || !stale) continue;
+        if (n.state != admission_state::admitted || n.asked || !stale) continue;
         n.asked = true;
         result.push_back({kind::inspect, i, n.facts.id, {}, 0, {}});
     }
@@ -146,13 +162,13 @@ void admission::found_the_cluster_if_it_is_new(time_point now)
 {
     auto const waits = [](node_state const& n) { return is_waiting(n.state); };
     if (std::any_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.founds; })) return;
-    bool const no_drain = settings_.fresh && !seen_admitted_ && all_remember_nothing();
+    bool const no_drain = settings_.bootstrap && !seen_admitted_ && all_remember_nothing();
     bool const all_wait = std::all_of(nodes_.begin(), nodes_.end(),
                                       [&](node_state const& n) { return waits(n) && (no_drain || drained(n, now)); });
     if (!all_wait || (!no_drain && !all_read_since_the_last_drain())) return;
     founding_base_ = settings_.wall_clock();
     for (node_state& n : nodes_) {
-        n.state = standing::catching_up;
+        n.state = admission_state::catching_up;
         n.founds = true;
         founding_base_ = std::max(founding_base_, n.facts.high_water);
     }
@@ -184,7 +200,7 @@ std::optional<admission_request> admission::admit(std::size_t node) const
                         n.founds ? founding_base_ : 0,
                         std::max(settings_.max_ttl, n.facts.max_ttl)};
     for (node_state const& each : nodes_) {
-        if (each.state != standing::admitted || each.seen < drained) continue;
+        if (each.state != admission_state::admitted || each.seen < drained) continue;
         r.base = std::max(r.base, each.facts.high_water);
         r.max_ttl = std::max(r.max_ttl, each.facts.max_ttl);
     }
@@ -194,7 +210,7 @@ std::optional<admission_request> admission::admit(std::size_t node) const
 std::size_t admission::read_since(time_point drained) const noexcept
 {
     return static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), [drained](node_state const& n) {
-        return n.state == standing::admitted && !n.look_again && n.seen >= drained;
+        return n.state == admission_state::admitted && !n.look_again && n.seen >= drained;
     }));
 }
 
@@ -204,7 +220,7 @@ std::optional<time_point> admission::next(time_point now) const
     auto const no_later_than = [&](time_point t) { result = std::min(result.value_or(t), t); };
     for (node_state const& n : nodes_) {
         if (n.asked) continue;
-        if (n.state == standing::draining) no_later_than(std::max(now, drained_at(n)));
+        if (n.state == admission_state::quarantined) no_later_than(std::max(now, drained_at(n)));
         if (is_looked_at(n.state) || n.failing) no_later_than(std::max(now, n.look_at));
     }
     return result;
@@ -220,27 +236,46 @@ bool admission::is_deciding(std::size_t node) const noexcept
 {
     node_state const& n = nodes_[node];
     if (n.failing) return false;
-    if (n.look_again && n.state == standing::admitted) return true;
+    if (n.look_again && n.state == admission_state::admitted) return true;
     bool const nobody_is_away = std::none_of(nodes_.begin(), nodes_.end(), [](node_state const& each) { return each.gone; });
     switch (n.state) {
-    case standing::unknown: return !n.gone;
-    case standing::marking: return true;
+    case admission_state::unknown: return !n.gone;
+    case admission_state::uninitialized: return true;
     // A new cluster is founded in a moment, by us or by somebody who started with us.
-    case standing::draining: return settings_.fresh && !was_complete_ && nobody_is_away && n.look_after < look_after_max;
-    case standing::catching_up: return n.founds || admitted() >= intact_needed();
+    case admission_state::quarantined: return settings_.bootstrap && !was_complete_ && nobody_is_away && n.look_after < look_after_max;
+    case admission_state::catching_up: {
+        auto const others = std::count_if(nodes_.begin(), nodes_.end(), [this](node_state const& each) { return may_speak_soon(each); });
+        return n.founds || static_cast<std::size_t>(others) >= intact_needed() || may_be_founded_soon();
+    }
     default: return false;
     }
 }
 
+// It can say what it remembers, or may turn out to when it connects.
+bool admission::may_speak_soon(node_state const& n) const noexcept
+{
+    return n.state == admission_state::admitted || (n.state == admission_state::unknown && !n.gone);
+}
+
+// No node remembers anything, and no wait is left, as far as they have answered: only for those who come when others have waited.
+bool admission::may_be_founded_soon() const noexcept
+{
+    return std::all_of(nodes_.begin(), nodes_.end(), [](node_state const& n) {
+        return !n.gone && !n.failing &&
+               (n.state == admission_state::unknown || n.state == admission_state::uninitialized ||
+                n.state == admission_state::catching_up);
+    });
+}
+
 bool admission::all_have_answered() const noexcept
 {
-    return std::none_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.state == standing::unknown; });
+    return std::none_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.state == admission_state::unknown; });
 }
 
 std::size_t admission::admitted() const noexcept
 {
     return static_cast<std::size_t>(
-        std::count_if(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.state == standing::admitted; }));
+        std::count_if(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.state == admission_state::admitted; }));
 }
 
 // The largest ttl that anybody may use, on a clock that runs as fast as ours may.
@@ -248,9 +283,9 @@ time_point admission::drained_at(node_state const& n) const noexcept
 {
     duration longest = settings_.max_ttl;
     for (node_state const& each : nodes_)
-        if (each.state == standing::admitted) longest = std::max(longest, each.facts.max_ttl);
+        if (each.state == admission_state::admitted) longest = std::max(longest, each.facts.max_ttl);
     auto const drift = std::chrono::duration_cast<duration>(
-        std::chrono::duration<double, std::nano>{static_cast<double>(longest.count()) * settings_.drift});
+        std::chrono::duration<double, std::nano>{static_cast<double>(longest.count()) * settings_.clock_drift});
     return n.drains_from + longest + drift + expiry_granularity;
 }
 
@@ -259,7 +294,7 @@ bool admission::drained(node_state const& n, time_point now) const noexcept { re
 duration admission::left(std::size_t node, time_point now) const noexcept
 {
     node_state const& n = nodes_[node];
-    return n.state == standing::draining ? std::max(duration::zero(), drained_at(n) - now) : duration::zero();
+    return n.state == admission_state::quarantined ? std::max(duration::zero(), drained_at(n) - now) : duration::zero();
 }
 
 }  // namespace redlock::quorum

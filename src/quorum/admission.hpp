@@ -30,10 +30,19 @@ struct admission_request {
     duration max_ttl{};
 };
 
+// That the node which was this server then had this mark, as a process of this machine saw at this moment of the machine's boot time.
+struct mark_sighting {
+    std::string id;
+    std::string mark;
+    time_point seen;
+
+    friend bool operator==(mark_sighting const&, mark_sighting const&) = default;
+};
+
 struct admission_settings {
     duration max_ttl;  // of this client's locks
-    double drift;      // between two clients' clocks
-    bool fresh;        // the operator says: nothing was ever locked here
+    double clock_drift;  // between two clients' clocks
+    bool bootstrap;      // the operator says: nothing was ever locked here
     std::function<std::string()> fresh_mark;
     std::function<token_number()> wall_clock;  // in microseconds: the base of a cluster that has no memory at all
 };
@@ -45,14 +54,15 @@ public:
     // What a node says of itself; it was asked at `asked`, or before: the epoch if nobody knows.
     void on_facts(std::size_t node, node_facts const& facts, time_point asked, time_point now);
 
-    // The mark that the node keeps now (ours, or one that was there), or none: it has another id, or is admitted meanwhile.
-    void on_marked(std::size_t node, std::optional<std::string> const& mark, time_point now);
+    // The mark that the node keeps now (ours, or one that was there), or none: it has another id, or is admitted meanwhile. If it was seen
+    // before, the drain began then.
+    void on_marked(std::size_t node, std::optional<std::string> const& mark, time_point now, std::vector<mark_sighting> const& before = {});
 
     // Whether it is admitted now; if not, its mark or its id is another one, and it all begins again.
     void on_admit_answered(std::size_t node, bool admitted);
 
     // Something that it answered needs an explanation: its facts may be others now.
-    void on_doubt(std::size_t node);
+    void on_suspect(std::size_t node);
 
     // It answered a question with an error, or not at all.
     void on_failed(std::size_t node, time_point now);
@@ -66,13 +76,18 @@ public:
     // When to call requests() again if nothing else happens; none: only an answer can bring anything.
     std::optional<time_point> next(time_point now) const;
 
-    standing of(std::size_t node) const noexcept { return nodes_[node].state; }
+    admission_state of(std::size_t node) const noexcept { return nodes_[node].state; }
 
     // The id that messages to an admitted node carry.
     std::string const& id(std::size_t node) const noexcept { return nodes_[node].facts.id; }
 
+    std::string const& why_unidentified(std::size_t node) const noexcept { return nodes_[node].facts.why_unidentified; }
+
     // Whether the next answers may well admit it, so that who has a question for it should wait for them.
     bool is_deciding(std::size_t node) const noexcept;
+
+    // Since when we wait for the loss that it has now; none: we do not.
+    std::optional<mark_sighting> sighting(std::size_t node) const;
 
     // When the drain ends.
     time_point drained_at(std::size_t node) const noexcept { return drained_at(nodes_[node]); }
@@ -84,24 +99,25 @@ public:
     // ceil(N/2): a majority has M - 1 other nodes, and of the N - 1 others so many that are read contain one of them.
     std::size_t intact_needed() const noexcept { return (nodes_.size() + 1) / 2; }
 
-
 private:
     struct node_state {
-        standing state{standing::unknown};
+        admission_state state{admission_state::unknown};
         node_facts facts;
-        std::string mark;        // that our drain belongs to
+        std::string mark;  // that our drain belongs to
         time_point drains_from{};
-        time_point seen{};       // its facts are not older than this
-        time_point look_at{};    // while it waits: when to see whether somebody else has admitted it
-        duration look_after{};   // and how long after that again
-        bool asked{false};       // the answer to a request is awaited
+        time_point seen{};  // its facts are not older than this
+        time_point look_at{};  // while it waits: when to see whether somebody else has admitted it
+        duration look_after{};  // and how long after that again
+        bool asked{false};  // the answer to a request is awaited
         bool look_again{false};  // something happened there that only its facts explain
-        bool failing{false};     // it answers with errors
+        bool failing{false};  // it answers with errors
         bool founds{false};  // it was empty when the cluster was founded, and gets the founding base; until it loses that moment, too
         bool gone{false};  // the connection was lost, or could not be made
     };
 
     bool all_have_answered() const noexcept;
+    bool may_speak_soon(node_state const& n) const noexcept;
+    bool may_be_founded_soon() const noexcept;
     bool all_remember_nothing() const noexcept;
     bool drained(node_state const& n, time_point now) const noexcept;
     time_point drained_at(node_state const& n) const noexcept;

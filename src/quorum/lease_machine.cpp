@@ -13,9 +13,9 @@ constexpr int retry_fraction = 8;
 constexpr duration retry_min = std::chrono::milliseconds{1};
 
 // Until a missing key is set again, at first; late answers may make it unnecessary.
-constexpr int replant_fraction = 32;  // of the interval between extensions
-constexpr duration replant_min = std::chrono::milliseconds{5};
-constexpr duration replant_max = std::chrono::hours{1};  // at the latest, with the next extension: this only bounds the number
+constexpr int recreate_fraction = 32;  // of the interval between extensions
+constexpr duration recreate_min = std::chrono::milliseconds{5};
+constexpr duration recreate_max = std::chrono::hours{1};  // at the latest, with the next extension: this only bounds the number
 
 }  // namespace
 
@@ -24,7 +24,7 @@ lease_machine::lease_machine(tenure const& holders, time_point sent, time_point 
       holders_{holders},
       acquired_{acquired},
       extend_at_{sent + t.extend_interval},
-      replant_delay_{std::max<duration>(t.extend_interval / replant_fraction, replant_min)},
+      recreate_delay_{std::max<duration>(t.extend_interval / recreate_fraction, recreate_min)},
       renew_at_{extend_at_}
 {
     assert(holders_.valid_until() > acquired);
@@ -38,7 +38,7 @@ time_point lease_machine::stops_at() const noexcept
 
 time_point lease_machine::due() const noexcept
 {
-    return timing_->auto_extend ? std::min({extend_at_, replant_at_, stops_at()}) : stops_at();
+    return timing_->auto_extend ? std::min({extend_at_, recreate_at_, stops_at()}) : stops_at();
 }
 
 lease_duty lease_machine::duty(time_point now, duration early) const noexcept
@@ -49,28 +49,28 @@ lease_duty lease_machine::duty(time_point now, duration early) const noexcept
         return too_long && !ended ? lease_duty::stop_max_hold : lease_duty::stop;
     }
     if (timing_->auto_extend && now + early >= extend_at_) return lease_duty::extend;
-    if (timing_->auto_extend && now >= replant_at_) return lease_duty::replant;
+    if (timing_->auto_extend && now >= recreate_at_) return lease_duty::recreate;
     return lease_duty::none;
 }
 
-void lease_machine::want_replant(time_point now) noexcept
+void lease_machine::want_recreate(time_point now) noexcept
 {
-    replant_at_ = now + replant_delay_;
-    replant_delay_ = std::min<duration>(2 * replant_delay_, replant_max);
+    recreate_at_ = now + recreate_delay_;
+    recreate_delay_ = std::min<duration>(2 * recreate_delay_, recreate_max);
 }
 
 void lease_machine::on_step(std::size_t node, duration by, time_point now) noexcept
 {
-    auto const grace = timing_->key_ttl - timing_->ttl;
-    if (by <= grace) return;
-    holders_.stepped(node, by - grace);
+    auto const delay = timing_->key_ttl - timing_->ttl;
+    if (by <= delay) return;
+    holders_.stepped(node, by - delay);
     extend_at_ = std::min(extend_at_, now);
 }
 
 void lease_machine::on_extension_sent(time_point now) noexcept
 {
     assert(now < stops_at());
-    forget_replant();
+    forget_recreate();
     renew_at_ = now + timing_->extend_interval;
     // In case no answer and no timeout ever came, the next one would still go out.
     extend_at_ = std::max(renew_at_, now + timing_->node_timeout);
@@ -95,8 +95,6 @@ extend_outcome extend_machine::on_vote(lease_machine& lease, std::size_t node, v
 {
     if (v == vote::granted) lease.holders().holds(node, renewed_until_);
     if (v == vote::refused) lease.holders().gone(node);
-    ++answered_;
-    assert(answered_ <= votes_.nodes());
     if (outcome_ != extend_outcome::pending) return extend_outcome::pending;
     votes_.cast(node, v);
     return decide(lease);

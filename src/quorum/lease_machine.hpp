@@ -19,7 +19,7 @@ enum class extend_outcome {
 };
 
 // What the watchdog has to do for a lease.
-enum class lease_duty { none, extend, replant, stop, stop_max_hold };
+enum class lease_duty { none, extend, recreate, stop, stop_max_hold };
 
 class lease_machine {
 public:
@@ -48,10 +48,10 @@ public:
 
     // A node that could hold the key does not: an extension, which sets it again, shall come before one is due. Each time later than
     // the last time.
-    void want_replant(time_point now) noexcept;
-    void forget_replant() noexcept { replant_at_ = time_point::max(); }
+    void want_recreate(time_point now) noexcept;
+    void forget_recreate() noexcept { recreate_at_ = time_point::max(); }
 
-    // A node's clock was set forward: what it keeps beyond the ttl (grace) makes up for so much of it. More is asked for at once.
+    // A node's clock was set forward: what it keeps beyond the ttl (lock_delay) makes up for so much of it. More is asked for at once.
     void on_step(std::size_t node, duration by, time_point now) noexcept;
 
     // A vote that came after the majority: one node more holds the key.
@@ -70,8 +70,8 @@ private:
     tenure holders_;
     time_point acquired_;
     time_point extend_at_;
-    time_point replant_at_{time_point::max()};
-    duration replant_delay_;
+    time_point recreate_at_{time_point::max()};
+    duration recreate_delay_;
     time_point renew_at_;  // when the next extension is due if the last one succeeds
 };
 
@@ -85,7 +85,6 @@ public:
 
     extend_outcome outcome() const noexcept { return outcome_; }
     time_point times_out() const noexcept { return sent_ + node_timeout_; }
-    bool all_answered() const noexcept { return answered_ == votes_.nodes(); }
 
 private:
     extend_outcome decide(lease_machine& lease) noexcept;
@@ -95,7 +94,6 @@ private:
     time_point valid_until_before_;
     duration node_timeout_;
     ballot votes_;
-    std::size_t answered_{0};
     extend_outcome outcome_{extend_outcome::pending};
 };
 

@@ -18,6 +18,7 @@ struct node_facts {
     std::string mark;      // of the loss that somebody waits for; empty: none
     token_number high_water{0};
     duration max_ttl{};    // that its record allows
+    std::string why_unidentified{};  // why its id is not known, and what to do about it; empty: its rules forbid what tells
 };
 
 }  // namespace redlock::quorum

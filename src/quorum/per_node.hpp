@@ -20,8 +20,8 @@ class per_node {
 public:
     explicit per_node(std::size_t nodes, T each = {}) : size_{static_cast<std::uint8_t>(nodes)}
     {
-        static_assert(nodes_max < 256);
-        assert(nodes <= nodes_max);
+        static_assert(max_nodes < 256);
+        assert(nodes <= max_nodes);
         if (!in_place()) values_.many = new T[nodes];
         fill(each);
     }

@@ -6,7 +6,7 @@
 
 namespace redlock::quorum {
 
-tenure::tenure(std::size_t nodes) : until_{nodes} { assert(nodes >= 1 && nodes <= nodes_max); }
+tenure::tenure(std::size_t nodes) : until_{nodes} { assert(nodes >= 1 && nodes <= max_nodes); }
 
 void tenure::holds(std::size_t node, time_point until) noexcept
 {
@@ -35,7 +35,7 @@ void tenure::stepped(std::size_t node, duration by) noexcept
 
 void tenure::count_anew() noexcept
 {
-    std::array<duration::rep, nodes_max> latest_first;  // of time_points, which would all be set to zero first
+    std::array<duration::rep, max_nodes> latest_first;  // of time_points, which would all be set to zero first
     std::size_t sorted = 0;
     for (time_point const each : until_) {
         auto const at = each.time_since_epoch().count();

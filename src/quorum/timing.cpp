@@ -21,8 +21,8 @@ timing make_timing(lock_options const& options) noexcept
 
     timing t{};
     t.ttl = ttl;
-    t.key_ttl = ttl + options.grace;
-    t.validity = validity_of(ttl, options.drift);
+    t.key_ttl = ttl + options.lock_delay;
+    t.validity = validity_of(ttl, options.clock_drift);
     t.node_timeout = options.node_timeout ? duration{*options.node_timeout} : default_timeout;
     t.extend_interval = options.extend_interval ? duration{*options.extend_interval} : ttl / 3;
     t.stop_margin = options.stop_margin ? duration{*options.stop_margin} : ttl / 10;

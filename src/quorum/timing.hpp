@@ -18,7 +18,7 @@ inline constexpr duration expiry_granularity = std::chrono::milliseconds{2};
 
 struct timing {
     duration ttl;
-    duration key_ttl;          // on the nodes: with grace
+    duration key_ttl;          // on the nodes: with lock_delay
     duration validity;         // from before a request is sent to when its grant must no longer be trusted
     duration node_timeout;
     duration extend_interval;
@@ -29,7 +29,7 @@ struct timing {
     friend bool operator==(timing const&, timing const&) = default;
 };
 
-// How long a grant is good: `ttl * (1 - drift)` less `expiry_granularity`. Precondition: both within their bounds.
+// How long a grant is good: `ttl * (1 - clock_drift)` less `expiry_granularity`. Precondition: both within their bounds.
 duration validity_of(duration ttl, double drift) noexcept;
 
 // Precondition: `validate(options)` accepts them.

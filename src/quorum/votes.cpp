@@ -4,7 +4,7 @@
 
 namespace redlock::quorum {
 
-ballot::ballot(std::size_t nodes) noexcept : nodes_{static_cast<std::uint8_t>(nodes)} { assert(nodes >= 1 && nodes <= nodes_max); }
+ballot::ballot(std::size_t nodes) noexcept : nodes_{static_cast<std::uint8_t>(nodes)} { assert(nodes >= 1 && nodes <= max_nodes); }
 
 void ballot::take_back(std::size_t node, vote v) noexcept
 {

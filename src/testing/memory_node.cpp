@@ -48,6 +48,8 @@ public:
         });
     }
 
+    void reject(error_code why, std::string words) override { of_.cut(true, why, words); }
+
     void exec(detail::batch const& work, std::string_view id, std::vector<reply>& replies, detail::exec_handler handler) override
     {
         of_.exec(work, id, replies, std::move(handler));
@@ -212,14 +214,14 @@ void memory_node::go_on()
     pump();
 }
 
-void memory_node::cut(bool deliver_what_was_sent)
+void memory_node::cut(bool deliver_what_was_sent, error_code why, std::string const& words)
 {
     connected_ = false;
     watched_.clear();
     auto const lost = std::exchange(line_, {});
     for (auto const& p : lost)
         if (deliver_what_was_sent && !p->executed) execute(*p);
-    if (auto const l = listener_.lock()) l->on_down(index_, errc::node_unreachable, "cut");
+    if (auto const l = listener_.lock()) l->on_down(index_, why, words);
     for (auto const& p : lost)
         if (!p->push) std::move(p->handler)(errc::node_unreachable);
 }

@@ -11,7 +11,7 @@
 #include "testing/redis_model.hpp"
 #include "testing/virtual_time.hpp"
 
-#include "node/node.hpp"
+#include "redis/node.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -52,7 +52,7 @@ public:
     void go_on();
 
     // The connection breaks: nothing that is outstanding is answered, though it may have been executed or still be.
-    void cut(bool deliver_what_was_sent = true);
+    void cut(bool deliver_what_was_sent = true, error_code why = errc::node_unreachable, std::string const& words = "cut");
     void connect();
     bool is_connected() const noexcept { return connected_; }
     bool wants_connection() const noexcept { return owned && started && !ending_ && !connected_; }

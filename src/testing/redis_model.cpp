@@ -21,10 +21,10 @@ time_point in_milliseconds(time_point t) { return std::chrono::floor<std::chrono
 
 reply granted() { return {vote::granted, {}, {}}; }
 reply granted(token_number counter) { return {vote::granted, {}, {}, counter}; }
-reply planted()
+reply recreated()
 {
     reply r = granted();
-    r.planted = true;
+    r.recreated = true;
     return r;
 }
 reply inspected(quorum::node_facts facts)
@@ -75,7 +75,7 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
         });
     case verb::watch: return watch(c, now);
     case verb::inspect: return inspected(facts());
-    case verb::mark: return mark(c);
+    case verb::mark: return mark(c, now);
     case verb::admit: return admit(c);
     }
     return refused();
@@ -161,7 +161,7 @@ reply redis_model::extend_with_token(command const& c, std::string_view key, tim
     } else if (c.refresh) {
         fence->expires = in_milliseconds(now) + c.retention;
     }
-    return was_there ? granted() : planted();
+    return was_there ? granted() : recreated();
 }
 
 // Each key for itself; the command gets the worst of their answers.
@@ -171,9 +171,9 @@ reply redis_model::worst_of_all(command const& c, F one)
     reply worst = one(c.key);
     for (std::string const& key : c.others) {
         reply r = one(key);
-        bool const planted = worst.planted || r.planted;
+        bool const recreated = worst.recreated || r.recreated;
         if (badness(r) > badness(worst)) worst = std::move(r);
-        worst.planted = planted;
+        worst.recreated = recreated;
     }
     return worst;
 }
@@ -216,12 +216,14 @@ std::optional<redis_model::extremes> redis_model::counters_of(command const& c, 
     return all;
 }
 
-reply redis_model::mark(command const& c)
+// The same request, executed again after another loss, makes another mark.
+reply redis_model::mark(command const& c, time_point now)
 {
     if (!is_still(c.id)) return refused();
     if (!record) record = node_record{std::string{no_id}, 0, {}, {}};
     if (remembers(id)) return refused();
-    if (record->mark.empty()) record->mark = c.value;
+    if (record->mark.empty())
+        record->mark = std::string{c.value} + '-' + std::to_string(now.time_since_epoch() / std::chrono::microseconds{1});
     return {vote::granted, {}, record->mark};
 }
 

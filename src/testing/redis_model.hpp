@@ -3,8 +3,8 @@
 #ifndef REDLOCK_TESTING_REDIS_MODEL_HPP
 #define REDLOCK_TESTING_REDIS_MODEL_HPP
 
-#include "core/alarms.hpp"
-#include "node/node.hpp"
+#include "base/timer_queue.hpp"
+#include "redis/node.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -101,7 +101,7 @@ private:
     detail::reply extend_with_token(detail::command const& c, std::string_view key, time_point now);
     template <class F>
     detail::reply worst_of_all(detail::command const& c, F one);
-    detail::reply mark(detail::command const& c);
+    detail::reply mark(detail::command const& c, time_point now);
     detail::reply admit(detail::command const& c);
     bool floor_counts(token_number floor, time_point now) const;
     void set_counter(detail::command const& c, std::string_view name, token_number value, time_point now);

@@ -1,11 +1,12 @@
+#include <redlock/detail/access.hpp>
 #include <redlock/testing.hpp>
 
 #include "testing/memory_node.hpp"
 #include "testing/stepping.hpp"
 
-#include "core/basic_core.hpp"
-#include "core/beside.hpp"
-#include "node/strand.hpp"
+#include "base/start_inline.hpp"
+#include "base/strand.hpp"
+#include "client/basic_core.hpp"
 
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -22,7 +23,7 @@ namespace redlock::testing {
 namespace {
 
 constexpr time_point beginning{std::chrono::hours{1}};
-constexpr std::size_t nodes_max = 16;
+constexpr std::size_t max_nodes = 16;
 constexpr char const* elsewhere = "elsewhere";
 
 // The owner of a value; what follows makes each of its values unique.
@@ -31,7 +32,7 @@ std::string_view who_of(std::string_view value) { return value.substr(0, value.r
 void validate(simulation_options const& options)
 {
     using namespace std::chrono_literals;
-    if (options.nodes < 1 || options.nodes > nodes_max) throw std::invalid_argument{"simulation_options::nodes: 1 to 16"};
+    if (options.nodes < 1 || options.nodes > max_nodes) throw std::invalid_argument{"simulation_options::nodes: 1 to 16"};
     if (options.round_trip < 0us) throw std::invalid_argument{"simulation_options::round_trip: negative"};
     if (options.lingering_max < 0us) throw std::invalid_argument{"simulation_options::lingering_max: negative"};
     if (options.max_ttl < 10ms || options.max_ttl > std::chrono::days{30})
@@ -223,7 +224,7 @@ public:
     state& operator=(state const&) = delete;
     ~state() { context_.reset(); }  // handlers that own clients, leases or timers go first
 
-    redlock::client make_client(std::string name, std::shared_ptr<observer> told)
+    redlock::client make_client(std::string name, std::shared_ptr<redlock::observer> observer)
     {
         if (name.empty() || name == elsewhere || cores_.contains(name))
             throw std::invalid_argument{"make_client: \"" + name + "\" is no name, or somebody has it"};
@@ -234,16 +235,16 @@ public:
         detail::engine_settings settings;
         settings.max_ttl = options_.max_ttl;
         settings.jitter_seed = static_cast<std::uint32_t>(random_());
-        settings.observer = std::move(told);
+        settings.observer = std::move(observer);
         settings.wall_clock = [] {
             return static_cast<std::uint64_t>(virtual_clock::now().time_since_epoch() / std::chrono::microseconds{1});
         };
         settings.fresh_value = [this, name] { return fresh_value(name); };
         settings.fresh_mark = [this] { return "mark" + std::to_string(++values_); };
-        settings.run_here = detail::beside(strand);
+        settings.run_here = detail::start_inline(strand);
         auto core = core_type::make(executor, strand, std::move(connections), std::move(settings));
         cores_.emplace(std::move(name), core);
-        redlock::client made{core};
+        redlock::client made = detail::access::make_client(core);
         made.run([](error_code) {});
         return made;
     }
@@ -369,9 +370,9 @@ redlock::client& simulation::client() noexcept { return state_->first(); }
 simulated_node& simulation::node(std::size_t index) { return *state_->nodes().at(index); }
 std::size_t simulation::nodes() const noexcept { return state_->nodes().size(); }
 
-redlock::client simulation::make_client(std::string name, std::shared_ptr<observer> told)
+redlock::client simulation::make_client(std::string name, std::shared_ptr<redlock::observer> observer)
 {
-    return state_->make_client(std::move(name), std::move(told));
+    return state_->make_client(std::move(name), std::move(observer));
 }
 
 void simulation::run(asio::awaitable<void> story, duration limit)

@@ -15,7 +15,7 @@ bool step(asio::io_context& context, time_point end)
     auto& time = asio::use_service<virtual_time>(context);
     if (time.empty() || time.next() > end) return false;
     virtual_clock::current = std::max(virtual_clock::current, time.next());
-    time.ring(virtual_clock::now());
+    time.fire_due(virtual_clock::now());
     return true;
 }
 

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_TESTING_VIRTUAL_TIME_HPP
 #define REDLOCK_TESTING_VIRTUAL_TIME_HPP
 
-#include "core/basic_core.hpp"
+#include "client/basic_core.hpp"
 
 #include <redlock/clock.hpp>
 #include <redlock/detail/completion.hpp>
@@ -50,7 +50,7 @@ public:
     void add(time_point at, std::shared_ptr<wait> w) { waits_.emplace(at, std::move(w)); }
 
     // Completes the waits whose time has come.
-    void ring(time_point now)
+    void fire_due(time_point now)
     {
         while (!waits_.empty() && next() <= now) {
             auto const w = waits_.begin()->second;

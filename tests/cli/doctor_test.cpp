@@ -1,5 +1,6 @@
 // redlock doctor finds what was made wrong with the servers, and redlock bench measures them.
 #include "program.hpp"
+#include "support/hostile_server.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -97,6 +98,27 @@ BOOST_FIXTURE_TEST_CASE(eviction_replicas_and_clusters_are_dangers, admitted)
     BOOST_TEST(contains(p.output(), "Redis Cluster"), p.output());
 }
 
+// Nobody can allow what is not there, and waiting does not bring it back.
+BOOST_AUTO_TEST_CASE(commands_that_were_renamed_away)
+{
+    for (std::string const name : {"EVALSHA", "GET", "SCRIPT", "TIME"}) {
+        redis_server const server{{.arguments = {"--rename-command", name, "gone" + name}}};
+        program p{{"doctor", "--json", "--nodes", server.url()}};
+        BOOST_TEST(p.wait() == 2, name);
+        BOOST_TEST(contains(p.output(), "take rename-command " + name + " out of its configuration"), p.output());
+        BOOST_TEST(contains(p.output(), "waiting does not help"), p.output());
+        BOOST_TEST(!contains(p.output(), "ACL SETUSER"), p.output());
+        program run{{"run", "job", "--no-wait", "--nodes", server.url(), "--", "true"}};
+        BOOST_TEST(run.wait() == 69, name);
+        BOOST_TEST(contains(run.errors(), name == "TIME" ? "it does not know INFO, MGET or TIME" : "the server does not know " + name),
+                   run.errors());
+    }
+    redis_server const old{{.arguments = {"--rename-command", "HELLO", ""}}};
+    program p{{"doctor", "--json", "--nodes", old.url()}};
+    BOOST_TEST(p.wait() == 2);
+    BOOST_TEST(contains(p.output(), "take rename-command HELLO out of its configuration"), p.output());
+}
+
 BOOST_FIXTURE_TEST_CASE(one_server_under_two_addresses_is_found, admitted)
 {
     auto const port = std::to_string(all[0].port());
@@ -134,6 +156,21 @@ BOOST_AUTO_TEST_CASE(a_wrong_password_is_said_and_never_told)
     BOOST_TEST(p.wait() == 0, p.output());
     program strange{{"doctor", "--json", "--timeout", "500ms", "--nodes", "redis://localhost:1"}};
     BOOST_TEST(strange.wait() == 2);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_server_that_does_harm_is_one_finding, admitted)
+{
+    for (harm const& how : {harm{.begin = "$2000000000\r\n", .endless = "x"},
+                            harm{.begin = "$2000000000\r\n", .endless = "x", .behind = all[2].port(), .word = "appendfsync"},
+                            harm{.begin = "*4000000\r\n", .endless = "_\r\n", .behind = all[2].port(), .word = "appendfsync"}}) {
+        hostile_server const hostile{how};
+        auto const at = "127.0.0.1:" + std::to_string(hostile.port());
+        program p{{"doctor", "--json", "--nodes", all[0].url() + ',' + all[1].url() + ",redis://" + at}};
+        BOOST_TEST(p.wait() == 1, p.output());
+        BOOST_TEST(contains(p.output(), "it has no vote at the moment: it "), p.output());
+        BOOST_TEST(contains(p.output(), "something else listens there"), p.output());
+        BOOST_TEST(hostile.most_taken() < 48u * 1024 * 1024);
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(missing_permissions_are_listed_with_their_remedy, admitted)

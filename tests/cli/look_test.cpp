@@ -42,7 +42,7 @@ BOOST_FIXTURE_TEST_CASE(the_holder_is_named, held)
     BOOST_TEST(lock.at("holder").at("pid") == holder.pid());
     BOOST_TEST(lock.at("holder").at("label") == "nightly");
     BOOST_TEST(lock.at("held_on") == 3);
-    BOOST_TEST(lock.at("faults_survived") == 1);
+    BOOST_TEST(lock.at("faults_tolerated") == 1);
     BOOST_TEST(lock.at("token").get<std::uint64_t>() > 0);
     BOOST_TEST(lock.at("ttl_ms").get<int>() > 10'000);
     BOOST_TEST(lock.at("on").size() == 3u);
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_configuration_with_a_key_format)
     redis_server const server;
     temporary_folder const folder;
     auto const file = (folder.path() / "redlock.json").string();
-    std::ofstream{file} << nlohmann::json{{"nodes", {server.url()}}, {"fresh", true}, {"key_format", "redlock:{0}"}};
+    std::ofstream{file} << nlohmann::json{{"nodes", {server.url()}}, {"bootstrap", true}, {"key_format", "redlock:{0}"}};
     program holder{{"run", "job", "--config", file, "--", "sleep", "60"}};
     BOOST_TEST_REQUIRE(eventually([&] { return server.command({"EXISTS", "redlock:job"}) == "1"; }), holder.errors());
     BOOST_TEST(server.command({"EXISTS", "job"}) == "0");
@@ -80,7 +80,7 @@ BOOST_FIXTURE_TEST_CASE(nodes_that_are_down_are_named, held)
     auto const lock = two.json().at("locks").at(0);
     BOOST_TEST(lock.at("state") == "held");
     BOOST_TEST(lock.at("answered") == 2);
-    BOOST_TEST(lock.at("faults_survived") == 0);
+    BOOST_TEST(lock.at("faults_tolerated") == 0);
     BOOST_TEST(lock.at("on").at(0).at("problem") == "Connection refused");
 
     all[1].stop();
@@ -160,7 +160,7 @@ BOOST_FIXTURE_TEST_CASE(release_deletes_everywhere_and_says_so, three_servers)
     for (auto& s : all) s.command({"HSET", "map", "a", "b"});
     program p{{"release", "--force", "--yes", "job", "--json"}, environment()};
     BOOST_TEST(p.wait() == 0, p.errors());
-    BOOST_TEST(p.json().at("deleted") == 3);
+    BOOST_TEST(p.json().at("locks").at(0).at("deleted") == 3);
     BOOST_TEST(count_with("job") == 0u);
     program again{{"release", "--force", "--yes", "job"}, environment()};
     BOOST_TEST(again.wait() == 1);
@@ -174,6 +174,47 @@ BOOST_FIXTURE_TEST_CASE(release_deletes_everywhere_and_says_so, three_servers)
     program two{{"release", "--force", "--yes", "job", "--timeout", "200ms"}, environment()};
     BOOST_TEST(two.wait() == 0);
     BOOST_TEST(contains(two.output(), "deleted on 2 of 3 nodes"), two.output());
+}
+
+BOOST_FIXTURE_TEST_CASE(release_takes_several_names, three_servers)
+{
+    set_everywhere("a", "foreign");
+    for (auto& s : all) s.command({"HSET", "b", "x", "y"});
+    all[1].command({"SET", "c", "left behind"});
+    program p{{"release", "--force", "--yes", "--json", "a", "b", "none", "--", "c"}, environment()};
+    BOOST_TEST(p.wait() == 0, p.errors());
+    auto const locks = p.json().at("locks");
+    BOOST_TEST_REQUIRE(locks.size() == 4u);
+    int const deleted[] = {3, 3, 0, 1};
+    char const* const names[] = {"a", "b", "none", "c"};
+    for (std::size_t i = 0; i < 4; ++i) {
+        BOOST_TEST(locks.at(i).at("name") == names[i]);
+        BOOST_TEST(locks.at(i).at("deleted") == deleted[i]);
+    }
+    BOOST_TEST(locks.at(3).at("nodes").at(1).at("result") == "deleted");
+    for (char const* name : names) BOOST_TEST(count_with(name) == 0u);
+    program again{{"release", "--force", "--yes", "a", "b"}, environment()};
+    BOOST_TEST(again.wait() == 1);
+}
+
+// Its end by Ctrl-C is the usual one, whatever the nodes said last, and does not wait for them.
+BOOST_FIXTURE_TEST_CASE(watch_ends_well_while_nodes_do_not_answer, three_servers)
+{
+    program p{{"watch", "job", "--interval", "20ms", "--timeout", "60s"}, environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return lines_of(p.output()).size() > 1; }));
+    for (auto& s : all) s.kill();
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "job unknown"); }), p.output());
+    p.send(SIGINT);
+    BOOST_TEST(p.wait() == 0);
+
+    for (auto& s : all) s.restart();
+    program hangs{{"watch", "job", "--interval", "20ms", "--timeout", "60s"}, environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return lines_of(hangs.output()).size() > 1; }));
+    for (auto& s : all) s.stop();
+    auto const looks = lines_of(hangs.output()).size();
+    BOOST_TEST(eventually([&] { return lines_of(hangs.output()).size() >= looks; }));
+    hangs.send(SIGINT);
+    BOOST_TEST(hangs.wait() == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -29,12 +29,14 @@ void check(long result, char const* what)
     if (result < 0) throw std::system_error{errno, std::generic_category(), what};
 }
 
-std::vector<std::string> environment_with(program_options const& options)
+// Ours without what is meant for the command, and with what the test says. Of a variable that is there twice, the first counts.
+std::vector<std::string> environment_with(program_options const& options, std::filesystem::path const& state)
 {
     std::vector<std::string> all;
+    for (auto const& [name, value] : options.environment) all.push_back(name + '=' + value);
+    all.push_back("REDLOCK_STATE_DIR=" + state.string());
     for (char** v = environ; *v != nullptr; ++v)
         if (!std::string_view{*v}.starts_with("REDLOCK_")) all.emplace_back(*v);
-    for (auto const& [name, value] : options.environment) all.push_back(name + '=' + value);
     return all;
 }
 
@@ -54,15 +56,16 @@ program::program(arguments const& args, program_options const& options)
 {
     std::vector<std::string> words{REDLOCK_PROGRAM};
     words.insert(words.end(), args.begin(), args.end());
-    auto variables = environment_with(options);
+    auto variables = environment_with(options, folder_.path() / "state");
     auto const argv = pointers(words);
     auto const envp = pointers(variables);
-    options.terminal ? start_on_terminal(argv, envp) : start(argv, envp, options);
+    options.terminal ? start_on_terminal(argv, envp, options.columns) : start(argv, envp, options);
 }
 
-void program::start_on_terminal(std::vector<char*> const& argv, std::vector<char*> const& envp)
+void program::start_on_terminal(std::vector<char*> const& argv, std::vector<char*> const& envp, int columns)
 {
-    pid_ = ::forkpty(&terminal_, nullptr, nullptr, nullptr);
+    winsize const size{24, static_cast<unsigned short>(columns), 0, 0};
+    pid_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
     check(pid_, "forkpty");
     if (pid_ == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -182,7 +185,7 @@ std::string servers::urls() const
 
 arguments servers::run(std::string const& name, arguments const& options, arguments const& command) const
 {
-    arguments words{"run", "--fresh", name};
+    arguments words{"run", "--bootstrap", name};
     words.insert(words.end(), options.begin(), options.end());
     words.push_back("--");
     words.insert(words.end(), command.begin(), command.end());

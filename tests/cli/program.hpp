@@ -28,6 +28,7 @@ struct program_options {
     std::string input{};       // a pipe with this in it; empty: /dev/null
     bool terminal{false};      // input, output and errors are a terminal, and the program leads its session
     bool ignore_hangup{false}; // as nohup does
+    int columns{0};            // of the terminal; 0: it does not say
 };
 
 // One run. It never outlives the object.
@@ -53,7 +54,7 @@ public:
     void type(std::string const& text) const;
 
 private:
-    void start_on_terminal(std::vector<char*> const& argv, std::vector<char*> const& envp);
+    void start_on_terminal(std::vector<char*> const& argv, std::vector<char*> const& envp, int columns);
     void start(std::vector<char*> const& argv, std::vector<char*> const& envp, program_options const& options);
 
     temporary_folder folder_{"redlock-cli-"};
@@ -77,7 +78,7 @@ struct servers {
     std::string urls() const;
     program_options environment(std::string const& input = "") const { return {{{"REDLOCK_NODES", urls()}}, input}; }
 
-    // `redlock run --fresh NAME ... -- COMMAND`.
+    // `redlock run --bootstrap NAME ... -- COMMAND`.
     arguments run(std::string const& name, arguments const& options, arguments const& command) const;
 
     void set_everywhere(std::string const& name, std::string const& value);

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_ours_are_closed_and_those_of_others_are_not)
 
 BOOST_AUTO_TEST_CASE(a_closed_stderr_is_no_connection)
 {
-    std::string const own = std::string{REDLOCK_PROGRAM} + " run --fresh job -v -- sh -c 'exit 4' <&- >&- 2>&-";
+    std::string const own = std::string{REDLOCK_PROGRAM} + " run --bootstrap job -v -- sh -c 'exit 4' <&- >&- 2>&-";
     program p{run("outer", {}, {"sh", "-c", own}), environment()};
     BOOST_TEST(p.wait() == 4);
 }
@@ -143,13 +143,17 @@ BOOST_AUTO_TEST_CASE(what_nohup_ignores_stays_ignored)
 
 BOOST_AUTO_TEST_CASE(somebody_elses_lock_is_75)
 {
-    program holder{run("job", {}, trapping("trap 'exit 0' TERM")), environment()};
+    program holder{run("job", {"--label", "nightly"}, trapping("trap 'exit 0' TERM")), environment()};
     BOOST_TEST_REQUIRE(eventually([&] { return contains(holder.output(), "ready"); }));
     program once{run("job", {"--no-wait"}, {"echo", "never"}), environment()};
     BOOST_TEST(once.wait() == 75);
-    BOOST_TEST(once.errors() == "redlock: job is held by somebody else\n");
+    auto const by = ", process " + std::to_string(holder.pid()) + ", label nightly, since ";
+    BOOST_TEST(once.errors().starts_with("redlock: job is held by "), once.errors());
+    BOOST_TEST(contains(once.errors(), by), once.errors());
     program patient{run("job", {"--wait", "100ms"}, {"echo", "never"}), environment()};
     BOOST_TEST(patient.wait() == 75);
+    BOOST_TEST(contains(patient.errors(), by), patient.errors());
+    BOOST_TEST(contains(patient.errors(), "not free for all the time of --wait"), patient.errors());
     BOOST_TEST(once.output() + patient.output() == "");
 
     program third{run("job", {"--wait", "10s"}, {"echo", "at last"}), environment()};
@@ -189,6 +193,71 @@ BOOST_AUTO_TEST_CASE(too_few_nodes_are_69_and_each_is_named)
     BOOST_TEST(contains(p.errors(), "127.0.0.1:" + std::to_string(all[1].port())), p.errors());
 }
 
+// Not a terminal, and nobody asked for words.
+BOOST_AUTO_TEST_CASE(whoever_waits_says_after_a_while_why)
+{
+    program holder{run("job", {"--label", "nightly"}, {"sh", "-c", "echo ready; exec sleep 60"}), environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(holder.output(), "ready"); }));
+    all[0].restart();  // it is not admitted, and that is not what is waited for
+    program waits{run("job", {}, {"true"}), environment()};
+    program quiet{run("job", {"--quiet", "--wait", "4s"}, {"true"}), environment()};
+    BOOST_TEST(eventually([&] { return contains(waits.errors(), "redlock: waiting for job for 3."); }), waits.errors());
+    BOOST_TEST(contains(waits.errors(), "it is held by "), waits.errors());
+    BOOST_TEST(contains(waits.errors(), ", process " + std::to_string(holder.pid()) + ", label nightly, since "), waits.errors());
+    BOOST_TEST(lines_of(waits.errors()).size() == 1u, waits.errors());
+    BOOST_TEST(quiet.wait() == 75);
+    BOOST_TEST(!contains(quiet.errors(), "waiting"), quiet.errors());
+}
+
+BOOST_AUTO_TEST_CASE(dead_and_new_servers_are_named_by_whoever_waits)
+{
+    program new_ones{{"run", "job", "--", "true"}, environment()};
+    BOOST_TEST(eventually([&] { return contains(new_ones.errors(), "waiting for job for 3."); }), new_ones.errors());
+    BOOST_TEST(contains(new_ones.errors(), "only 0 of 3 nodes have a vote, and a majority is 2"), new_ones.errors());
+    BOOST_TEST(contains(new_ones.errors(), "s left until"), new_ones.errors());
+    BOOST_TEST(contains(new_ones.errors(), "give --bootstrap"), new_ones.errors());
+
+    for (auto& s : all) s.kill();
+    program dead{run("job", {}, {"true"}), environment()};
+    BOOST_TEST(eventually([&] { return contains(dead.errors(), "waiting for job for 3."); }), dead.errors());
+    for (auto& s : all)
+        BOOST_TEST(contains(dead.errors(), "\n  127.0.0.1:" + std::to_string(s.port()) + ": Connection refused"), dead.errors());
+    dead.send(SIGTERM);
+    BOOST_TEST(dead.wait() == 128 + SIGTERM);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_may_begin_with_a_dash)
+{
+    for (arguments const& name : {arguments{"--name=-job"}, {"--name", "-job"}}) {
+        arguments words{"run", "--bootstrap"};
+        words.insert(words.end(), name.begin(), name.end());
+        words.insert(words.end(), {"--", "sh", "-c", "echo \"<$REDLOCK_NAME>\""});
+        program p{words, environment()};
+        BOOST_TEST(p.wait() == 0, p.errors());
+        BOOST_TEST(p.output() == "<-job>\n");
+    }
+    set_everywhere("-job", "foreign");
+    program seen{{"inspect", "job", "--", "-job", "--json"}, environment()};
+    BOOST_TEST(seen.wait() == 0, seen.errors());
+    BOOST_TEST(contains(seen.output(), "job: free"), seen.output());
+    BOOST_TEST(contains(seen.output(), "\n-job: held"), seen.output());
+    BOOST_TEST(contains(seen.output(), "\n--json: free"), seen.output());
+}
+
+BOOST_AUTO_TEST_CASE(the_command_can_be_kept_from_our_variables)
+{
+    auto around = environment();
+    around.environment.emplace_back("REDLOCK_MORE", "1");
+    program with{run("job", {}, {"env"}), around};
+    BOOST_TEST(with.wait() == 0);
+    BOOST_TEST(contains(with.output(), "REDLOCK_NODES="), with.output());
+    program without{run("job", {"--no-env"}, {"env"}), around};
+    BOOST_TEST(without.wait() == 0);
+    BOOST_TEST(!contains(without.output(), "REDLOCK_NODES="), without.output());
+    BOOST_TEST(!contains(without.output(), "REDLOCK_MORE="), without.output());
+    for (char const* ours : {"REDLOCK_NAME=job\n", "REDLOCK_TOKEN=", "REDLOCK_VALID_UNTIL="}) BOOST_TEST(contains(without.output(), ours));
+}
+
 BOOST_AUTO_TEST_CASE(a_lock_of_other_software_is_respected)
 {
     for (auto& s : all) s.command({"HSET", "job", "a", "b"});
@@ -206,11 +275,11 @@ BOOST_AUTO_TEST_CASE(a_wrong_password_is_said_and_never_told)
     auto const url = [&](std::string const& password) {
         return "redis://default:" + password + "@127.0.0.1:" + std::to_string(server.port());
     };
-    program wrong{{"run", "--fresh", "job", "--wait", "300ms", "--nodes", url("wr0ng"), "--", "true"}};
+    program wrong{{"run", "--bootstrap", "job", "--wait", "300ms", "--nodes", url("wr0ng"), "--", "true"}};
     BOOST_TEST(wrong.wait() == 69);
     BOOST_TEST(contains(wrong.errors(), "wrong user name or password"), wrong.errors());
     BOOST_TEST(!contains(wrong.errors(), "wr0ng"), wrong.errors());
-    program right{{"run", "--fresh", "job", "--nodes", url("right"), "--", "true"}};
+    program right{{"run", "--bootstrap", "job", "--nodes", url("right"), "--", "true"}};
     BOOST_TEST(right.wait() == 0, right.errors());
 }
 

@@ -3,7 +3,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <csignal>
+#include <string>
 
 namespace redlock::testing {
 namespace {
@@ -14,6 +16,26 @@ program_options on_terminal(servers const& s)
     options.terminal = true;
     options.environment.emplace_back("TERM", "xterm");
     return options;
+}
+
+// Without colours and movements.
+program_options narrow(servers const& s, int columns)
+{
+    auto options = on_terminal(s);
+    options.columns = columns;
+    options.environment.emplace_back("NO_COLOR", "1");
+    return options;
+}
+
+std::size_t widest(std::string const& text)
+{
+    std::size_t most = 0;
+    for (std::string line : lines_of(text)) {
+        while (line.ends_with('\r')) line.pop_back();
+        if (auto const at = line.rfind("\x1b[J"); at != std::string::npos) line.erase(0, at + 3);
+        most = std::max(most, line.size());
+    }
+    return most;
 }
 
 constexpr char const* ctrl_c = "\x03";
@@ -103,6 +125,78 @@ BOOST_AUTO_TEST_CASE(watch_draws_again_and_ctrl_c_ends_it)
     BOOST_TEST(eventually([&] { return contains(p.output(), "\x1b[H\x1b[J") && contains(p.output(), "held"); }), p.output());
     p.type(ctrl_c);
     BOOST_TEST(p.wait() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(tables_fit_the_terminal)
+{
+    {
+        program admits{run("job", {}, {"true"}), environment()};
+        BOOST_TEST(admits.wait() == 0);
+    }
+    set_everywhere("job", "foreign");
+    auto const at = "127.0.0.1:" + std::to_string(all[2].port());
+    for (int const columns : {40, 60, 80}) {
+        program doctor{{"doctor"}, narrow(*this, columns)};
+        BOOST_TEST(doctor.wait() == 0);
+        BOOST_TEST(widest(doctor.output()) <= static_cast<std::size_t>(columns), doctor.output());
+        for (char const* title : {"version", "role", "user", "up for", "persistence", "round trip", "clock"})
+            BOOST_TEST(contains(doctor.output(), title), columns << doctor.output());
+        program inspect{{"inspect", "job"}, narrow(*this, columns)};
+        BOOST_TEST(inspect.wait() == 0);
+        BOOST_TEST(widest(inspect.output()) <= static_cast<std::size_t>(columns), inspect.output());
+        BOOST_TEST(contains(inspect.output(), at), inspect.output());
+        program watch{{"watch", "job", "--count", "1"}, narrow(*this, columns)};
+        BOOST_TEST(watch.wait() == 0);
+        BOOST_TEST(widest(watch.output()) <= static_cast<std::size_t>(columns), watch.output());
+        for (char const* title : {"state", "holder", "nodes", "ttl", "held", "turns"}) BOOST_TEST(contains(watch.output(), title));
+    }
+    auto wider = narrow(*this, 60);
+    wider.environment.emplace_back("COLUMNS", "200");
+    program wide{{"doctor"}, wider};
+    BOOST_TEST(wide.wait() == 0);
+    BOOST_TEST(widest(wide.output()) > 80u, wide.output());
+    auto elsewhere = environment();
+    elsewhere.environment.emplace_back("COLUMNS", "40");
+    program file{{"doctor"}, elsewhere};
+    BOOST_TEST(file.wait() == 0);
+    BOOST_TEST(widest(file.output()) > 80u, file.output());
+}
+
+BOOST_AUTO_TEST_CASE(long_errors_stand_below_the_table)
+{
+    all[1].command({"CONFIG", "SET", "requirepass", "a password of theirs"});
+    auto const at = "127.0.0.1:" + std::to_string(all[1].port());
+    program inspect{{"inspect", "job"}, narrow(*this, 60)};
+    BOOST_TEST(inspect.wait() == 0);
+    BOOST_TEST(widest(inspect.output()) <= 60u, inspect.output());
+    BOOST_TEST(contains(inspect.output(), at + "  see below\r\n"), inspect.output());
+    BOOST_TEST(contains(inspect.output(), "\r\n  " + at + ": HELLO was refused: the server"), inspect.output());
+    program doctor{{"doctor"}, narrow(*this, 60)};
+    doctor.wait();
+    BOOST_TEST(widest(doctor.output()) <= 60u, doctor.output());
+
+    program file{{"inspect", "job"}, environment()};
+    BOOST_TEST(file.wait() == 0);
+    BOOST_TEST(contains(file.output(), at + "  HELLO was refused: the server wants a password"), file.output());
+}
+
+// The question is what takes time, and meanwhile somebody else acquires the lock.
+BOOST_AUTO_TEST_CASE(release_does_not_delete_what_it_did_not_show)
+{
+    set_everywhere("job", "foreign");
+    for (auto& s : all) s.command({"HSET", "map", "a", "b"});
+    program p{{"release", "--force", "job", "map"}, on_terminal(*this)};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "[y/N]"); }), p.output());
+    for (auto& s : all) {
+        s.command({"SET", "job", "another's"});
+        s.command({"SET", "map", "another's"});
+    }
+    p.type("y\n");
+    BOOST_TEST(p.wait() == 1);
+    BOOST_TEST(contains(p.output(), "job: deleted on 0 of 3 nodes"), p.output());
+    BOOST_TEST(contains(p.output(), "stays: it changed meanwhile"), p.output());
+    for (auto& s : all)
+        for (char const* name : {"job", "map"}) BOOST_TEST(s.command({"GET", name}) == "another's");
 }
 
 BOOST_AUTO_TEST_CASE(colours_can_be_refused)

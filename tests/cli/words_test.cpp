@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include <sys/stat.h>
+
 namespace redlock::testing {
 namespace {
 
@@ -33,7 +35,7 @@ void refuses(arguments const& words, int code, std::string const& says, program_
     BOOST_TEST(o.output == "");
 }
 
-char const* const commands[] = {"run", "inspect", "release", "watch", "doctor", "bench", "completion"};
+char const* const commands[] = {"run", "inspect", "release", "watch", "admit", "doctor", "bench", "completion"};
 
 // `--ttl` and the like in a text.
 std::set<std::string> options_in(std::string const& text)
@@ -56,23 +58,60 @@ BOOST_AUTO_TEST_CASE(wrong_usage_is_64_and_says_what_is_wrong)
     refuses({}, 64, "see redlock --help");
     refuses({"lock"}, 64, "see redlock --help");
     refuses({"inspect"}, 64, "NAME is required; see redlock inspect --help");
-    refuses({"inspect", "job", "--nonsense", "--nodes", nowhere}, 64, "--nonsense");
+    refuses({"lock"}, 64, "there is no command lock");
+    refuses({"inspect", "job", "--nonsense", "--nodes", nowhere}, 64, "there is no option --nonsense");
+    refuses({"-x", "run", "job"}, 64, "there is no option -x");
+    refuses({"completion", "bash", "zsh"}, 64, "one argument too many: zsh");
     refuses({"run", "job", "--nodes", nowhere}, 64, "no command to run");
     refuses({"run", "job", "--nodes", nowhere, "--"}, 64, "no command to run");
-    refuses({"inspect", "job", "--nodes", nowhere, "--", "true"}, 64, "only redlock run");
+    refuses({"doctor", "--nodes", nowhere, "--", "true"}, 64, "redlock doctor takes nothing behind --");
+    refuses({"doctor", "--ttl", "0s", "--nodes", nowhere}, 64, "redlock: ttl is 0 ms");
     refuses({"run", "", "--nodes", nowhere, "--", "true"}, 64, "name of a lock is empty");
     refuses({"run", "redlock:node", "--nodes", nowhere, "--", "true"}, 64, "keeps for itself");
     refuses({"run", "job", "--ttl", "soon", "--nodes", nowhere, "--", "true"}, 64, "soon is no duration");
     refuses({"run", "job", "--ttl", "30", "--nodes", nowhere, "--", "true"}, 64, "30 is no duration");
     refuses({"run", "job", "--ttl", "100ms", "--nodes", nowhere, "--", "true"}, 64, "must be 1.0 s or more");
     refuses({"run", "job", "--ttl", "1h", "--nodes", nowhere, "--", "true"}, 64,
-            "must not be above max_ttl_ms of the --config file, which is 30 s");
+            "must not be above max_ttl_ms, which is 30 s unless a --config file says otherwise");
     refuses({"run", "job", "--kill-grace", "29s", "--nodes", nowhere, "--", "true"}, 64, "--kill-grace must not be above");
     refuses({"run", "job", "--wait", "1s", "--no-wait", "--nodes", nowhere, "--", "true"}, 64, "--no-wait");
     refuses({"run", "job", "--label", "two words", "--nodes", nowhere, "--", "true"}, 64, "label");
     refuses({"watch", "job", "--count", "many", "--nodes", nowhere}, 64, "--count");
     refuses({"bench", "--callers", "0", "--nodes", nowhere}, 64, "--callers");
     refuses({"completion", "tcsh"}, 64, "tcsh");
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_does_not_stand_behind_dashes_is_written_so)
+{
+    refuses({"run", "a", "sh", "-c", "echo x"}, 64, "the command must stand behind --; write redlock run a -- sh -c 'echo x'\n");
+    refuses({"run", "--no-wait", "a", "--ttl", "5s", "echo", "it's"}, 64, "write redlock run --no-wait a --ttl 5s -- echo 'it'\\''s'\n");
+    refuses({"run", "a", "b", "--", "true"}, 64, "one argument too many: b");
+}
+
+BOOST_AUTO_TEST_CASE(a_name_with_a_leading_dash_is_told_how_to_be_written)
+{
+    refuses({"run", "-job", "--nodes", nowhere, "--", "true"}, 64,
+            "there is no option -job; see redlock run --help. A lock of that name: --name=-job");
+    refuses({"inspect", "-job", "--nodes", nowhere}, 64, "A lock of that name: -- -job");
+    refuses({"run", "--nodes", nowhere, "--", "true"}, 64, "NAME is required");
+    refuses({"run", "a", "--name=b", "--nodes", nowhere, "--", "true"}, 64, "excludes");
+}
+
+BOOST_AUTO_TEST_CASE(a_file_with_passwords_that_everybody_may_read_is_warned_of)
+{
+    temporary_folder const folder;
+    auto const file = folder.path() / "redlock.json";
+    auto const errors_with = [&](char const* url, mode_t mode) {
+        std::ofstream{file, std::ios::trunc} << nlohmann::json{{"nodes", {url}}};
+        ::chmod(file.c_str(), mode);
+        return of({"inspect", "job", "--timeout", "100ms", "--config", file.string()}).errors;
+    };
+    auto const open = errors_with("redis://app:secret@127.0.0.1:1", 0644);
+    BOOST_TEST(contains(open, "redlock: warning: " + file.string() + " holds passwords, and every user of this machine may read it"), open);
+    BOOST_TEST(lines_of(open).size() == 1u, open);
+    BOOST_TEST(!contains(open, "secret"), open);
+    BOOST_TEST(errors_with("redis://app:secret@127.0.0.1:1", 0640) == "");
+    BOOST_TEST(errors_with("redis://127.0.0.1:1", 0644) == "");
 }
 
 BOOST_AUTO_TEST_CASE(nodes_come_from_one_place)
@@ -107,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_configuration_file_gives_nodes_and_defaults)
     redis_server const server;
     temporary_folder const folder;
     auto const file = (folder.path() / "redlock.json").string();
-    nlohmann::json const c{{"nodes", {server.url()}}, {"fresh", true}, {"label", "from-the-file"}, {"lock", {{"ttl_ms", 5000}}}};
+    nlohmann::json const c{{"nodes", {server.url()}}, {"bootstrap", true}, {"label", "from-the-file"}, {"lock", {{"ttl_ms", 5000}}}};
     std::ofstream{file} << "// a comment\n" << c;
     program holder{{"run", "job", "--config", file, "--", "sleep", "60"}};
     BOOST_TEST_REQUIRE(eventually([&] { return server.command({"EXISTS", "job"}) == "1"; }), holder.errors());

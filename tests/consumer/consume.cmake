@@ -1,7 +1,10 @@
 # Builds a project that uses the library, in a folder of its own, and runs what it made.
 #
-#   cmake -Dsource=FOLDER -Dfolder=FOLDER -Doptions="-D.. -D.." -Druns="PROGRAM [ARGUMENT..]|REGEX|.." -P consume.cmake
-separate_arguments(options)
+#   cmake -Dsource=FOLDER -Dfolder=FOLDER -Doptions="-D.. -D.." -Druns="PROGRAM [ARGUMENT..]|REGEX|.." [-Dbuild=FOLDER] -P consume.cmake
+if(NOT build)
+    set(build "${folder}/build")
+endif()
+separate_arguments(options UNIX_COMMAND "${options}")
 
 function(run)
     execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -11,10 +14,10 @@ function(run)
     endif()
 endfunction()
 
-run("${CMAKE_COMMAND}" -E rm -rf "${folder}")
+run("${CMAKE_COMMAND}" -E rm -rf "${folder}" "${build}")
 file(COPY "${source}/" "${CMAKE_CURRENT_LIST_DIR}/first_lock.cpp" DESTINATION "${folder}")
-run("${CMAKE_COMMAND}" -G "${generator}" -S "${folder}" -B "${folder}/build" ${options})
-run("${CMAKE_COMMAND}" --build "${folder}/build" --parallel 2)
+run("${CMAKE_COMMAND}" -G "${generator}" -S "${folder}" -B "${build}" ${options})
+run("${CMAKE_COMMAND}" --build "${build}" --parallel 2)
 
 # In pairs: a command, and what it must say. One that ends with 1 has said why, and that is compared as well.
 string(REPLACE "|" ";" runs "${runs}")
@@ -22,7 +25,7 @@ while(runs)
     list(POP_FRONT runs command expected)
     separate_arguments(command)
     list(POP_FRONT command program)
-    execute_process(COMMAND "${folder}/build/${program}" ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    execute_process(COMMAND "${build}/${program}" ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(NOT result MATCHES "^[01]$" OR NOT output MATCHES "${expected}")
         message(FATAL_ERROR "${program} ${command}: ${result}\n${output}\nexpected: ${expected}")
     endif()

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 asio::awaitable<void> critical_section(redlock::client& nodes)
 {
-    redlock::lock lock{nodes, "reports:nightly", {.deadline = 1s}};
+    redlock::lock lock{nodes, "reports:nightly", {.acquire_timeout = 1s}};
 
     auto body = [](redlock::lease& lease) -> asio::awaitable<void> {
         std::cout << "locked, with token " << lease.token() << '\n';
@@ -33,7 +33,7 @@ int main(int argc, char** argv)
     try {
         asio::io_context io;
         redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-        config.fresh = true;  // the very first start only
+        config.bootstrap = true;  // the very first start only
         redlock::client nodes{io.get_executor(), config};
         nodes.run(asio::detached);
 

@@ -47,5 +47,5 @@ gzip --test "$root/usr/share/man/man1/redlock.1.gz"
 "$root/usr/bin/redlock" --version
 
 cmake "-Dsource=$here/installed" "-Dfolder=$build/consumer" -Dgenerator=Ninja "-Doptions=-DCMAKE_PREFIX_PATH=$root/usr -DCMAKE_CXX_FLAGS=-Werror" \
-    "-Druns=first_lock redis://127.0.0.1:1|not acquired before its deadline" -P "$here/consume.cmake"
+    "-Druns=first_lock redis://127.0.0.1:1|not acquired in time" -P "$here/consume.cmake"
 echo 'packages: they hold what they should, and a project uses them'

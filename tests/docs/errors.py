@@ -22,7 +22,7 @@ def names_of(enumeration):
 
 def codes_of_conditions():
     """condition -> its codes, from the switch in error.cpp."""
-    body = re.search(r"bool belongs_to\(.*?\n}", text("src/error.cpp"), re.S)[0]
+    body = re.search(r"bool belongs_to\(.*?\n}", text("src/api/error.cpp"), re.S)[0]
     codes, result = [], {}
     for line in body.splitlines():
         codes += re.findall(r"case errc::(\w+):", line)
@@ -35,7 +35,7 @@ def codes_of_conditions():
 
 wrong = []
 page = text("docs/errors.md")
-says = dict(re.findall(r'case errc::(\w+): return "([^"]*)";', text("src/error.cpp")))
+says = dict(re.findall(r'case errc::(\w+): return "([^"]*)";', text("src/api/error.cpp")))
 rows = re.findall(r"^\| `(\w+)` \| ([^|]*) \| [^|]* \| [^|]* \|$", page, re.M)
 named = [name for name, _ in rows]
 for name in names_of("errc"):

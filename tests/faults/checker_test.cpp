@@ -246,7 +246,7 @@ BOOST_FIXTURE_TEST_CASE(counts_within_the_time_of_a_fault, all_is_well)
     what.workers[1].leases[0].lost = true;
     auto const admitted = std::vector<std::string>(node_count, "admitted");
     auto out = admitted;
-    out[2] = "draining";
+    out[2] = "quarantined";
     what.workers[0].samples = {{at(900ms), 4, admitted, 1, 1},
                                {at(1200ms), 6, out, 1, 1},
                                {at(1300ms), 9, out, 1, 1},

@@ -62,7 +62,7 @@ void crew::start()
     throw std::runtime_error{words};
 }
 
-void crew::launch(std::size_t worker, bool fresh)
+void crew::launch(std::size_t worker, bool bootstrap)
 {
     auto& w = workers_[worker];
     auto const name = "w" + std::to_string(worker) + "." + std::to_string(w.lives.size());
@@ -78,7 +78,7 @@ void crew::launch(std::size_t worker, bool fresh)
         words.insert(words.end(), {"--node", "redis://" + (far(worker) ? packet_wire::address_of_node(i) : "127.0.0.1") + ":" +
                                                  std::to_string(node_ports_[i])});
     }
-    if (fresh) words.emplace_back("--fresh");
+    if (bootstrap) words.emplace_back("--bootstrap");
     w.lives.push_back({log, {}});
     w.process.emplace(words.front(), std::vector<std::string>{words.begin() + 1, words.end()},
                       folder_ / ("w" + std::to_string(worker) + ".err"));

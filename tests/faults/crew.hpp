@@ -51,7 +51,7 @@ private:
     };
 
     bool far(std::size_t worker) const noexcept { return wire_ != nullptr && worker % 2 == 1; }
-    void launch(std::size_t worker, bool fresh);
+    void launch(std::size_t worker, bool bootstrap);
     std::string last_words(std::size_t worker) const;
 
     std::filesystem::path folder_;

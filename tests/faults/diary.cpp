@@ -72,13 +72,13 @@ void diary::acknowledged(std::string const& name, std::uint64_t token, std::uint
 
 void diary::sample(redlock::client_status const& status)
 {
-    json standing = json::array();
-    for (auto const& node : status.nodes) standing.push_back(to_string(node.standing));
+    json admission = json::array();
+    for (auto const& node : status.nodes) admission.push_back(to_string(node.admission));
     auto const& c = status.counters;
     file_.write({{"e", "sample"},
                  {"t", to_number(boot_clock::now())},
                  {"extended", c.extensions_renewed + c.extensions_held},
-                 {"standing", std::move(standing)},
+                 {"admission", std::move(admission)},
                  {"rss_kb", resident_kb()},
                  {"descriptors", descriptors()}});
 }
@@ -86,11 +86,11 @@ void diary::sample(redlock::client_status const& status)
 void diary::end(redlock::client_counters const& counted)
 {
     json const counters{{"clocks noticed that were set", counted.clock_steps},
-                        {"handed over", counted.handed_over},
+                        {"handed over", counted.handoffs},
                         {"confirmations", counted.confirmations},
                         {"extensions unknown", counted.extensions_unknown},
                         {"extensions lost", counted.extensions_lost},
-                        {"keys replanted", counted.replanted},
+                        {"keys recreated", counted.recreated},
                         {"late grants undone", counted.late_grants_undone},
                         {"attempts without a majority", counted.no_majority},
                         {"leases lost", counted.leases_lost},

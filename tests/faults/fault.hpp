@@ -73,7 +73,7 @@ struct fault_traits {
     std::string_view text;  ///< What is done.
     breaks assumptions;
     std::size_t nodes_min;  ///< How many nodes it hits.
-    std::size_t nodes_max;
+    std::size_t max_nodes;
     milliseconds length_min;
     milliseconds length_max;
     std::int64_t size_min;  ///< How much of it, in the unit that the text names.

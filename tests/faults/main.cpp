@@ -53,7 +53,7 @@ int main(int argc, char** argv)
     worker->add_option("--register-port", work.register_port)->required();
     worker->add_option("--log", work.log)->required();
     worker->add_option("--seed", work.seed)->required();
-    worker->add_flag("--fresh", work.fresh);
+    worker->add_flag("--bootstrap", work.bootstrap);
 
     auto* const probe = app.add_subcommand("probe", "whether this namespace can have a packet wire")->group("");
     CLI11_PARSE(app, argc, argv);

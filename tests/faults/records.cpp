@@ -51,7 +51,7 @@ sample_record sample_of(json const& line)
 {
     return {.at = moment_at(line, "t"),
             .extended = line.at("extended"),
-            .standing = line.at("standing"),
+            .admission = line.at("admission"),
             .rss_kb = line.at("rss_kb"),
             .descriptors = line.at("descriptors")};
 }

@@ -49,7 +49,7 @@ struct write_record {
 struct sample_record {
     moment at;
     std::uint64_t extended{0};
-    std::vector<std::string> standing;  ///< Of each node.
+    std::vector<std::string> admission;  ///< Of each node.
     std::size_t rss_kb{0};
     std::size_t descriptors{0};
 };

@@ -230,7 +230,7 @@ private:
         std::cout << stamp() << traits(what.kind).name;
         if (!what.nodes.empty()) std::cout << ", node";
         for (auto const node : what.nodes) std::cout << ' ' << node + 1;
-        if (traits(what.kind).nodes_max == 0) std::cout << ", worker " << what.worker;
+        if (traits(what.kind).max_nodes == 0) std::cout << ", worker " << what.worker;
         if (what.size != 0) std::cout << ", " << what.size;
         std::cout << ", " << what.length.count() << " ms" << std::endl;
     }

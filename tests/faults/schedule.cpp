@@ -67,7 +67,7 @@ void schedule::choose_nodes(fault& what)
     }
     auto const& t = traits(what.kind);
     // A minority most of the time, where either is possible.
-    auto most = t.nodes_max;
+    auto most = t.max_nodes;
     if (t.nodes_min <= minority && most > minority && random_.percent(60)) most = minority;
     auto const count = static_cast<std::size_t>(random_.between(static_cast<std::int64_t>(t.nodes_min), static_cast<std::int64_t>(most)));
     std::array<std::size_t, node_count> all{0, 1, 2, 3, 4};

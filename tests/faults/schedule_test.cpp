@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(keeps_the_bounds_of_each_fault)
         for (auto const& f : p.faults) {
             auto const& t = traits(f.kind);
             BOOST_TEST(f.nodes.size() >= t.nodes_min);
-            BOOST_TEST(f.nodes.size() <= t.nodes_max);
+            BOOST_TEST(f.nodes.size() <= t.max_nodes);
             BOOST_TEST((f.length >= t.length_min && f.length <= t.length_max));
             BOOST_TEST((f.size >= t.size_min && f.size <= t.size_max));
             BOOST_TEST(std::ranges::is_sorted(f.nodes));

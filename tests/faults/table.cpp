@@ -34,14 +34,14 @@ std::uint64_t extended_by(worker_record const& worker, moment at)
 // How often a node that was admitted was no more, as one worker saw it.
 std::size_t quarantines_of(worker_record const& worker, std::size_t node, span_of_time when)
 {
-    constexpr std::array<std::string_view, 5> out{"marking", "draining", "catching_up", "stranded", "no_master"};
+    constexpr std::array<std::string_view, 5> out{"uninitialized", "quarantined", "catching_up", "needs_operator", "not_primary"};
     std::size_t times = 0;
     bool was_in = true;
     for (auto const& s : worker.samples) {
-        if (node >= s.standing.size()) continue;  // a worker that does not know it
-        bool const is_out = std::ranges::find(out, s.standing[node]) != out.end();
+        if (node >= s.admission.size()) continue;  // a worker that does not know it
+        bool const is_out = std::ranges::find(out, s.admission[node]) != out.end();
         if (is_out && was_in && when.holds(s.at)) ++times;
-        if (is_out || s.standing[node] == "admitted") was_in = !is_out;
+        if (is_out || s.admission[node] == "admitted") was_in = !is_out;
     }
     return times;
 }

@@ -55,11 +55,11 @@ redlock::config configuration(worker_options const& options)
     auto nodes = redlock::config::from_urls(options.nodes);
     nodes.client_name = options.name;
     nodes.connect_timeout = 500ms;
-    nodes.reconnect_delay_min = 20ms;
-    nodes.reconnect_delay_max = 200ms;
+    nodes.min_reconnect_delay = 20ms;
+    nodes.max_reconnect_delay = 200ms;
     nodes.stall_timeout = 800ms;
     nodes.max_ttl = max_ttl;
-    nodes.fresh = options.fresh;
+    nodes.bootstrap = options.bootstrap;
     return nodes;
 }
 
@@ -96,7 +96,7 @@ private:
         register_client data{io_.get_executor(), where_};
         while (!stopping_) {
             redlock::lock_options options{.ttl = ttl, .fencing = h.fenced, .node_timeout = node_timeout};
-            options.deadline = acquire_deadline;
+            options.acquire_timeout = acquire_deadline;
             redlock::lock const resource{nodes_, pick_names(h), options};
             last_write last;
             auto turn = h.how == manner::scope ? in_scope(resource, data, last) : by_hand(resource, data, last);
@@ -129,7 +129,7 @@ private:
         };
         redlock::error_code outcome;
         try {
-            auto scope = redlock::with_lock(resource, std::move(body));
+            auto scope = redlock::with_lock(resource, body);
             co_await std::move(scope);
         } catch (redlock::system_error const& error) {
             outcome = error.code();
@@ -206,12 +206,12 @@ private:
     // In the end, gives everything back and stops the client.
     asio::awaitable<void> keep_books()
     {
-        std::vector<redlock::standing> last;
+        std::vector<redlock::admission_state> last;
         auto due = boot_clock::now();
         while (!stopping_ || users_ > 0) {
             auto const status = nodes_.status();
-            std::vector<redlock::standing> now;
-            for (auto const& node : status.nodes) now.push_back(node.standing);
+            std::vector<redlock::admission_state> now;
+            for (auto const& node : status.nodes) now.push_back(node.admission);
             if (now != last || boot_clock::now() >= due) {
                 book_.sample(status);
                 last = std::move(now);

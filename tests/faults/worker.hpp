@@ -16,7 +16,7 @@ struct worker_options {
     std::uint16_t register_port{0};
     std::filesystem::path log;
     std::uint64_t seed{0};
-    bool fresh{false};                  ///< Nothing was ever locked on these nodes.
+    bool bootstrap{false};                  ///< Nothing was ever locked on these nodes.
 };
 
 /// Works until SIGTERM; then finishes what it does, gives everything back, and ends. The exit code of the process.

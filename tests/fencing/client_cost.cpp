@@ -57,7 +57,7 @@ void measure(char const* title, bool fencing, identity_check identity, std::uint
 {
     redis_server server;
     config settings = config::from_urls({server.url()});
-    settings.fresh = true;
+    settings.bootstrap = true;
     settings.identity = identity;
     asio::io_context io;
     client nodes{io.get_executor(), settings};

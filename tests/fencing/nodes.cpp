@@ -91,9 +91,9 @@ void node::reset()
     connect();  // with a fresh deadline
     auto const seen = look();
     ask({"FLUSHALL"});
-    run(detail::mark_script(), {"redlock:node", "redlock:hw"}, {seen.id, "start"});
+    auto const marked = run(detail::mark_script(), {"redlock:node", "redlock:hw"}, {seen.id, "start"});
     auto const answer = run(detail::admit_script(), {"redlock:node", "redlock:hw"},
-                            {seen.id, std::to_string(first_base), std::to_string(maxttl_ms), "start"});
+                            {seen.id, std::to_string(first_base), std::to_string(maxttl_ms), marked.items.at(1)});
     if (answer.text != "1") throw std::runtime_error{"a new server could not be admitted: " + answer.to_string()};
     memory_ = {};
 }

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_TESTS_FENCING_NODES_HPP
 #define REDLOCK_TESTS_FENCING_NODES_HPP
 
-#include "node/fence_scripts.hpp"
+#include "redis/fence_scripts.hpp"
 #include "simulation/random.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"

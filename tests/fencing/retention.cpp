@@ -58,7 +58,7 @@ int run(std::uint64_t names)
 {
     redis_server server;
     config settings = config::from_urls({server.url()});
-    settings.fresh = true;
+    settings.bootstrap = true;
     settings.max_ttl = 5s;
     settings.token_retention = retention;
     asio::io_context io;

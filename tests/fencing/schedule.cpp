@@ -10,7 +10,7 @@ namespace redlock::fencing {
 namespace {
 
 constexpr int steps_of_a_schedule = 150;
-constexpr std::size_t attempts_max = 16;
+constexpr std::size_t max_attempts = 16;
 constexpr std::string_view retention_ms = "3600000";
 
 words lock_keys(std::string const& name) { return {name, name + ":fence", "redlock:node", "redlock:hw"}; }
@@ -36,7 +36,7 @@ void outcome::add(outcome const& other)
     losses += other.losses;
     admissions += other.admissions;
     extensions += other.extensions;
-    replants += other.replants;
+    recreates += other.recreates;
     if (violation.empty()) violation = other.violation;
 }
 
@@ -51,7 +51,7 @@ schedule::schedule(cluster& world, std::uint64_t seed, mutant m)
       with_losses_{real_losses_ || chance_.percent(70)}
 {
     likely_ = likelihoods{chance_};
-    attempts_.reserve(attempts_max);
+    attempts_.reserve(max_attempts);
     losses_left_ = with_losses_ ? static_cast<int>(chance_.between(1, 3)) : 0;
 }
 
@@ -119,7 +119,7 @@ void schedule::start_attempt()
     auto const client = chance_.below(client_count);
     for (attempt& a : attempts_)
         if (a.client == client && a.at != phase::over && clock_ >= a.deadline) end(a);
-    if (busy_[client] || attempts_.size() >= attempts_max) return;
+    if (busy_[client] || attempts_.size() >= max_attempts) return;
     busy_[client] = true;
     attempt a;
     a.client = client;
@@ -180,10 +180,10 @@ void schedule::execute(request& r)
     r.executed = true;
     switch (r.what) {
     case verb::acquire: {
-        auto const answer = on.run(scripts_.acquire, lock_keys(name_),
-                                   {r.id, a.value, ttl_text, std::to_string(a.floor), std::to_string(a.block), retention});
+        auto const answer = on.run(scripts_.acquire, {"redlock:node", "redlock:hw", name_, name_ + ":fence"},
+                                   {r.id, ttl_text, std::to_string(a.block), retention, a.value, std::to_string(a.floor)});
         r.answer = number(answer);
-        if (r.answer == 1) r.counter = std::stoll(answer.items.at(1));
+        if (r.answer == 1) r.counter = std::stoll(answer.text.substr(answer.text.find(' ') + 1));
         break;
     }
     case verb::confirm:
@@ -192,7 +192,7 @@ void schedule::execute(request& r)
     case verb::extend:
         r.answer = number(on.run(scripts_.extend, {"redlock:node", "redlock:hw", name_, name_ + ":fence"},
                                  {r.id, retention, "1", "1", a.value, std::to_string(a.token), ttl_text}));
-        if (r.answer == 2) ++result_.replants;
+        if (r.answer == 2) ++result_.recreates;
         break;
     case verb::release: r.answer = number(on.run(detail::release_script(), {name_}, {a.value})); break;
     }

@@ -29,7 +29,7 @@ struct outcome {
     std::uint64_t losses{0};
     std::uint64_t admissions{0};
     std::uint64_t extensions{0};
-    std::uint64_t replants{0};
+    std::uint64_t recreates{0};
     std::string violation{};  // empty: none
 
     void add(outcome const& other);

@@ -75,10 +75,10 @@ int main(int argc, char** argv)
     threads.clear();
 
     auto const n = [](std::uint64_t x) { return static_cast<unsigned long long>(x); };
-    std::printf("schedules=%llu attempts=%llu completed=%llu losses=%llu admissions=%llu extensions=%llu replants=%llu "
+    std::printf("schedules=%llu attempts=%llu completed=%llu losses=%llu admissions=%llu extensions=%llu recreates=%llu "
                 "violations=%llu\n",
                 n(all.schedules), n(all.sum.attempts), n(all.sum.completed), n(all.sum.losses), n(all.sum.admissions),
-                n(all.sum.extensions), n(all.sum.replants), n(all.violations));
+                n(all.sum.extensions), n(all.sum.recreates), n(all.violations));
     if (!all.error.empty()) {
         std::printf("error: %s\n", all.error.c_str());
         return 2;

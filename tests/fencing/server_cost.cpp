@@ -3,7 +3,7 @@
 //     server_cost [redis-server]
 #include "pipeline.hpp"
 
-#include "node/fence_scripts.hpp"
+#include "redis/fence_scripts.hpp"
 #include "support/redis_server.hpp"
 #include "support/replication_info.hpp"
 
@@ -36,10 +36,9 @@ class bench {
 public:
     explicit bench(std::string const& binary) : server_{{.binary = binary}}, line_{server_, pipeline_depth}
     {
-        for (auto const* s :
-             {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
-              &detail::fence_acquire_several_script(), &detail::mark_script(), &detail::admit_script(), &detail::extend_script(),
-              &detail::release_script(), &detail::acquire_several_script(), &detail::release_several_script()})
+        for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
+                              &detail::fence_acquire_several_script(), &detail::extend_script(), &detail::release_script(),
+                              &detail::acquire_several_script(), &detail::release_several_script()})
             server_.command({"SCRIPT", "LOAD", std::string{s->text}});
         id_ = testing::replication_info{server_.command({"INFO", "replication"})}.id;
         now_ = std::stoll(server_.ask({"TIME"}).items.at(0)) * 1'000'000 - day_us / 24;
@@ -54,9 +53,11 @@ public:
         auto const empty = [&] { reset(); };
         std::printf("%-52s %8s\n", "call", "us/call");
         row("SET NX PX", "set", empty, each([](auto const& n, auto) { return words{"SET", n, value, "NX", "PX", "30000"}; }));
-        row("acquire, a new name", "evalsha", empty, acquires());
-        row("acquire, a name with a counter", "evalsha", free_again, acquires());
-        row("acquire, refused", "evalsha", taken, acquires());
+        row("acquire, a new name", "evalsha", empty, acquires(1));
+        row("acquire, a name with a counter", "evalsha", free_again, acquires(1));
+        row("acquire, refused", "evalsha", taken, acquires(1));
+        row("acquire, 30 new names in a call (a name)", "evalsha", empty, acquires(30), 30);
+        row("acquire, 30 names with counters in a call (a name)", "evalsha", free_again, acquires(30), 30);
         row("confirm", "evalsha", held, each([&](auto const& n, auto i) {
                 return call(detail::fence_confirm_script(), lock_keys(n), {id_, value, token(i + 1), "604800000"});
             }));
@@ -100,11 +101,19 @@ private:
         for (std::size_t i = 0; i < names_.size(); ++i) commands.push_back(make(names_[i], i));
         return commands;
     }
-    std::vector<words> acquires() const
+    std::vector<words> acquires(std::size_t locks) const
     {
-        return each([&](auto const& n, auto i) {
-            return call(detail::fence_acquire_script(), lock_keys(n), {id_, value, "30000", token(i + 1), "1", "604800000"});
-        });
+        std::vector<words> commands;
+        for (std::size_t first = 0; first < name_count; first += locks) {
+            words keys{"redlock:node", "redlock:hw"};
+            words arguments{id_, "30000", "1", "604800000"};
+            for (std::size_t i = first; i < first + locks; ++i) {
+                keys.insert(keys.end(), {names_[i], names_[i] + ":fence"});
+                arguments.insert(arguments.end(), {value, token(i + 1)});
+            }
+            commands.push_back(call(detail::fence_acquire_script(), keys, arguments));
+        }
+        return commands;
     }
     std::vector<words> extends(std::size_t leases, std::string const& refresh) const
     {
@@ -144,11 +153,11 @@ private:
     std::vector<words> turns_with_tokens(std::size_t keys) const
     {
         return turns(keys, [&](words const& group, std::size_t first) {
-            words const arguments{id_, value, "30000", token(first + 1), "1", "604800000"};
-            if (group.size() == 1) return call(detail::fence_acquire_script(), lock_keys(group[0]), arguments);
             words all{"redlock:node", "redlock:hw"};
             for (auto const& name : group) all.insert(all.end(), {name, name + ":fence"});
-            return call(detail::fence_acquire_several_script(), all, arguments);
+            if (group.size() == 1)
+                return call(detail::fence_acquire_script(), all, {id_, "30000", "1", "604800000", value, token(first + 1)});
+            return call(detail::fence_acquire_several_script(), all, {id_, value, "30000", token(first + 1), "1", "604800000"});
         });
     }
     // Of an acquire and a release of names that have counters.
@@ -168,8 +177,8 @@ private:
     void reset()
     {
         line_.run({{"FLUSHALL"},
-                   call(detail::mark_script(), {"redlock:node", "redlock:hw"}, {id_, "m"}),
-                   call(detail::admit_script(), {"redlock:node", "redlock:hw"}, {id_, std::to_string(now_), "30000", "m"})});
+                   {"SET", "redlock:node", id_ + ' ' + std::to_string(now_) + " 0000030000 -"},  // now: 16 digits, until the year 2286
+                   {"SET", "redlock:hw", std::to_string(now_)}});
     }
     // Counters for all names, and locks if there is a holder.
     void hold(std::string const& holder)

@@ -4,8 +4,8 @@
 //     wake_cost [commands in one message] [redis-server]
 #include "pipeline.hpp"
 
-#include "node/fence_scripts.hpp"
-#include "node/scripts.hpp"
+#include "redis/fence_scripts.hpp"
+#include "redis/scripts.hpp"
 #include "support/redis_server.hpp"
 #include "support/replication_info.hpp"
 
@@ -61,11 +61,10 @@ public:
     bench(std::string const& binary, std::size_t depth, way w, std::size_t waited_for)
         : way_{w}, server_{{.binary = binary}}, worker_{server_, depth}
     {
-        for (auto const* s : {&detail::fence_acquire_script(), &detail::release_script(), &detail::mark_script(), &detail::admit_script()})
+        for (auto const* s : {&detail::fence_acquire_script(), &detail::release_script()})
             server_.command({"SCRIPT", "LOAD", std::string{s->text}});
         id_ = testing::replication_info{server_.command({"INFO", "replication"})}.id;
-        worker_.run(
-            {call(detail::mark_script(), node_keys(), {id_, "m"}), call(detail::admit_script(), node_keys(), {id_, "1000", ttl_ms, "m"})});
+        worker_.run({{"SET", "redlock:node", id_ + " 0000000000001000 0000030000 -"}, {"SET", "redlock:hw", "1000"}});
         if (w == way::notifications) server_.command({"CONFIG", "SET", "notify-keyspace-events", "Kg$x"});
         for (std::size_t i = 0; i < waiter_count; ++i) waiters_.emplace_back(server_, 50);
         for (std::size_t i = 0; i < lock_count; ++i) locks_.push_back("bench:lock:" + std::to_string(1'000'000 + i));
@@ -107,7 +106,6 @@ public:
     }
 
 private:
-    static words node_keys() { return {"redlock:node", "redlock:hw"}; }
     static words call(detail::script const& s, words const& keys, words const& arguments)
     {
         words command{"EVALSHA", s.sha1, std::to_string(keys.size())};
@@ -117,8 +115,8 @@ private:
     }
     words acquire(std::string const& name) const
     {
-        return call(detail::fence_acquire_script(), {name, name + ":fence", "redlock:node", "redlock:hw"},
-                    {id_, value, ttl_ms, "0", "1", "604800000"});
+        return call(detail::fence_acquire_script(), {"redlock:node", "redlock:hw", name, name + ":fence"},
+                    {id_, ttl_ms, "1", "604800000", value, "0"});
     }
     static words release(std::string const& name) { return call(detail::release_script(), {name}, {value}); }
     std::vector<words> acquires() const

@@ -50,10 +50,10 @@ struct server {
 
 class cluster {
 public:
-    cluster(std::size_t nodes, bool fresh)
+    cluster(std::size_t nodes, bool bootstrap)
         : servers_(nodes),
-          fresh_{fresh},
-          rules_{nodes, {max_ttl, 0.01, fresh, [this] { return "m" + std::to_string(++marks_); }, [] { return wall_clock; }}}
+          fresh_{bootstrap},
+          rules_{nodes, {max_ttl, 0.01, bootstrap, [this] { return "m" + std::to_string(++marks_); }, [] { return wall_clock; }}}
     {
     }
 
@@ -95,7 +95,7 @@ private:
         case 1: return act_like_another_client(s, in);
         case 2: return disconnect(i);
         case 3:
-            if (s.connected) rules_.on_doubt(i);
+            if (s.connected) rules_.on_suspect(i);
             return;
         case 4:
             if (!s.asked) return;
@@ -159,7 +159,7 @@ private:
         s.said_at = asked;
         rules_.on_facts(i, s.is, asked, now_);
         bool const may_vote = s.is.master && s.is.admitted == s.is.id;
-        check((rules_.of(i) == standing::admitted) == may_vote, "who votes is who says that it remembers");
+        check((rules_.of(i) == admission_state::admitted) == may_vote, "who votes is who says that it remembers");
     }
 
     // The server executes it at this moment, and the answer arrives.
@@ -174,7 +174,7 @@ private:
         if (r.what == kind::mark) {
             if (!same || admitted) return rules_.on_marked(i, std::nullopt, now_);
             if (s.is.mark.empty()) s.is.mark = r.mark;
-            if (rules_.of(i) == standing::marking) {
+            if (rules_.of(i) == admission_state::uninitialized) {
                 s.mark = s.is.mark;
                 s.marked_at = now_;
             }
@@ -248,7 +248,7 @@ private:
         check(!next || *next >= now_, "the next moment is not in the past");
         for (std::size_t i = 0; i < servers_.size(); ++i) {
             server const& s = servers_[i];
-            bool const waits = s.connected && rules_.of(i) != standing::admitted;
+            bool const waits = s.connected && rules_.of(i) != admission_state::admitted;
             check(!waits || s.asked || next, "nobody waits for ever");
         }
     }
@@ -269,7 +269,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     using namespace redlock::fuzz;
     input in{data, size};
     std::size_t const nodes = 1 + in.below(7);
-    bool const fresh = in.below(4) == 3;
-    cluster{nodes, fresh}.play(in);
+    bool const bootstrap = in.below(4) == 3;
+    cluster{nodes, bootstrap}.play(in);
     return 0;
 }

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 struct verdict {
     vote what{vote::failed};
     std::uint64_t counter{0};
-    bool planted{false};
+    bool recreated{false};
     bool watching{false};
     std::optional<std::chrono::milliseconds> expires_in{};
 };
@@ -62,14 +62,29 @@ verdict of_plain_acquire(answer const& a)
     return {a.front().data_type == type::simple_string && a.front().value == "OK" ? vote::granted : vote::failed};
 }
 
-verdict of_acquire(answer const& a)
+// The words of a text, each behind one space.
+std::vector<std::string> words_of(answer const& a)
 {
-    auto const e = elements(a);
-    auto const said = e.empty() ? std::nullopt : integer(e[0]);
-    if (said == 0 || said == -2) return {vote::refused};
-    auto const counter = e.size() < 2 ? std::nullopt : integer(e[1]);
-    if (said != 1 || !counter || *counter < 1 || *counter >= std::int64_t{1} << 53) return {};
-    return {vote::granted, static_cast<std::uint64_t>(*counter)};
+    std::vector<std::string> words;
+    if (a.empty() || a.front().data_type != type::blob_string) return words;
+    words.emplace_back();
+    for (char const c : a.front().value) {
+        if (c == ' ') words.emplace_back();
+        else words.back() += c;
+    }
+    return words;
+}
+
+// "CODE NUMBER", for each of some acquires. None: this is no answer, and what is behind it is none.
+std::optional<verdict> of_acquire(std::vector<std::string> const& words, std::size_t index)
+{
+    if (2 * index + 1 >= words.size()) return std::nullopt;
+    auto const said = integer({type::number, 1, 0, words[2 * index]});
+    auto const counter = integer({type::number, 1, 0, words[2 * index + 1]});
+    if (!said || !counter || *counter < 0 || *counter >= std::int64_t{1} << 53) return std::nullopt;
+    if (said == 0 || said == -2) return verdict{vote::refused, static_cast<std::uint64_t>(*counter)};
+    if (said != 1 || *counter == 0) return verdict{};
+    return verdict{vote::granted, static_cast<std::uint64_t>(*counter)};
 }
 
 verdict of_mark(answer const& a)
@@ -89,7 +104,7 @@ verdict of_extension(std::vector<owned_node> const& e, std::size_t first, std::s
         vote const one = fenced ? vote_of(said, {1, 2}, {0, -2}) : vote_of(said, {1}, {0});
         if (one == vote::failed) all.what = vote::failed;
         if (one == vote::refused && all.what == vote::granted) all.what = vote::refused;
-        all.planted = all.planted || (fenced && said == 2);
+        all.recreated = all.recreated || (fenced && said == 2);
     }
     if (first + keys > e.size()) return {};  // never came: nothing is known of any of its keys
     return all;
@@ -113,7 +128,7 @@ bool locks(verb what) { return what == verb::acquire || what == verb::confirm ||
 verdict of_one(wire_call const& call, answer const& a)
 {
     switch (call.what) {
-    case verb::acquire: return call.fenced ? of_acquire(a) : of_plain_acquire(a);
+    case verb::acquire: return call.fenced ? of_acquire(words_of(a), 0).value_or(verdict{}) : of_plain_acquire(a);
     case verb::confirm: return {vote_of(root_number(a), {1}, {0, -2})};
     case verb::release: return {vote_of(root_number(a), {1}, {0})};
     case verb::admit: return {vote_of(root_number(a), {1, 2}, {0, -1})};
@@ -157,7 +172,20 @@ std::vector<verdict> verdicts(std::vector<wire_call> const& calls, std::vector<a
             add_watched(all[call.first], a, armed, !call.goes_on);
         } else if (is_error(a.front())) {
             for_all(locks(call.what) && a.front().value.starts_with("WRONGTYPE") ? vote::refused : vote::failed);
-        } else if (call.what == verb::extend || (call.what == verb::release && call.count > 1)) {
+        } else if (call.what == verb::acquire && call.count > 1) {
+            auto const words = words_of(a);
+            for (std::size_t i = 0; i < call.count; ++i) {
+                auto const one = of_acquire(words, i);
+                if (!one) break;
+                all[call.first + i] = *one;
+            }
+        } else if (call.what == verb::release && call.count > 1) {
+            bool const is_text = a.front().data_type == type::blob_string;
+            for (std::size_t i = 0; is_text && i < call.count && i < a.front().value.size(); ++i) {
+                char const digit = a.front().value[i];
+                all[call.first + i] = {digit == '1' ? vote::granted : digit == '0' ? vote::refused : vote::failed};
+            }
+        } else if (call.what == verb::extend) {
             std::size_t at = 0;
             for (std::size_t i = 0; i < call.count; ++i) {
                 std::size_t const keys = call.key_counts.empty() ? 1 : call.key_counts[i];
@@ -237,12 +265,12 @@ void conversation::judge(std::vector<answer> const& answers) const
         check((is.vote == vote::failed) == static_cast<bool>(is.error), "what failed has a reason, and nothing else has", which);
         bool const granted = is.vote == vote::granted;
         check(!granted || is.counter == should.counter, "a grant carries the token of its answer", which);
-        check(is.planted == should.planted, "a key was set again if the answer says so", which);
+        check(is.recreated == should.recreated, "a key was set again if the answer says so", which);
         check(is.watching == should.watching, "a node tells of changes if it said OK", which);
         check(is.expires_in == should.expires_in, "a key stays as long as the answer says", which);
         bool const has_facts = granted && work_.commands[i].what == verb::inspect;
         check((is.facts != nullptr) == has_facts, "whoever was inspected has facts, and nobody else", which);
-        check(!reader.is_noscript(is) || reader.has_noscript() || looked_in_vain, "a script that is missing is noticed", which);
+        check(!reader.is_noscript(is) || reader.what_to_repeat().scripts || looked_in_vain, "a script that is missing is noticed", which);
     }
 }
 

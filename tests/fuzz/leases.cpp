@@ -34,7 +34,7 @@ lock_options any_options(input& in)
     if (in.flag()) o.stop_margin = std::chrono::milliseconds{in.byte()};
     if (in.flag()) o.extend_interval = 1ms + std::chrono::milliseconds{in.byte()};
     o.auto_extend = !in.flag();
-    o.drift = in.flag() ? 0.01 : in.byte() / 512.0;
+    o.clock_drift = in.flag() ? 0.01 : in.byte() / 512.0;
     return o;
 }
 
@@ -171,8 +171,8 @@ public:
             check_times();
             auto const duty = lease_.duty(now_, jump(in) / 8);
             if (duty == lease_duty::stop || duty == lease_duty::stop_max_hold) return;
-            if (duty == lease_duty::extend || duty == lease_duty::replant || in.below(8) == 7) extend(in);
-            if (in.below(8) == 7) lease_.want_replant(now_);
+            if (duty == lease_duty::extend || duty == lease_duty::recreate || in.below(8) == 7) extend(in);
+            if (in.below(8) == 7) lease_.want_recreate(now_);
             if (in.below(8) == 7) lease_.handed_over(now_);
             if (in.below(8) == 7) grant_late();
         }
@@ -207,8 +207,7 @@ private:
         time_point const sent = now_, before = lease_.valid_until();
         extend_machine machine{until_.size(), sent, before, t_};
         lease_.on_extension_sent(sent);
-        std::size_t granted = 0;
-        bool timed_out = false;
+        std::size_t granted = 0, answered = 0;
         auto const settle = [&](extend_outcome outcome) {
             if (outcome == extend_outcome::pending) return;
             check(outcome == machine.outcome(), "the outcome is what was returned");
@@ -217,10 +216,7 @@ private:
         };
         for (std::size_t node = 0; node < until_.size() && !in.empty(); ++node) {
             now_ += jump(in) / 16;
-            if (in.below(16) == 15) {
-                timed_out = true;
-                settle(machine.on_timeout(lease_));
-            }
+            if (in.below(16) == 15) settle(machine.on_timeout(lease_));
             vote const v = any_vote(in);
             if (v == vote::granted) {
                 granted += machine.outcome() == extend_outcome::pending;
@@ -235,10 +231,10 @@ private:
             auto const outcome = machine.on_vote(lease_, node, v);
             check(open || outcome == extend_outcome::pending, "an extension is decided once");
             settle(outcome);
+            ++answered;
             check(lease_.valid_until() == majority_until(until_), "a lease is valid as long as a majority holds it");
         }
-        check(!machine.all_answered() || timed_out || machine.outcome() != extend_outcome::pending,
-              "an extension that all answered is decided");
+        check(answered < until_.size() || machine.outcome() != extend_outcome::pending, "an extension that all answered is decided");
         if (machine.outcome() == extend_outcome::pending) settle(machine.on_timeout(lease_));
         check(machine.outcome() != extend_outcome::pending, "an extension ends with its timeout");
     }
@@ -293,7 +289,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     using namespace redlock;
     using namespace redlock::fuzz;
     input in{data, size};
-    std::size_t const nodes = 1 + in.below(nodes_max);
+    std::size_t const nodes = 1 + in.below(max_nodes);
     lock_options const options = any_options(in);
     try {
         validate(options);

@@ -44,18 +44,18 @@ void put(json& to, char const* key, std::optional<std::chrono::milliseconds> con
 json to_json(lock_options const& o)
 {
     json result{{"ttl_ms", o.ttl.count()},
-                {"drift", o.drift},
-                {"attempts_max", o.attempts_max},
+                {"clock_drift", o.clock_drift},
+                {"max_attempts", o.max_attempts},
                 {"fencing", o.fencing},
                 {"token_block", o.token_block},
-                {"retry_delay_min_ms", o.retry_delay_min.count()},
-                {"retry_delay_max_ms", o.retry_delay_max.count()},
+                {"min_retry_delay_ms", o.min_retry_delay.count()},
+                {"max_retry_delay_ms", o.max_retry_delay.count()},
                 {"poll_interval_ms", o.poll_interval.count()},
                 {"max_handoffs", o.max_handoffs},
                 {"max_local_hold_ms", o.max_local_hold.count()},
                 {"auto_extend", o.auto_extend}};
     put(result, "node_timeout_ms", o.node_timeout);
-    put(result, "deadline_ms", o.deadline);
+    put(result, "acquire_timeout_ms", o.acquire_timeout);
     put(result, "extend_interval_ms", o.extend_interval);
     put(result, "stop_margin_ms", o.stop_margin);
     put(result, "max_hold_ms", o.max_hold);
@@ -67,13 +67,15 @@ json to_json(settings const& s)
     config const& c = s.client;
     json result{{"client_name", c.client_name},
                 {"connect_timeout_ms", c.connect_timeout.count()},
-                {"reconnect_delay_min_ms", c.reconnect_delay_min.count()},
-                {"reconnect_delay_max_ms", c.reconnect_delay_max.count()},
+                {"min_reconnect_delay_ms", c.min_reconnect_delay.count()},
+                {"max_reconnect_delay_ms", c.max_reconnect_delay.count()},
                 {"stall_timeout_ms", c.stall_timeout.count()},
-                {"node_queue_max", c.node_queue_max},
+                {"max_node_queue", c.max_node_queue},
                 {"max_ttl_ms", c.max_ttl.count()},
                 {"token_retention_ms", c.token_retention.count()},
-                {"fresh", c.fresh},
+                {"quarantine_folder", c.quarantine_folder},
+                {"bootstrap", c.bootstrap},
+                {"trust_server_identity", c.trust_server_identity},
                 {"tls", to_json(c.tls)},
                 {"label", c.label},
                 {"key_format", c.key_format},
@@ -108,34 +110,23 @@ void read(Read from, bool secret_inside)
 constexpr std::array keys{"nodes",
                           "client_name",
                           "connect_timeout_ms",
-                          "reconnect_delay_min_ms",
-                          "reconnect_delay_max_ms",
+                          "min_reconnect_delay_ms",
+                          "max_reconnect_delay_ms",
                           "stall_timeout_ms",
-                          "node_queue_max",
+                          "max_node_queue",
                           "max_ttl_ms",
                           "token_retention_ms",
+                          "quarantine_folder",
                           "identity",
-                          "fresh",
+                          "bootstrap",
+                          "trust_server_identity",
                           "lock",
                           "tls",
                           "unknown"};
-constexpr std::array lock_keys{"ttl_ms",
-                               "drift",
-                               "node_timeout_ms",
-                               "deadline_ms",
-                               "attempts_max",
-                               "fencing",
-                               "token_block",
-                               "retry_delay_min_ms",
-                               "retry_delay_max_ms",
-                               "poll_interval_ms",
-                               "max_handoffs",
-                               "max_local_hold_ms",
-                               "auto_extend",
-                               "extend_interval_ms",
-                               "stop_margin_ms",
-                               "max_hold_ms",
-                               "unknown"};
+constexpr std::array lock_keys{
+    "ttl_ms",      "clock_drift",        "node_timeout_ms",    "acquire_timeout_ms", "max_attempts", "fencing",
+    "token_block", "min_retry_delay_ms", "max_retry_delay_ms", "poll_interval_ms",   "max_handoffs", "max_local_hold_ms",
+    "auto_extend", "extend_interval_ms", "stop_margin_ms",     "max_hold_ms",        "unknown"};
 constexpr std::array node_keys{"host",         "port",     "username", "password", "database",    "password_file",
                                "password_env", "replicas", "fsync",    "tls",      "unix_socket", "unknown"};
 constexpr std::array tls_keys{"ca_file", "ca_path", "certificate_file", "key_file", "server_name", "verify", "unknown"};

@@ -3,8 +3,8 @@
 #include "input.hpp"
 
 #include "quorum/backoff.hpp"
-#include "quorum/patience.hpp"
-#include "quorum/turn.hpp"
+#include "quorum/wait_schedule.hpp"
+#include "quorum/fairness.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -63,7 +63,7 @@ private:
             else if (in.flag()) free_at = now_ + jump(in);
             n.free_at = free_at.value_or(std::min(n.free_at, now_));
             n.watching = in.flag();
-            return patience_.on_look(node, now_, free_at, n.watching);
+            return patience_.on_probe(node, now_, free_at, n.watching);
         }
         case 1: n.free_at = std::min(n.free_at, now_); return patience_.on_changed(node, now_);
         case 2: n = {}; return patience_.on_silence(node);
@@ -79,24 +79,24 @@ private:
         auto const step = patience_.step(now_);
         if (step == next_step::race)
             check(free_by(now_ - head_start_) >= majority(nodes_.size()), "who races has heard of a majority that is free");
-        if (step == next_step::look) return look(in);
+        if (step == next_step::probe) return probe(in);
         patience_.attempting();
         std::fill(nodes_.begin(), nodes_.end(), told_by_node{});
         now_ += jump(in) / 64;
         fail(in);
     }
 
-    void look(input& in)
+    void probe(input& in)
     {
         if_told_ = now_ + 1ms + jump(in);
         if_not_ = std::min(if_told_, now_ + 1ms + jump(in));
         until_.reset();
-        patience_.looking(if_told_, if_not_);
+        patience_.probing(if_told_, if_not_);
     }
 
     void fail(input& in)
     {
-        look(in);
+        probe(in);
         head_start_ = jump(in) / 64;
         retry_at_ = now_ + 1ms + jump(in);
         patience_.failed(now_, retry_at_, head_start_);
@@ -124,7 +124,7 @@ private:
     }
 
     std::vector<told_by_node> nodes_;
-    patience patience_;
+    wait_schedule patience_;
     time_point now_{start};
     time_point retry_at_{start};
     time_point if_told_{never}, if_not_{never};
@@ -137,8 +137,8 @@ void play_turns(input& in)
 {
     constexpr duration slot_min = 200us, slot_max = 10ms;
     duration const slot = slot_min + (slot_max - slot_min) * in.byte() / 255;
-    turn_limits const limits{static_cast<std::uint32_t>(in.below(4)), std::chrono::milliseconds{in.byte()}};
-    turn t;
+    fairness_limits const limits{static_cast<std::uint32_t>(in.below(4)), std::chrono::milliseconds{in.byte()}};
+    fairness t;
     time_point now = start;
     std::minstd_rand random{in.byte() + 1u};
     backoff delays{2ms, 1s};
@@ -148,14 +148,14 @@ void play_turns(input& in)
         for (std::size_t lost = in.below(32); lost > 0; --lost) {
             if (in.flag()) t.refused(now);
             t.lost_a_race();
-            auto const nap = t.nap(slot, in.below(8) == 7, chance);
-            check(nap >= duration{} && nap <= 8s, "no nap is longer than a few seconds");
+            auto const back_off = t.back_off(slot, in.below(8) == 7, chance);
+            check(back_off >= duration{} && back_off <= 8s, "no nap is longer than a few seconds");
             auto const head_start = t.head_start_of_others(slot, chance);
             check(head_start >= duration{} && head_start <= 9 * slot, "others are given a few slots at most");
             auto const delay = delays.next(random);
             check(delay >= 2ms && delay <= 1s, "a random delay is between its bounds");
         }
-        if (in.flag()) t.overslept();
+        if (in.flag()) t.backed_off_too_long();
         t.won(now, slot);
         auto const held_from = now;
         std::uint32_t passed_on = 0;
@@ -182,6 +182,6 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     using namespace redlock::fuzz;
     input in{data, size};
     if (in.flag()) play_turns(in);
-    else wait{1 + in.below(redlock::nodes_max)}.play(in);
+    else wait{1 + in.below(redlock::max_nodes)}.play(in);
     return 0;
 }

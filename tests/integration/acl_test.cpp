@@ -2,6 +2,9 @@
 #include "support/one_client.hpp"
 #include "support/replication.hpp"
 
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -54,7 +57,7 @@ private:
     static config fresh_config()
     {
         config settings = quick_config();
-        settings.fresh = true;
+        settings.bootstrap = true;
         return settings;
     }
 
@@ -156,13 +159,39 @@ BOOST_AUTO_TEST_CASE(the_docs_have_the_same_lists)
 BOOST_AUTO_TEST_CASE(three_nodes_that_nobody_ever_used)
 {
     config settings = quick_config();
-    settings.fresh = true;
+    settings.bootstrap = true;
     cluster_reached c{3, with_user(of_locks_with_tokens), as_user, settings, beginning::empty};
     c.run([&]() -> asio::awaitable<void> {
         auto locking = c.lock_everywhere("lock:r");
         co_await std::move(locking);
-        for (auto const& n : c.nodes.status().nodes) BOOST_TEST((n.standing == standing::admitted), n.standing_text);
+        for (auto const& n : c.nodes.status().nodes) BOOST_TEST((n.admission == admission_state::admitted), n.admission_text);
         BOOST_TEST(c.servers[0].command({"CLIENT", "LIST"}).find(" user=locker ") != std::string::npos);
+    });
+}
+
+// Operations of one turn share calls, and a name that is forbidden to one of them is nothing to the others.
+BOOST_AUTO_TEST_CASE(a_forbidden_name_does_not_disturb_its_neighbours)
+{
+    config settings = quick_config();
+    settings.bootstrap = true;
+    cluster_reached c{1, with_user(of_locks_with_tokens), as_user, settings, beginning::empty};
+    c.run([&]() -> asio::awaitable<void> {
+        auto ready = c.lock_everywhere("lock:first");
+        co_await std::move(ready);
+        lock const a{c.nodes, "lock:a"}, forbidden{c.nodes, "other:b"}, d{c.nodes, "lock:d"};
+        auto all = asio::experimental::make_parallel_group(a.try_acquire(asio::deferred), forbidden.try_acquire(asio::deferred),
+                                                           d.try_acquire(asio::deferred))
+                       .async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+        auto [order, of_a, lease_a, of_b, lease_b, of_d, lease_d] = co_await std::move(all);
+        BOOST_TEST(!of_a, of_a.message());
+        BOOST_TEST(of_b == errc::no_majority);
+        BOOST_TEST(!of_d, of_d.message());
+        auto both = asio::experimental::make_parallel_group(lease_a.release(asio::deferred), lease_d.release(asio::deferred))
+                        .async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+        auto [also, released_a, released_d] = co_await std::move(both);
+        BOOST_TEST(!released_a, released_a.message());
+        BOOST_TEST(!released_d, released_d.message());
+        BOOST_TEST(c.servers[0].command({"EXISTS", "lock:a", "lock:d"}) == "0");
     });
 }
 
@@ -172,8 +201,7 @@ BOOST_AUTO_TEST_CASE(each_of_them_is_needed)
     struct consequence {
         std::string right, plain, with_tokens;
     };
-    std::string const unidentified =
-        "one name: acquire: its rules forbid what tells whether it lost its memory; allow +info +mget +time and the keys";
+    std::string const unidentified = "one name: acquire: it does not tell whether it lost its memory: allow +info +mget +time and the keys";
     std::string const denied = "user executing the script can't run this command";
     auto const down = [](std::string const& right) {
         return "the user may not use commands without which a lock cannot be kept and given back; allow it (ACL SETUSER) " + right;

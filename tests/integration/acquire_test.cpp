@@ -148,11 +148,11 @@ BOOST_FIXTURE_TEST_CASE(waiting_has_a_deadline, three_nodes)
     run([&]() -> asio::awaitable<void> {
         lock const holder{nodes, "r", long_ttl};
         lease held = co_await holder.acquire();
-        lock const resource{nodes, "r", {.ttl = 20s, .deadline = 300ms, .retry_delay_max = 50ms}};
+        lock const resource{nodes, "r", {.ttl = 20s, .acquire_timeout = 300ms, .max_retry_delay = 50ms}};
         stopwatch watch;
         attempt_report report;
         auto [ec, nothing] = co_await resource.acquire(report, asio::as_tuple);
-        BOOST_TEST(ec == errc::deadline_exceeded);
+        BOOST_TEST(ec == errc::acquire_timed_out);
         BOOST_TEST(ec == condition::not_acquired);
         BOOST_TEST(report.outcome == errc::contended);
         BOOST_TEST(report.attempts == 0u);  // there is nothing to ask the nodes
@@ -167,7 +167,7 @@ BOOST_FIXTURE_TEST_CASE(waiting_has_a_number_of_attempts, three_nodes)
     run([&]() -> asio::awaitable<void> {
         lock const holder{nodes, "r", long_ttl};
         lease held = co_await holder.acquire();
-        lock const resource{nodes, "r", {.ttl = 20s, .attempts_max = 3, .retry_delay_max = 20ms}};
+        lock const resource{nodes, "r", {.ttl = 20s, .max_attempts = 3, .max_retry_delay = 20ms}};
         attempt_report report;
         auto [ec, nothing] = co_await resource.acquire(report, asio::as_tuple);
         BOOST_TEST(ec == errc::contended);
@@ -180,7 +180,7 @@ BOOST_FIXTURE_TEST_CASE(two_clients_never_hold_the_same_lock, three_nodes)
     run([&]() -> asio::awaitable<void> {
         auto const other = another_client();
         lock const ours{nodes, "r", long_ttl};
-        lock const theirs{*other, "r", {.ttl = 20s, .retry_delay_max = 20ms}};
+        lock const theirs{*other, "r", {.ttl = 20s, .max_retry_delay = 20ms}};
         for (int i = 0; i < 10; ++i) {
             lease a = co_await ours.acquire();
             auto [refused, nothing] = co_await theirs.try_acquire(asio::as_tuple);

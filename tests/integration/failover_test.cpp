@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(with_fencing_the_promoted_server_is_quarantined)
         config settings = quick_config();
         settings.max_ttl = 1'500ms;
         settings.token_retention = 60s;
-        settings.fresh = true;
+        settings.bootstrap = true;
         redis_server_options const options;
         replicated c{parameters, 1, settings, options, beginning::empty};
         c.keys_may_stay = true;
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(with_fencing_the_promoted_server_is_quarantined)
             c.fail_over_to(0);
 
             config careful = settings;
-            careful.fresh = false;
+            careful.bootstrap = false;
             auto const other = c.client_of(c.replicas[0], "", careful);
             lock const same{*other, "r", short_ttl};
             bool const up = co_await eventually([&] { return other->status().nodes[0].state == node_state::usable; });
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(with_fencing_the_promoted_server_is_quarantined)
             auto [ec, nothing] = co_await same.try_acquire(report, asio::as_tuple);
             BOOST_TEST(ec == errc::no_majority);
             BOOST_TEST(verdicts(report) == "node_not_admitted");
-            bool const drains = co_await eventually([&] { return other->status().nodes[0].standing == standing::draining; });
+            bool const drains = co_await eventually([&] { return other->status().nodes[0].admission == admission_state::quarantined; });
             BOOST_TEST(drains);
 
             lease second = co_await same.acquire();

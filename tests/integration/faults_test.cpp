@@ -83,7 +83,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_killed_is_no_majority_until_it_is_back, three
         servers[1].kill();
         bool const noticed = co_await eventually([&] { return usable() == 1; });
         BOOST_TEST(noticed);
-        lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 400ms, .retry_delay_max = 50ms}};
+        lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 400ms, .max_retry_delay = 50ms}};
         attempt_report report;
         auto [ec, nothing] = co_await resource.try_acquire(report, asio::as_tuple);
         BOOST_TEST(ec == errc::no_majority);
@@ -108,7 +108,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_stopped_is_no_majority_until_it_goes_on, five
 {
     run([&]() -> asio::awaitable<void> {
         for (std::size_t i : {0u, 2u, 4u}) servers[i].stop();
-        lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 400ms, .retry_delay_max = 50ms}};
+        lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 400ms, .max_retry_delay = 50ms}};
         attempt_report report;
         stopwatch watch;
         auto [ec, nothing] = co_await resource.try_acquire(report, asio::as_tuple);
@@ -170,6 +170,25 @@ BOOST_FIXTURE_TEST_CASE(an_error_of_the_server_is_a_failure, three_nodes)
         BOOST_TEST(verdicts(report).starts_with("server_error server_error"), verdicts(report));
         BOOST_TEST(report.nodes[0].detail.starts_with("OOM"), report.nodes[0].detail);
         BOOST_TEST(report.nodes[1].detail.starts_with("NOREPLICAS"), report.nodes[1].detail);
+    });
+}
+
+// What it says of a moment is no reason to leave the keys there for the rest of their ttl.
+BOOST_FIXTURE_TEST_CASE(a_release_that_is_answered_with_an_error_is_repeated, three_nodes)
+{
+    run([&]() -> asio::awaitable<void> {
+        lock const resource{nodes, "r", long_ttl};
+        lease held = co_await resource.acquire();
+        bool const everywhere = co_await eventually([&] { return held.nodes_held() == 3; });
+        BOOST_TEST(everywhere);
+        on_all({"CONFIG", "SET", "min-replicas-to-write", "1"});
+        auto releasing = held.release(asio::as_tuple(asio::use_awaitable));
+        auto const [ec] = co_await std::move(releasing);
+        BOOST_TEST(ec == errc::release_unconfirmed);
+        BOOST_TEST(servers_with("r") == 3u);
+        on_all({"CONFIG", "SET", "min-replicas-to-write", "0"});
+        bool const gone = co_await eventually([&] { return servers_with("r") == 0; }, 10s);
+        BOOST_TEST(gone, "they would expire in 20 s");
     });
 }
 

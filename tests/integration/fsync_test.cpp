@@ -1,5 +1,6 @@
 // Votes that count only when they are on disk (WAITAOF): what servers can do that, and what is said by those that cannot.
 #include "support/replicated.hpp"
+#include "support/skipped.hpp"
 
 #include <memory>
 #include <string>
@@ -22,7 +23,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_waitaof_is_no_node)
 {
     redis_server const probe;
     if (!probe.ask({"WAITAOF", "0", "0", "1"}).is_error()) {
-        BOOST_TEST_MESSAGE("skipped: the redis-server here has WAITAOF");
+        skipped("the redis-server here has WAITAOF");
         return;
     }
     replicated c{"?fsync=yes", 0};
@@ -114,7 +115,7 @@ BOOST_AUTO_TEST_CASE(replicas_of_a_valkey_server)
 
 #else
 
-BOOST_AUTO_TEST_CASE(valkey) { BOOST_TEST_MESSAGE("skipped: there is no valkey-server here, so WAITAOF is not tried"); }
+BOOST_AUTO_TEST_CASE(valkey) { skipped("there is no valkey-server here, so WAITAOF is not tried (on Debian: cmake/setup.sh valkey)"); }
 
 #endif
 

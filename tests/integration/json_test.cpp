@@ -26,8 +26,8 @@ BOOST_AUTO_TEST_CASE(a_configuration_file_is_all_that_is_needed)
                 {"host": "localhost", "port": )" +
                                port(2) + R"(, "username": "default", "password": "open sesame"}],
       "client_name": "billing",
-      "reconnect_delay_min_ms": 10,
-      "lock": {"ttl_ms": 5000, "retry_delay_max_ms": 20, "deadline_ms": 200}
+      "min_reconnect_delay_ms": 10,
+      "lock": {"ttl_ms": 5000, "max_retry_delay_ms": 20, "acquire_timeout_ms": 200}
     })";
     settings const loaded = load_settings(file);
     redlock::client client{c.io.get_executor(), loaded.client};
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(a_configuration_file_is_all_that_is_needed)
         BOOST_TEST(c.servers[1].command({"CLIENT", "LIST"}).find("name=billing") != std::string::npos);
 
         auto [ec, nothing] = co_await resource.acquire(asio::as_tuple);
-        BOOST_TEST(ec == errc::deadline_exceeded);
+        BOOST_TEST(ec == errc::acquire_timed_out);
         co_await held.release();
         client.cancel();
     });

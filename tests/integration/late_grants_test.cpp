@@ -222,7 +222,7 @@ BOOST_FIXTURE_TEST_CASE(total_cancellation_between_two_attempts_is_at_once, thre
     run([&]() -> asio::awaitable<void> {
         lock const holder{nodes, "r", long_ttl};
         lease held = co_await holder.acquire();
-        lock const resource{nodes, "r", {.ttl = 20s, .retry_delay_min = 20s, .retry_delay_max = 20s}};
+        lock const resource{nodes, "r", {.ttl = 20s, .min_retry_delay = 20s, .max_retry_delay = 20s}};
         pending_acquisition pending;
         pending.start(resource);
         bool const waits = co_await eventually([&] { return nodes.status().waiting == 1; });

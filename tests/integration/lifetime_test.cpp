@@ -116,7 +116,7 @@ BOOST_FIXTURE_TEST_CASE(acquisitions_end_with_their_client_and_leave_nothing, th
         servers[0].stop();
         servers[1].stop();
         lock const undecided{*other, "r", {.ttl = 20s, .node_timeout = 10s}};
-        lock const waiting{*other, "taken", {.ttl = 20s, .node_timeout = 50ms, .retry_delay_min = 10s, .retry_delay_max = 10s}};
+        lock const waiting{*other, "taken", {.ttl = 20s, .node_timeout = 50ms, .min_retry_delay = 10s, .max_retry_delay = 10s}};
         std::vector<error_code> ends;
         undecided.acquire([&](error_code ec, lease) { ends.push_back(ec); });
         waiting.acquire([&](error_code ec, lease) { ends.push_back(ec); });

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t scopes_per_client = 1'000;
 constexpr std::size_t names = 300;
 constexpr std::size_t queue_max = 4'096;
-constexpr lock_options options{.ttl = 6s, .node_timeout = 300ms, .deadline = 4s};
+constexpr lock_options options{.ttl = 6s, .node_timeout = 300ms, .acquire_timeout = 4s};
 
 redis_server_options persistent()
 {
@@ -28,7 +28,7 @@ redis_server_options persistent()
 config with_bounded_queues()
 {
     config c = quick_config();
-    c.node_queue_max = queue_max;
+    c.max_node_queue = queue_max;
     return c;
 }
 
@@ -70,7 +70,7 @@ struct crowded : cluster {
             auto scope = end_of_scope(lock{c, "name:" + std::to_string(name), options}, body);
             auto const ended = co_await std::move(scope);
             ++seen.ends[ended ? ended.message() : "ended well"];
-            bool const documented = ended == errc::deadline_exceeded || ended == errc::lease_lost || ended == errc::release_unconfirmed;
+            bool const documented = ended == condition::timed_out || ended == errc::lease_lost || ended == errc::release_unconfirmed;
             if (ended && !documented) ++undocumented;
         } while (seen.flapping);
         --seen.running;
@@ -158,7 +158,7 @@ BOOST_FIXTURE_TEST_CASE(two_thousand_scopes_end_well_or_with_clear_errors_while_
         }
         auto const a = nodes.status().counters, b = other->status().counters;
         BOOST_TEST(a.acquired + b.acquired == seen.bodies);
-        for (auto const& c : {a, b}) BOOST_TEST(c.acquired == c.handed_over + c.released + c.releases_unconfirmed + c.leases_lost);
+        for (auto const& c : {a, b}) BOOST_TEST(c.acquired == c.handoffs + c.released + c.releases_unconfirmed + c.leases_lost);
         other->cancel();
     });
     BOOST_TEST(undocumented == 0u);

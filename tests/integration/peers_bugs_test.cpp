@@ -21,7 +21,7 @@ BOOST_FIXTURE_TEST_CASE(an_extension_does_not_succeed_when_somebody_else_holds_t
     run([&]() -> asio::awaitable<void> {
         auto const other = another_client();
         lock const ours{nodes, "r", {.ttl = 20s, .auto_extend = false}};
-        lock const theirs{*other, "r", {.ttl = 10s, .retry_delay_max = 20ms, .auto_extend = false}};
+        lock const theirs{*other, "r", {.ttl = 10s, .max_retry_delay = 20ms, .auto_extend = false}};
         lease old = co_await ours.acquire();
         co_await nodes.drain();
         on_all({"DEL", "r"});
@@ -98,7 +98,7 @@ BOOST_FIXTURE_TEST_CASE(a_retry_is_not_blocked_by_its_own_earlier_attempt, three
             servers[1].resume();
         };
         asio::co_spawn(io, later(), asio::detached);
-        lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 100ms, .retry_delay_max = 50ms}};
+        lock const resource{nodes, "r", {.ttl = 20s, .node_timeout = 100ms, .max_retry_delay = 50ms}};
         stopwatch watch;
         attempt_report report;
         lease held = co_await resource.acquire(report);

@@ -2,8 +2,14 @@
 #include "support/cluster.hpp"
 #include "support/replication.hpp"
 
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <utility>
 
 namespace redlock::testing {
 namespace {
@@ -20,7 +26,7 @@ config with_stall_timeout(std::chrono::milliseconds d)
 config with_queue(std::size_t max)
 {
     config c = quick_config();
-    c.node_queue_max = max;
+    c.max_node_queue = max;
     c.stall_timeout = 60s;
     return c;
 }
@@ -31,6 +37,18 @@ struct impatient_nodes : cluster {
 
 struct remembering_nodes : cluster {
     remembering_nodes() : cluster{3, quick_config(), {.appendonly = true}} {}
+};
+
+config with_reconnect_delays(std::chrono::milliseconds min, std::chrono::milliseconds max)
+{
+    config c = quick_config();
+    c.min_reconnect_delay = min;
+    c.max_reconnect_delay = max;
+    return c;
+}
+
+struct eager_nodes : cluster {
+    eager_nodes() : cluster{3, with_reconnect_delays(1ms, 20s)} {}
 };
 
 struct short_queues : cluster {
@@ -64,14 +82,46 @@ BOOST_FIXTURE_TEST_CASE(a_server_that_is_restarted_votes_again, three_nodes)
         BOOST_TEST(nodes.status().nodes[1].connects == 2u);
 
         // What the server has forgotten is set there again.
-        bool const planted = co_await eventually([&] { return servers_with("before") == 3; });
-        BOOST_TEST(planted);
+        bool const recreated = co_await eventually([&] { return servers_with("before") == 3; });
+        BOOST_TEST(recreated);
         BOOST_TEST(survivor.valid());
         BOOST_TEST(survivor.nodes_held() == 3u);
         lock const after{nodes, "after", long_ttl};
         lease fresh = co_await after.acquire();
         bool const all = co_await eventually([&] { return fresh.nodes_held() == 3; });
         BOOST_TEST(all);
+    });
+}
+
+// They become long while nobody is there, and are short again after a connection that worked.
+BOOST_FIXTURE_TEST_CASE(pauses_between_connections_begin_anew_with_a_success, eager_nodes)
+{
+    using std::chrono::steady_clock;
+    run([&]() -> asio::awaitable<void> {
+        servers[2].kill();
+        {
+            asio::ip::tcp::endpoint const address{asio::ip::address_v4::loopback(), servers[2].port()};
+            asio::ip::tcp::acceptor door{co_await asio::this_coro::executor, address};
+            auto last = steady_clock::now();
+            for (steady_clock::duration pause{}; pause < 1s;) {
+                auto accepting = door.async_accept(asio::use_awaitable);
+                auto const turned_away = co_await std::move(accepting);
+                auto const now = steady_clock::now();
+                pause = now - std::exchange(last, now);
+            }
+        }
+        servers[2].restart();
+        admit(servers[2]);
+        bool const usable_again = co_await eventually([&] { return usable() == 3; });
+        BOOST_TEST_REQUIRE(usable_again);
+        auto const begin = steady_clock::now();
+        for (int i = 0; i < 3; ++i) {
+            auto const connects = nodes.status().nodes[2].connects;
+            servers[2].command({"CLIENT", "KILL", "TYPE", "normal"});
+            bool const back = co_await eventually([&] { return nodes.status().nodes[2].connects == connects + 1; });
+            BOOST_TEST(back);
+        }
+        BOOST_TEST((steady_clock::now() - begin < 1500ms));
     });
 }
 
@@ -192,7 +242,7 @@ BOOST_FIXTURE_TEST_CASE(connections_that_break_all_the_time, three_nodes)
         for (int i = 0; i < 60; ++i) {
             lock const resource{nodes,
                                 "r" + std::to_string(i % 5),
-                                {.ttl = 20s, .node_timeout = 200ms, .deadline = 2s, .retry_delay_max = 50ms}};
+                                {.ttl = 20s, .node_timeout = 200ms, .acquire_timeout = 2s, .max_retry_delay = 50ms}};
             auto [ec, held] = co_await resource.acquire(asio::as_tuple);
             acquired += !ec;
             for (auto const& server : servers)

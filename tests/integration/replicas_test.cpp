@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(who_waits_goes_on_trying)
         asio::co_spawn(c.io, later(), asio::detached);
         lock const resource{c.nodes,
                             "r",
-                            {.ttl = 20s, .fencing = false, .node_timeout = 5s, .retry_delay_max = 50ms, .poll_interval = 20s}};
+                            {.ttl = 20s, .fencing = false, .node_timeout = 5s, .max_retry_delay = 50ms, .poll_interval = 20s}};
         stopwatch watch;
         lease held = co_await resource.acquire();
         BOOST_TEST(c.nodes.status().counters.no_majority >= 3u);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_replicas_is_no_node_until_they_come)
         follow(c.replicas.emplace_back(), c.primary());
         bool const both = co_await eventually([&] { return c.usable() == 1; });
         BOOST_TEST(both, c.status().last_error_text);
-        lock const resource{c.nodes, "r", {.ttl = 20s, .fencing = false, .node_timeout = 5s, .retry_delay_max = 50ms}};
+        lock const resource{c.nodes, "r", {.ttl = 20s, .fencing = false, .node_timeout = 5s, .max_retry_delay = 50ms}};
         lease held = co_await resource.acquire();
         for (auto const& replica : c.replicas) BOOST_TEST(has(replica, "r"));
     });

@@ -53,7 +53,7 @@ BOOST_FIXTURE_TEST_CASE(releases_when_the_body_throws, three_nodes)
 BOOST_FIXTURE_TEST_CASE(throws_when_the_lock_cannot_be_had, three_nodes)
 {
     run([&]() -> asio::awaitable<void> {
-        lock const resource{nodes, "r", {.ttl = 20s, .attempts_max = 1}};
+        lock const resource{nodes, "r", {.ttl = 20s, .max_attempts = 1}};
         lease held = co_await resource.acquire();
         bool entered = false;
         auto body = [&](lease&) -> asio::awaitable<void> {

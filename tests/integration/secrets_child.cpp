@@ -32,7 +32,7 @@ void print(redlock::client const& nodes)
 {
     for (auto const& n : nodes.status().nodes)
         std::cout << n.node << ' ' << to_string(n.state) << ' ' << n.last_error.message() << " [" << n.last_error_text << "] "
-                  << to_string(n.standing) << ' ' << n.standing_text << '\n';
+                  << to_string(n.admission) << ' ' << n.admission_text << '\n';
 }
 
 asio::awaitable<void> fail_to_lock(redlock::client& nodes)

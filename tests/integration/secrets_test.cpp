@@ -70,7 +70,7 @@ std::string all_words(client_status const& status)
 {
     std::ostringstream text;
     for (auto const& n : status.nodes)
-        text << n.node << ' ' << n.last_error.message() << ' ' << n.last_error_text << ' ' << n.standing_text << '\n';
+        text << n.node << ' ' << n.last_error.message() << ' ' << n.last_error_text << ' ' << n.admission_text << '\n';
     return text.str();
 }
 

@@ -1,5 +1,5 @@
 // Locks of several keys through a node: what the codec sends, a real server executes and the reader makes of its answers.
-#include "node/redis_node.hpp"
+#include "redis/redis_node.hpp"
 #include "support/redis_server.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -47,10 +47,12 @@ struct one_node {
         run_until([this] { return !heard->id.empty(); });
         command mark{verb::mark, {}, "m1", 0ms};
         mark.id = heard->id;
-        command admit{verb::admit, {}, "m1", 30s};
+        auto const marked = ask(mark);
+        BOOST_REQUIRE(marked.vote == vote::granted);
+        command admit{verb::admit, {}, marked.detail, 30s};
         admit.id = heard->id;
         admit.token = 1'000;
-        for (reply const& r : ask({mark, admit})) BOOST_REQUIRE(r.vote == vote::granted);
+        BOOST_REQUIRE(ask(admit).vote == vote::granted);
     }
     ~one_node()
     {
@@ -131,16 +133,16 @@ BOOST_FIXTURE_TEST_CASE(are_one_lock_with_one_token, one_node)
     BOOST_TEST((ask(with_tokens(verb::confirm, 1'005)).vote == vote::granted));
     BOOST_TEST(get("c:fence") == "1005");
     auto const extended = ask(with_tokens(verb::extend, 1'005));
-    BOOST_TEST((extended.vote == vote::granted && !extended.planted));
+    BOOST_TEST((extended.vote == vote::granted && !extended.recreated));
     run({"DEL", "b"});
-    auto const planted = ask(with_tokens(verb::extend, 1'005));
-    BOOST_TEST((planted.vote == vote::granted && planted.planted));
+    auto const recreated = ask(with_tokens(verb::extend, 1'005));
+    BOOST_TEST((recreated.vote == vote::granted && recreated.recreated));
     BOOST_TEST(get("b") == "v");
 
     run({"DEL", "a"});
     run({"SET", "b", "theirs"});
     auto const in_part = ask(with_tokens(verb::extend, 1'005));
-    BOOST_TEST((in_part.vote == vote::refused && in_part.planted));
+    BOOST_TEST((in_part.vote == vote::refused && in_part.recreated));
     BOOST_TEST(get("a") == "v");
     BOOST_TEST((ask(with_tokens(verb::confirm, 1'005)).vote == vote::refused));
     BOOST_TEST((ask(on_all(verb::release)).vote == vote::refused));
@@ -159,8 +161,8 @@ BOOST_FIXTURE_TEST_CASE(stand_among_single_ones_and_outlive_the_loss_of_the_scri
     BOOST_TEST_REQUIRE(replies.size() == 5u);
     BOOST_TEST(replies[0].counter == 1'001u);
     BOOST_TEST((replies[1].vote == vote::granted));
-    BOOST_TEST((replies[2].vote == vote::granted && !replies[2].planted));
-    BOOST_TEST((replies[3].vote == vote::granted && replies[3].planted));
+    BOOST_TEST((replies[2].vote == vote::granted && !replies[2].recreated));
+    BOOST_TEST((replies[3].vote == vote::granted && replies[3].recreated));
     BOOST_TEST((replies[4].vote == vote::refused));
 }
 

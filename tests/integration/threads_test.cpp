@@ -19,7 +19,7 @@
 namespace redlock::testing {
 namespace {
 
-constexpr lock_options eager{.ttl = 20s, .node_timeout = 2s, .retry_delay_min = 1ms, .retry_delay_max = 10ms};
+constexpr lock_options eager{.ttl = 20s, .node_timeout = 2s, .min_retry_delay = 1ms, .max_retry_delay = 10ms};
 
 struct four_threads : cluster {
     four_threads() : cluster{3} { threads = 4; }

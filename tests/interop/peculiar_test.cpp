@@ -42,10 +42,10 @@ BOOST_AUTO_TEST_CASE(it_takes_what_nodes_that_forgot_grant)
         for (std::size_t const forgetful : {1U, 2U}) both.servers[forgetful].command({"FLUSHALL"});
         auto const another = both.another_client();
         auto refused = quick;
-        refused.deadline = 1s;
+        refused.acquire_timeout = 1s;
         lock const ours{*another, "r", refused};
         auto [ec, nothing] = co_await ours.acquire(asio::as_tuple);
-        BOOST_TEST(ec == errc::deadline_exceeded);
+        BOOST_TEST((ec == condition::timed_out), ec.message());  // one node holds it, and two may not vote: who holds it is not known
         co_await another->drain();
         co_await both.expect(*theirs, "acquire r 20000", "held");
         BOOST_TEST(held.valid());
@@ -66,12 +66,12 @@ BOOST_AUTO_TEST_CASE(a_lock_without_an_end_is_waited_for)
     both.run([&]() -> asio::awaitable<void> {
         auto const theirs = co_await both.start_peer();
         lock_options options = quick;
-        options.deadline = 1s;
+        options.acquire_timeout = 1s;
         lock const impatient_one{both.nodes, "r", options}, resource{both.nodes, "r", quick};
         co_await both.expect(*theirs, "acquire r 0", "held");
         BOOST_TEST(both.ttl_left(0, "r").count() == -1);
         auto [ec, nothing] = co_await impatient_one.acquire(asio::as_tuple);
-        BOOST_TEST(ec == errc::deadline_exceeded);
+        BOOST_TEST(ec == errc::acquire_timed_out);
         co_await both.expect(*theirs, "release", "released");
         lease const held = co_await resource.acquire();
         BOOST_TEST(held.valid());

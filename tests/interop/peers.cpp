@@ -1,5 +1,7 @@
 #include "peers.hpp"
 
+#include "support/skipped.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -26,8 +28,7 @@ bool is_here(peer const& p)
 {
     if (p.name == redis_py.name) {
         if (has_redis_py()) return true;
-        BOOST_TEST_MESSAGE("skipped: " << python
-                                       << " has no module redis, so redis-py is not tried (on Debian: apt-get install python3-redis)");
+        skipped(std::string{python} + " has no module redis, so redis-py is not tried (on Debian: apt-get install python3-redis)");
         return false;
     }
     auto const missing = missing_for_node_redlock();

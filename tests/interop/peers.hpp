@@ -37,7 +37,7 @@ inline peer const redlock_net{"RedLock.net's keys and scripts", "redlock_net.mjs
 bool is_here(peer const& p);
 
 /// Nothing expires by itself during a test, and a slow machine costs no votes.
-inline constexpr lock_options quick{.ttl = 20s, .node_timeout = 2s, .retry_delay_min = 5ms, .retry_delay_max = 20ms};
+inline constexpr lock_options quick{.ttl = 20s, .node_timeout = 2s, .min_retry_delay = 5ms, .max_retry_delay = 20ms};
 
 constexpr lock_options with_tokens(lock_options options, bool fencing)
 {

@@ -191,8 +191,8 @@ class Model(Writer):
         present += guard if self.extend_guard else ""
         present += base if self.base_guard else ""
         self.step(present, f"counter[{n}] = MAX(counter[{n}], token[{a}]); " + renew)
-        if self.replant:
-            missing = f"{sent} && key[{n}] != {mine}" + (guard + base if self.replant_guard else "")
+        if self.recreate:
+            missing = f"{sent} && key[{n}] != {mine}" + (guard + base if self.recreate_guard else "")
             self.step(missing, f"key[{n}] = {mine}; counter[{n}] = MAX(counter[{n}], token[{a}]); " + renew)
 
     def runs_extension(self, n):

@@ -2,7 +2,7 @@
 """Checks the fencing-token protocol with the model checker spin: each row of TABLE is a model that must hold, or a mutant in which
 spin must find a violation. Exits with 1 if any verdict is another one, or if a search did not look at everything.
 
-    run.py [--list] [--only NAME[,NAME]] [--all] [--jobs N]        needs spin and gcc; work files are removed
+    run.py [--list] [--only NAME[,NAME]] [--quick | --all] [--jobs N]        needs spin and gcc; work files are removed
 """
 import argparse
 import concurrent.futures
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.dont_write_bytecode = True      # leave no __pycache__ next to the sources
+from carried import Carried  # noqa: E402
 from fence_model import Model  # noqa: E402
 from several import Several  # noqa: E402
 
@@ -74,11 +75,11 @@ TABLE = [
     mutant("block-no-guard", "mutant: blocks, no guard", block=2, guard=0),
     mutant("block-no-guard-three", "mutant: blocks, no guard, 3 attempts", block=2, attempts=3, guard=0),
 
-    "Extension and replant",
+    "Extension and recreate",
     holds("extend", "two extensions a lease", extensions=2),
-    holds("replant", "two extensions a lease, with replant", extensions=2, replant=1),
+    holds("recreate", "two extensions a lease, with recreate", extensions=2, recreate=1),
     mutant("extend-no-guard", "mutant: extension without guard", extensions=1, extend_guard=0),
-    mutant("replant-no-guard", "mutant: replant without guard", extensions=1, replant=1, replant_guard=0),
+    mutant("recreate-no-guard", "mutant: recreate without guard", extensions=1, recreate=1, recreate_guard=0),
 
     "Several resources: two of them; attempts want one, the other or both",
     holds("both-two", "2 attempts that want anything; counters gone, acquires again", resources=2, forgets=3, repeats=1, large=True),
@@ -86,13 +87,13 @@ TABLE = [
     holds("both-313", "3 attempts: both, the first, both", resources=2, attempts=3, wants=313, large=True),
     holds("both-132", "3 attempts: the first, both, the second", resources=2, attempts=3, wants=132, large=True),
     holds("both-123", "3 attempts: the first, the second, both", resources=2, attempts=3, wants=123, large=True),
-    holds("both-replant", "2 attempts, extension and replant, each key for itself", resources=2, extensions=1, replant=1, large=True),
+    holds("both-recreate", "2 attempts, extension and recreate, each key for itself", resources=2, extensions=1, recreate=1, large=True),
     mutant("both-reach", "sanity: both attempts can complete", resources=2, wants=33, reach=1),
     mutant("both-no-guard", "mutant: no guard", resources=2, guard=0),
     mutant("token-of-first", "mutant: token above the first resource's counter only", resources=2, token_of_first=1),
     mutant("key-of-first", "mutant: confirm compares the first value only", resources=2, key_of_first=1, attempts=3, large=True),
     mutant("uneven", "mutant: repeated acquire answers the larger of two counters", resources=2, forgets=3, repeats=1, even=0),
-    mutant("part-counts", "mutant: an extension of one of two keys is a vote", resources=2, extensions=1, replant=1, part_counts=1),
+    mutant("part-counts", "mutant: an extension of one of two keys is a vote", resources=2, extensions=1, recreate=1, part_counts=1),
 
     "Memory loss and admission (drain, catch-up from ceil(N/2) intact nodes)",
     holds("loss", "a node loses its memory, 2 attempts", losses=1),
@@ -102,9 +103,9 @@ TABLE = [
     holds("loss-block", "a loss, and token blocks", losses=1, block=2),
     holds("loss-n4", "a loss, N = 4", losses=1, nodes=4),
     holds("loss-n5", "a loss, N = 5", losses=1, nodes=5, large=True),
-    holds("loss-replant", "a loss, extension and replant", losses=1, extensions=1, replant=1),
-    holds("rollback-replant", "a loss with an older state, extension and replant",
-          losses=1, rollback=1, extensions=1, replant=1, large=True),
+    holds("loss-recreate", "a loss, extension and recreate", losses=1, extensions=1, recreate=1),
+    holds("rollback-recreate", "a loss with an older state, extension and recreate",
+          losses=1, rollback=1, extensions=1, recreate=1, large=True),
     mutant("loss-reach", "sanity: an admitted node's vote is used", losses=1, reach=1),
     mutant("no-catch-up", "mutant: admitted without catch-up", losses=1, catch_up=0),
     mutant("one-too-few", "mutant: catch-up from one node too few", losses=1, catch_up=1),
@@ -112,14 +113,23 @@ TABLE = [
     mutant("no-drain", "mutant: admitted without drain", losses=1, drain=0),
     mutant("late-admit", "mutant: admission executed again after a second FLUSHALL", losses=2, late_admit=1),
     mutant("no-base", "mutant: extension looks at the counter, not at the base",
-           losses=1, rollback=1, extensions=1, replant=1, base_guard=0),
+           losses=1, rollback=1, extensions=1, recreate=1, base_guard=0),
+
+    "Carried wait: a node is marked, and processes that come and go share a file",
+    holds("carried", "two losses of any kind, a restart of the host", carried=1, large=True),
+    holds("carried-three", "three losses", carried=1, losses=3, large=True, optional=True),
+    mutant("carried-reach", "sanity: a process admits with another one's entry", carried=1, reach=1),
+    mutant("carried-no-mark", "mutant: an entry is compared by the server's id only", carried=1, compares_mark=0),
+    mutant("carried-no-id", "mutant: an entry is compared by its mark only", carried=1, compares_id=0),
+    mutant("carried-any-boot", "mutant: an entry of another boot counts", carried=1, compares_boot=0),
+    mutant("carried-mark-again", "mutant: a mark that is written again is the same mark", carried=1, stamped=0),
 
     "Trailing identity check: one per message, after its scripts",
     holds("trailing", "a loss, 2 attempts", losses=1, trailing=1),
     holds("trailing-at-once", "the same, check and script in one step", losses=1, trailing=1, at_once=1),
     holds("trailing-rollback", "a loss with an older state", losses=1, trailing=1, rollback=1, large=True),
-    holds("trailing-replant", "the same, extension and replant (in one step)",
-          losses=1, trailing=1, at_once=1, rollback=1, extensions=1, replant=1, large=True),
+    holds("trailing-recreate", "the same, extension and recreate (in one step)",
+          losses=1, trailing=1, at_once=1, rollback=1, extensions=1, recreate=1, large=True),
     holds("trailing-three", "a loss, 3 attempts (in one step)", losses=1, trailing=1, at_once=1, attempts=3, large=True, optional=True,
           megabytes=8000),
     mutant("trailing-reach", "sanity: an admitted node's vote is used", losses=1, trailing=1, reach=1),
@@ -127,6 +137,8 @@ TABLE = [
     mutant("trailing-new-id", "mutant: an attempt changes to the new id", losses=1, trailing=1, bound_id=0),
 ]
 ROWS = [row for row in TABLE if isinstance(row, Row)]
+# Of the large models that must hold, those that --quick has, too: of each group with such, one.
+QUICK = {"three", "both-333", "both-recreate", "trailing-rollback"}
 
 
 def run(command, folder, **more):
@@ -136,7 +148,7 @@ def run(command, folder, **more):
 def check(row):
     """Writes, translates, compiles and searches one model, in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="fence_model_") as folder:
-        model = Several if row.options.get("resources") == 2 else Model
+        model = Carried if "carried" in row.options else Several if row.options.get("resources") == 2 else Model
         Path(folder, "fence.pml").write_text(model(**row.options).text())
         translated = run(["spin", "-a", "fence.pml"], folder)
         if translated.returncode != 0 or not Path(folder, "pan.c").exists():
@@ -184,6 +196,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="print the rows and stop")
     parser.add_argument("--only", metavar="NAME", default="", help="these rows only (names from --list, commas between them)")
+    parser.add_argument("--quick", action="store_true", help="every mutant, and what holds of the small models and a few of the large")
     parser.add_argument("--all", action="store_true", help="the optional rows too: minutes, and up to 8 GB each")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="rows at a time (default: number of CPUs)")
     return parser.parse_args()
@@ -194,7 +207,12 @@ def chosen(options):
     unknown = set(names) - {row.name for row in ROWS}
     if unknown:
         sys.exit("no such row: " + ", ".join(sorted(unknown)))
-    return [row for row in ROWS if (row.name in names if names else options.all or not row.optional)]
+    if options.quick and options.all:
+        sys.exit("--quick and --all: one of them")
+    def is_quick(row):
+        return row.expected == VIOLATION or not row.large or row.name in QUICK
+    return [row for row in ROWS
+            if (row.name in names if names else (options.all or not row.optional) and (is_quick(row) or not options.quick))]
 
 
 def line(row, outcome):
@@ -229,11 +247,11 @@ def main():
                     title = None
                 print(line(entry, outcome), flush=True)
     ran = len(rows) - len(pending)
-    left_out = [] if options.only else [row.name for row in ROWS if row.optional and row not in rows]
+    left_out = [] if options.only else [row.name for row in ROWS if row not in rows]
     print(f"{ran} models in {time.monotonic() - begun:.0f} s, {len(wrong)} with another verdict than expected"
           + (f": {', '.join(wrong)}" if wrong else ""))
     if left_out:
-        print(f"left out, as they take minutes and gigabytes (--all): {', '.join(left_out)}")
+        print(f"left out, as they take {'long' if options.quick else 'minutes and gigabytes (--all)'}: {', '.join(left_out)}")
     if ran == 0:
         print("nothing was run")
     return 1 if wrong or ran == 0 else 0

@@ -117,7 +117,7 @@ class Several(Model):
             self.step(f"{condition} && {changes}", raised + f"{v} = (stage[{a}] == CONFIRMING -> YES : {v}); ")
 
     def execute_extension(self, a, n):
-        """Each key for itself: renewed or planted again under its own guard, or refused, as it may always be. A vote if none was."""
+        """Each key for itself: renewed or recreated again under its own guard, or refused, as it may always be. A vote if none was."""
         mine, i = self.value(a), a * self.nodes + n
         for wanted in self.sets[a]:
             resources = self.in_set(wanted)
@@ -126,7 +126,7 @@ class Several(Model):
                     all_done = len(done) == len(resources) or self.part_counts
                     condition = f"extended[{a}] > 0 && wants[{a}] == {wanted}"
                     condition += "".join(f" && {self.counter(r, n)} <= token[{a}]" for r in done)
-                    if not self.replant:
+                    if not self.recreate:
                         condition += "".join(f" && {self.key(r, n)} == {mine}" for r in done)
                     different = " || ".join(f"{self.key(r, n)} != {mine} || {self.counter(r, n)} != token[{a}]" for r in done)
                     changes = f"({different} || (stage[{a}] == EXTENDING && !renewed[{i}]))" if all_done else f"({different})"

@@ -14,7 +14,7 @@ void show(machine_time const* t) noexcept { shown = t; }
 
 }  // namespace redlock::simulation
 
-// Takes the place of the C library's for the whole program, so that src/clock.cpp, which is simulated too, reads simulated time.
+// Takes the place of the C library's for the whole program, so that src/api/clock.cpp, which is simulated too, reads simulated time.
 extern "C" int clock_gettime(clockid_t clock, timespec* out) noexcept
 {
     using namespace redlock::simulation;

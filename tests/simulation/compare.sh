@@ -1,10 +1,11 @@
 #!/bin/sh
 # The same seeds with two compilers must be the same schedules: the hash covers everything that happened, in its order.
 #
-#   compare.sh SIMULATE SIMULATE
+#   compare.sh SIMULATE SIMULATE SEEDS
 set -eu
-one=$("$1" --seeds 5000 --no-counters | tail -n 1)
-other=$("$2" --seeds 5000 --no-counters | tail -n 1)
+seeds=$3
+one=$("$1" --seeds "$seeds" --no-counters | tail -n 1)
+other=$("$2" --seeds "$seeds" --no-counters | tail -n 1)
 printf '%s\n%s\n' "$one" "$other"
 one=${one##*hash=}
 other=${other##*hash=}

@@ -14,18 +14,21 @@ struct coverage {
 
     // Acquisitions.
     count acquired, acquired_on_retry, acquired_with_a_failed_node, contended, split_votes, no_majority, validity_exhausted;
-    count deadline_exceeded, late_grant_undone, cancelled_total, cancelled_partial, cancelled_terminal, cancelled_but_won;
+    count acquire_timed_out, acquire_timed_out_no_majority, late_grant_undone, cancelled_total, cancelled_partial, cancelled_terminal,
+        cancelled_but_won;
     // Leases.
     count renewed, held_by_parts, unknown, unknown_then_renewed, extended_by_caller, extension_lost, lease_lost, max_hold_exceeded;
     count watchdog_late, released, release_unconfirmed, released_by_destructor, waited_for_loss;
     // Tokens.
-    count confirmed, overtaken, floor_reached, replanted, block, next_token, plain, written, write_refused;
+    count confirmed, overtaken, floor_reached, recreated, block, next_token, plain, written, write_refused;
     // Admission.
-    count not_admitted, vote_dropped, quarantine, admission, admission_repeated, founding, stranded;
+    count not_admitted, vote_dropped, quarantine, admission, admission_repeated, founding, stranded, mark_repeated;
+    // Processes that live for a moment.
+    count visitor, visitor_acquired, visitor_contended, wait_carried;
     // Scopes.
     count scope_finished, scope_cancelled, scope_cancelled_by_caller, scope_cancelled_while_releasing, body_outlived_lease, body_threw;
     // Waiting.
-    count push, push_lost, wakeup, poll, passed_on, nested, outer_left_first, several_names, gave_up_in_line, refused_at_home,
+    count push, push_lost, wakeup, poll, passed_on, nested, outer_left_first, several_names, gave_up_in_line, rejected_locally,
         started_by_caller;
     // Ends.
     count client_destroyed, client_cancelled, process_killed;
@@ -48,7 +51,8 @@ struct coverage {
             {"votes split between clients", &c::split_votes},
             {"no majority", &c::no_majority},
             {"validity exhausted", &c::validity_exhausted},
-            {"deadline exceeded", &c::deadline_exceeded},
+            {"deadline exceeded", &c::acquire_timed_out},
+            {"deadline without a majority", &c::acquire_timed_out_no_majority},
             {"late grant undone", &c::late_grant_undone},
             {"acquire cancelled, total", &c::cancelled_total},
             {"acquire cancelled, partial", &c::cancelled_partial},
@@ -70,7 +74,7 @@ struct coverage {
             {"confirmed in a second round", &c::confirmed},
             {"refused by the guard", &c::overtaken},
             {"token is the client's clock", &c::floor_reached},
-            {"key planted again", &c::replanted},
+            {"key recreated again", &c::recreated},
             {"block of tokens", &c::block},
             {"moved to the next token", &c::next_token},
             {"lease without tokens", &c::plain},
@@ -83,6 +87,11 @@ struct coverage {
             {"admission executed again, later", &c::admission_repeated},
             {"cluster founded", &c::founding},
             {"cluster stranded", &c::stranded},
+            {"mark written again, later", &c::mark_repeated},
+            {"process that lives for a moment", &c::visitor},
+            {"lock of such a process", &c::visitor_acquired},
+            {"such a process found a lock taken", &c::visitor_contended},
+            {"node admitted after a wait that another process began", &c::wait_carried},
             {"scope finished", &c::scope_finished},
             {"scope cancelled before its lease ended", &c::scope_cancelled},
             {"scope cancelled by its caller", &c::scope_cancelled_by_caller},
@@ -98,7 +107,7 @@ struct coverage {
             {"outer lease given back before a nested one", &c::outer_left_first},
             {"lease of several names", &c::several_names},
             {"gave up behind others in the line", &c::gave_up_in_line},
-            {"refused while the same client holds it", &c::refused_at_home},
+            {"refused while the same client holds it", &c::rejected_locally},
             {"operation started by its caller", &c::started_by_caller},
             {"client destroyed at work", &c::client_destroyed},
             {"client cancelled at work", &c::client_cancelled},

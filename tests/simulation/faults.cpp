@@ -34,6 +34,7 @@ enum class fault {
     fail_over_to_older_state,
     flush,
     flush_twice,
+    forget_twice,
     lose_record,
     lose_high_water,
     lose_counter,
@@ -59,6 +60,7 @@ constexpr std::array forgetting{fault::crash_forgetting,
                                 fault::flush,
                                 fault::flush_twice,
                                 fault::flush_twice,
+                                fault::forget_twice,
                                 fault::lose_record,
                                 fault::lose_high_water,
                                 fault::lose_counter,
@@ -109,7 +111,23 @@ public:
             end_ = begin_ + range_.ttl + chance_.between(0ns, range_.ttl);
             for (int i = 0; i < 3; ++i)
                 on_server(std::min(range_.horizon, end_ + chance_.between(0ns, range_.ttl)), [](universe&, server& s) { s.admit_again(); });
-            return plan_flush(end_);
+            plan_flush(end_);
+            if (chance_.one_in(2)) on_server(std::min(end_ + 1us, range_.horizon), [](universe&, server& s) { s.mark_again(); });
+            return;
+        case fault::forget_twice:  // the second time it comes back as it was while it waited for the end of the first quarantine
+            begin_ = chance_.between(0ns, std::max<duration>(1ns, range_.horizon - 2 * range_.ttl));
+            end_ = begin_ + chance_.scaled(range_.ttl / 4) + 1us;
+            plan_crash(keeps::nothing);
+            on_server(end_ + chance_.between(0ns, range_.ttl), [](universe&, server& s) { s.take_snapshot(); });
+            on_server(std::min(range_.horizon, end_ + range_.ttl + chance_.between(0ns, 2 * range_.ttl)),
+                      [ahead = range_.tokens_ahead](universe& u, server& s) {
+                          if (!s.up() || (ahead && !s.others_remember())) return;
+                          ++u.covered->older_state;
+                          if (u.records) u.records->server_fault(s.index(), "restarted, as it was in its quarantine", u.now());
+                          s.crash(keeps::an_older_state);
+                          s.start();
+                      });
+            return;
         case fault::lose_record:
             return on_server(begin_, [](universe& u, server& s) {
                 s.memory.record.reset();

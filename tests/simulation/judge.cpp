@@ -1,6 +1,7 @@
 #include "judge.hpp"
 
 #include "link.hpp"
+#include "transition_log.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -76,6 +77,7 @@ judge::watched::watched(judge& by, process& p, lease& held, lock_options const& 
         record_ = r->lease_begins(process_, name_, by.universe_.now(), p.clock.when(seen_until_), known_value());
     by.leases_.push_back(this);
     by.take_down_tokens(*this);
+    if (by.universe_.transitions && has_tokens() && !nested_) by.universe_.transitions->held(value_, first_, last_);
     if (names_.size() > 1) ++by.universe_.covered->several_names;
     if (nested_) ++by.universe_.covered->nested;
     if (!nested_) by.check_turn(*this);
@@ -327,10 +329,11 @@ void judge::compare_tokens(std::string const& name, owned const& mine)
 {
     auto& others = tokens_[name];
     for (owned const& o : others) {
+        if (mine.first > o.last) continue;
         auto const both = o.by + " has " + std::to_string(o.first) + " to " + std::to_string(o.last) + ", " + mine.by + " has " +
                           std::to_string(mine.first) + " to " + std::to_string(mine.last);
-        if (mine.first <= o.last && o.first <= mine.last) violation("two leases on \"" + name + "\" own one token: " + both);
-        if ((o.completed < mine.began || o.by == mine.by) && mine.first <= o.last)
+        if (o.first <= mine.last) violation("two leases on \"" + name + "\" own one token: " + both);
+        if (o.completed < mine.began || o.by == mine.by)
             violation("a lease on \"" + name + "\" has a token that is not above those before it: " + both);
     }
     others.push_back(mine);
@@ -343,8 +346,9 @@ void judge::check_proof(watched const& w)
     if (!w.has_tokens()) return;
     auto const& p = universe_.processes()[w.process_];
     auto const ttl = duration{w.options_.ttl};
-    auto const validity = ttl - duration{static_cast<duration::rep>(static_cast<double>(ttl.count()) * w.options_.drift)} - 2ms;
+    auto const validity = ttl - duration{static_cast<duration::rep>(static_cast<double>(ttl.count()) * w.options_.clock_drift)} - 2ms;
     duration const begins = p->clock.when(w.seen_until_ - validity);
+    if (universe_.transitions && !w.nested_) universe_.transitions->moved_on(w.value_, begins);
     for (std::string const& name : w.names_)
         for (owned const& o : tokens_[name])
             if (o.first > w.last_ && o.by != w.value_ && o.completed < begins - rounding)
@@ -445,16 +449,22 @@ std::size_t judge::stored(std::string const& name, std::string const& value)
     }));
 }
 
-void judge::at_the_end()
+std::optional<std::string> judge::key_without_an_owner() const
 {
+    if (!assumes_.clocks_within_drift) return {};  // a client cannot tell how long such a server keeps a key
     for (auto const& s : universe_.servers()) {
-        if (!assumes_.clocks_within_drift) break;  // a client cannot tell how long such a server keeps a key
         for (auto const& e : s->memory.entries(s->time())) {
             if (e.of_nobody || !e.expires) continue;
             if (std::any_of(excused_.begin(), excused_.end(), [&](auto const& x) { return e.value.starts_with(x); })) continue;
-            violation("server " + std::to_string(s->index()) + " still has a key without an owner: " + e.key + " = " + e.value);
+            return "server " + std::to_string(s->index()) + " still has a key without an owner: " + e.key + " = " + e.value;
         }
     }
+    return {};
+}
+
+void judge::at_the_end()
+{
+    if (auto key = key_without_an_owner()) violation(std::move(*key));
     for (auto const& p : universe_.processes()) {
         if (!p) continue;
         if (p->ready() > 0) violation("a handler was left ready to run");

@@ -131,6 +131,9 @@ public:
     // Nothing goes on any more.
     void at_the_end();
 
+    // Where a key stays whose owner has gone: one that nobody was excused for, which will expire.
+    std::optional<std::string> key_without_an_owner() const;
+
     void violation(std::string what);
     std::optional<std::string> const& verdict() const noexcept { return verdict_; }
 

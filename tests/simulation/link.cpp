@@ -1,5 +1,6 @@
 #include "link.hpp"
 
+#include "transition_log.hpp"
 #include "universe.hpp"
 
 #include <boost/asio/post.hpp>
@@ -28,6 +29,8 @@ public:
     }
 
     void stop() override { of_.stop(); }
+
+    void reject(error_code why, std::string words) override { of_.cut(why, words); }
 
     void exec(detail::batch const& work, std::string_view id, std::vector<reply>& replies, detail::exec_handler handler) override
     {
@@ -74,6 +77,7 @@ void link::exec(detail::batch const& work, std::string_view learned, std::vector
     for (detail::command const& c : work.commands) {
         m->commands.emplace_back(c);
         if (universe_.on_sent) universe_.on_sent(process_, c);
+        if (universe_.transitions) universe_.transitions->sent(process_, to_, c, learned, state_ == state::up);
     }
     m->learned = learned;
     m->has_look = work.votes_with_tokens();
@@ -153,6 +157,7 @@ void link::arrive(message_ptr const& m)
         auto const done = std::none_of(m->answers.begin(), m->answers.end(), [](reply const& r) { return r.vote == vote::pending; });
         if (done) {
             look(*m);
+            note_votes(*m);
             return answer(m);
         }
         // NOSCRIPT for some: the client loads the scripts and sends those again, and whatever watches behind them.
@@ -166,6 +171,7 @@ void link::arrive(message_ptr const& m)
                 to_.load_scripts();
                 execute(*m, m->commands.size(), false);
                 look(*m);
+                note_votes(*m);
                 answer(m);
             });
         });
@@ -182,6 +188,7 @@ void link::execute(message& m, std::size_t upto, bool of_nobody)
         auto const& c = m.commands[i];
         if (m.answers[i].vote != vote::pending || (c.is_script() && !to_.knows_scripts())) continue;
         own_command_ = !of_nobody;
+        if (universe_.transitions) universe_.transitions->next(of_nobody ? std::nullopt : std::optional{client_}, m.sent);
         m.answers[i] = to_.execute(c.request(), m.learned, of_nobody);
         own_command_ = false;
         if (c.what.what == verb::watch && m.answers[i].vote == vote::granted && !of_nobody && may_watch) {
@@ -249,6 +256,15 @@ void link::look(message& m)
     }
 }
 
+void link::note_votes(message const& m)
+{
+    if (!universe_.transitions) return;
+    universe_.transitions->catch_up(to_);
+    for (std::size_t i = 0; i < m.commands.size(); ++i)
+        if (m.commands[i].what.votes_with_tokens() && m.answers[i].vote == vote::granted)
+            universe_.transitions->counted(to_, m.commands[i].request(), m.learned, m.sent);
+}
+
 void link::answer(message_ptr const& m)
 {
     if (!m->answers.empty()) m->answers.back().server_time = std::chrono::duration_cast<quorum::wall_time>(to_.time().time_since_epoch());
@@ -294,7 +310,9 @@ void link::deliver(message_ptr const& m)
     }
     if (universe_.records) universe_.records->delivered(m->record, universe_.now());
     line_.erase(std::find(line_.begin(), line_.end(), m));
-    tell([m] {
+    tell([this, m] {
+        for (std::size_t i = 0; universe_.transitions && i < m->commands.size(); ++i)
+            universe_.transitions->heard(client_, to_, m->commands[i].request(), m->answers[i], m->sent);
         *m->replies = std::move(m->answers);
         std::move(m->handler)(error_code{});
     });
@@ -306,6 +324,7 @@ void link::haunt(message_ptr const& m, std::size_t upto, duration when)
     universe_.at(when, [this, m, upto] {
         to_.when_it_runs([this, m, upto] {
             if (universe_.records) universe_.records->haunted(m->record, universe_.now());
+            if (universe_.transitions) universe_.transitions->next(std::nullopt, m->sent);
             for (std::size_t i = 0; i < upto; ++i)
                 if (auto const& c = m->commands[i]; !c.is_script() || to_.knows_scripts()) to_.execute(c.request(), m->learned, true);
         });
@@ -319,7 +338,7 @@ std::size_t link::bytes(command_copy const& c) noexcept
     return (c.is_script() ? 88 : 52) + c.key.size() + c.value.size();
 }
 
-void link::cut()
+void link::cut(error_code why, std::string const& words)
 {
     silent_ = false;
     if (state_ != state::up) return;
@@ -357,11 +376,11 @@ void link::cut()
     }
 
     bool const down_first = chance.one_in(2);
-    tell([listener = listener_, index = index_, lost, down_first] {
+    tell([listener = listener_, index = index_, lost, down_first, why, words] {
         auto const l = listener.lock();
-        if (l && down_first) l->on_down(index, errc::node_unreachable, "the connection was cut");
+        if (l && down_first) l->on_down(index, why, words);
         for (auto const& m : lost) std::move(m->handler)(errc::node_unreachable);
-        if (l && !down_first) l->on_down(index, errc::node_unreachable, "the connection was cut");
+        if (l && !down_first) l->on_down(index, why, words);
     });
     try_again();
 }
@@ -435,6 +454,7 @@ void link::connected(std::uint64_t attempt)
     silent_ = false;
     last_arrival_ = last_answer_ = universe_.now();
     to_.load_scripts();
+    if (universe_.transitions) universe_.transitions->catch_up(to_);
     tell([listener = listener_, index = index_, facts = to_.memory.facts()] {
         if (auto const l = listener.lock()) l->on_up(index, {}, facts);
     });

@@ -7,7 +7,7 @@
 #include "process.hpp"
 #include "server.hpp"
 
-#include "node/node.hpp"
+#include "redis/node.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -40,7 +40,7 @@ public:
     bool in_use() const noexcept { return state_ != state::unused && state_ != state::stopped; }
 
     // The connection breaks, and the client notices now. What was on its way may still arrive, up to some byte.
-    void cut();
+    void cut(error_code why = errc::node_unreachable, std::string const& words = "the connection was cut");
 
     // Nothing gets through any more, in either direction, and nobody is told. After a while the client gives up.
     void go_silent(bool gives_up = true);
@@ -136,6 +136,7 @@ private:
     void send_back(message_ptr const& m, duration takes);
     void forget_watches();
     void look(message& m);
+    void note_votes(message const& m);
     void answer(message_ptr const& m);
     void let_out();
     void deliver(message_ptr const& m);

@@ -4,7 +4,7 @@
 
 #include "clocks.hpp"
 
-#include "node/node.hpp"
+#include "redis/node.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -37,7 +37,7 @@ constexpr lock_options usual{.ttl = 9s};
 constexpr duration validity = 8'908ms;
 
 // The same for somebody who waits: tries again at least every 100 ms.
-constexpr lock_options patient{.ttl = 9s, .retry_delay_max = 100ms};
+constexpr lock_options patient{.ttl = 9s, .max_retry_delay = 100ms};
 
 // Without tokens, as on the Redlock page: servers that forget have a vote.
 constexpr lock_options plain{.ttl = 9s, .fencing = false};

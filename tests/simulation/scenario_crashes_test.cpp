@@ -190,7 +190,7 @@ BOOST_FIXTURE_TEST_CASE(with_tokens_a_node_that_forgets_has_no_vote_until_it_doe
     run_to(2s);
     BOOST_TEST(first.valid());
     BOOST_TEST(!second.done);  // A refuses, B may not vote
-    // On C it has raised the counter, so that the first lease cannot be planted there, and ends.
+    // On C it has raised the counter, so that the first lease cannot be recreated there, and ends.
     run_to(10s);
     BOOST_TEST(!first.valid());
     run_to(20s);  // and A has forgotten the key
@@ -203,7 +203,7 @@ BOOST_FIXTURE_TEST_CASE(with_tokens_a_node_that_forgets_has_no_vote_until_it_doe
     BOOST_TEST(at(B).memory.record->base >= second.held.token());
 }
 
-// Where nobody else wants it, the lease is planted on the other nodes, and on this one as soon as it is admitted.
+// Where nobody else wants it, the lease is recreated on the other nodes, and on this one as soon as it is admitted.
 BOOST_FIXTURE_TEST_CASE(with_tokens_a_lease_gets_back_the_nodes_that_it_lost, three_servers)
 {
     one.unplug({C});
@@ -291,7 +291,7 @@ BOOST_FIXTURE_TEST_CASE(with_tokens_two_of_three_that_forget_need_an_operator, t
     run_to(60s);
     BOOST_TEST(!first.valid());
     BOOST_TEST(!second.done);
-    BOOST_TEST((two.status().nodes[0].standing == standing::stranded));
+    BOOST_TEST((two.status().nodes[0].admission == admission_state::needs_operator));
     for (auto const s : {A, B, C}) at(s).memory.record.reset();
     run_to(90s);
     BOOST_TEST(!second.done);

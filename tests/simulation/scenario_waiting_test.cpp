@@ -11,7 +11,7 @@ using namespace redlock::simulation;
 constexpr duration round_trip = 2 * one_way;
 
 // Relies on what nodes tell: a random delay would show.
-constexpr lock_options waiting{.ttl = 9s, .retry_delay_min = 3s, .retry_delay_max = 3s, .poll_interval = 500ms};
+constexpr lock_options waiting{.ttl = 9s, .min_retry_delay = 3s, .max_retry_delay = 3s, .poll_interval = 500ms};
 
 // Without a watchdog, and without a hurry to let others have their turn.
 constexpr lock_options unhurried{.ttl = 9s, .max_local_hold = 10s, .auto_extend = false};
@@ -92,7 +92,7 @@ BOOST_FIXTURE_TEST_CASE(who_waits_for_a_holder_that_has_died_comes_when_its_keys
 {
     one.try_acquire();
     run_to(1s);
-    auto& second = two.acquire({.ttl = 9s, .retry_delay_min = 30s, .retry_delay_max = 30s, .poll_interval = 60s});
+    auto& second = two.acquire({.ttl = 9s, .min_retry_delay = 30s, .max_retry_delay = 30s, .poll_interval = 60s});
     run_to(2s);
     one.kill();
     world.weather.push_lost_percent = 100;
@@ -135,7 +135,7 @@ BOOST_FIXTURE_TEST_CASE(what_nodes_said_of_a_lease_that_is_given_back_keeps_nobo
     one.release(first);
     run_to(20ms);
     BOOST_TEST(second.valid());
-    BOOST_TEST(one.counters().handed_over == 0u);
+    BOOST_TEST(one.counters().handoffs == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lease_is_passed_on_without_a_message, waiting_story)
@@ -191,7 +191,7 @@ BOOST_FIXTURE_TEST_CASE(a_lease_that_is_lost_is_not_passed_on, waiting_story)
     BOOST_TEST(!first.valid());
     BOOST_TEST(second.valid());
     BOOST_TEST((second.at > 3s));
-    BOOST_TEST(one.counters().handed_over == 0u);
+    BOOST_TEST(one.counters().handoffs == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(others_have_their_turn, waiting_story)
@@ -244,9 +244,9 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_in_a_line_is_kept, waiting_story)
 {
     auto& first = one.try_acquire();
     one.acquire();
-    auto& second = one.acquire({.ttl = 9s, .deadline = 2s});
+    auto& second = one.acquire({.ttl = 9s, .acquire_timeout = 2s});
     run_to(3s);
-    BOOST_TEST(second.ec == errc::deadline_exceeded);
+    BOOST_TEST(second.ec == errc::acquire_timed_out);
     BOOST_TEST((second.at == 2s));
     BOOST_TEST(first.valid());
 }

@@ -4,14 +4,17 @@
 #include "judge.hpp"
 #include "link.hpp"
 #include "simulated_client.hpp"
+#include "transition_log.hpp"
 #include "universe.hpp"
 #include "users.hpp"
+#include "visitors.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace redlock::simulation {
@@ -20,7 +23,7 @@ namespace {
 
 constexpr duration half_a_day = 12h;
 
-// Parts per million. Between them a client and a server stay within the 1 % of lock_options::drift.
+// Parts per million. Between them a client and a server stay within the 1 % of lock_options::clock_drift.
 constexpr std::int64_t server_drift = 9'000;
 
 // In a storm keys go, servers forget and messages are late, all the time, and many want one lock.
@@ -35,20 +38,22 @@ assumptions draw_assumptions(random& chance, bool storm)
 
 class schedule {
 public:
-    schedule(std::uint64_t seed, coverage& covered, recorder* records)
+    schedule(std::uint64_t seed, coverage& covered, recorder* records, bool with_transitions)
         : covered_{covered}, u_{seed, records}, storm_{u_.chance.one_in(4)}, rules_{u_, draw_assumptions(u_.chance, storm_)}
     {
         u_.covered = &covered;
         u_.after_step = [this] { rules_.look(); };
         u_.on_violation = [this](std::string what) { rules_.violation(std::move(what)); };
+        if (with_transitions) u_.transitions = &steps_.emplace(u_);
         set_the_stage();
         draw_weather();
         build();
         for (std::size_t n = calm_ ? 0 : (storm_ ? 4 : 0) + chance_.below(8); n > 0; --n) plan_fault(u_, range_);
         if (storm_ && chance_.one_in(2)) plan_blind_spots(u_, range_);
-        if (!calm_ && chance_.one_in(6)) plan_an_early_end();
+        if (!calm_ && !brief_ && chance_.one_in(6)) plan_an_early_end();
         u_.at(range_.horizon, [this] { clear_up(); });
         if (u_.records) describe(*u_.records);
+        if (steps_) steps_->begin(seed, fresh_);
     }
 
     ~schedule() { u_.destroy_processes(); }
@@ -60,6 +65,8 @@ public:
         for (auto const& each : users_) each->go(1 + chance_.below(storm_ ? 8 : 3));
         if (!u_.run_until([this] { return rules_.verdict() || (u_.now() >= range_.horizon && everybody_left()); }, limit()))
             rules_.violation("somebody still waits for a lock, long after all faults have ended");
+        if (brief_ && std::none_of(guests_.begin(), guests_.end(), [](auto const& each) { return each->somebody_knew(); }))
+            rules_.violation("no process that lives for a moment could acquire a lock, long after all faults have ended");
         if (!rules_.verdict()) close();
         if (!rules_.verdict()) rules_.at_the_end();
     }
@@ -69,6 +76,8 @@ public:
         count_what_clients_saw();
         return {rules_.verdict(), u_.hash(), u_.steps(), u_.now()};
     }
+
+    std::string const& transitions() const noexcept { return steps_->text(); }
 
 private:
     struct member {
@@ -83,13 +92,13 @@ private:
         auto& usual = stage_.usual;
         usual.ttl = chance_.pick(std::array{30ms, 100ms, 1'000ms, 10'000ms});
         if (storm_) usual.ttl = chance_.pick(std::array{30ms, 100ms});
-        usual.retry_delay_min = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(usual.ttl / 20));
-        usual.retry_delay_max = std::max(2ms, std::chrono::duration_cast<std::chrono::milliseconds>(
+        usual.min_retry_delay = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(usual.ttl / 20));
+        usual.max_retry_delay = std::max(2ms, std::chrono::duration_cast<std::chrono::milliseconds>(
                                                   chance_.between(usual.ttl / 4, 2 * usual.ttl)));
         if (chance_.one_in(3)) usual.node_timeout = usual.ttl / 3;
         if (storm_) {
-            usual.retry_delay_min = 1ms;
-            usual.retry_delay_max = usual.ttl / static_cast<int>(1 + chance_.below(10));
+            usual.min_retry_delay = 1ms;
+            usual.max_retry_delay = usual.ttl / static_cast<int>(1 + chance_.below(10));
             usual.node_timeout = usual.ttl / static_cast<int>(1 + chance_.below(4));
         }
         choose_waiting();
@@ -98,6 +107,7 @@ private:
         if (stage_.names.size() > 1 && chance_.one_in(2)) stage_.names.push_back("c");
         stage_.hold_max = chance_.between(usual.ttl / 10, storm_ && chance_.one_in(2) ? usual.ttl : 3 * usual.ttl);
         stage_.calm = calm_ = !storm_ && chance_.one_in(8);
+        brief_ = !calm_ && !rules_.assumes().memory_kept && chance_.one_in(3);
         range_ = {chance_.between(usual.ttl, (storm_ ? 12 : 6) * usual.ttl), usual.ttl, stage_.names, rules_.assumes(), false};
         choose_tokens();
     }
@@ -111,7 +121,7 @@ private:
         usual.max_local_hold = chance_.pick(std::array{100ms, usual.ttl / 2, 20 * usual.ttl, 0ms});
     }
 
-    // Admitted servers, whose marks may be ahead of all clocks, so that floors mean nothing; or a cluster that is yet to be founded.
+    // Admitted servers, whose marks may be ahead of all clocks, so that token_clock mean nothing; or a cluster that is yet to be founded.
     void choose_tokens()
     {
         stage_.of_locks = chance_.one_in(12) ? kinds::without_tokens : chance_.one_in(5) ? kinds::mixed : kinds::with_tokens;
@@ -120,9 +130,9 @@ private:
         begins_empty_ = chance_.one_in(8);
         fresh_ = begins_empty_ && calm_ && chance_.one_in(2);
         range_.tokens_ahead = !begins_empty_ && chance_.one_in(2);
-        // A little ahead, and clients take it for a fast clock, which they follow; far ahead, and floors mean nothing.
+        // A little ahead, and clients take it for a fast clock, which they follow; far ahead, and token_clock mean nothing.
         ahead_ = chance_.one_in(4) ? 1h : 48h;
-        // Close to the end of a half-day, which floors may not enter too early.
+        // Close to the end of a half-day, which token_clock may not enter too early.
         wall_ = 40'000 * half_a_day + chance_.between(-2s, 2s);
     }
 
@@ -161,14 +171,14 @@ private:
         says_changes_ = chance_.one_in(2);
         bool const told = says_changes_ && w.push_lost_percent == 0;
         constexpr duration turns = 200ms;  // for others, and the head start of others
-        rules_.free_at_most = usual.retry_delay_max + (told ? 0ms : usual.poll_interval) + turns + 20 * w.delay_max;
+        rules_.free_at_most = usual.max_retry_delay + (told ? 0ms : usual.poll_interval) + turns + 20 * w.delay_max;
     }
 
     void describe(recorder& records) const
     {
         auto const ms = [](duration d) { return std::to_string(d / 1ms) + " ms"; };
         auto const& usual = stage_.usual;
-        records.setting("retry delay", ms(usual.retry_delay_min) + " to " + ms(usual.retry_delay_max));
+        records.setting("retry delay", ms(usual.min_retry_delay) + " to " + ms(usual.max_retry_delay));
         records.setting("poll interval", ms(usual.poll_interval));
         records.setting("passed on", std::to_string(usual.max_handoffs) + " times at most, for " + ms(usual.max_local_hold));
         if (usual.node_timeout) records.setting("node timeout", ms(*usual.node_timeout));
@@ -184,6 +194,7 @@ private:
         records.setting("servers begin", begins_empty_         ? "empty"
                                          : range_.tokens_ahead ? "admitted, with tokens ahead of all clocks"
                                                                : "admitted");
+        if (brief_) records.setting("processes", "live for a moment");
         records.setting("clocks", rules_.assumes().clocks_within_drift ? "within drift" : "may run wrong");
     }
 
@@ -208,6 +219,7 @@ private:
             s.memory.expires_early = early;
             if (!begins_empty_) s.begin_admitted(stage_.usual.ttl, first_token());
         }
+        if (brief_) return invite();
         std::size_t const processes = 2 + (storm_ ? 1 : chance_.below(2));
         for (std::size_t i = 0; i < processes; ++i) {
             auto& p = u_.add_process({time_point{1h * (i + 1)}, 0ns, chance_.between(-900, 900)});
@@ -224,6 +236,16 @@ private:
         }
     }
 
+    // Instead of processes that stay: two machines or three whose processes do not.
+    void invite()
+    {
+        auto const until = range_.horizon + 30 * stage_.usual.ttl;
+        for (std::size_t i = 0, machines = 2 + chance_.below(2); i < machines; ++i) {
+            machine_clock const clock{time_point{1h * (i + 1)}, 0ns, chance_.between(-900, 900)};
+            guests_.push_back(std::make_unique<visitors>(stage_, clock, draw_client(), range_.horizon, until));
+        }
+    }
+
     // Wall clocks differ by less than the drain takes: a cluster that has lost everything goes on from one of them.
     client_settings draw_client()
     {
@@ -233,7 +255,7 @@ private:
         s.wall = wall_ + (chance_.one_in(2) ? skew : -skew);
         s.max_ttl = chance_.one_in(storm_ ? 2 : 4) ? 2 * ttl : ttl;
         s.token_retention = chance_.one_in(2) ? 4 * s.max_ttl : std::chrono::milliseconds{1h};
-        s.fresh = fresh_;
+        s.bootstrap = fresh_;
         return s;
     }
 
@@ -301,12 +323,15 @@ private:
         u_.after(8 * stage_.usual.ttl, [this] { see_whether_it_is_stranded(); });
     }
 
-    bool everybody_left() const { return stage_.at_work == 0; }
+    bool everybody_left() const
+    {
+        return stage_.at_work == 0 && std::all_of(guests_.begin(), guests_.end(), [](auto const& each) { return each->are_gone(); });
+    }
     duration limit() const
     {
         auto const& usual = stage_.usual;
         constexpr duration naps = 30s;  // of those who lost many races
-        return range_.horizon + 300 * usual.ttl + 300 * usual.retry_delay_max + 20 * usual.poll_interval + naps;
+        return range_.horizon + 300 * usual.ttl + 300 * usual.max_retry_delay + 20 * usual.poll_interval + naps;
     }
 
     template <class F>
@@ -339,6 +364,8 @@ private:
         for_each_client([](member& m) { m.connected->drain([&m](error_code) { m.drained = true; }); });
         auto const drained = [this] { return every_member([](member const& m) { return m.drained || m.stopped || !m.connected; }); };
         if (!u_.run_until(drained, end)) return rules_.violation("a client cannot be drained");
+        constexpr duration pause_max = 6s;  // before a release that was answered with an error is repeated
+        static_cast<void>(u_.run_until([&] { return !rules_.key_without_an_owner(); }, u_.now() + pause_max));  // judged at the end
         if (!u_.run_until(quiet, end)) return rules_.violation("a drained client is not quiet");
         for_each_client([this](member& m) {
             auto const s = m.connected->status();
@@ -397,12 +424,15 @@ private:
     std::vector<std::unique_ptr<user>> users_;
     std::vector<member> members_;
     universe u_;
+    std::optional<transition_log> steps_{};
     random& chance_{u_.chance};
     bool const storm_;
     judge rules_;
     stage stage_{u_, rules_, {}, {}, {}, false, kinds::with_tokens, 1, false, 0, 0};
     fault_range range_{};
+    std::vector<std::unique_ptr<visitors>> guests_;
     bool calm_{false};
+    bool brief_{false};  // no process stays
     bool begins_empty_{false};
     bool fresh_{false};
     bool says_changes_{false};  // every server, to every client
@@ -412,10 +442,11 @@ private:
 
 }  // namespace
 
-result run_schedule(std::uint64_t seed, coverage& covered, recorder* records)
+result run_schedule(std::uint64_t seed, coverage& covered, recorder* records, std::string* transitions)
 {
-    schedule s{seed, covered, records};
+    schedule s{seed, covered, records, transitions != nullptr};
     s.run();
+    if (transitions) *transitions = s.transitions();
     return s.finish();
 }
 

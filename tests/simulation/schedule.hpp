@@ -18,7 +18,8 @@ struct result {
     duration virtual_time;
 };
 
-result run_schedule(std::uint64_t seed, coverage& covered, recorder* records = nullptr);
+// `transitions`: gets what happened in the proof's terms (transition_log).
+result run_schedule(std::uint64_t seed, coverage& covered, recorder* records = nullptr, std::string* transitions = nullptr);
 
 }  // namespace redlock::simulation
 

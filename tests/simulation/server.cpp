@@ -1,6 +1,7 @@
 #include "server.hpp"
 
 #include "link.hpp"
+#include "transition_log.hpp"
 #include "universe.hpp"
 
 #include <algorithm>
@@ -133,19 +134,17 @@ struct server::before {
 
 reply server::execute(command const& c, std::string_view learned, bool of_nobody)
 {
-    // What the server refuses to delete stays until it expires.
-    if (complains_ != complaint::none && complains_ != complaint::oom && c.what == verb::release)
-        for (std::size_t i = 0; i < c.key_count(); ++i)
-            if (auto* const kept = memory.find(c.key_at(i), time()); kept && kept->value == c.value) kept->of_nobody = true;
     if (auto refused = refusal(c)) return std::move(*refused);
 
     auto const percent = universe_.weather.evicted_percent;
     if (percent > 0 && c.votes_with_tokens() && universe_.chance.percent(percent))
         evict(c.key_at(c.others.empty() ? 0 : universe_.chance.below(c.key_count())));
 
+    if (universe_.transitions) universe_.transitions->catch_up(*this, &c);
     before const was{*this, c};
     bool const was_admitted = memory.admitted();
     auto answer = memory.execute(c, time(), learned);
+    if (universe_.transitions) universe_.transitions->executed(*this, c, learned, answer);
     for (std::size_t i = 0; i < c.key_count(); ++i) {
         auto* const after = memory.find(c.key_at(i), time());
         bool const changed = !after || after->expires != was.expires[i] || after->value == c.value;
@@ -170,8 +169,11 @@ void server::count(command const& c, reply const& answer, bool was_there, bool w
     }
     if (c.fenced && answer.vote == vote::refused && was_there && (c.what == verb::confirm || c.what == verb::extend))
         if (auto const* const held = memory.find(c.key, time()); held && held->value == c.value) ++covered.overtaken;
-    if (c.fenced && c.what == verb::extend && granted && !was_there) ++covered.replanted;
-    if (c.what == verb::mark && granted && answer.detail == c.value) ++covered.quarantine;
+    if (c.fenced && c.what == verb::extend && granted && !was_there) ++covered.recreated;
+    if (c.what == verb::mark && granted && answer.detail.starts_with(std::string{c.value} + '-')) {
+        ++covered.quarantine;
+        if (first_mark_[0] != c.id) first_mark_ = {std::string{c.id}, std::string{c.value}};
+    }
     if (c.what != verb::admit || was_admitted || !memory.admitted()) return;
     ++covered.admission;
     last_admission_ = c;
@@ -244,6 +246,17 @@ void server::admit_again()
     if (last_admission_.what != verb::admit || !up_) return;
     ++universe_.covered->admission_repeated;
     auto const again = last_admission_;
+    if (universe_.transitions) universe_.transitions->next(std::nullopt, universe_.now());
+    execute(again, {}, true);
+}
+
+void server::mark_again()
+{
+    if (first_mark_[0] != memory.id || !up_) return;
+    ++universe_.covered->mark_repeated;
+    detail::command again{verb::mark, {}, first_mark_[1], {}};
+    again.id = first_mark_[0];
+    if (universe_.transitions) universe_.transitions->next(std::nullopt, universe_.now());
     execute(again, {}, true);
 }
 

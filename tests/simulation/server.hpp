@@ -75,6 +75,9 @@ public:
     // The network has kept a copy of what last admitted it.
     void admit_again();
 
+    // The network has kept a copy of the first request to mark it.
+    void mark_again();
+
     // READONLY: it is a replica, and has a new id when it is promoted.
     void complain(complaint c);
     complaint complains() const noexcept { return complains_; }
@@ -112,6 +115,7 @@ private:
     testing::redis_model older_state_;
     detail::command last_admission_{};
     std::array<std::string, 2> last_admission_text_;
+    std::array<std::string, 2> first_mark_;  // its id, and what it asked for
     std::size_t lives_{0};
     std::vector<event> inbox_;
     std::map<std::string, duration, std::less<>> looks_;  // when it is going to look whether a watched key has expired

@@ -1,6 +1,7 @@
 // Runs schedules: many of them for a verdict and figures, or one for its picture.
 #include "page.hpp"
 #include "schedule.hpp"
+#include "support/instruction_counter.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,6 +42,7 @@ struct totals {
     std::uint64_t schedules{0};
     std::uint64_t violations{0};
     std::uint64_t steps{0};
+    std::optional<std::uint64_t> instructions{0};  // none: they cannot be counted here
     std::uint64_t hash{0};  // a sum, so that the order of the threads does not matter
     double virtual_hours{0};
     coverage covered{};
@@ -57,6 +60,7 @@ struct totals {
         schedules += other.schedules;
         violations += other.violations;
         steps += other.steps;
+        instructions = instructions && other.instructions ? std::optional{*instructions + *other.instructions} : std::nullopt;
         hash += other.hash;
         virtual_hours += other.virtual_hours;
         covered += other.covered;
@@ -68,7 +72,10 @@ struct settings {
     std::uint64_t first{1};
     unsigned jobs{std::max(1u, std::thread::hardware_concurrency())};
     std::uint64_t violations_max{10};
+    double seconds{0};  // 0: as long as it takes
+    std::uint64_t at_least{1};
     bool show_counters{true};
+    std::ofstream* transitions{nullptr};
 };
 
 class run {
@@ -77,11 +84,10 @@ public:
 
     totals all()
     {
-        auto const begin = std::chrono::steady_clock::now();
         std::vector<std::thread> threads;
         for (unsigned i = 0; i < settings_.jobs; ++i) threads.emplace_back([this] { work(); });
         for (auto& t : threads) t.join();
-        seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
         if (show_progress_) std::fprintf(stderr, "\r\033[K");
         return sum_;
     }
@@ -94,20 +100,37 @@ private:
     void work()
     {
         totals mine;
+        redlock::testing::instruction_counter const instructions;
+        instructions.resume();
         for (;;) {
             std::uint64_t const from = next_.fetch_add(chunk);
-            if (from >= settings_.seeds || violations_ >= settings_.violations_max) break;
+            if (from >= settings_.seeds || violations_ >= settings_.violations_max || is_late()) break;
             std::uint64_t const to = std::min(from + chunk, settings_.seeds);
             for (std::uint64_t i = from; i < to; ++i) {
                 current_seed = settings_.first + i;
-                auto const r = run_schedule(current_seed, mine.covered);
+                std::string steps;
+                auto const r = run_schedule(current_seed, mine.covered, nullptr, settings_.transitions ? &steps : nullptr);
+                if (settings_.transitions) write(steps);
                 mine.add(r);
                 if (r.violation) report(current_seed, *r.violation);
             }
             progress(to - from);
         }
+        instructions.pause();
+        mine.instructions = instructions.total();
         std::lock_guard const guard{mutex_};
         sum_.add(mine);
+    }
+
+    void write(std::string const& steps)
+    {
+        std::lock_guard const guard{mutex_};
+        *settings_.transitions << steps;
+    }
+
+    bool is_late() const
+    {
+        return settings_.seconds > 0 && std::chrono::steady_clock::now() - begin_ >= std::chrono::duration<double>{settings_.seconds};
     }
 
     void report(std::uint64_t seed, std::string const& what)
@@ -133,6 +156,7 @@ private:
     }
 
     settings settings_;
+    std::chrono::steady_clock::time_point begin_{std::chrono::steady_clock::now()};
     bool show_progress_;
     std::atomic<std::uint64_t> next_{0};
     std::atomic<std::uint64_t> done_{0};
@@ -159,11 +183,17 @@ int run_many(settings const& s)
     });
     bool const untested = sum.schedules >= enough_for_coverage && missing > 0;
     if (untested) std::printf("%d of the counters are zero: these schedules do not test what they should\n", missing);
+    bool const too_few = sum.schedules < s.at_least && sum.violations < s.violations_max;
+    if (too_few)
+        std::printf("these are fewer schedules than the %llu that there have to be\n", static_cast<unsigned long long>(s.at_least));
+    if (sum.instructions)
+        std::printf("instructions_per_schedule=%.0f (perf_event_open)\n",
+                    static_cast<double>(*sum.instructions) / static_cast<double>(sum.schedules));
     std::printf("schedules=%llu violations=%llu per_second=%.0f virtual_hours=%.1f steps=%llu hash=%016llx\n",
                 static_cast<unsigned long long>(sum.schedules), static_cast<unsigned long long>(sum.violations),
                 static_cast<double>(sum.schedules) / r.seconds(), sum.virtual_hours, static_cast<unsigned long long>(sum.steps),
                 static_cast<unsigned long long>(sum.hash));
-    return sum.violations > 0 || untested ? 1 : 0;
+    return sum.violations > 0 || untested || too_few ? 1 : 0;
 }
 
 bool write_page(std::string const& file, std::string const& text)
@@ -206,6 +236,11 @@ int main(int argc, char** argv)
     app.add_option("--first", s.first, "The first seed")->capture_default_str();
     app.add_option("--jobs", s.jobs, "Threads")->capture_default_str()->check(CLI::Range(1u, 1024u));
     app.add_option("--violations", s.violations_max, "Stop after so many violations")->capture_default_str()->check(at_least_one);
+    app.add_option("--seconds", s.seconds, "Begin no more schedules after so long")->check(CLI::PositiveNumber);
+    app.add_option("--at-least", s.at_least, "Fail when fewer schedules ran")->check(at_least_one);
+    std::string transitions;
+    app.add_option("--transitions", transitions, "Write what happens in the proof's terms to this file, for tests/proof/replay.py")
+        ->type_name("FILE");
     app.add_flag("!--no-counters", s.show_counters, "Do not print how often each thing happened");
     auto* const one = app.add_option("--seed", seed, "Run this one schedule");
     bool log = false;
@@ -215,5 +250,15 @@ int main(int argc, char** argv)
     CLI11_PARSE(app, argc, argv);
 
     std::signal(SIGABRT, on_abort);
-    return *one ? run_one(seed, log, trace) : run_many(s);
+    if (transitions.empty()) return *one ? run_one(seed, log, trace) : run_many(s);
+    if (*one) {
+        s.first = seed;
+        s.seeds = 1;
+    }
+    std::ofstream out{transitions, std::ios::binary | std::ios::trunc};
+    s.transitions = &out;
+    int const status = run_many(s);
+    out.close();
+    if (!out) std::fprintf(stderr, "simulate: cannot write %s: %s\n", transitions.c_str(), std::strerror(errno));
+    return out ? status : 2;
 }

@@ -1,7 +1,9 @@
 #include "simulated_client.hpp"
 
-#include "core/basic_core.hpp"
+#include "client/basic_core.hpp"
 #include "link.hpp"
+
+#include <redlock/detail/access.hpp>
 
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/strand.hpp>
@@ -23,15 +25,16 @@ std::shared_ptr<client> make_client(universe& in, process& p, client_settings co
     };
     settings.max_ttl = chosen.max_ttl;
     settings.token_retention = chosen.token_retention;
-    settings.fresh = chosen.fresh;
-    settings.run_here = [strand, &in](detail::letter& what, detail::time_point now, std::shared_ptr<void> engine) {
+    settings.bootstrap = chosen.bootstrap;
+    settings.quarantines = chosen.quarantines;
+    settings.run_here = [strand, &in](detail::task& what, detail::time_point now, std::shared_ptr<void> engine) {
         if (strand.running_in_this_thread() || in.chance.one_in(2)) return false;
         ++in.covered->started_by_caller;
         asio::dispatch(strand, [keeps = std::move(engine), what = std::move(what), now]() mutable { what(now); });
         return true;
     };
     auto core = detail::basic_core<simulated_clock>::make(executor, strand, in.nodes_for(p, strand), std::move(settings));
-    return std::make_shared<client>(std::move(core));
+    return std::make_shared<client>(detail::access::make_client(std::move(core)));
 }
 
 }  // namespace redlock::simulation

@@ -4,6 +4,8 @@
 
 #include "universe.hpp"
 
+#include "admission/quarantine_log.hpp"
+
 #include <redlock/client.hpp>
 
 #include <chrono>
@@ -15,7 +17,8 @@ struct client_settings {
     duration wall{24h};  // what the wall clock of its machine shows when the world begins
     std::chrono::milliseconds max_ttl{30s};
     std::chrono::milliseconds token_retention{1h};
-    bool fresh{false};
+    bool bootstrap{false};
+    std::shared_ptr<detail::quarantine_log> quarantines{};
 };
 
 // Its values are "p<process>-<number>".

@@ -1,6 +1,7 @@
 #include "universe.hpp"
 
 #include "link.hpp"
+#include "transition_log.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -40,6 +41,7 @@ std::vector<std::unique_ptr<detail::node>> universe::nodes_for(process& p, asio:
 void universe::kill(process& p)
 {
     if (records) records->process_killed(p.index(), now_);
+    if (transitions) transitions->killed(p.index());
     processes_[p.index()].reset();
 }
 

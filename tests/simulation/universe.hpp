@@ -9,10 +9,12 @@
 //   universe    events, time, who runs next
 //   judge       what must hold
 //   users       what people do with the library
+//   visitors    processes of a machine that live for a moment, one after the other
 //   faults      what goes wrong, and when
 //   schedule    one world from a seed: who, what, when, and which faults
 //   coverage    how often each interesting thing happened
 //   recorder    what happened in one schedule; page (page.cpp, page/) makes a picture of it
+//   transition_log  the same in the proof's terms; tests/proof/replay.py reads it
 //   scenario    worlds without chance, for the stories in scenario_*_test.cpp
 //   simulate    the command; mutants/ are builds of it with a broken library
 #ifndef REDLOCK_TESTS_SIMULATION_UNIVERSE_HPP
@@ -36,6 +38,7 @@
 namespace redlock::simulation {
 
 class link;
+class transition_log;
 
 // How the network behaves in a schedule.
 struct network_weather {
@@ -119,6 +122,7 @@ public:
     network_weather weather;
     coverage* covered;
     recorder* const records;  // null: nobody is interested
+    transition_log* transitions{nullptr};  // the same
 
     std::size_t pause_one_in{0};  // handlers that are followed by a short pause of their process; 0: none
     duration short_pause_max{1ms};

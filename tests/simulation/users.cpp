@@ -55,13 +55,18 @@ asio::awaitable<void> sleep(duration d)
     co_await std::move(wait);
 }
 
-void user::go(std::size_t actions)
+void user::go(std::size_t actions) { spawn(work(actions), nullptr); }
+
+void user::call(std::function<void()> then) { spawn(take_once(), std::move(then)); }
+
+void user::spawn(asio::awaitable<void> what, std::function<void()> then)
 {
     ++stage_.at_work;
     at_work_ = true;
-    asio::co_spawn(process_.get_executor(), work(actions), [this](std::exception_ptr failure) {
+    asio::co_spawn(process_.get_executor(), std::move(what), [this, then = std::move(then)](std::exception_ptr failure) {
         --stage_.at_work;
         at_work_ = false;
+        if (then) then();
         if (!failure) return;
         try {
             std::rethrow_exception(failure);
@@ -96,7 +101,7 @@ asio::awaitable<void> user::act()
     case 8: return in_a_scope();
     case 9:
     case 10: return sit_it_out();
-    case 11: return nest();
+    case 11: return stage_.world.chance.one_in(2) ? ask_as_one_owner() : nest();
     case 12: return stand_in_line();
     default: return be_a_rival();
     }
@@ -111,8 +116,8 @@ lock_options user::choose_options()
     auto const away = stage_.world.between(process_, *stage_.world.servers().front()).distance;
     auto const round_trip = std::max<duration>(2 * (stage_.world.weather.delay_max + away), 500us);
     if (chance.one_in(4)) o.node_timeout = std::min(o.ttl, std::max(1ms, in_ms(2 * round_trip + chance.scaled(o.ttl))));
-    if (chance.one_in(6)) o.deadline = std::max(1ms, in_ms(chance.scaled(2 * o.ttl)));
-    if (chance.one_in(6)) o.attempts_max = static_cast<std::uint32_t>(1 + chance.below(5));
+    if (chance.one_in(6)) o.acquire_timeout = std::max(1ms, in_ms(chance.scaled(2 * o.ttl)));
+    if (chance.one_in(6)) o.max_attempts = static_cast<std::uint32_t>(1 + chance.below(5));
     if (chance.one_in(12)) o.max_hold = std::max(1ms, in_ms(chance.scaled(o.ttl)));
     return o;
 }
@@ -150,12 +155,13 @@ bool user::acquired(error_code ec, lock_options const& options, duration since, 
 {
     auto& covered = *stage_.world.covered;
     expect(ec,
-           {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded, errc::client_cancelled,
-            asio::error::operation_aborted},
+           {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::acquire_timed_out_no_majority,
+            errc::client_cancelled, asio::error::operation_aborted},
            "acquire");
-    if (ec == errc::deadline_exceeded) ++covered.deadline_exceeded;
-    if (options.deadline) {
-        duration const deadline = *options.deadline;
+    if (ec == errc::acquire_timed_out) ++covered.acquire_timed_out;
+    if (ec == errc::acquire_timed_out_no_majority) ++covered.acquire_timed_out_no_majority;
+    if (options.acquire_timeout) {
+        duration const deadline = *options.acquire_timeout;
         duration const most = deadline + deadline / 500 + 1us;  // clocks differ by 0.1 %
         duration const took = stage_.world.now() - since;
         if (took > most + stage_.world.paused_between(process_, since, stage_.world.now()))
@@ -169,7 +175,7 @@ bool user::acquired(error_code ec, lock_options const& options, duration since, 
         if (!ec && somebody_failed) ++covered.acquired_with_a_failed_node;
         if (ec == errc::contended && std::any_of(report->nodes.begin(), report->nodes.end(), granted)) ++covered.split_votes;
         if (ec == errc::contended && !report->nodes.empty() && report->nodes.front().detail.starts_with("not asked"))
-            ++covered.refused_at_home;
+            ++covered.rejected_locally;
     }
     return !ec;
 }
@@ -178,7 +184,7 @@ bool user::acquired(error_code ec, lock_options const& options, duration since, 
 std::unique_ptr<judge::place> user::place_for(redlock::lock const& resource) const
 {
     auto const& options = resource.options();
-    if (options.attempts_max > 0 || options.owner != owner_id{}) return nullptr;
+    if (options.max_attempts > 0 || options.owner != owner_id{}) return nullptr;
     return std::make_unique<judge::place>(stage_.rules, process_, resource.name());
 }
 
@@ -278,6 +284,23 @@ asio::awaitable<void> user::hold_for_a_while()
     co_await std::move(end);
 }
 
+asio::awaitable<void> user::take_once()
+{
+    auto const resource = choose_lock();
+    attempt_report report;
+    auto taking = take(resource, true, &report);
+    lease held = co_await std::move(taking);
+    if (report.outcome == errc::contended) ++stage_.world.covered->visitor_contended;
+    if (!held) co_return;
+    ++stage_.world.covered->visitor_acquired;
+    judge::watched watched{stage_.rules, process_, held, resource.options()};
+    auto rest = sleep(time_to_hold());
+    co_await std::move(rest);
+    write(watched);
+    auto end = end_holding(std::move(held), watched);
+    co_await std::move(end);
+}
+
 // The same without coroutines: what is kept lives in the handlers.
 asio::awaitable<void> user::with_callbacks()
 {
@@ -362,6 +385,10 @@ asio::awaitable<void> user::give_up_waiting_for(redlock::lock const& resource)
     if (type == asio::cancellation_type::total) ++covered.cancelled_but_won;
     judge::watched watched{stage_.rules, process_, held, resource.options()};
     write(watched);
+    if (resource.options().owner != owner_id{}) {  // so that the judge sees who is nested in it
+        auto rest = sleep(1us);
+        co_await std::move(rest);
+    }
     auto end = end_holding(std::move(held), watched);
     co_await std::move(end);
 }
@@ -458,7 +485,7 @@ asio::awaitable<void> user::in_a_scope()
         bool entered{false};
         bool finished{false};
         bool left{false};
-        std::uint64_t handed_over{0};
+        std::uint64_t handoffs{0};
     };
     outcome seen;
     auto const executor = co_await asio::this_coro::executor;
@@ -482,7 +509,7 @@ asio::awaitable<void> user::in_a_scope()
                 seen.left = true;
                 watched.body_ended(heeds);
                 watched.leaves();
-                if (self.client_) seen.handed_over = self.client_->status().counters.handed_over;
+                if (self.client_) seen.handoffs = self.client_->status().counters.handoffs;
             }
         } const guard{*this, watched, seen, how != manner::ignores};
         seen.value = watched.value();
@@ -525,8 +552,8 @@ asio::awaitable<void> user::in_a_scope()
     if (!failure && value != 42) stage_.rules.violation("a scope returned what its body did not");
     if (!failure && how == manner::throws) stage_.rules.violation("a scope swallowed its body's exception");
     expect(ec,
-           {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded, errc::lease_lost,
-            errc::max_hold_exceeded, errc::client_cancelled, errc::release_unconfirmed, asio::error::operation_aborted},
+           {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::acquire_timed_out_no_majority,
+            errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled, errc::release_unconfirmed, asio::error::operation_aborted},
            "with_lock");
     if (ec == asio::error::operation_aborted && !cancelled_by_caller) stage_.rules.violation("a scope was aborted by nobody");
     if (ec == asio::error::operation_aborted && seen.finished)
@@ -536,7 +563,7 @@ asio::awaitable<void> user::in_a_scope()
     if (ec == condition::lost && seen.entered) ++covered.scope_cancelled;
     if (!failure) ++covered.scope_finished;
     // Its release was awaited: until a majority has answered, or the node timeout is over. Unless it was passed on.
-    bool const passed_on = client_ && client_->status().counters.handed_over > seen.handed_over;
+    bool const passed_on = client_ && client_->status().counters.handoffs > seen.handoffs;
     if (stage_.calm && !passed_on && seen.entered && !seen.value.empty() && ec != condition::lost &&
         stage_.world.now() - seen.body_over < 1ms &&
         stage_.rules.stored(resource.name(), seen.value) >= most_of(stage_.world.servers().size()))
@@ -583,18 +610,25 @@ asio::awaitable<void> user::be_a_rival()
 asio::awaitable<void> user::stand_in_line()
 {
     auto options = choose_options();
-    options.attempts_max = 0;
+    options.max_attempts = 0;
     if (stage_.world.chance.one_in(4))
         options.max_hold = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(options.ttl / 8));
     auto const resource = choose_lock(options);
+    std::vector<asio::awaitable<void>> line;
+    for (std::size_t const all = 2 + stage_.world.chance.below(5); line.size() < all;) line.push_back(wait_for_turn(resource, line.size()));
+    auto everybody = all_of(std::move(line));
+    co_await std::move(everybody);
+}
+
+asio::awaitable<void> user::all_of(std::vector<asio::awaitable<void>> what)
+{
     auto const executor = co_await asio::this_coro::executor;
     timer finished{executor};
     finished.expires_at(time_point::max());
-    std::size_t const all = 2 + stage_.world.chance.below(5);
-    std::size_t left = all;
-    for (std::size_t number = 0; number < all; ++number) {
-        asio::co_spawn(executor, wait_for_turn(resource, number), [this, &left, &finished](std::exception_ptr failure) {
-            if (failure) stage_.rules.violation("somebody in a line was surprised");
+    std::size_t left = what.size();
+    for (auto& each : what) {
+        asio::co_spawn(executor, std::move(each), [this, &left, &finished](std::exception_ptr failure) {
+            if (failure) stage_.rules.violation("one of several at once was surprised");
             if (--left == 0) finished.cancel();
         });
     }
@@ -674,6 +708,46 @@ asio::awaitable<void> user::nest()
         auto rest = sleep(chance.scaled(stage_.hold_max / 4));
         co_await std::move(rest);
     }
+}
+
+// Several ask for the same owner at once, and not all of them stand in line: who gets it while another one holds it is nested.
+asio::awaitable<void> user::ask_as_one_owner()
+{
+    auto& chance = stage_.world.chance;
+    auto options = choose_options();
+    options.owner = owner_id{++stage_.owners};
+    options.max_attempts = 0;
+    auto const drawn = choose_lock(options);
+    options = drawn.options();
+    options.token_block = 1;  // the judge cannot tell who was first of those who hear of it at the same moment
+    redlock::lock const patient{*client_, drawn.names(), options};
+    options.max_attempts = static_cast<std::uint32_t>(1 + chance.below(4));
+    redlock::lock const impatient{*client_, patient.names(), options};
+    std::vector<asio::awaitable<void>> all;
+    for (std::size_t n = 2 + chance.below(4); n > 0; --n) {
+        auto const manner = chance.below(4);
+        all.push_back(manner == 3 ? give_up_waiting_for(patient) : hold_as_owner(manner == 0 ? impatient : patient, manner == 1));
+    }
+    auto everybody = all_of(std::move(all));
+    co_await std::move(everybody);
+}
+
+asio::awaitable<void> user::hold_as_owner(redlock::lock const& resource, bool once)
+{
+    auto& chance = stage_.world.chance;
+    if (chance.one_in(2)) {
+        auto later = sleep(chance.scaled(stage_.hold_max / 8));
+        co_await std::move(later);
+    }
+    auto taking = take(resource, once);
+    lease held = co_await std::move(taking);
+    if (!held) co_return;
+    judge::watched watched{stage_.rules, process_, held, resource.options()};
+    write(watched);
+    auto rest = sleep(chance.between(1us, stage_.hold_max / 4));
+    co_await std::move(rest);
+    auto end = end_holding(std::move(held), watched);
+    co_await std::move(end);
 }
 
 }  // namespace redlock::simulation

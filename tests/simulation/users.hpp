@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,12 +45,17 @@ public:
     // Works through some actions, and leaves.
     void go(std::size_t actions);
 
+    // Asks once for a lock, as a process does that lives for a moment; holds it for a while if it gets it, and leaves.
+    void call(std::function<void()> then);
+
     bool is_at_work() const noexcept { return at_work_; }
     void client_gone() { client_.reset(); }
 
 private:
     asio::awaitable<void> work(std::size_t actions);
     asio::awaitable<void> act();
+    asio::awaitable<void> take_once();
+    void spawn(asio::awaitable<void> what, std::function<void()> then);
 
     asio::awaitable<void> hold_for_a_while();
     asio::awaitable<void> with_callbacks();
@@ -63,6 +69,9 @@ private:
     asio::awaitable<void> wait_for_turn(redlock::lock const& resource, std::size_t number);
     asio::awaitable<void> give_up_waiting_for(redlock::lock const& resource);
     asio::awaitable<void> nest();
+    asio::awaitable<void> ask_as_one_owner();
+    asio::awaitable<void> hold_as_owner(redlock::lock const& resource, bool once);
+    asio::awaitable<void> all_of(std::vector<asio::awaitable<void>> what);
 
     std::unique_ptr<judge::place> place_for(redlock::lock const& resource) const;
     asio::awaitable<lease> take(redlock::lock const& resource, bool once = false, attempt_report* report = nullptr);

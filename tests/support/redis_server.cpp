@@ -141,6 +141,7 @@ bool redis_server::answers() const
     try {
         if (ask({"PING"}, ping_timeout).text != "PONG") return false;
         auto const who = ask({"INFO", "server"}, ping_timeout).text;
+        if (who.find("unknown command") != std::string::npos) return true;  // renamed by a test
         return who.find("process_id:" + std::to_string(pid()) + "\r") != std::string::npos;
     } catch (std::exception const&) {
         return false;

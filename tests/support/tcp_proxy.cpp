@@ -6,6 +6,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
@@ -208,6 +209,16 @@ void tcp_proxy::set_all(link_rule const& rule)
     for (std::size_t i = 0; i < gates_.size(); ++i) set(i, rule);
 }
 
+void tcp_proxy::lead(std::size_t server, std::uint16_t to)
+{
+    asio::post(io_, asio::use_future([this, server, to] { gates_[server].server = to; })).get();
+}
+
+std::vector<steady::time_point> tcp_proxy::connects(std::size_t server)
+{
+    return asio::post(io_, asio::use_future([this, server] { return gates_[server].connects; })).get();
+}
+
 void tcp_proxy::cut(std::size_t server)
 {
     asio::post(io_, [this, server] {
@@ -221,6 +232,7 @@ asio::awaitable<void> tcp_proxy::listen(gate& at)
     for (;;) {
         auto accepting = at.acceptor.async_accept(asio::use_awaitable);
         auto pair = std::make_shared<connection>(io_, co_await std::move(accepting), at.rule);
+        at.connects.push_back(steady::now());
         std::erase_if(at.connections, [](auto const& weak) { return weak.expired(); });
         at.connections.push_back(pair);
         asio::co_spawn(io_, connect(at, std::move(pair)), asio::detached);

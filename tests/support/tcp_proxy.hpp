@@ -52,6 +52,12 @@ public:
     /// The same for all of them.
     void set_all(link_rule const& rule);
 
+    /// New connections lead to another server from now on, as behind an address that moves. Those that exist stay where they are.
+    void lead(std::size_t server, std::uint16_t to);
+
+    /// When somebody connected, in this order.
+    std::vector<std::chrono::steady_clock::time_point> connects(std::size_t server);
+
     /// Closes all connections with a server, and what was under way on them is lost. New ones are accepted.
     void cut(std::size_t server);
 
@@ -64,6 +70,7 @@ private:
         asio::ip::tcp::acceptor acceptor;
         link_rule rule;
         std::vector<std::weak_ptr<connection>> connections;
+        std::vector<std::chrono::steady_clock::time_point> connects{};
     };
 
     asio::awaitable<void> listen(gate& at);

@@ -7,6 +7,7 @@
 #include "testing/memory_node.hpp"
 #include "testing/stepping.hpp"
 
+#include <redlock/detail/access.hpp>
 #include <redlock/redlock.hpp>
 #include <redlock/testing.hpp>
 
@@ -17,6 +18,7 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -31,8 +33,8 @@ using namespace std::chrono_literals;
 class world {
 public:
     explicit world(std::size_t node_count = 3, std::size_t queue_max = 8'192, std::shared_ptr<observer> told = nullptr,
-                   std::chrono::milliseconds ttl_max = std::chrono::days{30})
-        : max_ttl{ttl_max}
+                   std::chrono::milliseconds ttl_max = std::chrono::days{30}, std::function<void(std::string_view)> sink = {})
+        : max_ttl{ttl_max}, log{std::move(sink)}
     {
         for (std::size_t i = 0; i < node_count; ++i) nodes.push_back(std::make_unique<memory_node>("node" + std::to_string(i), max_ttl));
         client.emplace(make_client(queue_max, std::move(told)));
@@ -52,13 +54,14 @@ public:
         std::vector<std::unique_ptr<detail::node>> fronts;
         for (auto const& n : nodes) fronts.push_back(n->front(strand));
         detail::engine_settings settings;
-        settings.node_queue_max = queue_max;
+        settings.max_node_queue = queue_max;
         settings.max_ttl = max_ttl;
         settings.observer = std::move(told);
+        settings.log = log;
         settings.wall_clock = [] { return static_cast<std::uint64_t>(virtual_clock::now().time_since_epoch() / 1us); };
         settings.fresh_value = [this] { return "value" + std::to_string(++values); };
         auto core = detail::basic_core<virtual_clock>::make(executor, strand, std::move(fronts), std::move(settings));
-        return redlock::client{std::move(core)};
+        return detail::access::make_client(std::move(core));
     }
 
     // Starts the client and lets its connections come up.
@@ -125,6 +128,7 @@ public:
     client_counters counters() const { return client->status().counters; }
 
     std::chrono::milliseconds const max_ttl;  // of locks with tokens
+    std::function<void(std::string_view)> const log;
     std::unique_ptr<asio::io_context> context = std::make_unique<asio::io_context>();
     std::vector<std::unique_ptr<memory_node>> nodes;
     std::optional<redlock::client> client;

@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(the_outcome_does_not_depend_on_the_order_of_the_votes)
 BOOST_AUTO_TEST_CASE(validity_counts_from_before_the_request_was_sent)
 {
     lock_options options = ten_seconds();
-    options.drift = 0.25;
+    options.clock_drift = 0.25;
     timing const t = make_timing(options);
     acquire_machine machine{3, start, t};
     machine.on_vote(0, granted, start + 300ms);

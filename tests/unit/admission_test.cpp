@@ -18,8 +18,9 @@ using kind = admission_request::kind;
 
 // Nodes that answer at once, and an admission that asks them.
 struct cluster {
-    explicit cluster(std::size_t count, bool fresh = false)
-        : servers(count), rules{count, {30s, 0.01, fresh, [this] { return "mark" + std::to_string(++marks); }, [] { return wall_clock; }}}
+    explicit cluster(std::size_t count, bool bootstrap = false)
+        : servers(count),
+          rules{count, {30s, 0.01, bootstrap, [this] { return "mark" + std::to_string(++marks); }, [] { return wall_clock; }}}
     {
     }
 
@@ -73,7 +74,7 @@ struct cluster {
         case kind::mark:
             if (f.id != r.id || f.admitted == f.id) return rules.on_marked(r.node, std::nullopt, now);
             if (f.mark.empty()) f.mark = r.mark;
-            return rules.on_marked(r.node, f.mark, now);
+            return rules.on_marked(r.node, f.mark, now, noted);
         case kind::admit: {
             bool const here = f.id == r.id && f.mark == r.mark && !r.mark.empty();
             if (here) {
@@ -93,6 +94,7 @@ struct cluster {
     }
 
     std::vector<server> servers;
+    std::vector<mark_sighting> noted;  // by other processes of the machine
     int marks{0};
     time_point now{origin};
     admission rules;
@@ -109,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_new_cluster_waits_for_the_longest_ttl_and_begins_with_the
     cluster c{3};
     c.connect_all();
     BOOST_TEST(c.count(c.settle(), kind::mark) == 3u);
-    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST((c.rules.of(i) == standing::draining));
+    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST((c.rules.of(i) == admission_state::quarantined));
     BOOST_TEST((c.rules.left(0, c.now) == drain));
     BOOST_TEST((c.rules.next(c.now) <= c.now + drain));
 
@@ -185,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_new_cluster_is_not_founded_before_all_nodes_have_said_so)
     c.now += 24h;
     c.settle();
     BOOST_TEST(c.rules.admitted() == 0u);
-    BOOST_TEST((c.rules.of(0) == standing::catching_up));
+    BOOST_TEST((c.rules.of(0) == admission_state::catching_up));
 }
 
 BOOST_AUTO_TEST_CASE(fresh_does_not_shorten_the_drain_of_a_node_that_lost_its_memory)
@@ -195,7 +197,7 @@ BOOST_AUTO_TEST_CASE(fresh_does_not_shorten_the_drain_of_a_node_that_lost_its_me
     c.settle();
     c.restart_empty(1);
     c.settle();
-    BOOST_TEST((c.rules.of(1) == standing::draining));
+    BOOST_TEST((c.rules.of(1) == admission_state::quarantined));
     BOOST_TEST(c.rules.admitted() == 2u);
 }
 
@@ -213,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_lost_its_memory_gets_the_largest_mark_that_was_
     c.now += drain;
     auto const asked = c.settle();
     BOOST_TEST(c.count(asked, kind::inspect) == 4u);  // whether it still waits, two to read, and then the node itself
-    BOOST_TEST((c.rules.of(2) == standing::admitted));
+    BOOST_TEST((c.rules.of(2) == admission_state::admitted));
     BOOST_TEST(c.servers[2].facts.high_water == 500u);
 }
 
@@ -236,7 +238,7 @@ BOOST_AUTO_TEST_CASE(of_five_nodes_three_must_be_intact)
     c.now += drain;
     c.settle();
     BOOST_TEST(c.rules.admitted() == 2u);
-    for (std::size_t i = 2; i < 5; ++i) BOOST_TEST((c.rules.of(i) == standing::stranded));
+    for (std::size_t i = 2; i < 5; ++i) BOOST_TEST((c.rules.of(i) == admission_state::needs_operator));
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_cannot_be_reached_is_waited_for_and_not_called_lost)
@@ -249,7 +251,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_cannot_be_reached_is_waited_for_and_not_called_
     c.settle();
     c.now += drain;
     c.settle();
-    BOOST_TEST((c.rules.of(1) == standing::catching_up));
+    BOOST_TEST((c.rules.of(1) == admission_state::catching_up));
     c.connect(0);
     c.settle();
     BOOST_TEST(c.rules.admitted() == 3u);
@@ -264,10 +266,10 @@ BOOST_AUTO_TEST_CASE(the_drain_is_as_long_as_the_longest_ttl_that_the_others_all
     c.settle();
     c.now += drain;
     c.settle();
-    BOOST_TEST((c.rules.of(2) == standing::draining));
+    BOOST_TEST((c.rules.of(2) == admission_state::quarantined));
     c.now += 30s + 300ms;
     c.settle();
-    BOOST_TEST((c.rules.of(2) == standing::admitted));
+    BOOST_TEST((c.rules.of(2) == admission_state::admitted));
     BOOST_TEST((c.servers[2].facts.max_ttl == 60s));
 }
 
@@ -282,11 +284,11 @@ BOOST_AUTO_TEST_CASE(another_loss_during_the_drain_begins_it_again)
     c.servers[2].facts.mark.clear();  // FLUSHALL: the id stays, the mark goes
     c.now += 1s;
     BOOST_TEST(c.count(c.settle(), kind::admit) == 0u);
-    BOOST_TEST((c.rules.of(2) == standing::draining));
+    BOOST_TEST((c.rules.of(2) == admission_state::quarantined));
     BOOST_TEST((c.rules.left(2, c.now) == drain));
     c.now += drain;
     c.settle();
-    BOOST_TEST((c.rules.of(2) == standing::admitted));
+    BOOST_TEST((c.rules.of(2) == admission_state::admitted));
 }
 
 BOOST_AUTO_TEST_CASE(a_loss_right_before_its_admission_begins_it_again)
@@ -307,7 +309,7 @@ BOOST_AUTO_TEST_CASE(a_loss_right_before_its_admission_begins_it_again)
     }
     BOOST_TEST(admissions.size() == 1u);
     c.settle();
-    BOOST_TEST((c.rules.of(2) == standing::draining));
+    BOOST_TEST((c.rules.of(2) == admission_state::quarantined));
     BOOST_TEST((c.rules.left(2, c.now) == drain));
 }
 
@@ -318,12 +320,12 @@ BOOST_AUTO_TEST_CASE(a_node_that_somebody_else_admits_is_noticed_soon)
     c.was_admitted(1, 100);
     c.connect_all();
     c.settle();
-    BOOST_TEST((c.rules.of(2) == standing::draining));
+    BOOST_TEST((c.rules.of(2) == admission_state::quarantined));
     c.was_admitted(2, 100);
     c.now = *c.rules.next(c.now);
     BOOST_TEST((c.now <= origin + 100ms));
     c.settle();
-    BOOST_TEST((c.rules.of(2) == standing::admitted));
+    BOOST_TEST((c.rules.of(2) == admission_state::admitted));
     BOOST_TEST(!c.rules.next(c.now).has_value());
 }
 
@@ -348,7 +350,7 @@ BOOST_AUTO_TEST_CASE(what_was_asked_before_the_drain_ended_does_not_count)
     c.was_admitted(1, 200);
     c.connect_all();
     c.settle();
-    c.rules.on_doubt(1);
+    c.rules.on_suspect(1);
     auto const asked = c.rules.requests(c.now);
     BOOST_TEST_REQUIRE(asked.size() == 1u);
     auto const old = c.servers[1].facts;
@@ -357,7 +359,7 @@ BOOST_AUTO_TEST_CASE(what_was_asked_before_the_drain_ended_does_not_count)
     c.now += drain;
     c.rules.on_facts(1, old, before, c.now);
     c.settle();
-    BOOST_TEST((c.rules.of(2) == standing::admitted));
+    BOOST_TEST((c.rules.of(2) == admission_state::admitted));
     BOOST_TEST(c.servers[2].facts.high_water == 900u);
 }
 
@@ -368,11 +370,11 @@ BOOST_AUTO_TEST_CASE(a_node_in_doubt_is_asked_and_meanwhile_undecided)
     c.connect_all();
     BOOST_TEST(c.settle().empty());
     BOOST_TEST(!c.rules.is_deciding(1));
-    c.rules.on_doubt(1);
+    c.rules.on_suspect(1);
     BOOST_TEST(c.rules.is_deciding(1));
     BOOST_TEST(c.count(c.settle(), kind::inspect) == 1u);
     BOOST_TEST(!c.rules.is_deciding(1));
-    BOOST_TEST((c.rules.of(1) == standing::admitted));
+    BOOST_TEST((c.rules.of(1) == admission_state::admitted));
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_answers_with_errors_is_asked_again_later)
@@ -380,7 +382,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_answers_with_errors_is_asked_again_later)
     cluster c{1};
     c.was_admitted(0, 100);
     c.connect_all();
-    c.rules.on_doubt(0);
+    c.rules.on_suspect(0);
     BOOST_TEST(c.rules.requests(c.now).size() == 1u);
     c.rules.on_failed(0, c.now);
     BOOST_TEST(c.rules.requests(c.now).empty());
@@ -389,7 +391,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_answers_with_errors_is_asked_again_later)
     BOOST_TEST((*c.rules.next(c.now) > c.now));
     c.now = *c.rules.next(c.now);
     BOOST_TEST(c.count(c.settle(), kind::inspect) == 1u);
-    BOOST_TEST((c.rules.of(0) == standing::admitted));
+    BOOST_TEST((c.rules.of(0) == admission_state::admitted));
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_does_not_say_its_id_waits_for_another_client)
@@ -402,11 +404,11 @@ BOOST_AUTO_TEST_CASE(a_node_that_does_not_say_its_id_waits_for_another_client)
     c.now += 2 * drain;
     auto const asked = c.settle();
     BOOST_TEST(c.count(asked, kind::mark) + c.count(asked, kind::admit) == 0u);
-    BOOST_TEST((c.rules.of(2) == standing::unidentified));
+    BOOST_TEST((c.rules.of(2) == admission_state::unidentified));
     c.servers[2].facts.id = c.servers[2].facts.admitted = "somebody's";  // the id in the record that somebody wrote
     c.now = *c.rules.next(c.now);
     c.settle();
-    BOOST_TEST((c.rules.of(2) == standing::admitted));
+    BOOST_TEST((c.rules.of(2) == admission_state::admitted));
 }
 
 BOOST_AUTO_TEST_CASE(the_word_that_a_cluster_is_fresh_ends_with_the_first_admission)
@@ -478,7 +480,7 @@ BOOST_AUTO_TEST_CASE(a_replica_is_no_node)
     c.servers[2].facts.master = false;
     c.connect_all();
     c.settle();
-    BOOST_TEST((c.rules.of(2) == standing::no_master));
+    BOOST_TEST((c.rules.of(2) == admission_state::not_primary));
     BOOST_TEST(c.rules.admitted() == 2u);
 }
 
@@ -490,7 +492,7 @@ BOOST_AUTO_TEST_CASE(the_stranded_look_again_in_case_somebody_has_admitted_them)
     c.settle();
     c.now += drain;
     c.settle();
-    BOOST_TEST((c.rules.of(1) == standing::stranded));
+    BOOST_TEST((c.rules.of(1) == admission_state::needs_operator));
     c.was_admitted(1, 100);
     c.was_admitted(2, 100);
     BOOST_REQUIRE(c.rules.next(c.now).has_value());
@@ -507,10 +509,10 @@ BOOST_AUTO_TEST_CASE(a_single_node_that_lost_its_memory_begins_again_after_the_d
     c.settle();
     c.restart_empty(0);
     c.settle();
-    BOOST_TEST((c.rules.of(0) == standing::draining));
+    BOOST_TEST((c.rules.of(0) == admission_state::quarantined));
     c.now += drain;
     c.settle();
-    BOOST_TEST((c.rules.of(0) == standing::admitted));
+    BOOST_TEST((c.rules.of(0) == admission_state::admitted));
     BOOST_TEST(c.servers[0].facts.high_water == wall_clock);
 }
 
@@ -539,7 +541,102 @@ BOOST_AUTO_TEST_CASE(who_loses_its_memory_after_the_founding_has_no_part_in_it)
     c.now += drain;
     settle();
     BOOST_TEST(admissions_of_0 == 1u);
-    BOOST_TEST((c.rules.of(0) == standing::stranded));
+    BOOST_TEST((c.rules.of(0) == admission_state::needs_operator));
+}
+
+// The process that marked it is gone; this one lives for a moment.
+BOOST_AUTO_TEST_CASE(a_wait_that_another_process_began_goes_on)
+{
+    cluster c{3};
+    c.was_admitted(0, 5'000);
+    c.was_admitted(1, 6'000);
+    c.servers[2].facts.mark = "seen";
+    c.noted = {{"id1", "seen", c.now - drain + 1s}};
+    c.connect_all();
+    BOOST_TEST(c.count(c.settle(), kind::admit) == 0u);
+    BOOST_TEST((c.rules.of(2) == admission_state::quarantined));
+    BOOST_TEST((c.rules.left(2, c.now) == 1s));
+    BOOST_TEST((c.rules.sighting(2) == mark_sighting{"id1", "seen", c.now - drain + 1s}));
+
+    cluster later{3};
+    later.servers = c.servers;
+    later.noted = c.noted;
+    later.now += 1s;
+    later.connect_all();
+    BOOST_TEST(later.count(later.settle(), kind::admit) == 1u);
+    BOOST_TEST(later.servers[2].facts.high_water == 6'000u);
+    BOOST_TEST(!later.rules.sighting(2));
+}
+
+BOOST_AUTO_TEST_CASE(only_the_same_mark_at_the_same_server_was_waited_for)
+{
+    auto const left = [](mark_sighting const& noted) {
+        cluster c{3};
+        c.was_admitted(0, 5'000);
+        c.was_admitted(1, 6'000);
+        c.servers[2].facts.mark = "seen";
+        c.noted = {noted};
+        c.connect_all();
+        c.settle();
+        return c.rules.left(2, c.now);
+    };
+    BOOST_TEST((left({"id1", "seen", origin - 10s}) == drain - 10s));
+    BOOST_TEST((left({"id2", "seen", origin - 10s}) == drain));
+    BOOST_TEST((left({"id1", "else", origin - 10s}) == drain));
+    BOOST_TEST((left({"id1", "seen", origin + 10s}) == drain));  // not by this clock
+}
+
+BOOST_AUTO_TEST_CASE(of_several_sightings_the_first_counts_and_the_longest_ttl_is_the_nodes)
+{
+    cluster c{3};
+    c.was_admitted(0, 5'000, 60s);
+    c.was_admitted(1, 6'000);
+    c.servers[2].facts.mark = "seen";
+    c.noted = {{"id1", "seen", origin - 10s}, {"id1", "seen", origin - 40s}, {"id1", "seen", origin - 20s}};
+    c.connect_all();
+    c.settle();
+    BOOST_TEST((c.rules.left(2, c.now) == 60s + 600ms + expiry_granularity - 40s));
+}
+
+// Who asks once has to wait for the answers, not for the next process.
+BOOST_AUTO_TEST_CASE(a_decision_is_near_where_others_have_waited)
+{
+    for (std::size_t const nodes : {1u, 3u}) {
+        cluster c{nodes};
+        for (auto& s : c.servers) s.facts.mark = "seen";
+        c.noted = {{"id1", "seen", origin - drain}};
+        for (std::size_t i = 0; i < nodes; ++i) {
+            BOOST_TEST(c.rules.is_deciding(i));
+            c.connect(i);
+        }
+        for (int round_trips = 0; c.rules.admitted() < nodes; ++round_trips) {
+            BOOST_TEST_REQUIRE(round_trips < 4);
+            for (std::size_t i = 0; i < nodes; ++i) BOOST_TEST((c.rules.is_deciding(i) || c.rules.of(i) == admission_state::admitted));
+            for (auto const& r : c.rules.requests(c.now)) c.answer(r);
+            c.rules.requests(c.now);
+            c.connect_all();
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_near_while_a_wait_or_a_node_is_missing)
+{
+    cluster c{3};
+    for (auto& s : c.servers) s.facts.mark = "seen";
+    c.noted = {{"id1", "seen", origin - drain}};
+    c.servers[2].facts.mark = "late";
+    c.connect_all();
+    c.settle();
+    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(!c.rules.is_deciding(i));
+
+    cluster d{3};
+    for (auto& s : d.servers) s.facts.mark = "seen";
+    d.noted = c.noted;
+    d.rules.on_gone(2);
+    d.servers[2].reachable = false;
+    d.connect_all();
+    d.settle();
+    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(!d.rules.is_deciding(i));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

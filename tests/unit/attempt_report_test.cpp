@@ -1,3 +1,4 @@
+#include <redlock/acquire_error.hpp>
 #include <redlock/attempt_report.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -49,6 +50,32 @@ struct decimal_comma : std::numpunct<char> {
 
 BOOST_AUTO_TEST_SUITE(report)
 
+BOOST_AUTO_TEST_CASE(the_first_failure_is_a_sentence)
+{
+    BOOST_TEST(first_failure(contended_report()) ==
+               "[::1]:7000: the server answered with an error [LOADING Redis is loading the dataset in memory]");
+    attempt_report report;
+    BOOST_TEST(first_failure(report) == "");
+    report.nodes.resize(2);
+    report.nodes[0] = {.node = "a:1", .vote = vote::granted, .error = {}, .detail = {}, .answered_after = 5us};
+    report.nodes[1].node = "b:2";
+    BOOST_TEST(first_failure(report) == "b:2: no answer");
+}
+
+BOOST_AUTO_TEST_CASE(what_was_not_acquired_says_of_which_lock_and_why)
+{
+    acquire_error const taken{errc::acquire_timed_out, "order:17", contended_report()};
+    BOOST_TEST(taken.what() == std::string{"order:17: the lock was not acquired in time: somebody else holds it"});
+    acquire_error const outage{errc::acquire_timed_out_no_majority, "order:17", contended_report()};
+    BOOST_TEST(outage.what() == std::string{"order:17: the lock was not acquired in time: too few nodes answered to know who "
+                                            "holds it; [::1]:7000: the server answered with an error [LOADING Redis is loading the dataset "
+                                            "in memory]"});
+    auto const copy = outage;
+    BOOST_TEST(copy.what() == std::string{outage.what()});
+    BOOST_TEST(copy.last_attempt().attempts == 3u);
+    BOOST_TEST((copy.code() == condition::unavailable));
+}
+
 BOOST_AUTO_TEST_CASE(one_line_for_the_outcome_and_one_for_each_node)
 {
     BOOST_TEST(printed(contended_report()) ==
@@ -75,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_silent_has_no_time)
                     {.node = "b:1", .vote = vote::pending, .error = {}, .detail = {}, .answered_after = {}}};
     BOOST_TEST(printed(report) == "too few nodes answered to know who holds the lock (0 attempts, 0.000 ms)\n"
                                   "  a:1  failed   no answer: the node did not answer in time\n"
-                                  "  b:1  pending  no answer");
+                                  "  b:1  pending  decided without it");
 }
 
 BOOST_AUTO_TEST_CASE(an_operation_that_ended_before_its_first_attempt_acquired_nothing)

@@ -1,4 +1,4 @@
-// Nodes whose wall clocks are set while a client uses them; and grace.
+// Nodes whose wall clocks are set while a client uses them; and lock_delay.
 #include "support/world.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -244,10 +244,10 @@ BOOST_FIXTURE_TEST_CASE(a_paused_client_blames_no_clock_and_keeps_no_lease, cloc
     BOOST_TEST(counters().leases_lost == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(grace_is_what_nodes_keep_a_lock_beyond_its_validity, clock_world)
+BOOST_FIXTURE_TEST_CASE(lock_delay_is_what_nodes_keep_a_lock_beyond_its_validity, clock_world)
 {
     auto options = unwatched;
-    options.grace = 5s;
+    options.lock_delay = 5s;
     auto const asked = virtual_clock::now();
     lease held = acquire("resource", options);
     BOOST_TEST((nodes[0]->pttl("resource") > 14s));
@@ -270,7 +270,7 @@ BOOST_FIXTURE_TEST_CASE(grace_is_what_nodes_keep_a_lock_beyond_its_validity, clo
 BOOST_FIXTURE_TEST_CASE(a_step_within_grace_takes_nothing, clock_world)
 {
     auto options = unwatched;
-    options.grace = 5s;
+    options.lock_delay = 5s;
     lease held = acquire("resource", options);
     auto const until = held.valid_until();
     for (auto& n : nodes) n->set_clock(4s);

@@ -1,7 +1,7 @@
 // What goes over the wire, byte for byte, and what every possible answer is worth.
-#include "node/fence_scripts.hpp"
-#include "node/redis_replies.hpp"
-#include "node/scripts.hpp"
+#include "redis/fence_scripts.hpp"
+#include "redis/redis_replies.hpp"
+#include "redis/scripts.hpp"
 #include "support/printing.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -45,7 +45,7 @@ std::vector<reply> answered(batch const& b, std::vector<node_view> const& nodes,
     reply_reader reader{wire.calls, {}, replies};
     for (node_view const& n : nodes) reader.on_node(0, n);
     reader.conclude();
-    if (noscript) *noscript = reader.has_noscript();
+    if (noscript) *noscript = reader.what_to_repeat().scripts;
     return replies;
 }
 
@@ -171,21 +171,18 @@ BOOST_AUTO_TEST_CASE(one_answer_for_each_extension_of_a_call)
 
 BOOST_AUTO_TEST_CASE(one_answer_for_each_release_of_a_call)
 {
-    auto const replies = answered(of({release, release, release, release, release, release}), {{type::array, 7, 0, ""},
-                                                                                               {type::number, 1, 1, "1"},
-                                                                                               {type::number, 1, 1, "0"},
-                                                                                               {type::number, 1, 1, "2"},
-                                                                                               {type::blob_string, 1, 1, "1"},
-                                                                                               {type::number, 1, 1, "-1"},
-                                                                                               {type::number, 1, 1, "01"},
-                                                                                               {type::number, 1, 1, "1"}});
+    auto const five = of({release, release, release, release, release});
+    auto const no_vote = [](reply const& r) { return r.vote == vote::failed && r.error == errc::unexpected_reply; };
+    auto const replies = answered(five, {{type::blob_string, 1, 0, "102"}});
     BOOST_TEST((replies[0].vote == vote::granted));
     BOOST_TEST((replies[1].vote == vote::refused));
-    for (std::size_t i = 2; i < 5; ++i) {
-        BOOST_TEST((replies[i].vote == vote::failed));
-        BOOST_TEST(replies[i].error == errc::unexpected_reply);
-    }
-    BOOST_TEST((replies[5].vote == vote::granted), "a number, however it is written");
+    for (std::size_t i = 2; i < 5; ++i) BOOST_TEST(no_vote(replies[i]), "something else, or missing");
+
+    auto const longer = answered(five, {{type::blob_string, 1, 0, "0101111111"}});
+    BOOST_TEST((longer[0].vote == vote::refused && longer[4].vote == vote::granted));
+    for (auto const& other : {node_view{type::simple_string, 1, 0, "11111"}, node_view{type::number, 1, 0, "11111"}})
+        for (reply const& r : answered(five, {other})) BOOST_TEST(no_vote(r));
+    for (reply const& r : answered(five, {{type::array, 1, 0, ""}, {type::blob_string, 1, 1, "11111"}})) BOOST_TEST(no_vote(r));
 }
 
 BOOST_AUTO_TEST_CASE(too_few_or_too_many_answers_are_no_votes_for_the_missing_and_no_harm)
@@ -230,8 +227,68 @@ BOOST_AUTO_TEST_CASE(scripts_are_named_by_the_sha1_of_their_text)
 BOOST_AUTO_TEST_CASE(an_acquire_with_tokens_names_the_server_the_floor_and_the_block)
 {
     redis_request const wire{of({fenced(verb::acquire)}), server};
-    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", fence_acquire_script().sha1, "4", "k", "k:fence", "redlock:node", "redlock:hw",
-                                               server, "v", "30000", "77", "3", "60000"}));
+    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", fence_acquire_script().sha1, "4", "redlock:node", "redlock:hw", "k", "k:fence",
+                                               server, "30000", "3", "60000", "v", "77"}));
+}
+
+BOOST_AUTO_TEST_CASE(acquires_with_the_same_options_share_a_call)
+{
+    auto longer = fenced(verb::acquire, "n");
+    longer.ttl = 31s;
+    auto other_block = fenced(verb::acquire, "o");
+    other_block.block = 4;
+    auto kept_longer = fenced(verb::acquire, "p");
+    kept_longer.retention = 61s;
+    redis_request const wire{of({fenced(verb::acquire), fenced(verb::acquire, "l"), fenced(verb::confirm), fenced(verb::acquire, "m"),
+                                 longer, other_block, kept_longer, acquire}),
+                             server};
+    std::vector<std::size_t> counts;
+    for (wire_call const& c : wire.calls) counts.push_back(c.count);
+    std::vector<std::size_t> const expected{2, 1, 1, 1, 1, 1, 1};
+    BOOST_TEST(counts == expected, boost::test_tools::per_element());
+    BOOST_TEST(wire.request.payload().starts_with(resp({"EVALSHA", fence_acquire_script().sha1, "6", "redlock:node", "redlock:hw", "k",
+                                                        "k:fence", "l", "l:fence", server, "30000", "3", "60000", "v", "77", "v", "77"})));
+}
+
+// The right to use a key is looked at before anything of a call is executed, and those who share the call must not suffer for it.
+BOOST_AUTO_TEST_CASE(a_call_with_a_key_that_is_forbidden_is_repeated_apart)
+{
+    auto const work = of({fenced(verb::acquire, "mine"), fenced(verb::acquire, "forbidden"), release, release});
+    redis_request const wire{work, server, {.load_scripts = false, .time = true, .identity = false, .apart = true}};
+    BOOST_TEST(wire.calls.size() == 5u);
+    for (std::size_t i = 0; i < 4; ++i) BOOST_TEST(wire.calls[i].count == 1u);
+
+    auto const together = [](batch const& b, std::string_view error) {
+        redis_request const sent{b, server};
+        std::vector<reply> replies(b.commands.size());
+        reply_reader reader{sent.calls, server, replies};
+        reader.on_node(0, {type::simple_error, 1, 0, error});
+        reader.conclude();
+        bool const all = std::all_of(replies.begin(), replies.end(), [&](reply const& r) { return reader.what_to_repeat().is(r); });
+        return static_cast<bool>(reader.what_to_repeat()) && all;
+    };
+    std::string_view const forbidden = "NOPERM No permissions to access a key";
+    BOOST_TEST(together(of({fenced(verb::acquire), fenced(verb::acquire)}), forbidden));
+    BOOST_TEST(together(of({release, release}), forbidden));
+    BOOST_TEST(!together(of({release}), forbidden), "alone it would end the same");
+    BOOST_TEST(!together(of({release, release}), "OOM command not allowed"));
+}
+
+BOOST_AUTO_TEST_CASE(one_answer_for_each_acquire_of_a_call)
+{
+    std::vector<command> const four(4, fenced(verb::acquire));
+    auto const answer = [&](std::string_view text) { return answered(of(four), {{type::blob_string, 1, 0, text}}); };
+    auto const all = answer("1 80 0 7 -5 0 -4 0");
+    BOOST_TEST((all[0].vote == vote::granted && all[0].counter == 80));
+    BOOST_TEST((all[1].vote == vote::refused && all[1].counter == 7));
+    BOOST_TEST((all[2].vote == vote::failed && all[2].error == errc::server_error));
+    BOOST_TEST((all[3].vote == vote::failed && all[3].error == errc::unexpected_reply));
+    auto const spoilt = answer("1 80 1 x 1 82 1 83");
+    BOOST_TEST((spoilt[0].vote == vote::granted));
+    for (std::size_t i = 1; i < 4; ++i) BOOST_TEST((spoilt[i].vote == vote::failed), "behind what is no answer nothing counts");
+    auto const few = answer("1 80 1 81");
+    BOOST_TEST((few[1].vote == vote::granted && few[2].vote == vote::failed));
+    BOOST_TEST((answer("1 80 1 81 1 82 1 83 1 84")[3].vote == vote::granted), "more than was asked changes nothing");
 }
 
 BOOST_AUTO_TEST_CASE(a_confirmation)
@@ -239,6 +296,36 @@ BOOST_AUTO_TEST_CASE(a_confirmation)
     redis_request const wire{of({fenced(verb::confirm)}), server};
     BOOST_TEST(wire.request.payload() == resp({"EVALSHA", fence_confirm_script().sha1, "4", "k", "k:fence", "redlock:node", "redlock:hw",
                                                server, "v", "77", "60000"}));
+}
+
+// All that names a server, in one message: also where lengths before it differ, and a value looks like an id.
+BOOST_AUTO_TEST_CASE(a_copy_for_another_server_is_what_would_be_encoded_for_it)
+{
+    std::string const other(40, '5');
+    std::string const long_name(300, 'n');
+    command several = fenced(verb::acquire, "a");
+    std::vector<std::string> const more{"b", "c"};
+    several.others = more;
+    command looks_alike = fenced(verb::confirm, long_name);
+    looks_alike.value = server;
+    auto const work = of({fenced(verb::acquire), release, fenced(verb::extend), fenced(verb::extend, long_name), looks_alike, several,
+                          acquire, fenced(verb::acquire, long_name)});
+    request_extras const extras{.load_scripts = false, .time = true, .identity = true};
+    redis_request const first{work, server, extras};
+    BOOST_TEST(first.is_for(server));
+    BOOST_TEST(!first.is_for(other));
+
+    redis_request copy;
+    BOOST_REQUIRE(copy.copy_bytes(first, other));
+    BOOST_TEST(copy.request.payload() == (redis_request{work, other, extras}.request.payload()));
+    BOOST_TEST(copy.request.get_expected_responses() == first.request.get_expected_responses());
+    BOOST_TEST(first.request.payload() == (redis_request{work, server, extras}.request.payload()),
+               "what was copied from stays what it was");
+
+    BOOST_REQUIRE(copy.copy_bytes(redis_request{of({fenced(verb::confirm)}), server}, other));
+    BOOST_TEST(copy.request.payload() == (redis_request{of({fenced(verb::confirm)}), other}.request.payload()), "memory is used again");
+    BOOST_TEST(!copy.copy_bytes(first, "shorter"));
+    BOOST_TEST((redis_request{of({acquire}), server}.is_for(other)), "without tokens no server is named");
 }
 
 BOOST_AUTO_TEST_CASE(extensions_with_tokens_share_a_call_among_themselves)
@@ -270,26 +357,29 @@ BOOST_AUTO_TEST_CASE(a_message_can_begin_with_the_scripts_and_end_with_a_look_at
 
 BOOST_AUTO_TEST_CASE(answers_to_an_acquire_with_tokens)
 {
-    auto const answer = [](std::vector<std::string_view> const& texts) {
-        return answered(of({fenced(verb::acquire)}), numbers(texts)).front();
+    auto const answer = [](std::string_view text) {
+        return answered(of({fenced(verb::acquire)}), {{type::blob_string, 1, 0, text}}).front();
     };
-    auto const granted = answer({"1", "80", "0"});
+    auto const granted = answer("1 80");
     BOOST_TEST((granted.vote == vote::granted));
     BOOST_TEST(granted.counter == 80u);
-    auto const refused = answer({"0", "81", "1500"});
+    auto const refused = answer("0 81");
     BOOST_TEST((refused.vote == vote::refused));
     BOOST_TEST(refused.counter == 81u);
-    auto const forgetful = answer({"-1", "0", "0"});
+    auto const forgetful = answer("-1 0");
     BOOST_TEST((forgetful.vote == vote::failed));
     BOOST_TEST(forgetful.error == errc::node_not_admitted);
-    auto const too_long = answer({"-3", "20000", "0"});
+    auto const too_long = answer("-3 20000");
     BOOST_TEST(too_long.error == errc::ttl_too_long);
     BOOST_TEST(too_long.detail == "this node allows up to 20000 ms");
-    auto const spoilt = answer({"-4", "0", "0"});
+    auto const spoilt = answer("-4 0");
     BOOST_TEST(spoilt.error == errc::unexpected_reply);
     BOOST_TEST(!spoilt.detail.empty());
-    BOOST_TEST((answer({"7", "80", "0"}).vote == vote::failed));
-    BOOST_TEST((answer({}).vote == vote::failed));
+    for (std::string_view const other : {"7 80", "", "1", "1 ", "1 0", "1 -5", "1  80", "1 80x", "x1 80", "1 9007199254740992"}) {
+        BOOST_TEST((answer(other).vote == vote::failed), other);
+        BOOST_TEST(answer(other).error == errc::unexpected_reply, other);
+    }
+    BOOST_TEST((answered(of({fenced(verb::acquire)}), numbers({"1", "80"})).front().vote == vote::failed), "an array is another answer");
     auto const full = answered(of({fenced(verb::acquire)}), {{type::simple_error, 1, 0, "OOM command not allowed"}}).front();
     BOOST_TEST(full.error == errc::server_error);
 }
@@ -305,8 +395,8 @@ BOOST_AUTO_TEST_CASE(answers_to_confirmations_and_extensions_with_tokens)
 
     std::vector<command> const six(6, fenced(verb::extend));
     auto const extended = answered(of(six), numbers({"1", "2", "0", "-2", "-1", "-3"}));
-    BOOST_TEST((extended[0].vote == vote::granted && !extended[0].planted));
-    BOOST_TEST((extended[1].vote == vote::granted && extended[1].planted));
+    BOOST_TEST((extended[0].vote == vote::granted && !extended[0].recreated));
+    BOOST_TEST((extended[1].vote == vote::granted && extended[1].recreated));
     BOOST_TEST((extended[2].vote == vote::refused));
     BOOST_TEST((extended[3].vote == vote::refused));
     BOOST_TEST(extended[4].error == errc::node_not_admitted);
@@ -316,7 +406,7 @@ BOOST_AUTO_TEST_CASE(answers_to_confirmations_and_extensions_with_tokens)
 BOOST_AUTO_TEST_CASE(votes_with_tokens_count_only_if_the_server_is_the_one_that_was_meant)
 {
     auto const b = of({fenced(verb::acquire), release, acquire});
-    std::vector<std::vector<node_view>> const calls{numbers({"1", "80", "0"}),
+    std::vector<std::vector<node_view>> const calls{{{type::blob_string, 1, 0, "1 80"}},
                                                     {{type::number, 1, 0, "1"}},
                                                     {{type::simple_string, 1, 0, "OK"}}};
     auto const good = answered_by(b, calls, {type::verbatim_string, 1, 0, replication(server, "master")});
@@ -398,14 +488,14 @@ BOOST_AUTO_TEST_CASE(several_keys_with_tokens)
                                                "k:fence", "l", "l:fence", "m", "m:fence", server, "v", "30000", "77", "3", "60000"}) +
                                              resp({"EVALSHA", fence_confirm_several_script().sha1, "8", "redlock:node", "redlock:hw", "k",
                                                    "k:fence", "l", "l:fence", "m", "m:fence", server, "v", "77", "60000"}));
-    auto const acquired = [](std::vector<std::string_view> const& texts) {
-        return answered(of({with_others(fenced(verb::acquire))}), numbers(texts)).front();
+    auto const acquired = [](std::string_view text) {
+        return answered(of({with_others(fenced(verb::acquire))}), {{type::blob_string, 1, 0, text}}).front();
     };
-    BOOST_TEST((acquired({"1", "80"}).vote == vote::granted));
-    BOOST_TEST(acquired({"1", "80"}).counter == 80u);
-    BOOST_TEST((acquired({"0", "81"}).vote == vote::refused));
-    BOOST_TEST(acquired({"-1", "0"}).error == errc::node_not_admitted);
-    BOOST_TEST(acquired({"-3", "20000"}).detail == "this node allows up to 20000 ms");
+    BOOST_TEST((acquired("1 80").vote == vote::granted));
+    BOOST_TEST(acquired("1 80").counter == 80u);
+    BOOST_TEST((acquired("0 81").vote == vote::refused));
+    BOOST_TEST(acquired("-1 0").error == errc::node_not_admitted);
+    BOOST_TEST(acquired("-3 20000").detail == "this node allows up to 20000 ms");
     BOOST_TEST((vote_for(with_others(fenced(verb::confirm)), {type::number, 1, 0, "1"}) == vote::granted));
     BOOST_TEST((vote_for(with_others(fenced(verb::confirm)), {type::number, 1, 0, "-2"}) == vote::refused));
 }
@@ -460,13 +550,13 @@ BOOST_AUTO_TEST_CASE(the_worst_answer_for_a_key_is_the_answer_for_the_lock)
         return answered(of({fenced(verb::extend), with_others(fenced(verb::extend)), fenced(verb::extend)}), numbers(texts));
     };
     auto const all = extended({"2", "1", "1", "1", "0"});
-    BOOST_TEST((all[0].planted && all[0].vote == vote::granted));
-    BOOST_TEST((!all[1].planted && all[1].vote == vote::granted));
+    BOOST_TEST((all[0].recreated && all[0].vote == vote::granted));
+    BOOST_TEST((!all[1].recreated && all[1].vote == vote::granted));
     BOOST_TEST((all[2].vote == vote::refused));
 
     auto const lock = [&](std::string_view k, std::string_view l, std::string_view m) { return extended({"1", k, l, m, "1"})[1]; };
     BOOST_TEST((lock("1", "2", "1").vote == vote::granted));
-    BOOST_TEST(lock("1", "2", "1").planted);
+    BOOST_TEST(lock("1", "2", "1").recreated);
     BOOST_TEST((lock("1", "1", "0").vote == vote::refused));
     BOOST_TEST((lock("-2", "1", "1").vote == vote::refused));
     BOOST_TEST(lock("0", "-4", "1").error == errc::unexpected_reply);
@@ -474,8 +564,8 @@ BOOST_AUTO_TEST_CASE(the_worst_answer_for_a_key_is_the_answer_for_the_lock)
     BOOST_TEST(lock("-3", "0", "-1").error == errc::node_not_admitted);
     auto const in_part = lock("2", "0", "1");
     BOOST_TEST((in_part.vote == vote::refused));
-    BOOST_TEST(in_part.planted, "it must be deleted again");
-    BOOST_TEST(lock("0", "1", "2").planted);
+    BOOST_TEST(in_part.recreated, "it must be deleted again");
+    BOOST_TEST(lock("0", "1", "2").recreated);
 
     auto const few = extended({"1", "1", "1"});
     BOOST_TEST((few[0].vote == vote::granted));
@@ -654,6 +744,32 @@ BOOST_AUTO_TEST_CASE(other_pushes_say_nothing)
     BOOST_TEST(changed({push, {type::blob_string, 1, 1, "invalidate"}, {type::blob_string, 1, 1, "a"}}).empty());
     BOOST_TEST(changed({{type::simple_error, 1, 0, "MISCONF what nobody asked for"}}).empty());
     BOOST_TEST(changed({{type::push, 0, 0, ""}}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_was_demoted_shows_it)
+{
+    auto const demoted = [](batch const& work, std::size_t call, node_view const& answer, request_extras extras) {
+        redis_request const wire{work, server, extras};
+        std::vector<reply> replies(work.commands.size());
+        reply_reader reader{wire.calls, server, replies};
+        reader.on_node(call, answer);
+        reader.conclude();
+        return reader.is_demoted();
+    };
+    request_extras const nothing{};
+    request_extras const look{.load_scripts = false, .time = false, .identity = true};
+    auto const error = [](std::string_view text) { return node_view{type::simple_error, 1, 0, text}; };
+    auto const info = [](std::string_view text) { return node_view{type::verbatim_string, 1, 0, text}; };
+    BOOST_TEST(demoted(of({acquire}), 0, error("READONLY You can't write against a read only replica."), nothing));
+    BOOST_TEST(demoted(of({release}), 0,
+                       error("ERR Error running script (call to f_0): @user_script:1: @user_script: 1: -READONLY You can't write "
+                             "against a read only replica."),
+                       nothing));
+    BOOST_TEST(!demoted(of({acquire}), 0, error("NOREPLICAS Not enough good replicas to write."), nothing));
+    BOOST_TEST(!demoted(of({acquire}), 0, error("ERR what somebody called -READONLY"), nothing));
+    BOOST_TEST(demoted(of({fenced(verb::acquire)}), 1, info("# Replication\r\nrole:slave\r\nmaster_replid:" + server + "\r\n"), look));
+    BOOST_TEST(!demoted(of({fenced(verb::acquire)}), 1, info("# Replication\r\nrole:master\r\nmaster_replid:x\r\n"), look));
+    BOOST_TEST(!demoted(of({fenced(verb::acquire)}), 1, error("NOPERM no INFO"), look));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

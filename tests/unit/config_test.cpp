@@ -1,6 +1,6 @@
 #include "message_support.hpp"
 
-#include "node_address.hpp"
+#include "redis/node_address.hpp"
 
 #include <redlock/config.hpp>
 
@@ -8,7 +8,10 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdio>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -206,12 +209,12 @@ BOOST_AUTO_TEST_CASE(connect_timeout)
 
 BOOST_AUTO_TEST_CASE(reconnect_delays)
 {
-    check_bounds("reconnect_delay_min", &config::reconnect_delay_min, {1ms, 2s},
+    check_bounds("min_reconnect_delay", &config::min_reconnect_delay, {1ms, 2s},
                  {0ms, -1ms, 2'001ms, milliseconds::max(), milliseconds::min()});
-    check_bounds("reconnect_delay_max", &config::reconnect_delay_max, {50ms, 24h},
+    check_bounds("max_reconnect_delay", &config::max_reconnect_delay, {50ms, 24h},
                  {0ms, -1ms, 24h + 1ms, milliseconds::max(), milliseconds::min()});
-    BOOST_TEST(problem_with([](config& c) { c.reconnect_delay_max = 49ms; }) ==
-               "config::reconnect_delay_min is 50 ms; it must be between 1 ms and reconnect_delay_max, which is 49 ms");
+    BOOST_TEST(problem_with([](config& c) { c.max_reconnect_delay = 49ms; }) ==
+               "config::min_reconnect_delay is 50 ms; it must be between 1 ms and max_reconnect_delay, which is 49 ms");
 }
 
 BOOST_AUTO_TEST_CASE(stall_timeout)
@@ -240,13 +243,39 @@ BOOST_AUTO_TEST_CASE(token_retention)
                "config::token_retention is 60 min; it must be between four times max_ttl, which is 20 min, and 365 days");
 }
 
-BOOST_AUTO_TEST_CASE(node_queue_max)
+BOOST_AUTO_TEST_CASE(quarantine_folder)
 {
-    auto const with = [](std::size_t value) { return problem_with([=](config& c) { c.node_queue_max = value; }); };
+    auto const with = [](std::string const& path) { return problem_with([=](config& c) { c.quarantine_folder = path; }); };
+    BOOST_TEST(with("") == "");
+    BOOST_TEST(with("/var/lib/app/quarantine") == "");
+    BOOST_TEST(with("state") == "config::quarantine_folder must be an absolute path");
+    BOOST_TEST(with("/a\nb") == "config::quarantine_folder contains a control character");
+}
+
+BOOST_AUTO_TEST_CASE(max_node_queue)
+{
+    auto const with = [](std::size_t value) { return problem_with([=](config& c) { c.max_node_queue = value; }); };
     BOOST_TEST(with(1) == "");
     BOOST_TEST(with(1'000'000) == "");
-    BOOST_TEST(with(0) == "config::node_queue_max is 0; it must be between 1 and 1000000");
-    BOOST_TEST(with(1'000'001) == "config::node_queue_max is 1000001; it must be between 1 and 1000000");
+    BOOST_TEST(with(0) == "config::max_node_queue is 0; it must be between 1 and 1000000");
+    BOOST_TEST(with(1'000'001) == "config::max_node_queue is 1000001; it must be between 1 and 1000000");
+}
+
+BOOST_AUTO_TEST_CASE(by_default_the_log_is_a_line_on_stderr)
+{
+    std::FILE* const kept = std::tmpfile();
+    BOOST_TEST_REQUIRE(kept != nullptr);
+    std::fflush(stderr);
+    int const before = ::dup(STDERR_FILENO);
+    ::dup2(::fileno(kept), STDERR_FILENO);
+    config{}.log("a sentence");
+    ::dup2(before, STDERR_FILENO);
+    ::close(before);
+    std::rewind(kept);
+    char line[64]{};
+    BOOST_TEST(std::fread(line, 1, sizeof line - 1, kept) == 20u);
+    BOOST_TEST(line == std::string{"redlock: a sentence\n"});
+    std::fclose(kept);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,6 @@
 // What is asked on the connection that waits for replicas and disks, and what the answers are worth.
-#include "node/durability.hpp"
-#include "node/handshake.hpp"
+#include "redis/durability.hpp"
+#include "redis/handshake.hpp"
 #include "support/printing.hpp"
 
 #include <boost/test/unit_test.hpp>

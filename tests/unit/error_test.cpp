@@ -14,12 +14,38 @@ namespace redlock {
 namespace {
 
 std::vector<errc> const all_codes{
-    errc::contended,          errc::no_majority,      errc::validity_exhausted,  errc::deadline_exceeded, errc::lease_lost,
-    errc::max_hold_exceeded,  errc::not_held,         errc::release_unconfirmed, errc::client_cancelled,  errc::stale_token,
-    errc::node_unreachable,   errc::node_timeout,     errc::node_unsuitable,     errc::node_duplicate,    errc::node_not_admitted,
-    errc::node_clock_stepped, errc::ttl_too_long,     errc::node_queue_full,     errc::handshake_refused, errc::not_a_redis_server,
-    errc::server_error,       errc::unexpected_reply, errc::not_durable,         errc::tls_failed,        errc::credentials_unavailable,
+    errc::contended,
+    errc::no_majority,
+    errc::validity_exhausted,
+    errc::acquire_timed_out,
+    errc::lease_lost,
+    errc::max_hold_exceeded,
+    errc::not_held,
+    errc::release_unconfirmed,
+    errc::client_cancelled,
+    errc::stale_token,
+    errc::node_unreachable,
+    errc::node_timeout,
+    errc::node_unsuitable,
+    errc::node_duplicate,
+    errc::node_not_admitted,
+    errc::node_clock_stepped,
+    errc::ttl_too_long,
+    errc::node_queue_full,
+    errc::handshake_refused,
+    errc::not_a_redis_server,
+    errc::server_error,
+    errc::unexpected_reply,
+    errc::not_durable,
+    errc::tls_failed,
+    errc::credentials_unavailable,
+    errc::acquire_timed_out_no_majority,
+    errc::client_not_running,
+    errc::self_deadlock,
 };
+
+std::vector<condition> const all_conditions{condition::not_acquired, condition::lost,        condition::node_failure,
+                                            condition::contended,    condition::unavailable, condition::timed_out};
 
 // Exactly these codes are in this group.
 void check_group(condition group, std::set<errc> const& members)
@@ -70,7 +96,16 @@ BOOST_AUTO_TEST_CASE(an_errc_converts_to_an_error_that_is_set)
 BOOST_AUTO_TEST_CASE(not_acquired_groups_the_outcomes_of_an_acquisition)
 {
     check_group(condition::not_acquired,
-                {errc::contended, errc::no_majority, errc::validity_exhausted, errc::deadline_exceeded, errc::ttl_too_long});
+                {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::acquire_timed_out_no_majority,
+                 errc::client_not_running, errc::self_deadlock, errc::ttl_too_long});
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_acquired_is_contended_or_unavailable)
+{
+    check_group(condition::contended, {errc::contended, errc::acquire_timed_out});
+    check_group(condition::unavailable,
+                {errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out_no_majority, errc::client_not_running});
+    check_group(condition::timed_out, {errc::acquire_timed_out, errc::acquire_timed_out_no_majority});
 }
 
 BOOST_AUTO_TEST_CASE(lost_groups_the_ends_of_a_lease)
@@ -92,7 +127,7 @@ BOOST_AUTO_TEST_CASE(codes_of_others_are_in_no_group)
     for (int value = 0; value < 130; ++value) {
         error_code const system{value, boost::system::system_category()};
         error_code const generic{value, boost::system::generic_category()};
-        for (condition c : {condition::not_acquired, condition::lost, condition::node_failure}) {
+        for (condition c : all_conditions) {
             BOOST_TEST((system != c));
             BOOST_TEST((generic != c));
         }
@@ -104,8 +139,7 @@ BOOST_AUTO_TEST_CASE(codes_of_others_are_in_no_group)
 BOOST_AUTO_TEST_CASE(conditions_have_texts)
 {
     std::set<std::string> texts;
-    for (condition c : {condition::not_acquired, condition::lost, condition::node_failure})
-        BOOST_TEST(texts.insert(make_error_condition(c).message()).second);
+    for (condition c : all_conditions) BOOST_TEST(texts.insert(make_error_condition(c).message()).second);
 }
 
 BOOST_AUTO_TEST_CASE(a_standard_error_code_keeps_category_and_group)
@@ -126,6 +160,7 @@ BOOST_AUTO_TEST_CASE(a_thrown_error_says_what_happened)
 
 BOOST_AUTO_TEST_CASE(node_states_have_names)
 {
+    BOOST_TEST(to_string(node_state::idle) == std::string{"idle"});
     BOOST_TEST(to_string(node_state::connecting) == std::string{"connecting"});
     BOOST_TEST(to_string(node_state::usable) == std::string{"usable"});
     BOOST_TEST(to_string(node_state::down) == std::string{"down"});

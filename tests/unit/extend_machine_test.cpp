@@ -58,7 +58,6 @@ BOOST_AUTO_TEST_CASE(a_majority_of_renewals_renews_without_waiting_for_the_rest)
     BOOST_TEST(ns{s.lease.valid_until()} == ns{first_end});
     BOOST_TEST(extension.on_vote(s.lease, 2, granted) == extend_outcome::renewed);
     BOOST_TEST(ns{s.lease.valid_until()} == ns{start + 3s + ten_seconds_validity});
-    BOOST_TEST(!extension.all_answered());
 }
 
 BOOST_AUTO_TEST_CASE(four_nodes_need_three_renewals)
@@ -191,18 +190,6 @@ BOOST_AUTO_TEST_CASE(a_late_answer_of_an_old_round_does_not_shorten_a_newer_rene
     old.on_vote(s.lease, 0, granted);
     old.on_vote(s.lease, 1, granted);
     BOOST_TEST(ns{s.lease.valid_until()} == ns{start + 4s + ten_seconds_validity});
-}
-
-BOOST_AUTO_TEST_CASE(all_nodes_have_answered_only_when_each_of_them_did)
-{
-    story s{3};
-    auto extension = s.extension(start + 3s);
-    extension.on_vote(s.lease, 0, granted);
-    extension.on_vote(s.lease, 1, granted);
-    extension.on_timeout(s.lease);
-    BOOST_TEST(!extension.all_answered());
-    extension.on_vote(s.lease, 2, failed);
-    BOOST_TEST(extension.all_answered());
 }
 
 BOOST_AUTO_TEST_CASE(the_outcome_is_that_of_the_definition_for_every_ballot)

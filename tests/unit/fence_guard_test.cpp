@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -20,6 +21,50 @@ constexpr std::uint64_t threads = 4;
 constexpr std::uint64_t tokens = 2'000;
 
 bool is_stale(system_error const& e) { return e.code() == errc::stale_token; }
+
+// A name that is forgotten, by two, while a writer is inside and another one comes. Who waits for the first writer when he leaves goes on in an
+// order that nobody decides, so rounds are played until enough of them had the order that matters: the name is forgotten, the other writer
+// comes in, then the rest go on.
+class forgotten_meanwhile {
+public:
+    static constexpr int enough = 20;
+
+    // The rest: what one more thread does that waits for the first writer. `while_inside(went_on)` is called by the writer of 34, who came in after
+    // the name was forgotten: whether the rest went on while he was inside.
+    template <class Rest, class WhileInside>
+    void round(Rest rest, WhileInside while_inside)
+    {
+        std::atomic<int> coming{0};
+        std::atomic<bool> went_on{false};
+        std::vector<std::thread> who_wait;
+        guard.run("r", 1, [&] {
+            who_wait.emplace_back([&] {
+                ++coming;
+                guard.forget("r");
+            });
+            who_wait.emplace_back([&] {
+                ++coming;
+                rest();
+                went_on = true;
+            });
+            while (coming < 2) std::this_thread::yield();
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});  // most of the time, both wait then
+        });
+        while (guard.size() != 0 && !went_on) std::this_thread::yield();
+        guard.run("r", 34, [&] {
+            inside = true;
+            for (auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds{20};
+                 !went_on && std::chrono::steady_clock::now() < end;)
+                std::this_thread::yield();
+            while_inside(went_on.load());
+            inside = false;
+        });
+        for (auto& t : who_wait) t.join();
+    }
+
+    fence_guard guard;
+    std::atomic<bool> inside{false};  // the writer of 34
+};
 
 }  // namespace
 
@@ -171,6 +216,51 @@ BOOST_AUTO_TEST_CASE(forgetting_does_not_let_two_writers_in)
     BOOST_TEST(most_inside == 1);
     BOOST_TEST(writes == threads * tokens);
     BOOST_TEST(guard.size() == 0u);
+}
+
+// Whoever comes late to forget what another has forgotten leaves what was remembered since.
+BOOST_AUTO_TEST_CASE(a_name_that_was_forgotten_is_not_forgotten_again_under_its_next_writer)
+{
+    for (int seen = 0; seen < forgotten_meanwhile::enough;) {
+        forgotten_meanwhile story;
+        bool before = false;
+        story.round([&] { story.guard.forget("r"); },
+                    [&](bool went_on) {
+                        before = went_on;
+                        if (went_on) BOOST_TEST_REQUIRE(story.guard.size() == 1u);
+                    });
+        if (!before) continue;  // the second forget() came after 34, and forgot that
+        ++seen;
+        BOOST_TEST_REQUIRE(story.guard.highest("r") == 34u);
+        BOOST_TEST_REQUIRE(!story.guard.admit("r", 33));
+    }
+}
+
+// A writer who waited for what is forgotten meanwhile is held against what is remembered now.
+BOOST_AUTO_TEST_CASE(a_writer_does_not_go_on_in_what_was_forgotten)
+{
+    for (int seen = 0; seen < forgotten_meanwhile::enough;) {
+        forgotten_meanwhile story;
+        std::atomic<bool> wrote{false};
+        std::atomic<bool> refused{false};
+        bool beside = false;
+        auto const write = [&] {
+            try {
+                story.guard.run("r", 33, [&] {
+                    if (story.inside) beside = true;
+                    wrote = true;
+                });
+            } catch (system_error const& e) {
+                refused = is_stale(e);
+            }
+        };
+        story.round(write, [](bool) {});
+        BOOST_TEST_REQUIRE(!beside);
+        BOOST_TEST_REQUIRE(wrote != refused);
+        if (wrote) continue;  // it was the first to go on
+        ++seen;
+        BOOST_TEST_REQUIRE(story.guard.highest("r") == 34u);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(to_forget_waits_for_the_write_under_way)

@@ -1,6 +1,6 @@
 // A strand that relies on one thread: what it knows is whether somebody is in it.
-#include "node/implicit_strand.hpp"
-#include "node/strand.hpp"
+#include "base/implicit_strand.hpp"
+#include "base/strand.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/dispatch.hpp>
@@ -128,11 +128,11 @@ BOOST_AUTO_TEST_CASE(a_client_has_one_where_that_is_promised)
 
 BOOST_AUTO_TEST_CASE(beneath_it_is_the_context_and_beneath_others_themselves)
 {
-    using redlock::detail::beneath;
+    using redlock::detail::inner_executor;
     asio::io_context context;
-    BOOST_TEST((beneath(make_client_strand(context.get_executor(), true)) == asio::any_io_executor{context.get_executor()}));
+    BOOST_TEST((inner_executor(make_client_strand(context.get_executor(), true)) == asio::any_io_executor{context.get_executor()}));
     auto const real = make_client_strand(context.get_executor());
-    BOOST_TEST((beneath(real) == real));
+    BOOST_TEST((inner_executor(real) == real));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

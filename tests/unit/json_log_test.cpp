@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(members_are_under_their_own_names)
     BOOST_TEST(events[8].at("result").at("name") == "lease_lost");
     BOOST_TEST(events[8].at("was_lost") == true);
     BOOST_TEST(events[14].at("text") == "refused");
-    BOOST_TEST(events[15].at("standing") == "draining");
+    BOOST_TEST(events[15].at("admission") == "quarantined");
     BOOST_TEST(events[17].at("by_us") == -40'000'000);
     BOOST_TEST(events[18].at("events") == 3);
 }
@@ -77,8 +77,9 @@ BOOST_AUTO_TEST_CASE(no_error_is_null_and_foreign_ones_have_their_category)
 {
     std::ostringstream stream;
     json_log log{stream};
-    log.on_released({.at = noon, .lock = "r"});
-    log.on_not_acquired({.at = noon, .lock = "r", .why = boost::system::errc::make_error_code(boost::system::errc::operation_canceled)});
+    log.on(event::released{.at = noon, .lock = "r"});
+    log.on(
+        event::not_acquired{.at = noon, .lock = "r", .why = boost::system::errc::make_error_code(boost::system::errc::operation_canceled)});
     auto const lines = lines_of(stream.str());
     BOOST_TEST(json::parse(lines.at(0)).at("result").is_null());
     BOOST_TEST(json::parse(lines.at(1)).at("why").at("name") == "generic:125");
@@ -89,8 +90,8 @@ BOOST_AUTO_TEST_CASE(names_cannot_break_a_line)
     std::ostringstream stream;
     json_log log{stream};
     std::string const name = "a \"b\"\n{}\\ \x1b[2J \xc3\xa9";
-    log.on_self_wait({.at = noon, .lock = name});
-    log.on_self_wait({.at = noon, .lock = "\xff\xfe"});
+    log.on(event::self_deadlock{.at = noon, .lock = name});
+    log.on(event::self_deadlock{.at = noon, .lock = "\xff\xfe"});
     auto const lines = lines_of(stream.str());
     BOOST_REQUIRE(lines.size() == 2u);
     BOOST_TEST(json::parse(lines[0]).at("lock") == name);
@@ -102,8 +103,9 @@ BOOST_AUTO_TEST_CASE(times_before_1970_and_leap_days)
 {
     std::ostringstream stream;
     json_log log{stream};
-    log.on_self_wait({.at = event::time{-1us}, .lock = "r"});
-    log.on_self_wait({.at = std::chrono::sys_days{std::chrono::year{2028} / 2 / 29} + 23h + 59min + 59s + 999'999us, .lock = "r"});
+    log.on(event::self_deadlock{.at = event::time{-1us}, .lock = "r"});
+    log.on(
+        event::self_deadlock{.at = std::chrono::sys_days{std::chrono::year{2028} / 2 / 29} + 23h + 59min + 59s + 999'999us, .lock = "r"});
     auto const lines = lines_of(stream.str());
     BOOST_TEST(json::parse(lines.at(0)).at("at") == "1969-12-31T23:59:59.999999Z");
     BOOST_TEST(json::parse(lines.at(1)).at("at") == "2028-02-29T23:59:59.999999Z");
@@ -113,11 +115,11 @@ BOOST_AUTO_TEST_CASE(goes_to_files_and_functions)
 {
     std::string told;
     json_log function{[&](std::string_view line) { told += line; }};
-    function.on_self_wait({.at = noon, .lock = "r"});
+    function.on(event::self_deadlock{.at = noon, .lock = "r"});
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file{std::tmpfile(), &std::fclose};
     BOOST_REQUIRE(file);
     json_log to_file{file.get()};
-    to_file.on_self_wait({.at = noon, .lock = "r"});
+    to_file.on(event::self_deadlock{.at = noon, .lock = "r"});
     std::rewind(file.get());
     char read[200]{};
     BOOST_REQUIRE(std::fgets(read, sizeof read, file.get()));
@@ -132,15 +134,15 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_is_counted_or_thrown)
     BOOST_REQUIRE(full);
     std::setvbuf(full.get(), nullptr, _IONBF, 0);
     json_log log{full.get()};
-    log.on_self_wait({.at = noon, .lock = "r"});
+    log.on(event::self_deadlock{.at = noon, .lock = "r"});
     BOOST_TEST(log.lines_failed() == 1u);
     std::ostringstream closed;
     closed.setstate(std::ios::badbit);
     json_log to_stream{closed};
-    to_stream.on_self_wait({.at = noon, .lock = "r"});
+    to_stream.on(event::self_deadlock{.at = noon, .lock = "r"});
     BOOST_TEST(to_stream.lines_failed() == 1u);
     json_log throwing{[](std::string_view) { throw std::runtime_error{"full"}; }};
-    BOOST_CHECK_THROW(throwing.on_self_wait({.at = noon, .lock = "r"}), std::runtime_error);
+    BOOST_CHECK_THROW(throwing.on(event::self_deadlock{.at = noon, .lock = "r"}), std::runtime_error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

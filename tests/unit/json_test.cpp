@@ -35,11 +35,12 @@ BOOST_AUTO_TEST_CASE(nodes_are_enough_and_the_rest_has_its_defaults)
     BOOST_REQUIRE(s.client.nodes.size() == 1u);
     BOOST_TEST(s.client.nodes[0].to_string() == "10.0.0.1:6379");
     BOOST_TEST(s.client.client_name == expected.client_name);
+    BOOST_TEST(!s.client.trust_server_identity);
     BOOST_TEST((s.client.stall_timeout == expected.stall_timeout));
     BOOST_TEST((s.client.replication_timeout == expected.replication_timeout));
     BOOST_TEST((s.lock.ttl == lock_options{}.ttl));
     BOOST_TEST(!s.lock.node_timeout.has_value());
-    BOOST_TEST(!s.lock.deadline.has_value());
+    BOOST_TEST(!s.lock.acquire_timeout.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
@@ -47,12 +48,12 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
     settings const s = parse_settings(R"({
         "nodes": ["redis://10.0.0.1", {"host": "::1", "port": 6380, "username": "app", "password": "pw", "database": 4,
                                           "replicas": 2, "fsync": true}],
-        "client_name": "billing", "connect_timeout_ms": 2001, "reconnect_delay_min_ms": 51, "reconnect_delay_max_ms": 2002,
-        "stall_timeout_ms": 10001, "replication_timeout_ms": 201, "node_queue_max": 8193,
-        "max_ttl_ms": 40000, "token_retention_ms": 7200000, "identity": "handshake", "fresh": true, "label": "nightly", "key_format": "redlock:{0}",
-        "lock": {"ttl_ms": 20000, "grace_ms": 3000, "drift": 0.02, "node_timeout_ms": 501, "deadline_ms": 60001, "attempts_max": 7,
+        "client_name": "billing", "connect_timeout_ms": 2001, "min_reconnect_delay_ms": 51, "max_reconnect_delay_ms": 2002,
+        "stall_timeout_ms": 10001, "replication_timeout_ms": 201, "max_node_queue": 8193,
+        "max_ttl_ms": 40000, "token_retention_ms": 7200000, "quarantine_folder": "/var/lib/q", "identity": "handshake", "bootstrap": true, "trust_server_identity": true, "label": "nightly", "key_format": "redlock:{0}",
+        "lock": {"ttl_ms": 20000, "lock_delay_ms": 3000, "clock_drift": 0.02, "node_timeout_ms": 501, "acquire_timeout_ms": 60001, "max_attempts": 7,
                  "fencing": false, "token_block": 9,
-                 "retry_delay_min_ms": 11, "retry_delay_max_ms": 1001, "poll_interval_ms": 5001,
+                 "min_retry_delay_ms": 11, "max_retry_delay_ms": 1001, "poll_interval_ms": 5001,
                  "max_handoffs": 65, "max_local_hold_ms": 101, "auto_extend": false,
                  "extend_interval_ms": 3334, "stop_margin_ms": 1002, "max_hold_ms": 3600001}
     })");
@@ -62,27 +63,29 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
     BOOST_TEST((s.client.nodes[1] == expected));
     BOOST_TEST(s.client.client_name == "billing");
     BOOST_TEST((s.client.connect_timeout == 2'001ms));
-    BOOST_TEST((s.client.reconnect_delay_min == 51ms));
-    BOOST_TEST((s.client.reconnect_delay_max == 2'002ms));
+    BOOST_TEST((s.client.min_reconnect_delay == 51ms));
+    BOOST_TEST((s.client.max_reconnect_delay == 2'002ms));
     BOOST_TEST((s.client.stall_timeout == 10'001ms));
     BOOST_TEST((s.client.replication_timeout == 201ms));
-    BOOST_TEST(s.client.node_queue_max == 8'193u);
+    BOOST_TEST(s.client.max_node_queue == 8'193u);
     BOOST_TEST((s.client.max_ttl == 40s));
     BOOST_TEST((s.client.token_retention == 2h));
+    BOOST_TEST(s.client.quarantine_folder == "/var/lib/q");
     BOOST_TEST((s.client.identity == identity_check::handshake));
-    BOOST_TEST(s.client.fresh);
+    BOOST_TEST(s.client.bootstrap);
+    BOOST_TEST(s.client.trust_server_identity);
     BOOST_TEST(s.client.label == "nightly");
     BOOST_TEST(s.client.key_format == "redlock:{0}");
     BOOST_TEST((s.lock.ttl == 20s));
-    BOOST_TEST((s.lock.grace == 3s));
-    BOOST_TEST(s.lock.drift == 0.02);
+    BOOST_TEST((s.lock.lock_delay == 3s));
+    BOOST_TEST(s.lock.clock_drift == 0.02);
     BOOST_TEST((s.lock.node_timeout == 501ms));
-    BOOST_TEST((s.lock.deadline == 60'001ms));
-    BOOST_TEST(s.lock.attempts_max == 7u);
+    BOOST_TEST((s.lock.acquire_timeout == 60'001ms));
+    BOOST_TEST(s.lock.max_attempts == 7u);
     BOOST_TEST(!s.lock.fencing);
     BOOST_TEST(s.lock.token_block == 9u);
-    BOOST_TEST((s.lock.retry_delay_min == 11ms));
-    BOOST_TEST((s.lock.retry_delay_max == 1'001ms));
+    BOOST_TEST((s.lock.min_retry_delay == 11ms));
+    BOOST_TEST((s.lock.max_retry_delay == 1'001ms));
     BOOST_TEST((s.lock.poll_interval == 5'001ms));
     BOOST_TEST(s.lock.max_handoffs == 65u);
     BOOST_TEST((s.lock.max_local_hold == 101ms));
@@ -109,11 +112,11 @@ BOOST_AUTO_TEST_CASE(the_ttl_of_locks_with_tokens_is_within_that_of_the_nodes)
 
 BOOST_AUTO_TEST_CASE(a_document_made_in_code_works_as_well)
 {
-    nlohmann::json const document = {{"nodes", {"redis://a", "redis://b"}}, {"lock", {{"ttl_ms", 5000}, {"drift", 0}}}};
+    nlohmann::json const document = {{"nodes", {"redis://a", "redis://b"}}, {"lock", {{"ttl_ms", 5000}, {"clock_drift", 0}}}};
     settings const s = settings_from_json(document);
     BOOST_TEST(s.client.nodes.size() == 2u);
     BOOST_TEST((s.lock.ttl == 5s));
-    BOOST_TEST(s.lock.drift == 0.0);
+    BOOST_TEST(s.lock.clock_drift == 0.0);
 }
 
 BOOST_AUTO_TEST_CASE(a_document_must_be_an_object_with_nodes)
@@ -138,25 +141,25 @@ BOOST_AUTO_TEST_CASE(a_duration_is_a_whole_number_of_milliseconds)
 
 BOOST_AUTO_TEST_CASE(every_duration_is_read_with_the_same_care)
 {
-    for (std::string const key : {"node_timeout_ms", "deadline_ms", "retry_delay_min_ms", "retry_delay_max_ms", "poll_interval_ms",
+    for (std::string const key : {"node_timeout_ms", "acquire_timeout_ms", "min_retry_delay_ms", "max_retry_delay_ms", "poll_interval_ms",
                                   "max_local_hold_ms", "extend_interval_ms", "stop_margin_ms", "max_hold_ms"})
         BOOST_TEST(problem_with_json(with_lock('"' + key + "\": \"1s\"")) ==
                    "lock." + key + ": expected a whole number of milliseconds, found \"1s\"");
     for (std::string const key :
-         {"connect_timeout_ms", "reconnect_delay_min_ms", "reconnect_delay_max_ms", "stall_timeout_ms", "replication_timeout_ms"})
+         {"connect_timeout_ms", "min_reconnect_delay_ms", "max_reconnect_delay_ms", "stall_timeout_ms", "replication_timeout_ms"})
         BOOST_TEST(problem_with_json(with_key('"' + key + "\": 1.5")) == key + ": expected a whole number of milliseconds, found 1.5");
 }
 
 BOOST_AUTO_TEST_CASE(other_types_are_checked_too)
 {
     BOOST_TEST(problem_with_json(with_lock(R"("auto_extend": 1)")) == "lock.auto_extend: expected true or false, found 1");
-    BOOST_TEST(problem_with_json(with_lock(R"("drift": "1%")")) == "lock.drift: expected a number, found \"1%\"");
+    BOOST_TEST(problem_with_json(with_lock(R"("clock_drift": "1%")")) == "lock.clock_drift: expected a number, found \"1%\"");
     BOOST_TEST(problem_with_json(with_key(R"("client_name": 5)")) == "client_name: expected a string, found 5");
     BOOST_TEST(problem_with_json(with_key(R"("lock": 5)")) == "lock: expected an object, found 5");
-    REDLOCK_TEST_CONTAINS(problem_with_json(with_lock(R"("attempts_max": 4294967296)")),
-                          "lock.attempts_max: expected a whole number between 0 and 4294967295, found 4294967296");
-    REDLOCK_TEST_CONTAINS(problem_with_json(with_lock(R"("attempts_max": -1)")), "lock.attempts_max: expected a whole number");
-    REDLOCK_TEST_CONTAINS(problem_with_json(with_key(R"("node_queue_max": 1.5)")), "node_queue_max: expected a whole number");
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_lock(R"("max_attempts": 4294967296)")),
+                          "lock.max_attempts: expected a whole number between 0 and 4294967295, found 4294967296");
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_lock(R"("max_attempts": -1)")), "lock.max_attempts: expected a whole number");
+    REDLOCK_TEST_CONTAINS(problem_with_json(with_key(R"("max_node_queue": 1.5)")), "max_node_queue: expected a whole number");
 }
 
 BOOST_AUTO_TEST_CASE(a_long_value_is_shortened_in_the_message)
@@ -182,8 +185,8 @@ BOOST_AUTO_TEST_CASE(an_unknown_key_is_an_error_that_names_the_nearest_known_one
 {
     BOOST_TEST(problem_with_json(with_lock(R"("tll_ms": 5000)")) == "lock: unknown key \"tll_ms\"; the nearest known one is \"ttl_ms\"");
     BOOST_TEST(problem_with_json(with_lock(R"("ttl": 5000)")) == "lock: unknown key \"ttl\"; the nearest known one is \"ttl_ms\"");
-    BOOST_TEST(problem_with_json(with_lock(R"("retry_min_ms": 5)")) ==
-               "lock: unknown key \"retry_min_ms\"; the nearest known one is \"retry_delay_min_ms\"");
+    BOOST_TEST(problem_with_json(with_lock(R"("min_retry_ms": 5)")) ==
+               "lock: unknown key \"min_retry_ms\"; the nearest known one is \"min_retry_delay_ms\"");
     BOOST_TEST(problem_with_json(with_key(R"("conect_timeout_ms": 5000)")) ==
                "unknown key \"conect_timeout_ms\"; the nearest known one is \"connect_timeout_ms\"");
     BOOST_TEST(problem_with_json(R"({"node": ["redis://a"]})") == "unknown key \"node\"; the nearest known one is \"nodes\"");

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_text_that_ends_too_early_says_so)
 BOOST_AUTO_TEST_CASE(every_beginning_of_a_good_text_is_malformed)
 {
     std::string const good = R"({"nodes": ["redis://a", {"host": "b", "port": 1}],
-        "lock": {"drift": 0.01, "auto_extend": true}})";
+        "lock": {"clock_drift": 0.01, "auto_extend": true}})";
     BOOST_TEST(problem_with_text(good) == "");
     for (std::size_t size = 0; size < good.size(); ++size) REDLOCK_TEST_CONTAINS(problem_with_text(good.substr(0, size)), "malformed JSON");
 }
@@ -100,8 +100,8 @@ BOOST_AUTO_TEST_CASE(lines_of_comments_are_counted)
 
 BOOST_AUTO_TEST_CASE(a_number_that_is_too_large_for_the_parser_is_named_by_its_place)
 {
-    BOOST_TEST(problem_with_text(R"({"nodes": [{"host": "a"}], "lock": {"ttl_ms": 1, "drift": 1e999}})") ==
-               "lock.drift: the number is too large");
+    BOOST_TEST(problem_with_text(R"({"nodes": [{"host": "a"}], "lock": {"ttl_ms": 1, "clock_drift": 1e999}})") ==
+               "lock.clock_drift: the number is too large");
     BOOST_TEST(problem_with_text(R"({"nodes": ["redis://a", {"host": "b", "port": -1e999}]})") == "nodes[1].port: the number is too large");
     BOOST_TEST(problem_with_text(R"([[1, 2], 1e999])") == "[1]: the number is too large");
     BOOST_TEST(problem_with_text("1e999") == "the document: the number is too large");

@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(what_is_wanted_for_minutes_does_not_come_more_often_in_the_
     auto lease = acquired_lease();
     auto now = start;
     for (int i = 0; i < 200; ++i) {
-        lease.want_replant(now);
+        lease.want_recreate(now);
         BOOST_TEST((lease.due() > now));
         if (i > 20) BOOST_TEST((lease.duty(now + 1s) == lease_duty::none), "wanted " << i + 1 << " times");
         now += 3s;

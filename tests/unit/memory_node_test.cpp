@@ -52,7 +52,7 @@ struct node_in_memory {
             context.poll();
             if (time.empty() || time.next() > end) break;
             virtual_clock::current = std::max(virtual_clock::current, time.next());
-            time.ring(virtual_clock::now());
+            time.fire_due(virtual_clock::now());
         }
         virtual_clock::current = end;
     }

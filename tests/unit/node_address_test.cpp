@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(parameters_say_what_makes_a_vote_durable)
     BOOST_TEST(both.database == 3u);
     BOOST_TEST(both.replicas == 2u);
     BOOST_TEST(both.fsync);
-    BOOST_TEST(parsed("redis://[::1]?fsync=no&replicas=100").replicas == replicas_max);
+    BOOST_TEST(parsed("redis://[::1]?fsync=no&replicas=100").replicas == max_replicas);
     BOOST_TEST(!parsed("redis://[::1]?fsync=no&replicas=100").fsync);
     BOOST_TEST((parsed("redis://h?replicas=0") == parsed("redis://h?fsync=no")));
     BOOST_TEST((parsed("redis://h?replicas=1") != parsed("redis://h")));

@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_CASE(a_new_one_is_empty)
 {
     node_set const none;
     BOOST_TEST(none.size() == 0u);
-    for (std::size_t node = 0; node < nodes_max; ++node) BOOST_TEST(!none.has(node));
+    for (std::size_t node = 0; node < max_nodes; ++node) BOOST_TEST(!none.has(node));
 }
 
 BOOST_AUTO_TEST_CASE(nobody_is_in_it_twice)
@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(agrees_with_a_set_of_numbers)
     node_set nodes;
     std::set<std::size_t> expected;
     for (int change = 0; change < 5'000; ++change) {
-        std::size_t const node = random() % nodes_max;
+        std::size_t const node = random() % max_nodes;
         if (random() % 2 == 0) {
             nodes.add(node);
             expected.insert(node);
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(agrees_with_a_set_of_numbers)
             expected.erase(node);
         }
         BOOST_REQUIRE(nodes.size() == expected.size());
-        for (std::size_t each = 0; each < nodes_max; ++each) BOOST_REQUIRE(nodes.has(each) == expected.contains(each));
+        for (std::size_t each = 0; each < max_nodes; ++each) BOOST_REQUIRE(nodes.has(each) == expected.contains(each));
     }
 }
 

@@ -44,7 +44,7 @@ public:
         note(e.at, "failed ", e.lock, ' ', name(e.why), ' ', e.attempts);
     }
     void on_not_acquired(event::not_acquired const& e) override { note(e.at, "not acquired ", e.lock, ' ', name(e.why)); }
-    void on_self_wait(event::self_wait const& e) override { note(e.at, "self wait ", e.lock); }
+    void on_self_deadlock(event::self_deadlock const& e) override { note(e.at, "self wait ", e.lock); }
     void on_extended(event::extended const& e) override
     {
         last_extended = e;
@@ -61,9 +61,9 @@ public:
         last_released = e;
         note(e.at, "released ", e.lock, ' ', name(e.result), e.was_lost ? " lost" : "");
     }
-    void on_handed_over(event::handed_over const& e) override
+    void on_handoff(event::handoff const& e) override
     {
-        last_handed_over = e;
+        last_handoff = e;
         note(e.at, "handed over ", e.lock);
     }
     void on_overrun(event::overrun const& e) override
@@ -82,7 +82,7 @@ public:
     void on_node_excluded(event::node_excluded const& e) override
     {
         last_text = e.text;
-        note(e.at, "excluded ", e.node, ' ', to_string(e.standing));
+        note(e.at, "excluded ", e.node, ' ', to_string(e.admission));
     }
     void on_node_admitted(event::node_admitted const& e) override { note(e.at, "admitted ", e.node); }
     void on_clock_stepped(event::clock_stepped const& e) override
@@ -102,7 +102,7 @@ public:
     event::extended last_extended;
     event::lost last_lost;
     event::released last_released;
-    event::handed_over last_handed_over;
+    event::handoff last_handoff;
     event::overrun last_overrun;
     event::watchdog_late last_late;
     std::vector<event::node_vote> last_votes;
@@ -112,8 +112,9 @@ private:
     static std::string name(error_code ec)
     {
         if (!ec) return "ok";
-        for (errc each : {errc::contended, errc::no_majority, errc::deadline_exceeded, errc::lease_lost, errc::max_hold_exceeded,
-                          errc::client_cancelled, errc::release_unconfirmed, errc::node_unreachable, errc::validity_exhausted})
+        for (errc each :
+             {errc::contended, errc::no_majority, errc::acquire_timed_out, errc::lease_lost, errc::max_hold_exceeded,
+              errc::client_cancelled, errc::release_unconfirmed, errc::node_unreachable, errc::validity_exhausted, errc::self_deadlock})
             if (ec == each) return std::to_string(ec.value());
         return ec.message();
     }
@@ -245,12 +246,12 @@ BOOST_FIXTURE_TEST_CASE(what_somebody_else_holds_is_contended, observed_world)
     CHECK_WORDS(told->news(), {"contended resource there 1", with("not acquired resource", errc::contended)});
     BOOST_TEST((told->last_votes.at(0).vote == vote::refused));
 
-    asked const& patient = ask({.ttl = 9s, .deadline = 3s});
+    asked const& patient = ask({.ttl = 9s, .acquire_timeout = 3s});
     advance(10ms);
     CHECK_WORDS(told->news(), {"contended resource there 1"});
     advance(4s);
-    BOOST_TEST((patient.ec.value() == errc::deadline_exceeded));
-    CHECK_WORDS(told->news(), {with("not acquired resource", errc::deadline_exceeded)});
+    BOOST_TEST((patient.ec.value() == errc::acquire_timed_out));
+    CHECK_WORDS(told->news(), {with("not acquired resource", errc::acquire_timed_out)});
 }
 
 BOOST_FIXTURE_TEST_CASE(what_this_client_holds_is_contended_here, observed_world)
@@ -337,8 +338,8 @@ BOOST_FIXTURE_TEST_CASE(a_lease_that_is_handed_over, observed_world)
     first.held = lease{};
     settle();
     BOOST_TEST(second.ec.has_value());
-    CHECK_WORDS(told->news(), {"handed over resource", "acquired resource handed_over 0"});
-    BOOST_TEST(told->last_handed_over.token == token);
+    CHECK_WORDS(told->news(), {"handed over resource", "acquired resource handoff 0"});
+    BOOST_TEST(told->last_handoff.token == token);
     BOOST_TEST(told->last_acquired.token > token);
     BOOST_TEST(told->last_votes.empty());
 }
@@ -358,7 +359,7 @@ BOOST_FIXTURE_TEST_CASE(a_nested_lease, observed_world)
 BOOST_FIXTURE_TEST_CASE(a_scope_that_waits_for_itself, observed_world)
 {
     auto story = [&]() -> asio::awaitable<void> {
-        redlock::lock resource{*client, "resource", {.ttl = 9s, .deadline = 1s}};
+        redlock::lock resource{*client, "resource", {.ttl = 9s}};
         auto body = [&](lease&) -> asio::awaitable<void> {
             auto again = resource.acquire(asio::as_tuple(asio::use_awaitable));
             co_await std::move(again);
@@ -367,7 +368,7 @@ BOOST_FIXTURE_TEST_CASE(a_scope_that_waits_for_itself, observed_world)
         co_await std::move(scope);
     };
     run(story());
-    CHECK_WORDS(told->news(), {"acquired resource nodes 1", "self wait resource", with("not acquired resource", errc::deadline_exceeded),
+    CHECK_WORDS(told->news(), {"acquired resource nodes 1", "self wait resource", with("not acquired resource", errc::self_deadlock),
                                "released resource ok"});
 }
 
@@ -422,14 +423,14 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_forgot_is_excluded, observed_world)
     nodes[1]->restart_empty();
     advance(4s);
     auto const heard = told->news();
-    BOOST_TEST(std::count(heard.begin(), heard.end(), "excluded node1 draining") == 1);
+    BOOST_TEST(std::count(heard.begin(), heard.end(), "excluded node1 quarantined") == 1);
     BOOST_TEST(told->last_text.find("left until") != std::string::npos, told->last_text);
     a.held = {};
     advance(6min);
     auto const later = told->news();
     BOOST_TEST(std::count(later.begin(), later.end(), "admitted node1") == 1);
     BOOST_TEST(std::count_if(later.begin(), later.end(), [](auto const& w) { return w.starts_with("excluded"); }) == 1);
-    BOOST_TEST(std::count(later.begin(), later.end(), "excluded node1 catching up") == 1);
+    BOOST_TEST(std::count(later.begin(), later.end(), "excluded node1 catching_up") == 1);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_clock_that_was_set, observed_world)
@@ -459,10 +460,10 @@ BOOST_FIXTURE_TEST_CASE(each_lock_has_its_events_in_order, observed_world)
         words of_it;
         std::copy_if(heard.begin(), heard.end(), std::back_inserter(of_it),
                      [&](auto const& w) { return w.find(lock) != std::string::npos; });
-        words const expected{"acquired " + lock + " nodes 1",       "handed over " + lock,
-                             "acquired " + lock + " handed_over 0", "handed over " + lock,
-                             "acquired " + lock + " handed_over 0", "handed over " + lock,
-                             "acquired " + lock + " handed_over 0", "released " + lock + " ok"};
+        words const expected{"acquired " + lock + " nodes 1",   "handed over " + lock,
+                             "acquired " + lock + " handoff 0", "handed over " + lock,
+                             "acquired " + lock + " handoff 0", "handed over " + lock,
+                             "acquired " + lock + " handoff 0", "released " + lock + " ok"};
         BOOST_CHECK_EQUAL_COLLECTIONS(of_it.begin(), of_it.end(), expected.begin(), expected.end());
     }
 }

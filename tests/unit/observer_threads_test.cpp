@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(metrics_are_read_while_they_grow)
     tell_from_three_threads(p);
     scraper.join();
     BOOST_TEST(read > 0u);
-    BOOST_TEST(p.text().find("redlock_self_waits_total " + std::to_string(3 * rounds) + "\n") != std::string::npos);
+    BOOST_TEST(p.text().find("redlock_self_deadlocks_total " + std::to_string(3 * rounds) + "\n") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(lines_stay_whole)

@@ -68,21 +68,22 @@ BOOST_AUTO_TEST_CASE(the_text_says_what_was_found_and_what_is_allowed)
                "lock_options::ttl is 31 days; it must be between 10 ms and 30 days");
     BOOST_TEST(problem_with([](lock_options& o) { o.node_timeout = 20s; }) ==
                "lock_options::node_timeout is 20 s; it must be between 1 ms and the ttl, which is 10 s");
-    BOOST_TEST(problem_with([](lock_options& o) { o.retry_delay_min = 90min; }) ==
-               "lock_options::retry_delay_min is 90 min; it must be between 1 ms and retry_delay_max, which is 1 s");
-    BOOST_TEST(problem_with([](lock_options& o) { o.drift = 0.75; }) == "lock_options::drift is 0.75; it must be between 0 and 0.5");
+    BOOST_TEST(problem_with([](lock_options& o) { o.min_retry_delay = 90min; }) ==
+               "lock_options::min_retry_delay is 90 min; it must be between 1 ms and max_retry_delay, which is 1 s");
+    BOOST_TEST(problem_with([](lock_options& o) { o.clock_drift = 0.75; }) ==
+               "lock_options::clock_drift is 0.75; it must be between 0 and 0.5");
     BOOST_TEST(problem_with([](lock_options& o) { o.stop_margin = 5s; }) ==
                "lock_options::stop_margin is 5 s; it must be 0 ms or more, and less than half the ttl, which is 10 s");
 }
 
-BOOST_AUTO_TEST_CASE(drift)
+BOOST_AUTO_TEST_CASE(clock_drift)
 {
     double const nan = std::numeric_limits<double>::quiet_NaN();
     double const infinity = std::numeric_limits<double>::infinity();
-    for (double good : {0.0, 0.01, 0.5}) BOOST_TEST(problem_with([&](lock_options& o) { o.drift = good; }) == "");
+    for (double good : {0.0, 0.01, 0.5}) BOOST_TEST(problem_with([&](lock_options& o) { o.clock_drift = good; }) == "");
     for (double bad : {-0.001, 0.501, 1.0, infinity, -infinity, nan, 1e300}) {
-        auto const text = problem_with([&](lock_options& o) { o.drift = bad; });
-        BOOST_TEST(text.starts_with("lock_options::drift is "), "drift = " << bad << ": " << text);
+        auto const text = problem_with([&](lock_options& o) { o.clock_drift = bad; });
+        BOOST_TEST(text.starts_with("lock_options::clock_drift is "), "clock_drift = " << bad << ": " << text);
     }
 }
 
@@ -91,22 +92,22 @@ BOOST_AUTO_TEST_CASE(node_timeout)
     check_bounds("node_timeout", &lock_options::node_timeout, {1ms, 500ms, 10s}, {0ms, -1ms, 10'001ms, largest, smallest});
 }
 
-BOOST_AUTO_TEST_CASE(deadline)
+BOOST_AUTO_TEST_CASE(acquire_timeout)
 {
-    check_bounds("deadline", &lock_options::deadline, {1ms, 24h, 365 * 24h}, {0ms, -1ms, 365 * 24h + 1ms, largest, smallest});
+    check_bounds("acquire_timeout", &lock_options::acquire_timeout, {1ms, 24h, 365 * 24h}, {0ms, -1ms, 365 * 24h + 1ms, largest, smallest});
 }
 
-BOOST_AUTO_TEST_CASE(grace)
+BOOST_AUTO_TEST_CASE(lock_delay)
 {
-    check_bounds("grace", &lock_options::grace, {0ms, 1ms, 1h}, {-1ms, 30 * 24h, largest, smallest});
-    BOOST_TEST(problem_with([](lock_options& o) { o.ttl = 30 * 24h - 1s, o.grace = 1s; }) == "");
-    BOOST_TEST(problem_with([](lock_options& o) { o.ttl = 30 * 24h - 1s, o.grace = 1001ms; }) != "");
+    check_bounds("lock_delay", &lock_options::lock_delay, {0ms, 1ms, 1h}, {-1ms, 30 * 24h, largest, smallest});
+    BOOST_TEST(problem_with([](lock_options& o) { o.ttl = 30 * 24h - 1s, o.lock_delay = 1s; }) == "");
+    BOOST_TEST(problem_with([](lock_options& o) { o.ttl = 30 * 24h - 1s, o.lock_delay = 1001ms; }) != "");
 }
 
 BOOST_AUTO_TEST_CASE(retry_delays)
 {
-    check_bounds("retry_delay_min", &lock_options::retry_delay_min, {1ms, 10ms, 1s}, {0ms, -1ms, 1'001ms, largest, smallest});
-    check_bounds("retry_delay_max", &lock_options::retry_delay_max, {10ms, 1min, 24h}, {0ms, -1ms, 24h + 1ms, largest, smallest});
+    check_bounds("min_retry_delay", &lock_options::min_retry_delay, {1ms, 10ms, 1s}, {0ms, -1ms, 1'001ms, largest, smallest});
+    check_bounds("max_retry_delay", &lock_options::max_retry_delay, {10ms, 1min, 24h}, {0ms, -1ms, 24h + 1ms, largest, smallest});
 }
 
 BOOST_AUTO_TEST_CASE(waiting_and_turns)
@@ -123,8 +124,8 @@ BOOST_AUTO_TEST_CASE(waiting_and_turns)
 
 BOOST_AUTO_TEST_CASE(a_minimum_may_equal_its_maximum_but_not_exceed_it)
 {
-    BOOST_TEST(problem_with([](lock_options& o) { o.retry_delay_min = o.retry_delay_max = 50ms; }) == "");
-    BOOST_TEST(problem_with([](lock_options& o) { o.retry_delay_min = 51ms, o.retry_delay_max = 50ms; }) != "");
+    BOOST_TEST(problem_with([](lock_options& o) { o.min_retry_delay = o.max_retry_delay = 50ms; }) == "");
+    BOOST_TEST(problem_with([](lock_options& o) { o.min_retry_delay = 51ms, o.max_retry_delay = 50ms; }) != "");
 }
 
 BOOST_AUTO_TEST_CASE(extend_interval)
@@ -148,9 +149,9 @@ BOOST_AUTO_TEST_CASE(stop_margin)
 
 BOOST_AUTO_TEST_CASE(a_margin_that_eats_the_whole_validity_is_refused)
 {
-    auto const text = problem_with([](lock_options& o) { o.ttl = 10ms, o.drift = 0.5, o.stop_margin = 3ms; });
+    auto const text = problem_with([](lock_options& o) { o.ttl = 10ms, o.clock_drift = 0.5, o.stop_margin = 3ms; });
     BOOST_TEST(text == "lock_options::stop_margin is 3 ms; it must be less than the validity of a lease, which with this "
-                       "ttl and drift is 3 ms");
+                       "ttl and clock_drift is 3 ms");
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_that_would_be_given_up_before_its_first_extension_is_refused)
@@ -158,14 +159,14 @@ BOOST_AUTO_TEST_CASE(a_lease_that_would_be_given_up_before_its_first_extension_i
     auto const change = [](lock_options& o) { o.extend_interval = 5s, o.stop_margin = 4'998ms; };
     BOOST_TEST(problem_with(change) ==
                "lock_options::extend_interval is 5 s; it must be less than the time after which a lease is given up, which "
-               "with this ttl, drift and stop_margin is 4900 ms");
+               "with this ttl, clock_drift and stop_margin is 4900 ms");
     BOOST_TEST(problem_with([&](lock_options& o) { change(o), o.auto_extend = false; }) == "");
     BOOST_TEST(problem_with([&](lock_options& o) { change(o), o.extend_interval = 4s; }) == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_default_interval_that_comes_too_late_says_that_it_is_the_default)
 {
-    auto const text = problem_with([](lock_options& o) { o.drift = 0.5, o.stop_margin = 2s; });
+    auto const text = problem_with([](lock_options& o) { o.clock_drift = 0.5, o.stop_margin = 2s; });
     REDLOCK_TEST_CONTAINS(text, "lock_options::extend_interval is 3333 ms (by default ttl/3); it must be less than");
 }
 
@@ -185,8 +186,8 @@ BOOST_AUTO_TEST_CASE(token_block)
 
 BOOST_AUTO_TEST_CASE(any_number_of_attempts_is_fine)
 {
-    BOOST_TEST(problem_with([](lock_options& o) { o.attempts_max = 0; }) == "");
-    BOOST_TEST(problem_with([](lock_options& o) { o.attempts_max = 0xffff'ffff; }) == "");
+    BOOST_TEST(problem_with([](lock_options& o) { o.max_attempts = 0; }) == "");
+    BOOST_TEST(problem_with([](lock_options& o) { o.max_attempts = 0xffff'ffff; }) == "");
 }
 
 BOOST_AUTO_TEST_CASE(whatever_is_accepted_leaves_time_to_act_and_to_extend)
@@ -196,7 +197,7 @@ BOOST_AUTO_TEST_CASE(whatever_is_accepted_leaves_time_to_act_and_to_extend)
         for (double drift : {0.0, 0.01, 0.3, 0.5})
             for (int margin = -1; margin < 10; ++margin)
                 for (int interval = -1; interval < 10; ++interval) {
-                    lock_options options{.ttl = ttl, .drift = drift};
+                    lock_options options{.ttl = ttl, .clock_drift = drift};
                     if (margin >= 0) options.stop_margin = ttl * margin / 20;
                     if (interval >= 0) options.extend_interval = ttl * interval / 20;
                     if (message_of<std::invalid_argument>([&] { validate(options); }) != "") continue;

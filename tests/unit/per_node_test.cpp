@@ -29,7 +29,7 @@ bool is_counted(per_node<int> const& p, std::size_t nodes)
 
 BOOST_AUTO_TEST_SUITE(per_node_values)
 
-BOOST_DATA_TEST_CASE(they_begin_as_said, boost::unit_test::data::xrange<std::size_t>(1, nodes_max + 1), nodes)
+BOOST_DATA_TEST_CASE(they_begin_as_said, boost::unit_test::data::xrange<std::size_t>(1, max_nodes + 1), nodes)
 {
     per_node<std::chrono::nanoseconds> const nothing{nodes};
     per_node<int> const seven{nodes, 7};
@@ -37,7 +37,7 @@ BOOST_DATA_TEST_CASE(they_begin_as_said, boost::unit_test::data::xrange<std::siz
     for (auto each : nothing) BOOST_TEST(each.count() == 0);
 }
 
-BOOST_DATA_TEST_CASE(a_copy_is_its_own, boost::unit_test::data::xrange<std::size_t>(1, nodes_max + 1), nodes)
+BOOST_DATA_TEST_CASE(a_copy_is_its_own, boost::unit_test::data::xrange<std::size_t>(1, max_nodes + 1), nodes)
 {
     auto const original = counted(nodes);
     auto copy = original;
@@ -47,9 +47,9 @@ BOOST_DATA_TEST_CASE(a_copy_is_its_own, boost::unit_test::data::xrange<std::size
     BOOST_TEST(copy[nodes - 1] == 0);
 }
 
-BOOST_DATA_TEST_CASE(assignment_takes_the_size_with_it, boost::unit_test::data::xrange<std::size_t>(1, nodes_max + 1), nodes)
+BOOST_DATA_TEST_CASE(assignment_takes_the_size_with_it, boost::unit_test::data::xrange<std::size_t>(1, max_nodes + 1), nodes)
 {
-    for (std::size_t before = 1; before <= nodes_max; ++before) {
+    for (std::size_t before = 1; before <= max_nodes; ++before) {
         per_node<int> p{before, -1};
         p = counted(nodes);
         BOOST_TEST(is_counted(p, nodes));

@@ -28,7 +28,7 @@ inline lock_options ten_seconds()
 {
     lock_options options;
     options.ttl = 10s;
-    options.drift = 0.0;
+    options.clock_drift = 0.0;
     options.node_timeout = 100ms;
     options.extend_interval = 3s;
     options.stop_margin = 1s;
@@ -73,7 +73,7 @@ inline std::ostream& boost_test_print_type(std::ostream& out, release_outcome o)
 }
 inline std::ostream& boost_test_print_type(std::ostream& out, lease_duty d)
 {
-    return print_named(out, d, {"none", "extend", "replant", "stop", "stop_max_hold"});
+    return print_named(out, d, {"none", "extend", "recreate", "stop", "stop_max_hold"});
 }
 
 // A moment or a duration that prints itself; both sides of a comparison need it, so that Boost.Test can show them.

@@ -9,7 +9,9 @@
 #include <boost/asio/use_future.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -28,7 +30,7 @@ struct scope_world : world {
     {
         auto story = [&]() -> asio::awaitable<error_code> {
             try {
-                auto scope = with_lock(resource, std::move(body));
+                auto scope = with_lock(resource, body);
                 co_await std::move(scope);
             } catch (system_error const& e) {
                 co_return e.code();
@@ -36,6 +38,40 @@ struct scope_world : world {
             co_return error_code{};
         };
         return run(story(), limit);
+    }
+
+    // What with_lock throws.
+    asio::awaitable<acquire_error> failing(lock_options options)
+    {
+        auto body = [](lease&) -> asio::awaitable<void> { co_return; };
+        redlock::lock const impatient{*client, "resource", options};
+        try {
+            auto scope = with_lock(impatient, body);
+            co_await std::move(scope);
+        } catch (acquire_error const& e) {
+            co_return e;
+        }
+        throw std::logic_error{"it was acquired"};
+    }
+
+    acquire_error failure_of(lock_options const& options)
+    {
+        std::optional<acquire_error> result;
+        auto story = [&]() -> asio::awaitable<void> {
+            auto failed = failing(options);
+            result.emplace(co_await std::move(failed));
+        };
+        run(story());
+        return *result;
+    }
+
+    void lose_nodes()
+    {
+        for (std::size_t i : {0u, 1u}) {
+            nodes[i]->refuse_connections = true;
+            nodes[i]->cut();
+        }
+        settle();
     }
 
     void lose_majority()
@@ -84,7 +120,7 @@ BOOST_FIXTURE_TEST_CASE(a_scope_within_a_scope_of_the_same_owner, scope_world)
     BOOST_TEST(keys() == 0u);
     BOOST_TEST(counters().nested == 1u);
     BOOST_TEST(counters().released == 1u);
-    BOOST_TEST(counters().self_waits == 0u);
+    BOOST_TEST(counters().self_deadlocks == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(both_scopes_of_an_owner_are_cancelled_with_the_lease, scope_world)
@@ -385,12 +421,128 @@ BOOST_FIXTURE_TEST_CASE(scopes_nest, scope_world)
     BOOST_TEST(keys() == 0u);
 }
 
+BOOST_FIXTURE_TEST_CASE(somebody_else_had_the_lock_all_the_time, scope_world)
+{
+    for (auto& n : nodes) n->set("resource", "somebody else's");
+    auto const e = failure_of({.ttl = 10s, .acquire_timeout = 3s});
+    BOOST_TEST(e.code() == errc::acquire_timed_out);
+    BOOST_TEST(e.code() == condition::contended);
+    BOOST_TEST(e.code() == condition::timed_out);
+    BOOST_TEST(e.code() != condition::unavailable);
+    BOOST_TEST(e.what() == std::string{"resource: the lock was not acquired in time: somebody else holds it"});
+    BOOST_TEST(e.last_attempt().outcome == errc::contended);
+}
+
+BOOST_FIXTURE_TEST_CASE(too_few_nodes_were_there_to_know_who_has_it, scope_world)
+{
+    lose_nodes();
+    auto const e = failure_of({.ttl = 10s, .acquire_timeout = 3s});
+    BOOST_TEST(e.code() == errc::acquire_timed_out_no_majority);
+    BOOST_TEST(e.code() == condition::unavailable);
+    BOOST_TEST(e.code() == condition::timed_out);
+    BOOST_TEST(e.code() != condition::contended);
+    BOOST_TEST(e.what() == std::string{"resource: the lock was not acquired in time: too few nodes answered to know who holds it; "
+                                       "node0: no usable connection to the node [cut]"});
+    BOOST_TEST(e.last_attempt().outcome == errc::no_majority);
+    BOOST_TEST_REQUIRE(e.last_attempt().nodes.size() == 3u);
+    BOOST_TEST(e.last_attempt().nodes[1].error == errc::node_unreachable);
+}
+
+// Who only waits for news of the nodes makes no attempt that could fail.
+BOOST_FIXTURE_TEST_CASE(an_outage_while_it_waits_for_somebody_else_is_an_outage, scope_world)
+{
+    for (auto& n : nodes) n->set("resource", "somebody else's");
+    std::optional<acquire_error> e;
+    auto story = [&]() -> asio::awaitable<void> { e.emplace(co_await failing({.ttl = 10s, .acquire_timeout = 10s, .poll_interval = 1s})); };
+    asio::co_spawn(*context, story(), asio::detached);
+    advance(5s);
+    lose_nodes();
+    advance(5s);
+    BOOST_TEST_REQUIRE(e.has_value());
+    BOOST_TEST(e->code() == errc::acquire_timed_out_no_majority);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_stands_behind_others_learns_it_too, scope_world)
+{
+    lose_nodes();
+    std::optional<acquire_error> second;
+    auto story = [&]() -> asio::awaitable<void> { second.emplace(co_await failing({.ttl = 10s, .acquire_timeout = 3s})); };
+    redlock::lock const patient{*client, "resource", {.ttl = 10s}};
+    patient.acquire(asio::detached);
+    asio::co_spawn(*context, story(), asio::detached);
+    advance(5s);
+    BOOST_TEST_REQUIRE(second.has_value());
+    BOOST_TEST(second->code() == errc::acquire_timed_out_no_majority);
+    BOOST_TEST(second->last_attempt().attempts == 0u);
+    BOOST_TEST(std::string{second->what()}.ends_with("; node0: no usable connection to the node [cut]"), second->what());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_scope_of_a_client_that_does_not_run, world)
+{
+    redlock::lock const resource{*client, "resource", {.ttl = 10s, .acquire_timeout = 1s}};
+    bool thrown = false;
+    auto body = [](lease&) -> asio::awaitable<void> { co_return; };
+    auto story = [&]() -> asio::awaitable<void> {
+        try {
+            auto scope = with_lock(resource, body);
+            co_await std::move(scope);
+        } catch (acquire_error const& e) {
+            thrown = true;
+            BOOST_TEST(e.code() == condition::unavailable);
+            BOOST_TEST(e.what() == std::string{"resource: client.run() was not called, so no node was asked"});
+        }
+    };
+    run(story());
+    BOOST_TEST(thrown);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_scope_fills_a_report, scope_world)
+{
+    attempt_report report;
+    auto body = [&](lease&) -> asio::awaitable<int> {
+        BOOST_TEST(!report.outcome);
+        co_return static_cast<int>(report.nodes.size());
+    };
+    auto story = [&]() -> asio::awaitable<int> {
+        auto scope = with_lock(resource, report, body);
+        co_return co_await std::move(scope);
+    };
+    BOOST_TEST(run(story()) == 3);
+    BOOST_TEST(report.attempts == 1u);
+    BOOST_TEST(report.nodes[0].node == "node0");
+    BOOST_TEST((report.nodes[0].vote == vote::granted));
+
+    lose_nodes();
+    resource = redlock::lock{*client, "resource", {.ttl = 10s, .acquire_timeout = 1s}};
+    BOOST_CHECK_THROW(run(story()), acquire_error);
+    BOOST_TEST(report.outcome == errc::no_majority);
+    BOOST_TEST(report.nodes[1].error == errc::node_unreachable);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_body_may_be_referred_to, scope_world)
+{
+    int calls = 0;
+    auto body = [&calls, once = std::make_unique<int>(7)](lease&) mutable -> asio::awaitable<int> {
+        ++calls;
+        co_return std::exchange(*once, 8);
+    };
+    auto story = [&]() -> asio::awaitable<int> {
+        auto scope = with_lock(resource, std::ref(body));
+        co_return co_await std::move(scope);
+    };
+    BOOST_TEST(run(story()) == 7);
+    BOOST_TEST(run(story()) == 8);
+    BOOST_TEST(calls == 2);
+}
+
 BOOST_FIXTURE_TEST_CASE(the_context_is_destroyed_with_a_scope_inside, scope_world)
 {
     auto guard = std::make_shared<int>(0);
     std::weak_ptr<int> const watch = guard;
-    auto body = [kept = std::move(guard)](lease&) -> asio::awaitable<void> { co_await sleep(1h); };
-    auto scope = with_lock(resource, std::move(body));
+    auto scope = [&] {
+        auto const body = [kept = std::move(guard)](lease&) -> asio::awaitable<void> { co_await sleep(1h); };
+        return with_lock(resource, body);
+    }();
     asio::co_spawn(*context, std::move(scope), asio::detached);
     advance(1s);
     BOOST_TEST(!watch.expired());

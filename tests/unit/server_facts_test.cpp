@@ -1,4 +1,5 @@
-#include "node/server_facts.hpp"
+#include "redis/server_facts.hpp"
+#include "redis/server_kind.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -65,6 +66,44 @@ BOOST_AUTO_TEST_CASE(eviction_matters_only_with_a_bound_and_a_policy)
     facts.maxmemory = "1048576";
     facts.maxmemory_policy = "noeviction";
     BOOST_TEST(!objection_to(facts).has_value());
+}
+
+// The beginnings of INFO server, from the sources that docs/comparison.md names.
+BOOST_AUTO_TEST_CASE(which_program_it_is)
+{
+    auto const foreign = [](std::string const& info) {
+        server_kind kind;
+        kind.read_info("# Server\r\n" + info);
+        return kind.foreign();
+    };
+    BOOST_TEST(foreign("redis_version:7.0.15\r\nredis_build_id:1\r\ngcc_version:12.2.0\r\nrun_id:a\r\n") == "");
+    BOOST_TEST(foreign("redis_version:6.0.0\r\n") == "");
+    BOOST_TEST(foreign("redis_version:8.0.0\r\n\r\n# search_version\r\nsearch_version:8.0\r\n") == "");
+    BOOST_TEST(foreign("redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.1\r\navailability_zone:a\r\n") == "");
+    BOOST_TEST(foreign("redis_version:7.4.0\r\ndragonfly_version:df-v1.40.1\r\n") == "Dragonfly df-v1.40.1");
+    BOOST_TEST(foreign("version:2.9.0\r\nkvrocks_version:2.9.0\r\nredis_version:4.0.0\r\nclang_version:15\r\n") == "Kvrocks 2.9.0");
+    BOOST_TEST(foreign("garnet_version:1.0\r\nserver_name:garnet\r\nredis_version:7.4.3\r\n") == "Garnet 1.0");
+    BOOST_TEST(foreign("server_name:something\r\nredis_version:7.4.3\r\n") == "Something");
+    BOOST_TEST(foreign("redis_version:6.3.4\r\ngcc_version:9.4.0\r\navailability_zone:\r\nfeatures:cluster_mget\r\n") == "KeyDB 6.3.4");
+    BOOST_TEST(foreign("uptime_in_seconds:5\r\n") == "a server that does not say which program it is");
+    BOOST_TEST(foreign(std::string(1'000, 'x') + "_version:" + std::string(1'000, 'y') + "\r\n").size() < 130u);
+}
+
+BOOST_AUTO_TEST_CASE(hello_may_say_it_where_info_is_forbidden)
+{
+    server_kind kind;
+    BOOST_TEST(kind.takes_new_ids());
+    kind.read_hello("server", "redis");
+    kind.read_hello("version", "7.4.0");
+    BOOST_TEST(kind.takes_new_ids());
+    kind.read_hello("dragonfly_version", "df-v1.40.1");
+    BOOST_TEST(kind.foreign() == "Dragonfly df-v1.40.1");
+    server_kind valkey;
+    valkey.read_hello("server", "valkey");
+    BOOST_TEST(valkey.takes_new_ids());
+    server_kind other;
+    other.read_hello("server", "mydb");
+    BOOST_TEST(other.foreign() == "Mydb");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

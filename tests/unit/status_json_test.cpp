@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(every_counter)
     json const found = c;
     std::map<std::string, std::uint64_t> const expected{
         {"acquired", c.acquired},
-        {"handed_over", c.handed_over},
+        {"handoffs", c.handoffs},
         {"nested", c.nested},
         {"confirmations", c.confirmations},
         {"contended", c.contended},
@@ -35,13 +35,13 @@ BOOST_AUTO_TEST_CASE(every_counter)
         {"validity_exhausted", c.validity_exhausted},
         {"wakeups", c.wakeups},
         {"polls", c.polls},
-        {"self_waits", c.self_waits},
+        {"self_deadlocks", c.self_deadlocks},
         {"late_grants_undone", c.late_grants_undone},
         {"extensions_renewed", c.extensions_renewed},
         {"extensions_held", c.extensions_held},
         {"extensions_unknown", c.extensions_unknown},
         {"extensions_lost", c.extensions_lost},
-        {"replanted", c.replanted},
+        {"recreated", c.recreated},
         {"released", c.released},
         {"releases_unconfirmed", c.releases_unconfirmed},
         {"leases_lost", c.leases_lost},
@@ -58,20 +58,20 @@ BOOST_AUTO_TEST_CASE(every_counter)
 BOOST_AUTO_TEST_CASE(every_member_of_a_node)
 {
     node_status n;
-    auto& [node, state, last_error, last_error_text, connects, standing, standing_text, clock_steps, last_clock_step, clock_text] = n;
+    auto& [node, state, last_error, last_error_text, connects, admission, admission_text, clock_steps, last_clock_step, clock_text] = n;
     node = "10.0.0.1:6379";
     state = node_state::down;
     last_error = errc::node_unreachable;
     last_error_text = "refused";
     connects = 3;
-    standing = redlock::standing::draining;
-    standing_text = "so long";
+    admission = redlock::admission_state::quarantined;
+    admission_text = "so long";
     clock_steps = 2;
     last_clock_step = std::chrono::seconds{-40};
     clock_text = "it was set";
     json const expected = json::parse(R"({"node": "10.0.0.1:6379", "state": "down",
         "last_error": {"name": "node_unreachable", "message": "no usable connection to the node"}, "last_error_text": "refused", "connects": 3,
-        "standing": "draining", "standing_text": "so long", "clock_steps": 2, "last_clock_step_ms": -40000, "clock_text": "it was set"})");
+        "admission": "quarantined", "admission_text": "so long", "clock_steps": 2, "last_clock_step_ms": -40000, "clock_text": "it was set"})");
     BOOST_TEST(json(n) == expected);
     BOOST_TEST(json(node_status{}).at("last_error").is_null());
 }

@@ -69,7 +69,7 @@ struct service {
         };
         error_code result;
         try {
-            auto locked = with_lock(redlock::lock{by, "resource", options}, std::move(body));
+            auto locked = with_lock(redlock::lock{by, "resource", options}, body);
             co_await std::move(locked);
         } catch (system_error const& e) {
             result = e.code();
@@ -174,7 +174,7 @@ BOOST_FIXTURE_TEST_CASE(held_elsewhere_is_contended_and_then_handed_over, servic
     BOOST_TEST(theirs->token > 0u);
     lease held;
     BOOST_TEST(try_acquire(sim.client(), held) == errc::contended);
-    BOOST_TEST(acquire(sim.client(), held, {.deadline = 2s}) == errc::deadline_exceeded);
+    BOOST_TEST(acquire(sim.client(), held, {.acquire_timeout = 2s}) == errc::acquire_timed_out);
 
     start_scope(sim.client(), 1s);
     sim.run_for(3s);
@@ -350,10 +350,10 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_forgets_has_no_vote_until_leases_are_over, s
     BOOST_TEST(sim.holder("resource")->nodes == 2u);
     sim.run_for(1s);
     auto const status = sim.client().status();
-    BOOST_TEST((status.nodes[0].standing == standing::draining), status.nodes[0].standing_text);
+    BOOST_TEST((status.nodes[0].admission == admission_state::quarantined), status.nodes[0].admission_text);
     BOOST_TEST(held.valid());
     sim.run_for(1min);
-    BOOST_TEST((sim.client().status().nodes[0].standing == standing::admitted));
+    BOOST_TEST((sim.client().status().nodes[0].admission == admission_state::admitted));
     BOOST_TEST(sim.holder("resource")->nodes == 3u, "the watchdog has set the key again");
     release(held);
     sim.node(1).forget();
@@ -377,7 +377,7 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_restarts_keeps_what_it_knew, service)
     BOOST_TEST(sim.holder("resource")->nodes == 3u);
     BOOST_TEST(sim.client().status().nodes[2].connects == 2u);
     sim.run_for(1min);
-    BOOST_TEST((sim.client().status().nodes[2].standing == standing::admitted));
+    BOOST_TEST((sim.client().status().nodes[2].admission == admission_state::admitted));
     BOOST_TEST(held.valid());
 }
 
@@ -432,7 +432,7 @@ std::string crowd(std::uint32_t seed)
                     auto sleeping = testing::sleep(1ms);
                     co_await std::move(sleeping);
                 };
-                auto scope = with_lock(redlock::lock{each, "resource"}, std::move(body));
+                auto scope = with_lock(redlock::lock{each, "resource"}, body);
                 co_await std::move(scope);
             }
         };

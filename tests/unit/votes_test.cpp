@@ -52,13 +52,13 @@ BOOST_AUTO_TEST_SUITE(votes)
 BOOST_AUTO_TEST_CASE(a_majority_is_more_than_half)
 {
     std::size_t const expected[] = {1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8};
-    static_assert(std::size(expected) == nodes_max);
-    for (std::size_t nodes = 1; nodes <= nodes_max; ++nodes) BOOST_TEST(majority(nodes) == expected[nodes - 1]);
+    static_assert(std::size(expected) == max_nodes);
+    for (std::size_t nodes = 1; nodes <= max_nodes; ++nodes) BOOST_TEST(majority(nodes) == expected[nodes - 1]);
 }
 
 BOOST_AUTO_TEST_CASE(two_majorities_share_a_node_and_nothing_smaller_does)
 {
-    for (std::size_t nodes = 1; nodes <= nodes_max; ++nodes) {
+    for (std::size_t nodes = 1; nodes <= max_nodes; ++nodes) {
         BOOST_TEST(2 * majority(nodes) > nodes);
         BOOST_TEST(2 * (majority(nodes) - 1) <= nodes);
     }
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(half_of_four_nodes_is_not_enough)
 
 BOOST_AUTO_TEST_CASE(a_new_ballot_is_open)
 {
-    for (std::size_t nodes = 1; nodes <= nodes_max; ++nodes) {
+    for (std::size_t nodes = 1; nodes <= max_nodes; ++nodes) {
         ballot const b{nodes};
         BOOST_TEST(b.pending() == nodes);
         BOOST_TEST(verdicts_of(b).empty());
@@ -108,9 +108,9 @@ BOOST_AUTO_TEST_CASE(the_first_vote_of_a_node_stands)
 
 BOOST_AUTO_TEST_CASE(the_largest_number_of_nodes_fits)
 {
-    ballot b{nodes_max};
-    for (std::size_t node = 0; node < nodes_max; ++node) BOOST_TEST(b.cast(node, granted));
-    BOOST_TEST(b.granted() == nodes_max);
+    ballot b{max_nodes};
+    for (std::size_t node = 0; node < max_nodes; ++node) BOOST_TEST(b.cast(node, granted));
+    BOOST_TEST(b.granted() == max_nodes);
     BOOST_TEST(b.pending() == 0u);
 }
 

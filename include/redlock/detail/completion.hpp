@@ -2,6 +2,7 @@
 #ifndef REDLOCK_DETAIL_COMPLETION_HPP
 #define REDLOCK_DETAIL_COMPLETION_HPP
 
+#include <redlock/detail/completion_batch.hpp>
 #include <redlock/detail/recycling.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -15,6 +16,7 @@
 #include <boost/asio/execution.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/prefer.hpp>
+#include <boost/asio/query.hpp>
 #include <boost/asio/require.hpp>
 
 #include <memory>
@@ -68,6 +70,8 @@ public:
                 values);
         };
         if (auto const* const plain = executor.template target<io_executor>()) {
+            if (auto* const batch = completion_batch::open_for(asio::query(*plain, asio::execution::context)))
+                return batch->add(std::move(deliver));
             // What is posted counts as work by itself, so that this copy need not.
             auto const posting = asio::prefer(*plain, asio::execution::outstanding_work.untracked);
             asio::require(posting, asio::execution::allocator(recycling<void>{})).execute(std::move(deliver));

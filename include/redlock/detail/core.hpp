@@ -1,7 +1,7 @@
 // The seam between the public classes, which are templates over completion tokens, and the compiled library.
 //
 // A public operation `f(token)` starts an initiation object (initiation.hpp), which erases the handler's type and calls
-// one of these functions. `basic_core<Clock>` in src/core implements them; tests implement them with a clock of their own.
+// one of these functions. `basic_core<Clock>` in src/client implements them; tests implement them with a clock of their own.
 // All functions may be called from any thread.
 #ifndef REDLOCK_DETAIL_CORE_HPP
 #define REDLOCK_DETAIL_CORE_HPP
@@ -26,14 +26,15 @@ class lease;
 
 namespace detail {
 
+struct access;
 struct lease_state;
 
 using plain_handler = completion<error_code>;
 using lease_handler = completion<error_code, lease>;
 
 class key_format;
-class subject;
-class terms;
+class lock_descriptor;
+class resolved_options;
 
 // with_lock: the executor of whoever waits for it, and the one that its body will have.
 struct scope_executors {
@@ -42,7 +43,7 @@ struct scope_executors {
 };
 
 struct acquire_request {
-    std::shared_ptr<subject const> what;
+    std::shared_ptr<lock_descriptor const> what;
     attempt_report* report;  // may be null
     bool once;               // try_acquire
     std::shared_ptr<scope_executors const> within{};  // null without with_lock
@@ -58,12 +59,13 @@ public:
     virtual key_format const& keys() const noexcept = 0;
 
     // What these options come to; the same for the same.
-    virtual std::shared_ptr<terms const> terms_of(lock_options const& options) = 0;
+    virtual std::shared_ptr<resolved_options const> resolved_options_of(lock_options const& options) = 0;
 
     virtual void run(plain_handler handler) = 0;
     virtual void cancel() noexcept = 0;
     virtual void drain(plain_handler handler) = 0;
     virtual client_status status() const = 0;
+    virtual void begin_admission() = 0;
 
     virtual void acquire(acquire_request request, lease_handler handler) = 0;
     virtual void extend(std::shared_ptr<lease_state> state, plain_handler handler) = 0;

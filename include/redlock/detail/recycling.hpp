@@ -8,7 +8,6 @@
 #include <redlock/detail/export.hpp>
 
 #include <cstddef>
-#include <list>
 #include <memory>
 #include <new>
 #include <utility>
@@ -63,9 +62,6 @@ std::shared_ptr<T> make_recycled(Args&&... args)
 {
     return std::allocate_shared<T>(recycling<T>{}, std::forward<Args>(args)...);
 }
-
-template <class T>
-using recycled_list = std::list<T, recycling<T>>;
 
 }  // namespace redlock::detail
 

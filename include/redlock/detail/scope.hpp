@@ -2,6 +2,8 @@
 #ifndef REDLOCK_DETAIL_SCOPE_HPP
 #define REDLOCK_DETAIL_SCOPE_HPP
 
+#include <redlock/acquire_error.hpp>
+#include <redlock/detail/access.hpp>
 #include <redlock/lock.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -13,6 +15,7 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -81,13 +84,31 @@ struct cancel_thoroughly {
     }
 };
 
+// g++ before 13 destroys a temporary lambda with captures twice inside a co_await expression (GCC's bug 99576), and nobody can tell the type of
+// a temporary from that of something that was moved from a name.
 template <class Body>
-asio::awaitable<void> run_scope(lock resource, Body body, asio::any_io_executor caller, body_result<scope_result_t<Body, lease&>>& result)
+constexpr void require_named_body() noexcept
+{
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+    static_assert(std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>,
+                  "g++ before 13 destroys a temporary lambda with captures twice inside a co_await expression: give the body a name, "
+                  "`auto body = [...](redlock::lease&) -> asio::awaitable<void> {...};`, and pass `body` (which copies it) or "
+                  "`std::ref(body)`, neither the lambda itself nor `std::move(body)`");
+#endif
+}
+
+template <class Body>
+asio::awaitable<void> run_scope(lock resource, attempt_report& report, Body body, asio::any_io_executor caller,
+                                body_result<scope_result_t<Body, lease&>>& result)
 {
     auto const strand = co_await asio::this_coro::executor;
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-    auto acquisition = resource.acquire_for(std::move(caller), strand, asio::use_awaitable);
-    lease held = co_await std::move(acquisition);
+    error_code not_acquired;
+    lease held;
+    auto acquisition = access::acquire_for(resource, std::move(caller), strand, report, asio::as_tuple(asio::use_awaitable));
+    std::tie(not_acquired, held) = co_await std::move(acquisition);
+    if (not_acquired == condition::not_acquired) throw acquire_error{not_acquired, resource.name(), report};
+    if (not_acquired) throw system_error{not_acquired};
 
     // From here on every way leads to the release below: no await may throw because of a cancellation.
     co_await asio::this_coro::throw_if_cancelled(false);
@@ -103,18 +124,31 @@ asio::awaitable<void> run_scope(lock resource, Body body, asio::any_io_executor 
     auto const [order, body_error, watch_error] = co_await std::move(finished);
 
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    held.scope_ended();
+    access::scope_ended(held);
     error_code const lost = held.lost_error();
     if (lost) throw system_error{lost};
 
     error_code release_error;
-    if (held.held()) {
+    if (access::is_held(held)) {
         auto releasing = held.release(asio::as_tuple(asio::use_awaitable));
         std::tie(release_error) = co_await std::move(releasing);
         if (release_error == condition::lost) throw system_error{release_error};
     }
     if (body_error) std::rethrow_exception(body_error);
     if (release_error) throw system_error{release_error};
+}
+
+template <class Body>
+asio::awaitable<scope_result_t<Body, lease&>> run_with_lock(lock resource, attempt_report* report, Body body)
+{
+    auto const caller = co_await asio::this_coro::executor;
+    attempt_report unseen;
+    body_result<scope_result_t<Body, lease&>> result;
+    auto scope = asio::co_spawn(asio::make_strand(caller),
+                                run_scope<Body>(std::move(resource), report ? *report : unseen, std::move(body), caller, result),
+                                asio::use_awaitable);
+    co_await std::move(scope);
+    co_return result.take();
 }
 
 }  // namespace redlock::detail

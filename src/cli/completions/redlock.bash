@@ -10,7 +10,7 @@ _redlock()
                 # What is behind it is a command line of its own.
                 if declare -F _command_offset > /dev/null; then _command_offset $((i + 1)); else COMPREPLY=($(compgen -c -- "$cur")); fi
                 return ;;
-            run|inspect|release|watch|doctor|bench|completion) [ -n "$command" ] || command=$word ;;
+            run|inspect|release|watch|admit|doctor|bench|completion) [ -n "$command" ] || command=$word ;;
         esac
     done
     case $prev in
@@ -19,13 +19,14 @@ _redlock()
         --nodes|--label|--name|--count|--callers) return ;;
     esac
     case $command in
-        '') COMPREPLY=($(compgen -W 'run inspect release watch doctor bench completion --help --version' -- "$cur")) ;;
-        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --no-fencing --fresh --verbose --" -- "$cur")) ;;
+        '') COMPREPLY=($(compgen -W 'run inspect release watch admit doctor bench completion --help --version' -- "$cur")) ;;
+        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --name --no-fencing --bootstrap --no-env --verbose --quiet --" -- "$cur")) ;;
         inspect) COMPREPLY=($(compgen -W "$nodes --timeout --json" -- "$cur")) ;;
         release) COMPREPLY=($(compgen -W "$nodes --timeout --force --yes --json" -- "$cur")) ;;
         watch) COMPREPLY=($(compgen -W "$nodes --timeout --interval --count --json" -- "$cur")) ;;
+        admit) COMPREPLY=($(compgen -W "$nodes --timeout" -- "$cur")) ;;
         doctor) COMPREPLY=($(compgen -W "$nodes --timeout --ttl --name --json" -- "$cur")) ;;
-        bench) COMPREPLY=($(compgen -W "$nodes --timeout --time --callers --ttl --no-fencing --fresh --json" -- "$cur")) ;;
+        bench) COMPREPLY=($(compgen -W "$nodes --timeout --time --callers --ttl --no-fencing --bootstrap --json" -- "$cur")) ;;
         completion) COMPREPLY=($(compgen -W 'bash zsh fish --help' -- "$cur")) ;;
     esac
 }

@@ -31,7 +31,7 @@ template <class Body>
 asio::awaitable<error_code> end_of_scope(lock resource, Body body)
 {
     try {
-        auto scope = with_lock(std::move(resource), std::move(body));
+        auto scope = with_lock(std::move(resource), body);
         co_await std::move(scope);
     } catch (system_error const& e) {
         co_return e.code();

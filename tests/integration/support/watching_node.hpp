@@ -2,7 +2,7 @@
 #ifndef REDLOCK_TESTS_INTEGRATION_WATCHING_NODE_HPP
 #define REDLOCK_TESTS_INTEGRATION_WATCHING_NODE_HPP
 
-#include "node/redis_node.hpp"
+#include "redis/redis_node.hpp"
 
 #include <redlock/config.hpp>
 
@@ -38,8 +38,8 @@ struct watching_node final : detail::node_listener {
     static config settings()
     {
         config c;
-        c.reconnect_delay_min = 1ms;
-        c.reconnect_delay_max = 10ms;
+        c.min_reconnect_delay = 1ms;
+        c.max_reconnect_delay = 10ms;
         return c;
     }
 

@@ -20,33 +20,33 @@ redlock_mutant(largest_deadline "a lease is valid until the last node's deadline
     FILE src/quorum/tenure.cpp FROM "majority(nodes()) - 1" TO "0"
     FILE2 src/quorum/tenure.cpp FROM2 ">= majority(nodes())) count_anew();" TO2 ">= 1) count_anew();")
 redlock_mutant(steady_clock "leases are measured with CLOCK_MONOTONIC, which stops while a machine is suspended"
-    FILE src/clock.cpp FROM "constexpr clockid_t clock = CLOCK_BOOTTIME;" TO "constexpr clockid_t clock = CLOCK_MONOTONIC;")
+    FILE src/api/clock.cpp FROM "constexpr clockid_t clock = CLOCK_BOOTTIME;" TO "constexpr clockid_t clock = CLOCK_MONOTONIC;")
 redlock_mutant(valid_without_a_look "lease::valid() believes that a timer would have fired"
-    FILE src/lease.cpp FROM "return state_->owner->now() < state_->valid_until() - min_left;" TO "return true;")
+    FILE src/api/lease.cpp FROM "return state_->owner->now() < state_->valid_until() - min_left;" TO "return true;")
 redlock_mutant(exhausted_is_acquired "an attempt that took longer than its validity is a lease"
     FILE src/quorum/acquire_machine.cpp FROM "now < holders_.valid_until() - timing_->stop_margin" TO "now < now + timing_->ttl")
 
 # Undo and release.
 redlock_mutant(no_undo "what a failed attempt was granted is not given back"
-    FILE src/core/acquisitions.cpp FROM "    releases_.start(a.hold_, now, errc{}, a.refused_);
+    FILE src/acquire/acquisitions.cpp FROM "    releases_.start(a.record(), now, errc{}, a.refused());
 " TO "")
 redlock_mutant(undo_only_granters "only nodes that are known to have granted are asked to undo"
-    FILE src/core/acquisitions.cpp FROM "releases_.start(a.hold_, now, errc{}, a.refused_);"
-    TO "releases_.start(a.hold_, now, errc{}, static_cast<std::uint16_t>(~a.granted_ & ((1u << env_.to_nodes->nodes()) - 1)));"
-    FILE2 src/core/releases.cpp FROM2 "    if (r && r->machine_.is_pending(node)) return;" TO2 "    return;")
+    FILE src/acquire/acquisitions.cpp FROM "releases_.start(a.record(), now, errc{}, a.refused());"
+    TO "quorum::node_set others; for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) if (!a.granted().has(node)) others.add(node); releases_.start(a.record(), now, errc{}, others);"
+    FILE2 src/lease/releases.cpp FROM2 "    if (r && r->is_pending(node)) return;" TO2 "    return;")
 redlock_mutant(cancelled_is_not_undone "an acquisition whose caller gave up is forgotten"
-    FILE src/core/acquisitions.cpp FROM "    detach(what);
-    finish(what, asio::error::operation_aborted, {});" TO "    if (auto const a = std::exchange(what.current_, nullptr)) { a->caller_ = nullptr; env_.cancel_alarm(*a); }
+    FILE src/acquire/acquisitions.cpp FROM "    detach(what);
+    finish(what, asio::error::operation_aborted, {});" TO "    if (auto const a = std::exchange(what.current, nullptr)) { a->leave_caller(); env_.cancel_timer(*a); }
     finish(what, asio::error::operation_aborted, {});")
 redlock_mutant(owed_releases_forgotten "a release that a lost connection left unanswered is not repeated"
-    FILE src/core/rounds_behind.cpp FROM "if (t.asked_by->wanted(node, now)) l.queue.push_back(t);" TO "")
+    FILE src/fanout/fanout_lagging.cpp FROM "if (t.asked_by->wanted(node, now)) l.queue.push_back(t);" TO "")
 redlock_mutant(destructor_forgets "a destroyed lease is not released"
-    FILE src/lease.cpp FROM "owner->let_go(std::move(state_));" TO "state_.reset();")
+    FILE src/api/lease.cpp FROM "owner->let_go(std::move(state_));" TO "state_.reset();")
 redlock_mutant(release_not_shielded "a cancellation reaches the release of a scope"
     FILE include/redlock/detail/scope.hpp FROM "asio::disable_cancellation()" TO "asio::enable_total_cancellation()"
     SOURCES tests/simulation/users.cpp)
 redlock_mutant(value_reused "a client uses one value for all its attempts"
-    FILE src/core/acquisitions.cpp FROM "env_.fresh_value()" TO "env_.fresh_value().text().substr(0, 3) + \"same\"")
+    FILE src/acquire/acquisitions.cpp FROM "env_.fresh_value()" TO "env_.fresh_value().text().substr(0, 3) + \"same\"")
 redlock_mutant(release_deletes_anything "the release script does not compare values"
     FILE src/testing/redis_model.cpp FROM "            if (!is_ours(c, key, now)) return refused();
             del(key);" TO "            if (!find(key, now)) return refused();
@@ -67,18 +67,18 @@ redlock_mutant(unknown_is_lost "an extension that too few nodes answered counts 
 redlock_mutant(renewed_from_the_reply "a renewal is counted from its reply"
     FILE src/quorum/lease_machine.cpp FROM "renewed_until_{sent + t.validity}," TO "renewed_until_{sent + t.validity + t.node_timeout},")
 redlock_mutant(extends_after_the_end "a lease whose end has passed is extended"
-    FILE src/core/leases.cpp FROM "if (what->is_lease() && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);" TO "")
+    FILE src/lease/lease_registry.cpp FROM "if (what->is_lease() && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);" TO "")
 
 # The end of a lease.
 redlock_mutant(scope_cancelled_late "a scope is cancelled after the validity of its lease"
     FILE src/quorum/lease_machine.cpp FROM "time_point const at = holders_.valid_until() - timing_->stop_margin;" TO "time_point const at = holders_.valid_until() + timing_->stop_margin;")
 redlock_mutant(loss_is_not_told "who waits for the loss of a lease is not told"
-    FILE src/core/leases.cpp FROM "        for (auto const& w : h.take_waiters()) w->done(why);
+    FILE src/lease/lease_registry.cpp FROM "        for (auto const& w : h.take_waiters()) w->done(why);
 " TO "")
 redlock_mutant(max_hold_ignored "max_hold does not end a lease"
     FILE src/quorum/lease_machine.cpp FROM "return timing_->max_hold ? std::min(at, acquired_ + *timing_->max_hold) : at;" TO "return at;")
 redlock_mutant(deadline_ignored "acquire() goes on after its deadline"
-    FILE src/core/acquisitions.cpp FROM "    if (now >= deadline_) {" TO "    if (now >= never) {")
+    FILE src/acquire/acquisitions.cpp FROM "    if (now >= deadline) {" TO "    if (now >= never) {")
 
 # Tokens.
 redlock_mutant(one_round "a lease has the largest token of one round, and nobody confirms it"
@@ -94,7 +94,7 @@ redlock_mutant(extend_without_guard "a lease is extended also where a larger tok
     FILE src/testing/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
     bool const was_there" TO "    if (!holder && (before > c.token || record->base > c.token)) return refused();
     bool const was_there")
-redlock_mutant(replant_without_guard "a key is planted again also where a larger token was given"
+redlock_mutant(recreate_without_guard "a key is recreated again also where a larger token was given"
     FILE src/testing/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
     bool const was_there" TO "    if (holder && (before > c.token || record->base > c.token)) return refused();
     bool const was_there")
@@ -119,7 +119,7 @@ redlock_mutant(one_too_few "a node is admitted on what one node too few remember
     FILE src/quorum/admission.hpp FROM "return (nodes_.size() + 1) / 2;" TO "return (nodes_.size() + 1) / 2 - 1;" SOURCES ${core_sources})
 redlock_mutant(marks_of_before "the others' marks may have been read before the drain was over"
     FILE src/quorum/admission.cpp FROM "!n.look_again && n.seen >= drained;" TO "!n.look_again;"
-    FILE2 src/quorum/admission.cpp FROM2 "each.state != standing::admitted || each.seen < drained" TO2 "each.state != standing::admitted")
+    FILE2 src/quorum/admission.cpp FROM2 "each.state != admission_state::admitted || each.seen < drained" TO2 "each.state != admission_state::admitted")
 redlock_mutant(founded_on_old_facts "a cluster is founded on what its nodes said before the last drain was over"
     FILE src/quorum/admission.cpp FROM "(!no_drain && !all_read_since_the_last_drain())" TO "(!no_drain && never())"
     FILE2 src/quorum/admission.cpp FROM2 "constexpr duration look_after_min" TO2 "constexpr bool never() { return false; }
@@ -127,6 +127,8 @@ constexpr duration look_after_min")
 redlock_mutant(mark_not_compared "an admission counts for any loss"
     FILE src/testing/redis_model.cpp FROM "    if (record->mark.empty() || record->mark != c.value) return refused();
 " TO "")
+redlock_mutant(carried_without_mark "a wait goes on that was for another loss of the same server"
+    FILE src/quorum/admission.cpp FROM "if (s.id == n.facts.id && s.mark == n.mark && " TO "if (s.id == n.facts.id && ")
 redlock_mutant(no_trailing_check "grants count though the look behind them shows another server"
     FILE tests/simulation/link.cpp FROM "        m.answers[i] = reply{vote::failed," TO "        if (m.answers[i].vote != vote::granted) m.answers[i] = reply{vote::failed,")
 redlock_mutant(any_record_will_do "scripts do not compare the id in the record"
@@ -134,65 +136,70 @@ redlock_mutant(any_record_will_do "scripts do not compare the id in the record"
 
 # Lines: who waits within one client.
 redlock_mutant(passed_on_too_late "a lease is passed on however little of it is left"
-    FILE src/core/line.cpp FROM "    if (lease.machine->left(now) < lease.what->under->times.validity / worth_passing_on) return false;
+    FILE src/acquire/wait_queue.cpp FROM "    if (lease.machine->left(now) < lease.what->under->times.validity / worth_passing_on) return false;
 " TO "")
 redlock_mutant(passed_on_with_its_token "a lease is passed on without tokens of its own"
-    FILE src/core/leases.cpp FROM "        next_token += what->under->tokens.block;
+    FILE src/lease/lease_registry.cpp FROM "        next_token += what->under->tokens.block;
         h->last_token = next_token - 1;" TO "        h->last_token = next_token + what->under->tokens.block - 1;")
 redlock_mutant(passed_on_to_anybody "a lease is passed on to somebody who asked with other options"
-    FILE src/core/line.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;
+    FILE src/acquire/wait_queue.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;
 " TO "")
 redlock_mutant(passed_on_too_often "passing on does not heed max_handoffs"
-    FILE src/quorum/turn.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return now < began_ + limits.time;")
+    FILE src/quorum/fairness.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return now < began_ + limits.time;")
 redlock_mutant(passed_on_too_long "passing on does not heed max_local_hold"
-    FILE src/quorum/turn.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return taken_ < limits.handoffs;")
+    FILE src/quorum/fairness.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return taken_ < limits.handoffs;")
 redlock_mutant(max_hold_of_the_first "max_hold of a lease that was passed on is counted from the first holder"
-    FILE src/core/leases.cpp FROM "    what.machine->handed_over(now);
+    FILE src/lease/lease_registry.cpp FROM "    what.machine->handed_over(now);
 " TO "")
 redlock_mutant(last_is_first "who asks last is served first"
-    FILE src/core/line.cpp FROM "queue_.push_back(who);" TO "queue_.push_front(who);")
+    FILE src/acquire/wait_queue.cpp FROM "queue_.push_back(who);" TO "queue_.push_front(who);")
 redlock_mutant(cancelled_first_wakes_nobody "when the first in the line gives up, the next does not know that it is his turn"
-    FILE src/core/line.cpp FROM "    } else if (was_first && !here_) {
-        consider(in_.env_.now());
+    FILE src/acquire/wait_queue.cpp FROM "    } else if (was_first && !here_) {
+        consider(in_.env().now());
     }" TO "    }")
 redlock_mutant(line_forgets_who_waits "when a lease is over, nobody tells the line of those who wait for it"
-    FILE src/core/line.cpp FROM "    if (queue_.empty()) return in_.retire(*this, now);
+    FILE src/acquire/wait_queue.cpp FROM "    if (queue_.empty()) return in_.retire(*this, now);
     consider(now);
 }
 " TO "    if (queue_.empty()) return in_.retire(*this, now);
 }
 ")
 redlock_mutant(undo_wakes_its_own_line "an attempt that is undone wakes the line whose first has made it"
-    FILE src/core/lines.cpp FROM "if (&l != busy) l.consider(now);" TO "l.consider(now);")
+    FILE src/acquire/lock_table.cpp FROM "if (&l != busy) l.consider(now);" TO "l.consider(now);")
 
 # Waiting for what nodes tell.
 redlock_mutant(no_fallback_poll "who is told of changes never looks by himself"
-    FILE src/quorum/patience.cpp FROM "is_told() ? poll_if_told_ : poll_if_not_" TO "is_told() ? never : poll_if_not_")
+    FILE src/quorum/wait_schedule.cpp FROM "is_told() ? poll_if_told_ : poll_if_not_" TO "is_told() ? never : poll_if_not_")
 redlock_mutant(push_ignored "what nodes tell is not heard"
-    FILE src/core/engine.cpp FROM "{ acquisitions_.on_changed(node, key); }" TO "{ static_cast<void>(node), static_cast<void>(key); }")
+    FILE src/client/engine.cpp FROM "{ acquisitions_.on_changed(node, key); }" TO "{ static_cast<void>(node), static_cast<void>(key); }")
 redlock_mutant(own_key_is_a_holder "who looks takes a key of his own, which is about to be undone, for another holder's"
-    FILE src/core/line.cpp FROM "    } else if (asked.is_about_our_own(node)) {" TO "    } else if (false) {"
-    FILE2 src/core/line.cpp FROM2 "if (lost.has_granted(node)) with.patience" TO2 "if (false) with.patience"
-    FILE3 src/core/lines.cpp FROM3 "if (on >> node & 1u) l.freed_by_us" TO3 "if (false) l.freed_by_us")
+    FILE src/quorum/contention.cpp FROM "    } else if (our_own) {" TO "    } else if (false) {"
+    FILE2 src/quorum/contention.cpp FROM2 "if (what.granted.has(node)) in.schedule" TO2 "if (false) in.schedule"
+    FILE3 src/acquire/lock_table.cpp FROM3 "if (on.has(node)) l.freed_by_us" TO3 "if (false) l.freed_by_us")
 redlock_mutant(free_again_and_again "each look at a free lock puts off the race for it"
-    FILE src/quorum/patience.cpp FROM "free_at.value_or(std::min(free_at_[node], now));" TO "free_at.value_or(now);")
+    FILE src/quorum/wait_schedule.cpp FROM "free_at.value_or(std::min(free_at_[node], now));" TO "free_at.value_or(now);")
 
 # Owners.
 redlock_mutant(released_with_the_first "the lock is given back with the first of several nested leases"
-    FILE src/core/engine.cpp FROM "    if (what->has_holders()) return;  // of nested leases
+    FILE src/client/engine.cpp FROM "    if (what->has_handles()) return;  // of nested leases
 " TO "")
 redlock_mutant(nested_for_ever "a nested lease that is given back still counts"
-    FILE src/core/leases.cpp FROM "    who.is = holder::presence::left;
-    who.of.remove(who);" TO "    std::size_t holders = 0;
-    who.of.each_holder([&](holder const&) { ++holders; });
-    if (holders == 2) return;
-    who.is = holder::presence::left;
+    FILE src/lease/lease_registry.cpp FROM "    who.is = lease_handle::presence::left;
+    who.of.remove(who);" TO "    std::size_t handles = 0;
+    who.of.each_handle([&](lease_handle const&) { ++handles; });
+    if (handles == 2) return;
+    who.is = lease_handle::presence::left;
     who.of.remove(who);")
 redlock_mutant(nested_for_anybody "whoever has an owner gets a nested lease of whatever is held"
-    FILE src/core/acquisitions.cpp FROM "lease.owner() != options.owner ||" TO "")
+    FILE src/acquire/acquisitions.cpp FROM "lease.owner() != options.owner ||" TO "")
 redlock_mutant(nested_in_what_is_lost "a nested lease is given while the outer one is ending"
-    FILE src/core/acquisitions.cpp FROM "    if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
+    FILE src/acquire/acquisitions.cpp FROM "    if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
 " TO "")
+redlock_mutant(nested_while_asking "an owner that gets a nested lease while it asks the nodes goes on asking"
+    FILE src/acquire/acquisitions.cpp FROM "    what.last_outcome = {};
+    detach(what);
+    finish(what, {}, redlock::lease{inner});" TO "    what.last_outcome = {};
+    finish(what, {}, redlock::lease{inner});")
 
 # Locks of several names.
 redlock_mutant(several_but_what_is_free "a lock of several names takes what it can get"
@@ -210,6 +217,6 @@ redlock_mutant(several_but_one_released "a lock of several names gives back the 
 
 # Clocks.
 redlock_mutant(drift_taken_for_a_step "a clock that runs a little fast is said to have been set"
-    FILE src/quorum/clock_track.cpp FROM "* drift_});" TO "* 0.0});")
+    FILE src/quorum/clock_step_detector.cpp FROM "* drift_});" TO "* 0.0});")
 redlock_mutant(suspended_for_ever "a node whose clock was set never votes again"
-    FILE src/core/node_clock.cpp FROM "std::max(suspended_until_, received + lasts)" TO "time_point::max() - lasts")
+    FILE src/quorum/node_clock.cpp FROM "std::max(suspended_until_, received + lasts)" TO "time_point::max() - lasts")

@@ -1,0 +1,6 @@
+#!/bin/sh
+# ccache, with paths below this clone made relative: what one clone has compiled, another one takes, wherever it lies. With debug
+# information that means that a debugger may be shown the sources of the other. The sloppiness is what precompiled headers need.
+#
+#   /path/to/cmake/ccache.sh COMPILER ARGUMENT...
+CCACHE_BASEDIR=${0%/cmake/ccache.sh} CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime exec ccache "$@"

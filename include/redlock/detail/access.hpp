@@ -1,0 +1,53 @@
+// What parts of the library may do with the public classes, and users may not.
+#ifndef REDLOCK_DETAIL_ACCESS_HPP
+#define REDLOCK_DETAIL_ACCESS_HPP
+
+#include <redlock/attempt_report.hpp>
+#include <redlock/client.hpp>
+#include <redlock/detail/core.hpp>
+#include <redlock/detail/initiation.hpp>
+#include <redlock/detail/lease_state.hpp>
+#include <redlock/lease.hpp>
+#include <redlock/lock.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+namespace redlock::detail {
+
+struct access {
+    // For simulations and tests: a client over a core of their own.
+    static client make_client(std::shared_ptr<core> of) noexcept { return client{std::move(of)}; }
+
+    static std::shared_ptr<core> const& core_of(client const& c) noexcept { return c.core_; }
+
+    // For with_lock: `asker` waits, and the body will run on `scope`.
+    template <class CompletionToken>
+    static auto acquire_for(lock const& what, asio::any_io_executor asker, asio::any_io_executor scope, attempt_report& report,
+                            CompletionToken&& token)
+    {
+        auto within = std::make_shared<scope_executors const>(scope_executors{std::move(asker), std::move(scope)});
+        return asio::async_initiate<CompletionToken, void(error_code, lease)>(
+            initiate_acquire{what.core_, acquire_request{what.what_, &report, false, std::move(within)}}, token);
+    }
+
+    // For with_lock: whether a release is due.
+    static bool is_held(lease const& l) noexcept
+    {
+        return l.state_ && l.state_->phase.load(std::memory_order_acquire) == lease_phase::held;
+    }
+
+    // For with_lock: tells the client that the body of a scope is over.
+    static void scope_ended(lease& l) noexcept
+    {
+        if (l.state_) l.state_->owner->scope_ended(*l.state_);
+    }
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,363 @@
+#include "acquire/acquisitions.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace redlock::detail {
+
+using quorum::acquire_outcome;
+
+namespace {
+
+constexpr time_point never = time_point::max();
+
+error_code to_error(acquire_outcome outcome)
+{
+    switch (outcome) {
+    case acquire_outcome::granted: return {};
+    case acquire_outcome::contended: return errc::contended;
+    case acquire_outcome::no_majority: return errc::no_majority;
+    case acquire_outcome::validity_exhausted: return errc::validity_exhausted;
+    case acquire_outcome::pending: break;
+    }
+    assert(false);
+    return errc::no_majority;
+}
+
+}  // namespace
+
+acquisition::acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_request what_is_wanted, lease_handler whom_to_tell,
+                         time_point now)
+    : from{std::move(of)},
+      request{std::move(what_is_wanted)},
+      handler{std::move(whom_to_tell)},
+      started{now},
+      deadline{options().acquire_timeout ? now + *options().acquire_timeout : never},
+      can_be_cancelled{handler.slot().is_connected()},
+      owner_{owner},
+      delay_{options().min_retry_delay, options().max_retry_delay}
+{
+}
+
+void acquisition::on_timer(time_point now)
+{
+    auto const self = shared_from_this();
+    if (now >= deadline) {
+        auto const why = owner_.why_too_late(*this);
+        owner_.detach(*this);
+        return owner_.finish(*this, why, {});
+    }
+    if (!current) owner_.try_now(*this, now);
+}
+
+// What a body awaits runs on the executor of its scope, and is cancelled with it. What it has spawned and does not await has the
+// executor only, and may well wait for the end of the scope.
+bool acquisition::is_awaited_in(scope_executors const& scope) const
+{
+    return can_be_cancelled && (request.within ? request.within->asker == scope.scope : handler.runs_on(scope.scope));
+}
+
+bool acquisition::takes_what_is_held(lease_record const& lease) const noexcept
+{
+    return !stop_when_idle && lease.what->under->compatible_with(*request.what->under);
+}
+
+void acquisitions::start(std::shared_ptr<acquisition> const& what, time_point now)
+{
+    if (what->stop_when_idle) return refuse(*what, asio::error::operation_aborted);
+    what->started_waiting = true;
+    waiting_.push_back(*what);
+    what->keeps_itself = what;
+    ++env_.count.waiting;
+    if (what->deadline != never) env_.set_timer(*what, what->deadline);
+    wait_queue* const there = lock_table_.find(*what->request.what);
+    lease_record* const here = lock_table_.lease_of(*what->request.what, there);
+    if (here && reenter(*what, *here, now)) return;
+    if (what->fails_fast()) return try_now(*what, now);
+    if (waits_for_itself(*what, here)) return finish(*what, errc::self_deadlock, {});
+    wait_queue& in = there ? *there : lock_table_.make(what->request.what, now);
+    in.join(*what, now);
+}
+
+// The owner that holds the lock asks for it again, or had asked the nodes for it before.
+bool acquisitions::reenter(acquisition& what, lease_record& lease, time_point now)
+{
+    auto const& options = what.options();
+    bool const enough = lease.is_fenced() || !options.fencing;
+    if (what.stop_when_idle) return false;
+    if (options.owner == owner_id{} || !lease.has_handles() || lease.owner() != options.owner || !enough) return false;
+    if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
+    auto const inner = lease.add_nested();
+    inner->set_scope(what.request.within);
+    ++env_.count.acquired;
+    ++env_.count.nested;
+    if (env_.observed) env_.observed->nested(*inner, what.started, what.attempts);
+    what.last_outcome = {};
+    detach(what);
+    finish(what, {}, redlock::lease{inner});
+    return true;
+}
+
+void acquisitions::try_now(acquisition& what, time_point now)
+{
+    resource const& names = *what.request.what;
+    lease_record* const here = lock_table_.lease_of(names, lock_table_.find(names));
+    if (here && reenter(what, *here, now)) return;
+    if (here) return reject_locally(what, now);
+    if (what.deadline != never) env_.set_timer(what, what.deadline);
+    next_attempt(what, now);
+}
+
+// What this client itself holds, the nodes need not be asked for.
+void acquisitions::reject_locally(acquisition& what, time_point now)
+{
+    ++what.attempts;
+    ++env_.count.contended;
+    if (env_.observed) env_.observed->rejected_locally(what.request.what, what.started, what.attempts);
+    what.last_outcome = errc::contended;
+    if (what.request.report) {
+        what.verdicts.assign(env_.to_nodes->nodes(), {});
+        for (node_verdict& v : what.verdicts) v.detail = "not asked: this client holds the lock";
+    }
+    retry_later(what, errc::contended, now);
+}
+
+// An acquisition that fails fast was refused.
+void acquisitions::retry_later(acquisition& what, error_code why, time_point now)
+{
+    if (what.request.once || what.attempts >= what.options().max_attempts) return finish(what, why, {});
+    what.retry_at = now + what.next_delay(env_.jitter);
+    env_.set_timer(what, std::min(what.retry_at, what.deadline));
+}
+
+// Whoever asks is awaited by the scope that holds the lock, or one of its names. `here`: the lease that this client has of the same names.
+bool acquisitions::waits_for_itself(acquisition const& what, lease_record const* here)
+{
+    bool own = false;
+    auto const visit = [&](lease_record const& lease) {
+        lease.each_handle([&](lease_handle const& h) { own = own || (h.scope() && what.is_awaited_in(*h.scope())); });
+    };
+    if (here) {
+        visit(*here);
+    } else if (what.can_be_cancelled) {
+        lock_table_.each_overlapping(*what.request.what, visit);
+    }
+    if (own) ++env_.count.self_deadlocks;
+    if (own && env_.observed) env_.observed->self_deadlock(what.request.what);
+    return own;
+}
+
+// Somebody else had the lock, as far as the nodes said last; or that could not be known.
+errc acquisitions::why_too_late(acquisition const& what) const
+{
+    if (!env_.has_run) return errc::client_not_running;
+    bool const contended = what.queue_of ? what.queue_of->outlook() == quorum::lock_outlook::held : what.last_outcome == errc::contended;
+    return contended ? errc::acquire_timed_out : errc::acquire_timed_out_no_majority;
+}
+
+void acquisitions::refuse(acquisition& what, error_code why)
+{
+    what.done = true;
+    if (env_.observed) env_.observed->not_acquired(what.request.what, why, what.started, what.attempts);
+    if (what.request.report) fill_report(what, why);
+    what.handler(why, lease{});
+}
+
+void acquisitions::next_attempt(acquisition& what, time_point now)
+{
+    assert(!what.done && !what.current);
+    ++what.attempts;
+    if (what.request.report) what.verdicts.assign(env_.to_nodes->nodes(), {});
+    auto const& times = what.request.what->under->times;
+    auto made = make_recycled<lease_record>(what.from, what.request.what, env_.fresh_value());
+    made->refreshed = now;
+    env_.to_nodes->ttl_in_use(times.key_ttl);
+    auto const a = make_recycled<attempt>(*this, what, std::move(made), now);
+    lease_record& h = *a->record();
+    h.may_live_until(now + 2 * times.key_ttl);  // it may wait in a node's queue for as long as it would be valid
+    what.current = a;
+    env_.set_timer(*a, a->machine().times_out());
+    command c = h.request(verb::acquire);
+    if (h.is_fenced()) c.token = env_.tokens.next();
+    h.asked_in = env_.to_nodes->next_round();
+    env_.to_nodes->add({c, a});
+}
+
+void acquisitions::on_decided(attempt& a, acquire_outcome outcome, time_point now)
+{
+    assert(a.caller() && a.caller()->current.get() == &a);
+    acquisition& what = *a.caller();
+    env_.cancel_timer(a);
+    if (outcome == acquire_outcome::granted && !leases_.adopt(a.record(), a.machine(), now)) outcome = acquire_outcome::validity_exhausted;
+    what.last_outcome = to_error(outcome);
+    if (outcome == acquire_outcome::granted || outcome == acquire_outcome::contended)
+        lock_table_.observe_round_trip(now - a.machine().sent());
+    if (outcome == acquire_outcome::granted) {
+        auto const h = a.record();
+        a.leave_caller();
+        what.current.reset();
+        if (env_.outages) env_.outages->answered(h->is_fenced());
+        h->assign_tokens(*a.machine().token());
+        lock_table_.won(*h, what.queue_of, now);
+        if (env_.observed) env_.observed->won(a.machine().votes());
+        return grant(what, *h);
+    }
+    if (outcome == acquire_outcome::contended) ++env_.count.contended;
+    if (outcome == acquire_outcome::no_majority) ++env_.count.no_majority;
+    if (outcome == acquire_outcome::validity_exhausted) ++env_.count.validity_exhausted;
+    bool const hopeless = outcome == acquire_outcome::no_majority && a.is_ttl_too_long();
+    if (hopeless) what.last_outcome = errc::ttl_too_long;
+    if (outcome == acquire_outcome::no_majority && !env_.has_run) what.last_outcome = errc::client_not_running;
+    if (env_.outages) log_outage(a, outcome, now);
+    if (env_.observed) env_.observed->attempt_failed(a.record()->what, a.machine().votes(), what.last_outcome, what.started, what.attempts);
+    auto const lost = a.shared_from_this();
+    detach(what);
+    if (hopeless && !what.stop_when_idle) return finish(what, errc::ttl_too_long, {});
+    on_attempt_failed(what, *lost, what.last_outcome, now);
+}
+
+void acquisitions::log_outage(attempt const& lost, acquire_outcome outcome, time_point now)
+{
+    bool const fenced = lost.record()->is_fenced();
+    if (outcome == acquire_outcome::contended) return env_.outages->answered(fenced);
+    if (outcome != acquire_outcome::no_majority) return;
+    bool const timed_out = now >= lost.machine().times_out();  // if not, others decided it, and the rest had no time to answer
+    quorum::node_set silent;
+    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) {
+        auto const said = lost.machine().votes().of(node);
+        if (said == vote::failed || (said == vote::pending && timed_out)) silent.add(node);
+    }
+    env_.outages->failed(*env_.to_nodes, silent, fenced, env_.has_run, lost.machine().sent(), now);
+}
+
+void acquisitions::grant(acquisition& what, lease_record& lease)
+{
+    auto to = lease.add_handle(env_.to_nodes->nodes());
+    to->set_scope(what.request.within);
+    lease.set_owner(what.options().owner);
+    ++env_.count.acquired;
+    if (env_.observed) env_.observed->acquired(*to, what.started, what.attempts);
+    what.last_outcome = {};
+    auto const owner = what.options().owner;
+    finish(what, {}, redlock::lease{std::move(to)});
+    wait_queue* const in = owner == owner_id{} ? nullptr : lock_table_.behind(lease);
+    if (!in) return;
+    // Others who wait in the queue for the same owner hold it with it.
+    auto const now = env_.now();
+    for (auto const& other : in->waiting_for(owner)) reenter(*other, lease, now);
+}
+
+bool acquisitions::hand_over(lease_record& lease, time_point now)
+{
+    wait_queue* const in = lock_table_.behind(lease);
+    if (!in || !in->may_hand_over(lease, now)) return false;
+    auto const next = in->first().shared_from_this();
+    detach(*next);  // it may have asked before there was a lease here
+    in->handed_over();
+    ++env_.count.handoffs;
+    if (env_.observed) env_.observed->handed_over(lease);
+    leases_.hand_over(lease, now);
+    grant(*next, lease);
+    return true;
+}
+
+void acquisitions::on_released(lease_record& lease, time_point now)
+{
+    lock_table_.vacated(lease, true, now);
+    lock_table_.freed_by_us(*lease.what, lease.sent_to, nullptr, now);
+}
+
+// An attempt was not won: what to do next.
+void acquisitions::on_attempt_failed(acquisition& what, attempt const& lost, error_code why, time_point now)
+{
+    if (what.stop_when_idle) return finish(what, asio::error::operation_aborted, {});
+    if (what.fails_fast()) return retry_later(what, why, now);
+    what.queue_of->failed(lost, now);
+}
+
+void acquisitions::detach(acquisition& what)
+{
+    auto const a = std::exchange(what.current, nullptr);
+    if (!a) return;
+    a->leave_caller();
+    env_.cancel_timer(*a);
+    undo(*a, what.queue_of);
+}
+
+void acquisitions::undo(attempt& a, wait_queue* of)
+{
+    a.record()->phase = lease_record::state::released;
+    auto const now = env_.now();
+    releases_.start(a.record(), now, errc{}, a.refused());
+    if (!a.granted().empty()) lock_table_.freed_by_us(*a.record()->what, a.granted(), of, now);
+}
+
+void acquisitions::cancel(acquisition& what, asio::cancellation_type_t type)
+{
+    if (what.done) return;
+    if (!what.started_waiting) {
+        what.stop_when_idle = true;
+        return;
+    }
+    auto const undo = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+    if ((type & undo) == asio::cancellation_type::none && what.current) {
+        what.stop_when_idle = true;
+        return;
+    }
+    detach(what);
+    finish(what, asio::error::operation_aborted, {});
+}
+
+void acquisitions::fail_all(error_code why)
+{
+    lock_table_.close();
+    while (!waiting_.empty()) {
+        acquisition& what = waiting_.front();
+        detach(what);
+        finish(what, why, {});
+    }
+}
+
+void acquisitions::finish(acquisition& what, error_code ec, lease held)
+{
+    assert(!what.done && !what.current);
+    what.done = true;
+    auto const self = std::move(what.keeps_itself);
+    waiting_.erase(waiting_.iterator_to(what));
+    --env_.count.waiting;
+    if (ec && env_.observed) env_.observed->not_acquired(what.request.what, ec, what.started, what.attempts);
+    env_.cancel_timer(what);
+    if (what.queue_of) what.queue_of->detach(what);
+    if (what.request.report) fill_report(what, ec);
+    what.handler(ec, std::move(held));
+}
+
+void acquisitions::fill_report(acquisition& what, error_code ec)
+{
+    attempt_report& report = *what.request.report;
+    report.outcome = what.last_outcome || !ec ? what.last_outcome : ec;
+    report.attempts = what.attempts;
+    report.elapsed = to_microseconds(env_.now() - what.started);
+    report.nodes = std::move(what.verdicts);
+    if (ec == errc::client_not_running) {
+        report.nodes.assign(env_.to_nodes->nodes(), {{}, vote::failed, ec, {}, {}});
+    } else if (report.nodes.empty() && ec) {
+        auto const now = env_.now();
+        report.nodes.resize(env_.to_nodes->nodes());
+        for (std::size_t node = 0; node < report.nodes.size(); ++node)
+            if (auto const* const why = env_.to_nodes->why_not_asked(node, what.options().fencing, now))
+                report.nodes[node] = {{}, vote::failed, why->error, why->detail, {}};
+    }
+    for (std::size_t node = 0; node < report.nodes.size(); ++node) report.nodes[node].node = env_.to_nodes->name(node);
+}
+
+void acquisitions::clear() noexcept
+{
+    lock_table_.clear();
+    waiting_.clear_and_dispose([](acquisition* what) { auto const self = std::move(what->keeps_itself); });
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,84 @@
+// src/acquire: acquire() and try_acquire(): attempts, retries, deadlines, callers who give up.
+#ifndef REDLOCK_ACQUIRE_ACQUISITIONS_HPP
+#define REDLOCK_ACQUIRE_ACQUISITIONS_HPP
+
+#include "acquire/acquisition.hpp"
+#include "acquire/attempt.hpp"
+#include "acquire/lock_table.hpp"
+#include "client/environment.hpp"
+#include "lease/lease_record.hpp"
+#include "lease/lease_registry.hpp"
+#include "lease/releases.hpp"
+
+#include <redlock/lease.hpp>
+
+#include <boost/asio/cancellation_type.hpp>
+
+#include <memory>
+
+namespace redlock::detail {
+
+class acquisitions {
+public:
+    acquisitions(environment& env, lease_registry& held, releases& given_back) : env_{env}, leases_{held}, releases_{given_back} {}
+
+    void start(std::shared_ptr<acquisition> const& what, time_point now);
+    void refuse(acquisition& what, error_code why);
+    void cancel(acquisition& what, asio::cancellation_type_t type);
+
+    // The last lease object of a record was released: passes it on to the next in its wait queue. False if there is none, or it is not his turn.
+    bool hand_over(lease_record& lease, time_point now);
+
+    void on_changed(std::size_t node, std::string_view key) { lock_table_.on_changed(node, key, env_.now()); }
+    void on_down(std::size_t node) { lock_table_.on_down(node, env_.now()); }
+
+    void on_lost(lease_record& lease) { lock_table_.vacated(lease, false, env_.now()); }
+
+    // The release of a lease is on its way to the nodes.
+    void on_released(lease_record& lease, time_point now);
+
+    // Completes all with `why`, and undoes what they started.
+    void fail_all(error_code why);
+
+    void clear() noexcept;
+
+    // For its acquisitions: the retry of one that fails fast is due; why it was too late; the end.
+    void try_now(acquisition& what, time_point now);
+    errc why_too_late(acquisition const& what) const;
+    void finish(acquisition& what, error_code ec, lease held);
+
+    // The attempt under way, if any, no longer has a caller: whatever was or will be granted is rolled back.
+    void detach(acquisition& what);
+
+    // For attempts: one is decided; one is rolled back. `of`: the wait queue whose first made it: what comes next for that one is not known yet.
+    void on_decided(attempt& a, quorum::acquire_outcome outcome, time_point now);
+    void undo(attempt& a, wait_queue* of);
+
+    // For the wait queue: its first asks the nodes.
+    void next_attempt(acquisition& what, time_point now);
+
+    environment& env() const noexcept { return env_; }
+    lease_registry& leases() const noexcept { return leases_; }
+    releases& all_releases() const noexcept { return releases_; }
+    lock_table& locks() noexcept { return lock_table_; }
+
+private:
+    bool reenter(acquisition& what, lease_record& lease, time_point now);
+    void reject_locally(acquisition& what, time_point now);
+    void retry_later(acquisition& what, error_code why, time_point now);
+    bool waits_for_itself(acquisition const& what, lease_record const* here);
+    void on_attempt_failed(acquisition& what, attempt const& lost, error_code why, time_point now);
+    void log_outage(attempt const& lost, quorum::acquire_outcome outcome, time_point now);
+    void grant(acquisition& what, lease_record& lease);
+    void fill_report(acquisition& what, error_code ec);
+
+    environment& env_;
+    lease_registry& leases_;
+    releases& releases_;
+    acquisition::list<hook_of_all> waiting_;
+    lock_table lock_table_{env_, *this};
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,123 @@
+#include "acquire/attempt.hpp"
+
+#include "acquire/acquisitions.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace redlock::detail {
+
+using quorum::acquire_outcome;
+
+attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease_record> what, time_point now)
+    : owner_{owner},
+      caller_{&caller},
+      record_{std::move(what)},
+      machine_{owner.env().to_nodes->nodes(), now, record_->what->under->times},
+      granted_as_{owner.env().to_nodes->nodes()}
+{
+}
+
+// The services of an io_context that is destroyed take their handlers, and with them the rounds, before our own is told.
+attempt::~attempt() { owner_.env().cancel_timer(*this); }
+
+// A slow node is still asked after the majority was won: the lease then stands on one node more.
+bool attempt::wanted(std::size_t, time_point now) const { return !record_->release_started && now < machine_.deadline(); }
+
+void attempt::note(std::size_t node, reply const& answer, time_point now)
+{
+    if (caller_ && caller_->request.report)
+        caller_->verdicts[node] = {{}, answer.vote, answer.error, answer.detail, to_microseconds(now - machine_.sent())};
+}
+
+void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
+{
+    if (caller_ && caller_->request.report) note(node, answer, now);
+    granted_as_[node] = answer.admission;
+    if (answer.counter > 0) owner_.env().tokens.saw(answer.counter);
+    bool const failed = answer.vote == vote::failed;
+    bool const stands = answer.vote == vote::granted || (failed && answer.error == errc::not_durable);  // there is a key to be undone
+    if (stands) granted_.add(node);
+    if (answer.vote == vote::refused) refused_.add(node), counter_ = std::max(counter_, answer.counter);
+    if (failed && answer.error == errc::ttl_too_long) ++too_long_;
+
+    bool const was_open = machine_.outcome() == acquire_outcome::pending;
+    auto const outcome = machine_.on_vote(node, answer.vote, now, answer.counter);
+    bool const granted = answer.vote == vote::granted;
+    if (record_->release_started && answer.vote != vote::refused) {
+        if (granted) ++owner_.env().count.late_grants_undone;
+        if (granted && owner_.env().observed) owner_.env().observed->late_grant_undone(*record_, node);
+        if (stands) owner_.locks().freed_by_us(*record_->what, quorum::node_set::only(node), nullptr, now);
+        // The release is behind it, on the same connection, unless a server that had lost its scripts got them in another order.
+        // What did not count or was not answered may have set the key as well.
+        owner_.all_releases().repeat(record_, node);
+    } else if (granted && !was_open && record_->machine && machine_.fits(answer.counter)) {
+        owner_.leases().late_grant(*record_, node, machine_.deadline(), now);
+    }
+    if (machine_.wants_confirmation(now)) confirm();
+    continue_with(outcome, now);
+}
+
+void attempt::continue_with(acquire_outcome outcome, time_point now)
+{
+    if (!caller_) return;
+    if (outcome != acquire_outcome::pending) return owner_.on_decided(*this, outcome, now);
+    // It cannot be won any more, though it is still open what to call it: what was granted must not stand in others' way.
+    if (machine_.votes().majority_out_of_reach()) owner_.undo(*this, caller_->queue_of);
+}
+
+bool attempt::is_ttl_too_long() const noexcept
+{
+    auto const nodes = machine_.votes().nodes();
+    return nodes - too_long_ < quorum::majority(nodes);
+}
+
+// The answers to the confirmations of an attempt, which goes to all nodes: it costs those little that need none, and catches up with
+// grants that are still on their way.
+class attempt::confirmation final : public vote_handler {
+public:
+    explicit confirmation(std::shared_ptr<attempt> of) : of_{std::move(of)} {}
+
+    void on_vote(std::size_t node, reply const& answer, time_point now) override { of_->on_confirmation(node, answer, now); }
+    bool wanted(std::size_t node, time_point now) const override { return of_->wanted(node, now); }
+
+private:
+    std::shared_ptr<attempt> of_;
+};
+
+void attempt::confirm()
+{
+    if (!caller_) return;
+    ++owner_.env().count.confirmations;
+    command c = record_->request(verb::confirm);
+    c.token = *machine_.token();
+    owner_.env().set_timer(*this, machine_.times_out());
+    record_->asked_in = owner_.env().to_nodes->next_round();
+    owner_.env().to_nodes->add({c, make_recycled<confirmation>(shared_from_this())});
+}
+
+void attempt::on_confirmation(std::size_t node, reply const& answer, time_point now)
+{
+    reply worth = answer;
+    // An attempt is bound to one server a node: what another one finds was not put there by a grant that counts.
+    if (answer.vote == vote::granted && answer.admission != granted_as_[node])
+        worth = {vote::failed, errc::node_not_admitted, "it changed its identity"};
+    if (worth.vote != vote::granted) note(node, worth, now);
+    continue_with(machine_.on_confirmation(node, worth.vote, now), now);
+}
+
+void attempt::on_timer(time_point now)
+{
+    auto const self = shared_from_this();
+    if (!caller_) return;
+    if (caller_->request.report) {
+        for (std::size_t node = 0; node < machine_.votes().nodes(); ++node)
+            if (machine_.votes().of(node) == vote::pending) caller_->verdicts[node] = {{}, vote::failed, errc::node_timeout, {}, {}};
+    }
+    auto const outcome = machine_.on_timeout(now);
+    assert(outcome != acquire_outcome::pending);
+    owner_.on_decided(*this, outcome, now);
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,184 @@
+#include "acquire/lock_table.hpp"
+
+#include "acquire/acquisitions.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace redlock::detail {
+
+namespace {
+
+// The bounds of what is taken for one attempt's time: a crowd on a fast network is ordered by the scheduler's pauses, and a slow network
+// must not make a head start as long as a poll.
+constexpr duration slot_min = std::chrono::microseconds{200};
+constexpr duration slot_max = std::chrono::milliseconds{10};
+
+// When attempts take so many times as long as one that met nobody, the nodes have more to do than is good.
+constexpr int crowded = 32;
+
+}  // namespace
+
+wait_queue& lock_table::make(std::shared_ptr<resource const> const& what, time_point now)
+{
+    forget_old(now);
+    auto const made = make_recycled<wait_queue>(*this, what, detail::find(leases_, *what));
+    made->in_table.self = made;
+    all_.insert(made.get());
+    return *made;
+}
+
+void lock_table::won(lease_record& lease, wait_queue* in, time_point now)
+{
+    if (!in) in = find(*lease.what);
+    if (lease_record* const before = lease_of(*lease.what, in)) detach(*before);  // lost, or about to be: two cannot be held
+    leases_.insert(&lease);
+    if (!lease.what->others().empty()) of_several_.push_back(&lease);
+    lease.is_current = true;
+    if (in) in->won(lease, now);
+}
+
+void lock_table::vacated(lease_record& lease, bool released, time_point now)
+{
+    if (!lease.is_current) return;
+    wait_queue* in = find(*lease.what);
+    if (!in && released) in = &make(lease.what, now);
+    detach(lease);
+    if (in) in->vacated(lease, released, now);
+}
+
+void lock_table::detach(lease_record& lease) noexcept
+{
+    leases_.erase(&lease);
+    if (!lease.what->others().empty()) std::erase(of_several_, &lease);
+    lease.is_current = false;
+}
+
+bool lock_table::shares_a_name(resource const& a, resource const& b)
+{
+    auto const has = [&](std::string_view name) {
+        auto const others = b.others();
+        return b.first() == name || std::find(others.begin(), others.end(), name) != others.end();
+    };
+    auto const others = a.others();
+    return has(a.first()) || std::any_of(others.begin(), others.end(), has);
+}
+
+void lock_table::retire(wait_queue& l, time_point now)
+{
+    if (!std::exchange(l.in_table.is_retiring, true)) retiring_.push_back(l.shared_from_this());
+    forget_old(now);
+}
+
+// A few at a time: each call brings at most one.
+void lock_table::forget_old(time_point now)
+{
+    for (int i = 0; i < 2 && now >= oldest_kept_until_ && !retiring_.empty(); ++i) {
+        wait_queue& oldest = *retiring_.front();
+        bool const keeps = oldest.has_news(now);
+        if (keeps && oldest.empty() && !oldest.here()) {
+            oldest_kept_until_ = oldest.over_at();
+            return;
+        }
+        oldest.in_table.is_retiring = false;
+        auto const gone = std::move(retiring_.front());
+        retiring_.pop_front();
+        if (keeps || !oldest.empty()) continue;
+        all_.erase(&oldest);
+        oldest.in_table.self.reset();
+    }
+}
+
+void lock_table::list(wait_queue& l)
+{
+    if (std::exchange(l.in_table.is_listed, true)) return;
+    by_key_.emplace(l.what->first(), &l);
+    for (std::string const& name : l.what->others()) by_key_.emplace(name, &l);
+}
+
+void lock_table::unlist(wait_queue& l) noexcept
+{
+    if (!std::exchange(l.in_table.is_listed, false)) return;
+    auto const remove = [&](std::string_view key) {
+        auto const [begin, end] = by_key_.equal_range(key);
+        auto const it = std::find_if(begin, end, [&](auto const& e) { return e.second == &l; });
+        assert(it != end);
+        by_key_.erase(it);
+    };
+    remove(l.what->first());
+    for (std::string const& name : l.what->others()) remove(name);
+}
+
+template <class F>
+void lock_table::each_listed(std::string_view key, F f)
+{
+    if (by_key_.empty()) return;
+    std::vector<std::shared_ptr<wait_queue>> found;  // what they do may change the list
+    auto const [begin, end] = by_key_.equal_range(key);
+    for (auto it = begin; it != end; ++it) found.push_back(it->second->shared_from_this());
+    for (auto const& l : found)
+        if (l->in_table.is_listed) f(*l);
+}
+
+template <class F>
+void lock_table::each_listed(F f)
+{
+    std::vector<std::string_view> keys;
+    for (auto const& listed : by_key_) keys.push_back(listed.first);
+    std::sort(keys.begin(), keys.end());  // not in the order of hashes, which differs between libraries
+    std::vector<std::string> const owned{keys.begin(), std::unique(keys.begin(), keys.end())};
+    for (std::string const& each : owned) each_listed(each, f);
+}
+
+void lock_table::on_changed(std::size_t node, std::string_view key, time_point now)
+{
+    auto const tell = [&](wait_queue& l) { l.changed(node, now); };
+    key.empty() ? each_listed(tell) : each_listed(key, tell);
+}
+
+void lock_table::on_down(std::size_t node, time_point now)
+{
+    each_listed([&](wait_queue& l) { l.silent(node, now); });
+}
+
+void lock_table::freed_by_us(resource const& what, quorum::node_set const& on, wait_queue const* busy, time_point now)
+{
+    auto const tell = [&](wait_queue& l) {
+        for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
+            if (on.has(node)) l.freed_by_us(node, now);
+        if (&l != busy) l.consider(now);
+    };
+    each_listed(what.first(), tell);
+    for (std::string const& name : what.others()) each_listed(name, tell);
+}
+
+// One that is much longer than the others says little: the process may have been paused.
+void lock_table::observe_round_trip(duration round_trip) noexcept
+{
+    fastest_ = std::min(fastest_, round_trip);
+    round_trip_ = (round_trip_ * 7 + std::min(round_trip, 4 * round_trip_)) / 8;
+}
+
+bool lock_table::nodes_are_crowded() const noexcept { return round_trip_ > crowded * fastest_; }
+
+double lock_table::chance() { return std::uniform_real_distribution<double>{}(env_.jitter); }
+
+duration lock_table::slot() const noexcept { return std::clamp<duration>(2 * round_trip_, slot_min, slot_max); }
+
+void lock_table::clear() noexcept
+{
+    by_key_.clear();
+    retiring_.clear();
+    leases_.clear();
+    of_several_.clear();
+    for (wait_queue* const each : std::exchange(all_, {})) {
+        auto const last = std::move(each->in_table.self);
+        each->in_table.is_listed = false;
+        each->abandon();
+    }
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,219 @@
+#include "acquire/wait_queue.hpp"
+
+#include "acquire/acquisitions.hpp"
+#include "acquire/lock_table.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+using quorum::wait_move;
+
+namespace {
+
+// A lease that has less of its validity left is not worth passing on.
+constexpr int worth_passing_on = 4;  // a quarter
+
+quorum::lock_outlook outlook_of(error_code why) noexcept
+{
+    return why == condition::contended ? quorum::lock_outlook::held : quorum::lock_outlook::no_majority;
+}
+
+}  // namespace
+
+// What a lease without a wait queue would have had in it follows from its beginning.
+wait_queue::wait_queue(lock_table& in, std::shared_ptr<resource const> of, lease_record* lease)
+    : what{std::move(of)}, in_{in}, here_{lease}, contention_{in.env().to_nodes->nodes()}
+{
+    if (lease) contention_.won(lease->machine->acquired(), in_.slot());
+}
+
+wait_queue::~wait_queue() { in_.env().cancel_timer(*this); }
+
+void wait_queue::join(acquisition& who, time_point now)
+{
+    bool const is_first = queue_.empty();
+    queue_.push_back(who);
+    who.queue_of = this;
+    if (!is_first || here_) who.last_outcome = errc::contended;  // in case nothing else is ever learned
+    if (!is_first) return;
+    contention_.begin(here_ != nullptr);
+    consider(now);
+}
+
+void wait_queue::detach(acquisition& who)
+{
+    bool const was_first = &queue_.front() == &who;
+    queue_.erase(queue_.iterator_to(who));
+    who.queue_of = nullptr;
+    if (queue_.empty()) {
+        in_.env().cancel_timer(*this);
+        in_.unlist(*this);
+        in_.retire(*this, in_.env().now());
+    } else if (was_first && !here_) {
+        consider(in_.env().now());
+    }
+}
+
+void wait_queue::won(lease_record& lease, time_point now)
+{
+    contention_.won(now, in_.slot());
+    in_.env().cancel_timer(*this);
+    here_ = &lease;
+}
+
+bool wait_queue::may_hand_over(lease_record const& lease, time_point now) const
+{
+    if (here_ != &lease || queue_.empty() || !lease.is_lease() || !lease.has_tokens_for_another()) return false;
+    acquisition const& next = first();
+    if (!next.takes_what_is_held(lease)) return false;
+    if (lease.machine->left(now) < lease.what->under->times.validity / worth_passing_on) return false;
+    return contention_.may_hand_over(now, lease.what->under->limits);
+}
+
+void wait_queue::vacated(lease_record& lease, bool released, time_point now)
+{
+    if (released) contention_.released(now, lease.what->under->limits, in_.slot());
+    here_ = nullptr;
+    contention_.vacated();
+    if (queue_.empty()) return in_.retire(*this, now);
+    consider(now);
+}
+
+void wait_queue::failed(attempt const& lost, time_point now)
+{
+    acquisition& head = first();
+    auto const delay = head.next_delay(in_.env().jitter);
+    quorum::wait_odds const odds{in_.slot(), in_.nodes_are_crowded(), delay, in_.chance(), in_.chance()};
+    quorum::lost_attempt const news{outlook_of(head.last_outcome), lost.was_refused(), lost.counter(), lost.granted()};
+    if (contention_.failed(news, now, odds, head.poll_interval(), in_.env().has_run)) ask_how_long(nullptr);
+    consider(now);
+}
+
+// While the lease is here, what is known of others begins anew with the next wait.
+void wait_queue::changed(std::size_t node, time_point now)
+{
+    if (here_) return;
+    contention_.changed(node, now);
+    consider(now);
+}
+
+// Without considering what to do next: the caller does.
+void wait_queue::freed_by_us(std::size_t node, time_point now)
+{
+    if (!here_) contention_.freed_by_us(node, now);
+}
+
+void wait_queue::silent(std::size_t node, time_point now)
+{
+    if (here_) return;
+    contention_.silent(node);
+    consider(now);
+}
+
+std::vector<std::shared_ptr<acquisition>> wait_queue::waiting_for(owner_id owner)
+{
+    std::vector<std::shared_ptr<acquisition>> found;
+    for (acquisition& each : queue_)
+        if (each.owner() == owner) found.push_back(each.shared_from_this());
+    return found;
+}
+
+bool wait_queue::has_news(time_point now) const noexcept
+{
+    return here_ ? contention_.has_news_beside(here_->machine->acquired(), in_.slot()) : contention_.has_news(now);
+}
+
+void wait_queue::consider(time_point now)
+{
+    for (;;) {
+        if (in_.is_closed() || queue_.empty() || here_ || first().is_attempting()) return in_.env().cancel_timer(*this);
+        auto const decision = contention_.next(now, first().request.what->under->times.ttl);
+        if (decision.what != wait_move::wait) {
+            carry_out(decision.what, now);
+            continue;
+        }
+        if (decision.at == time_point::max()) return in_.env().cancel_timer(*this);
+        return in_.env().set_timer(*this, decision.at);
+    }
+}
+
+void wait_queue::on_timer(time_point now)
+{
+    auto const self = shared_from_this();
+    consider(now);
+}
+
+void wait_queue::carry_out(wait_move move, time_point now)
+{
+    acquisition& head = first();
+    if (move == wait_move::poll || move == wait_move::probe) {
+        if (move == wait_move::poll) ++in_.env().count.polls;
+        contention_.probing(move, now, head.poll_interval(), head.next_delay(in_.env().jitter));
+        return ask_how_long(nullptr);
+    }
+    if (move == wait_move::race) {
+        ++in_.env().count.wakeups;
+        head.begin_delays_anew();  // they grow while votes are split, not while somebody holds the lock
+    }
+    bool const asks_too = contention_.attempting(move, now);
+    in_.owner().next_attempt(head, now);
+    if (asks_too) ask_how_long(head.current);
+}
+
+class wait_queue::probe final : public vote_handler {
+public:
+    probe(wait_queue& of, std::shared_ptr<attempt> along_with)
+        : of_{of.weak_from_this()}, names_{of.what}, along_with_{std::move(along_with)}, stamp_{of.contention_.probed()}
+    {
+    }
+
+    void on_vote(std::size_t node, reply const& answer, time_point now) override
+    {
+        if (auto const asked = of_.lock()) asked->on_probe(*this, node, answer, now);
+    }
+    bool wanted(std::size_t, time_point) const override
+    {
+        auto const asked = of_.lock();
+        return asked && !asked->empty();
+    }
+
+    // What the node keeps is from an attempt of our own.
+    bool is_about_our_own(std::size_t node) const noexcept { return along_with_ && along_with_->granted().has(node); }
+
+    quorum::contention::probe_stamp const& stamp() const noexcept { return stamp_; }
+
+private:
+    std::weak_ptr<wait_queue> of_;
+    std::shared_ptr<resource const> names_;  // which the request refers to, also when there is no wait queue any more
+    std::shared_ptr<attempt> along_with_;
+    quorum::contention::probe_stamp stamp_;
+};
+
+void wait_queue::ask_how_long(std::shared_ptr<attempt> const& along_with)
+{
+    in_.list(*this);
+    command c{verb::watch, what->first(), {}, {}};
+    c.others = what->others();
+    in_.env().to_nodes->add({c, make_recycled<probe>(*this, along_with)});
+}
+
+void wait_queue::on_probe(probe const& asked, std::size_t node, reply const& answer, time_point now)
+{
+    using learned = quorum::contention::learned;
+    if (queue_.empty()) return;
+    quorum::probe_answer said{answer.vote == vote::failed, answer.watching, {}};
+    if (answer.expires_in) said.ends = *answer.expires_in == never_expires ? time_point::max() : now + *answer.expires_in;
+    auto const news = contention_.answered(asked.stamp(), node, said, asked.is_about_our_own(node), now);
+    if (news == learned::outdated) return;
+    if (outage_log* const log = in_.env().outages.get()) {
+        bool const fenced = first().wants_tokens();
+        if (news == learned::held) log->answered(fenced);
+        if (news == learned::no_majority) log->failed(*in_.env().to_nodes, contention_.silent_nodes(), fenced, true, now, now);
+    }
+    consider(now);
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,101 @@
+// Those who wait for a lock within this client, and when the first of them asks for it.
+//
+// Only the first talks to the nodes; a lease that is released goes to the next one without them. A wait queue also keeps what its client has
+// seen of others who want the lock, for a while after it has become empty. What the first does next is decided by quorum/contention.hpp.
+#ifndef REDLOCK_ACQUIRE_WAIT_QUEUE_HPP
+#define REDLOCK_ACQUIRE_WAIT_QUEUE_HPP
+
+#include "acquire/acquisition.hpp"
+#include "lease/lease_record.hpp"
+#include "quorum/contention.hpp"
+
+#include <redlock/detail/resource.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace redlock::detail {
+
+class attempt;
+class lock_table;
+
+class wait_queue final : public timer, public std::enable_shared_from_this<wait_queue> {
+public:
+    // `lease`: that this client has of it; may be null.
+    wait_queue(lock_table& in, std::shared_ptr<resource const> what, lease_record* lease);
+    ~wait_queue();
+
+    void join(acquisition& who, time_point now);
+    void detach(acquisition& who);
+    bool empty() const noexcept { return queue_.empty(); }
+    acquisition& first() noexcept { return queue_.front(); }
+    acquisition const& first() const noexcept { return queue_.front(); }
+    std::vector<std::shared_ptr<acquisition>> waiting_for(owner_id owner);
+
+    quorum::lock_outlook outlook() const noexcept { return contention_.outlook(); }
+
+    // The lease that this client has of it, if it has one.
+    lease_record* here() const noexcept { return here_; }
+
+    // A lease was won on the nodes.
+    void won(lease_record& lease, time_point now);
+
+    // Whether it may be passed on to the next in the wait queue.
+    bool may_hand_over(lease_record const& lease, time_point now) const;
+    void handed_over() noexcept { contention_.handed_over(); }
+
+    // It is not here any more.
+    void vacated(lease_record& lease, bool released, time_point now);
+
+    // The attempt of the first was not won.
+    void failed(attempt const& lost, time_point now);
+
+    // A key has changed on a node.
+    void changed(std::size_t node, time_point now);
+
+    // This client itself is about to free a key on a node.
+    void freed_by_us(std::size_t node, time_point now);
+
+    // The connection to a node is lost, and with it what was asked for there.
+    void silent(std::size_t node, time_point now);
+
+    void on_timer(time_point now) override;
+
+    // What the first does next, and when.
+    void consider(time_point now);
+
+    // Something worth remembering, of others or of this client's own turn; and until when.
+    bool has_news(time_point now) const noexcept;
+    time_point over_at() const noexcept { return contention_.over_at(); }
+
+    // Nobody waits any more, and nobody is told.
+    void abandon() noexcept { queue_.clear(); }
+
+    std::shared_ptr<resource const> const what;
+
+    // The table's.
+    struct table_entry {
+        bool is_listed{false};
+        bool is_retiring{false};
+        std::shared_ptr<wait_queue> self{};  // while it is one of the wait queues
+    };
+    table_entry in_table;
+
+private:
+    class probe;
+
+    void carry_out(quorum::wait_move move, time_point now);
+    void ask_how_long(std::shared_ptr<attempt> const& along_with);
+    void on_probe(probe const& asked, std::size_t node, reply const& answer, time_point now);
+
+    lock_table& in_;
+    acquisition::list<hook_of_queue> queue_;
+    lease_record* here_{nullptr};
+    quorum::contention contention_;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,89 @@
+// src/admission: which nodes may vote with tokens. The driver carries the questions of quorum::admission to the nodes and their answers back, and tells the rounds who
+// may vote.
+//
+// Nodes are inspected when they connect. Marks and admissions, which write to a node, begin with the first lock that wants tokens: a
+// client without such locks leaves nothing on the nodes but its keys.
+#ifndef REDLOCK_ADMISSION_ADMISSION_DRIVER_HPP
+#define REDLOCK_ADMISSION_ADMISSION_DRIVER_HPP
+
+#include "admission/quarantine_log.hpp"
+#include "client/environment.hpp"
+#include "quorum/admission.hpp"
+
+#include <redlock/status.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace redlock::detail {
+
+// What is known of a node's right to vote; makes sentences.
+struct admission_picture {
+    redlock::admission_state state{redlock::admission_state::unknown};
+    time_point drained{};  // while draining: its end
+    std::size_t admitted{0};  // nodes, now
+    std::size_t needed{0};  // to admit another one
+    std::size_t nodes{0};
+    bool nobody_remembers{false};
+    std::string silent;  // nodes that have not answered
+    std::string not_carried;  // why other processes cannot go on with this wait; empty: they can, or nobody wants that
+    std::string refused;  // and those with whom that will not change by itself
+    std::string why_unidentified;
+
+    // Why it may not vote, for how long, and what to do; empty when it may.
+    std::string text(time_point now) const;
+};
+
+class admission_driver final : public timer {
+public:
+    admission_driver(environment& env, quorum::admission_settings settings, std::size_t nodes, std::shared_ptr<quarantine_log> log);
+    ~admission_driver() { env_.cancel_timer(*this); }
+
+    void up(std::size_t node, quorum::node_facts const& facts);
+    void down(std::size_t node, error_code why);
+
+    // A node that was admitted says that it is not, or is another server than it was.
+    void suspect(std::size_t node);
+
+    // Somebody wants a lock with tokens.
+    void wanted();
+
+    void on_timer(time_point now) override;
+
+    // No node can be marked or admitted in a moment.
+    bool is_idle() const noexcept;
+
+    // Called when that may have come true.
+    std::function<void()> on_idle;
+
+    // Called with every change.
+    std::function<void(std::size_t node, admission_picture const& now)> on_change;
+
+    void clear() noexcept { stopped_ = true; }
+
+private:
+    class question;
+
+    void go_on(time_point now);
+    void ask(quorum::admission_request const& what, time_point now);
+    void answered(quorum::admission_request const& what, reply const& answer, time_point asked, time_point now);
+    void note_sighting(quorum::admission_request const& what);
+    void tell(std::size_t node);
+    admission_picture picture(std::size_t node) const;
+
+    environment& env_;
+    quorum::admission rules_;
+    std::size_t nodes_;
+    std::shared_ptr<quarantine_log> log_;  // may be null
+    std::vector<bool> refused_;
+    bool wanted_{false};
+    bool stopped_{false};
+    bool going_on_{false};
+};
+
+}  // namespace redlock::detail
+
+#endif

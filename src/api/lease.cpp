@@ -1,0 +1,76 @@
+#include <redlock/lease.hpp>
+
+#include <boost/asio/system_executor.hpp>
+
+namespace redlock {
+
+using detail::lease_phase;
+
+bool lease::valid(std::chrono::nanoseconds min_left) const noexcept
+{
+    if (!state_ || state_->phase.load(std::memory_order_acquire) != lease_phase::held) return false;
+    return state_->owner->now() < state_->valid_until() - min_left;
+}
+
+boot_clock::time_point lease::valid_until() const noexcept { return state_ ? state_->valid_until() : boot_clock::time_point{}; }
+
+std::size_t lease::nodes_held() const noexcept { return state_ ? state_->nodes_held.load(std::memory_order_relaxed) : 0; }
+
+std::size_t lease::faults_tolerated() const noexcept
+{
+    if (!state_) return 0;
+    std::size_t const nodes = state_->nodes;
+    std::size_t const needed = nodes - nodes / 2;  // N + 1 - M
+    auto const held = nodes_held();
+    return held > needed ? held - needed : 0;
+}
+
+std::uint64_t lease::token() const noexcept { return state_ ? state_->token.load(std::memory_order_relaxed) : 0; }
+
+bool lease::next_token() noexcept
+{
+    if (!state_) return false;
+    auto now = token();
+    while (now < state_->last_token)
+        if (state_->token.compare_exchange_weak(now, now + 1, std::memory_order_relaxed)) return true;
+    return false;
+}
+
+std::string_view lease::name() const noexcept { return state_ ? state_->owner->name_of(*state_) : std::string_view{}; }
+
+error_code lease::lost_error() const noexcept
+{
+    if (!state_) return {};
+    switch (state_->phase.load(std::memory_order_acquire)) {
+    case lease_phase::lost: return state_->lost_because.load(std::memory_order_relaxed);
+    case lease_phase::held: return valid() ? error_code{} : error_code{errc::lease_lost};
+    case lease_phase::released: break;
+    }
+    return {};
+}
+
+void lease::let_go() noexcept
+{
+    if (!state_) return;
+    // Whoever released it has seen to the rest.
+    if (state_->phase.load(std::memory_order_acquire) == lease_phase::released) return state_.reset();
+    auto const owner = state_->owner;
+    owner->let_go(std::move(state_));
+}
+
+namespace detail {
+
+asio::any_io_executor initiate_on_lease::get_executor() const noexcept
+{
+    return state_ ? state_->owner->get_executor() : asio::any_io_executor{asio::system_executor{}};
+}
+
+void initiate_on_lease::start(std::shared_ptr<lease_state> state, plain_handler handler) const
+{
+    if (!state) return handler(errc::not_held);
+    auto const owner = state->owner;
+    ((*owner).*what_)(std::move(state), std::move(handler));
+}
+
+}  // namespace detail
+}  // namespace redlock

@@ -1,0 +1,94 @@
+#include <redlock/detail/access.hpp>
+#include <redlock/lock.hpp>
+
+#include "api/bounds.hpp"
+#include "client/resolved_options.hpp"
+#include "redis/key_format.hpp"
+#include "redis/keys.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace redlock {
+
+namespace {
+
+constexpr std::size_t names_max = 64;
+
+[[noreturn]] void refuse(std::string const& why) { throw std::invalid_argument{"redlock::lock: " + why}; }
+
+std::string key_of(std::string name, detail::key_format const& format)
+{
+    if (name.empty()) refuse("the name is empty");
+    std::string key = format.key_of(std::move(name));
+    if (detail::is_own_key(key)) refuse("the key is \"" + key + "\", which this library keeps for itself");
+    return key;
+}
+
+detail::resource one(std::string name, detail::key_format const& format)
+{
+    if (format.raw()) return detail::resource{key_of(std::move(name), format)};
+    return {{key_of(name, format)}, name};
+}
+
+// Every client sees several keys in the same order, and none twice.
+detail::resource several(std::vector<std::string> names, detail::key_format const& format)
+{
+    if (names.empty()) refuse("there are no names");
+    if (names.size() > names_max) refuse(std::to_string(names.size()) + " names are more than " + std::to_string(names_max));
+    if (names.size() == 1) return one(std::move(names.front()), format);
+    std::sort(names.begin(), names.end());
+    if (auto const twin = std::adjacent_find(names.begin(), names.end()); twin != names.end())
+        refuse("the name \"" + *twin + "\" stands there twice");
+    std::string text;
+    for (std::string& name : names) {
+        if (!text.empty()) text += ", ";
+        text += name;
+        name = key_of(std::move(name), format);
+    }
+    std::sort(names.begin(), names.end());  // what stands behind the names can change their order
+    return {names, std::move(text)};
+}
+
+}  // namespace
+
+lock::lock(client const& owner, std::string name, lock_options const& options)
+    : lock{owner, one(std::move(name), detail::access::core_of(owner)->keys()), options}
+{
+}
+
+lock::lock(client const& owner, std::vector<std::string> names, lock_options const& options)
+    : lock{owner, several(std::move(names), detail::access::core_of(owner)->keys()), options}
+{
+}
+
+lock::lock(client const& owner, std::initializer_list<std::string_view> names, lock_options const& options)
+    : lock{owner, std::vector<std::string>(names.begin(), names.end()), options}
+{
+}
+
+lock::lock(client const& owner, detail::resource what, lock_options const& options) : core_{detail::access::core_of(owner)}
+{
+    validate(options);
+    if (auto const most = core_->max_ttl(); options.fencing && options.ttl + options.lock_delay > most)
+        throw std::invalid_argument{
+            "lock_options::ttl is " + bounds::to_text(options.ttl) +
+            (options.lock_delay > options.lock_delay.zero() ? ", and lock_delay " + bounds::to_text(options.lock_delay) : "") +
+            "; with fencing it must not be above config::max_ttl, which is " + bounds::to_text(most)};
+    what_ = std::make_shared<detail::lock_descriptor const>(std::move(what), core_->resolved_options_of(options));
+}
+
+std::string const& lock::name() const noexcept { return what_->text(); }
+
+lock_options const& lock::options() const noexcept { return what_->under->options; }
+
+std::vector<std::string> lock::names() const
+{
+    auto const& format = core_->keys();
+    std::vector<std::string> all{format.name_of(what_->first())};
+    for (std::string const& key : what_->others()) all.push_back(format.name_of(key));
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+}  // namespace redlock

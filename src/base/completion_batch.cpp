@@ -1,0 +1,69 @@
+#include <redlock/detail/completion_batch.hpp>
+
+#include <boost/asio/execution.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/require.hpp>
+
+namespace redlock::detail {
+
+namespace {
+
+thread_local completion_batch* open_batch = nullptr;
+
+void post(asio::io_context::executor_type const& to, handler_list handlers)
+{
+    auto all = [to, handlers = std::move(handlers)]() mutable {
+        struct rest {  // after an exception the others are called by another handler
+            asio::io_context::executor_type const& to;
+            handler_list& handlers;
+            ~rest()
+            {
+                if (!handlers.empty()) post(to, std::move(handlers));
+            }
+        } const r{to, handlers};
+        while (!handlers.empty()) handlers.call_first();
+    };
+    auto const later = asio::require(to, asio::execution::blocking.never);
+    asio::require(later, asio::execution::allocator(recycling<void>{})).execute(std::move(all));
+}
+
+}  // namespace
+
+handler_list::~handler_list()
+{
+    while (node* const n = take_first()) n->finish(n, false);
+}
+
+handler_list::node* handler_list::take_first() noexcept
+{
+    node* const n = first_;
+    if (!n) return nullptr;
+    first_ = n->next;
+    if (!first_) last_ = &first_;
+    return n;
+}
+
+void handler_list::call_first()
+{
+    node* const n = take_first();
+    n->finish(n, true);
+}
+
+completion_batch::completion_batch(asio::io_context* of) : context_{open_batch ? nullptr : of}
+{
+    if (context_) open_batch = this;
+}
+
+completion_batch::~completion_batch()
+{
+    if (!context_) return;
+    open_batch = nullptr;
+    if (!handlers_.empty()) post(context_->get_executor(), std::move(handlers_));
+}
+
+completion_batch* completion_batch::open_for(asio::execution_context const& context) noexcept
+{
+    return open_batch && open_batch->context_ == &context ? open_batch : nullptr;
+}
+
+}  // namespace redlock::detail

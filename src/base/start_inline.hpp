@@ -1,0 +1,46 @@
+// Operations that start where their caller is: a trip through the loop less than by the mailbox.
+//
+// What completes is posted, and what is asked of nodes leaves with the next turn of the loop, so that the caller cannot tell the difference.
+#ifndef REDLOCK_BASE_START_INLINE_HPP
+#define REDLOCK_BASE_START_INLINE_HPP
+
+#include "base/mailbox.hpp"
+#include "base/strand.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace asio = boost::asio;
+
+// Does what the task says, on the strand; or leaves it alone, and says no. Keeps the engine until it is done: that may be later.
+using run_here_function = std::function<bool(task& what, time_point now, std::shared_ptr<void> engine)>;
+
+// Yes, if the caller's thread is one of the io_context's, and is not in the strand: then the engine is in the middle of something. If another
+// thread is there, that one does it next.
+template <class Strand>
+run_here_function beside_a(Strand const& strand)
+{
+    return [own = strand](task& what, time_point now, std::shared_ptr<void> engine) {
+        if (own.running_in_this_thread() || !own.get_inner_executor().running_in_this_thread()) return false;
+        asio::dispatch(own, [keeps = std::move(engine), what = std::move(what), now]() mutable { what(now); });
+        return true;
+    };
+}
+
+// Empty: of this one nothing is known.
+inline run_here_function start_inline(asio::any_io_executor const& strand)
+{
+    if (auto const* const plain = strand.target<strand_of_io_context>()) return beside_a(*plain);
+    if (auto const* const plain = strand.target<implicit_strand_of_io_context>()) return beside_a(*plain);
+    return {};
+}
+
+}  // namespace redlock::detail
+
+#endif

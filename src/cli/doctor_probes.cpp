@@ -1,0 +1,194 @@
+#include "cli/doctor_probes.hpp"
+
+#include "admission/quarantine_folder.hpp"
+#include "lease/random_value.hpp"
+#include "redis/keys.hpp"
+#include "redis/scripts.hpp"
+
+#include <redlock/clock.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace redlock::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int looks_at_clock = 8;
+constexpr auto between_looks = 60ms;
+
+enum question : std::size_t { info, fsync, save, whoami, record, high_water, client_list, client_id, questions };
+
+std::vector<words> questions_to_node()
+{
+    return {{"INFO"},
+            {"CONFIG", "GET", "appendfsync"},
+            {"CONFIG", "GET", "save"},
+            {"ACL", "WHOAMI"},
+            {"GET", std::string{detail::node_record_key}},
+            {"GET", std::string{detail::high_water_key}},
+            {"CLIENT", "LIST"},
+            {"CLIENT", "ID"}};
+}
+
+// A command as the library sends it, but so that it does nothing: servers look at their rules first, and then at the arguments.
+struct trial {
+    char const* command;
+    words call;
+    char const* costs;
+    bool needed_by_all{true};
+};
+
+constexpr char const* no_lock = "no lock can be acquired or kept";
+constexpr char const* not_told = "waiting clients are not told of changes, and look by themselves";
+constexpr char const* no_token = "no lock with fencing can be acquired";
+
+std::vector<trial> trials(std::string const& name, node_address const& address)
+{
+    auto const fence = name + std::string{detail::fence_suffix};
+    std::string const node{detail::node_record_key}, hw{detail::high_water_key};
+    auto const script = detail::make_script("return 1");
+    std::vector<trial> all{
+        {"set", {"SET", name, "x", "PX", "0"}, no_lock},
+        {"get", {"GET", name}, no_lock},
+        {"pttl", {"PTTL", name}, no_lock},
+        {"pexpire", {"PEXPIRE", name, "soon"}, no_lock},
+        {"exists", {"EXISTS", name}, "no lock of several names can be acquired"},
+        {"del", {"DEL", name + ":redlock-doctor:" + detail::random_value()}, "no lock can be released"},
+        {"script|load", {"SCRIPT", "LOAD", std::string{script.text}}, no_lock},
+        {"evalsha", {"EVALSHA", script.sha1, "0"}, no_lock},
+        {"time", {"TIME"}, no_lock},
+        {"mget", {"MGET", name, fence, node, hw}, no_token},
+        {"set", {"SET", fence, "x", "PX", "0"}, no_token},
+        {"set", {"SET", node, "x", "PX", "0"}, "a node that restarts cannot be admitted again"},
+        {"set", {"SET", hw, "x", "PX", "0"}, no_token},
+        {"client|tracking", {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"}, not_told, false},
+        {"client|caching", {"CLIENT", "CACHING", "YES"}, not_told, false},
+    };
+    if (address.fsync) all.push_back({"waitaof", {"WAITAOF", "1", "0", "1"}, "its votes never count"});
+    else if (address.replicas > 0) all.push_back({"wait", {"WAIT", "0", "1"}, "its votes never count"});
+    return all;
+}
+
+bool is_refusal(reply const& r)
+{
+    if (!r.is_error()) return false;
+    for (char const* sign : {"NOPERM", "unknown command", "unknown subcommand", "Unknown subcommand"})
+        if (r.text.find(sign) != std::string::npos) return true;
+    return false;
+}
+
+// The second of a name and a value.
+std::string value_of(reply const& r) { return r.items.size() >= 2 ? r.items[1].text : ""; }
+
+// The value of `name` in a line of CLIENT LIST.
+std::string_view field_of_client(std::string_view line, std::string_view name)
+{
+    std::string const begins = ' ' + std::string{name} + '=';
+    auto const at = line.find(begins);
+    if (at == std::string_view::npos) return "";
+    auto const value = line.substr(at + begins.size());
+    return value.substr(0, value.find(' '));
+}
+
+// Who waits for a node looks at it each second.
+std::vector<std::string> hosts_that_look(std::string_view list, std::string_view our_name, std::string const& our_id)
+{
+    std::vector<std::string> hosts;
+    for (std::size_t at = 0; at < list.size();) {
+        auto const end = std::min(list.find('\n', at), list.size());
+        auto const line = ' ' + std::string{list.substr(at, end - at)};
+        at = end + 1;
+        auto const idle = field_of_client(line, "idle"), address = field_of_client(line, "addr");
+        bool const looks = idle == "0" || idle == "1" || idle == "2";
+        if (field_of_client(line, "name") != our_name || field_of_client(line, "id") == our_id || !looks) continue;
+        std::string host{address.substr(0, address.rfind(':'))};
+        if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(std::move(host));
+    }
+    return hosts;
+}
+
+void note_waits_of_this_machine(std::vector<doctor_probe>& all, config const& settings)
+{
+    if (settings.quarantine_folder.empty()) return;
+    auto const now = boot_clock::now();
+    for (auto const& note : detail::quarantine_folder{settings.quarantine_folder}.notes())
+        for (doctor_probe& c : all)
+            if (note.what.seen <= now && c.field("master_replid") == note.what.id && c.mark() == note.what.mark)
+                c.waited_here = now - note.what.seen;
+}
+
+void read_answers(doctor_probe& c, answers const& a, std::string_view our_name)
+{
+    if (!a.ok()) {
+        c.why = a.why;
+        c.problem = a.problem;
+        return;
+    }
+    auto const& r = a.replies;
+    if (r[info].is_text()) c.info = r[info].text;
+    if (r[info].is_error()) c.info_refused = r[info].text;
+    c.append_fsync = value_of(r[fsync]);
+    if (r[save].items.size() >= 2) c.save = value_of(r[save]);
+    if (r[whoami].is_text()) c.user = r[whoami].text;
+    if (r[record].is_text()) c.record = r[record].text;
+    c.has_high_water = r[high_water].is_text();
+    if (r[client_list].is_text() && !r[client_id].is_error())
+        c.watched_from = hosts_that_look(r[client_list].text, our_name, r[client_id].text);
+}
+
+void look_at_clock(doctor_probe& c, answers const& a, std::chrono::nanoseconds asked)
+{
+    if (!a.ok() || a.replies[0].items.size() != 2) return;
+    auto const& time = a.replies[0].items;
+    std::chrono::nanoseconds const theirs = std::chrono::seconds{time[0].number(0)} + std::chrono::microseconds{time[1].number(0)};
+    // Sent somewhere after the question was put, and before its answer.
+    c.clock.push_back({a.took, theirs - (asked + a.took / 2)});
+}
+
+std::chrono::nanoseconds wall_now() { return std::chrono::system_clock::now().time_since_epoch(); }
+
+}  // namespace
+
+std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::string const& name)
+{
+    std::vector<doctor_probe> all(nodes.size());
+    auto const first = nodes.ask(questions_to_node());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i].node = nodes.name(i);
+        read_answers(all[i], first[i], settings.client_name);
+    }
+    note_waits_of_this_machine(all, settings);
+
+    auto const probe = name.empty() ? "redlock:doctor:" + detail::random_value() : nodes.key_of(name);
+    auto const tried = nodes.ask_each([&](std::size_t i) {
+        std::vector<words> calls;
+        if (all[i].problem.empty())
+            for (trial const& t : trials(probe, settings.nodes[i])) calls.push_back(t.call);
+        return calls;
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!all[i].problem.empty() || !tried[i].ok()) continue;
+        auto const list = trials(probe, settings.nodes[i]);
+        for (std::size_t t = 0; t < list.size(); ++t)
+            if (reply const& r = tried[i].replies[t]; is_refusal(r))
+                all[i].refused.push_back({list[t].command, r.text, list[t].costs, list[t].needed_by_all});
+    }
+
+    for (int look = 0; look < looks_at_clock; ++look) {
+        if (look > 0 && !nodes.pause(between_looks)) break;
+        // One after the other: a node's answer must not wait for another's.
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (!all[i].problem.empty()) continue;
+            auto const asked = wall_now();
+            auto const a = nodes.ask_each([&](std::size_t n) { return n == i ? std::vector<words>{{"TIME"}} : std::vector<words>{}; });
+            look_at_clock(all[i], a[i], asked);
+        }
+    }
+    return all;
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,32 @@
+// What is wrong with the nodes, from what they said. No I/O.
+#ifndef REDLOCK_CLI_DOCTOR_RULES_HPP
+#define REDLOCK_CLI_DOCTOR_RULES_HPP
+
+#include "cli/facts.hpp"
+
+#include <redlock/config.hpp>
+#include <redlock/options.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace redlock::cli {
+
+enum class severity : std::uint8_t { note, warning, danger };
+
+char const* to_string(severity s) noexcept;
+
+struct finding {
+    severity is;
+    std::string where;  // a node, or several with ", " between them; empty: all of them
+    std::string what;
+    std::string remedy;
+};
+
+// The worst first; of the same severity what concerns all nodes, then in the order of the nodes.
+std::vector<finding> diagnose(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock);
+
+}  // namespace redlock::cli
+
+#endif

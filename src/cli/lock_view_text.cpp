@@ -1,0 +1,134 @@
+#include "cli/lock_view_text.hpp"
+
+#include "cli/text.hpp"
+
+#include <chrono>
+
+namespace redlock::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::int64_t now_s()
+{
+    auto const since_1970 = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::seconds>(since_1970).count();
+}
+
+std::string ttl_in_words(std::int64_t ms) { return ms < 0 ? "never ends" : in_words(std::chrono::milliseconds{ms}); }
+
+std::string counter_in_words(key_view const& key) { return key.counter ? std::to_string(*key.counter) : "-"; }
+
+std::string short_holder(key_view const& key)
+{
+    if (!key.holder) return key.type == "string" ? "foreign " + key.id() : "foreign " + printable(key.type);
+    return key.holder->host + ' ' + std::to_string(key.holder->pid) + (key.holder->label.empty() ? "" : ' ' + key.holder->label);
+}
+
+ordered_json holder_to_json(key_view const& key)
+{
+    if (!key.holder) return {{"foreign", true}, {"type", key.type}, {"id", key.id()}};
+    ordered_json h{{"foreign", false}, {"host", key.holder->host}, {"pid", key.holder->pid}, {"since", key.holder->since}};
+    h["label"] = key.holder->label.empty() ? ordered_json{} : ordered_json(key.holder->label);
+    h["id"] = key.id();
+    return h;
+}
+
+}  // namespace
+
+std::string holder_in_words(key_view const& key)
+{
+    if (!key.holder) {
+        if (key.type != "string") return "a " + printable(key.type) + " of somebody else's";
+        return "a value of somebody else's (" + key.id() + ')';
+    }
+    std::string text = key.holder->host + ", process " + std::to_string(key.holder->pid);
+    if (!key.holder->label.empty()) text += ", label " + key.holder->label;
+    return text;
+}
+
+std::string held_for(key_view const& key)
+{
+    if (!key.holder) return "";
+    auto const age = now_s() - static_cast<std::int64_t>(std::min<std::uint64_t>(key.holder->since, 253'402'300'799));
+    std::string const since = "since " + local_time(key.holder->since);
+    if (age == 0) return since + " (just now)";
+    return age < 0 ? since + ", by a clock that is ahead of this one" : since + " (" + in_words(std::chrono::seconds{age}) + ')';
+}
+
+std::string headline(terminal const& out, lock_view const& lock)
+{
+    std::string line = out.paint(tone::strong, name_in_words(lock.name)) + ": ";
+    switch (lock.state) {
+    case lock_state::free: return line + out.paint(tone::good, "free");
+    case lock_state::unknown:
+        return line + out.paint(tone::alarm, "unknown") + ", since only " + std::to_string(lock.answered) + " of " +
+               count_of(lock.nodes.size(), "node") + " answered";
+    case lock_state::partly:
+        return line + out.paint(tone::warning, "held by nobody") + ", but keys are there: an attempt under way, or what is left of one";
+    case lock_state::held: break;
+    }
+    auto const& key = lock.nodes[*lock.holder];
+    auto const since = held_for(key);
+    return line + out.paint(tone::warning, "held") + " by " + holder_in_words(key) + (since.empty() ? "" : ", " + since);
+}
+
+std::string second_line(lock_view const& lock)
+{
+    if (lock.state != lock_state::held) return "";
+    std::string line = "on " + std::to_string(lock.held_on) + " of " + count_of(lock.nodes.size(), "node") + ", a majority";
+    line += lock.faults_tolerated == 0 ? " that survives no further fault" : "; survives " + count_of(lock.faults_tolerated, "more fault");
+    line += lock.ttl_ms < 0 ? "; never ends by itself" : "; ends in " + ttl_in_words(lock.ttl_ms) + " unless it is extended";
+    if (lock.counter) line += "; token " + std::to_string(*lock.counter);
+    return line;
+}
+
+std::string node_table(terminal const& out, server_group const& nodes, lock_view const& lock)
+{
+    table rows{{"node", "holder", "ttl", "token"}};
+    for (std::size_t i = 0; i < lock.nodes.size(); ++i) {
+        key_view const& key = lock.nodes[i];
+        if (!key.problem.empty()) {
+            rows.add({{nodes.name(i)}, {printable(key.problem), tone::alarm, true}});
+        } else if (!key.present) {
+            rows.add({{nodes.name(i)}, {"-", tone::quiet}, {"-", tone::quiet}, {counter_in_words(key)}});
+        } else {
+            bool const other = lock.holder && key.value != lock.nodes[*lock.holder].value;
+            rows.add({{nodes.name(i)},
+                      {short_holder(key), other ? tone::warning : tone::plain},
+                      {ttl_in_words(key.ttl_ms)},
+                      {counter_in_words(key)}});
+        }
+    }
+    return rows.text(out, "  ");
+}
+
+ordered_json to_json(server_group const& nodes, lock_view const& lock)
+{
+    ordered_json j{{"name", lock.name},         {"state", to_string(lock.state)}, {"nodes", lock.nodes.size()},
+                   {"answered", lock.answered}, {"majority", lock.majority},      {"held_on", lock.held_on}};
+    bool const held = lock.state == lock_state::held;
+    j["faults_tolerated"] = held ? ordered_json(lock.faults_tolerated) : ordered_json{};
+    j["ttl_ms"] = held && lock.ttl_ms >= 0 ? ordered_json(lock.ttl_ms) : ordered_json{};
+    j["token"] = lock.counter ? ordered_json(*lock.counter) : ordered_json{};
+    j["holder"] = held ? holder_to_json(lock.nodes[*lock.holder]) : ordered_json{};
+    j["on"] = ordered_json::array();
+    for (std::size_t i = 0; i < lock.nodes.size(); ++i) {
+        key_view const& key = lock.nodes[i];
+        ordered_json n{{"node", nodes.name(i)}};
+        n["problem"] = key.problem.empty() ? ordered_json{} : ordered_json(key.problem);
+        n["holder"] = key.problem.empty() && key.present ? holder_to_json(key) : ordered_json{};
+        n["ttl_ms"] = key.present && key.ttl_ms >= 0 ? ordered_json(key.ttl_ms) : ordered_json{};
+        n["token"] = key.counter ? ordered_json(*key.counter) : ordered_json{};
+        j["on"].push_back(std::move(n));
+    }
+    return j;
+}
+
+std::string dump(ordered_json const& document, int indent)
+{
+    return document.dump(indent, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace redlock::cli

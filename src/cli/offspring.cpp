@@ -1,0 +1,110 @@
+#include "cli/offspring.hpp"
+
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+#include <unistd.h>
+
+namespace redlock::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(std::string const& file)
+{
+    std::ifstream stream{file, std::ios::binary};
+    return {std::istreambuf_iterator<char>{stream}, {}};
+}
+
+// `PID (NAME) STATE PPID PGRP ...`, and the start time in the 22nd place. A name may contain anything.
+std::optional<process> look_at(pid_t pid)
+{
+    auto const text = read("/proc/" + std::to_string(pid) + "/stat");
+    auto const begin = text.find('('), end = text.rfind(')');
+    if (begin == std::string::npos || end == std::string::npos) return std::nullopt;
+    std::istringstream fields{text.substr(end + 1)};
+    std::string state, skipped;
+    pid_t parent = 0;
+    process p{pid, 0, 0, text.substr(begin + 1, end - begin - 1)};
+    fields >> state >> parent >> p.group;
+    for (int i = 6; i < 22; ++i) fields >> skipped;
+    fields >> p.started;
+    if (!fields || state == "Z" || state == "X") return std::nullopt;
+    return p;
+}
+
+// Each thread has children of its own; an orphan is given to any of them.
+std::vector<pid_t> children_of(pid_t pid)
+{
+    std::vector<pid_t> all;
+    std::error_code gone;
+    for (auto const& task : fs::directory_iterator{"/proc/" + std::to_string(pid) + "/task", gone}) {
+        std::istringstream list{read(task.path() / "children")};
+        for (pid_t child = 0; list >> child;) all.push_back(child);
+    }
+    return all;
+}
+
+bool is_among(process const& p, std::vector<process> const& all)
+{
+    return std::any_of(all.begin(), all.end(), [&](process const& a) { return a.pid == p.pid && a.started == p.started; });
+}
+
+}  // namespace
+
+std::vector<process> descendants_of(pid_t pid, std::vector<process> const& except)
+{
+    std::vector<process> all;
+    std::vector<pid_t> to_look_at{pid};
+    while (!to_look_at.empty()) {
+        pid_t const parent = to_look_at.back();
+        to_look_at.pop_back();
+        for (pid_t const child : children_of(parent)) {
+            auto const p = look_at(child);
+            if (!p || is_among(*p, except) || is_among(*p, all)) continue;
+            all.push_back(*p);
+            to_look_at.push_back(child);
+        }
+    }
+    return all;
+}
+
+offspring::offspring(pid_t root) : root_{root}, earlier_{descendants_of(root, {})} {}
+
+std::vector<process> offspring::outside(pid_t group, pid_t minder) const
+{
+    auto all = descendants_of(root_, earlier_);
+    std::erase_if(all, [&](process const& p) { return p.group == group || p.pid == minder; });
+    return all;
+}
+
+bool is_running(pid_t pid, std::uint64_t started) noexcept
+{
+    auto const now = look_at(pid);
+    return now && now->started == started;
+}
+
+void kill_process(pid_t pid, std::uint64_t started, int signal) noexcept
+{
+    if (is_running(pid, started)) ::kill(pid, signal);
+}
+
+std::string in_words(std::vector<process> const& all)
+{
+    constexpr std::size_t named_max = 10;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(all.size(), named_max); ++i)
+        text += (i == 0 ? "" : ", ") + std::to_string(all[i].pid) + ' ' + printable(all[i].name);
+    return all.size() > named_max ? text + " and " + std::to_string(all.size() - named_max) + " more" : text;
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,88 @@
+#include "cli/server_group.hpp"
+
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <csignal>
+#include <utility>
+
+namespace redlock::cli {
+
+namespace {
+
+config with_patience(config settings, std::chrono::milliseconds patience)
+{
+    settings.connect_timeout = patience;
+    return settings;
+}
+
+}  // namespace
+
+server_group::server_group(config const& settings, std::chrono::milliseconds patience) : patience_{patience}
+{
+    auto const mine = with_patience(settings, patience);
+    mine.validate();
+    keys_ = detail::key_format{mine.key_format};
+    for (node_address const& address : mine.nodes) {
+        names_.push_back(address.to_string());
+        links_.emplace_back(io_.get_executor(), address, mine);
+    }
+}
+
+server_group::~server_group()
+{
+    signals_.reset();
+    links_.clear();
+    io_.restart();
+    io_.run_for(patience_);  // until the connections are closed, at once as a rule
+}
+
+std::vector<answers> server_group::ask(std::vector<words> const& commands)
+{
+    return ask_each([&](std::size_t) { return commands; });
+}
+
+std::vector<answers> server_group::ask_each(std::function<std::vector<words>(std::size_t)> const& commands)
+{
+    std::vector<answers> all(size());
+    std::size_t missing = 0;
+    for (std::size_t node = 0; node < size(); ++node) {
+        auto const its = commands(node);
+        all[node].problem = "not asked";
+        if (its.empty()) continue;
+        ++missing;
+        links_[node].ask(its, patience_, [&, node](answers a) {
+            all[node] = std::move(a);
+            --missing;
+        });
+    }
+    io_.restart();
+    while (missing > 0 && io_.run_one() > 0)
+        if (interrupted_)
+            for (node_link& link : links_) link.close();
+    return all;
+}
+
+bool server_group::pause(std::chrono::milliseconds time)
+{
+    if (interrupted_) return false;
+    asio::steady_timer timer{io_, time};
+    bool over = false;
+    timer.async_wait([&](error_code) { over = true; });
+    io_.restart();
+    while (!over && !interrupted_ && io_.run_one() > 0) {}
+    timer.cancel();
+    while (!over && io_.run_one() > 0) {}
+    return !interrupted_;
+}
+
+void server_group::heed_signals()
+{
+    auto const signals = std::make_shared<asio::signal_set>(io_, SIGINT, SIGTERM);
+    signals->async_wait([this](error_code ec, int) {
+        if (!ec) interrupted_ = true;
+    });
+    signals_ = signals;
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,57 @@
+// All nodes of a configuration, asked at the same time. Blocks until each has answered, or cannot.
+#ifndef REDLOCK_CLI_SERVER_GROUP_HPP
+#define REDLOCK_CLI_SERVER_GROUP_HPP
+
+#include "cli/node_link.hpp"
+#include "redis/key_format.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redlock::cli {
+
+class server_group {
+public:
+    // `patience`: for connecting, and then for each answer.
+    server_group(config const& settings, std::chrono::milliseconds patience);
+    ~server_group();
+
+    std::size_t size() const noexcept { return links_.size(); }
+    std::size_t majority() const noexcept { return links_.size() / 2 + 1; }
+    std::string const& name(std::size_t node) const { return names_[node]; }
+
+    // Of a lock.
+    std::string key_of(std::string lock) const { return keys_.key_of(std::move(lock)); }
+
+    // The same commands to all nodes; one element each.
+    std::vector<answers> ask(std::vector<words> const& commands);
+
+    // Commands for each node; none: that node is not asked, and its element says so with a problem.
+    std::vector<answers> ask_each(std::function<std::vector<words>(std::size_t node)> const& commands);
+
+    // Lets so much time pass, with the connections kept alive. False: a signal has asked to end.
+    bool pause(std::chrono::milliseconds time);
+
+    // From now on SIGINT and SIGTERM end pauses and questions instead of the process.
+    void heed_signals();
+    bool interrupted() const noexcept { return interrupted_; }
+
+private:
+    asio::io_context io_{1};
+    std::chrono::milliseconds patience_;
+    detail::key_format keys_;
+    std::vector<std::string> names_;
+    std::vector<node_link> links_;
+    std::shared_ptr<void> signals_;
+    bool interrupted_{false};
+};
+
+}  // namespace redlock::cli
+
+#endif

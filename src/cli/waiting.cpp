@@ -1,0 +1,73 @@
+#include "cli/waiting.hpp"
+
+#include "cli/lock_view_text.hpp"
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace redlock::cli {
+
+namespace {
+
+// Why a node has no vote; empty: it has one.
+std::string why_silent(node_status const& node, bool fencing)
+{
+    if (node.state != node_state::usable) return node.last_error_text.empty() ? "connecting" : node.last_error_text;
+    return fencing && !node.admission_text.empty() ? node.admission_text : node.clock_text;
+}
+
+std::string line(std::string const& node, std::string const& why) { return "\n  " + node + ": " + for_users(printable(why)); }
+
+std::string holder_of(lock_view const& lock)
+{
+    auto const& key = lock.nodes[*lock.holder];
+    auto const since = held_for(key);
+    return holder_in_words(key) + (since.empty() ? "" : ", " + since);
+}
+
+}  // namespace
+
+std::string waiting_in_words(lock_view const& lock, client_status const& nodes, bool fencing, std::chrono::nanoseconds waited)
+{
+    std::string silent;
+    std::size_t voting = 0;
+    for (node_status const& n : nodes.nodes) {
+        auto const why = why_silent(n, fencing);
+        if (why.empty()) ++voting;
+        else silent += line(n.node, why);
+    }
+    std::string text = "waiting for " + name_in_words(lock.name) + " for " + in_words(waited);
+    bool const held = lock.state == lock_state::held;
+    if (held) text += ": it is held by " + holder_of(lock);
+    if (voting < lock.majority)
+        return text + (held ? "; and only " : ": only ") + std::to_string(voting) + " of " + count_of(nodes.nodes.size(), "node") +
+               (voting == 1 ? " has" : " have") + " a vote, and a majority is " + std::to_string(lock.majority) + silent;
+    if (held) return text;
+    return text + (lock.state == lock_state::partly ? ": others try to get it as well" : ": it was free a moment ago") + silent;
+}
+
+std::string contended_in_words(lock_view const& lock, bool all_the_time)
+{
+    std::string const by = lock.state == lock_state::held ? holder_of(lock) : "somebody else";
+    return name_in_words(lock.name) + " is held by " + by + (all_the_time ? "; it was not free for all the time of --wait" : "");
+}
+
+std::string silent_nodes_in_words(attempt_report const& report, client_status const& nodes, bool fencing)
+{
+    auto const failed = [](node_verdict const& v) { return v.vote == vote::failed; };
+    auto const failures = static_cast<std::size_t>(std::count_if(report.nodes.begin(), report.nodes.end(), failed));
+    bool const decided = report.nodes.size() - failures < report.nodes.size() / 2 + 1;
+    std::string text;
+    for (std::size_t i = 0; i < report.nodes.size() && i < nodes.nodes.size(); ++i) {
+        node_verdict const& v = report.nodes[i];
+        if (v.vote == vote::granted || v.vote == vote::refused) continue;
+        if (v.vote == vote::pending && decided && nodes.nodes[i].state != node_state::down) continue;
+        std::string why = v.detail.empty() ? why_silent(nodes.nodes[i], fencing) : v.detail;
+        if (why.empty() && v.error) why = v.error.message();
+        text += line(v.node, why.empty() ? "no answer yet" : why);
+    }
+    return text;
+}
+
+}  // namespace redlock::cli

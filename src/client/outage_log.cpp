@@ -1,0 +1,83 @@
+#include "client/outage_log.hpp"
+
+#include "base/in_seconds.hpp"
+#include "fanout/fanout.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+namespace {
+
+// What failed once and then long after may have worked in between.
+constexpr duration forgotten_after = outage_log::repeats_after;
+
+// A server chooses its own words; they must not be able to break a log into lines or to write to a terminal.
+void put_on_one_line(std::string& text)
+{
+    std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+}
+
+std::string in_words(reply const& why)
+{
+    if (why.detail.empty()) return why.error.message();
+    return why.error == errc::node_unreachable ? "no connection: " + why.detail : why.detail;
+}
+
+}  // namespace
+
+std::unique_ptr<outage_log> outage_log::make(sink to, asio::any_io_executor const& on)
+{
+    if (!to) return nullptr;
+    return std::unique_ptr<outage_log>{new outage_log{std::move(to), on}};
+}
+
+void outage_log::failed(fanout& nodes, quorum::node_set silent, bool fenced, bool running, time_point sent, time_point now)
+{
+    outage& o = of(fenced);
+    if (!o.since || sent - o.seen > forgotten_after) o.since = sent;
+    o.seen = now;
+    if (now - *o.since < patience || (!said_.empty() && now - said_at_ < patience)) return;
+    reason r = running ? why(nodes, silent, fenced, now) : reason{"not running", "client.run() was not called"};
+    if (r.cause == said_ && now - said_at_ < repeats_after) return;
+    said_ = std::move(r.cause);
+    said_at_ = now;
+    say("for " + in_seconds(now - *o.since) + " no lock could be acquired: " + r.text);
+}
+
+outage_log::reason outage_log::why(fanout& nodes, quorum::node_set silent, bool fenced, time_point now)
+{
+    struct group {
+        std::string names;
+        std::string text;
+    };
+    std::vector<group> groups;
+    reason r;
+    for (std::size_t node = 0; node < nodes.nodes(); ++node) {
+        reply const* const not_asked = nodes.why_not_asked(node, fenced, now);
+        if (!not_asked && !silent.has(node)) continue;
+        std::string text = not_asked ? in_words(*not_asked) : "no answer in time";
+        // What stands behind the first figure is how long it still takes, or how many others there are.
+        r.cause += std::to_string(node) + text.substr(0, text.find_first_of("0123456789")) + '\n';
+        auto const same = std::find_if(groups.begin(), groups.end(), [&](group const& g) { return g.text == text; });
+        if (same == groups.end()) {
+            groups.push_back({nodes.name(node), std::move(text)});
+        } else {
+            same->names += ", " + nodes.name(node);
+        }
+    }
+    for (group const& g : groups) r.text += (r.text.empty() ? "" : "; ") + g.names + ": " + g.text;
+    return r;
+}
+
+void outage_log::say(std::string text)
+{
+    put_on_one_line(text);
+    asio::post(on_, [to = to_, text = std::move(text)] { (*to)(text); });
+}
+
+}  // namespace redlock::detail

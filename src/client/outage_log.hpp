@@ -1,0 +1,72 @@
+// Why no lock can be had, for clients without an observer: said once, in a sentence, when it has been so for a while.
+//
+// That somebody else holds a lock is normal and not said. On the strand; the sink is called later, on the client's executor.
+#ifndef REDLOCK_CLIENT_OUTAGE_LOG_HPP
+#define REDLOCK_CLIENT_OUTAGE_LOG_HPP
+
+#include "quorum/node_set.hpp"
+#include "quorum/timing.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace redlock::detail {
+
+namespace asio = boost::asio;
+
+using quorum::duration;
+using quorum::time_point;
+
+class fanout;
+
+class outage_log {
+public:
+    using sink = std::function<void(std::string_view)>;
+
+    static constexpr duration patience = std::chrono::seconds{3};
+    static constexpr duration repeats_after = std::chrono::minutes{1};
+
+    // Null: nobody wants to know.
+    static std::unique_ptr<outage_log> make(sink to, asio::any_io_executor const& on);
+
+    // Who has the lock could not be known from `sent` to `now`, since these nodes did not vote. `running`: client::run() was called.
+    void failed(fanout& nodes, quorum::node_set silent, bool fenced, bool running, time_point sent, time_point now);
+
+    // It was known. Locks with and without tokens are not the same: fewer nodes may vote on those with.
+    void answered(bool fenced) noexcept { of(fenced).since.reset(); }
+
+private:
+    struct outage {
+        std::optional<time_point> since;
+        time_point seen{};
+    };
+
+    // `cause`: the same as long as the reason is the same; `text` also says for how long.
+    struct reason {
+        std::string cause;
+        std::string text;
+    };
+
+    outage_log(sink to, asio::any_io_executor on) : to_{std::make_shared<sink const>(std::move(to))}, on_{std::move(on)} {}
+
+    outage& of(bool fenced) noexcept { return outages_[fenced ? 1 : 0]; }
+    static reason why(fanout& nodes, quorum::node_set silent, bool fenced, time_point now);
+    void say(std::string text);
+
+    std::shared_ptr<sink const> to_;
+    asio::any_io_executor on_;
+    std::array<outage, 2> outages_{};
+    std::string said_;
+    time_point said_at_{time_point::min()};
+};
+
+}  // namespace redlock::detail
+
+#endif

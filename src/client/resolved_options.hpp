@@ -1,0 +1,57 @@
+// What all acquisitions of a lock have in common: its names, its options and what follows from them.
+#ifndef REDLOCK_CLIENT_RESOLVED_OPTIONS_HPP
+#define REDLOCK_CLIENT_RESOLVED_OPTIONS_HPP
+
+#include "quorum/fairness.hpp"
+#include "quorum/timing.hpp"
+
+#include <redlock/detail/resource.hpp>
+#include <redlock/options.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace redlock::detail {
+
+// What an attempt asks for besides the lock.
+struct tokens_wanted {
+    bool fenced{false};
+    std::uint32_t block{1};     // for each lease
+    std::uint32_t reserved{1};  // with those for whom the lease is passed on to
+    std::chrono::milliseconds retention{};
+
+    friend bool operator==(tokens_wanted const&, tokens_wanted const&) = default;
+};
+
+// Made once for all locks of a client that have the same options.
+class resolved_options {
+public:
+    // `retention`: how long nodes keep the counter of a lock that nobody wants.
+    resolved_options(lock_options const& of, std::chrono::milliseconds retention);
+
+    lock_options const options;
+    quorum::timing const times;
+    std::chrono::milliseconds const key_ttl;  // on the nodes, as it is sent
+    quorum::fairness_limits const limits;
+    tokens_wanted const tokens;
+
+    // A lease under these is as good for who asked under those.
+    bool compatible_with(resolved_options const& others) const noexcept
+    {
+        return this == &others || (times == others.times && tokens == others.tokens);
+    }
+};
+
+// A lock, as its acquisitions and leases know it.
+class lock_descriptor final : public resource {
+public:
+    lock_descriptor(resource names, std::shared_ptr<resolved_options const> t) : resource{std::move(names)}, under{std::move(t)} {}
+
+    std::shared_ptr<resolved_options const> const under;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,7 +1,0 @@
-#include "core/basic_core.hpp"
-
-namespace redlock::detail {
-
-template class basic_core<boot_clock>;
-
-}  // namespace redlock::detail

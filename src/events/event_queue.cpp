@@ -1,0 +1,109 @@
+#include "events/event_queue.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <chrono>
+#include <span>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace {
+
+// A burst shall not keep its memory for ever.
+constexpr std::size_t spare_max = 1'024;
+
+}  // namespace
+
+event_queue::event_queue(std::shared_ptr<observer> to, asio::any_io_executor const& fallback, std::vector<std::string> nodes,
+                         counter& dropped)
+    : observer_{std::move(to)},
+      nodes_{std::move(nodes)},
+      max_{observer_->queue_max()},
+      own_executor_{static_cast<bool>(observer_->executor())},
+      count_dropped_{dropped},
+      executor_{own_executor_ ? observer_->executor() : fallback}
+{
+}
+
+void event_queue::add(kept_event e)
+{
+    std::lock_guard const guard{mutex_};
+    if (closed_) return;
+    if (kept_.load(std::memory_order_relaxed) >= max_) {
+        ++dropped_;
+        ++count_dropped_;
+    } else {
+        waiting_.push_back(std::move(e));
+        kept_.fetch_add(1, std::memory_order_relaxed);
+    }
+    if (posted_) return;
+    asio::post(executor_, [self = shared_from_this()] { self->tell_all(); });
+    posted_ = true;
+}
+
+void event_queue::close() noexcept
+{
+    std::unique_lock guard{mutex_};
+    closed_ = true;
+    auto const executor = std::exchange(executor_, {});
+    if (own_executor_) return;
+    // Nothing runs any more. Observers that own what owns this queue are freed.
+    auto const gone = std::exchange(observer_, nullptr);
+    auto const events = std::exchange(waiting_, {});
+    guard.unlock();
+}
+
+// After an exception the rest is told by another handler; when the queue was closed meanwhile, there is none.
+void event_queue::tell_all()
+{
+    auto const go_on = [this] {
+        std::lock_guard const guard{mutex_};
+        posted_ = next_ < telling_.size() || dropped_behind_ > 0 || !waiting_.empty() || dropped_ > 0;
+        if (posted_ && executor_) asio::post(executor_, [self = shared_from_this()] { self->tell_all(); });
+        return posted_ && !executor_;
+    };
+    do {
+        try {
+            tell_batch();
+        } catch (...) {
+            go_on();
+            throw;
+        }
+    } while (go_on());
+}
+
+void event_queue::tell_batch()
+{
+    if (next_ == telling_.size() && dropped_behind_ == 0) {
+        telling_.clear();
+        next_ = 0;
+        if (telling_.capacity() > spare_max) telling_ = {};
+        std::lock_guard const guard{mutex_};
+        telling_.swap(waiting_);
+        dropped_behind_ = std::exchange(dropped_, 0);
+    }
+    while (next_ < telling_.size()) {
+        kept_.fetch_sub(1, std::memory_order_relaxed);
+        tell(telling_[next_++]);
+    }
+    if (auto const n = std::exchange(dropped_behind_, 0); n > 0)
+        observer_->on(
+            event::dropped{.at = std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now()), .events = n});
+}
+
+void event_queue::tell(kept_event& kept)
+{
+    std::array<event::node_vote, max_nodes> votes;
+    for (std::size_t i = 0; i < kept.votes_count; ++i) votes[i] = {nodes_[i], kept.votes[i]};
+    auto const complete = [&](auto& e) {
+        if constexpr (requires { e.lock; }) e.lock = kept.lock->text();
+        if constexpr (requires { e.node; }) e.node = nodes_[kept.node];
+        if constexpr (requires { e.text; }) e.text = kept.text;
+        if constexpr (requires { e.votes; }) e.votes = std::span<event::node_vote const>{votes.data(), kept.votes_count};
+    };
+    std::visit(complete, kept.what);
+    observer_->on(kept.what);
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,72 @@
+// Events on their way to an observer: put in by the core, told on the observer's executor, one at a time and in order.
+//
+// May be used from any thread. The handler that tells keeps the queue, and the queue keeps the observer.
+#ifndef REDLOCK_EVENTS_EVENT_QUEUE_HPP
+#define REDLOCK_EVENTS_EVENT_QUEUE_HPP
+
+#include "events/counters.hpp"
+
+#include <redlock/config.hpp>
+#include <redlock/detail/resource.hpp>
+#include <redlock/observer.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace redlock::detail {
+
+// An event, and what its views will refer to.
+struct kept_event {
+    event::any what;
+    std::shared_ptr<resource const> lock{};
+    std::size_t node{0};
+    std::string text{};
+    std::array<vote, max_nodes> votes{};
+    std::uint8_t votes_count{0};
+};
+
+class event_queue : public std::enable_shared_from_this<event_queue> {
+public:
+    // `fallback`: for an observer that names no executor. `dropped` must live until close(), or until nothing is added any more.
+    event_queue(std::shared_ptr<observer> to, asio::any_io_executor const& fallback, std::vector<std::string> nodes, counter& dropped);
+
+    void add(kept_event e);
+
+    // The client's context is being destroyed. An observer on an executor of its own is still told what has happened; the executor is not
+    // used any more, as its context may be next.
+    void close() noexcept;
+
+private:
+    void tell_all();
+    void tell_batch();
+    void tell(kept_event& e);
+
+    std::shared_ptr<observer> observer_;
+    std::vector<std::string> const nodes_;
+    std::size_t const max_;
+    bool const own_executor_;
+    counter& count_dropped_;
+    std::atomic<std::size_t> kept_{0};
+
+    std::mutex mutex_;  // of what follows
+    asio::any_io_executor executor_;
+    std::vector<kept_event> waiting_;
+    std::uint64_t dropped_{0};  // behind those that wait
+    bool posted_{false};
+    bool closed_{false};
+
+    // Of the handler under way, of which there is one at the most.
+    std::vector<kept_event> telling_;
+    std::size_t next_{0};
+    std::uint64_t dropped_behind_{0};
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,378 @@
+#include "fanout/fanout.hpp"
+
+#include <redlock/detail/completion_batch.hpp>
+#include <redlock/detail/recycling.hpp>
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/defer.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <string_view>
+#include <utility>
+
+namespace redlock::detail {
+
+fanout::fanout(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t queue_max, clock_function now, clock_rules rules)
+    : strand_{std::move(strand)}, now_{now}, queue_max_{queue_max}, rules_{rules}
+{
+    assert(!nodes.empty());
+    links_.reserve(nodes.size());
+    for (auto& n : nodes) links_.emplace_back(rules.clock_drift).peer = std::move(n);
+}
+
+void fanout::add(pending_request&& request)
+{
+    (request.first ? outgoing_first_ : outgoing_).add(std::move(request));
+    if (std::exchange(flush_posted_, true)) return;
+    // Behind everything that is ready to run now: those operations get into the same round.
+    asio::post(strand_, [self = shared_from_this()] { self->flush_later(); });
+}
+
+void fanout::start(std::weak_ptr<node_listener> const& listener)
+{
+    for (std::size_t i = 0; i < links_.size(); ++i) links_[i].peer->start(i, listener);
+}
+
+void fanout::stop()
+{
+    for (link& l : links_) l.peer->stop();
+}
+
+void fanout::reject(std::size_t node, error_code why, std::string words) { links_[node].peer->reject(why, std::move(words)); }
+
+bool fanout::in_step(link const& l, round const& r, time_point now) const noexcept
+{
+    bool const may = (!r.votes_with_tokens || l.may_vote == right_to_vote::yes) && !(r.may_grant && l.clock.is_suspended(now));
+    return l.state == link_state::up && may && l.queue.empty() && l.in_flight < in_flight_max;
+}
+
+void fanout::flush_later()
+{
+    flush_posted_ = false;
+    flush();
+}
+
+void fanout::flush()
+{
+    ++next_round_;
+    if (!outgoing_first_.empty()) {
+        for (std::size_t i = 0; i < outgoing_.size(); ++i) outgoing_first_.take(outgoing_, i);
+        outgoing_.clear();
+        outgoing_.swap(outgoing_first_);
+    }
+    if (outgoing_.empty()) return;
+    crowded_.store(outgoing_.size() > crowd, std::memory_order_relaxed);
+    std::size_t const most = std::max(worth_a_message, (outgoing_.size() + messages_at_once - 1) / messages_at_once);
+    if (end_of_message(outgoing_, 0, most) == outgoing_.size()) return send(outgoing_);
+    splitting_.swap(outgoing_);
+    for (std::size_t i = 0; i < splitting_.size();) {
+        for (auto const end = end_of_message(splitting_, i, most); i < end; ++i) message_.take(splitting_, i);
+        send(message_);
+    }
+    splitting_.clear();
+}
+
+// Of the one that begins there.
+std::size_t fanout::end_of_message(request_batch const& of, std::size_t first, std::size_t most) noexcept
+{
+    std::size_t const last = std::min(of.size(), first + most);
+    std::size_t slow = 0;
+    for (std::size_t i = first; i < last; ++i)
+        if (of.commands[i].may_grant() && of.commands[i].votes_with_tokens() && ++slow > slow_votes_max) return i;
+    return last;
+}
+
+// One round.
+void fanout::send(request_batch& of)
+{
+    auto const now = now_();
+    auto const r = make_round(of);
+    quorum::node_set apart;  // nodes that some of it does not go to: they get bytes of their own
+    for (target const& a : r->targets) apart.add(a.not_at);
+
+    quorum::node_set direct;
+    for (std::size_t i = 0; i < links_.size(); ++i)
+        if (!apart.has(i) && in_step(links_[i], *r, now)) direct.add(i);
+    if (!direct.empty()) launch(r, direct, now);
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        if (direct.has(i)) continue;
+        request_batch theirs;
+        for (std::size_t k = 0; k < r->targets.size(); ++k)
+            if (r->targets[k].goes_to(i)) theirs.add(r->at(k));
+        if (theirs.empty()) continue;
+        if (apart.has(i)) {
+            auto const own = make_round(theirs);
+            if (in_step(links_[i], *own, now)) {
+                launch(own, quorum::node_set::only(i), now);
+                continue;
+            }
+            for (std::size_t k = 0; k < own->targets.size(); ++k) enqueue(i, own->at(k), now);
+        } else {
+            for (std::size_t k = 0; k < theirs.size(); ++k)
+                enqueue(i, {theirs.commands[k], theirs.targets[k].who, theirs.targets[k].not_at}, now);
+        }
+        catch_up(i);  // a node that may not vote can still do the rest
+    }
+}
+
+std::shared_ptr<fanout::round> fanout::make_round(request_batch& of)
+{
+    std::shared_ptr<round> r;
+    if (spare_.empty()) {
+        r = std::make_shared<round>();
+    } else {
+        r = std::move(spare_.back());
+        spare_.pop_back();
+    }
+    r->work.commands.swap(of.commands);
+    r->targets.swap(of.targets);
+    r->parts.resize(links_.size());
+    r->votes_with_tokens = r->work.votes_with_tokens();
+    r->may_grant = r->work.may_grant();
+    return r;
+}
+
+// All nodes that it went to have answered. What it grew to is of use to the next one.
+void fanout::retire(std::shared_ptr<round> const& r)
+{
+    constexpr std::size_t spare_rounds_max = 16;
+    r->work.commands.clear();
+    r->work.is_encoded = false;
+    r->targets.clear();
+    for (part& p : r->parts) p.as.reset();
+    if (spare_.size() < spare_rounds_max) spare_.push_back(r);
+}
+
+// `now`: a moment before it leaves. `then` is called when the votes are filed.
+template <class Then>
+void fanout::exec(std::shared_ptr<round> const& r, std::size_t node, time_point now, Then then)
+{
+    link& l = links_[node];
+    assert(l.state == link_state::up);
+    assert(!r->votes_with_tokens || l.may_vote == right_to_vote::yes);
+    ++l.in_flight;
+    part& p = r->parts[node];
+    p.as = l.as;
+    p.sent = now;
+    std::string_view const id = p.as ? std::string_view{p.as->id} : std::string_view{};
+    auto done = [self = shared_from_this(), r, node, then = std::move(then)](error_code ec) mutable {
+        self->file(r, node, ec);
+        std::move(then)();
+    };
+    l.peer->exec(r->work, id, p.replies, asio::bind_allocator(recycling<void>{}, std::move(done)));
+}
+
+void fanout::exec_alone(std::shared_ptr<round> const& r, std::size_t node, time_point now)
+{
+    for (target const& a : r->targets) a.who->on_sent(quorum::node_set::only(node));
+    r->open = 1;
+    exec(r, node, now, [] {});
+}
+
+// Starts one node's part of a round, in the form that parallel_group wants.
+class fanout::start_exec {
+public:
+    using executor_type = strand_type;
+
+    start_exec(std::shared_ptr<fanout> owner, std::shared_ptr<round> r, std::size_t node, time_point now)
+        : owner_{std::move(owner)}, round_{std::move(r)}, node_{node}, now_{now}
+    {
+    }
+
+    executor_type get_executor() const noexcept { return owner_->strand_; }
+
+    template <class Handler>
+    void operator()(Handler&& handler) const
+    {
+        // No slot is passed on: a request to Redis is never cancelled.
+        owner_->exec(round_, node_, now_, std::forward<Handler>(handler));
+    }
+
+private:
+    std::shared_ptr<fanout> owner_;
+    std::shared_ptr<round> round_;
+    std::size_t node_;
+    time_point now_;
+};
+
+void fanout::launch(std::shared_ptr<round> const& r, quorum::node_set const& to, time_point now)
+{
+    auto start_part = [&](std::size_t i) {
+        return asio::async_initiate<asio::deferred_t const&, void()>(start_exec{shared_from_this(), r, i, now}, asio::deferred);
+    };
+    for (target const& a : r->targets) a.who->on_sent(to);
+    std::vector<decltype(start_part(0)), recycling<decltype(start_part(0))>> parts;
+    parts.reserve(links_.size());
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        if (to.has(i)) parts.push_back(start_part(i));
+    }
+    r->open = parts.size();
+    // Votes are filed as each node answers (see exec): when all have, there is nothing left to do.
+    asio::experimental::make_parallel_group(std::allocator_arg, recycling<void>{}, std::move(parts))
+        .async_wait(asio::experimental::wait_for_all(), [](auto const& /* the order */) {});
+}
+
+void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code ec)
+{
+    if (links_.empty()) return;
+    completion_batch const together{single_};
+    link& l = links_[node];
+    assert(l.in_flight > 0);
+    --l.in_flight;
+    auto const now = now_();
+    part& p = r->parts[node];
+    reply const lost = failure(errc::node_unreachable);
+    if (!ec) check_clock(*r, node, now);
+    if (links_.empty()) return;
+    bool doubtful = false;
+    for (std::size_t i = 0; i < r->targets.size(); ++i) {
+        reply& answer = p.replies[i];
+        if (!ec && p.as) answer.admission = p.as->number;
+        r->targets[i].who->on_vote(node, ec ? lost : answer, now);
+        if (links_.empty()) return;
+        if (ec) {
+            defer_release(node, r->at(i), now);  // nobody knows whether it was executed; to delete twice what is ours does no harm
+        } else if (answer.vote == vote::failed) {
+            doubtful = doubtful || answer.error == errc::node_not_admitted;
+            retry_release(node, r->at(i), now);
+        }
+    }
+    if (doubtful && p.as == l.as && on_suspect) on_suspect(node);
+    if (--r->open == 0) retire(r);
+    catch_up(node);
+}
+
+void fanout::up(std::size_t node)
+{
+    links_[node].state = link_state::up;
+    catch_up(node);
+}
+
+void fanout::admit(std::size_t node, std::string const& id)
+{
+    link& l = links_[node];
+    if (l.may_vote == right_to_vote::yes && l.as->id == id) return;
+    l.may_vote = right_to_vote::yes;
+    l.as = std::make_shared<identity>(identity{id, ++admissions_});
+    catch_up(node);
+}
+
+void fanout::exclude(std::size_t node, std::function<std::string(time_point)> why)
+{
+    link& l = links_[node];
+    l.may_vote = right_to_vote::no;
+    l.as.reset();
+    l.why_not = std::move(why);
+    l.not_admitted.good_until = {};
+    catch_up(node);
+}
+
+// Why a node is not asked for this vote. The sentence says how long it takes; under load it is not made anew each time.
+reply const* fanout::cached_rejection_of(link& l, command const& c, time_point now)
+{
+    static constexpr duration good_for = std::chrono::milliseconds{10};
+    auto const say = [now](cached_rejection& e, errc why, auto const& sentence) {
+        if (now >= e.good_until) e = cached_rejection{reply{vote::failed, why, sentence(now)}, now + good_for};
+        return &e.said;
+    };
+    if (c.votes_with_tokens() && l.may_vote == right_to_vote::no) return say(l.not_admitted, errc::node_not_admitted, l.why_not);
+    if (c.may_grant() && l.clock.is_suspended(now))
+        return say(l.suspended, errc::node_clock_stepped, [&l](time_point t) { return l.clock.text(t); });
+    return nullptr;
+}
+
+reply const* fanout::why_not_asked(std::size_t node, bool fenced, time_point now)
+{
+    link& l = links_[node];
+    if (l.state == link_state::down) return &l.lost;
+    command c{verb::acquire, {}, {}, {}};
+    c.fenced = fenced;
+    return cached_rejection_of(l, c, now);
+}
+
+void fanout::on_time(std::size_t node, quorum::wall_time clock, time_point sent, time_point received)
+{
+    link& l = links_[node];
+    auto const step = l.clock.on_time(clock, sent, received,
+                                      rules_.lasts + std::chrono::duration_cast<duration>(rules_.lasts * rules_.clock_drift));
+    l.suspended.good_until = {};
+    if (step && on_step) on_step(node, *step, received);
+}
+
+// What a node grants while its clock is not to be trusted does not count. Of extensions these are the messages on their way: what is
+// extended after a step is good again.
+void fanout::check_clock(round& r, std::size_t node, time_point now)
+{
+    part& p = r.parts[node];
+    node_clock const& clock = links_[node].clock;
+    if (p.replies.empty()) return;
+    if (auto const shown = p.replies.back().server_time; shown > quorum::wall_time{}) on_time(node, shown, p.sent, now);
+    bool const set_since = clock.was_set_since(p.sent);
+    if (!set_since && !clock.is_suspended(now)) return;
+    for (std::size_t i = 0; i < r.targets.size(); ++i) {
+        command const& c = r.work.commands[i];
+        bool const counts = c.may_grant() || (c.what == verb::extend && set_since);
+        if (counts && p.replies[i].vote == vote::granted) p.replies[i] = reply{vote::failed, errc::node_clock_stepped, clock.text(now)};
+    }
+}
+
+void fanout::decide_later(std::size_t node)
+{
+    links_[node].may_vote = right_to_vote::undecided;
+    links_[node].as.reset();
+}
+
+void fanout::ask(std::size_t node, pending_request request)
+{
+    if (links_[node].state != link_state::up) {
+        auto const now = now_();
+        request.asked_by->on_vote(node, links_[node].lost, now);
+        return defer_release(node, request, now);
+    }
+    request_batch one;
+    one.add(std::move(request));
+    auto const r = make_round(one);
+    exec_alone(r, node, now_());
+}
+
+std::size_t fanout::voters() const noexcept
+{
+    return static_cast<std::size_t>(std::count_if(links_.begin(), links_.end(), [](link const& l) {
+        return l.state == link_state::up && l.may_vote == right_to_vote::yes;
+    }));
+}
+
+void fanout::down(std::size_t node, std::string const& why)
+{
+    link& l = links_[node];
+    l.state = link_state::down;
+    l.lost = reply{vote::failed, errc::node_unreachable, why};
+    auto const now = now_();
+    auto waiting = std::exchange(l.queue, {});
+    for (pending_request& t : waiting) enqueue(node, t, now);
+}
+
+void fanout::close()
+{
+    closed_ = true;
+    auto const given_up = std::exchange(release_retries_, {});
+    for (std::size_t i = 0; i < links_.size(); ++i) down(i, "the client was cancelled");
+}
+
+void fanout::clear() noexcept
+{
+    auto const links = std::exchange(links_, {});
+    auto const later = std::exchange(release_retries_, {});
+    auto const first = std::exchange(outgoing_first_, {});
+    auto const spare = std::exchange(spare_, {});
+    auto const outgoing = std::exchange(outgoing_, {});
+    auto const splitting = std::exchange(splitting_, {});
+    auto const message = std::exchange(message_, {});
+}
+
+}  // namespace redlock::detail

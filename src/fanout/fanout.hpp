@@ -1,0 +1,283 @@
+// src/fanout: rounds. A round is one request to every node, shared by all operations of a turn of the loop; and the votes that come back.
+//
+// Each node has a queue of its own, so that a slow one never holds up the others: while it answers, it gets the same bytes
+// as everybody (serialised once); when it falls behind, its commands wait in its queue, and when that is full, requests to
+// acquire or extend count as failed there at once. Releases are never refused: behind each stands a key that must go. What
+// a lost connection or a dead node left of them is sent when the node is back, and what a node answered with an error is sent again
+// after a pause, unless the key has expired by then.
+//
+// A node whose clock was set may not grant anything for a while (node_clock.hpp).
+//
+// Requests that vote with tokens go only to nodes that were admitted (admissions.hpp), as the server that they were admitted as.
+#ifndef REDLOCK_FANOUT_FANOUT_HPP
+#define REDLOCK_FANOUT_FANOUT_HPP
+
+#include "base/timer_queue.hpp"
+#include "quorum/node_clock.hpp"
+#include "quorum/node_set.hpp"
+#include "redis/node.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace redlock::detail {
+
+// Who asked, and counts the votes.
+class vote_handler {
+public:
+    virtual void on_vote(std::size_t node, reply const& answer, time_point now) = 0;
+
+    // The request is about to leave for these nodes.
+    virtual void on_sent(quorum::node_set const& /* nodes */) {}
+
+    // Whether a request that waited in a node's queue should still go out.
+    virtual bool wanted(std::size_t node, time_point now) const = 0;
+
+protected:
+    ~vote_handler() = default;
+};
+
+struct pending_request {
+    command request;
+    std::shared_ptr<vote_handler> asked_by;
+    quorum::node_set not_at{};  // nodes that it does not go to
+    bool first{false};        // may overtake what else is asked in the same turn: releases that stand together share a call
+    std::uint8_t errors{0};   // how often a node has answered it with one
+};
+
+// What the clocks of nodes may do, compared with ours.
+struct clock_rules {
+    double clock_drift{0.01};                  // as a fraction
+    duration lasts{std::chrono::seconds{30}};  // the longest ttl in use
+};
+
+class fanout : public std::enable_shared_from_this<fanout> {
+public:
+    using strand_type = asio::any_io_executor;
+    using clock_function = time_point (*)() noexcept;
+
+    // Rounds that may be on their way to one node at the same time: enough to fill a long line, and a bound.
+    static constexpr std::size_t in_flight_max = 32;
+    // A message is answered as a whole: if all were in one, nodes and client would wait for each other in turns. So what is more than this
+    // goes in a few, and in more of them if many are votes for new tokens, which take a node a while.
+    static constexpr std::size_t worth_a_message = 128;
+    static constexpr std::size_t messages_at_once = 4;
+    static constexpr std::size_t slow_votes_max = 32;
+    // More of them in a round are a crowd.
+    static constexpr std::size_t crowd = 8;
+    // Commands in one message to a node that has fallen behind.
+    static constexpr std::size_t catch_up_max = 512;
+
+    fanout(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t queue_max, clock_function now, clock_rules rules);
+
+    // A single thread runs this context, so that what a node's answers complete there can go together.
+    void complete_together_on(asio::io_context& context) noexcept { single_ = &context; }
+
+    std::size_t nodes() const noexcept { return links_.size(); }
+    std::string const& name(std::size_t node) const noexcept { return links_[node].peer->name(); }
+
+    // Puts a request into the next round, which starts in the next turn of the loop, or with flush().
+    void add(pending_request&& request);
+    void flush();
+
+    // Any thread: many operations shared the last round.
+    bool is_crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
+
+    // The number of that round.
+    std::uint64_t next_round() const noexcept { return next_round_; }
+
+    // Starts and stops the nodes; their events go to the listener, which passes them on to up() and down().
+    void start(std::weak_ptr<node_listener> const& listener);
+    void stop();
+
+    // What a node is connected to is none of use: it is to leave that server, and to try its address again.
+    void reject(std::size_t node, error_code why, std::string words);
+
+    void up(std::size_t node);
+    void down(std::size_t node, std::string const& why);
+
+    // Whether a node may vote with tokens: as this server; not, for this reason; or that is still being found out.
+    void admit(std::size_t node, std::string const& id);
+    void exclude(std::size_t node, std::function<std::string(time_point)> why);
+    void decide_later(std::size_t node);
+
+    // The node's clock showed this at a moment between these.
+    void on_time(std::size_t node, quorum::wall_time clock, time_point sent, time_point received);
+
+    // Somebody uses such a ttl.
+    void ttl_in_use(duration ttl) noexcept { rules_.lasts = std::max(rules_.lasts, ttl); }
+
+    node_clock const& clock_of(std::size_t node) const noexcept { return links_[node].clock; }
+
+    // Why a node is not asked for a vote with tokens, or for one without; null: it is, or is being found out.
+    reply const* why_not_asked(std::size_t node, bool fenced, time_point now);
+
+    // A request to one node only, now, whatever waits for it. Fails at once when there is no connection; a release is deferred then.
+    void ask(std::size_t node, pending_request request);
+
+    // How many nodes would be asked for a vote with tokens now.
+    std::size_t voters() const noexcept;
+
+    // Called when a node's clock was set.
+    std::function<void(std::size_t node, quorum::clock_step step, time_point now)> on_step;
+
+    // Called when an admitted node says that it is not.
+    std::function<void(std::size_t node)> on_suspect;
+
+    // Called when releases that nodes have answered with an error are to be sent again at that moment, with retry_releases().
+    std::function<void(time_point at)> on_release_retry;
+    void retry_releases(time_point now);
+
+    // The nodes have stopped for good: nothing is deferred to them any more, whatever is added fails.
+    void close();
+
+    // Destroys everything, for when the context is destroyed.
+    void clear() noexcept;
+
+private:
+    enum class link_state { starting, up, down };
+    enum class right_to_vote { undecided, yes, no };
+
+    // The server that a node was admitted as.
+    struct identity {
+        std::string id;
+        std::uint64_t number{0};  // another one for each admission of any node
+    };
+
+    // A vote that a node need not be asked for.
+    struct cached_rejection {
+        reply said;
+        time_point good_until{};
+    };
+
+    struct link {
+        explicit link(double drift) : clock{drift} {}
+
+        std::unique_ptr<node> peer;
+        link_state state{link_state::starting};
+        right_to_vote may_vote{right_to_vote::undecided};
+        std::shared_ptr<identity const> as;
+        std::function<std::string(time_point)> why_not;
+        cached_rejection not_admitted;  // what it votes meanwhile
+        node_clock clock;
+        cached_rejection suspended;
+        reply lost{failure(errc::node_unreachable)};  // what it votes while it is down
+        std::size_t in_flight{0};
+        std::deque<pending_request> queue;
+    };
+
+    struct part {  // of a round, at one node
+        std::shared_ptr<identity const> as;
+        time_point sent{};
+        std::vector<reply> replies;
+    };
+
+    struct target {
+        std::shared_ptr<vote_handler> who;
+        quorum::node_set not_at;
+        std::uint8_t errors{0};
+
+        bool goes_to(std::size_t node) const noexcept { return !not_at.has(node); }
+    };
+
+    // Requests and, in the same order, who made them.
+    struct request_batch {
+        std::vector<command> commands;
+        std::vector<target> targets;
+
+        void add(pending_request&& t)
+        {
+            commands.push_back(t.request);
+            targets.push_back({std::move(t.asked_by), t.not_at, t.errors});
+        }
+        void take(request_batch& from, std::size_t i)
+        {
+            commands.push_back(from.commands[i]);
+            targets.push_back(std::move(from.targets[i]));
+        }
+        bool empty() const noexcept { return targets.empty(); }
+        std::size_t size() const noexcept { return targets.size(); }
+        void clear() noexcept
+        {
+            commands.clear();
+            targets.clear();
+        }
+        void swap(request_batch& other) noexcept
+        {
+            commands.swap(other.commands);
+            targets.swap(other.targets);
+        }
+    };
+
+    struct round {
+        batch work;
+        std::vector<target> targets;
+        std::vector<part> parts;  // one a node
+        std::size_t open{0};  // parts that are on their way
+        bool votes_with_tokens{false};
+        bool may_grant{false};
+
+        pending_request at(std::size_t i) const { return {work.commands[i], targets[i].who, targets[i].not_at, false, targets[i].errors}; }
+    };
+
+    struct release_retry {
+        std::size_t node;
+        pending_request release;
+    };
+
+    class start_exec;
+
+    void flush_later();
+    static std::size_t end_of_message(request_batch const& of, std::size_t first, std::size_t most) noexcept;
+    void send(request_batch& of);
+    void launch(std::shared_ptr<round> const& r, quorum::node_set const& to, time_point now);
+    std::shared_ptr<round> make_round(request_batch& of);
+    void retire(std::shared_ptr<round> const& r);
+    bool in_step(link const& l, round const& r, time_point now) const noexcept;
+    static bool has_to_wait(link const& l) noexcept;
+    static reply const* cached_rejection_of(link& l, command const& c, time_point now);
+    void check_clock(round& r, std::size_t node, time_point now);
+    bool is_of_no_use_yet(link& l, std::size_t node, pending_request const& t, time_point now);
+    void enqueue(std::size_t node, pending_request const& t, time_point now);
+    void defer_release(std::size_t node, pending_request const& t, time_point now);
+    void retry_release(std::size_t node, pending_request&& t, time_point now);
+    void catch_up(std::size_t node);
+    std::shared_ptr<round> next_for(link& l, std::size_t node, time_point now);
+    template <class Then>
+    void exec(std::shared_ptr<round> const& r, std::size_t node, time_point now, Then then);
+    void exec_alone(std::shared_ptr<round> const& r, std::size_t node, time_point now);
+    void file(std::shared_ptr<round> const& r, std::size_t node, error_code ec);
+
+    strand_type strand_;
+    clock_function now_;
+    std::size_t queue_max_;
+    clock_rules rules_;
+    std::vector<link> links_;
+    std::multimap<time_point, release_retry> release_retries_;
+    request_batch outgoing_first_;
+    request_batch outgoing_;
+    request_batch splitting_;  // what is too much for one message
+    request_batch message_;
+    std::vector<std::shared_ptr<round>> spare_;  // with memory that the next ones need
+    std::uint64_t next_round_{1};
+    std::uint64_t admissions_{0};
+    std::atomic<bool> crowded_{false};
+    bool flush_posted_{false};
+    asio::io_context* single_{nullptr};
+    bool closed_{false};
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,131 @@
+// Of the rounds: what nodes that have fallen behind, or are not there, are still to get.
+#include "fanout/fanout.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+namespace {
+
+// Releases that are deferred to a node that is down: a bound, reached only when a node stays away while locks churn.
+constexpr std::size_t owed_max = 65'536;
+
+// Before a release that was answered with an error is sent again: at first a sixteenth of the ttl, within these; then twice as long each
+// time.
+constexpr duration first_pause_min = std::chrono::milliseconds{1};
+constexpr duration first_pause_max = std::chrono::milliseconds{100};
+constexpr duration pause_max = std::chrono::seconds{5};
+
+duration pause_after(std::uint8_t errors, duration ttl) noexcept
+{
+    auto const doubled = std::clamp<duration>(ttl / 16, first_pause_min, first_pause_max) * (1u << std::min<unsigned>(errors, 16));
+    return std::min<duration>(doubled, pause_max);
+}
+
+}  // namespace
+
+// While the first connection is being made, or nobody has called run() yet: attempts come and go, and must not gather.
+bool fanout::is_of_no_use_yet(link& l, std::size_t node, pending_request const& t, time_point now)
+{
+    if (l.state != link_state::starting) return false;
+    while (!l.queue.empty() && l.queue.front().request.what == verb::acquire && !l.queue.front().asked_by->wanted(node, now))
+        l.queue.pop_front();  // never got there, so nobody waits for the vote
+    return t.request.what == verb::release && !t.asked_by->wanted(node, now);
+}
+
+void fanout::enqueue(std::size_t node, pending_request const& t, time_point now)
+{
+    link& l = links_[node];
+    bool const is_release = t.request.what == verb::release;
+    if (is_of_no_use_yet(l, node, t, now)) {
+        t.asked_by->on_vote(node, reply{vote::refused, {}, {}}, now);
+    } else if (l.state == link_state::down) {
+        t.asked_by->on_vote(node, l.lost, now);
+        defer_release(node, t, now);
+    } else if (auto const* const why = cached_rejection_of(l, t.request, now)) {
+        t.asked_by->on_vote(node, *why, now);
+    } else if (is_release || l.queue.size() < queue_max_) {
+        l.queue.push_back(t);
+    } else {
+        t.asked_by->on_vote(node, failure(errc::node_queue_full), now);
+    }
+}
+
+// Keeps a release for when the node is back.
+void fanout::defer_release(std::size_t node, pending_request const& t, time_point now)
+{
+    link& l = links_[node];
+    if (closed_ || t.request.what != verb::release || l.queue.size() >= owed_max) return;
+    if (t.asked_by->wanted(node, now)) l.queue.push_back(t);
+}
+
+// Keeps a release that a node has answered with an error: what it said of a moment may not be so for ever.
+void fanout::retry_release(std::size_t node, pending_request&& t, time_point now)
+{
+    if (closed_ || t.request.what != verb::release || release_retries_.size() >= owed_max || !t.asked_by->wanted(node, now)) return;
+    auto const at = now + pause_after(t.errors, t.request.ttl);
+    if (t.errors < std::numeric_limits<std::uint8_t>::max()) ++t.errors;
+    auto const added = release_retries_.emplace(at, release_retry{node, std::move(t)});
+    if (added == release_retries_.begin() && on_release_retry) on_release_retry(at);
+}
+
+// Those whose time comes a little later go along: a crowd that failed one after the other shares a message.
+void fanout::retry_releases(time_point now)
+{
+    std::vector<bool> has_some(links_.size());
+    while (!release_retries_.empty() && release_retries_.begin()->first <= now + first_pause_min) {
+        auto const due = release_retries_.extract(release_retries_.begin());
+        auto& [node, release] = due.mapped();
+        links_[node].queue.push_back(std::move(release));
+        has_some[node] = true;
+    }
+    for (std::size_t node = 0; node < links_.size(); ++node)
+        if (has_some[node]) catch_up(node);
+    if (!release_retries_.empty() && on_release_retry) on_release_retry(release_retries_.begin()->first);
+}
+
+void fanout::catch_up(std::size_t node)
+{
+    link& l = links_[node];
+    while (l.state == link_state::up && !l.queue.empty() && l.in_flight < in_flight_max) {
+        auto const now = now_();
+        auto const r = next_for(l, node, now);
+        if (!r) {
+            if (has_to_wait(l)) return;
+            continue;
+        }
+        exec_alone(r, node, now);
+    }
+}
+
+// The next message to a node that has fallen behind: what waited too long to be of use is left out. Null: nothing is left.
+std::shared_ptr<fanout::round> fanout::next_for(link& l, std::size_t node, time_point now)
+{
+    request_batch next;
+    while (!l.queue.empty() && !has_to_wait(l) && next.size() < catch_up_max) {
+        pending_request t = std::move(l.queue.front());
+        l.queue.pop_front();
+        if (cached_rejection_of(l, t.request, now)) {
+            enqueue(node, t, now);  // which says it
+        } else if (t.asked_by->wanted(node, now)) {
+            next.add(std::move(t));
+        } else if (t.request.what == verb::release) {
+            t.asked_by->on_vote(node, reply{vote::refused, {}, {}}, now);  // never got there, or has expired
+        } else {
+            t.asked_by->on_vote(node, failure(errc::node_timeout), now);
+        }
+    }
+    return next.empty() ? nullptr : make_round(next);
+}
+
+// Whether the next request in the queue needs to know first whether the node may vote.
+bool fanout::has_to_wait(link const& l) noexcept
+{
+    return !l.queue.empty() && l.may_vote == right_to_vote::undecided && l.queue.front().request.votes_with_tokens();
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,392 @@
+#include "lease/lease_registry.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace redlock::detail {
+
+using quorum::extend_outcome;
+using quorum::lease_duty;
+
+namespace {
+
+// How much sooner than necessary an extension may go out to share a round with one that is due.
+constexpr duration early_max = std::chrono::milliseconds{50};
+constexpr int early_fraction = 16;  // of extend_interval
+
+bool is_on(lease_record const& what, std::string_view name) noexcept
+{
+    auto const others = what.what->others();
+    return what.what->first() == name || std::find(others.begin(), others.end(), name) != others.end();
+}
+
+duration early(quorum::timing const& t) noexcept { return std::min<duration>(early_max, t.extend_interval / early_fraction); }
+
+}  // namespace
+
+void lease_record::on_timer(time_point now)
+{
+    auto const self = shared();
+    registry->on_timer(*this, now);
+}
+
+std::shared_ptr<lease_record> const& lease_record::shared() const noexcept
+{
+    assert(registry != nullptr);
+    return registry->held_at(place);
+}
+
+// Those after the first.
+struct lease_record::extra_handle {
+    explicit extra_handle(std::shared_ptr<lease_record> const& in) : keeps{in}, seat{*in, in->first.owner} {}
+
+    std::shared_ptr<lease_record> const keeps;
+    lease_handle seat;
+};
+
+std::shared_ptr<lease_handle> lease_record::add()
+{
+    std::shared_ptr<lease_handle> added{shared(), &first};
+    if (first.is != lease_handle::presence::not_yet) {
+        auto const g = make_recycled<extra_handle>(shared());
+        added = {g, &g->seat};
+        show_to(*added);
+        with_cold().handles.push_back(added);
+    }
+    added->is = lease_handle::presence::here;
+    return added;
+}
+
+std::shared_ptr<lease_handle> lease_record::add_handle(std::size_t nodes)
+{
+    assert(has_tokens_for_another());
+    auto const h = add();
+    h->nodes = static_cast<std::uint8_t>(nodes);
+    if (is_fenced()) {
+        h->token.store(next_token, std::memory_order_relaxed);
+        next_token += what->under->tokens.block;
+        h->last_token = next_token - 1;
+    }
+    return h;
+}
+
+std::shared_ptr<lease_handle> lease_record::add_nested()
+{
+    assert(has_handles());
+    lease_handle const& outer = first.is_here() ? first : *cold_->handles.front();
+    auto const h = add();
+    h->nodes = outer.nodes;
+    h->token.store(outer.token.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    h->last_token = h->token;
+    return h;
+}
+
+void lease_record::remove(lease_handle const& who) noexcept
+{
+    if (cold_) std::erase_if(cold_->handles, [&](auto const& h) { return h.get() == &who; });
+}
+
+void lease_record::asked_for(std::shared_ptr<extension> const& e)
+{
+    auto& all = with_cold().asked_for;
+    std::erase_if(all, [](auto const& weak) { return weak.expired(); });
+    all.push_back(e);
+}
+
+std::vector<std::weak_ptr<extension>> lease_record::extensions_asked_for() const
+{
+    return cold_ ? cold_->asked_for : std::vector<std::weak_ptr<extension>>{};
+}
+
+void lease_record::clear() noexcept
+{
+    registry = nullptr;
+    auto const of_first = first.take_waiters();
+    auto const gone = std::exchange(cold_, nullptr);
+    if (!gone) return;
+    for (auto const& h : gone->handles) auto const waiters = h->take_waiters();
+}
+
+bool lease_record::may_come_early(time_point now) const { return machine->duty(now, early(what->under->times)) == lease_duty::extend; }
+
+extension::extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now)
+    : owner_{owner},
+      record_{std::move(what)},
+      machine_{owner.env().to_nodes->nodes(), now, record_->machine->valid_until(), record_->what->under->times},
+      sent_{now},
+      refreshes_{record_->wants_refresh(now)}
+{
+}
+
+extension::~extension() { owner_.env().cancel_timer(*this); }  // as in ~attempt
+
+bool extension::wanted(std::size_t, time_point now) const
+{
+    // Never extend after the deadline that the holder counts on, nor what is being given back.
+    return record_->is_lease() && now < record_->machine->stops_at();
+}
+
+void extension::on_vote(std::size_t node, reply const& answer, time_point now)
+{
+    auto const outcome = machine_.on_vote(*record_->machine, node, answer.vote);
+    if (answer.recreated) ++owner_.env().count.recreated;
+    // As with late grants: the release is behind it, unless a server that had lost its scripts got them in another order.
+    if (record_->release_started && (answer.recreated || answer.vote == vote::failed)) owner_.all_releases().repeat(record_, node);
+    if (record_->is_lease()) {
+        record_->publish(now);
+        if (record_->registry && outcome == extend_outcome::pending) owner_.set_timer(*record_);
+    }
+    if (outcome != extend_outcome::pending) decided(outcome, now);
+}
+
+bool extension::abandon(waiter const* who)
+{
+    auto const it = std::find_if(waiters_.begin(), waiters_.end(), [&](auto const& w) { return w.get() == who; });
+    if (it == waiters_.end()) return false;
+    auto const found = *it;
+    waiters_.erase(it);
+    found->done(asio::error::operation_aborted);
+    return true;
+}
+
+void extension::on_timer(time_point now)
+{
+    auto const self = shared_from_this();
+    auto const outcome = machine_.on_timeout(*record_->machine);
+    if (outcome != extend_outcome::pending) decided(outcome, now);
+}
+
+void extension::decided(extend_outcome outcome, time_point now)
+{
+    owner_.env().cancel_timer(*this);
+    error_code result = errc::no_majority;
+    auto& count = owner_.env().count;
+    switch (outcome) {
+    case extend_outcome::renewed:
+        ++count.extensions_renewed;
+        if (refreshes_) record_->refreshed = sent_;
+        result = {};
+        break;
+    case extend_outcome::held: ++count.extensions_held; break;
+    case extend_outcome::unknown: ++count.extensions_unknown; break;
+    case extend_outcome::lost:
+        ++count.extensions_lost;
+        result = errc::lease_lost;
+        break;
+    case extend_outcome::pending: assert(false);
+    }
+    if (owner_.env().observed) owner_.env().observed->extension_decided(*record_, outcome, sent_);
+    record_->machine->on_extension_done(outcome, now);
+    if (outcome == extend_outcome::lost) owner_.lose(*record_, errc::lease_lost);
+    if (record_->registry && record_->is_lease()) {
+        owner_.recreate_if_needed(*record_, now);
+        owner_.set_timer(*record_);
+    }
+    if (record_->phase == lease_record::state::lost) result = record_->first.lost_because.load();
+    for (auto const& w : std::exchange(waiters_, {})) w->done(result);
+}
+
+bool lease_registry::adopt(std::shared_ptr<lease_record> const& what, quorum::acquire_machine const& won, time_point now)
+{
+    assert(what->registry == nullptr && !what->release_started);
+    what->machine.emplace(won.holders(), won.sent(), now, what->what->under->times);
+    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)  // whose votes came before it was seen
+        what->machine->on_step(node, env_.to_nodes->clock_of(node).set_forward_since(won.sent()), now);
+    if (now >= what->machine->stops_at()) {
+        what->machine.reset();
+        return false;
+    }
+    what->publish(now);
+    what->phase = lease_record::state::held;
+    what->registry = this;
+    what->place = static_cast<std::uint32_t>(held_.size());
+    held_.push_back(what);
+    ++env_.count.leases;
+    recreate_if_needed(*what, now);
+    set_timer(*what);
+    return true;
+}
+
+void lease_registry::late_grant(lease_record& what, std::size_t node, time_point until, time_point now)
+{
+    what.machine->on_late_grant(node, until);
+    if (what.is_lease()) what.publish(now);  // one that was lost stays where it ended
+}
+
+// A lease on a bare majority survives no further fault. Without tokens a key must not be set again: nothing would tell a late request
+// from one whose lease is over.
+void lease_registry::recreate_if_needed(lease_record& what, time_point now)
+{
+    if (what.is_fenced() && what.machine->held_on(now) < env_.to_nodes->voters()) what.machine->want_recreate(now);
+}
+
+void lease_registry::set_timer(lease_record& what) { env_.set_timer(what, what.machine->due()); }
+
+void lease_registry::on_timer(lease_record& what, time_point now)
+{
+    if (!what.is_lease()) return;
+    switch (what.machine->duty(now, early(what.what->under->times))) {
+    case lease_duty::stop:
+        if (now >= what.machine->valid_until()) ++env_.count.watchdog_late;
+        if (now >= what.machine->valid_until() && env_.observed) env_.observed->watchdog_late(what);
+        return lose(what, errc::lease_lost);
+    case lease_duty::stop_max_hold: return lose(what, errc::max_hold_exceeded);
+    case lease_duty::extend: start_extension(what.shared(), now, nullptr); break;
+    case lease_duty::recreate:
+        if (what.machine->held_on(now) >= env_.to_nodes->voters()) {
+            what.machine->forget_recreate();  // late answers have done it
+        } else {
+            start_extension(what.shared(), now, nullptr);
+        }
+        break;
+    case lease_duty::none: break;
+    }
+    set_timer(what);
+}
+
+void lease_registry::extend(lease_handle const& by, std::shared_ptr<waiter> who)
+{
+    lease_record* const what = &by.of;
+    auto const now = env_.now();
+    if (what->is_lease() && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);
+    switch (by.phase.load()) {
+    case lease_phase::held: break;
+    case lease_phase::lost: return who->done(by.lost_because.load());
+    case lease_phase::released: return who->done(errc::not_held);
+    }
+    start_extension(what->shared(), now, std::move(who));
+    set_timer(*what);
+}
+
+void lease_registry::start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who)
+{
+    auto const e = make_recycled<extension>(*this, what, now);
+    if (who) {
+        e->wait(std::move(who));
+        what->asked_for(e);
+    }
+    what->machine->on_extension_sent(now);
+    what->may_live_until(now + 2 * what->what->under->times.key_ttl);  // it may wait in a node's queue for as long as it is valid
+    env_.set_timer(*e, e->times_out());
+    command c = what->request(verb::extend);
+    c.refresh = e->refreshes();
+    what->asked_in = env_.to_nodes->next_round();
+    env_.to_nodes->add({c, e});
+}
+
+void lease_registry::abandon_extend(lease_record const& what, waiter const* who)
+{
+    for (auto const& weak : what.extensions_asked_for())
+        if (auto const e = weak.lock(); e && e->abandon(who)) return;
+}
+
+void lease_registry::extend_all_on(std::string_view name, time_point now)
+{
+    for (auto const& h : held_) {
+        if (!h->is_lease() || !is_on(*h, name)) continue;
+        start_extension(h, now, nullptr);
+        set_timer(*h);
+    }
+}
+
+quorum::token_number lease_registry::token_on(std::string_view name) const noexcept
+{
+    quorum::token_number last = 0;
+    for (auto const& h : held_)
+        if (is_on(*h, name))
+            h->each_handle([&](lease_handle const& each) { last = std::max<quorum::token_number>(last, each.token.load()); });
+    return last;
+}
+
+void lease_registry::wait_lost(lease_handle& who, std::shared_ptr<waiter> what)
+{
+    switch (who.phase.load()) {
+    case lease_phase::lost: return what->done(who.lost_because.load());
+    case lease_phase::released: return what->done(asio::error::operation_aborted);
+    case lease_phase::held: who.waiters().push_back(std::move(what));
+    }
+}
+
+void lease_registry::abandon_wait(lease_handle& who, waiter const* what)
+{
+    waiter_list& waiters = who.waiters();
+    auto const it = std::find_if(waiters.begin(), waiters.end(), [&](auto const& w) { return w.get() == what; });
+    if (it == waiters.end()) return;
+    auto const found = *it;
+    waiters.erase(it);
+    found->done(asio::error::operation_aborted);
+}
+
+void lease_registry::lose(lease_record& what, errc why)
+{
+    if (!what.is_lease()) return;
+    what.phase = lease_record::state::lost;
+    what.first.lost_because.store(why, std::memory_order_relaxed);  // what all ask that come later
+    env_.cancel_timer(what);
+    bool held = false;
+    what.each_handle([&](lease_handle& h) {
+        h.lost_because.store(why, std::memory_order_relaxed);
+        auto expected = lease_phase::held;
+        if (!h.phase.compare_exchange_strong(expected, lease_phase::lost, std::memory_order_acq_rel)) return;
+        held = true;
+        for (auto const& w : h.take_waiters()) w->done(why);
+    });
+    if (held) ++env_.count.leases_lost;  // and not released a moment ago, in another thread
+    if (held && env_.observed) env_.observed->lost(what, why);
+    if (on_lost) on_lost(what);
+}
+
+void lease_registry::lose_all(errc why)
+{
+    for (auto const& h : held_) lose(*h, why);
+}
+
+void lease_registry::on_step(std::size_t node, duration by, time_point now)
+{
+    if (by <= duration::zero()) return;
+    for (auto const& h : held_) {
+        if (!h->is_lease()) continue;
+        h->machine->on_step(node, by, now);
+        h->publish(now);
+        set_timer(*h);
+    }
+}
+
+// A new holder has the whole of max_hold, and what is left of the validity: if that is not much, more is asked for at once.
+void lease_registry::hand_over(lease_record& what, time_point now)
+{
+    what.machine->handed_over(now);
+    if (what.machine->left(now) < (what.what->under->times.validity - what.what->under->times.stop_margin) * 5 / 8)
+        start_extension(what.shared(), now, nullptr);
+    set_timer(what);
+}
+
+void lease_registry::leave(lease_handle& who)
+{
+    for (auto const& w : who.take_waiters()) w->done(asio::error::operation_aborted);
+    who.is = lease_handle::presence::left;
+    who.of.remove(who);
+}
+
+void lease_registry::let_go(lease_record& what)
+{
+    if (what.is_lease()) what.phase = lease_record::state::released;
+    if (what.registry == nullptr) return;
+    env_.cancel_timer(what);
+    --env_.count.leases;
+    what.registry = nullptr;
+    held_.back()->place = what.place;
+    std::swap(held_[what.place], held_.back());
+    held_.pop_back();
+}
+
+void lease_registry::clear() noexcept
+{
+    auto const gone = std::exchange(held_, {});
+    for (auto const& h : gone) h->clear();
+}
+
+}  // namespace redlock::detail

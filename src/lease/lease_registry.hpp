@@ -1,0 +1,114 @@
+// What is held: extensions, loss, and who waits for it. The watchdog's work, called by its timers.
+#ifndef REDLOCK_LEASE_LEASE_REGISTRY_HPP
+#define REDLOCK_LEASE_LEASE_REGISTRY_HPP
+
+#include "client/environment.hpp"
+#include "lease/lease_record.hpp"
+#include "lease/releases.hpp"
+#include "quorum/acquire_machine.hpp"
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace redlock::detail {
+
+class lease_registry;
+
+// One extension of one lease; those that are due together share their round, and a script call on each node.
+class extension final : public vote_handler, public timer, public std::enable_shared_from_this<extension> {
+public:
+    extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now);
+    ~extension();
+
+    void on_vote(std::size_t node, reply const& answer, time_point now) override;
+    void on_sent(quorum::node_set const& nodes) override { record_->sent_to.add(nodes); }
+    bool wanted(std::size_t node, time_point now) const override;
+    void on_timer(time_point now) override;
+
+    // Who called lease::extend().
+    void wait(std::shared_ptr<waiter> who) { waiters_.push_back(std::move(who)); }
+    bool abandon(waiter const* who);  // false: it is none of them
+
+    time_point times_out() const noexcept { return machine_.times_out(); }
+    bool refreshes() const noexcept { return refreshes_; }
+
+private:
+    void decided(quorum::extend_outcome outcome, time_point now);
+
+    lease_registry& owner_;
+    std::shared_ptr<lease_record> record_;
+    quorum::extend_machine machine_;
+    time_point sent_;
+    bool refreshes_;
+    waiter_list waiters_;
+};
+
+class lease_registry {
+public:
+    lease_registry(environment& env, releases& given_back) : env_{env}, releases_{given_back} {}
+
+    // A majority granted: the record is a lease from now on. False: clocks of nodes were set since it was asked for, and nothing is left.
+    bool adopt(std::shared_ptr<lease_record> const& what, quorum::acquire_machine const& won, time_point now);
+
+    // A node granted after the majority had.
+    void late_grant(lease_record& what, std::size_t node, time_point until, time_point now);
+
+    // Whatever is due for this lease now; sets its next timer.
+    void on_timer(lease_record& what, time_point now);
+
+    // lease::extend(): joins no other extension, since the caller wants the full ttl from now on.
+    void extend(lease_handle const& by, std::shared_ptr<waiter> who);
+    void abandon_extend(lease_record const& what, waiter const* who);
+
+    // For simulations: whoever holds a lock on that name extends it now, due or not.
+    void extend_all_on(std::string_view name, time_point now);
+
+    // And with which token; 0: nobody, or without one.
+    quorum::token_number token_on(std::string_view name) const noexcept;
+
+    void wait_lost(lease_handle& who, std::shared_ptr<waiter> what);
+    void abandon_wait(lease_handle& who, waiter const* what);
+
+    // The lease goes on under another holder.
+    void hand_over(lease_record& what, time_point now);
+
+    // A lease object is released, or gone.
+    void leave(lease_handle& who);
+
+    // Ends a lease that was not released. Does nothing when it has ended already.
+    void lose(lease_record& what, errc why);
+    void lose_all(errc why);
+
+    // A node's clock was set forward, so that it forgets what it keeps so much earlier.
+    void on_step(std::size_t node, duration by, time_point now);
+
+    // The lease is being released on the nodes: nothing is due for it any more.
+    void let_go(lease_record& what);
+
+    // Called when a lease is lost.
+    std::function<void(lease_record& what)> on_lost;
+
+    bool empty() const noexcept { return held_.empty(); }
+
+    void clear() noexcept;
+
+    // For extensions and records.
+    void set_timer(lease_record& what);
+    void recreate_if_needed(lease_record& what, time_point now);
+    std::shared_ptr<lease_record> const& held_at(std::size_t place) const noexcept { return held_[place]; }
+    environment& env() const noexcept { return env_; }
+    releases& all_releases() const noexcept { return releases_; }
+
+private:
+    void start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who);
+
+    environment& env_;
+    releases& releases_;
+    std::vector<std::shared_ptr<lease_record>> held_;  // each knows its place
+};
+
+}  // namespace redlock::detail
+
+#endif

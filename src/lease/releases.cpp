@@ -1,0 +1,169 @@
+#include "lease/releases.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace redlock::detail {
+
+using quorum::release_outcome;
+
+namespace {
+
+// Completes one waiter of many with operation_aborted.
+void abandon_one(waiter_list& waiters, waiter const* who)
+{
+    auto const it = std::find_if(waiters.begin(), waiters.end(), [&](auto const& w) { return w.get() == who; });
+    if (it == waiters.end()) return;
+    auto const found = *it;
+    waiters.erase(it);
+    found->done(asio::error::operation_aborted);
+}
+
+void finish_all(waiter_list& waiters, error_code ec)
+{
+    for (auto const& w : std::exchange(waiters, {})) w->done(ec);
+}
+
+}  // namespace
+
+release::release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before)
+    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{owner.env().to_nodes->nodes()}
+{
+}
+
+release::~release()
+{
+    record_->giving_back = nullptr;
+    owner_.env().cancel_timer(*this);  // as in ~attempt
+}
+
+bool release::wanted(std::size_t node, time_point now) const { return record_->sent_to.has(node) && now < record_->expires; }
+
+void release::on_vote(std::size_t node, reply const& answer, time_point)
+{
+    auto const outcome = machine_.on_vote(node, answer.vote);
+    if (outcome != release_outcome::pending && waiting_for_votes_) decided(outcome);
+    if (machine_.complete() && !std::exchange(complete_, true)) owner_.completed();
+}
+
+void release::on_timer(time_point)
+{
+    auto const self = shared_from_this();
+    decided(machine_.on_timeout());
+}
+
+void release::decided(release_outcome outcome)
+{
+    waiting_for_votes_ = false;
+    owner_.env().cancel_timer(*this);
+    bool const was_a_lease = record_->machine.has_value();  // and not an attempt that is undone
+    if (was_a_lease && outcome == release_outcome::released) ++owner_.env().count.released;
+    if (was_a_lease && outcome == release_outcome::no_majority) ++owner_.env().count.releases_unconfirmed;
+    if (was_a_lease && owner_.env().observed) owner_.env().observed->released(*record_, to_error(result()));
+    record_->release_error = result();
+    finish_all(waiters_, to_error(record_->release_error));
+}
+
+errc release::result() const
+{
+    if (lost_before_ != errc{}) return lost_before_;
+    switch (machine_.outcome()) {
+    case release_outcome::released: return errc{};
+    case release_outcome::lost: return errc::lease_lost;
+    case release_outcome::no_majority:
+    case release_outcome::pending: break;
+    }
+    return errc::release_unconfirmed;
+}
+
+void release::wait(std::shared_ptr<waiter> who)
+{
+    assert(waiting_for_votes_);
+    waiters_.push_back(std::move(who));
+}
+
+void release::abandon(waiter const* who) { abandon_one(waiters_, who); }
+
+void releases::start(std::shared_ptr<lease_record> const& what, time_point now, errc lost_before, quorum::node_set const& not_at)
+{
+    if (std::exchange(what->release_started, true)) return;
+    if (not_at.size() == env_.to_nodes->nodes()) return;  // none is left
+    auto const r = make_recycled<release>(*this, what, lost_before);
+    what->giving_back = r.get();
+    ++pending_;
+    ++env_.count.releases_pending;
+    env_.set_timer(*r, now + what->what->under->times.node_timeout);
+    // It must stay behind what would set the key.
+    bool const first = what->asked_in != env_.to_nodes->next_round();
+    env_.to_nodes->add({what->request(verb::release), r, not_at, first});
+    if (not_at.empty()) return;
+    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
+        if (not_at.has(node)) r->on_vote(node, reply{vote::refused, {}, {}}, now);
+}
+
+// A release at one node of which nobody waits for the answer, but drain() does.
+class releases::repetition final : public vote_handler {
+public:
+    repetition(releases& owner, std::shared_ptr<lease_record> what) : owner_{owner}, record_{std::move(what)} {}
+
+    void on_vote(std::size_t, reply const&, time_point) override
+    {
+        if (!std::exchange(answered_, true)) owner_.completed();
+    }
+    bool wanted(std::size_t, time_point now) const override { return now < record_->expires; }
+
+private:
+    releases& owner_;
+    bool answered_{false};  // a lost connection answers first, and the release goes out again
+    std::shared_ptr<lease_record> record_;
+};
+
+void releases::repeat(std::shared_ptr<lease_record> const& what, std::size_t node)
+{
+    // It was set just now, perhaps: a request may take longer than anybody counted on.
+    what->may_live_until(env_.now() + 2 * what->what->under->times.key_ttl);
+    release const* const r = what->giving_back;
+    if (r && r->is_pending(node)) return;
+    ++pending_;
+    ++env_.count.releases_pending;
+    env_.to_nodes->ask(node, {what->request(verb::release), make_recycled<repetition>(*this, what)});
+}
+
+void releases::wait(lease_record const& what, std::shared_ptr<waiter> who)
+{
+    assert(what.release_started);
+    release* const r = what.giving_back;
+    if (!r || r->is_decided()) return who->done(to_error(what.release_error));
+    r->wait(std::move(who));
+}
+
+void releases::abandon(lease_record const& what, waiter const* who)
+{
+    if (what.giving_back) what.giving_back->abandon(who);
+}
+
+void releases::completed()
+{
+    --pending_;
+    --env_.count.releases_pending;
+    if (pending_ > 0) return;
+    finish_draining({});
+    if (on_idle) on_idle();
+}
+
+void releases::drain(std::shared_ptr<waiter> who)
+{
+    if (idle()) return who->done(error_code{});
+    drainers_.push_back(std::move(who));
+}
+
+void releases::abandon_drain(waiter const* who) { abandon_one(drainers_, who); }
+
+void releases::finish_draining(error_code ec) { finish_all(drainers_, ec); }
+
+void releases::clear() noexcept { auto const gone = std::exchange(drainers_, {}); }
+
+}  // namespace redlock::detail

@@ -1,0 +1,137 @@
+// A connection of Boost.Redis that reads within bounds, and what differs between its releases from 1.88 on. Dear to compile: for redis_connection.cpp only.
+#ifndef REDLOCK_REDIS_BOOST_REDIS_COMPAT_HPP
+#define REDLOCK_REDIS_BOOST_REDIS_COMPAT_HPP
+
+#include "redis/bounded_stream.hpp"
+#include "redis/node_sink.hpp"
+
+#include <redlock/config.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/redis/connection.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/version.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace redis = boost::redis;
+namespace asio = boost::asio;
+using redis::resp3::node_view;
+
+class bounded_connection final : public redis::basic_connection<bounded_executor> {
+public:
+    using basic_connection::basic_connection;
+};
+
+// Boost.Redis changed its adapters in 1.90; this hides which form is in use.
+#if BOOST_VERSION >= 109000
+inline redis::any_adapter make_adapter(node_sink& sink)
+{
+    return redis::any_adapter{
+        [&sink, call = std::size_t{0}](redis::any_adapter::parse_event event, node_view const& node, boost::system::error_code&) mutable {
+            if (event == redis::any_adapter::parse_event::node) sink(call, node);
+            if (event == redis::any_adapter::parse_event::done) ++call;
+        }};
+}
+#else
+struct sink_adapter {
+    node_sink* sink;
+    std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
+    void operator()(std::size_t call, node_view const& node, boost::system::error_code&) const { (*sink)(call, node); }
+};
+struct adapted_sink {
+    node_sink* sink;
+    friend sink_adapter boost_redis_adapt(adapted_sink& s) { return {s.sink}; }
+};
+inline redis::any_adapter make_adapter(node_sink& sink)
+{
+    adapted_sink adapted{&sink};
+    return redis::any_adapter{adapted};
+}
+#endif
+
+// Where pushes go, before they are received. Needed as soon as a server pushes anything: what Boost.Redis has by default ends
+// the connection at an error that nobody asked for, and at a null, as in `invalidate null`.
+inline void set_push_sink(bounded_connection& connection, node_sink& sink)
+{
+#if BOOST_VERSION >= 109000
+    redis::any_adapter const adapted = make_adapter(sink);
+#else
+    adapted_sink adapted{&sink};
+#endif
+    connection.set_receive_response(adapted);
+}
+
+// Completes when there was a push, or several. The sink has had them then, in their place between the answers; what completes
+// here is only their count. It has to be asked for: after the 257th push that nobody has received, Boost.Redis (1.88 to
+// 1.92) reads nothing any more, no answers either.
+template <class Executor, class Handler>
+void receive_pushes(bounded_connection& connection, Executor const& executor, Handler handler)
+{
+#if BOOST_VERSION >= 109100
+    connection.async_receive2(asio::bind_executor(executor, std::move(handler)));
+#else
+    auto done = [handler = std::move(handler)](boost::system::error_code ec, std::size_t) mutable { std::move(handler)(ec); };
+    connection.async_receive(asio::bind_executor(executor, std::move(done)));
+#endif
+}
+
+template <class Connection, class Executor>
+std::shared_ptr<Connection> make_connection(Executor const& executor, asio::ssl::context context)
+{
+#if BOOST_VERSION >= 108900
+    return std::make_shared<Connection>(executor, std::move(context), redis::logger{redis::logger::level::disabled});
+#else
+    return std::make_shared<Connection>(executor, std::move(context));
+#endif
+}
+
+// Deprecated from 1.89 on, but there is no other way to turn Nagle's algorithm off, or to say which server is meant (SNI).
+template <class Connection>
+auto& stream_of(Connection& connection)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return connection.next_layer();
+#pragma GCC diagnostic pop
+}
+
+// Without unix sockets, no address gets here that names one: it is not valid.
+inline void set_address(redis::config& settings, node_address const& address)
+{
+#if BOOST_VERSION >= 108900
+    settings.unix_socket = address.unix_socket;
+#endif
+    settings.addr = {address.host, std::to_string(address.port)};
+    settings.use_ssl = address.tls.has_value();
+}
+
+// Handlers are erased, so that the inside of Boost.Redis is compiled once.
+template <class Connection>
+void run_connection(Connection& connection, redis::config const& settings,
+                    asio::any_completion_handler<void(boost::system::error_code)> handler)
+{
+#if BOOST_VERSION >= 108900
+    connection.async_run(settings, std::move(handler));
+#else
+    connection.async_run(settings, redis::logger{redis::logger::level::disabled}, std::move(handler));
+#endif
+}
+
+inline void exec_request(bounded_connection& connection, redis::request const& request, node_sink& sink,
+                         asio::any_completion_handler<void(boost::system::error_code, std::size_t)> handler)
+{
+    connection.async_exec(request, make_adapter(sink), std::move(handler));
+}
+
+}  // namespace redlock::detail
+
+#endif

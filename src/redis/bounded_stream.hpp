@@ -1,0 +1,171 @@
+// Streams that look at what they read before anybody else does. Boost.Redis makes its streams of its executor's type, so this is one of our
+// own, and what Asio has for it are these: Boost.Redis has no bounds of its own that end a connection in all of its releases (that of 1.88
+// throws out of the executor), and none of them looks at lengths. Dear to compile: for redis_connection.cpp only.
+#ifndef REDLOCK_REDIS_BOUNDED_STREAM_HPP
+#define REDLOCK_REDIS_BOUNDED_STREAM_HPP
+
+#include "redis/reply_bounds.hpp"
+
+#include <redlock/error.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associator.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace asio = boost::asio;
+
+// What streams that are made for it have to look at. It must outlive them.
+struct reading_bounds {
+    reply_bounds* bounds{nullptr};
+    bool tls{false};
+};
+
+class bounded_executor : public asio::any_io_executor {
+public:
+    bounded_executor(asio::any_io_executor inner, reading_bounds const& bounds) noexcept
+        : any_io_executor{std::move(inner)}, bounds_{bounds}
+    {
+    }
+
+    reading_bounds const& bounds() const noexcept { return bounds_; }
+
+private:
+    reading_bounds bounds_;
+};
+
+// What it reads is counted when it comes from the network, and looked at when it is not encrypted any more.
+enum class layer : std::uint8_t { network, plain, both };
+
+template <class Handler>
+struct bounded_read {
+    void operator()(error_code ec, std::size_t size)
+    {
+        if (!ec && where != layer::plain) bounds->received(size);
+        if (!ec && where != layer::network && bounds->objection().empty()) bounds->look({static_cast<char const*>(into.data()), size});
+        if (!ec && !bounds->objection().empty()) ec = errc::not_a_redis_server;
+        std::move(handler)(ec, ec ? 0 : size);
+    }
+
+    // Of the reads before it: Asio need not wake another thread for it.
+    friend bool asio_handler_is_continuation(bounded_read*) noexcept { return true; }
+
+    Handler handler;
+    reply_bounds* bounds;
+    layer where;
+    asio::mutable_buffer into;
+};
+
+// `Buffers`: one buffer, or as many as there may be where nothing is looked at.
+template <class Stream, class Buffers, class Token>
+auto async_read_some_bounded(Stream& from, reply_bounds* bounds, layer where, Buffers const& into, Token&& token)
+{
+    auto begin = [&from, bounds, where](auto handler, Buffers const& to) {
+        asio::mutable_buffer first;
+        if (where != layer::network) first = *asio::buffer_sequence_begin(to);
+        from.async_read_some(to, bounded_read<decltype(handler)>{std::move(handler), bounds, where, first});
+    };
+    return asio::async_initiate<Token, void(error_code, std::size_t)>(std::move(begin), token, into);
+}
+
+}  // namespace redlock::detail
+
+namespace boost::asio {
+
+template <template <class, class> class Associator, class Handler, class Default>
+struct associator<Associator, redlock::detail::bounded_read<Handler>, Default> : Associator<Handler, Default> {
+    static auto get(redlock::detail::bounded_read<Handler> const& read) noexcept { return Associator<Handler, Default>::get(read.handler); }
+    static auto get(redlock::detail::bounded_read<Handler> const& read, Default const& otherwise) noexcept
+    {
+        return Associator<Handler, Default>::get(read.handler, otherwise);
+    }
+};
+
+// TCP, and sockets of the file system.
+template <class Protocol>
+class basic_stream_socket<Protocol, redlock::detail::bounded_executor> : public basic_stream_socket<Protocol, any_io_executor> {
+    using base = basic_stream_socket<Protocol, any_io_executor>;
+
+public:
+    explicit basic_stream_socket(redlock::detail::bounded_executor const& executor) : base{executor}, bounds_{executor.bounds()} {}
+
+    template <class Buffers, class Token>
+    auto async_read_some(Buffers const& into, Token&& token)
+    {
+        constexpr bool is_tcp = std::is_same_v<Protocol, ip::tcp>;
+        auto const where = is_tcp && bounds_.tls ? redlock::detail::layer::network : redlock::detail::layer::both;
+        return redlock::detail::async_read_some_bounded(static_cast<base&>(*this), bounds_.bounds, where, into, std::forward<Token>(token));
+    }
+
+private:
+    redlock::detail::reading_bounds bounds_;
+};
+
+namespace ssl {
+
+template <>
+class stream<basic_stream_socket<ip::tcp, redlock::detail::bounded_executor>> {
+public:
+    using next_layer_type = basic_stream_socket<ip::tcp, redlock::detail::bounded_executor>;
+    using lowest_layer_type = next_layer_type::lowest_layer_type;
+    using executor_type = any_io_executor;
+
+    stream(redlock::detail::bounded_executor const& executor, context& with) : parts_{std::make_unique<parts>(executor, with)} {}
+
+    executor_type get_executor() noexcept { return parts_->socket.get_executor(); }
+    next_layer_type& next_layer() noexcept { return parts_->socket; }
+    next_layer_type const& next_layer() const noexcept { return parts_->socket; }
+    lowest_layer_type& lowest_layer() noexcept { return parts_->socket.lowest_layer(); }
+    auto native_handle() noexcept { return parts_->tls.native_handle(); }
+
+    template <class Token>
+    auto async_handshake(stream_base::handshake_type type, Token&& token)
+    {
+        return parts_->tls.async_handshake(type, std::forward<Token>(token));
+    }
+
+    template <class Buffers, class Token>
+    auto async_write_some(Buffers const& from, Token&& token)
+    {
+        return parts_->tls.async_write_some(from, std::forward<Token>(token));
+    }
+
+    template <class Buffers, class Token>
+    auto async_read_some(Buffers const& into, Token&& token)
+    {
+        return redlock::detail::async_read_some_bounded(parts_->tls, parts_->bounds, redlock::detail::layer::plain, into,
+                                                        std::forward<Token>(token));
+    }
+
+private:
+    struct parts {
+        parts(redlock::detail::bounded_executor const& executor, context& with)
+            : bounds{executor.bounds().bounds}, socket{executor}, tls{socket, with}
+        {
+        }
+        redlock::detail::reply_bounds* bounds;
+        next_layer_type socket;
+        stream<next_layer_type&> tls;
+    };
+    std::unique_ptr<parts> parts_;
+};
+
+}  // namespace ssl
+
+}  // namespace boost::asio
+
+#endif

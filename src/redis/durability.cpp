@@ -1,0 +1,110 @@
+#include "redis/durability.hpp"
+
+#include "redis/keys.hpp"
+#include "redis/redis_replies.hpp"
+#include "redis/server_facts.hpp"
+
+#include <charconv>
+#include <string_view>
+
+namespace redlock::detail {
+
+namespace {
+
+// Long enough not to be set for nothing all the time, and nothing stays when the last client has gone.
+constexpr char const* mark_stays_ms = "60000";
+
+enum durability_call : std::size_t { write, wait, look };
+
+std::uint32_t to_number(std::string_view text)
+{
+    std::uint32_t n{0};
+    std::from_chars(text.data(), text.data() + text.size(), n);
+    return n;
+}
+
+bool is_granted_vote(command const& c, reply const& r) noexcept
+{
+    return r.vote == vote::granted && (c.what == verb::acquire || c.what == verb::confirm || c.what == verb::extend);
+}
+
+}  // namespace
+
+bool has_granted_votes(batch const& work, std::vector<reply> const& replies) noexcept
+{
+    for (std::size_t i = 0; i < replies.size(); ++i)
+        if (is_granted_vote(work.commands[i], replies[i])) return true;
+    return false;
+}
+
+void take_back_granted_votes(batch const& work, std::vector<reply>& replies, not_durable const& because)
+{
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+        if (!is_granted_vote(work.commands[i], replies[i])) continue;
+        replies[i].vote = vote::failed;
+        replies[i].error = because.why;
+        replies[i].detail = because.words;
+    }
+}
+
+boost::redis::request durability_request(durability const& wanted)
+{
+    boost::redis::request request{one_connection_only()};
+    request.push("SET", wait_mark_key, "1", "PX", mark_stays_ms);
+    auto const replicas = std::to_string(wanted.replicas);
+    auto const timeout = std::to_string(wanted.timeout.count());
+    if (wanted.fsync) {
+        request.push("WAITAOF", "1", replicas, timeout);
+    } else {
+        request.push("WAIT", replicas, timeout);
+    }
+    request.push("INFO", "replication");  // for the words; servers whose rules forbid it say less
+    return request;
+}
+
+void durability_reader::on_node(std::size_t index, boost::redis::resp3::node_view const& node)
+{
+    using boost::redis::resp3::type;
+    if (is_error(node)) {
+        if (index != look && error_.empty()) error_ = node.value;
+        return;
+    }
+    if (index == look && node.depth == 0) {
+        if (auto const count = field_of_info(node.value, "connected_slaves"); !count.empty()) connected_ = to_number(count);
+    }
+    if (index != wait || node.data_type != type::number) return;
+    if (!wanted_.fsync) {
+        replicas_ = to_number(node.value);
+    } else if (elements_++ == 0) {
+        on_disk_ = to_number(node.value);
+    } else {
+        replicas_ = to_number(node.value);
+    }
+}
+
+std::optional<not_durable> durability_reader::conclude() const
+{
+    if (!error_.empty()) return not_durable{errc::not_durable, error_};
+    bool const enough = replicas_ >= wanted_.replicas;
+    bool const on_disk = !wanted_.fsync || on_disk_ > 0;
+    if (enough && on_disk) return std::nullopt;
+
+    std::string words;
+    if (!on_disk) words = "the server has not written it to its disk";
+    if (!enough) {
+        if (!on_disk) words += ", and ";
+        words += std::to_string(replicas_) + " of " + std::to_string(wanted_.replicas) + " replicas acknowledged";
+        if (wanted_.fsync) words += " that it is on theirs";
+    }
+    words += " within " + std::to_string(wanted_.timeout.count()) + " ms";
+    if (!enough && connected_ && *connected_ < wanted_.replicas) words += ": " + replicas_in_words(*connected_, wanted_.replicas);
+    return not_durable{errc::not_durable, words};
+}
+
+std::string replicas_in_words(std::uint32_t connected, std::uint16_t wanted)
+{
+    if (connected == 0) return "the server has no replica";
+    return "the server has " + std::to_string(connected) + " of " + std::to_string(wanted) + " replicas";
+}
+
+}  // namespace redlock::detail

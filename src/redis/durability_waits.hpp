@@ -1,0 +1,42 @@
+// Waits for what was written to be durable, on a connection of its own: one wait at a time. Whoever comes meanwhile shares the next
+// one with everybody else who does.
+#ifndef REDLOCK_REDIS_DURABILITY_WAITS_HPP
+#define REDLOCK_REDIS_DURABILITY_WAITS_HPP
+
+#include "redis/durability.hpp"
+#include "redis/node_sink.hpp"
+#include "redis/redis_connection.hpp"
+
+#include <boost/asio/any_completion_handler.hpp>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace redlock::detail {
+
+class durability_waits final : public std::enable_shared_from_this<durability_waits> {
+public:
+    using handler = asio::any_completion_handler<void(std::optional<not_durable>)>;
+
+    durability_waits(std::shared_ptr<redis_connection> connection, durability const& wanted);
+
+    // For all that any connection to this server was answered before this call. Completes within twice the time-out, or at once when
+    // the connection is not open any more.
+    void wait(handler then);
+
+private:
+    void start();
+
+    std::shared_ptr<redis_connection> connection_;
+    durability wanted_;
+    boost::redis::request request_;
+    durability_reader reader_{wanted_};
+    node_sink sink_;
+    std::vector<handler> next_;  // those of the wait under way are kept by the request
+    bool under_way_{false};
+};
+
+}  // namespace redlock::detail
+
+#endif

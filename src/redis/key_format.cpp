@@ -1,0 +1,53 @@
+#include "redis/key_format.hpp"
+
+#include "redis/keys.hpp"
+
+#include <cassert>
+#include <cstddef>
+
+namespace redlock::detail {
+
+namespace {
+
+constexpr std::string_view raw_word = "raw";
+constexpr std::string_view place = "{0}";
+constexpr std::size_t format_size_max = 256;
+
+}  // namespace
+
+std::string key_format_problem(std::string_view text)
+{
+    if (text == raw_word) return {};
+    if (text.size() > format_size_max) return "is longer than " + std::to_string(format_size_max) + " bytes";
+    auto const at = text.find(place);
+    if (at == text.npos) return "must be \"raw\", or have {0} where the name of the lock goes";
+    // Formats are copied from elsewhere, where {{ may stand for {: a key that differs in silence excludes nobody.
+    auto const around = std::string{text.substr(0, at)}.append(text.substr(at + place.size()));
+    if (around.find_first_of("{}") != around.npos) return "has other braces than those of one {0}";
+    if (text.ends_with(fence_suffix))
+        return "makes keys that end in " + std::string{fence_suffix} + ", which this library keeps for itself";
+    return {};
+}
+
+key_format::key_format(std::string_view text)
+{
+    assert(key_format_problem(text).empty());
+    if (text == raw_word) return;
+    auto const at = text.find(place);
+    before_ = text.substr(0, at);
+    after_ = text.substr(at + place.size());
+}
+
+std::string key_format::key_of(std::string name) const
+{
+    if (raw()) return name;
+    return before_ + name + after_;
+}
+
+std::string key_format::name_of(std::string const& key) const
+{
+    assert(key.size() >= before_.size() + after_.size());
+    return key.substr(before_.size(), key.size() - before_.size() - after_.size());
+}
+
+}  // namespace redlock::detail

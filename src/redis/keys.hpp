@@ -1,0 +1,22 @@
+// The keys on a node besides the locks themselves.
+#ifndef REDLOCK_REDIS_KEYS_HPP
+#define REDLOCK_REDIS_KEYS_HPP
+
+#include <string_view>
+
+namespace redlock::detail {
+
+inline constexpr std::string_view fence_suffix = ":fence";  // of a lock's counter
+inline constexpr std::string_view node_record_key = "redlock:node";
+inline constexpr std::string_view high_water_key = "redlock:hw";
+inline constexpr std::string_view wait_mark_key = "redlock:wait";  // only to have something written, see durability.hpp
+
+// A lock must not have them.
+constexpr bool is_own_key(std::string_view key) noexcept
+{
+    return key.ends_with(fence_suffix) || key == node_record_key || key == high_water_key || key == wait_mark_key;
+}
+
+}  // namespace redlock::detail
+
+#endif

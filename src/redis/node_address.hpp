@@ -1,0 +1,38 @@
+// What reading a URL and validating a configuration both need to know about addresses.
+#ifndef REDLOCK_REDIS_NODE_ADDRESS_HPP
+#define REDLOCK_REDIS_NODE_ADDRESS_HPP
+
+#include <redlock/config.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace redlock {
+
+// Why this cannot be a host, as the end of a sentence that begins with "the host"; empty when it can. Never repeats the
+// host: what stands in its place in a mistyped URL can be a password.
+std::string host_problem(std::string_view host);
+
+bool is_ipv6(std::string_view host);
+bool is_ip_address(std::string_view host);
+
+// Why one cannot connect like that, whatever the host and the port; empty when one can. Repeats nothing of it.
+std::string connection_problem(node_address const& address);
+std::string tls_problem(tls_options const& tls);
+
+// The same of a folder, as the end of a sentence; empty is allowed.
+std::string folder_problem(std::string_view path);
+
+// Why this build of the library cannot do what others can.
+std::string problem_with_this_build(node_address const& address);
+
+// With what `config::tls` says for all nodes: whom to trust, what certificate to show and which name to expect, each as a whole.
+node_address completed(node_address address, tls_options const& for_all);
+
+// Equal for two addresses of one server: whatever the database and however the host is spelt. Two names for one machine
+// are only noticed when the servers are asked.
+std::string server_key(node_address const& address);
+
+}  // namespace redlock
+
+#endif

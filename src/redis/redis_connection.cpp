@@ -1,0 +1,292 @@
+#include "redis/redis_connection.hpp"
+
+#include "base/strand.hpp"
+#include "redis/boost_redis_compat.hpp"
+#include "redis/credentials.hpp"
+#include "redis/node_address.hpp"
+#include "redis/tls.hpp"
+
+#include <redlock/detail/recycling.hpp>
+
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/redis/connection.hpp>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <cassert>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace redis = boost::redis;
+using redis::resp3::node_view;
+using steady = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+namespace {
+
+bool is_parse_error(error_code ec) noexcept
+{
+    using redis::error;
+    for (error e : {error::invalid_data_type, error::not_a_number, error::exceeeds_max_nested_depth, error::unexpected_bool_value,
+                    error::empty_field, error::not_a_double})
+        if (ec == e) return true;
+    return false;
+}
+
+bool is_no_tls(error_code ec) noexcept { return ERR_GET_REASON(static_cast<unsigned long>(ec.value())) == SSL_R_WRONG_VERSION_NUMBER; }
+
+redis::config config_of(connection_settings const& settings)
+{
+    redis::config result;
+    set_address(result, settings.address);
+    result.username = settings.address.username;
+    result.password = current_password(settings.address);
+    result.clientname = settings.client_name;
+    result.health_check_interval = steady::duration::zero();  // mind_stalls() does it, and counts real traffic too
+    result.reconnect_wait_interval = steady::duration::zero();
+    result.resolve_timeout = settings.connect_timeout;
+    result.connect_timeout = settings.connect_timeout;
+    result.ssl_handshake_timeout = settings.connect_timeout;
+    return result;
+}
+
+}  // namespace
+
+connection_settings::connection_settings(node_address const& node, config const& settings)
+    : address{completed(node, settings.tls)},
+      client_name{settings.client_name},
+      connect_timeout{settings.connect_timeout},
+      stall_timeout{settings.stall_timeout}
+{
+}
+
+redis_connection::redis_connection(strand_type strand, connection_settings const& settings, handshake const& asks)
+    : strand_{std::move(strand)}, bound_{completion_executor(strand_)}, settings_{settings}, asks_{asks}, timer_{strand_}
+{
+    ping_.push("TIME");
+    handshake_sink_ = [this](std::size_t call, node_view const& node) { server_.on_node(call, node); };
+    push_sink_ = [this](std::size_t, node_view const& node) {
+        if (owner_) owner_->on_push(*this, node);
+    };
+}
+
+redis_connection::~redis_connection() = default;
+
+template <class Handler>
+void redis_connection::after(steady::duration delay, Handler handler)
+{
+    timer_.expires_after(delay);
+    timer_.async_wait([self = shared_from_this(), handler](error_code ec) {
+        if (!ec && self->state_ != state::closed) handler(*self);
+    });
+}
+
+void redis_connection::open(std::shared_ptr<connection_owner> owner)
+{
+    assert(!owner_ && state_ == state::connecting);
+    owner_ = owner.get();
+    auto const self = shared_from_this();
+    auto ended = [self, owner = std::move(owner)](error_code ec) { self->on_run_ended(ec); };
+    redis::config wanted;
+    if (!prepare(wanted)) return asio::post(strand_, [ended = std::move(ended)] { ended({}); });
+    set_push_sink(*connection_, push_sink_);
+    run_connection(*connection_, wanted, asio::bind_executor(strand_, std::move(ended)));
+    exec_request(*connection_, asks_.request, handshake_sink_,
+                 asio::bind_executor(strand_, [self](error_code ec, std::size_t) { self->on_handshake(ec); }));
+    after(settings_.connect_timeout, [](redis_connection& me) { me.give_up(); });
+}
+
+// What can go wrong before the first byte.
+bool redis_connection::prepare(redis::config& wanted)
+{
+    try {
+        wanted = config_of(settings_);
+        asks_ = asks_.with_password(wanted.password);
+        if (settings_.address.tls) tls_ = std::make_unique<tls_session>(settings_.address);
+    } catch (system_error const& error) {  // OpenSSL makes no context
+        refused_with_ = errc::tls_failed;
+        server_words_ = error.code().message();
+        return false;
+    } catch (credentials_error const& error) {
+        refused_with_ = errc::credentials_unavailable;
+        server_words_ = error.what();
+        return false;
+    } catch (tls_error const& error) {
+        refused_with_ = errc::tls_failed;
+        server_words_ = error.what();
+        return false;
+    }
+    auto context = tls_ ? tls_->take_context() : asio::ssl::context{asio::ssl::context::tls_client};
+    bounded_executor const executor{inner_executor(strand_), {&bounds_, settings_.address.tls.has_value()}};
+    connection_ = make_connection<bounded_connection>(executor, std::move(context));
+    if (tls_) tls_->announce(stream_of(*connection_).native_handle());
+    return true;
+}
+
+void redis_connection::close()
+{
+    if (state_ != state::closed && connection_) cancel();
+}
+
+// Until it has ended: between two steps of making a connection, Boost.Redis (1.88) goes on as if nothing had been said.
+void redis_connection::cancel()
+{
+    connection_->cancel();
+    after(10ms, [](redis_connection& me) { me.cancel(); });
+}
+
+void redis_connection::give_up()
+{
+    refused_with_ = errc::node_timeout;
+    if (waits_for_tls())
+        server_words_ = "no answer to the TLS handshake within connect_timeout; a server without TLS wants redis:// instead";
+    cancel();
+}
+
+void redis_connection::on_handshake(error_code ec)
+{
+    if (ec || state_ == state::closed) return;  // on_run_ended follows and says why
+    server_.conclude();
+    if (refused_with_ || server_.against().why) return cancel();
+
+    // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
+    error_code ignored;  // without it the node is slower, not wrong
+    stream_of(*connection_).lowest_layer().set_option(asio::ip::tcp::no_delay{true}, ignored);
+
+    state_ = state::open;
+    bounds_.opened();
+    progress();
+    mind_stalls();
+    receive();
+    owner_->on_open(*this);
+}
+
+void redis_connection::on_run_ended(error_code ec)
+{
+    if (connection_) {
+        connection_->cancel(redis::operation::exec);  // what was queued before a refused connect would wait for ever
+        connection_->cancel(redis::operation::receive);
+        explain(ec);
+    }
+    state_ = state::closed;
+    timer_.cancel();
+    std::exchange(owner_, nullptr)->on_closed(*this, refused_with_, server_words_);
+}
+
+// Says in our words why a connection ended: Boost.Redis keeps the server's own for HELLO to itself.
+void redis_connection::explain(error_code ec)
+{
+    if (auto const& [why, words] = server_.against(); why && !refused_with_) {
+        refused_with_ = why;
+        server_words_ = words;
+    } else if (!bounds_.objection().empty()) {
+        refused_with_ = errc::not_a_redis_server;
+        server_words_ = bounds_.objection() + (bounds_.foreign() ? hint_at_tls() : "");
+    } else if (refused_with_ == errc::node_timeout) {
+        if (server_words_.empty())
+            server_words_ = state_ == state::open ? "no answer for the whole stall_timeout"
+                                                  : "no connection and handshake within connect_timeout";
+    } else if (ec == redis::error::resp3_hello) {
+        refused_with_ = errc::handshake_refused;
+        server_words_ = hello_refused(asks_);
+    } else {
+        explain_end(ec);
+    }
+}
+
+// What the network, TLS and the protocol say.
+void redis_connection::explain_end(error_code ec)
+{
+    bool const ended = !ec || ec == asio::error::eof || ec == asio::ssl::error::stream_truncated;
+    server_words_ = ended ? "the connection was closed" : ec.message();
+    char const* const hint = hint_at_tls();
+    if (tls_ && !tls_->objection().empty()) {
+        refused_with_ = errc::tls_failed;
+        server_words_ = tls_->objection();
+    } else if (ec.category() == asio::error::get_ssl_category()) {
+        refused_with_ = errc::tls_failed;
+        if (is_no_tls(ec)) server_words_ += "; a server without TLS wants redis:// instead";
+    } else if (is_parse_error(ec)) {
+        refused_with_ = errc::not_a_redis_server;
+        server_words_ += hint;
+    } else {
+        refused_with_ = errc::node_unreachable;
+        if (ended || ec == asio::error::connection_reset) server_words_ += hint;
+    }
+}
+
+char const* redis_connection::hint_at_tls() const noexcept
+{
+    bool const may_want_tls = state_ == state::connecting && !tls_ && settings_.address.unix_socket.empty();
+    return may_want_tls ? "; a server with TLS wants rediss:// instead" : "";
+}
+
+bool redis_connection::waits_for_tls()
+{
+    if (!tls_ || state_ == state::open) return false;
+    auto& stream = stream_of(*connection_);
+    error_code not_connected;
+    stream.lowest_layer().remote_endpoint(not_connected);
+    return !not_connected && ::SSL_is_init_finished(stream.native_handle()) == 0;
+}
+
+// A connection on which nothing was answered for the whole stall_timeout is given up: its peer may be gone without a word. Counted in ticks of
+// a timer, so that messages need not look at the clock, and a process that was stopped itself reads what has come meanwhile.
+void redis_connection::mind_stalls()
+{
+    after(settings_.stall_timeout / 4, [](redis_connection& me) {
+        me.bounds_.renew();
+        ++me.quiet_quarters_;  // the first may have been a part of one
+        if (me.outstanding_ > 0 && me.quiet_quarters_ > 4) return me.give_up();
+        if (me.outstanding_ == 0 && me.quiet_quarters_ > 2) me.ping();
+        me.mind_stalls();
+    });
+}
+
+void redis_connection::ping()
+{
+    struct question {
+        time_reader time;
+        node_sink sink;
+        quorum::time_point sent{boot_clock::now()};
+    };
+    auto const q = std::make_shared<question>();
+    q->sink = [raw = q.get()](std::size_t, node_view const& node) { raw->time.on_node(node); };
+    auto answered = [self = shared_from_this(), q](error_code ec) {
+        auto const clock = q->time.clock();  // any answer shows life
+        if (!ec && self->owner_ && clock > quorum::wall_time{}) self->owner_->on_time(*self, clock, q->sent, boot_clock::now());
+    };
+    send(ping_, q->sink, std::move(answered));
+}
+
+void redis_connection::receive()
+{
+    receive_pushes(*connection_, strand_, [self = shared_from_this()](error_code ec) {
+        if (ec || !self->owner_) return;
+        self->owner_->on_pushed(*self);
+        self->receive();
+    });
+}
+
+void redis_connection::send(redis::request const& what, node_sink& sink, answered_handler handler)
+{
+    if (state_ != state::open) return std::move(handler)(errc::node_unreachable);
+    if (outstanding_++ == 0) progress();
+    reply_bounds::question const asked{what.payload().size(), what.get_expected_responses()};
+    bounds_.asked(asked);
+    auto done = [self = shared_from_this(), asked, handler = std::move(handler)](error_code ec, std::size_t) mutable {
+        --self->outstanding_;
+        self->bounds_.answered(asked);
+        self->progress();
+        std::move(handler)(ec ? error_code{errc::node_unreachable} : error_code{});
+    };
+    exec_request(*connection_, what, sink, asio::bind_executor(bound_, asio::bind_allocator(recycling<void>{}, std::move(done))));
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,428 @@
+#include "redis/redis_node.hpp"
+
+#include "quorum/backoff.hpp"
+#include "redis/durability_waits.hpp"
+#include "redis/handshake.hpp"
+#include "redis/redis_connection.hpp"
+#include "redis/redis_replies.hpp"
+#include "redis/suitability_watch.hpp"
+
+#include <redlock/detail/recycling.hpp>
+
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+using boost::redis::resp3::node_view;
+using steady = std::chrono::steady_clock;
+
+namespace {
+
+connection_settings while_waiting(connection_settings settings, durability const& wanted)
+{
+    settings.stall_timeout += wanted.timeout;  // for so long it may be silent with good reason
+    return settings;
+}
+
+}  // namespace
+
+// It has two connections where granted votes have to be durable: one of them waits for that, and the other one never does. They are
+// made and lost together, as a node that can only do half of it is of no use.
+class redis_node::impl final : public connection_owner, public std::enable_shared_from_this<impl> {
+public:
+    impl(asio::any_io_executor strand, node_address const& address, config const& settings)
+        : strand_{std::move(strand)},
+          name_{address.to_string()},
+          durable_{address.replicas, address.fsync, settings.replication_timeout},
+          settings_{address, settings},
+          waits_settings_{while_waiting(settings_, durable_)},
+          handshake_{address},
+          waits_handshake_{address, durable_},
+          timer_{strand_},
+          pause_{settings.min_reconnect_delay, settings.max_reconnect_delay},
+          pause_max_{settings.max_reconnect_delay},
+          random_{std::random_device{}()},
+          identity_{settings.identity},
+          trusts_{settings.trust_server_identity}
+    {
+    }
+
+    std::string const& name() const noexcept { return name_; }
+
+    void start(std::size_t index, std::weak_ptr<node_listener> listener)
+    {
+        assert(state_ == state::idle);
+        index_ = index;
+        listener_ = std::move(listener);
+        connect();
+    }
+
+    void stop()
+    {
+        if (stopping_) return;
+        stopping_ = true;
+        timer_.cancel();
+        if (!main_ && !waits_) return stopped();
+        close_both();
+    }
+
+    void reject(error_code why, std::string words)
+    {
+        if (state_ != state::usable || refused_with_) return;
+        refused_with_ = why;
+        refused_words_ = std::move(words);
+        close_both();
+    }
+
+    void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
+
+    void on_open(redis_connection& from) override;
+    void on_closed(redis_connection& from, error_code why, std::string const& words) override;
+    void on_push(redis_connection& from, node_view const& node) override;
+    void on_pushed(redis_connection& from) override;
+    void on_time(redis_connection& from, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) override;
+
+private:
+    enum class state { idle, connecting, usable, closing, pausing, stopped };
+
+    static constexpr std::size_t spare_max = 8;
+
+    // What is being waited for, and where its answers go.
+    struct exchange {
+        exchange(std::unique_ptr<redis_request> mine, std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies)
+            : own{std::move(mine)}, reader{calls, id, replies}
+        {
+        }
+        std::unique_ptr<redis_request> own;  // what was sent, unless it is shared
+        reply_reader reader;
+        node_sink sink;
+        std::vector<std::string> changed;  // said by the server while it answered this
+    };
+
+    void connect();
+    void close_both();
+    void watch_suitability();
+    void tell(std::vector<std::string>& changed);
+
+    // Completes with (error_code, reply_reader::repeatable).
+    template <class Handler>
+    void send(redis_request const& shared, std::unique_ptr<redis_request> mine, std::string_view id, std::vector<reply>& replies,
+              Handler handler);
+    static redis_request const& encoded(batch const& work, std::string_view id, request_extras const& extras);
+    std::unique_ptr<redis_request> own_copy(redis_request const& of, batch const& work, std::string_view id, request_extras const& extras);
+    void complete(std::shared_ptr<durability_waits> const& waits, batch const& work, std::vector<reply>& replies, exec_handler handler);
+    void repeat(reply_reader::repeatable what, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
+    request_extras extras_for(batch const& work) const;
+    void stopped();
+
+    template <class Handler>
+    void after(steady::duration delay, Handler handler)
+    {
+        timer_.expires_after(delay);
+        timer_.async_wait([self = shared_from_this(), handler = std::move(handler)](error_code ec) {
+            if (!ec && !self->stopping_) handler(*self);
+        });
+    }
+
+    asio::any_io_executor strand_;
+    std::string name_;
+    durability durable_;
+    connection_settings settings_;
+    connection_settings waits_settings_;
+    handshake handshake_;
+    handshake waits_handshake_;
+    asio::steady_timer timer_;  // the pause
+    quorum::backoff pause_;
+    steady::duration pause_max_;
+    steady::time_point usable_since_{};
+    std::minstd_rand random_;
+    identity_check identity_;
+    bool trusts_;
+
+    std::size_t index_{0};
+    std::weak_ptr<node_listener> listener_;
+    state state_{state::idle};
+    bool stopping_{false};
+    std::shared_ptr<redis_connection> main_;
+    std::shared_ptr<redis_connection> waits_;  // none: nothing has to be waited for
+    std::shared_ptr<durability_waits> durability_;
+    std::shared_ptr<suitability_watch> suitability_;  // none: rules forbid what it asks
+    identity_suspicion doubt_;
+    std::size_t open_{0};
+    error_code refused_with_;  // what we found wrong with both, or our owner
+    std::string refused_words_;
+    push_reader pushes_;
+    exchange* reading_{nullptr};  // its answers have begun to come, and it has not completed
+    std::vector<std::string> changed_;  // said by the server at any other time
+    std::size_t watches_waiting_{0};    // their answers are there, and wait for votes in the same message to be durable
+    std::vector<std::string> told_later_;
+    std::vector<std::unique_ptr<redis_request>> spare_;  // with memory that the next ones need
+};
+
+void redis_node::impl::connect()
+{
+    state_ = state::connecting;
+    open_ = 0;
+    refused_with_ = {};
+    refused_words_.clear();
+    pushes_ = {};
+    reading_ = nullptr;
+    changed_.clear();
+    told_later_.clear();
+    main_ = std::make_shared<redis_connection>(strand_, settings_, handshake_);
+    if (durable_.wanted()) {
+        waits_ = std::make_shared<redis_connection>(strand_, waits_settings_, waits_handshake_);
+        durability_ = std::make_shared<durability_waits>(waits_, durable_);
+        waits_->open(shared_from_this());
+    }
+    main_->open(shared_from_this());
+}
+
+void redis_node::impl::close_both()
+{
+    if (main_) main_->close();
+    if (waits_) waits_->close();
+}
+
+void redis_node::impl::on_open(redis_connection&)
+{
+    if (++open_ < (waits_ ? 2u : 1u) || stopping_ || state_ != state::connecting) return;
+    auto& server = main_->server();
+    if (waits_ && server.run_id() != waits_->server().run_id()) {
+        refused_with_ = errc::node_unsuitable;
+        refused_words_ = "two connections to this address led to two servers; use an address that belongs to one";
+        return close_both();
+    }
+    state_ = state::usable;
+    usable_since_ = steady::now();
+    auto facts = server.take_facts();
+    doubt_ = server.doubt(trusts_);
+    doubt_.apply(facts);
+    if (server.may_ask_info()) watch_suitability();
+    if (auto const listener = listener_.lock()) listener->on_up(index_, server.run_id(), facts);
+}
+
+void redis_node::impl::watch_suitability()
+{
+    auto object = [weak = weak_from_this()](std::string const& words) {
+        if (auto const self = weak.lock()) self->reject(errc::node_unsuitable, words);
+    };
+    auto tell_time = [weak = weak_from_this()](quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) {
+        if (auto const self = weak.lock(); self && self->main_) self->on_time(*self->main_, clock, sent, received);
+    };
+    suitability_ = std::make_shared<suitability_watch>(strand_, main_,
+                                                       suitability_watch::listener{std::move(object), std::move(tell_time)});
+    suitability_->start();
+}
+
+void redis_node::impl::on_closed(redis_connection& from, error_code why, std::string const& words)
+{
+    bool const first = state_ != state::closing;
+    bool const was_usable = state_ == state::usable;
+    state_ = state::closing;
+    if (suitability_) std::exchange(suitability_, nullptr)->stop();
+    (&from == main_.get() ? main_ : waits_).reset();
+    if (first) {
+        close_both();
+        bool const ours = static_cast<bool>(refused_with_);
+        // A server that is rejected as soon as it is there, or does harm, is asked no more often than one that is refused.
+        bool const rejected = ours || why == errc::not_a_redis_server;
+        if (was_usable && (!rejected || steady::now() - usable_since_ > pause_max_)) pause_.reset();
+        if (auto const listener = listener_.lock()) listener->on_down(index_, ours ? refused_with_ : why, ours ? refused_words_ : words);
+    }
+    if (main_ || waits_) return;
+    if (stopping_) return stopped();
+    state_ = state::pausing;
+    after(pause_.next(random_), [](impl& me) { me.connect(); });
+}
+
+// Boost.Redis hands over a push where it stands between the answers, but it completes requests later. Whoever watches must hear
+// the answer to the watch first, so what the server says meanwhile waits for that.
+void redis_node::impl::on_push(redis_connection& from, node_view const& node)
+{
+    if (&from != main_.get()) return;
+    if (auto const key = pushes_.on_node(node)) (reading_ ? reading_->changed : changed_).emplace_back(*key);
+}
+
+void redis_node::impl::on_pushed(redis_connection& from)
+{
+    if (&from == main_.get()) tell(changed_);
+}
+
+void redis_node::impl::on_time(redis_connection&, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received)
+{
+    if (auto const listener = listener_.lock(); listener && state_ == state::usable) listener->on_time(index_, clock, sent, received);
+}
+
+void redis_node::impl::tell(std::vector<std::string>& changed)
+{
+    if (changed.empty()) return;
+    auto const keys = std::exchange(changed, {});
+    if (watches_waiting_ > 0) return void(told_later_.insert(told_later_.end(), keys.begin(), keys.end()));
+    auto const listener = listener_.lock();
+    for (std::string const& key : keys)
+        if (listener && state_ == state::usable) listener->on_changed(index_, key);
+}
+
+request_extras redis_node::impl::extras_for(batch const& work) const
+{
+    bool const look = identity_ == identity_check::every_message && main_->server().says_its_id();
+    return {.load_scripts = false, .time = true, .identity = look && work.votes_with_tokens()};
+}
+
+// `shared`: what its calls are, and its bytes unless there is an own copy.
+template <class Handler>
+void redis_node::impl::send(redis_request const& shared, std::unique_ptr<redis_request> mine, std::string_view id,
+                            std::vector<reply>& replies, Handler handler)
+{
+    auto const& calls = mine && !mine->calls.empty() ? mine->calls : shared.calls;
+    auto const& request = mine ? mine->request : shared.request;
+    auto const e = make_recycled<exchange>(std::move(mine), calls, id, replies);
+    e->sink = [this, raw = e.get()](std::size_t call, node_view const& node) {
+        reading_ = raw;
+        raw->reader.on_node(call, node);
+    };
+    auto done = [self = shared_from_this(), e, &replies, handler = std::move(handler)](error_code ec) mutable {
+        if (self->reading_ == e.get()) self->reading_ = nullptr;
+        if (ec) return std::move(handler)(ec, reply_reader::repeatable{});
+        e->reader.conclude();
+        self->doubt_.apply(replies);
+        bool const demoted = e->reader.is_demoted();
+        if (e->own && self->spare_.size() < spare_max) self->spare_.push_back(std::move(e->own));
+        std::move(handler)(error_code{}, e->reader.what_to_repeat());
+        self->tell(e->changed);
+        if (demoted) self->reject(errc::node_unsuitable, why_not_a_replica());
+    };
+    main_->send(request, e->sink, asio::bind_allocator(recycling<void>{}, std::move(done)));
+}
+
+// The bytes of a batch, by whichever node is the first to send it.
+redis_request const& redis_node::impl::encoded(batch const& work, std::string_view id, request_extras const& extras)
+{
+    if (!work.wire) work.wire = std::make_unique<redis_request>();
+    auto& wire = static_cast<redis_request&>(*work.wire);
+    if (!std::exchange(work.is_encoded, true)) wire.encode(work, id, extras);
+    return wire;
+}
+
+// Votes with tokens name the server, so each node gets bytes of its own.
+std::unique_ptr<redis_request> redis_node::impl::own_copy(redis_request const& of, batch const& work, std::string_view id,
+                                                          request_extras const& extras)
+{
+    std::unique_ptr<redis_request> own;
+    if (spare_.empty()) {
+        own = std::make_unique<redis_request>();
+    } else {
+        own = std::move(spare_.back());
+        spare_.pop_back();
+    }
+    own->calls.clear();
+    if (!(of.extras() == extras) || !own->copy_bytes(of, id)) own->encode(work, id, extras);
+    return own;
+}
+
+void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
+{
+    assert(state_ == state::usable);
+    replies.resize(work.commands.size());
+    auto const extras = extras_for(work);
+    redis_request const& wire = encoded(work, id, extras);
+    auto mine = wire.is_for(id) && wire.extras() == extras ? nullptr : own_copy(wire, work, id, extras);
+    auto done = [self = shared_from_this(), waits = durability_, &work, id, &replies,
+                 handler = std::move(handler)](error_code ec, reply_reader::repeatable again) mutable {
+        if (ec) return std::move(handler)(ec);
+        if (again) return self->repeat(again, work, id, replies, std::move(handler));
+        self->complete(waits, work, replies, std::move(handler));
+    };
+    send(wire, std::move(mine), id, replies, std::move(done));
+}
+
+// What the main connection has answered is reported at once, unless a vote among it has to become durable first. What is sent later
+// can be answered sooner: whoever wants to undo such a vote need not wait for it. `waits`: those that were made with the main
+// connection that answered; a server that came back would answer for what it has forgotten.
+void redis_node::impl::complete(std::shared_ptr<durability_waits> const& waits, batch const& work, std::vector<reply>& replies,
+                                exec_handler handler)
+{
+    if (!waits || !has_granted_votes(work, replies)) return std::move(handler)(error_code{});
+    auto const is_watch = [](command const& c) { return c.what == verb::watch; };
+    bool const watches = std::any_of(work.commands.begin(), work.commands.end(), is_watch);
+    if (watches) ++watches_waiting_;
+    waits->wait([weak = weak_from_this(), watches, &work, &replies,
+                 handler = std::move(handler)](std::optional<not_durable> const& why_not) mutable {
+        if (why_not) take_back_granted_votes(work, replies, *why_not);
+        std::move(handler)(error_code{});
+        auto const self = weak.lock();
+        if (self && watches && --self->watches_waiting_ == 0) self->tell(self->told_later_);
+    });
+}
+
+// SCRIPT FLUSH, or a server that evicted its scripts; or a key that the user may not use, in a call with those of other locks. Nothing of those
+// calls was executed, so they can be repeated.
+void redis_node::impl::repeat(reply_reader::repeatable what, batch const& work, std::string_view id, std::vector<reply>& replies,
+                              exec_handler handler)
+{
+    if (state_ != state::usable) return std::move(handler)(errc::node_unreachable);
+
+    struct repetition {
+        batch work;
+        std::vector<std::size_t> where;
+        std::vector<reply> replies;
+    };
+    auto const again = std::make_shared<repetition>();
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+        // A key has to be watched after what else is asked about it.
+        if (!what.is(replies[i]) && work.commands[i].what != verb::watch) continue;
+        again->work.commands.push_back(work.commands[i]);
+        again->where.push_back(i);
+    }
+    again->replies.resize(again->where.size());
+    auto extras = extras_for(again->work);
+    extras.load_scripts = what.scripts;
+    extras.apart = what.apart;
+    auto mine = std::make_unique<redis_request>(again->work, id, extras);
+    auto const& wire = *mine;
+    auto done = [self = shared_from_this(), waits = durability_, again, &work, &replies,
+                 handler = std::move(handler)](error_code ec, reply_reader::repeatable) mutable {
+        if (ec) return std::move(handler)(ec);
+        for (std::size_t i = 0; i < again->where.size(); ++i) replies[again->where[i]] = std::move(again->replies[i]);
+        self->complete(waits, work, replies, std::move(handler));
+    };
+    send(wire, std::move(mine), id, again->replies, std::move(done));
+}
+
+void redis_node::impl::stopped()
+{
+    if (state_ == state::stopped) return;
+    state_ = state::stopped;
+    if (auto const listener = listener_.lock()) listener->on_stopped(index_);
+}
+
+redis_node::redis_node(asio::any_io_executor strand, node_address address, config const& settings)
+    : impl_{std::make_shared<impl>(std::move(strand), address, settings)}
+{
+}
+
+redis_node::~redis_node() = default;
+
+std::string const& redis_node::name() const noexcept { return impl_->name(); }
+
+void redis_node::start(std::size_t index, std::weak_ptr<node_listener> listener) { impl_->start(index, std::move(listener)); }
+
+void redis_node::stop() { impl_->stop(); }
+
+void redis_node::reject(error_code why, std::string words) { impl_->reject(why, std::move(words)); }
+
+void redis_node::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
+{
+    impl_->exec(work, id, replies, std::move(handler));
+}
+
+}  // namespace redlock::detail

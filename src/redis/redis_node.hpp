@@ -1,0 +1,33 @@
+// A node over Boost.Redis: one connection at a time, made anew after each loss, usable only after its handshake.
+#ifndef REDLOCK_REDIS_REDIS_NODE_HPP
+#define REDLOCK_REDIS_REDIS_NODE_HPP
+
+#include "redis/node.hpp"
+
+#include <redlock/config.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <memory>
+
+namespace redlock::detail {
+
+class redis_node final : public node {
+public:
+    redis_node(asio::any_io_executor strand, node_address address, config const& settings);
+    ~redis_node() override;
+
+    std::string const& name() const noexcept override;
+    void start(std::size_t index, std::weak_ptr<node_listener> listener) override;
+    void stop() override;
+    void reject(error_code why, std::string words) override;
+    void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler) override;
+
+private:
+    class impl;
+    std::shared_ptr<impl> impl_;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,395 @@
+#include "redis/redis_replies.hpp"
+
+#include "redis/fence_scripts.hpp"
+#include "redis/server_facts.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace resp3 = boost::redis::resp3;
+
+namespace {
+
+template <class Number>
+Number to_number(std::string_view text)
+{
+    Number n{0};
+    std::from_chars(text.data(), text.data() + text.size(), n);
+    return n;
+}
+
+// A whole number and nothing else. What is not may not look like a 0, which is a refusal.
+std::optional<std::int64_t> whole_number(resp3::node_view const& node)
+{
+    if (node.data_type != resp3::type::number) return std::nullopt;
+    if (node.value == "1") return 1;  // which most are
+    std::int64_t n{0};
+    auto const end = node.value.data() + node.value.size();
+    auto const [stop, error] = std::from_chars(node.value.data(), end, n);
+    if (error != std::errc{} || stop != end) return std::nullopt;
+    return n;
+}
+
+error_code unexpected_reply() noexcept
+{
+    static error_code const ec = errc::unexpected_reply;
+    return ec;
+}
+
+reply unexpected() { return {vote::failed, unexpected_reply(), {}}; }
+
+// Of a reply as it was in the beginning: the usual answers go through here.
+void say(reply& r, redlock::vote v) noexcept
+{
+    r.vote = v;
+    r.error = {};
+}
+
+// Of a key that stays for longer nobody waits for the end, and no clock of nanoseconds reaches it.
+constexpr std::chrono::milliseconds waited_for_max = std::chrono::days{365};
+
+// Lua's numbers are doubles.
+constexpr std::int64_t token_end = std::int64_t{1} << 53;
+
+// What a script with tokens answered.
+reply to_reply(std::optional<std::int64_t> answer)
+{
+    if (!answer) return unexpected();
+    switch (*answer) {
+    case 1: return {vote::granted, {}, {}};
+    case fence_refused:
+    case fence_overtaken: return {vote::refused, {}, {}};
+    case fence_not_admitted: return {vote::failed, errc::node_not_admitted, "it does not remember its admission"};
+    case fence_ttl_too_long: return {vote::failed, errc::ttl_too_long, {}};
+    case fence_no_counter: return {vote::failed, errc::unexpected_reply, "the key of the counter (NAME:fence) holds something else"};
+    case fence_used_up: return {vote::failed, errc::server_error, "FENCE tokens are used up"};
+    default: return unexpected();
+    }
+}
+
+// The same of an extension, which may also have set the key again.
+reply to_extended(std::optional<std::int64_t> answer)
+{
+    if (answer != 2) return to_reply(answer);
+    reply r{vote::granted, {}, {}};
+    r.recreated = true;
+    return r;
+}
+
+// A script's error stands behind words of its own in Redis 6.
+bool is_of_a_replica(std::string_view error) noexcept
+{
+    return error.starts_with("READONLY") || (error.starts_with("ERR Error running script") && error.find("-READONLY") != error.npos);
+}
+
+// Of what a call begins with: nothing of it was executed.
+bool is_not_permitted(reply const& r) noexcept { return r.error == errc::server_error && r.detail.starts_with("NOPERM"); }
+
+bool is_about_a_lock(verb what) noexcept
+{
+    return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::release;
+}
+
+// Of the answers for the keys of one lock, the larger one speaks for all.
+int badness(reply const& r) noexcept
+{
+    if (r.vote == vote::granted) return 0;
+    if (r.vote == vote::refused) return 1;
+    if (r.error == errc::node_not_admitted) return 4;
+    return r.error == errc::ttl_too_long ? 3 : 2;
+}
+
+}  // namespace
+
+bool is_error(resp3::node_view const& node) noexcept
+{
+    return node.data_type == resp3::type::simple_error || node.data_type == resp3::type::blob_error;
+}
+
+void facts_reader::on_element(std::size_t index, std::string_view value)
+{
+    switch (index) {
+    case 0:
+        facts_.id = value;
+        says_its_id_ = !value.empty();
+        break;
+    case 1: facts_.master = value.empty() || value == "master"; break;
+    case 4: record_ = value; break;
+    case 5:
+        has_high_water_ = !value.empty();
+        facts_.high_water = to_number<quorum::token_number>(value);
+        break;
+    default: break;
+    }
+}
+
+// The record is "ID BASE MAXTTL MARK", of fixed widths up to the mark.
+quorum::node_facts facts_reader::take()
+{
+    constexpr std::size_t id_width = 40, base_at = 41, base_width = 16, ttl_at = 58, ttl_width = 10, mark_at = 69;
+    if (record_.size() > mark_at) {
+        std::string_view const record{record_};
+        auto const id = record.substr(0, id_width);
+        bool const ever_admitted = id.find_first_not_of('0') != std::string_view::npos;
+        if (ever_admitted && has_high_water_) facts_.admitted = id;
+        if (auto const mark = record.substr(mark_at); mark != "-") facts_.mark = mark;
+        facts_.high_water = std::max(facts_.high_water, to_number<quorum::token_number>(record.substr(base_at, base_width)));
+        facts_.max_ttl = std::chrono::milliseconds{to_number<std::int64_t>(record.substr(ttl_at, ttl_width))};
+    }
+    if (!says_its_id_) facts_.id = facts_.admitted;
+    return std::exchange(facts_, {});
+}
+
+reply_reader::reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies)
+    : calls_{calls}, id_{id}, replies_{replies}
+{
+    auto const ec = unexpected_reply();
+    for (reply& r : replies_) {
+        r.clear();
+        r.vote = vote::failed;
+        r.error = ec;
+    }
+}
+
+bool reply_reader::is_noscript(reply const& r) noexcept { return r.error == errc::server_error && r.detail.starts_with("NOSCRIPT"); }
+
+bool reply_reader::repeatable::is(reply const& r) const noexcept { return (scripts && is_noscript(r)) || (apart && is_not_permitted(r)); }
+
+void reply_reader::on_node(std::size_t index, node_view const& node)
+{
+    if (index >= calls_.size()) return;  // more answers than calls: Boost.Redis counts them, so this is its bug
+    wire_call const& call = calls_[index];
+    if (call.is == wire_call::kind::load_script) return;  // the calls behind it show whether it failed
+    if (call.is == wire_call::kind::time) return time_.on_node(node);
+    if (call.is == wire_call::kind::identity) return on_identity(node);
+    if (call.is == wire_call::kind::arm) {
+        armed_ = node.depth == 0 && node.data_type == resp3::type::simple_string && node.value == "OK";
+        return;
+    }
+    assert(call.first + call.count <= replies_.size());
+
+    if (node.depth == 0 && is_error(node)) return on_error(call, node.value);
+    reply& r = replies_[call.first];
+    if (call.what == verb::watch) return on_time_left(call, r, node);
+    if (node.depth == 0) {
+        array_of_ = node.data_type == resp3::type::array ? index + 1 : 0;
+        element_ = 0;
+        if (call.what == verb::acquire) return call.fenced ? on_acquires_with_tokens(call, node) : on_plain_acquire(r, node);
+        if (call.what == verb::release && call.count > 1) return on_releases(call, node);
+        bool const is_number = (call.what == verb::release && call.count == 1) || call.what == verb::confirm || call.what == verb::admit;
+        if (is_number) on_number(call, r, node);
+    } else if (node.depth == 1 && array_of_ == index + 1) {
+        on_element(call, element_++, node);
+    }
+}
+
+void reply_reader::on_error(wire_call const& call, std::string_view text)
+{
+    // A foreign key of another type is a lock of another library: somebody holds it.
+    if (text.starts_with("WRONGTYPE") && is_about_a_lock(call.what)) {
+        for (std::size_t i = 0; i < call.count; ++i) replies_[call.first + i] = reply{vote::refused, {}, {}};
+        return;
+    }
+    for (std::size_t i = 0; i < call.count; ++i) replies_[call.first + i] = reply{vote::failed, errc::server_error, std::string{text}};
+    if (is_noscript(replies_[call.first])) repeatable_.scripts = true;
+    if (call.count > 1 && is_not_permitted(replies_[call.first])) repeatable_.apart = true;
+    if (is_of_a_replica(text)) demoted_ = true;
+}
+
+void reply_reader::on_plain_acquire(reply& r, node_view const& node)
+{
+    if (node.data_type == resp3::type::null) say(r, vote::refused);
+    if (node.data_type == resp3::type::simple_string && node.value == "OK") say(r, vote::granted);
+}
+
+// A watch of several keys is answered by the first that cannot be read, or by the one that stays longest.
+void reply_reader::on_time_left(wire_call const& call, reply& r, node_view const& node)
+{
+    constexpr std::int64_t free = -2;
+    if (call.goes_on && r.vote != vote::granted) return;
+    auto const left = whole_number(node);
+    if (node.depth != 0 || !left || *left < free) {
+        r = unexpected();
+        return;
+    }
+    r.watching = armed_ && (r.watching || !call.goes_on);
+    r.vote = vote::granted;
+    r.error = {};
+    if (*left == free) return;
+    std::chrono::milliseconds const time{*left};
+    auto const stays = *left < 0 || time > waited_for_max ? never_expires : time;
+    r.expires_in = std::max(r.expires_in.value_or(stays), stays);
+}
+
+void reply_reader::on_number(wire_call const& call, reply& r, node_view const& node)
+{
+    auto const number = whole_number(node);
+    if (call.what == verb::confirm) {
+        r = to_reply(number);
+    } else if (number == 1 || (call.what == verb::admit && number == 2)) {
+        say(r, vote::granted);
+    } else if (number == 0 || (call.what == verb::admit && number == -1)) {
+        say(r, vote::refused);
+    }
+}
+
+// Two numbers for each: "1 TOKEN", or why not. What is missing, or something else, is no vote, and nothing behind it is.
+void reply_reader::on_acquires_with_tokens(wire_call const& call, node_view const& node)
+{
+    if (node.data_type != resp3::type::blob_string) return;
+    char const* at = node.value.data();
+    char const* const end = at + node.value.size();
+    auto const next = [&](std::int64_t& number) {
+        auto const [stop, error] = std::from_chars(at, end, number);
+        bool const whole = error == std::errc{} && (stop == end || *stop == ' ');
+        at = stop == end ? end : stop + 1;
+        return whole;
+    };
+    for (std::size_t i = 0; i < call.count; ++i) {
+        std::int64_t code{0}, number{0};
+        if (!next(code) || at == end || !next(number) || number < 0 || number >= token_end) return;
+        reply& r = replies_[call.first + i];
+        if (code == 1) {
+            if (number > 0) say(r, vote::granted);  // a grant is one with its token
+        } else {
+            r = to_reply(code);
+            if (r.error == errc::ttl_too_long) r.detail = "this node allows up to " + std::to_string(number) + " ms";
+        }
+        if (!r.error) r.counter = static_cast<quorum::token_number>(number);
+    }
+}
+
+// A digit for each. What is missing, or something else, is no vote.
+void reply_reader::on_releases(wire_call const& call, node_view const& node)
+{
+    if (node.data_type != resp3::type::blob_string) return;
+    auto const size = std::min(node.value.size(), call.count);
+    for (std::size_t i = 0; i < size; ++i) {
+        if (node.value[i] == '1') say(replies_[call.first + i], vote::granted);
+        if (node.value[i] == '0') say(replies_[call.first + i], vote::refused);
+    }
+}
+
+// The elements of the arrays that scripts answer.
+void reply_reader::on_element(wire_call const& call, std::size_t element, node_view const& node)
+{
+    reply& r = replies_[call.first];
+    auto const number = whole_number(node);
+    switch (call.what) {
+    case verb::extend:
+        if (call.fenced) return on_extended(call, element, to_extended(number));
+        if (number == 0 || number == 1) return on_extended(call, element, {number == 1 ? vote::granted : vote::refused, {}, {}});
+        return on_extended(call, element, unexpected());
+    case verb::mark:
+        if (element == 0) granted_ = number == 0 || number == 1;
+        if (element == 0 && (number == 2 || number == -1)) r = reply{vote::refused, {}, {}};
+        if (element == 1 && granted_ && node.data_type == resp3::type::blob_string && !node.value.empty())
+            r = {vote::granted, {}, std::string{node.value}};
+        return;
+    case verb::inspect:
+        facts_.on_element(element, node.value);
+        if (element == 5) {
+            r = reply{vote::granted, {}, {}};
+            r.facts = std::make_shared<quorum::node_facts const>(facts_.take());
+            demoted_ = demoted_ || !r.facts->master;
+        }
+        return;
+    case verb::acquire:
+    case verb::release:
+    case verb::confirm:
+    case verb::watch:
+    case verb::admit: return;
+    }
+}
+
+// A lock of several keys is extended where all of them were. What was set again stays known, also where others were refused: it
+// must be deleted by whoever releases the lock.
+void reply_reader::on_extended(wire_call const& call, std::size_t element, reply&& one)
+{
+    if (call.key_counts.empty()) {
+        if (element < call.count) replies_[call.first + element] = std::move(one);
+        return;
+    }
+    if (element == 0) extension_ = keys_read_ = 0;
+    if (extension_ == call.count) return;
+    bool const recreated = one.recreated || (keys_read_ > 0 && worst_.recreated);
+    if (keys_read_ == 0 || badness(one) > badness(worst_)) worst_ = std::move(one);
+    worst_.recreated = recreated;
+    if (++keys_read_ < call.key_counts[extension_]) return;
+    replies_[call.first + extension_] = std::move(worst_);
+    ++extension_;
+    keys_read_ = 0;
+}
+
+void reply_reader::on_identity(node_view const& node)
+{
+    if (node.depth != 0) return;
+    if (is_error(node)) {
+        no_identity_ = reply{vote::failed, errc::server_error, std::string{node.value}};
+        return;
+    }
+    auto const role = field_of_info(node.value, "role");
+    is_the_one_ = field_of_info(node.value, "master_replid") == id_ && role == "master";
+    demoted_ = demoted_ || (!role.empty() && role != "master");
+}
+
+void reply_reader::conclude()
+{
+    drop_votes_of_another();
+    if (!replies_.empty()) replies_.back().server_time = time_.clock();
+}
+
+void reply_reader::drop_votes_of_another()
+{
+    bool const asked = !calls_.empty() && calls_.back().is == wire_call::kind::identity;
+    if (!asked || is_the_one_) return;
+    reply const instead = no_identity_.value_or(reply{vote::failed, errc::node_not_admitted, "it is another server than before"});
+    for (wire_call const& call : calls_) {
+        bool const votes = call.fenced && (call.what == verb::acquire || call.what == verb::confirm || call.what == verb::extend);
+        for (std::size_t i = 0; votes && i < call.count; ++i)
+            if (!is_noscript(replies_[call.first + i])) replies_[call.first + i] = instead;
+    }
+}
+
+// Whatever else a server says here is no time.
+void time_reader::on_node(resp3::node_view const& node)
+{
+    if (node.depth == 0 && node.data_type == resp3::type::array && parts_ == 0) return;
+    std::int64_t number{-1};
+    auto const end = node.value.data() + node.value.size();
+    auto const read = std::from_chars(node.value.data(), end, number);
+    std::int64_t const most = parts_ == 0 ? 9'000'000'000 : 999'999;  // the year 2255; a second
+    bool const is_part = node.depth == 1 && node.data_type == resp3::type::blob_string && (parts_ == 0 || parts_ == 1);
+    if (!is_part || read.ec != std::errc{} || read.ptr != end || number < 0 || number > most) {
+        parts_ = -1;
+        return;
+    }
+    clock_ += parts_++ == 0 ? quorum::wall_time{std::chrono::seconds{number}} : quorum::wall_time{number};
+}
+
+// `invalidate` and the keys, or null: all of them.
+std::optional<std::string_view> push_reader::on_node(resp3::node_view const& node)
+{
+    if (node.depth == 0) {
+        element_ = 0;
+        invalidates_ = false;
+        return {};
+    }
+    if (node.depth == 1) {
+        if (element_++ == 0) {
+            invalidates_ = node.value == "invalidate";
+        } else if (invalidates_ && node.data_type == resp3::type::null) {
+            return std::string_view{};
+        }
+        return {};
+    }
+    if (invalidates_ && node.depth == 2 && node.data_type == resp3::type::blob_string) return std::string_view{node.value};
+    return {};
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,58 @@
+#include "redis/rights.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace redlock::detail {
+
+namespace {
+
+// Commands are judged before keys, so that it does not matter which keys the user may touch; this one is never there.
+// The words are those of Redis up to 7.0, and of later ones and Valkey.
+constexpr std::string_view rights_text = R"lua(local key, missing = 'redlock:rights', ''
+for _, words in ipairs({{'GET', key}, {'SET', key, '', 'XX'}, {'DEL', key}, {'PEXPIRE', key, '1'}}) do
+  local answer = redis.pcall(unpack(words))
+  local err = type(answer) == 'table' and answer.err or ''
+  if string.find(err, "can't run this command", 1, true) or string.find(err, 'permissions to run', 1, true) then
+    missing = missing .. ' +' .. string.lower(words[1])
+  elseif string.find(err, 'Unknown Redis command', 1, true) then
+    missing = missing .. ' -' .. string.lower(words[1])
+  end
+end
+return missing)lua";
+
+}  // namespace
+
+script const& rights_script()
+{
+    static script const s = make_script(rights_text);
+    return s;
+}
+
+bool is_unknown_command(std::string_view error) noexcept { return error.find("unknown command") != std::string_view::npos; }
+
+std::string objection_to_missing(std::string_view commands)
+{
+    return "the server does not know " + std::string{commands} +
+           ", without which a lock cannot be kept and given back; take rename-command out of its configuration, and restart it";
+}
+
+std::optional<std::string> objection_to_rights(std::string_view answer, bool is_error)
+{
+    if (is_error && is_unknown_command(answer)) return objection_to_missing("EVALSHA");
+    if (is_error && answer.starts_with("NOPERM")) answer = " +evalsha";
+    else if (is_error) return std::nullopt;
+    std::string forbidden, missing;
+    while (answer.starts_with(" +") || answer.starts_with(" -")) {
+        auto const word = answer.substr(1, answer.find(' ', 1) - 1);
+        answer.remove_prefix(word.size() + 1);
+        if (word.front() == '+') forbidden += ' ' + std::string{word};
+        else missing += (missing.empty() ? "" : ", ") + std::string{word.substr(1)};
+    }
+    std::transform(missing.begin(), missing.end(), missing.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    if (!missing.empty()) return objection_to_missing(missing);
+    if (forbidden.empty()) return std::nullopt;
+    return "the user may not use commands without which a lock cannot be kept and given back; allow it (ACL SETUSER)" + forbidden;
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,62 @@
+#include "redis/server_facts.hpp"
+
+namespace redlock::detail {
+
+std::string_view field_of_info(std::string_view text, std::string_view name)
+{
+    for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+        bool const begins_a_line = at == 0 || text[at - 1] == '\n';
+        std::size_t const colon = at + name.size();
+        if (!begins_a_line || colon >= text.size() || text[colon] != ':') continue;
+        auto const value = text.substr(colon + 1);
+        return value.substr(0, value.find_first_of("\r\n"));
+    }
+    return {};
+}
+
+namespace {
+
+void keep(std::string& what, std::string_view found)
+{
+    if (!found.empty()) what = found;
+}
+
+}  // namespace
+
+void server_facts::read_hello(std::string_view key, std::string_view value)
+{
+    if (key == "mode") mode = value;
+    if (key == "role") role = value;
+    if (key == "version") version = value;
+}
+
+void server_facts::read_info(std::string_view text)
+{
+    keep(role, field_of_info(text, "role"));
+    keep(run_id, field_of_info(text, "run_id"));
+    keep(maxmemory, field_of_info(text, "maxmemory"));
+    keep(maxmemory_policy, field_of_info(text, "maxmemory_policy"));
+    keep(replicas, field_of_info(text, "connected_slaves"));
+}
+
+std::string why_not_a_replica()
+{
+    return "the server is a replica: it would forget locks that its master granted; waiting does not help: use independent masters "
+           "(REPLICAOF NO ONE)";
+}
+
+std::optional<std::string> objection_to(server_facts const& facts)
+{
+    if (facts.mode == "cluster")
+        return "the server is a member of a Redis Cluster, which moves keys between servers and fails over asynchronously; "
+               "waiting does not help: use independent servers (cluster-enabled no)";
+    if (facts.mode == "sentinel") return "this is a Sentinel, which keeps no keys; use the address of an independent server";
+    if (!facts.role.empty() && facts.role != "master") return why_not_a_replica();
+    bool const evicts = !facts.maxmemory_policy.empty() && facts.maxmemory_policy != "noeviction";
+    if (evicts && !facts.maxmemory.empty() && facts.maxmemory != "0")
+        return "the server evicts keys when its memory is full (maxmemory " + facts.maxmemory + ", maxmemory-policy " +
+               facts.maxmemory_policy + "), and with them locks that are held; set maxmemory-policy noeviction, or maxmemory 0";
+    return std::nullopt;
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,65 @@
+#include "redis/suitability_watch.hpp"
+
+#include <redlock/clock.hpp>
+
+#include <utility>
+
+namespace redlock::detail {
+
+namespace {
+
+enum suitability_call : std::size_t { memory, replication, time };
+
+}  // namespace
+
+boost::redis::request suitability_request()
+{
+    boost::redis::request request{one_connection_only()};
+    request.push("INFO", "memory");
+    request.push("INFO", "replication");
+    request.push("TIME");
+    return request;
+}
+
+void suitability_reader::on_node(std::size_t index, boost::redis::resp3::node_view const& node)
+{
+    if (index == time) return time_.on_node(node);
+    if (node.depth == 0 && !is_error(node)) facts_.read_info(node.value);
+}
+
+suitability_watch::suitability_watch(asio::any_io_executor const& strand, std::shared_ptr<redis_connection> connection, listener tells)
+    : connection_{std::move(connection)}, tells_{std::move(tells)}, timer_{strand}
+{
+    sink_ = [this](std::size_t call, boost::redis::resp3::node_view const& node) { reader_.on_node(call, node); };
+}
+
+void suitability_watch::start()
+{
+    timer_.expires_after(interval);
+    timer_.async_wait([self = shared_from_this()](error_code ec) {
+        if (!ec && !self->stopped_) self->ask();
+    });
+}
+
+void suitability_watch::stop()
+{
+    stopped_ = true;
+    timer_.cancel();
+}
+
+void suitability_watch::ask()
+{
+    reader_ = {};
+    sent_ = boot_clock::now();
+    connection_->send(request_, sink_, [self = shared_from_this()](error_code ec) { self->answered(ec); });
+}
+
+void suitability_watch::answered(error_code ec)
+{
+    if (ec || stopped_) return;
+    if (auto const why_not = reader_.objection()) return tells_.on_objection(*why_not);
+    if (auto const clock = reader_.clock(); clock > quorum::wall_time{}) tells_.on_time(clock, sent_, boot_clock::now());
+    start();
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,235 @@
+// Nodes that lost their data, where no process stays: each `redlock run` lives for a moment, and goes on with the wait of those before it.
+#include "program.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/stat.h>
+
+namespace redlock::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+constexpr auto max_ttl = 1'500ms;
+constexpr auto between_runs = 100ms;
+
+struct brief_processes : servers {
+    explicit brief_processes(std::size_t count = 3) : servers{count}
+    {
+        nlohmann::json urls = nlohmann::json::array();
+        for (auto const& s : all) urls.push_back(s.url());
+        nlohmann::json const c{{"nodes", urls}, {"max_ttl_ms", max_ttl.count()}, {"lock", {{"ttl_ms", 1'000}, {"node_timeout_ms", 500}}}};
+        std::ofstream{config} << c;
+    }
+
+    program_options options() const { return {{{"REDLOCK_STATE_DIR", state.string()}}}; }
+
+    program once(std::string const& name = "job") const
+    {
+        return program{{"run", name, "--config", config, "--no-wait", "--", "true"}, options()};
+    }
+
+    // As from a crontab, until it runs. How long that took.
+    steady::duration until_it_runs(std::string const& name = "job") const
+    {
+        auto const begin = steady::now();
+        for (;;) {
+            auto p = once(name);
+            int const code = p.wait();
+            auto const took = steady::now() - begin;
+            if (code == 0) return took;
+            BOOST_TEST(code == 69, p.errors());
+            if (took > 20s) {
+                BOOST_ERROR("it never ran: " << p.errors());
+                return took;
+            }
+            std::this_thread::sleep_for(between_runs);
+        }
+    }
+
+    // Goes on as from a crontab until the server is admitted, which does not need a run that fails.
+    void until_admitted(std::size_t node)
+    {
+        BOOST_TEST(eventually([&] {
+            once().wait();
+            auto const record = all[node].command({"GET", "redlock:node"});
+            return record.size() > 69 && record.back() == '-' && all[node].command({"EXISTS", "redlock:hw"}) == "1";
+        }));
+    }
+
+    std::vector<std::filesystem::path> notes() const
+    {
+        std::vector<std::filesystem::path> found;
+        std::error_code none;
+        for (auto const& each : std::filesystem::directory_iterator{state / "quarantine", none}) found.push_back(each.path());
+        return found;
+    }
+
+    std::string const config = (folder.path() / "redlock.json").string();
+    std::filesystem::path const state = folder.path() / "state";
+};
+
+void is_about_one_wait(steady::duration took)
+{
+    BOOST_TEST((took >= max_ttl));
+    BOOST_TEST((took < max_ttl + 5s), std::chrono::duration<double>(took).count());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(admissions)
+
+BOOST_FIXTURE_TEST_CASE(new_servers_are_admitted_by_processes_that_live_for_a_moment, brief_processes)
+{
+    is_about_one_wait(until_it_runs());
+    BOOST_TEST(notes().empty());
+    BOOST_TEST((until_it_runs() < max_ttl));
+    for (auto& s : all) s.command({"FLUSHALL"});
+    is_about_one_wait(until_it_runs());
+}
+
+BOOST_AUTO_TEST_CASE(one_new_server_alone_is, *boost::unit_test::timeout(60))
+{
+    brief_processes one{1};
+    is_about_one_wait(one.until_it_runs());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_rolling_restart_needs_nobody_who_stays, brief_processes)
+{
+    until_it_runs();
+    for (std::size_t node = 0; node < all.size(); ++node) {
+        all[node].restart();
+        auto const begin = steady::now();
+        until_admitted(node);
+        is_about_one_wait(steady::now() - begin);
+        BOOST_TEST((until_it_runs() < max_ttl));
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(without_a_place_for_notes_each_process_waits_anew_and_says_so, brief_processes)
+{
+    program p{{"run", "job", "--config", config, "--no-wait", "--", "true"},
+              {{{"REDLOCK_STATE_DIR", ""}, {"XDG_STATE_HOME", ""}, {"HOME", ""}}}};
+    BOOST_TEST(p.wait() == 69);
+    BOOST_TEST(contains(p.errors(), "each process waits for nodes anew"), p.errors());
+
+    std::ofstream{state} << "a file";
+    auto q = once();
+    BOOST_TEST(q.wait() == 69);
+    BOOST_TEST(contains(q.errors(),
+                        "other processes will wait anew, as " + (state / "quarantine").string() + " cannot be used: Not a directory"),
+               q.errors());
+    program r{{"run", "job", "--config", config, "--no-wait", "--", "true"}, {{{"REDLOCK_STATE_DIR", "state"}}}};
+    BOOST_TEST(r.wait() == 78);
+    BOOST_TEST(contains(r.errors(), "REDLOCK_STATE_DIR must be an absolute path"), r.errors());
+}
+
+// A clock that is not this one, notes about another server or another loss: believed, each would admit at once.
+BOOST_FIXTURE_TEST_CASE(notes_that_were_tampered_with_shorten_no_wait, brief_processes)
+{
+    auto const begin = steady::now();
+    BOOST_TEST(once().wait() == 69);
+    auto const all_notes = notes();
+    BOOST_TEST_REQUIRE(all_notes.size() == 3u);
+    auto const change = [](std::filesystem::path const& file, std::string const& line, std::string const& to) {
+        auto text = read_file(file);
+        auto const at = text.find('\n' + line) + 1;
+        text.replace(at, text.find('\n', at) - at, to);
+        std::ofstream{file, std::ios::trunc} << text;
+    };
+    change(all_notes[0], "clock", "clock 00000000-0000-0000-0000-000000000000 +0 0");
+    change(all_notes[0], "seen", "seen 1");
+    change(all_notes[1], "seen", "seen 1");
+    ::chmod(all_notes[1].c_str(), 0666);
+    std::ofstream{all_notes[2], std::ios::trunc} << "seen 1\n";
+    for (int i = 0; i < 3; ++i) BOOST_TEST(once().wait() == 69);
+    until_it_runs();
+    BOOST_TEST((steady::now() - begin >= max_ttl));
+}
+
+BOOST_FIXTURE_TEST_CASE(ten_at_once_agree, brief_processes)
+{
+    auto const begin = steady::now();
+    std::vector<std::unique_ptr<program>> crowd;
+    for (int i = 0; i < 10; ++i)
+        crowd.push_back(
+            std::make_unique<program>(arguments{"run", "job" + std::to_string(i), "--config", config, "--no-wait", "--", "true"},
+                                      options()));
+    for (auto& p : crowd) BOOST_TEST(p->wait() == 69, p->errors());
+    BOOST_TEST(notes().size() == 3u);
+    until_it_runs();
+    BOOST_TEST((steady::now() - begin >= max_ttl));
+    BOOST_TEST((steady::now() - begin < max_ttl + 10s));
+}
+
+BOOST_FIXTURE_TEST_CASE(admit_waits_for_all_nodes_and_says_for_what, brief_processes)
+{
+    auto const begin = steady::now();
+    program p{{"admit", "--config", config}, options()};
+    BOOST_TEST(p.wait() == 0, p.errors());
+    is_about_one_wait(steady::now() - begin);
+    for (auto const& s : all) {
+        auto const name = "127.0.0.1:" + std::to_string(s.port());
+        BOOST_TEST(contains(p.output(), name + ": quarantined: no node remembers anything"), p.output());
+        BOOST_TEST(contains(p.output(), name + ": admitted\n"), p.output());
+    }
+    BOOST_TEST(contains(p.output(), "all 3 nodes may vote\n"), p.output());
+    BOOST_TEST(once().wait() == 0);
+    BOOST_TEST(all[0].command({"KEYS", "*admit*"}) == "");
+    program again{{"admit", "--config", config}, options()};
+    BOOST_TEST(again.wait() == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(admit_that_cannot_says_why_with_a_code_of_its_own, brief_processes)
+{
+    program late{{"admit", "--config", config, "--timeout", "300ms"}, options()};
+    BOOST_TEST(late.wait() == 80);
+    BOOST_TEST(contains(late.errors(), "redlock: not admitted within 300.0 ms\n"), late.errors());
+    BOOST_TEST(contains(late.errors(), ": quarantined: no node remembers anything"), late.errors());
+    program rest{{"admit", "--config", config}, options()};
+    BOOST_TEST(rest.wait() == 0, rest.errors());
+
+    all[0].restart();
+    all[1].restart();
+    program stranded{{"admit", "--config", config}, options()};
+    BOOST_TEST(stranded.wait() == 80);
+    BOOST_TEST(contains(stranded.errors(), "no wait will change this"), stranded.errors());
+    BOOST_TEST(contains(stranded.errors(), "only 1 of 3 nodes remember"), stranded.errors());
+
+    all[2].kill();
+    program down{{"admit", "--config", config, "--timeout", "300ms"}, options()};
+    BOOST_TEST(down.wait() == 80);
+    BOOST_TEST(contains(down.errors(), "not connected: "), down.errors());
+}
+
+BOOST_FIXTURE_TEST_CASE(the_doctor_says_who_waits, brief_processes)
+{
+    auto const examined = [&](std::string const& words) {
+        program p{{"doctor", "--config", config}, options()};
+        p.wait();
+        BOOST_TEST(contains(p.output(), words), p.output());
+    };
+    examined("nobody waits for it");
+    examined("remedy: redlock admit waits and admits it");
+    BOOST_TEST(once().wait() == 69);
+    examined("processes of this machine have waited for ");
+    BOOST_TEST((until_it_runs() >= 0s));
+    all[2].restart();
+    examined("it restarted, or lost its memory, and is not admitted yet; nobody waits for it");
+    program const waits{{"admit", "--config", config}, options()};
+    BOOST_TEST(eventually([&] { return contains(waits.output(), "quarantined"); }));
+    examined("clients wait for it (from 127.0.0.1)");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing

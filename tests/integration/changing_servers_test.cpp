@@ -1,0 +1,190 @@
+// Servers that were nodes, and are changed while they are connected: by an operator, or by a failover.
+#include "support/cluster.hpp"
+#include "support/replication.hpp"
+#include "support/tcp_proxy.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace redlock::testing {
+namespace {
+
+constexpr lock_options plain{.ttl = 20s, .fencing = false, .node_timeout = 400ms};
+
+bool mentions(std::string const& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+struct with_a_policy : cluster {
+    with_a_policy() : cluster{3, quick_config(), {.arguments = {"--maxmemory", "0", "--maxmemory-policy", "allkeys-lru"}}} {}
+};
+
+// The third node is behind an address that moves.
+struct moving_address : cluster {
+    moving_address() : cluster{2}
+    {
+        admit(first);
+        admit(second);
+        config settings = quick_config();
+        for (auto const& server : servers) settings.nodes.push_back(node_address::from_url(server.url()));
+        settings.nodes.push_back(node_address::from_url("redis://127.0.0.1:" + std::to_string(way.ports()[0])));
+        nodes = redlock::client{io.get_executor(), settings};
+        usable_at_start = 3;
+    }
+
+    node_status third() const { return nodes.status().nodes[2]; }
+
+    // As after a failover; the address follows a moment later.
+    asio::awaitable<void> fail_over()
+    {
+        follow(first, second);
+        bool const left = co_await eventually([&] { return third().state == node_state::down; });
+        BOOST_TEST(left);
+        BOOST_TEST(third().last_error == errc::node_unsuitable);
+        BOOST_TEST(mentions(third().last_error_text, "the server is a replica"), third().last_error_text);
+        // A primary takes another id when its first replica arrives.
+        bool const followed = co_await eventually(
+            [&] { return mentions(first.command({"INFO", "replication"}), "master_link_status:up"); });
+        BOOST_TEST(followed);
+        admit(second);
+        way.lead(0, second.port());
+        bool const back = co_await eventually(
+            [&] { return third().state == node_state::usable && third().admission == admission_state::admitted; }, 5s);
+        BOOST_TEST(back, third().last_error_text << third().admission_text);
+        BOOST_TEST(third().connects == 2u);
+    }
+
+    asio::awaitable<void> expect_votes_of_the_second(lock_options options)
+    {
+        lock const resource{nodes, "after", options};
+        auto acquiring = resource.acquire();
+        lease held = co_await std::move(acquiring);
+        auto held_by_all = eventually([&] { return held.nodes_held() == 3; });
+        bool const everywhere = co_await std::move(held_by_all);
+        BOOST_TEST(everywhere);
+        BOOST_TEST(second.command({"EXISTS", "after"}) == "1");
+    }
+
+    redis_server first{quick_to_copy({})}, second{quick_to_copy({})};
+    tcp_proxy way{{first.port()}};
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(changing_servers)
+
+BOOST_FIXTURE_TEST_CASE(a_bound_and_a_policy_that_evicts_take_the_vote_and_give_it_back, three_nodes)
+{
+    run([&]() -> asio::awaitable<void> {
+        servers[0].command({"CONFIG", "SET", "maxmemory", "100mb"});
+        servers[0].command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+        bool const noticed = co_await eventually([&] { return nodes.status().nodes[0].last_error == errc::node_unsuitable; }, 5s);
+        BOOST_TEST(noticed);
+        auto const status = nodes.status().nodes[0];
+        BOOST_TEST((status.state == node_state::down));
+        BOOST_TEST(mentions(status.last_error_text, "maxmemory-policy allkeys-lru"), status.last_error_text);
+        lock const resource{nodes, "r", long_ttl};
+        lease held = co_await resource.acquire();
+        BOOST_TEST(held.nodes_held() == 2u);
+
+        servers[0].command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+        bool const back = co_await eventually([&] { return nodes.status().nodes[0].state == node_state::usable; });
+        BOOST_TEST(back);
+        co_await held.extend();
+        bool const everywhere = co_await eventually([&] { return held.nodes_held() == 3; });
+        BOOST_TEST(everywhere);
+    });
+}
+
+BOOST_FIXTURE_TEST_CASE(memory_that_is_squeezed_under_a_policy_that_evicts, with_a_policy)
+{
+    run([&]() -> asio::awaitable<void> {
+        servers[1].command({"CONFIG", "SET", "maxmemory", "100mb"});
+        bool const noticed = co_await eventually([&] { return nodes.status().nodes[1].last_error == errc::node_unsuitable; }, 5s);
+        BOOST_TEST(noticed);
+        BOOST_TEST(mentions(nodes.status().nodes[1].last_error_text, "maxmemory 104857600"));
+        servers[1].command({"CONFIG", "SET", "maxmemory", "0"});
+        bool const back = co_await eventually([&] { return nodes.status().nodes[1].state == node_state::usable; });
+        BOOST_TEST(back);
+    });
+}
+
+// It is not asked again and again for what it refuses.
+BOOST_AUTO_TEST_CASE(a_user_who_may_not_ask_for_info_does_not)
+{
+    redis_server server;
+    server.command({"ACL", "SETUSER", "locker", "on", ">s3cr3t", "~*", "&*", "+@all", "-info"});
+    admit(server);
+    cluster c{1};
+    config settings = quick_config();
+    settings.nodes = {node_address::from_url("redis://locker:s3cr3t@127.0.0.1:" + std::to_string(server.port()))};
+    c.nodes = redlock::client{c.io.get_executor(), settings};
+    c.usable_at_start = 1;
+    c.run([&]() -> asio::awaitable<void> {
+        server.command({"CONFIG", "RESETSTAT"});
+        co_await pause(3s);
+        auto const errors = server.command({"INFO", "errorstats"});
+        BOOST_TEST(!mentions(errors, "NOPERM"), errors);
+        BOOST_TEST((c.nodes.status().nodes[0].state == node_state::usable));
+    });
+}
+
+BOOST_FIXTURE_TEST_CASE(a_node_that_becomes_a_replica_is_left_by_a_client_that_asks_nothing, moving_address)
+{
+    run([&]() -> asio::awaitable<void> {
+        auto failing_over = fail_over();
+        co_await std::move(failing_over);
+        auto voting = expect_votes_of_the_second(plain);
+        co_await std::move(voting);
+    });
+}
+
+// Noticed by the first vote, and not after two seconds.
+BOOST_FIXTURE_TEST_CASE(a_node_that_becomes_a_replica_under_plain_locks, moving_address)
+{
+    run([&]() -> asio::awaitable<void> {
+        follow(first, second);
+        lock const resource{nodes, "r", plain};
+        stopwatch since;
+        attempt_report report;
+        {
+            lease held = co_await resource.acquire(report);
+            BOOST_TEST(held.nodes_held() == 2u);
+            co_await held.release();
+        }
+        bool const left = co_await eventually([&] { return third().last_error == errc::node_unsuitable; });
+        BOOST_TEST(left);
+        BOOST_TEST(since.ms() < 1'000);
+        auto failing_over = fail_over();
+        co_await std::move(failing_over);
+        auto voting = expect_votes_of_the_second(plain);
+        co_await std::move(voting);
+    });
+}
+
+// One that may be written to would vote, and forget it with the next synchronisation.
+BOOST_FIXTURE_TEST_CASE(a_node_that_becomes_a_replica_under_locks_with_tokens, moving_address)
+{
+    run([&]() -> asio::awaitable<void> {
+        first.command({"CONFIG", "SET", "replica-read-only", "no"});
+        lock const resource{nodes, "r", impatient};
+        lease held = co_await resource.acquire();
+        bool const everywhere = co_await eventually([&] { return held.nodes_held() == 3; });
+        BOOST_TEST(everywhere);
+        follow(first, second);
+        stopwatch since;
+        co_await held.extend();
+        bool const left = co_await eventually([&] { return third().last_error == errc::node_unsuitable; });
+        BOOST_TEST(left);
+        BOOST_TEST(since.ms() < 1'000);
+        auto failing_over = fail_over();
+        co_await std::move(failing_over);
+        co_await held.extend();
+        BOOST_TEST(held.valid());
+        co_await held.release();
+        auto voting = expect_votes_of_the_second(impatient);
+        co_await std::move(voting);
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing

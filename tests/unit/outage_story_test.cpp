@@ -1,0 +1,212 @@
+// What a client without an observer says when no lock can be had, word for word.
+#include "support/world.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace redlock::testing;
+using namespace redlock;
+
+// Tries every half a second, so that sentences come at known times.
+constexpr lock_options steady{
+    .ttl = 10s, .node_timeout = 250ms, .min_retry_delay = 500ms, .max_retry_delay = 500ms, .poll_interval = 500ms};
+
+struct outage_world : world {
+    explicit outage_world(std::shared_ptr<observer> told = nullptr)
+        : world{3, 8'192, std::move(told), 30s, [this](std::string_view sentence) { said.emplace_back(sentence); }}
+    {
+    }
+
+    void wait_for_the_lock(lock_options const& options = steady)
+    {
+        redlock::lock const resource{*client, "resource", options};
+        resource.acquire([this](error_code ec, lease l) {
+            if (!ec) held.push_back(std::move(l));
+        });
+        settle();
+    }
+
+    void lose(std::size_t node)
+    {
+        nodes[node]->refuse_connections = true;
+        nodes[node]->cut();
+        settle();
+    }
+
+    std::vector<std::string> said;
+    std::vector<lease> held;
+};
+
+using said_words = std::vector<std::string>;
+
+}  // namespace
+
+#define CHECK_SAID(...)                                                                            \
+    do {                                                                                           \
+        said_words const expected = __VA_ARGS__;                                                   \
+        BOOST_CHECK_EQUAL_COLLECTIONS(said.begin(), said.end(), expected.begin(), expected.end()); \
+    } while (false)
+
+BOOST_AUTO_TEST_SUITE(outage_story)
+
+BOOST_FIXTURE_TEST_CASE(run_was_not_called, outage_world)
+{
+    wait_for_the_lock();
+    advance(2900ms);
+    CHECK_SAID({});
+    advance(1s);
+    CHECK_SAID({"for 3.3 s no lock could be acquired: client.run() was not called"});
+    start();
+    advance(5s);
+    BOOST_TEST(held.size() == 1u);
+    BOOST_TEST(said.size() == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(no_majority_can_be_reached, outage_world)
+{
+    start();
+    lose(0);
+    lose(2);
+    wait_for_the_lock();
+    advance(2900ms);
+    CHECK_SAID({});
+    advance(200ms);
+    CHECK_SAID({"for 3.0 s no lock could be acquired: node0, node2: no connection: cut"});
+}
+
+BOOST_FIXTURE_TEST_CASE(nodes_that_do_not_answer, outage_world)
+{
+    start();
+    nodes[0]->stop();
+    nodes[1]->stop();
+    wait_for_the_lock();
+    advance(4s);
+    CHECK_SAID({"for 3.3 s no lock could be acquired: node0, node1: no answer in time"});
+}
+
+BOOST_FIXTURE_TEST_CASE(nodes_that_lost_their_memory_and_then_need_an_operator, outage_world)
+{
+    start();
+    nodes[0]->restart_empty();
+    nodes[1]->restart_empty();
+    settle();
+    wait_for_the_lock();
+    advance(35s);
+    CHECK_SAID(
+        {"for 3.1 s no lock could be acquired: node0, node1: it restarted, or lost its memory: 28 s left until every lease that it may "
+         "have forgotten is over",
+         "for 31 s no lock could be acquired: node0, node1: only 1 of 3 nodes remember what they granted, and 2 must, for the others "
+         "to be admitted; to begin anew, delete the key redlock:node on every node: they wait until no lease of before can be valid, "
+         "and tokens go on from the wall clock"});
+}
+
+BOOST_FIXTURE_TEST_CASE(once_for_each_cause_and_again_after_a_minute, outage_world)
+{
+    start();
+    lose(0);
+    lose(1);
+    wait_for_the_lock();
+    advance(70s);
+    CHECK_SAID({"for 3.0 s no lock could be acquired: node0, node1: no connection: cut",
+                "for 63 s no lock could be acquired: node0, node1: no connection: cut"});
+    said.clear();
+    lose(2);
+    advance(10s);
+    CHECK_SAID({"for 70 s no lock could be acquired: node0, node1, node2: no connection: cut"});
+}
+
+BOOST_FIXTURE_TEST_CASE(it_begins_anew_when_locks_could_be_had_meanwhile, outage_world)
+{
+    start();
+    lose(0);
+    lose(1);
+    wait_for_the_lock();
+    advance(2s);
+    nodes[0]->connect();
+    advance(1s);
+    BOOST_TEST_REQUIRE(held.size() == 1u);
+    held.clear();
+    advance(1s);
+    lose(0);
+    wait_for_the_lock();
+    advance(2900ms);
+    CHECK_SAID({});
+    advance(200ms);
+    CHECK_SAID({"for 3.0 s no lock could be acquired: node0, node1: no connection: cut"});
+}
+
+BOOST_FIXTURE_TEST_CASE(attempts_one_by_one_count_as_well, outage_world)
+{
+    start();
+    lose(0);
+    lose(1);
+    redlock::lock const resource{*client, "resource", steady};
+    for (int i = 0; i < 4; ++i) {
+        CHECK_SAID({});
+        resource.try_acquire(asio::detached);
+        advance(1s);
+    }
+    CHECK_SAID({"for 3.0 s no lock could be acquired: node0, node1: no connection: cut"});
+}
+
+BOOST_FIXTURE_TEST_CASE(an_outage_while_it_waits_for_a_holder, outage_world)
+{
+    start();
+    for (auto& n : nodes) n->set("resource", "somebody else's");
+    wait_for_the_lock();
+    advance(10s);
+    CHECK_SAID({});
+    lose(1);
+    lose(2);
+    advance(5s);
+    BOOST_TEST_REQUIRE(said.size() == 1u);
+    BOOST_TEST(said[0].ends_with(" s no lock could be acquired: node1, node2: no connection: cut"), said[0]);
+}
+
+BOOST_FIXTURE_TEST_CASE(nothing_when_somebody_else_holds_it, outage_world)
+{
+    start();
+    for (auto& n : nodes) n->set("resource", "somebody else's");
+    wait_for_the_lock();
+    lose(0);  // and a majority is left
+    advance(5min);
+    CHECK_SAID({});
+}
+
+BOOST_FIXTURE_TEST_CASE(nothing_when_this_client_holds_it_itself, outage_world)
+{
+    start();
+    wait_for_the_lock();
+    wait_for_the_lock();
+    advance(5min);
+    BOOST_TEST(held.size() == 1u);
+    CHECK_SAID({});
+}
+
+BOOST_AUTO_TEST_CASE(nothing_when_there_is_an_observer)
+{
+    struct silent_observer final : observer {};
+    outage_world w{std::make_shared<silent_observer>()};
+    w.wait_for_the_lock();
+    w.advance(5min);
+    BOOST_TEST(w.said.empty());
+}
+
+BOOST_AUTO_TEST_CASE(nothing_when_it_is_switched_off)
+{
+    world w;
+    redlock::lock const resource{*w.client, "resource", steady};
+    std::optional<error_code> ec;
+    resource.acquire([&](error_code e, lease) { ec = e; });
+    w.advance(5min);
+    BOOST_TEST(!ec.has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
