@@ -90,7 +90,7 @@ private:
 
 admission_driver::admission_driver(environment& env, quorum::admission_settings settings, std::size_t nodes,
                                    std::shared_ptr<quarantine_log> log)
-    : env_{env}, rules_{nodes, std::move(settings)}, nodes_{nodes}, log_{std::move(log)}, refused_(nodes, false)
+    : env_{env}, rules_{nodes, std::move(settings)}, nodes_{nodes}, log_{std::move(log)}, refused_(nodes, false), told_(nodes)
 {
 }
 
@@ -132,7 +132,7 @@ void admission_driver::go_on(time_point now)
         if (auto const next = rules_.next(now)) env_.set_timer(*this, *next);
     }
     going_on_ = false;
-    for (std::size_t node = 0; node < nodes_; ++node) tell(node);
+    tell_all();
     if (on_idle && is_idle()) on_idle();
 }
 
@@ -179,30 +179,45 @@ void admission_driver::note_sighting(admission_request const& what)
     if (log_ && s && s->id == what.id) log_->add(*s, env_.to_nodes->name(what.node));
 }
 
-void admission_driver::tell(std::size_t node)
+void admission_driver::tell_all()
 {
-    auto const now = picture(node);
-    if (on_change) on_change(node, now);
-    if (rules_.is_deciding(node)) {
-        env_.to_nodes->decide_later(node);
-    } else if (now.state == redlock::admission_state::admitted) {
-        env_.to_nodes->admit(node, rules_.id(node));
-    } else {
-        env_.to_nodes->exclude(node, [now](time_point t) { return now.text(t); });
+    auto const common = picture();
+    auto const telling = ++tellings_;
+    for (std::size_t node = 0; node < nodes_ && telling == tellings_; ++node) {  // who was told may have changed something, and told all
+        auto own = common;
+        own.state = rules_.of(node);
+        own.drained = rules_.drained_at(node);
+        if (log_ && own.state == redlock::admission_state::quarantined) own.not_carried = log_->problem();
+        own.why_unidentified = rules_.why_unidentified(node);
+        tell(node, std::move(own));
     }
 }
 
-admission_picture admission_driver::picture(std::size_t node) const
+// Sentences and lists are made for it, so only what has changed is told.
+void admission_driver::tell(std::size_t node, admission_picture&& now)
+{
+    notice news{std::move(now), rules_.is_deciding(node), rules_.id(node)};
+    if (told_[node] == news) return;
+    told_[node] = news;
+    auto const& is = news.picture;
+    if (on_change) on_change(node, is);
+    if (news.deciding) {
+        env_.to_nodes->decide_later(node);
+    } else if (is.state == redlock::admission_state::admitted) {
+        env_.to_nodes->admit(node, news.id);
+    } else {
+        env_.to_nodes->exclude(node, [is](time_point t) { return is.text(t); });
+    }
+}
+
+// What is the same for all nodes.
+admission_picture admission_driver::picture() const
 {
     admission_picture p;
-    p.state = rules_.of(node);
-    p.drained = rules_.drained_at(node);
     p.admitted = rules_.admitted();
     p.needed = rules_.intact_needed();
     p.nodes = nodes_;
     p.nobody_remembers = p.admitted == 0;
-    if (log_ && p.state == redlock::admission_state::quarantined) p.not_carried = log_->problem();
-    p.why_unidentified = rules_.why_unidentified(node);
     for (std::size_t i = 0; i < nodes_; ++i) {
         if (rules_.of(i) != redlock::admission_state::unknown) continue;
         std::string& list = refused_[i] ? p.refused : p.silent;

@@ -13,8 +13,10 @@
 #include <redlock/status.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,8 @@ struct admission_picture {
 
     // Why it may not vote, for how long, and what to do; empty when it may.
     std::string text(time_point now) const;
+
+    friend bool operator==(admission_picture const&, admission_picture const&) = default;
 };
 
 class admission_driver final : public timer {
@@ -71,14 +75,26 @@ private:
     void ask(quorum::admission_request const& what, time_point now);
     void answered(quorum::admission_request const& what, reply const& answer, time_point asked, time_point now);
     void note_sighting(quorum::admission_request const& what);
-    void tell(std::size_t node);
-    admission_picture picture(std::size_t node) const;
+    void tell_all();
+    void tell(std::size_t node, admission_picture&& now);
+    admission_picture picture() const;
 
     environment& env_;
     quorum::admission rules_;
     std::size_t nodes_;
     std::shared_ptr<quarantine_log> log_;  // may be null
+    // What the rounds and the owner were told of a node.
+    struct notice {
+        admission_picture picture;
+        bool deciding{false};
+        std::string id;
+
+        friend bool operator==(notice const&, notice const&) = default;
+    };
+
     std::vector<bool> refused_;
+    std::vector<std::optional<notice>> told_;  // none: nothing yet
+    std::uint64_t tellings_{0};
     bool wanted_{false};
     bool stopped_{false};
     bool going_on_{false};

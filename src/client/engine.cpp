@@ -215,7 +215,7 @@ void engine::on_stopped(std::size_t)
         env_.cancel_timer(repetition_);
         releases_.finish_draining(errc::client_cancelled);
         stop_watchdog();
-        for (auto const& w : std::exchange(runners_, {})) w->done(errc::client_cancelled);
+        runners_.complete_all(errc::client_cancelled);
     });
 }
 
@@ -398,7 +398,7 @@ void engine::context_destroyed() noexcept
     env_.pending.clear();
     admissions_->clear();
     destroy_watchdog();
-    auto const runners = std::exchange(runners_, {});
+    auto const runners = std::move(runners_);
     acquisitions_.clear();
     leases_.clear();
     releases_.clear();

@@ -7,6 +7,7 @@
 #include "client/resolved_options.hpp"
 #include "events/emitter.hpp"
 #include "lease/lock_value.hpp"
+#include "lease/waiter.hpp"
 #include "quorum/lease_machine.hpp"
 #include "quorum/node_set.hpp"
 #include "redis/node.hpp"
@@ -31,13 +32,6 @@ class extension;
 class lease_record;
 class lease_registry;
 class release;
-
-// Somebody who waits for a lease's loss, a release or a drain. Kept by pointer, so that a cancellation can find it.
-struct waiter {
-    completion<error_code> done;
-};
-
-using waiter_list = std::vector<std::shared_ptr<waiter>, recycling<std::shared_ptr<waiter>>>;
 
 // An error in little space, where none is one too.
 inline error_code to_error(errc e) noexcept { return e == errc{} ? error_code{} : error_code{e}; }
@@ -83,7 +77,14 @@ public:
 
     // For its loss.
     waiter_list& waiters() { return cold().waiters; }
-    waiter_list take_waiters() noexcept { return cold_ ? std::exchange(cold_->waiters, {}) : waiter_list{}; }
+    void complete_waiters(error_code ec)
+    {
+        if (cold_) cold_->waiters.complete_all(ec);
+    }
+    void drop_waiters() noexcept
+    {
+        if (cold_) cold_->waiters.clear();
+    }
 
 private:
     struct cold_state : cold_state_base {

@@ -104,10 +104,10 @@ std::vector<std::weak_ptr<extension>> lease_record::extensions_asked_for() const
 void lease_record::clear() noexcept
 {
     registry = nullptr;
-    auto const of_first = first.take_waiters();
+    first.drop_waiters();
     auto const gone = std::exchange(cold_, nullptr);
     if (!gone) return;
-    for (auto const& h : gone->handles) auto const waiters = h->take_waiters();
+    for (auto const& h : gone->handles) h->drop_waiters();
 }
 
 bool lease_record::may_come_early(time_point now) const { return machine->duty(now, early(what->under->times)) == lease_duty::extend; }
@@ -140,16 +140,6 @@ void extension::on_vote(std::size_t node, reply const& answer, time_point now)
         if (record_->registry && outcome == extend_outcome::pending) owner_.set_timer(*record_);
     }
     if (outcome != extend_outcome::pending) decided(outcome, now);
-}
-
-bool extension::abandon(waiter const* who)
-{
-    auto const it = std::find_if(waiters_.begin(), waiters_.end(), [&](auto const& w) { return w.get() == who; });
-    if (it == waiters_.end()) return false;
-    auto const found = *it;
-    waiters_.erase(it);
-    found->done(asio::error::operation_aborted);
-    return true;
 }
 
 void extension::on_timer(time_point now)
@@ -186,7 +176,7 @@ void extension::decided(extend_outcome outcome, time_point now)
         owner_.set_timer(*record_);
     }
     if (record_->phase == lease_record::state::lost) result = record_->first.lost_because.load();
-    for (auto const& w : std::exchange(waiters_, {})) w->done(result);
+    waiters_.complete_all(result);
 }
 
 bool lease_registry::adopt(std::shared_ptr<lease_record> const& what, quorum::acquire_machine const& won, time_point now)
@@ -312,12 +302,7 @@ void lease_registry::wait_lost(lease_handle& who, std::shared_ptr<waiter> what)
 
 void lease_registry::abandon_wait(lease_handle& who, waiter const* what)
 {
-    waiter_list& waiters = who.waiters();
-    auto const it = std::find_if(waiters.begin(), waiters.end(), [&](auto const& w) { return w.get() == what; });
-    if (it == waiters.end()) return;
-    auto const found = *it;
-    waiters.erase(it);
-    found->done(asio::error::operation_aborted);
+    who.waiters().complete(what, asio::error::operation_aborted);
 }
 
 void lease_registry::lose(lease_record& what, errc why)
@@ -332,7 +317,7 @@ void lease_registry::lose(lease_record& what, errc why)
         auto expected = lease_phase::held;
         if (!h.phase.compare_exchange_strong(expected, lease_phase::lost, std::memory_order_acq_rel)) return;
         held = true;
-        for (auto const& w : h.take_waiters()) w->done(why);
+        h.complete_waiters(why);
     });
     if (held) ++env_.count.leases_lost;  // and not released a moment ago, in another thread
     if (held && env_.observed) env_.observed->lost(what, why);
@@ -366,7 +351,7 @@ void lease_registry::hand_over(lease_record& what, time_point now)
 
 void lease_registry::leave(lease_handle& who)
 {
-    for (auto const& w : who.take_waiters()) w->done(asio::error::operation_aborted);
+    who.complete_waiters(asio::error::operation_aborted);
     who.is = lease_handle::presence::left;
     who.of.remove(who);
 }

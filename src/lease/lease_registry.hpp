@@ -7,6 +7,8 @@
 #include "lease/releases.hpp"
 #include "quorum/acquire_machine.hpp"
 
+#include <boost/asio/error.hpp>
+
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -29,7 +31,7 @@ public:
 
     // Who called lease::extend().
     void wait(std::shared_ptr<waiter> who) { waiters_.push_back(std::move(who)); }
-    bool abandon(waiter const* who);  // false: it is none of them
+    bool abandon(waiter const* who) { return waiters_.complete(who, asio::error::operation_aborted); }  // false: it is none of them
 
     time_point times_out() const noexcept { return machine_.times_out(); }
     bool refreshes() const noexcept { return refreshes_; }

@@ -2,32 +2,12 @@
 
 #include <boost/asio/error.hpp>
 
-#include <algorithm>
 #include <cassert>
 #include <utility>
 
 namespace redlock::detail {
 
 using quorum::release_outcome;
-
-namespace {
-
-// Completes one waiter of many with operation_aborted.
-void abandon_one(waiter_list& waiters, waiter const* who)
-{
-    auto const it = std::find_if(waiters.begin(), waiters.end(), [&](auto const& w) { return w.get() == who; });
-    if (it == waiters.end()) return;
-    auto const found = *it;
-    waiters.erase(it);
-    found->done(asio::error::operation_aborted);
-}
-
-void finish_all(waiter_list& waiters, error_code ec)
-{
-    for (auto const& w : std::exchange(waiters, {})) w->done(ec);
-}
-
-}  // namespace
 
 release::release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before)
     : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{owner.env().to_nodes->nodes()}
@@ -64,7 +44,7 @@ void release::decided(release_outcome outcome)
     if (was_a_lease && outcome == release_outcome::no_majority) ++owner_.env().count.releases_unconfirmed;
     if (was_a_lease && owner_.env().observed) owner_.env().observed->released(*record_, to_error(result()));
     record_->release_error = result();
-    finish_all(waiters_, to_error(record_->release_error));
+    waiters_.complete_all(to_error(record_->release_error));
 }
 
 errc release::result() const
@@ -85,7 +65,7 @@ void release::wait(std::shared_ptr<waiter> who)
     waiters_.push_back(std::move(who));
 }
 
-void release::abandon(waiter const* who) { abandon_one(waiters_, who); }
+void release::abandon(waiter const* who) { waiters_.complete(who, asio::error::operation_aborted); }
 
 void releases::start(std::shared_ptr<lease_record> const& what, time_point now, errc lost_before, quorum::node_set const& not_at)
 {
@@ -160,10 +140,10 @@ void releases::drain(std::shared_ptr<waiter> who)
     drainers_.push_back(std::move(who));
 }
 
-void releases::abandon_drain(waiter const* who) { abandon_one(drainers_, who); }
+void releases::abandon_drain(waiter const* who) { drainers_.complete(who, asio::error::operation_aborted); }
 
-void releases::finish_draining(error_code ec) { finish_all(drainers_, ec); }
+void releases::finish_draining(error_code ec) { drainers_.complete_all(ec); }
 
-void releases::clear() noexcept { auto const gone = std::exchange(drainers_, {}); }
+void releases::clear() noexcept { drainers_.clear(); }
 
 }  // namespace redlock::detail

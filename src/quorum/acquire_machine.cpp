@@ -1,13 +1,12 @@
 #include "quorum/acquire_machine.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <utility>
 
 namespace redlock::quorum {
 
 acquire_machine::acquire_machine(std::size_t nodes, time_point sent, timing const& t)
-    : timing_{&t}, sent_{sent}, asked_{sent}, votes_{nodes}, holders_{nodes}, counters_{nodes}
+    : timing_{&t}, sent_{sent}, asked_{sent}, votes_{nodes}
 {
 }
 
@@ -15,25 +14,31 @@ acquire_outcome acquire_machine::on_vote(std::size_t node, vote v, time_point no
 {
     assert(now >= sent_);
     if (v == vote::granted && !fits(counter)) v = vote::refused;  // it has seen more since: confirming would fail there
-    if (v == vote::granted) holders_.holds(node, deadline());
+    if (v == vote::granted) {
+        held_.add(node);
+        gone_.remove(node);
+    }
     if (outcome_ != acquire_outcome::pending) return acquire_outcome::pending;
     if (!votes_.cast(node, v)) return acquire_outcome::pending;
-    if (v == vote::granted) {
-        counters_[node] = counter;
-        if (token_ == counter) confirmed_.add(node);
-        if (!token_ && votes_.majority_granted()) choose_token();
-    }
+    if (v == vote::granted) note_grant(node, counter);
     return decide(now);
 }
 
+void acquire_machine::note_grant(std::size_t node, token_number counter) noexcept
+{
+    if (counter > largest_) {
+        assert(!token_);
+        largest_ = counter;
+        confirmed_ = {};
+    }
+    if (counter == largest_) confirmed_.add(node);
+    if (!token_ && votes_.majority_granted()) choose_token();
+}
+
+// The largest counter of a majority.
 void acquire_machine::choose_token() noexcept
 {
-    token_number largest = 0;
-    for (std::size_t node = 0; node < votes_.nodes(); ++node)
-        if (votes_.of(node) == vote::granted) largest = std::max(largest, counters_[node]);
-    token_ = largest;
-    for (std::size_t node = 0; node < votes_.nodes(); ++node)
-        if (votes_.of(node) == vote::granted && counters_[node] == largest) confirmed_.add(node);
+    token_ = largest_;
     wants_confirmation_ = confirmed_.size() < majority(votes_.nodes());
 }
 
@@ -51,7 +56,10 @@ acquire_outcome acquire_machine::on_confirmation(std::size_t node, vote v, time_
         confirmed_.add(node);
     } else {
         votes_.take_back(node, v);
-        if (v == vote::refused) holders_.gone(node);
+        if (v == vote::refused) {
+            held_.remove(node);
+            gone_.add(node);
+        }
     }
     return decide(now);
 }
@@ -70,7 +78,7 @@ acquire_outcome acquire_machine::decide(time_point now) noexcept
 {
     if (confirmed_.size() >= majority(votes_.nodes())) {
         // What is left must be enough to act: a lease that would be lost at once is none.
-        bool const in_time = now < holders_.valid_until() - timing_->stop_margin;
+        bool const in_time = now < deadline() - timing_->stop_margin;
         outcome_ = in_time ? acquire_outcome::granted : acquire_outcome::validity_exhausted;
     } else if (votes_.majority_excluded()) {
         outcome_ = acquire_outcome::contended;

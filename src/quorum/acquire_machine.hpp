@@ -5,7 +5,6 @@
 
 #include "quorum/node_facts.hpp"
 #include "quorum/node_set.hpp"
-#include "quorum/per_node.hpp"
 #include "quorum/tenure.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
@@ -45,7 +44,8 @@ public:
 
     acquire_outcome outcome() const noexcept { return outcome_; }
     ballot const& votes() const noexcept { return votes_; }
-    tenure const& holders() const noexcept { return holders_; }
+    // Which nodes hold the key, all of them until the deadline.
+    tenure holders() const noexcept { return {votes_.nodes(), held_, gone_, deadline()}; }
     time_point sent() const noexcept { return sent_; }
     time_point times_out() const noexcept { return asked_ + timing_->node_timeout; }
 
@@ -59,6 +59,7 @@ public:
     time_point deadline() const noexcept { return sent_ + timing_->validity; }
 
 private:
+    void note_grant(std::size_t node, token_number counter) noexcept;
     void choose_token() noexcept;
     acquire_outcome decide(time_point now) noexcept;
 
@@ -66,9 +67,10 @@ private:
     time_point sent_;
     time_point asked_;  // the last round, the confirmations if there was one
     ballot votes_;
-    tenure holders_;
-    per_node<token_number> counters_;
-    node_set confirmed_;
+    node_set held_;  // also by grants that came after the decision
+    node_set gone_;  // a confirmation found something else there
+    node_set confirmed_;  // nodes with the largest counter of all grants, or that have raised theirs to it
+    token_number largest_{0};  // of those counters
     std::optional<token_number> token_;
     bool wants_confirmation_{false};
     acquire_outcome outcome_{acquire_outcome::pending};

@@ -8,6 +8,13 @@ namespace redlock::quorum {
 
 tenure::tenure(std::size_t nodes) : until_{nodes} { assert(nodes >= 1 && nodes <= max_nodes); }
 
+tenure::tenure(std::size_t nodes, node_set const& held, node_set const& gone, time_point until) noexcept : until_{nodes}, gone_{gone}
+{
+    for (std::size_t node = 0; node < nodes; ++node)
+        if (held.has(node)) until_[node] = until;
+    if (held.size() >= majority(nodes)) valid_until_ = until;
+}
+
 void tenure::holds(std::size_t node, time_point until) noexcept
 {
     gone_.remove(node);

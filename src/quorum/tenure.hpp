@@ -15,6 +15,9 @@ class tenure {
 public:
     explicit tenure(std::size_t nodes);
 
+    // These nodes hold the key until `until`; those said that it is not ours there.
+    tenure(std::size_t nodes, node_set const& held, node_set const& gone, time_point until) noexcept;
+
     // A node granted or renewed the key until `until`. A deadline never moves back.
     void holds(std::size_t node, time_point until) noexcept;
 

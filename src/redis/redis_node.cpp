@@ -5,6 +5,7 @@
 #include "redis/handshake.hpp"
 #include "redis/redis_connection.hpp"
 #include "redis/redis_replies.hpp"
+#include "redis/request_pool.hpp"
 #include "redis/suitability_watch.hpp"
 
 #include <redlock/detail/recycling.hpp>
@@ -93,8 +94,6 @@ public:
 private:
     enum class state { idle, connecting, usable, closing, pausing, stopped };
 
-    static constexpr std::size_t spare_max = 8;
-
     // What is being waited for, and where its answers go.
     struct exchange {
         exchange(std::unique_ptr<redis_request> mine, std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies)
@@ -116,8 +115,6 @@ private:
     template <class Handler>
     void send(redis_request const& shared, std::unique_ptr<redis_request> mine, std::string_view id, std::vector<reply>& replies,
               Handler handler);
-    static redis_request const& encoded(batch const& work, std::string_view id, request_extras const& extras);
-    std::unique_ptr<redis_request> own_copy(redis_request const& of, batch const& work, std::string_view id, request_extras const& extras);
     void complete(std::shared_ptr<durability_waits> const& waits, batch const& work, std::vector<reply>& replies, exec_handler handler);
     void repeat(reply_reader::repeatable what, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
     request_extras extras_for(batch const& work) const;
@@ -164,7 +161,7 @@ private:
     std::vector<std::string> changed_;  // said by the server at any other time
     std::size_t watches_waiting_{0};    // their answers are there, and wait for votes in the same message to be durable
     std::vector<std::string> told_later_;
-    std::vector<std::unique_ptr<redis_request>> spare_;  // with memory that the next ones need
+    request_pool requests_;
 };
 
 void redis_node::impl::connect()
@@ -296,7 +293,7 @@ void redis_node::impl::send(redis_request const& shared, std::unique_ptr<redis_r
         e->reader.conclude();
         self->doubt_.apply(replies);
         bool const demoted = e->reader.is_demoted();
-        if (e->own && self->spare_.size() < spare_max) self->spare_.push_back(std::move(e->own));
+        if (e->own) self->requests_.give_back(std::move(e->own));
         std::move(handler)(error_code{}, e->reader.what_to_repeat());
         self->tell(e->changed);
         if (demoted) self->reject(errc::node_unsuitable, why_not_a_replica());
@@ -304,38 +301,12 @@ void redis_node::impl::send(redis_request const& shared, std::unique_ptr<redis_r
     main_->send(request, e->sink, asio::bind_allocator(recycling<void>{}, std::move(done)));
 }
 
-// The bytes of a batch, by whichever node is the first to send it.
-redis_request const& redis_node::impl::encoded(batch const& work, std::string_view id, request_extras const& extras)
-{
-    if (!work.wire) work.wire = std::make_unique<redis_request>();
-    auto& wire = static_cast<redis_request&>(*work.wire);
-    if (!std::exchange(work.is_encoded, true)) wire.encode(work, id, extras);
-    return wire;
-}
-
-// Votes with tokens name the server, so each node gets bytes of its own.
-std::unique_ptr<redis_request> redis_node::impl::own_copy(redis_request const& of, batch const& work, std::string_view id,
-                                                          request_extras const& extras)
-{
-    std::unique_ptr<redis_request> own;
-    if (spare_.empty()) {
-        own = std::make_unique<redis_request>();
-    } else {
-        own = std::move(spare_.back());
-        spare_.pop_back();
-    }
-    own->calls.clear();
-    if (!(of.extras() == extras) || !own->copy_bytes(of, id)) own->encode(work, id, extras);
-    return own;
-}
-
 void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
 {
     assert(state_ == state::usable);
     replies.resize(work.commands.size());
     auto const extras = extras_for(work);
-    redis_request const& wire = encoded(work, id, extras);
-    auto mine = wire.is_for(id) && wire.extras() == extras ? nullptr : own_copy(wire, work, id, extras);
+    auto [wire, mine] = requests_.bytes_of(work, id, extras);
     auto done = [self = shared_from_this(), waits = durability_, &work, id, &replies,
                  handler = std::move(handler)](error_code ec, reply_reader::repeatable again) mutable {
         if (ec) return std::move(handler)(ec);

@@ -44,6 +44,7 @@ private:
 link::link(universe& in, process& from, server& to)
     : universe_{in}, process_{from}, to_{to}, client_{from.index()}, name_{"node" + std::to_string(to.index())}
 {
+    to.add_link(*this);
 }
 
 link::~link() = default;

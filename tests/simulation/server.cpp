@@ -49,14 +49,12 @@ server::server(universe& in, std::size_t index, machine_clock const& clock) : wa
 
 void server::on_change(std::string_view key)
 {
-    for (auto const& l : universe_.links())
-        if (&l->to() == this) l->on_change(key);
+    for (link* const l : links_) l->on_change(key);
 }
 
 bool server::is_watched(std::string_view key) const
 {
-    auto const& links = universe_.links();
-    return std::any_of(links.begin(), links.end(), [&](auto const& l) { return &l->to() == this && l->is_watching(key); });
+    return std::any_of(links_.begin(), links_.end(), [key](link const* l) { return l->is_watching(key); });
 }
 
 // Redis looks for such keys ten times a second.
@@ -203,8 +201,7 @@ void server::go_on()
 {
     if (!std::exchange(stopped_, false)) return;
     for (auto& f : std::exchange(inbox_, {})) f();
-    for (auto const& l : universe_.links())
-        if (&l->to() == this) l->try_again();
+    for (link* const l : links_) l->try_again();
 }
 
 void server::crash(keeps what)
@@ -214,8 +211,7 @@ void server::crash(keeps what)
     knows_scripts_ = false;
     lose(what);
     become_another();
-    for (auto const& l : universe_.links())
-        if (&l->to() == this) l->cut();
+    for (link* const l : links_) l->cut();
 }
 
 void server::start()
@@ -223,8 +219,7 @@ void server::start()
     if (std::exchange(up_, true)) return;
     complains_ = complaint::none;
     memory.master = true;
-    for (auto const& l : universe_.links())
-        if (&l->to() == this) l->try_again();
+    for (link* const l : links_) l->try_again();
 }
 
 void server::fail_over(keeps what)

@@ -19,6 +19,7 @@
 
 namespace redlock::simulation {
 
+class link;
 class universe;
 
 // What a server answers instead of doing as it is told.
@@ -58,6 +59,9 @@ public:
 
     void stop() noexcept { stopped_ = true; }
     void go_on();
+
+    // The connections between a client and this server; to be told once, and they live as long as the server.
+    void add_link(link& l) { links_.push_back(&l); }
 
     // A crash ends all connections. When the server starts again it has a new id, and of its memory what it could keep.
     void crash(keeps what);
@@ -108,6 +112,7 @@ private:
 
     universe& universe_;
     std::size_t index_;
+    std::vector<link*> links_;  // to all clients
     bool up_{true};
     bool stopped_{false};
     bool knows_scripts_{true};

@@ -14,6 +14,7 @@ universe::~universe() { destroy_processes(); }
 
 void universe::destroy_processes()
 {
+    living_.clear();
     for (auto& p : processes_) p.reset();
 }
 
@@ -27,6 +28,7 @@ server& universe::add_server(machine_clock const& clock)
 process& universe::add_process(machine_clock const& clock)
 {
     processes_.push_back(std::make_unique<process>(processes_.size(), clock));
+    living_.push_back(processes_.back().get());
     for (auto const& s : servers_) links_.push_back(std::make_unique<link>(*this, *processes_.back(), *s));
     return *processes_.back();
 }
@@ -42,6 +44,7 @@ void universe::kill(process& p)
 {
     if (records) records->process_killed(p.index(), now_);
     if (transitions) transitions->killed(p.index());
+    std::erase(living_, &p);
     processes_[p.index()].reset();
 }
 
@@ -105,12 +108,12 @@ void universe::advance(duration d)
 bool universe::run_a_handler()
 {
     std::size_t ready = 0;
-    for (auto const& p : processes_)
-        if (p && p->running()) ready += p->ready();
+    for (process const* const p : living_)
+        if (p->running()) ready += p->ready();
     if (ready == 0) return false;
     std::size_t place = ready == 1 ? 0 : chance.below(ready);
-    for (auto const& p : processes_) {
-        if (!p || !p->running()) continue;
+    for (process* const p : living_) {
+        if (!p->running()) continue;
         if (place >= p->ready()) {
             place -= p->ready();
             continue;
@@ -127,11 +130,11 @@ bool universe::let_time_pass(duration limit)
 {
     process* rings = nullptr;
     duration next = events_.empty() ? duration::max() : events_.front().when;
-    for (auto const& p : processes_) {
-        if (!p || !p->running() || !p->has_timers()) continue;
+    for (process* const p : living_) {
+        if (!p->running() || !p->has_timers()) continue;
         if (auto const t = p->next_timer(); t < next) {
             next = t;
-            rings = p.get();
+            rings = p;
         }
     }
     if (next == duration::max() || next > limit) return false;

@@ -160,6 +160,7 @@ private:
 
     duration now_{};
     std::vector<std::unique_ptr<process>> processes_;
+    std::vector<process*> living_;  // the processes that were not killed
     std::vector<std::unique_ptr<server>> servers_;
     std::vector<std::unique_ptr<link>> links_;
     std::vector<entry> events_;  // a heap

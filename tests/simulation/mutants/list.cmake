@@ -5,13 +5,13 @@ redlock_mutant(half_is_a_majority "N/2 nodes are a majority"
 redlock_mutant(silence_is_consent "a node that did not answer in time counts as granted"
     FILE src/quorum/acquire_machine.cpp
     FROM "        votes_.cast(node, vote::failed);
-" TO "        if (votes_.of(node) == vote::pending) { holders_.holds(node, deadline()); confirmed_.add(node); token_ = token_.value_or(1); }
+" TO "        if (votes_.of(node) == vote::pending) { held_.add(node); confirmed_.add(node); token_ = token_.value_or(1); }
         votes_.cast(node, vote::granted);
 ")
 
 # Validity.
 redlock_mutant(validity_from_the_reply "validity is counted from the reply, not from before the request"
-    FILE src/quorum/acquire_machine.cpp FROM "holders_.holds(node, deadline());" TO "holders_.holds(node, now + timing_->validity);")
+    FILE src/quorum/acquire_machine.cpp FROM "        held_.add(node);" TO "        held_.add(node); sent_ = now;")
 redlock_mutant(no_drift "validity leaves nothing for clocks that run at different rates"
     FILE src/quorum/timing.cpp FROM "return ttl - allowance - expiry_granularity;" TO "return ttl - 0 * allowance - expiry_granularity;")
 redlock_mutant(no_granularity "validity leaves nothing for servers that count in milliseconds"
@@ -24,7 +24,7 @@ redlock_mutant(steady_clock "leases are measured with CLOCK_MONOTONIC, which sto
 redlock_mutant(valid_without_a_look "lease::valid() believes that a timer would have fired"
     FILE src/api/lease.cpp FROM "return state_->owner->now() < state_->valid_until() - min_left;" TO "return true;")
 redlock_mutant(exhausted_is_acquired "an attempt that took longer than its validity is a lease"
-    FILE src/quorum/acquire_machine.cpp FROM "now < holders_.valid_until() - timing_->stop_margin" TO "now < now + timing_->ttl")
+    FILE src/quorum/acquire_machine.cpp FROM "now < deadline() - timing_->stop_margin" TO "now < now + timing_->ttl")
 
 # Undo and release.
 redlock_mutant(no_undo "what a failed attempt was granted is not given back"
@@ -73,7 +73,7 @@ redlock_mutant(extends_after_the_end "a lease whose end has passed is extended"
 redlock_mutant(scope_cancelled_late "a scope is cancelled after the validity of its lease"
     FILE src/quorum/lease_machine.cpp FROM "time_point const at = holders_.valid_until() - timing_->stop_margin;" TO "time_point const at = holders_.valid_until() + timing_->stop_margin;")
 redlock_mutant(loss_is_not_told "who waits for the loss of a lease is not told"
-    FILE src/lease/lease_registry.cpp FROM "        for (auto const& w : h.take_waiters()) w->done(why);
+    FILE src/lease/lease_registry.cpp FROM "        h.complete_waiters(why);
 " TO "")
 redlock_mutant(max_hold_ignored "max_hold does not end a lease"
     FILE src/quorum/lease_machine.cpp FROM "return timing_->max_hold ? std::min(at, acquired_ + *timing_->max_hold) : at;" TO "return at;")
@@ -82,14 +82,16 @@ redlock_mutant(deadline_ignored "acquire() goes on after its deadline"
 
 # Tokens.
 redlock_mutant(one_round "a lease has the largest token of one round, and nobody confirms it"
-    FILE src/quorum/acquire_machine.cpp FROM "votes_.of(node) == vote::granted && counters_[node] == largest) confirmed_.add(node);"
-    TO "votes_.of(node) == vote::granted) confirmed_.add(node);")
+    FILE src/quorum/acquire_machine.cpp FROM "        confirmed_ = {};
+" TO "")
 redlock_mutant(confirm_without_guard "confirm counts also where a larger token was given"
     FILE src/testing/redis_model.cpp FROM "    if (before->highest > c.token || record->base > c.token) return refused();  // the guard
 " TO "")
 redlock_mutant(late_grants_above_the_token "a grant that arrived after the token was chosen counts though it is larger"
     FILE src/quorum/acquire_machine.cpp FROM "if (v == vote::granted && !fits(counter)) v = vote::refused;" TO ""
-    FILE2 src/quorum/acquire_machine.cpp FROM2 "if (token_ == counter) confirmed_.add(node);" TO2 "if (token_ && *token_ <= counter) confirmed_.add(node);")
+    FILE2 src/quorum/acquire_machine.cpp FROM2 "    if (counter > largest_) {
+        assert(!token_);" TO2 "    if (token_ && counter > largest_) confirmed_.add(node);
+    if (!token_ && counter > largest_) {")
 redlock_mutant(extend_without_guard "a lease is extended also where a larger token was given"
     FILE src/testing/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
     bool const was_there" TO "    if (!holder && (before > c.token || record->base > c.token)) return refused();

@@ -1,4 +1,4 @@
-#include "message_support.hpp"
+#include "../message_support.hpp"
 
 #include "redis/node_address.hpp"
 

@@ -1,5 +1,5 @@
 // The metrics, read by a strict reader; and the dashboard, which may only ask for what is there.
-#include "observer_support.hpp"
+#include "../observer_support.hpp"
 #include "support/exposition_reader.hpp"
 
 #include <redlock/prometheus.hpp>
