@@ -27,6 +27,13 @@ verb to_verb(kind what)
 // Somebody has to do something about it.
 bool is_refusal(error_code why) { return why && why != errc::node_unreachable && why != errc::node_timeout; }
 
+std::shared_ptr<std::vector<std::string> const> names_of_nodes(environment const& env)
+{
+    auto const names = std::make_shared<std::vector<std::string>>();
+    for (std::size_t node = 0; node < env.to_nodes->nodes(); ++node) names->push_back(env.to_nodes->name(node));
+    return names;
+}
+
 std::string of_nodes(std::size_t n, std::size_t all) { return std::to_string(n) + " of " + std::to_string(all) + " nodes"; }
 
 }  // namespace
@@ -34,8 +41,8 @@ std::string of_nodes(std::size_t n, std::size_t all) { return std::to_string(n) 
 std::string admission_picture::text(time_point now) const
 {
     auto const left = in_seconds(std::max(duration::zero(), drained - now));
-    std::string waits_for = silent.empty() ? "" : " (not connected: " + silent + ")";
-    if (!refused.empty()) waits_for += " (refused, which waiting does not change: " + refused + ")";
+    std::string waits_for = silent.empty() ? "" : " (not connected: " + names_of(silent) + ")";
+    if (!refused.empty()) waits_for += " (refused, which waiting does not change: " + names_of(refused) + ")";
     std::string const alone = not_carried.empty() ? "" : "; " + not_carried;
     switch (state) {
     case admission_state::admitted: return "";
@@ -66,6 +73,14 @@ std::string admission_picture::text(time_point now) const
     return "";
 }
 
+std::string admission_picture::names_of(quorum::node_set const& some) const
+{
+    std::string text;
+    for (std::size_t node = 0; node < nodes; ++node)
+        if (some.has(node)) text += (text.empty() ? "" : ", ") + (*names)[node];
+    return text;
+}
+
 // One question to one node.
 class admission_driver::question final : public vote_handler {
 public:
@@ -90,7 +105,7 @@ private:
 
 admission_driver::admission_driver(environment& env, quorum::admission_settings settings, std::size_t nodes,
                                    std::shared_ptr<quarantine_log> log)
-    : env_{env}, rules_{nodes, std::move(settings)}, nodes_{nodes}, log_{std::move(log)}, refused_(nodes, false), told_(nodes)
+    : env_{env}, rules_{nodes, std::move(settings)}, names_{names_of_nodes(env)}, log_{std::move(log)}, refused_(nodes, false), told_(nodes)
 {
 }
 
@@ -140,7 +155,7 @@ bool admission_driver::is_idle() const noexcept
 {
     if (!wanted_ || stopped_) return true;
     bool waits = false, decides = false;
-    for (std::size_t node = 0; node < nodes_; ++node) {
+    for (std::size_t node = 0; node < names_->size(); ++node) {
         auto const state = rules_.of(node);
         waits = waits || (state != redlock::admission_state::admitted && state != redlock::admission_state::unknown);
         decides = decides || rules_.is_deciding(node);
@@ -183,7 +198,7 @@ void admission_driver::tell_all()
 {
     auto const common = picture();
     auto const telling = ++tellings_;
-    for (std::size_t node = 0; node < nodes_ && telling == tellings_; ++node) {  // who was told may have changed something, and told all
+    for (std::size_t node = 0; node < names_->size() && telling == tellings_; ++node) {  // who was told may have changed something, and told all
         auto own = common;
         own.state = rules_.of(node);
         own.drained = rules_.drained_at(node);
@@ -196,17 +211,17 @@ void admission_driver::tell_all()
 // Sentences and lists are made for it, so only what has changed is told.
 void admission_driver::tell(std::size_t node, admission_picture&& now)
 {
-    notice news{std::move(now), rules_.is_deciding(node), rules_.id(node)};
-    if (told_[node] == news) return;
-    told_[node] = news;
-    auto const& is = news.picture;
-    if (on_change) on_change(node, is);
-    if (news.deciding) {
+    bool const deciding = rules_.is_deciding(node);
+    std::string const& id = rules_.id(node);
+    if (auto const& before = told_[node]; before && before->picture == now && before->deciding == deciding && before->id == id) return;
+    told_[node] = notice{now, deciding, id};
+    if (on_change) on_change(node, now);
+    if (deciding) {
         env_.to_nodes->decide_later(node);
-    } else if (is.state == redlock::admission_state::admitted) {
-        env_.to_nodes->admit(node, news.id);
+    } else if (now.state == redlock::admission_state::admitted) {
+        env_.to_nodes->admit(node, id);
     } else {
-        env_.to_nodes->exclude(node, [is](time_point t) { return is.text(t); });
+        env_.to_nodes->exclude(node, [now = std::move(now)](time_point t) { return now.text(t); });
     }
 }
 
@@ -216,12 +231,12 @@ admission_picture admission_driver::picture() const
     admission_picture p;
     p.admitted = rules_.admitted();
     p.needed = rules_.intact_needed();
-    p.nodes = nodes_;
+    p.nodes = names_->size();
+    p.names = names_;
     p.nobody_remembers = p.admitted == 0;
-    for (std::size_t i = 0; i < nodes_; ++i) {
+    for (std::size_t i = 0; i < names_->size(); ++i) {
         if (rules_.of(i) != redlock::admission_state::unknown) continue;
-        std::string& list = refused_[i] ? p.refused : p.silent;
-        list += (list.empty() ? "" : ", ") + env_.to_nodes->name(i);
+        (refused_[i] ? p.refused : p.silent).add(i);
     }
     return p;
 }

@@ -9,6 +9,7 @@
 #include "admission/quarantine_log.hpp"
 #include "client/environment.hpp"
 #include "quorum/admission.hpp"
+#include "quorum/node_set.hpp"
 
 #include <redlock/status.hpp>
 
@@ -30,15 +31,19 @@ struct admission_picture {
     std::size_t needed{0};  // to admit another one
     std::size_t nodes{0};
     bool nobody_remembers{false};
-    std::string silent;  // nodes that have not answered
+    quorum::node_set silent;  // nodes that have not answered
+    quorum::node_set refused;  // and those with whom that will not change by itself
     std::string not_carried;  // why other processes cannot go on with this wait; empty: they can, or nobody wants that
-    std::string refused;  // and those with whom that will not change by itself
     std::string why_unidentified;
+    std::shared_ptr<std::vector<std::string> const> names;  // of all nodes
 
     // Why it may not vote, for how long, and what to do; empty when it may.
     std::string text(time_point now) const;
 
     friend bool operator==(admission_picture const&, admission_picture const&) = default;
+
+private:
+    std::string names_of(quorum::node_set const& some) const;
 };
 
 class admission_driver final : public timer {
@@ -71,6 +76,13 @@ public:
 private:
     class question;
 
+    // What the rounds and the owner were told of a node.
+    struct notice {
+        admission_picture picture;
+        bool deciding;
+        std::string id;
+    };
+
     void go_on(time_point now);
     void ask(quorum::admission_request const& what, time_point now);
     void answered(quorum::admission_request const& what, reply const& answer, time_point asked, time_point now);
@@ -81,17 +93,8 @@ private:
 
     environment& env_;
     quorum::admission rules_;
-    std::size_t nodes_;
+    std::shared_ptr<std::vector<std::string> const> names_;  // of all nodes
     std::shared_ptr<quarantine_log> log_;  // may be null
-    // What the rounds and the owner were told of a node.
-    struct notice {
-        admission_picture picture;
-        bool deciding{false};
-        std::string id;
-
-        friend bool operator==(notice const&, notice const&) = default;
-    };
-
     std::vector<bool> refused_;
     std::vector<std::optional<notice>> told_;  // none: nothing yet
     std::uint64_t tellings_{0};

@@ -218,6 +218,7 @@ void link::on_change(std::string_view key)
         if (has_watched_) push(key);
         return;
     }
+    if (watched_.empty()) return;
     auto const it = watched_.find(key);
     if (it == watched_.end()) return;
     watched_.erase(it);
