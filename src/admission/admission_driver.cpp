@@ -198,7 +198,8 @@ void admission_driver::tell_all()
 {
     auto const common = picture();
     auto const telling = ++tellings_;
-    for (std::size_t node = 0; node < names_->size() && telling == tellings_; ++node) {  // who was told may have changed something, and told all
+    for (std::size_t node = 0; node < names_->size() && telling == tellings_;
+         ++node) {  // who was told may have changed something, and told all
         auto own = common;
         own.state = rules_.of(node);
         own.drained = rules_.drained_at(node);

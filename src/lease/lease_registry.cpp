@@ -300,10 +300,7 @@ void lease_registry::wait_lost(lease_handle& who, std::shared_ptr<waiter> what)
     }
 }
 
-void lease_registry::abandon_wait(lease_handle& who, waiter const* what)
-{
-    who.waiters().complete(what, asio::error::operation_aborted);
-}
+void lease_registry::abandon_wait(lease_handle& who, waiter const* what) { who.waiters().complete(what, asio::error::operation_aborted); }
 
 void lease_registry::lose(lease_record& what, errc why)
 {
