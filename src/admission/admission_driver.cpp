@@ -24,7 +24,7 @@ verb to_verb(kind what)
     return verb::inspect;
 }
 
-// Somebody has to do something about it.
+// An error that does not go away by itself: an operator has to do something about it.
 bool is_refusal(error_code why) { return why && why != errc::node_unreachable && why != errc::node_timeout; }
 
 std::string of_nodes(std::size_t n, std::size_t all) { return std::to_string(n) + " of " + std::to_string(all) + " nodes"; }
@@ -66,7 +66,7 @@ std::string admission_picture::text(time_point now) const
     return "";
 }
 
-// One question to one node.
+// One request of quorum::admission to one node; it hands the node's answer to the driver.
 class admission_driver::question final : public vote_handler {
 public:
     question(admission_driver& owner, admission_request what, time_point now) : owner_{owner}, what_{std::move(what)}, asked_{now} {}
@@ -98,7 +98,7 @@ void admission_driver::up(std::size_t node, quorum::node_facts const& facts)
 {
     auto const now = env_.now();
     refused_[node] = false;
-    rules_.on_facts(node, facts, time_point{}, now);  // it was asked at some moment of the handshake
+    rules_.on_facts(node, facts, time_point{}, now);  // the facts were read at an unknown moment of the handshake, so they count as old
     go_on(now);
 }
 
@@ -172,7 +172,7 @@ void admission_driver::answered(admission_request const& what, reply const& answ
     go_on(now);
 }
 
-// Not of a server that took this one's place after it was asked.
+// Does nothing if another server has taken the node's place since the request: the sighting would be of that server.
 void admission_driver::note_sighting(admission_request const& what)
 {
     auto const s = rules_.sighting(what.node);
