@@ -106,7 +106,7 @@ private:
 
     environment& env_;
     releases& releases_;
-    std::vector<std::shared_ptr<lease_record>> held_;  // each record keeps its index in `place`
+    std::vector<std::shared_ptr<lease_record>> held_;  // each record keeps its index here
 };
 
 }  // namespace redlock::detail
