@@ -21,7 +21,7 @@ namespace redlock {
 /// Connections to the nodes, the rounds that go to them, and the watchdog that keeps leases alive.
 ///
 /// One client a process is usual; it serves any number of locks and coroutines. Everything inside runs on a strand of the
-/// executor that it was given. If other handlers on that executor may block for long, give the client an executor of its own
+/// executor that the client was given. If other handlers on that executor may block for long, give the client an executor of its own
 /// (`asio::thread_pool{1}`): operations complete on their callers' executors anyway, and a watchdog that cannot run
 /// cannot extend.
 ///
@@ -31,17 +31,18 @@ namespace redlock {
 /// Thread safety: `cancel`, `status`, `run`, `drain`, `begin_admission` and `get_executor` may be called from any thread.
 class REDLOCK_API client {
 public:
-    using executor_type = asio::any_io_executor;  ///< Of the executor that it was given.
+    using executor_type = asio::any_io_executor;  ///< The type of the executor that the client was given.
 
-    /// Makes a client that is not connected yet: call `run()`. `observer`: who is told what it does; may be null, and costs nothing then.
+    /// Makes a client that is not connected yet: call `run()`. `observer` is told of everything that the client does;
+    /// a null pointer costs nothing.
     /// Throws `config_error`.
     client(asio::any_io_executor executor, config const& configuration, std::shared_ptr<redlock::observer> observer = nullptr);
 
-    client(client&&) noexcept = default;  ///< Moves; what was moved from may only be destroyed or assigned to.
-    client& operator=(client&& other) noexcept;  ///< Cancels the one that was there.
+    client(client&&) noexcept = default;  ///< Moves; the client that was moved from may only be destroyed or assigned to.
+    client& operator=(client&& other) noexcept;  ///< Cancels the client that was there.
     ~client();  ///< `cancel()`.
 
-    /// What operations complete on, and observers are told on, unless they have an executor of their own.
+    /// Operations complete on this executor, and observers are told on it, unless they have an executor of their own.
     executor_type get_executor() const noexcept { return core_->get_executor(); }
 
     /// Connects to all nodes and keeps them connected until `cancel()`.
@@ -50,9 +51,9 @@ public:
     /// Lifetimes: the client object may be destroyed meanwhile, which cancels.
     /// Completion signature: `void(error_code)`.
     /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: all types, each the same as `cancel()`: there is nothing that could be undone.
-    /// Errors: `errc::client_cancelled`, always: it runs until then. A node that cannot be reached is no error, it is tried again;
-    /// `status()` says why.
+    /// Per-operation cancellation: all types, each the same as `cancel()`: there is nothing that could be rolled back.
+    /// Errors: `errc::client_cancelled`, always: `run()` goes on until then. A node that cannot be reached is no error: the client connects
+    /// again and again, and `status()` says why the node is away.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     auto run(CompletionToken&& token = {})
@@ -60,13 +61,13 @@ public:
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_core{core_, &detail::core::run}, token);
     }
 
-    /// Stops. Acquisitions under way complete with `errc::client_cancelled` and are undone; leases are lost with the same
+    /// Stops. Acquisitions under way complete with `errc::client_cancelled` and are rolled back; leases are lost with the same
     /// code, so that scopes end. Releases that are under way, or that those scopes now ask for, still go out, and nodes that can be marked or
-    /// admitted in a moment still are, for 500 ms at the most; then the connections close and `run()` completes. Keys that could not be released expire. May be
-    /// called more than once, from any thread.
+    /// admitted in a moment still are, for 500 ms at the most; then the connections close and `run()` completes. Keys that could not be released
+    /// expire. May be called more than once, from any thread.
     void cancel() noexcept { core_->cancel(); }
 
-    /// Waits until all releases that are under way, those of destroyed leases and undone attempts included, were answered by
+    /// Waits until all releases that are under way, those of destroyed leases and of attempts that are rolled back included, were answered by
     /// every node that can be reached.
     ///
     /// Preconditions: none.
@@ -82,8 +83,8 @@ public:
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_core{core_, &detail::core::drain}, token);
     }
 
-    /// Has nodes marked and admitted from now on, as the first lock with tokens would: for a service that is to be ready before that, and for
-    /// `redlock admit`. Returns at once; `status()` says who waits for what. Thread safety: may be called from any thread.
+    /// Has nodes marked and admitted from now on, as the first lock with tokens would: for a service that is to be ready before its first lock,
+    /// and for `redlock admit`. Returns at once; `status()` says which node waits for what. Thread safety: may be called from any thread.
     void begin_admission() { core_->begin_admission(); }
 
     /// The nodes, what they are doing, and counters.

@@ -23,11 +23,11 @@ namespace redlock {
 /// microseconds. An error is `{"name": "contended", "message": "…"}`, or null. Bytes that are no UTF-8 become U+FFFD. Values of locks and
 /// credentials are not part of any event.
 ///
-/// Lifetimes: what it writes to must outlive it. Lines are not flushed: that is up to what they are written to.
+/// Lifetimes: the stream, file or function must outlive the log. The log does not flush lines.
 /// Thread safety: one log may serve several clients, each on any thread.
 class REDLOCK_API json_log final : public observer {
 public:
-    /// Takes one line with its end. Called by one thread at a time. What it throws leaves the executor's `run()`.
+    /// Takes one line with its end. Called by one thread at a time. An exception of the function leaves the executor's `run()`.
     using sink = std::function<void(std::string_view line)>;
 
     /// Writes to a function. `executor`: see `observer::executor()`.
@@ -40,7 +40,7 @@ public:
     /// Lines that the stream or the file did not take.
     std::uint64_t lines_failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
-    /// The one that the constructor was given.
+    /// The executor that the constructor was given.
     asio::any_io_executor executor() const override { return executor_; }
 
     void on(event::any const& what) override;

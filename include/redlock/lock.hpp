@@ -28,8 +28,8 @@ class REDLOCK_API lock {
 public:
     /// Throws `std::invalid_argument` when the name is empty or one that the library keeps for itself (its key is `redlock:node`, `redlock:hw`
     /// or `redlock:wait`, or ends in `:fence`), when an option makes no sense, or when the ttl of a lock with `fencing` is above
-    /// `config::max_ttl`. The name is the key on the servers, byte for byte, unless `config::key_format` says otherwise: whoever uses the same
-    /// key with `SET NX PX` (redsync, node-redlock, redis-py) shares the lock.
+    /// `config::max_ttl`. The name is the key on the servers, byte for byte, unless `config::key_format` says otherwise: another library that
+    /// uses the same key with `SET NX PX` (redsync, node-redlock, redis-py) shares the lock.
     lock(client const& owner, std::string name, lock_options const& options = {});
 
     /// Several resources at once, all or none: `redlock::lock{nodes, {"a", "b", "c"}}`. Up to 64 names, in any order: they are sorted, and
@@ -40,26 +40,27 @@ public:
     /// The same.
     lock(client const& owner, std::vector<std::string> names, lock_options const& options = {});
 
-    /// The name, for people: several with ", " between them.
+    /// The name for people to read; several names have ", " between them.
     std::string const& name() const noexcept;
 
     /// The names, sorted.
     std::vector<std::string> names() const;
 
-    /// As the constructor was given them.
+    /// The options that the constructor was given.
     lock_options const& options() const noexcept;
 
-    /// Waits until the lock is held: asks all nodes at once, undoes what was not a majority, retries after a random delay.
+    /// Waits until the lock is held: asks all nodes at once, rolls back grants that are no majority, retries after a random delay.
     ///
     /// Preconditions: `client::run` is called, before or while it waits; otherwise it waits until its `acquire_timeout` (`errc::client_not_running`).
     /// Lifetimes: the lock may be destroyed meanwhile.
     /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
     /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: `terminal` and `partial` complete at once, and whatever was or will be granted is given back in
+    /// Per-operation cancellation: `terminal` and `partial` complete at once, and whatever was or will be granted is released in
     /// the background. `total` promises that nothing happened, so it completes at once only between two attempts; an attempt
     /// under way is awaited, and if it wins, the operation succeeds.
-    /// Errors: `errc::acquire_timed_out` (somebody else held it all the time), `errc::acquire_timed_out_no_majority` (at the end it could not be known
-    /// who holds it); with `max_attempts`, what the last attempt ended with (`errc::contended`, `errc::no_majority`, `errc::validity_exhausted`);
+    /// Errors: `errc::acquire_timed_out` (somebody else held it all the time), `errc::acquire_timed_out_no_majority` (at the end it could not be
+    /// known who holds it); with `max_attempts`, what the last attempt ended with (`errc::contended`, `errc::no_majority`,
+    /// `errc::validity_exhausted`);
     /// `errc::self_deadlock` (awaited in the body of a `with_lock` on the same lock, or on one that shares a name with it, see there);
     /// `errc::client_not_running`; `errc::ttl_too_long` (no majority allows such a ttl with `fencing`); `errc::client_cancelled`;
     /// `asio::error::operation_aborted`.
@@ -84,8 +85,8 @@ public:
     /// Lifetimes: the lock may be destroyed meanwhile.
     /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
     /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: as `acquire()`: `terminal` and `partial` complete at once, and what was or will be granted is given
-    /// back in the background; with `total` the attempt is awaited, and if it wins, the operation succeeds.
+    /// Per-operation cancellation: as `acquire()`: `terminal` and `partial` complete at once, and whatever was or will be granted is released
+    /// in the background; with `total` the attempt is awaited, and if it wins, the operation succeeds.
     /// Errors: `errc::contended` (somebody else holds it), `errc::no_majority` (it cannot be known), `errc::validity_exhausted`,
     /// `errc::acquire_timed_out_no_majority` (an `acquire_timeout` within `node_timeout`), `errc::client_not_running`, `errc::ttl_too_long`,
     /// `errc::client_cancelled`, `asio::error::operation_aborted`.

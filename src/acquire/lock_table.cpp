@@ -12,12 +12,12 @@ namespace redlock::detail {
 
 namespace {
 
-// The bounds of what is taken for one attempt's time: a crowd on a fast network is ordered by the scheduler's pauses, and a slow network
-// must not make a head start as long as a poll.
+// The bounds of slot(). On a fast network the pauses of the scheduler are longer than an attempt, and order the competitors; on a slow network a
+// head start must not become as long as a poll.
 constexpr duration slot_min = std::chrono::microseconds{200};
 constexpr duration slot_max = std::chrono::milliseconds{10};
 
-// When attempts take so many times as long as one that met nobody, the nodes have more to do than is good.
+// The nodes have too much to do when attempts take so many times as long as the fastest one, which met no other client.
 constexpr int crowded = 32;
 
 }  // namespace
@@ -27,14 +27,14 @@ wait_queue& lock_table::make(std::shared_ptr<resource const> const& what, time_p
     forget_old(now);
     auto const made = make_recycled<wait_queue>(*this, what, detail::find(leases_, *what));
     made->in_table.self = made;
-    all_.insert(made.get());
+    queues_.insert(made.get());
     return *made;
 }
 
 void lock_table::won(lease_record& lease, wait_queue* in, time_point now)
 {
     if (!in) in = find(*lease.what);
-    if (lease_record* const before = lease_of(*lease.what, in)) detach(*before);  // lost, or about to be: two cannot be held
+    if (lease_record* const before = lease_of(*lease.what, in)) detach(*before);  // lost, or about to be: two cannot be valid
     leases_.insert(&lease);
     if (!lease.what->others().empty()) of_several_.push_back(&lease);
     lease.is_current = true;
@@ -73,7 +73,7 @@ void lock_table::retire(wait_queue& l, time_point now)
     forget_old(now);
 }
 
-// A few at a time: each call brings at most one.
+// Removes old wait queues, two at the most: each call adds one at the most, so there is no backlog.
 void lock_table::forget_old(time_point now)
 {
     for (int i = 0; i < 2 && now >= oldest_kept_until_ && !retiring_.empty(); ++i) {
@@ -87,7 +87,7 @@ void lock_table::forget_old(time_point now)
         auto const gone = std::move(retiring_.front());
         retiring_.pop_front();
         if (keeps || !oldest.empty()) continue;
-        all_.erase(&oldest);
+        queues_.erase(&oldest);
         oldest.in_table.self.reset();
     }
 }
@@ -116,7 +116,7 @@ template <class F>
 void lock_table::each_listed(std::string_view key, F f)
 {
     if (by_key_.empty()) return;
-    std::vector<std::shared_ptr<wait_queue>> found;  // what they do may change the list
+    std::vector<std::shared_ptr<wait_queue>> found;  // `f` may list and unlist wait queues
     auto const [begin, end] = by_key_.equal_range(key);
     for (auto it = begin; it != end; ++it) found.push_back(it->second->shared_from_this());
     for (auto const& l : found)
@@ -128,7 +128,7 @@ void lock_table::each_listed(F f)
 {
     std::vector<std::string_view> keys;
     for (auto const& listed : by_key_) keys.push_back(listed.first);
-    std::sort(keys.begin(), keys.end());  // not in the order of hashes, which differs between libraries
+    std::sort(keys.begin(), keys.end());  // sorted, since the order of hashes differs between standard libraries
     std::vector<std::string> const owned{keys.begin(), std::unique(keys.begin(), keys.end())};
     for (std::string const& each : owned) each_listed(each, f);
 }
@@ -155,7 +155,7 @@ void lock_table::freed_by_us(resource const& what, quorum::node_set const& on, w
     for (std::string const& name : what.others()) each_listed(name, tell);
 }
 
-// One that is much longer than the others says little: the process may have been paused.
+// A time that is much longer than the others counts for little: the process may have been paused.
 void lock_table::observe_round_trip(duration round_trip) noexcept
 {
     fastest_ = std::min(fastest_, round_trip);
@@ -174,7 +174,7 @@ void lock_table::clear() noexcept
     retiring_.clear();
     leases_.clear();
     of_several_.clear();
-    for (wait_queue* const each : std::exchange(all_, {})) {
+    for (wait_queue* const each : std::exchange(queues_, {})) {
         auto const last = std::move(each->in_table.self);
         each->in_table.is_listed = false;
         each->abandon();

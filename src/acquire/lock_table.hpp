@@ -1,7 +1,7 @@
-// The wait queues of a client, and the leases that it has: both by their names.
+// The table of a client's wait queues and leases, found by the names of their locks. `acquisitions` owns it.
 //
-// Where nobody waits and there is nothing to remember of others, a lease needs no wait queue: most have none. Locks of several names have wait queues
-// of their own: against other wait queues they compete on the nodes.
+// Most leases have no wait queue: it exists only while an acquisition waits, or while contention by other clients is remembered. A lock of several
+// names has a wait queue of its own, which competes on the nodes with the wait queues of the single names.
 #ifndef REDLOCK_ACQUIRE_LOCK_TABLE_HPP
 #define REDLOCK_ACQUIRE_LOCK_TABLE_HPP
 
@@ -29,16 +29,16 @@ public:
     lock_table(environment& env, acquisitions& owner) : env_{env}, owner_{owner} {}
     ~lock_table() { clear(); }
 
-    wait_queue* find(resource const& what) const noexcept { return detail::find(all_, what); }
+    wait_queue* find(resource const& what) const noexcept { return detail::find(queues_, what); }
     wait_queue& make(std::shared_ptr<resource const> const& what, time_point now);  // precondition: there is none
 
-    // The lease that this client has of it, if it has one. `in`: its wait queue, if there is one.
+    // The lease that this client has of the lock, or null. `in`: the wait queue of the lock, or null.
     lease_record* lease_of(resource const& what, wait_queue const* in) const noexcept
     {
         return in ? in->here() : detail::find(leases_, what);
     }
 
-    // The leases that have some of the names, and not the same ones: at least one of the two has several.
+    // Calls `f` for each lease that shares some names with `what`, but not all. At least one of the two has several names.
     template <class F>
     void each_overlapping(resource const& what, F f) const
     {
@@ -47,38 +47,41 @@ public:
         if (!what.others().empty()) each_of_one_name(what, f);
     }
 
-    // The wait queue of those who want the lease next, if there is one.
+    // The wait queue of the acquisitions that want the lease next, or null.
     wait_queue* behind(lease_record const& lease) const noexcept { return lease.is_current ? find(*lease.what) : nullptr; }
 
-    // A lease was won on the nodes. `in`: the wait queue whose first has won it; null: somebody who waited in none.
+    // A lease was won on the nodes. `in`: the wait queue whose first acquisition won it; null if that acquisition waited in none.
     void won(lease_record& lease, wait_queue* in, time_point now);
 
     // The lease is lost, or its release is on the way to the nodes.
     void vacated(lease_record& lease, bool released, time_point now);
 
-    // A node tells of a change; empty: of any key.
+    // A node tells that a key has changed. An empty key: any key may have.
     void on_changed(std::size_t node, std::string_view key, time_point now);
 
+    // The connection to a node is lost.
     void on_down(std::size_t node, time_point now);
 
-    // This client itself frees keys, of which nodes tell it nothing. `on`: the nodes. `busy`: does not go on at once, if it is one of those
-    // that wait for them.
+    // This client itself frees keys on the nodes `on`; the nodes do not tell a client of its own changes. The wait queues for these keys consider at
+    // once what to do next, except `busy`, whose caller does that itself (null: no exception).
     void freed_by_us(resource const& what, quorum::node_set const& on, wait_queue const* busy, time_point now);
 
-    // What an attempt takes until it is decided.
+    // Tells how long an attempt took until it was decided.
     void observe_round_trip(duration round_trip) noexcept;
+    // The unit of head starts between competing clients: the time of about two attempts.
     duration slot() const noexcept;
+    // Attempts take so much longer than the fastest one that the nodes have too much to do.
     bool nodes_are_crowded() const noexcept;
 
-    // Between 0 and 1.
+    // A random number between 0 and 1.
     double chance();
 
-    // Nobody acquires anything any more.
+    // The client stops: no lock is acquired any more.
     void close() noexcept { closed_ = true; }
     void clear() noexcept;
     bool is_closed() const noexcept { return closed_; }
 
-    // For its wait queues: one wants to know of changes of its keys, or no longer does; one is empty.
+    // Called by wait queues. A listed one is told of changes of its keys; one that retires is empty, and is removed when what it remembers is old.
     void list(wait_queue& l);
     void unlist(wait_queue& l) noexcept;
     void retire(wait_queue& l, time_point now);
@@ -91,13 +94,13 @@ private:
     void detach(lease_record& lease) noexcept;
     static bool shares_a_name(resource const& a, resource const& b);
 
-    // Those of the names' own locks.
+    // Calls `f` for the leases of locks that have just one of the names.
     template <class F>
     void each_of_one_name(resource const& what, F f) const
     {
         auto const visit = [&](std::string const& key) {
             lease_record const* lease = detail::find(leases_, resource{key});
-            if (!lease) lease = detail::find(leases_, resource{{key}, {}});  // whose key is not its name
+            if (!lease) lease = detail::find(leases_, resource{{key}, {}});  // a lock whose key differs from its name
             if (lease) f(*lease);
         };
         visit(std::string{what.first()});
@@ -111,13 +114,13 @@ private:
 
     environment& env_;
     acquisitions& owner_;
-    name_table<wait_queue> all_;
-    name_table<lease_record> leases_;  // that this client has
-    std::vector<lease_record const*> of_several_;  // of those, the ones with several names
-    std::unordered_multimap<std::string_view, wait_queue*> by_key_;  // those that want to know of changes
-    std::deque<std::shared_ptr<wait_queue>> retiring_;
-    time_point oldest_kept_until_{};  // the first of those, and with it the others
-    duration round_trip_{std::chrono::milliseconds{1}};
+    name_table<wait_queue> queues_;
+    name_table<lease_record> leases_;  // the leases that this client has
+    std::vector<lease_record const*> of_several_;  // those of leases_ whose locks have several names
+    std::unordered_multimap<std::string_view, wait_queue*> by_key_;  // the wait queues that are told of changes
+    std::deque<std::shared_ptr<wait_queue>> retiring_;  // empty wait queues, the oldest first
+    time_point oldest_kept_until_{};  // until then the first of retiring_ stays, and the others behind it
+    duration round_trip_{std::chrono::milliseconds{1}};  // of an attempt, smoothed
     duration fastest_{std::chrono::milliseconds{100}};
     bool closed_{false};
 };

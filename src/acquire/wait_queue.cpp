@@ -13,7 +13,7 @@ using quorum::wait_move;
 
 namespace {
 
-// A lease that has less of its validity left is not worth passing on.
+// A lease that has less than this fraction of its validity left is not handed over.
 constexpr int worth_passing_on = 4;  // a quarter
 
 quorum::lock_outlook outlook_of(error_code why) noexcept
@@ -23,7 +23,7 @@ quorum::lock_outlook outlook_of(error_code why) noexcept
 
 }  // namespace
 
-// What a lease without a wait queue would have had in it follows from its beginning.
+// A lease that exists before its wait queue was won without contention: the queue learns of that moment now.
 wait_queue::wait_queue(lock_table& in, std::shared_ptr<resource const> of, lease_record* lease)
     : what{std::move(of)}, in_{in}, here_{lease}, contention_{in.env().to_nodes->nodes()}
 {
@@ -37,7 +37,7 @@ void wait_queue::join(acquisition& who, time_point now)
     bool const is_first = queue_.empty();
     queue_.push_back(who);
     who.queue_of = this;
-    if (!is_first || here_) who.last_outcome = errc::contended;  // in case nothing else is ever learned
+    if (!is_first || here_) who.last_outcome = errc::contended;  // unless an attempt or a probe learns more
     if (!is_first) return;
     contention_.begin(here_ != nullptr);
     consider(now);
@@ -88,11 +88,11 @@ void wait_queue::failed(attempt const& lost, time_point now)
     auto const delay = head.next_delay(in_.env().jitter);
     quorum::wait_odds const odds{in_.slot(), in_.nodes_are_crowded(), delay, in_.chance(), in_.chance()};
     quorum::lost_attempt const news{outlook_of(head.last_outcome), lost.was_refused(), lost.counter(), lost.granted()};
-    if (contention_.failed(news, now, odds, head.poll_interval(), in_.env().has_run)) ask_how_long(nullptr);
+    if (contention_.failed(news, now, odds, head.poll_interval(), in_.env().has_run)) send_probe(nullptr);
     consider(now);
 }
 
-// While the lease is here, what is known of others begins anew with the next wait.
+// While this client has the lease, changes on the nodes do not matter: contention begins anew when the lease is over.
 void wait_queue::changed(std::size_t node, time_point now)
 {
     if (here_) return;
@@ -100,7 +100,7 @@ void wait_queue::changed(std::size_t node, time_point now)
     consider(now);
 }
 
-// Without considering what to do next: the caller does.
+// Does not consider what to do next; the caller, lock_table::freed_by_us, does.
 void wait_queue::freed_by_us(std::size_t node, time_point now)
 {
     if (!here_) contention_.freed_by_us(node, now);
@@ -152,17 +152,18 @@ void wait_queue::carry_out(wait_move move, time_point now)
     if (move == wait_move::poll || move == wait_move::probe) {
         if (move == wait_move::poll) ++in_.env().count.polls;
         contention_.probing(move, now, head.poll_interval(), head.next_delay(in_.env().jitter));
-        return ask_how_long(nullptr);
+        return send_probe(nullptr);
     }
     if (move == wait_move::race) {
         ++in_.env().count.wakeups;
-        head.begin_delays_anew();  // they grow while votes are split, not while somebody holds the lock
+        head.begin_delays_anew();  // delays grow while votes are split, and not while somebody holds the lock
     }
-    bool const asks_too = contention_.attempting(move, now);
+    bool const probes_too = contention_.attempting(move, now);
     in_.owner().next_attempt(head, now);
-    if (asks_too) ask_how_long(head.current);
+    if (probes_too) send_probe(head.current);
 }
 
+// Asks the nodes how long they keep the keys of the lock, alone or along with an attempt.
 class wait_queue::probe final : public vote_handler {
 public:
     probe(wait_queue& of, std::shared_ptr<attempt> along_with)
@@ -180,19 +181,19 @@ public:
         return asked && !asked->empty();
     }
 
-    // What the node keeps is from an attempt of our own.
+    // The node granted the attempt that went along with this probe, so the key there is our own.
     bool is_about_our_own(std::size_t node) const noexcept { return along_with_ && along_with_->granted().has(node); }
 
     quorum::contention::probe_stamp const& stamp() const noexcept { return stamp_; }
 
 private:
     std::weak_ptr<wait_queue> of_;
-    std::shared_ptr<resource const> names_;  // which the request refers to, also when there is no wait queue any more
+    std::shared_ptr<resource const> names_;  // the request refers to the names, also when the wait queue is gone
     std::shared_ptr<attempt> along_with_;
     quorum::contention::probe_stamp stamp_;
 };
 
-void wait_queue::ask_how_long(std::shared_ptr<attempt> const& along_with)
+void wait_queue::send_probe(std::shared_ptr<attempt> const& along_with)
 {
     in_.list(*this);
     command c{verb::watch, what->first(), {}, {}};

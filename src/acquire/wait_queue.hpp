@@ -1,7 +1,7 @@
-// Those who wait for a lock within this client, and when the first of them asks for it.
+// The acquisitions of this client that wait for one lock, in order. lock_table owns the wait queues.
 //
-// Only the first talks to the nodes; a lease that is released goes to the next one without them. A wait queue also keeps what its client has
-// seen of others who want the lock, for a while after it has become empty. What the first does next is decided by quorum/contention.hpp.
+// Only the first acquisition talks to the nodes; a lease that is released goes to the next one without them. A wait queue also remembers contention
+// by other clients, for a while after it has become empty. quorum/contention.hpp decides what the first acquisition does next.
 #ifndef REDLOCK_ACQUIRE_WAIT_QUEUE_HPP
 #define REDLOCK_ACQUIRE_WAIT_QUEUE_HPP
 
@@ -23,7 +23,7 @@ class lock_table;
 
 class wait_queue final : public timer, public std::enable_shared_from_this<wait_queue> {
 public:
-    // `lease`: that this client has of it; may be null.
+    // `lease`: this client's lease of the lock, or null.
     wait_queue(lock_table& in, std::shared_ptr<resource const> what, lease_record* lease);
     ~wait_queue();
 
@@ -36,20 +36,20 @@ public:
 
     quorum::lock_outlook outlook() const noexcept { return contention_.outlook(); }
 
-    // The lease that this client has of it, if it has one.
+    // This client's lease of the lock, or null.
     lease_record* here() const noexcept { return here_; }
 
     // A lease was won on the nodes.
     void won(lease_record& lease, time_point now);
 
-    // Whether it may be passed on to the next in the wait queue.
+    // Whether the lease may be handed over to the next acquisition in the wait queue.
     bool may_hand_over(lease_record const& lease, time_point now) const;
     void handed_over() noexcept { contention_.handed_over(); }
 
-    // It is not here any more.
+    // This client does not have the lease any more.
     void vacated(lease_record& lease, bool released, time_point now);
 
-    // The attempt of the first was not won.
+    // The attempt of the first acquisition was not won.
     void failed(attempt const& lost, time_point now);
 
     // A key has changed on a node.
@@ -58,28 +58,28 @@ public:
     // This client itself is about to free a key on a node.
     void freed_by_us(std::size_t node, time_point now);
 
-    // The connection to a node is lost, and with it what was asked for there.
+    // The connection to a node is lost, so its answers and pushes will not come.
     void silent(std::size_t node, time_point now);
 
     void on_timer(time_point now) override;
 
-    // What the first does next, and when.
+    // Decides what the first acquisition does next, and does it or sets the timer.
     void consider(time_point now);
 
-    // Something worth remembering, of others or of this client's own turn; and until when.
+    // Whether there is contention to remember, by other clients or of this client's own turn; and until when.
     bool has_news(time_point now) const noexcept;
     time_point over_at() const noexcept { return contention_.over_at(); }
 
-    // Nobody waits any more, and nobody is told.
+    // The client is destroyed: the waiting acquisitions are dropped without being told.
     void abandon() noexcept { queue_.clear(); }
 
     std::shared_ptr<resource const> const what;
 
-    // The table's.
+    // lock_table's notes on this wait queue.
     struct table_entry {
         bool is_listed{false};
         bool is_retiring{false};
-        std::shared_ptr<wait_queue> self{};  // while it is one of the wait queues
+        std::shared_ptr<wait_queue> self{};  // keeps this wait queue alive while it is in the table
     };
     table_entry in_table;
 
@@ -87,12 +87,12 @@ private:
     class probe;
 
     void carry_out(quorum::wait_move move, time_point now);
-    void ask_how_long(std::shared_ptr<attempt> const& along_with);
+    void send_probe(std::shared_ptr<attempt> const& along_with);
     void on_probe(probe const& asked, std::size_t node, reply const& answer, time_point now);
 
     lock_table& in_;
     acquisition::list<hook_of_queue> queue_;
-    lease_record* here_{nullptr};
+    lease_record* here_{nullptr};  // this client's lease of the lock
     quorum::contention contention_;
 };
 

@@ -24,7 +24,7 @@ verb to_verb(kind what)
     return verb::inspect;
 }
 
-// Somebody has to do something about it.
+// An error that does not go away by itself: an operator has to do something about it.
 bool is_refusal(error_code why) { return why && why != errc::node_unreachable && why != errc::node_timeout; }
 
 std::shared_ptr<std::vector<std::string> const> names_of_nodes(environment const& env)
@@ -81,7 +81,7 @@ std::string admission_picture::names_of(quorum::node_set const& some) const
     return text;
 }
 
-// One question to one node.
+// One request of quorum::admission to one node; it hands the node's answer to the driver.
 class admission_driver::question final : public vote_handler {
 public:
     question(admission_driver& owner, admission_request what, time_point now) : owner_{owner}, what_{std::move(what)}, asked_{now} {}
@@ -113,7 +113,7 @@ void admission_driver::up(std::size_t node, quorum::node_facts const& facts)
 {
     auto const now = env_.now();
     refused_[node] = false;
-    rules_.on_facts(node, facts, time_point{}, now);  // it was asked at some moment of the handshake
+    rules_.on_facts(node, facts, time_point{}, now);  // the facts were read at an unknown moment of the handshake, so they count as old
     go_on(now);
 }
 
@@ -187,7 +187,7 @@ void admission_driver::answered(admission_request const& what, reply const& answ
     go_on(now);
 }
 
-// Not of a server that took this one's place after it was asked.
+// Does nothing if another server has taken the node's place since the request: the sighting would be of that server.
 void admission_driver::note_sighting(admission_request const& what)
 {
     auto const s = rules_.sighting(what.node);
@@ -198,8 +198,8 @@ void admission_driver::tell_all()
 {
     auto const common = picture();
     auto const telling = ++tellings_;
-    for (std::size_t node = 0; node < names_->size() && telling == tellings_;
-         ++node) {  // who was told may have changed something, and told all
+    // A listener may change something, and all nodes are told from there.
+    for (std::size_t node = 0; node < names_->size() && telling == tellings_; ++node) {
         auto own = common;
         own.state = rules_.of(node);
         own.drained = rules_.drained_at(node);
@@ -209,7 +209,7 @@ void admission_driver::tell_all()
     }
 }
 
-// Sentences and lists are made for it, so only what has changed is told.
+// Listeners copy the picture and make sentences of it, so a node is told of changes only.
 void admission_driver::tell(std::size_t node, admission_picture&& now)
 {
     bool const deciding = rules_.is_deciding(node);

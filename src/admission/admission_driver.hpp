@@ -1,5 +1,5 @@
-// src/admission: which nodes may vote with tokens. The driver carries the questions of quorum::admission to the nodes and their answers back, and tells the rounds who
-// may vote.
+// src/admission: which nodes may vote with tokens. The driver carries the requests of quorum::admission to the nodes and their answers back, and
+// tells fanout which nodes may vote.
 //
 // Nodes are inspected when they connect. Marks and admissions, which write to a node, begin with the first lock that wants tokens: a
 // client without such locks leaves nothing on the nodes but its keys.
@@ -23,7 +23,7 @@
 
 namespace redlock::detail {
 
-// What is known of a node's right to vote; makes sentences.
+// Why a node may vote with tokens or not, for status() and for errors.
 struct admission_picture {
     redlock::admission_state state{redlock::admission_state::unknown};
     time_point drained{};  // while draining: its end

@@ -1,5 +1,6 @@
-// Where the processes of one machine tell each other since when they wait for nodes that lost their memory. Whoever lives for a moment
-// goes on with the wait of those before him; docs/proof.md ("The wait") says what that rests on.
+// Where the processes of one machine note since when they wait for nodes that lost their data. A process that lives only for a moment so goes on with
+// the wait of the processes before it; docs/proof.md ("The wait") says why that is safe. quarantine_folder is the only implementation outside tests;
+// admission_driver uses it.
 #ifndef REDLOCK_ADMISSION_QUARANTINE_LOG_HPP
 #define REDLOCK_ADMISSION_QUARANTINE_LOG_HPP
 
@@ -14,16 +15,16 @@ class quarantine_log {
 public:
     virtual ~quarantine_log() = default;
 
-    // What was seen by this machine's clock as it is now, of any node.
+    // All sightings by the clock that this process has, of any node. Sightings before a reboot count for nothing: the clock began anew then.
     virtual std::vector<quorum::mark_sighting> read() = 0;
 
-    // Of several sightings of one mark at one server, the earliest stays. `node`: for people who look there.
+    // Of several sightings of one mark at one server, the earliest stays. `node`: the node's name, for people who read the log.
     virtual void add(quorum::mark_sighting const& s, std::string const& node) = 0;
 
-    // Its wait is over.
+    // The wait for this mark is over.
     virtual void remove(std::string const& id, std::string const& mark) = 0;
 
-    // What went wrong, as a clause; empty: nothing.
+    // Why the log cannot be used, as the end of a sentence; empty: it can.
     virtual std::string problem() const = 0;
 };
 

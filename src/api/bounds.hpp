@@ -1,4 +1,4 @@
-// Sentences about numbers that are out of bounds, the same everywhere: `lock_options::ttl is 5 ms; it must be between 10 ms
+// Error texts for durations out of bounds, as options.cpp and config.cpp throw them: `lock_options::ttl is 5 ms; it must be between 10 ms
 // and 30 days`.
 #ifndef REDLOCK_API_BOUNDS_HPP
 #define REDLOCK_API_BOUNDS_HPP
@@ -15,7 +15,7 @@ inline constexpr milliseconds one_day = std::chrono::days{1};
 // A year is more than anybody waits for, and far from where nanoseconds overflow.
 inline constexpr milliseconds one_year = std::chrono::days{365};
 
-// In the largest unit that divides it.
+// The duration in the largest unit that divides it: `5 ms`, `2 days`.
 inline std::string to_text(milliseconds d)
 {
     struct unit {

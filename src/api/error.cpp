@@ -91,7 +91,7 @@ bool belongs_to(errc e, condition c) noexcept
     return false;
 }
 
-// Numbers of their own, so that a category is the same one in every shared object that carries a copy of this library.
+// Boost compares categories by these numbers. So a category equals its copy in another shared object that contains this library.
 constexpr boost::ulong_long_type error_category_id = 0x9d3c51e0a7b64f21;
 constexpr boost::ulong_long_type condition_category_id = 0x9d3c51e0a7b64f22;
 

@@ -45,8 +45,8 @@ std::size_t fence_guard::size() const
 
 fence_guard::entry fence_guard::enter(std::string_view name, std::uint64_t token)
 {
-    if (token == 0) return {};  // and nothing is remembered for it
-    for (;;) {                  // again only after a forget() that came in between
+    if (token == 0) return {};  // no entry is made for the name
+    for (;;) {  // repeated only if forget() came between finding the resource and locking it
         entry result;
         {
             std::lock_guard const lock{mutex_};

@@ -22,7 +22,7 @@
 
 namespace redlock {
 
-// How a value appears in an error: scalars as they are, unless they can be a secret.
+// How a value appears in an error: scalars as they are, but only their type if they can be a secret.
 inline std::string describe(nlohmann::json const& value, bool secret)
 {
     constexpr std::size_t length_max = 40;
@@ -52,7 +52,7 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b)
     return row.back();
 }
 
-// How far a word that was written is from one that may have been meant. A beginning of it is near, however long the rest.
+// How far a word that the user wrote is from a word that the user may have meant. A word that the other begins with is near, however long the rest.
 inline std::size_t distance_from_meant(std::string_view written, std::string_view meant)
 {
     return meant.starts_with(written) ? 1 : edit_distance(written, meant);
@@ -141,7 +141,7 @@ public:
         throw config_error{place_of(key) + ": expected " + expected + ", found " + describe(found, secret_)};
     }
 
-    // Call last: keys that nobody asked for are errors.
+    // Call this last: throws if the object has a key that no read() or find() asked for.
     void refuse_unknown_keys() const
     {
         for (auto const& item : object_.items()) {

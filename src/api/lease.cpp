@@ -52,7 +52,7 @@ error_code lease::lost_error() const noexcept
 void lease::let_go() noexcept
 {
     if (!state_) return;
-    // Whoever released it has seen to the rest.
+    // The call that released the lease does the rest.
     if (state_->phase.load(std::memory_order_acquire) == lease_phase::released) return state_.reset();
     auto const owner = state_->owner;
     owner->let_go(std::move(state_));

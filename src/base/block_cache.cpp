@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-// Under AddressSanitizer and ThreadSanitizer nothing is kept, or they could not tell the new use of a block from the old one.
+// Under AddressSanitizer and ThreadSanitizer no block is kept: they could not tell the new use of a kept block from the old one.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define REDLOCK_RECYCLES 0
 #elif defined(__has_feature)
@@ -21,11 +21,11 @@ namespace redlock::detail {
 
 namespace {
 
-// Larger blocks are not kept, nor more than so many of a size.
+// A thread keeps blocks up to this size, and of each size no more than so many.
 constexpr std::size_t size_max = 1'024;
 constexpr std::uint32_t blocks_max = 4'096;
 
-// The sizes of blocks are 8 more than a multiple of 16: so malloc, which keeps a word of its own beside each, wastes nothing.
+// Block sizes are 8 more than a multiple of 16. malloc puts a word of its own beside each block and rounds up to 16, so nothing is wasted.
 constexpr std::size_t step = 16;
 constexpr std::size_t odd = 8;
 
@@ -35,20 +35,21 @@ struct block {
 
 struct bin {
     block* first;
-    std::uint32_t room;  // none before the thread keeps anything, nor when it ends: what it frees then is freed
+    std::uint32_t room;  // how many blocks more may be kept; 0 before the first block is made, and when the thread ends
 };
 
-// The blocks that a thread keeps. Without constructor and destructor, so that nobody has to ask whether they have run.
+// The blocks that a thread keeps. The array has no constructor and no destructor, so its users need no check whether they have run.
 constinit thread_local bin bins[size_max / step + 1]{};
 
-struct cleaner {
-    cleaner() noexcept
+// Made with a thread's first block: opens the thread's bins, and empties and closes them when the thread ends.
+struct bins_of_thread {
+    bins_of_thread() noexcept
     {
         for (bin& each : bins) each.room = blocks_max;
     }
-    cleaner(cleaner const&) = delete;
-    cleaner& operator=(cleaner const&) = delete;
-    ~cleaner()
+    bins_of_thread(bins_of_thread const&) = delete;
+    bins_of_thread& operator=(bins_of_thread const&) = delete;
+    ~bins_of_thread()
     {
         for (bin& each : bins) {
             each.room = 0;
@@ -61,7 +62,7 @@ constexpr std::size_t index_of(std::size_t size) noexcept { return (size + step 
 
 [[gnu::noinline]] void* make_block(std::size_t size)
 {
-    static thread_local cleaner const at_the_end;
+    static thread_local bins_of_thread const opened;
     return ::operator new(index_of(size) * step + odd);
 }
 

@@ -8,12 +8,14 @@ namespace redlock::detail {
 
 namespace {
 
+// The batch that collects the completions of this thread; null: each completion is posted on its own.
 thread_local completion_batch* open_batch = nullptr;
 
+// Posts one handler that calls all of `handlers`.
 void post(asio::io_context::executor_type const& to, handler_list handlers)
 {
     auto all = [to, handlers = std::move(handlers)]() mutable {
-        struct rest {  // after an exception the others are called by another handler
+        struct rest {  // after an exception of a handler, posts the others again
             asio::io_context::executor_type const& to;
             handler_list& handlers;
             ~rest()

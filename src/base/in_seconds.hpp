@@ -1,4 +1,4 @@
-// Durations in sentences for people.
+// Durations as text for people: `20 ms`, `3.5 s`, `40 s`.
 #ifndef REDLOCK_BASE_IN_SECONDS_HPP
 #define REDLOCK_BASE_IN_SECONDS_HPP
 
@@ -9,7 +9,7 @@
 
 namespace redlock::detail {
 
-// Rounded up: "0 s left" would be a lie.
+// Rounded up, so that the text never says that no time is left while some is.
 inline std::string in_seconds(quorum::duration d)
 {
     auto const ms = std::chrono::ceil<std::chrono::milliseconds>(d).count();

@@ -1,5 +1,6 @@
-// src/base: what knows nothing of locks. The mailbox keeps what callers in any thread want done on the client's strand. The first task has somebody sent to open the box, and those that come
-// until then are done with it: one trip to the strand for a whole crowd, in the order in which the tasks came.
+// src/base: what knows nothing of locks. The mailbox keeps tasks that callers in any thread want done on the client's strand. The first task makes
+// its caller (engine::on_strand) post a handler to the strand. That handler opens the mailbox and does all tasks that came until then, in order:
+// under high contention many tasks share one trip to the strand.
 #ifndef REDLOCK_BASE_MAILBOX_HPP
 #define REDLOCK_BASE_MAILBOX_HPP
 
@@ -17,7 +18,7 @@ namespace redlock::detail {
 
 using time_point = boot_clock::time_point;
 
-// Something to do once: a function object, without memory of its own. It may want to know what time it is, or not.
+// A function object that is called once, kept without an allocation. It is called with the time or without arguments.
 class task {
 public:
     template <class F>
@@ -63,21 +64,22 @@ private:
 
 class mailbox {
 public:
-    static constexpr std::size_t letters_a_look = 32;
+    // The clock is read once for so many tasks: a reading takes a good part of the time of a task.
+    static constexpr std::size_t tasks_per_clock_read = 32;
 
-    // Any thread. True: nobody is on the way to open it, so the caller sends somebody.
+    // For any thread. True: the mailbox was not going to be opened, so the caller must post a handler that opens it.
     bool put(task what)
     {
         std::lock_guard const guard{mutex_};
         in_.push_back(std::move(what));
-        return !somebody_comes_.exchange(true, std::memory_order_relaxed);
+        return !opening_is_due_.exchange(true, std::memory_order_relaxed);
     }
 
-    // Any thread: tasks are in it, or being read.
-    bool is_expected() const noexcept { return somebody_comes_.load(std::memory_order_relaxed); }
+    // For any thread: whether the mailbox is going to be opened, or is being read.
+    bool is_expected() const noexcept { return opening_is_due_.load(std::memory_order_relaxed); }
 
-    // On the strand: does what the tasks say that are there now. `again` is called if it has to be opened once more: others have come
-    // meanwhile, or one threw and the rest is kept. `clock`: looked at once for some tasks, which takes a part of the time of each.
+    // For the strand: does the tasks that are there now. Calls `again` if the mailbox must be opened once more, because tasks have come meanwhile,
+    // or because a task threw and the tasks behind it are left.
     template <class Clock, class Again>
     void open(Clock const& clock, Again again)
     {
@@ -85,17 +87,17 @@ public:
             std::lock_guard const guard{mutex_};
             reading_.swap(in_);
         }
-        struct reader {
+        struct batch_reader {
             mailbox& box;
             Again& again;
             std::size_t next{0};
-            ~reader()
+            ~batch_reader()
             {
                 if (box.is_more_to_do(next)) again();
             }
         } r{*this, again};
         for (time_point now{}; r.next < reading_.size();) {
-            if (r.next % letters_a_look == 0) now = clock();
+            if (r.next % tasks_per_clock_read == 0) now = clock();
             task what{std::move(reading_[r.next++])};
             what(now);
         }
@@ -103,7 +105,7 @@ public:
 
     void clear() noexcept
     {
-        std::vector<task> gone;  // what they own may write tasks, too
+        std::vector<task> gone;  // destroyed without the mutex: the objects that tasks own may put tasks, too
         {
             std::lock_guard const guard{mutex_};
             gone.swap(in_);
@@ -111,6 +113,7 @@ public:
     }
 
 private:
+    // Puts the tasks from `next` on, which an exception has left, back in front of those that have come. Returns whether there are any.
     bool is_more_to_do(std::size_t next)
     {
         std::lock_guard const guard{mutex_};
@@ -120,14 +123,14 @@ private:
             for (; next < reading_.size(); ++next) in_.push_back(std::move(reading_[next]));
         }
         reading_.clear();
-        somebody_comes_.store(!in_.empty(), std::memory_order_relaxed);
+        opening_is_due_.store(!in_.empty(), std::memory_order_relaxed);
         return !in_.empty();
     }
 
     std::mutex mutex_;
     std::vector<task> in_;
-    std::vector<task> reading_;
-    std::atomic<bool> somebody_comes_{false};  // written under the mutex
+    std::vector<task> reading_;  // used by open() only
+    std::atomic<bool> opening_is_due_{false};  // written under the mutex
 };
 
 }  // namespace redlock::detail

@@ -1,4 +1,4 @@
-// The strand of a client: everything that it does runs there, one thing at a time, whatever threads there are.
+// Makes the strand of a client. All the client's work runs on it, one handler at a time, however many threads there are.
 #ifndef REDLOCK_BASE_STRAND_HPP
 #define REDLOCK_BASE_STRAND_HPP
 
@@ -13,13 +13,13 @@ namespace redlock::detail {
 
 namespace asio = boost::asio;
 
-// The types that a client's strand has within the erased one. They are around that of the context, which most often is known: a
-// strand<any_io_executor> does not fit into an any_io_executor, so that Asio and Boost.Redis would ask for memory each time that they keep it
-// or want something of it, some forty times a command.
+// The types of strands that an any_io_executor usually contains here. They wrap the io_context's own executor type, not any_io_executor: a
+// strand<any_io_executor> is too large for the buffer in an any_io_executor. Asio and Boost.Redis would allocate each time that they copy or query
+// such an executor, some forty times a command.
 using strand_of_io_context = asio::strand<asio::io_context::executor_type>;
 using implicit_strand_of_io_context = implicit_strand<asio::io_context::executor_type>;
 
-// `implicit`: nothing ever runs there at the same time (config::implicit_strand).
+// `implicit`: no two handlers ever run on `of` at the same time (config::implicit_strand).
 inline asio::any_io_executor make_client_strand(asio::any_io_executor const& of, bool implicit = false)
 {
     auto const* const plain = of.target<asio::io_context::executor_type>();
@@ -29,15 +29,15 @@ inline asio::any_io_executor make_client_strand(asio::any_io_executor const& of,
     return asio::make_strand(of);
 }
 
-// For what only has to be kept from running at the same time as itself, as the inside of a connection, which asks its executor for something some
-// forty times a command.
+// The executor for the inside of a connection, which queries its executor some forty times a command. It needs only that no two handlers run at the
+// same time, so an implicit strand is left out.
 inline asio::any_io_executor inner_executor(asio::any_io_executor const& strand)
 {
     if (auto const* const plain = strand.target<implicit_strand_of_io_context>()) return plain->get_inner_executor();
     return strand;
 }
 
-// For what is bound to a handler: the type that completions are erased to, or each of them would be wrapped once more.
+// The executor to bind to a handler, in the type that completions keep. From an any_io_executor they would have to wrap it once more.
 inline asio::any_completion_executor completion_executor(asio::any_io_executor const& strand)
 {
     if (auto const* const plain = strand.target<strand_of_io_context>()) return *plain;

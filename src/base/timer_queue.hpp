@@ -1,8 +1,8 @@
-// Everything that waits for a moment, ordered by it. One timer serves them all (the watchdog coroutine in basic_core).
+// All timers of a client, ordered by their moments. The watchdog coroutine in basic_core sleeps until the first of them.
 //
-// Most timers never ring: they are cancelled long before their moment, and they are set in the order of their moments, since the same
-// few durations are counted from a clock that moves on. So they stand in a few rows, each sorted because only later ones join it, where to join
-// and to leave costs a few pointers. What fits in no row goes into a binary heap whose entries know their place.
+// Most timers never fire: they are cancelled long before their moment. Most are also set in the order of their moments, since the same
+// few durations are counted from a clock that moves on. So the queue keeps a few rows: linked lists, each sorted because only a timer later than
+// its last one joins it. To join or leave a row costs a few pointers. A timer that fits in no row goes into a binary heap and knows its index there.
 #ifndef REDLOCK_BASE_TIMER_QUEUE_HPP
 #define REDLOCK_BASE_TIMER_QUEUE_HPP
 
@@ -41,14 +41,14 @@ protected:
 private:
     friend class timer_queue;
 
-    // The row, or the heap.
+    // Values of where_ that are no index of a row.
     static constexpr std::uint8_t nowhere = 255;
     static constexpr std::uint8_t in_heap = 254;
 
     time_point at_{};
     union {
-        timer* before_{nullptr};  // in its row
-        std::size_t place_;  // in the heap
+        timer* before_{nullptr};  // in its row: the timer in front of this one
+        std::size_t heap_index_;  // while in the heap
     };
     timer* behind_{nullptr};
     std::uint8_t where_{nowhere};
@@ -63,12 +63,12 @@ public:
     time_point next() const noexcept { return first()->at_; }
 
     // Sets a timer, or moves it when it is set already.
-    void set(timer& a, time_point at);
+    void set(timer& t, time_point at);
 
-    // Does nothing when it is not set.
-    void cancel(timer& a) noexcept
+    // Does nothing when the timer is not set.
+    void cancel(timer& t) noexcept
     {
-        if (a.is_set()) take_out(a);
+        if (t.is_set()) take_out(t);
     }
 
     // Takes out the earliest timer whose moment has come, or null.
@@ -86,17 +86,17 @@ private:
     };
 
     timer* first() const noexcept;
-    timer* take(timer* a) noexcept;
-    bool join_a_row(timer& a) noexcept;
-    void take_out(timer& a) noexcept;
-    void leave_its_row(timer& a) noexcept;
-    void leave_the_heap(timer& a) noexcept;
-    void put(std::size_t place, timer* a) noexcept;
-    void rise(std::size_t place) noexcept;
-    void sink(std::size_t place) noexcept;
+    timer* take(timer* t) noexcept;
+    bool join_a_row(timer& t) noexcept;
+    void take_out(timer& t) noexcept;
+    void leave_its_row(timer& t) noexcept;
+    void leave_the_heap(timer& t) noexcept;
+    void put(std::size_t index, timer* t) noexcept;
+    void rise(std::size_t index) noexcept;
+    void sink(std::size_t index) noexcept;
 
     std::array<row, 8> rows_{};
-    std::size_t joined_last_{0};
+    std::size_t joined_last_{0};  // the row that the last timer joined; the next one often fits there
     std::vector<timer*> heap_;
     std::size_t size_{0};
 };

@@ -1,4 +1,4 @@
-// The command line, as text, to what is asked for.
+// Parses the command line into the options of one command.
 #ifndef REDLOCK_CLI_ARGUMENTS_HPP
 #define REDLOCK_CLI_ARGUMENTS_HPP
 
@@ -10,13 +10,13 @@
 
 namespace redlock::cli {
 
-// Said already, to whoever asked: --help or --version.
+// The command line was --help or --version, and parse() has printed the text already.
 struct nothing_to_do {};
 
 using request = std::variant<nothing_to_do, run_options, inspect_options, release_options, watch_options, admit_options, doctor_options,
                              bench_options, completion_options>;
 
-// `arguments`: without the program's name. Prints help and version. Throws failure with `usage`.
+// `arguments`: without the program's name. Throws `failure` with exit_code::usage.
 request parse(std::vector<std::string> arguments);
 
 }  // namespace redlock::cli

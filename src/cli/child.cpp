@@ -39,7 +39,7 @@ std::vector<int> open_descriptors()
         std::from_chars(name.data(), name.data() + name.size(), number);
         if (number >= 0) all.push_back(number);
     }
-    // The folder itself is among them, and closed by now.
+    // The list contains the descriptor that read the folder, which is closed by now.
     std::erase_if(all, [](int d) { return ::fcntl(d, F_GETFD) < 0; });
     if (all.empty()) all = {0, 1, 2};
     std::sort(all.begin(), all.end());
@@ -68,11 +68,11 @@ std::vector<char*> pointers(std::vector<std::string>& texts)
     return all;
 }
 
-// Between fork and exec: only system calls, since other threads may have held any mutex.
+// Runs between fork and exec. Makes only system calls, since other threads may have held any mutex at the fork.
 [[noreturn]] void become(char* const* argv, char* const* envp, inheritance const& from, pid_t parent, int report, bool foreground)
 {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(to_int(exit_code::cannot_execute));  // it died before the line above
+    if (::getppid() != parent) ::_exit(to_int(exit_code::cannot_execute));  // the parent died before the line above
     ::setpgid(0, 0);
     if (foreground) {
         ::signal(SIGTTOU, SIG_IGN);
@@ -103,7 +103,7 @@ void inheritance::restore() const noexcept
         if (s == SIGKILL || s == SIGSTOP) continue;
         ::signal(s, ignores(s) && s != SIGCHLD ? SIG_IGN : SIG_DFL);
     }
-    // What is ours alone, connections to the nodes above all, ends with exec.
+    // Descriptors that this process opened itself, above all connections to the nodes, are closed by exec.
     unsigned next = 0;
     for (int const d : descriptors_) {
         auto const number = static_cast<unsigned>(d);
@@ -118,7 +118,7 @@ job_control::job_control()
     : terminal_{::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) >= 0},
       wanted_{terminal_ && !is_pipe(STDOUT_FILENO) && !is_pipe(STDERR_FILENO) && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp()}
 {
-    // A background process that gives the terminal away or writes to it would be stopped.
+    // Without this, a background process that gives the terminal away or writes to it would be stopped.
     ::signal(SIGTTOU, SIG_IGN);
 }
 
@@ -147,7 +147,7 @@ child::child(std::vector<std::string> const& command, environment const& more, i
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw failure{exit_code::internal, std::string{"the system gives no pipe: "} + std::strerror(errno)};
 
-    // A signal that comes between fork and exec would be told to us by the child's copy of our handlers.
+    // Block signals: between fork and exec the child has a copy of the parent's handlers, which would tell the parent of the child's signals.
     sigset_t all, before;
     sigfillset(&all);
     ::sigprocmask(SIG_SETMASK, &all, &before);
@@ -162,13 +162,13 @@ child::child(std::vector<std::string> const& command, environment const& more, i
         ::close(ends[0]);
         throw failure{exit_code::internal, std::string{"the system gives no process: "} + std::strerror(why_no_process)};
     }
-    ::setpgid(pid_, pid_);  // whoever is first
+    ::setpgid(pid_, pid_);  // parent and child both do this: neither knows which one is first
     if (foreground) terminal.give_to(pid_);
 
     int why = 0;
     ssize_t n = 0;
     do {
-        n = ::read(ends[0], &why, sizeof why);  // ends with exec
+        n = ::read(ends[0], &why, sizeof why);  // exec closes the other end
     } while (n < 0 && errno == EINTR);
     ::close(ends[0]);
     if (n != sizeof why) return;

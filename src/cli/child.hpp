@@ -11,8 +11,8 @@
 
 namespace redlock::cli {
 
-// What this process was started with, and a command that it starts should find as well: descriptors that are open and signals that are
-// ignored. Made before anything else is opened.
+// The state that this process was started with, and that the command should start with as well: open descriptors, ignored and blocked signals.
+// Must be made before this process opens anything.
 class inheritance {
 public:
     inheritance();
@@ -28,20 +28,20 @@ private:
     sigset_t blocked_;
 };
 
-// The terminal that we were started from, if it is the command's input.
+// Decides whether the terminal's signals and input go to the redlock process or to the command. Does nothing if stdin is no terminal.
 class job_control {
 public:
     job_control();
 
-    // Whether the command should have it from the start: not in a pipeline, whose other commands may need it, too.
+    // Whether the command should have the terminal from the start. Not in a pipeline, whose other commands may need it, too.
     bool wanted_at_once() const noexcept { return wanted_; }
 
-    // Makes `group` the one that the terminal's signals go to and that may read from it, if it is ours to give.
+    // Makes `group` the terminal's foreground group, which gets its signals and may read from it. False if the redlock process does not have it.
     bool give_to(pid_t group) noexcept;
     void take_back() noexcept;
     bool given() const noexcept { return given_; }
 
-    // Whether it is our input, and its signals come to us.
+    // Whether stdin is a terminal and the redlock process is in its foreground group.
     bool is_ours() const noexcept;
 
 private:
@@ -52,16 +52,16 @@ private:
 
 class child {
 public:
-    using environment = std::vector<std::pair<std::string, std::string>>;  // in addition to ours
+    using environment = std::vector<std::pair<std::string, std::string>>;  // added to this process's own
 
-    // Starts `command`, found in PATH. The kernel kills it when this thread ends. Throws failure with `not_found` or `cannot_execute`, as
-    // shells do, and `internal` when there is no process left.
+    // Starts `command`, found in PATH. The kernel kills the command when this thread ends. Throws `failure` with `not_found` or `cannot_execute`, as
+    // shells do, and `internal` when the system has no process left.
     child(std::vector<std::string> const& command, environment const& more, inheritance const& from, job_control& terminal);
 
-    // Also of its process group.
+    // The id of the command's process, and of its process group.
     pid_t pid() const noexcept { return pid_; }
 
-    // To all of its group. False: nobody is left.
+    // Sends a signal to all processes of the group. False: there are none left.
     bool signal(int number) const noexcept { return ::kill(-pid_, number) == 0; }
 
 private:

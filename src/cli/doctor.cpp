@@ -1,4 +1,4 @@
-// redlock doctor: what endangers locks on these nodes, the worst first.
+// `redlock doctor`: reports what endangers locks on these nodes, the worst first. doctor_probes asks the nodes, doctor_rules judges the answers.
 #include "cli/commands.hpp"
 #include "cli/doctor_probes.hpp"
 #include "cli/exit_codes.hpp"

@@ -34,11 +34,12 @@ std::vector<words> questions_to_node()
             {"CLIENT", "ID"}};
 }
 
-// A command as the library sends it, but so that it does nothing: servers look at their rules first, and then at the arguments.
+// A command as the library sends it, with arguments that make it do nothing. Servers check the user's permissions before the arguments, so the
+// answer shows whether the library may use the command.
 struct trial {
     char const* command;
     words call;
-    char const* costs;
+    char const* consequence;  // what the user loses if the command is refused
     bool needed_by_all{true};
 };
 
@@ -81,7 +82,7 @@ bool is_refusal(reply const& r)
     return false;
 }
 
-// The second of a name and a value.
+// The value in the answer of CONFIG GET: a name and a value.
 std::string value_of(reply const& r) { return r.items.size() >= 2 ? r.items[1].text : ""; }
 
 // The value of `name` in a line of CLIENT LIST.
@@ -94,7 +95,7 @@ std::string_view field_of_client(std::string_view line, std::string_view name)
     return value.substr(0, value.find(' '));
 }
 
-// Who waits for a node looks at it each second.
+// The hosts of the other clients that wait for this node's admission: they send it a request each second.
 std::vector<std::string> hosts_that_look(std::string_view list, std::string_view our_name, std::string const& our_id)
 {
     std::vector<std::string> hosts;
@@ -145,7 +146,7 @@ void look_at_clock(doctor_probe& c, answers const& a, std::chrono::nanoseconds a
     if (!a.ok() || a.replies[0].items.size() != 2) return;
     auto const& time = a.replies[0].items;
     std::chrono::nanoseconds const theirs = std::chrono::seconds{time[0].number(0)} + std::chrono::microseconds{time[1].number(0)};
-    // Sent somewhere after the question was put, and before its answer.
+    // The server read its clock somewhere between the question and the answer: assume the middle.
     c.clock.push_back({a.took, theirs - (asked + a.took / 2)});
 }
 
@@ -175,12 +176,12 @@ std::vector<doctor_probe> examine(server_group& nodes, config const& settings, s
         auto const list = trials(probe, settings.nodes[i]);
         for (std::size_t t = 0; t < list.size(); ++t)
             if (reply const& r = tried[i].replies[t]; is_refusal(r))
-                all[i].refused.push_back({list[t].command, r.text, list[t].costs, list[t].needed_by_all});
+                all[i].refused.push_back({list[t].command, r.text, list[t].consequence, list[t].needed_by_all});
     }
 
     for (int look = 0; look < looks_at_clock; ++look) {
         if (look > 0 && !nodes.pause(between_looks)) break;
-        // One after the other: a node's answer must not wait for another's.
+        // One node after the other, so that no answer waits for another node's.
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (!all[i].problem.empty()) continue;
             auto const asked = wall_now();

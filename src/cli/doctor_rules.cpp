@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto offset_max = 500ms;          // of a clock that is kept by a time service
-constexpr auto step_min = 50ms;             // less can be a busy machine
+constexpr auto offset_max = 500ms;          // clocks that a time service keeps are closer
+constexpr auto step_min = 50ms;             // a busy machine can make a clock seem to move by less
 constexpr double full_memory = 0.9;
 
 constexpr std::size_t id_size = 40;         // the record: 40 digits, ' ', 16 digits, ' ', 10 digits, ' ', mark
@@ -29,7 +29,7 @@ bool is_unknown(std::string_view words)
            words.find("Unknown subcommand") != std::string_view::npos;
 }
 
-// HELLO was accepted, so the server is not too old for any of them but the newest.
+// HELLO was accepted, so the server is at least Redis 6, which knows all commands but WAITAOF: the configuration must have renamed the others.
 std::string remedy_of_unknown(std::string const& command)
 {
     std::string name = command.substr(0, command.find('|'));
@@ -81,7 +81,7 @@ private:
         found_.push_back({is, std::move(where), std::move(what), std::move(remedy)});
     }
 
-    // What is as grave as another stays behind it. (With std::stable_sort, libstdc++ 12 makes clang warn of libstdc++.)
+    // Findings of the same severity keep their order. (With std::stable_sort, libstdc++ 12 makes clang warn of libstdc++.)
     std::vector<finding> gravest_first()
     {
         std::vector<finding> sorted;
@@ -93,7 +93,7 @@ private:
         return sorted;
     }
 
-    // What is the same for all nodes is said once.
+    // A finding that is the same for several nodes becomes one that names them all.
     void merge()
     {
         std::vector<finding> merged;
@@ -171,7 +171,7 @@ private:
             add(severity::warning, n.node, "it is loading its data, and answers nothing until that is done", "wait");
     }
 
-    // The client gives such a server no vote with tokens.
+    // A server whose id may stay the same after a loss of data gets no vote with tokens from the client.
     void identity(doctor_probe const& n)
     {
         if (!lock_.fencing || settings_.trust_server_identity) return;
@@ -277,7 +277,7 @@ private:
         offset(n);
     }
 
-    // What the uncertain way of the messages cannot explain.
+    // Finds a clock that moved more than the uncertain times of the messages can explain.
     void stepped(doctor_probe const& n)
     {
         if (n.clock.size() < 2) return;
@@ -334,7 +334,7 @@ private:
         }
     }
 
-    // Waiting does not make a node of it: something else was found that must be changed first.
+    // Whether something must be changed on the server before it can be a node: waiting does not help.
     static bool is_unfit(doctor_probe const& n)
     {
         bool const elsewhere = n.field("cluster_enabled") == "1" || n.field("redis_mode") == "cluster" ||
@@ -350,7 +350,7 @@ private:
         return n.has_high_water && n.record.size() > max_ttl_at + max_ttl_size && n.record.substr(0, id_size) == n.field("master_replid");
     }
 
-    // Of a node that is not admitted: who waits for it, and what to do.
+    // For a node that is not admitted: a text that says who waits for it, and the remedy.
     std::pair<std::string, std::string> wait_for(doctor_probe const& n) const
     {
         if (n.watched_from && !n.watched_from->empty()) {

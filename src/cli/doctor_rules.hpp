@@ -1,4 +1,4 @@
-// What is wrong with the nodes, from what they said. No I/O.
+// Finds what is wrong with the nodes in their answers to `redlock doctor`. No I/O.
 #ifndef REDLOCK_CLI_DOCTOR_RULES_HPP
 #define REDLOCK_CLI_DOCTOR_RULES_HPP
 
@@ -24,7 +24,7 @@ struct finding {
     std::string remedy;
 };
 
-// The worst first; of the same severity what concerns all nodes, then in the order of the nodes.
+// The findings, the gravest first. Among those of the same severity, the ones about all nodes come first, then the order is that of the nodes.
 std::vector<finding> diagnose(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock);
 
 }  // namespace redlock::cli

@@ -1,4 +1,4 @@
-// What one node said to the doctor. No I/O.
+// The answers of one node to `redlock doctor`: doctor_probes fills them in, doctor_rules and the report read them. No I/O.
 #ifndef REDLOCK_CLI_FACTS_HPP
 #define REDLOCK_CLI_FACTS_HPP
 
@@ -13,40 +13,40 @@
 
 namespace redlock::cli {
 
-// A look at a server's clock.
+// One reading of a server's clock.
 struct clock_sample {
     std::chrono::nanoseconds round_trip{};
-    std::chrono::nanoseconds ahead{};  // of this machine's wall clock, if the way there and the way back took the same
+    std::chrono::nanoseconds ahead{};  // of this machine's wall clock, if request and answer took the same time
 };
 
 // A command that the library needs and that was refused.
 struct refusal {
     std::string command;
-    std::string words;     // the server's
-    std::string costs;     // what does not work without it
+    std::string words;     // the server's error
+    std::string costs;     // what does not work without the command
     bool needed_by_all{true};
 };
 
-// What one node said.
+// The answers of one node.
 struct doctor_probe {
     std::string node;
     error_code why;
-    std::string problem;  // why it could not be asked; empty: it answered
-    std::string info;     // INFO; empty where its rules forbid it
-    std::string info_refused;         // what it said instead
+    std::string problem;  // why the node could not be asked; empty: it answered
+    std::string info;     // INFO; empty where the user may not use it
+    std::string info_refused;         // the error that INFO got instead
     std::string append_fsync;         // empty: unknown
     std::optional<std::string> save;  // none: unknown
     std::string user;                 // empty: unknown
     std::string record;               // of its admission; empty: none
     bool has_high_water{false};
     std::optional<std::vector<std::string>>
-        watched_from;  // where clients are that look at it every second; none: its rules forbid to see that
-    std::optional<std::chrono::nanoseconds> waited_here;   // since when processes of this machine wait for what it lost
+        watched_from;  // hosts of the clients that wait for this node's admission; none: CLIENT LIST is refused
+    std::optional<std::chrono::nanoseconds> waited_here;   // how long processes of this machine have waited for its quarantine to end
     std::vector<clock_sample> clock;
     std::vector<refusal> refused;
 
     std::string_view field(std::string_view name) const;
-    std::string_view mark() const;                      // of the loss that somebody waits for, in its record; empty: none
+    std::string_view mark() const;                      // names the loss of data that clients wait for (from the record); empty: none
     std::uint64_t number(std::string_view name) const;  // 0 without it
     std::chrono::nanoseconds round_trip() const;        // the shortest
     std::optional<clock_sample> best_clock() const;     // of the shortest round trip

@@ -1,4 +1,4 @@
-// Sights of locks as text and as JSON, for inspect, watch and release.
+// Views of locks as text and as JSON, for inspect, watch and release.
 #ifndef REDLOCK_CLI_LOCK_VIEW_TEXT_HPP
 #define REDLOCK_CLI_LOCK_VIEW_TEXT_HPP
 
@@ -14,10 +14,10 @@ namespace redlock::cli {
 // `web-3, process 4711, label nightly`, `a value of somebody else's (3fa8b210)`, `a hash of somebody else's`.
 std::string holder_in_words(key_view const& key);
 
-// For how long, by the holder's clock and ours; empty when it does not say.
+// Since when the lock is held, by the holder's clock, and for how long, by ours; empty if the value does not tell.
 std::string held_for(key_view const& key);
 
-// What the lock's state is, in one line, and how safe that is in another.
+// One line with the state of the lock, and another one that tells how safe a held lock is (empty for other states).
 std::string headline(terminal const& out, lock_view const& lock);
 std::string second_line(lock_view const& lock);
 
@@ -26,7 +26,7 @@ std::string node_table(terminal const& out, server_group const& nodes, lock_view
 
 nlohmann::ordered_json to_json(server_group const& nodes, lock_view const& lock);
 
-// Whatever is in it: names are bytes, and need not be UTF-8.
+// Accepts any text in `document`: names are bytes, and need not be UTF-8.
 std::string dump(nlohmann::ordered_json const& document, int indent);
 
 }  // namespace redlock::cli

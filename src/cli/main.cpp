@@ -1,4 +1,4 @@
-// The redlock command; commands.hpp says what is where.
+// The main function of the redlock command; commands.hpp lists the command's parts.
 #include "cli/arguments.hpp"
 #include "cli/exit_codes.hpp"
 
@@ -12,8 +12,8 @@
 
 namespace {
 
-// A connection that took the place of a closed stderr would be sent our messages.
-void open_what_is_closed()
+// If the command is started with stderr closed, the next connection would get its descriptor, and our messages would go there.
+void open_closed_standard_streams()
 {
     for (int const fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) ::_exit(redlock::cli::to_int(redlock::cli::exit_code::internal));
@@ -24,15 +24,15 @@ void open_what_is_closed()
 int main(int argc, char** argv)
 {
     using namespace redlock::cli;
-    open_what_is_closed();
+    open_closed_standard_streams();
     try {
-        auto const what = parse({argv + 1, argv + (argc > 0 ? argc : 1)});
+        auto const request = parse({argv + 1, argv + (argc > 0 ? argc : 1)});
         return std::visit(
             [](auto const& options) {
                 if constexpr (std::is_same_v<std::decay_t<decltype(options)>, nothing_to_do>) return to_int(exit_code::success);
                 else return execute(options);
             },
-            what);
+            request);
     } catch (failure const& error) {
         std::fprintf(stderr, "redlock: %s\n", error.what());
         return to_int(error.code);

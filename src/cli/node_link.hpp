@@ -1,5 +1,5 @@
-// Asks one server whatever there is to ask, over the library's own kind of connection. It connects when it is asked, and again when it is
-// asked after the connection has ended.
+// Sends commands to one server, over a connection as the library's own. server_group has one for each node. A link connects at the first ask(), and
+// again at an ask() after the connection has ended.
 #ifndef REDLOCK_CLI_NODE_LINK_HPP
 #define REDLOCK_CLI_NODE_LINK_HPP
 
@@ -25,9 +25,9 @@ namespace redlock::cli {
 // The answers to some commands, or why there are none.
 struct answers {
     error_code why;
-    std::string problem;  // in words; empty: all was answered
+    std::string problem;  // in words; empty: all commands were answered
     std::vector<reply> replies;
-    std::chrono::nanoseconds took{};  // from the first byte to the last; the connection was there
+    std::chrono::nanoseconds took{};  // from the first byte sent to the last one read, without the time to connect
 
     bool ok() const noexcept { return problem.empty(); }
 };
@@ -40,8 +40,8 @@ public:
     node_link(node_link&&) noexcept = default;
     ~node_link();
 
-    // Sends the commands together. Calls `done` once, from the executor: all were answered (errors are answers), the server cannot be
-    // reached, or it has not answered within `patience` of being connected.
+    // Sends the commands together. Calls `done` once, from the executor, when all commands were answered (errors are answers), when the server cannot
+    // be reached, or when it has not answered within `patience` of being connected.
     void ask(std::vector<words> const& commands, std::chrono::milliseconds patience, handler done);
 
     void close();

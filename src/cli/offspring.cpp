@@ -42,7 +42,7 @@ std::optional<process> look_at(pid_t pid)
     return p;
 }
 
-// Each thread has children of its own; an orphan is given to any of them.
+// Linux lists children by the thread that started them, and gives an orphan to any thread: look at all threads.
 std::vector<pid_t> children_of(pid_t pid)
 {
     std::vector<pid_t> all;
@@ -80,10 +80,10 @@ std::vector<process> descendants_of(pid_t pid, std::vector<process> const& excep
 
 offspring::offspring(pid_t root) : root_{root}, earlier_{descendants_of(root, {})} {}
 
-std::vector<process> offspring::outside(pid_t group, pid_t minder) const
+std::vector<process> offspring::outside(pid_t group, pid_t guardian) const
 {
     auto all = descendants_of(root_, earlier_);
-    std::erase_if(all, [&](process const& p) { return p.group == group || p.pid == minder; });
+    std::erase_if(all, [&](process const& p) { return p.group == group || p.pid == guardian; });
     return all;
 }
 

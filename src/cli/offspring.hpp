@@ -1,5 +1,5 @@
-// The processes that a command started, wherever they went: those that left its process group (setsid, daemons) are no longer reached by
-// signals to the group. Whoever looks must be a subreaper, so that orphans stay below it.
+// Finds the processes that a command started. Signals to the command's process group do not reach processes that left the group (setsid, daemons);
+// session and guardian find those here. The process that looks must be a subreaper, so that orphans stay among its descendants.
 #ifndef REDLOCK_CLI_OFFSPRING_HPP
 #define REDLOCK_CLI_OFFSPRING_HPP
 
@@ -14,32 +14,32 @@ namespace redlock::cli {
 struct process {
     pid_t pid{0};
     pid_t group{0};
-    std::uint64_t started{0};  // in ticks since the machine started: tells it from a later one with its number
+    std::uint64_t started{0};  // in ticks since the machine started: distinguishes this process from a later one with the same pid
     std::string name;
 };
 
 class offspring {
 public:
-    // Below `root`. What is there already is not the command's, and whatever comes from it, as far as that can be seen.
+    // Looks among the descendants of `root`. Descendants that exist already, and those that they start, do not count as the command's.
     explicit offspring(pid_t root);
 
-    // Those that have left `group`, and have not ended; without `minder`, which is no part of the command.
-    std::vector<process> outside(pid_t group, pid_t minder) const;
+    // The running processes that are not in `group`, without `guardian`, the process that would kill them.
+    std::vector<process> outside(pid_t group, pid_t guardian) const;
 
 private:
     pid_t root_;
     std::vector<process> earlier_;
 };
 
-// Below `pid`, as far as it can be seen; without those in `except` and what is below them.
+// The running descendants of `pid`, as far as /proc shows them, without the processes in `except` and their descendants.
 std::vector<process> descendants_of(pid_t pid, std::vector<process> const& except);
 
 bool is_running(pid_t pid, std::uint64_t started) noexcept;
 
-// Kills it, unless it has ended, and another one has its number.
+// Sends `signal`, unless the process has ended. A later process with the same pid gets nothing.
 void kill_process(pid_t pid, std::uint64_t started, int signal) noexcept;
 
-// `4711 sleep, 4712 gpg-agent`; many are cut short.
+// `4711 sleep, 4712 gpg-agent`; a long list ends with `and 7 more`.
 std::string in_words(std::vector<process> const& all);
 
 }  // namespace redlock::cli

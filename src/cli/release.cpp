@@ -1,5 +1,5 @@
-// redlock release --force: takes locks away from whoever has them. What is deleted is what was shown, node by node: a key that changed
-// meanwhile is somebody else's, and stays.
+// `redlock release --force`: takes locks away from their holders. It shows the keys and then deletes exactly those, node by node. A key that changed
+// meanwhile may be another holder's, and stays.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
@@ -67,7 +67,7 @@ void confirm(release_options const& options, terminal const& out, server_group c
     if (!agreed()) throw failure{exit_code::warnings, "nothing was deleted"};
 }
 
-// The keys that were seen are deleted on all nodes.
+// Deletes the keys that were seen, on all nodes.
 std::vector<answers> delete_keys(server_group& nodes, std::vector<lock_view> const& locks)
 {
     return nodes.ask_each([&](std::size_t node) {
@@ -80,7 +80,7 @@ std::vector<answers> delete_keys(server_group& nodes, std::vector<lock_view> con
 
 struct outcome {
     std::size_t deleted{0}, unknown{0};
-    std::vector<result> on;  // one a node
+    std::vector<result> on;  // one for each node
 };
 
 ordered_json to_json(server_group const& nodes, lock_view const& lock, outcome const& o)
@@ -113,7 +113,7 @@ int execute(release_options const& options)
     if (std::any_of(locks.begin(), locks.end(), [](lock_view const& l) { return l.held_on > 0; })) confirm(options, out, nodes, locks);
 
     auto const done = delete_keys(nodes, locks);
-    std::vector<std::size_t> next(nodes.size());  // of a node's answers
+    std::vector<std::size_t> next(nodes.size());  // index of the next answer to use, for each node
     auto all = ordered_json::array();
     bool any_deleted = false, any_unknown = false, any_held = false;
     for (lock_view const& lock : locks) {

@@ -1,4 +1,4 @@
-// A server's answer to a command, as a tree.
+// A server's answer to a command, as a tree. node_link reads it, the subcommands use it.
 #ifndef REDLOCK_CLI_REPLY_HPP
 #define REDLOCK_CLI_REPLY_HPP
 
@@ -20,7 +20,7 @@ struct reply {
     bool is_error() const noexcept { return type == kind::error; }
     bool is_text() const noexcept { return type == kind::text; }
 
-    // Of an integer, or a text that is one; otherwise `otherwise`.
+    // The value of an integer, or of a text that is one; for anything else `otherwise`.
     std::int64_t number(std::int64_t otherwise) const;
 };
 

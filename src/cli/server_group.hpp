@@ -1,4 +1,5 @@
-// All nodes of a configuration, asked at the same time. Blocks until each has answered, or cannot.
+// Connections of the command's subcommands to all nodes of a configuration. Asks the nodes at the same time, and blocks until each has answered
+// or failed.
 #ifndef REDLOCK_CLI_SERVER_GROUP_HPP
 #define REDLOCK_CLI_SERVER_GROUP_HPP
 
@@ -26,13 +27,13 @@ public:
     std::size_t majority() const noexcept { return links_.size() / 2 + 1; }
     std::string const& name(std::size_t node) const { return names_[node]; }
 
-    // Of a lock.
+    // The key of a lock.
     std::string key_of(std::string lock) const { return keys_.key_of(std::move(lock)); }
 
     // The same commands to all nodes; one element each.
     std::vector<answers> ask(std::vector<words> const& commands);
 
-    // Commands for each node; none: that node is not asked, and its element says so with a problem.
+    // Calls `commands` for the commands of each node. A node without commands is not asked, and its element has a problem that says so.
     std::vector<answers> ask_each(std::function<std::vector<words>(std::size_t node)> const& commands);
 
     // Lets so much time pass, with the connections kept alive. False: a signal has asked to end.

@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 constexpr auto explains_waiting_after = 3s, explains_again_after = 60s;
 constexpr auto glance_patience = 500ms;
 constexpr auto release_patience = 2s;
-constexpr auto looks_at_rest_every = 20ms;       // whether what is left of the group has gone
+constexpr auto looks_at_rest_every = 20ms;       // until no process of the group is left
 constexpr auto looks_for_terminal_every = 200ms;
 constexpr auto rest_patience = 5s;               // after SIGKILL
 
@@ -54,11 +54,11 @@ session::session(plan what, inheritance const& from, guardian& guard, offspring 
 int session::run()
 {
     for (int const s : forwarded)
-        if (!inherited_.ignores(s)) signals_.add(s);  // nohup means it
+        if (!inherited_.ignores(s)) signals_.add(s);  // a command under nohup must go on ignoring SIGHUP
     signals_.add(SIGCHLD);
     signals_.add(SIGCONT);
     on_signal(0);
-    // What the command leaves behind becomes ours, so that its end is noticed.
+    // Orphans of the command become children of this process, so that it notices their ends.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 
     nodes_.run(asio::detached);
@@ -81,8 +81,8 @@ void session::acquire()
 
 void session::explain_waiting_in(std::chrono::seconds time)
 {
-    patience_.expires_after(time);
-    patience_.async_wait([this](error_code ec) {
+    explain_timer_.expires_after(time);
+    explain_timer_.async_wait([this](error_code ec) {
         if (ec) return;
         look_then([this](lock_view const& lock) {
             say(waiting_in_words(lock, nodes_.status(), plan_.options.fencing, boot_clock::now() - asked_at_));
@@ -98,7 +98,7 @@ void session::look_then(std::function<void(lock_view const&)> tell)
 
 void session::on_acquired(error_code ec, lease got)
 {
-    patience_.cancel();
+    explain_timer_.cancel();
     glance_.reset();
     ctrl_c_ = interrupted_by_ == SIGINT && terminal_.is_ours();
     if (ec && interrupted_by_ != 0) return finish(to_int(exit_code::signal) + interrupted_by_);
@@ -165,15 +165,15 @@ void session::start_command()
         return group_has_gone();
     }
     guard_.protect(child_->pid(), plan_.times.guard_at(lease_.valid_until()));
-    // A holder must not be suspended: its lease would end, and it would not notice.
+    // This process must not be suspended: the lease would end meanwhile.
     ::signal(SIGTSTP, SIG_IGN);
     lease_.wait_lost([this](error_code ec) { on_lost(ec); });
-    mind();
-    reap();  // it may have ended before anybody listened
+    check_lease_and_group();
+    reap();  // the command may have ended before async_wait
 }
 
-// Looks at the lease and at the group, does what is due, and looks again when something can be.
-void session::mind()
+// Ends or kills the command's group if its time has come, and sets a timer for the next check.
+void session::check_lease_and_group()
 {
     if (!child_) return;
     auto const now = boot_clock::now();
@@ -203,7 +203,7 @@ void session::mind()
     if (!killed_at_) next = std::min(next, std::max(now, kill_by_ ? std::min(kill_at, *kill_by_) : plan_.times.term_at(until)));
     next_look_.expires_at(next);
     next_look_.async_wait([this](error_code ec) {
-        if (!ec) mind();
+        if (!ec) check_lease_and_group();
     });
 }
 
@@ -212,7 +212,7 @@ void session::on_lost(error_code ec)
     if (ec == asio::error::operation_aborted || !child_) return;
     lost_ = true;
     if (!command_code_) begin_end(ec.message());
-    mind();
+    check_lease_and_group();
 }
 
 void session::begin_end(std::string const& why)
@@ -223,7 +223,7 @@ void session::begin_end(std::string const& why)
     say("the lease on " + name_in_words(plan_.name) + " is lost (" + why + "); the command has " +
         in_words(std::max(boot_clock::duration::zero(), *kill_by_ - now)) + " to end");
     child_->signal(SIGTERM);
-    child_->signal(SIGCONT);  // one that is stopped could not heed it
+    child_->signal(SIGCONT);  // a stopped process handles no SIGTERM
     end_strays(SIGTERM);
 }
 
@@ -239,7 +239,7 @@ void session::kill_group()
 
 std::vector<process> session::strays() const { return started_.outside(child_->pid(), guard_.pid()); }
 
-// The lease is lost: nothing that the command started may go on, wherever it went.
+// The lease is lost: also the command's processes that have left its group must end.
 void session::end_strays(int signal)
 {
     std::vector<process> new_ones;
@@ -285,7 +285,7 @@ void session::reap()
     pid_t who = 0;
     while ((who = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
         if (who == guard_.pid()) say("the process that watches over this one has ended; if this one is killed, the command may go on");
-        if (!child_ || who != child_->pid()) continue;  // what the command left behind
+        if (!child_ || who != child_->pid()) continue;  // an orphan of the command
         if (WIFSTOPPED(status)) {
             on_stopped(WSTOPSIG(status));
         } else {
@@ -299,14 +299,14 @@ void session::on_stopped(int by)
 {
     if (by == SIGTTIN || by == SIGTTOU) {
         waits_for_terminal_ = true;
-        return mind();
+        return check_lease_and_group();
     }
     if (by != SIGTSTP) return;
     say("a command that holds a lock is not suspended");
     child_->signal(SIGCONT);
 }
 
-// The command has ended. Whatever it left in its process group is ended as well, as nothing will protect it.
+// The command has ended. The rest of its process group must end, too: the lock will not protect it any more.
 void session::end_what_is_left()
 {
     bool const gone = !child_->signal(0) && errno == ESRCH;
@@ -317,7 +317,7 @@ void session::end_what_is_left()
         child_->signal(SIGTERM);
         child_->signal(SIGCONT);
         if (plan_.verbose) say("the command has ended, but not all that it started: ending that, too");
-        mind();
+        check_lease_and_group();
     } else if (killed_at_ && now > *killed_at_ + rest_patience) {
         say("processes of the command could not be ended");
         group_has_gone();
@@ -359,11 +359,11 @@ void session::finish(int code)
     nodes_.cancel();
 }
 
-// In one piece, since the command writes there, too.
+// One write for the whole line, since the command writes to stderr, too.
 void session::say(std::string const& text) const
 {
     std::string const line = "redlock: " + text + '\n';
-    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());  // nobody to tell
+    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());  // there is nobody to tell of an error
 }
 
 }  // namespace redlock::cli

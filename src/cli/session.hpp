@@ -1,4 +1,4 @@
-// A lock, a command, and what happens to both until neither is left.
+// `redlock run`: acquires the lock, runs the command, ends the command if the lease is lost, releases the lock.
 #ifndef REDLOCK_CLI_SESSION_HPP
 #define REDLOCK_CLI_SESSION_HPP
 
@@ -24,7 +24,7 @@
 
 namespace redlock::cli {
 
-// What a session is to do, in the library's terms.
+// The options of `redlock run`, in the library's terms.
 struct plan {
     config nodes;
     lock_options options;
@@ -42,10 +42,10 @@ public:
     // Throws std::invalid_argument when the library refuses the name or the options.
     session(plan what, inheritance const& from, guardian& guard, offspring const& started);
 
-    // Returns what the process ends with.
+    // Returns the exit code of this process.
     int run();
 
-    // The terminal's user wanted to end all that runs there, so whoever started this process should hear of it, too.
+    // The user pressed Ctrl-C for all that runs in the terminal, so this process should end by SIGINT: a shell script that started it then ends, too.
     bool ended_by_ctrl_c() const noexcept { return ctrl_c_; }
 
 private:
@@ -62,7 +62,7 @@ private:
     // The command.
     void start_command();
     child::environment environment() const;
-    void mind();
+    void check_lease_and_group();
     void begin_end(std::string const& why);
     void kill_group();
     std::vector<process> strays() const;
@@ -90,7 +90,7 @@ private:
     job_control terminal_;
     asio::signal_set signals_{io_};
     asio::cancellation_signal stop_acquiring_;
-    asio::steady_timer patience_{io_};  // with the user's, while nothing happens
+    asio::steady_timer explain_timer_{io_};  // until the user is told why the command does not start yet
     timer next_look_{io_};
     attempt_report report_;
     std::optional<glance> glance_;
@@ -98,13 +98,13 @@ private:
 
     lease lease_;
     std::optional<child> child_;
-    std::optional<int> command_code_;        // what the command ended with, once it has
-    std::optional<time_point> kill_by_;      // SIGTERM was sent; what is left of the group dies then, or earlier
+    std::optional<int> command_code_;  // what the command ended with, once it has
+    std::optional<time_point> kill_by_;  // set when SIGTERM is sent: the rest of the group is killed then, or earlier
     std::optional<time_point> killed_at_;
-    std::vector<process> ended_strays_;      // of which was told
+    std::vector<process> ended_strays_;  // strays that the user was told of
     bool lost_{false};
-    bool waits_for_terminal_{false};         // it was stopped for reading from a terminal that is not ours at the moment
-    int interrupted_by_{0};                  // a signal, while acquiring
+    bool waits_for_terminal_{false};  // the command was stopped, since it used the terminal while another group had it
+    int interrupted_by_{0};  // a signal, while acquiring
     int result_{0};
     bool finished_{false};
     bool ctrl_c_{false};

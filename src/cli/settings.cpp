@@ -14,9 +14,10 @@ namespace redlock::cli {
 
 namespace {
 
-constexpr char const* variable = "REDLOCK_NODES";
+constexpr char const* nodes_variable = "REDLOCK_NODES";
 
-std::string absolute_in(char const* name)
+// The environment variable's value; empty if that is no absolute path.
+std::string absolute_path_in(char const* name)
 {
     char const* const value = std::getenv(name);
     return value != nullptr && *value == '/' ? value : "";
@@ -33,7 +34,7 @@ settings from_list(std::string const& urls, std::string const& where)
     }
 }
 
-// A file of a group's is one that somebody thought of.
+// Warns only if every user may read the file: a file that one group may read was probably given to that group on purpose.
 void warn_of_readers(std::string const& file, settings const& loaded)
 {
     struct stat s{};
@@ -59,10 +60,10 @@ settings chosen(node_options const& options)
             throw failure{exit_code::config, error.what()};
         }
     }
-    char const* const listed = std::getenv(variable);
-    if (listed != nullptr && *listed != '\0') return from_list(listed, variable);
+    char const* const listed = std::getenv(nodes_variable);
+    if (listed != nullptr && *listed != '\0') return from_list(listed, nodes_variable);
     throw failure{exit_code::usage, std::string{"there are no nodes: give --nodes redis://host1,redis://host2,redis://host3, set "} +
-                                        variable + " to such a list, or give --config FILE.json"};
+                                        nodes_variable + " to such a list, or give --config FILE.json"};
 }
 
 }  // namespace
@@ -74,8 +75,8 @@ std::string default_quarantine_folder()
         if (*chosen_folder != '/') throw failure{exit_code::config, "REDLOCK_STATE_DIR must be an absolute path"};
         return std::string{chosen_folder} + "/quarantine";
     }
-    if (auto const state = absolute_in("XDG_STATE_HOME"); !state.empty()) return state + "/redlock/quarantine";
-    auto const home = absolute_in("HOME");
+    if (auto const state = absolute_path_in("XDG_STATE_HOME"); !state.empty()) return state + "/redlock/quarantine";
+    auto const home = absolute_path_in("HOME");
     return home.empty() ? "" : home + "/.local/state/redlock/quarantine";
 }
 
@@ -83,7 +84,7 @@ settings settings_of(node_options const& options)
 {
     settings result = chosen(options);
     if (result.client.quarantine_folder.empty()) result.client.quarantine_folder = default_quarantine_folder();
-    result.client.log = {};  // the command has words of its own
+    result.client.log = {};  // the command prints messages of its own
     return result;
 }
 
@@ -92,12 +93,12 @@ void check_name(std::string const& name)
     if (name.empty()) throw failure{exit_code::usage, "the name of a lock is empty"};
 }
 
-std::string in_terms_of_options(std::string_view said, node_options const& from)
+std::string in_terms_of_options(std::string_view message, node_options const& from)
 {
     bool const with_file = !from.config_file.empty();
     for (std::string_view const prefix : {"redlock::lock: ", "lock_options::", "config::"})
-        if (said.starts_with(prefix)) said.remove_prefix(prefix.size());
-    std::string text{said};
+        if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
+    std::string text{message};
     constexpr std::string_view member = "config::max_ttl";
     auto const at = text.find(member);
     if (at == std::string::npos) return text;

@@ -58,7 +58,7 @@ std::string two_units(std::int64_t large, char const* large_name, std::int64_t s
     return small > 0 ? text + ' ' + std::to_string(small) + small_name : text;
 }
 
-// The length of the code point at the start, 0 if there is none: no overlong forms, no surrogates.
+// The length in bytes of the UTF-8 code point at the start; 0 if there is none. Overlong forms and surrogates are none.
 std::size_t code_point_size(std::string_view text)
 {
     auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
@@ -163,7 +163,7 @@ std::string cut(std::string_view text, std::size_t columns)
 
 namespace {
 
-// Of a word, with the colours around it: where a piece of so many columns ends.
+// Where the first `columns` columns of a word end. Escape sequences of colours take no column.
 std::size_t piece_end(std::string_view word, std::size_t columns)
 {
     std::size_t at = 0;
@@ -226,7 +226,7 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t hang
 
 std::string local_time(std::uint64_t seconds_since_1970)
 {
-    constexpr std::uint64_t last = 253'402'300'799;  // of the year 9999
+    constexpr std::uint64_t last = 253'402'300'799;  // the last second of the year 9999
     std::time_t const t = static_cast<std::time_t>(std::min(seconds_since_1970, last));
     std::tm parts{};
     std::array<char, 32> text{};

@@ -10,7 +10,7 @@ namespace redlock::cli {
 
 namespace {
 
-// Why a node has no vote; empty: it has one.
+// Why a node has no vote; empty if it has one.
 std::string why_silent(node_status const& node, bool fencing)
 {
     if (node.state != node_state::usable) return node.last_error_text.empty() ? "connecting" : node.last_error_text;

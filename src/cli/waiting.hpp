@@ -1,4 +1,4 @@
-// Why a lock is not had, in words for those who wait for it. No I/O.
+// Texts that tell the user of `redlock run` why the lock is not acquired yet, or was not. No I/O.
 #ifndef REDLOCK_CLI_WAITING_HPP
 #define REDLOCK_CLI_WAITING_HPP
 
@@ -12,14 +12,14 @@
 
 namespace redlock::cli {
 
-// Whoever holds it; what the nodes hold was looked at a moment ago. `waiting for job for 3.0 s: it is held by web-3, process 4711, since ...`
-// If nobody does, or could have it anyway: which nodes have no vote, and why.
+// `waiting for job for 3.0 s: it is held by web-3, process 4711, since ...`. `lock` is a recent view of the keys on the nodes. If nobody holds the
+// lock, or too few nodes have a vote for a majority, the text lists the nodes without a vote and the reasons.
 std::string waiting_in_words(lock_view const& lock, client_status const& nodes, bool fencing, std::chrono::nanoseconds waited);
 
-// `job is held by web-3, process 4711, since ...`; `all_the_time`: and was while it was waited for.
+// `job is held by web-3, process 4711, since ...`. With `all_the_time` the text adds that the lock was not free during all of --wait.
 std::string contended_in_words(lock_view const& lock, bool all_the_time);
 
-// Nodes that have no vote, or gave none, and why, one a line. Those that nobody waited for, as it was decided without them, are not there.
+// The nodes that gave no vote, one a line, with the reasons. Leaves out nodes whose answers were still to come when the votes of the others decided.
 std::string silent_nodes_in_words(attempt_report const& report, client_status const& nodes, bool fencing);
 
 }  // namespace redlock::cli

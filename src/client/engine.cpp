@@ -61,7 +61,7 @@ template <class F>
 void engine::on_strand(F f, std::optional<time_point> known)
 {
     task what{std::move(f)};
-    // A crowd is faster together: its callers run one after the other, and then what they want, each with its code in the caches.
+    // Under high contention the mailbox is faster: first all callers run, and then all their tasks, so that the code of each stays in the caches.
     if (run_here_ && !mail_.is_expected() && !env_.to_nodes->is_crowded() && run_here_(what, known ? *known : now(), shared_from_this()))
         return;
     if (mail_.put(std::move(what))) send_for_mail();
@@ -71,12 +71,12 @@ void engine::send_for_mail()
 {
     posting_->execute([self = shared_from_this()] {
         self->mail_.open(self->env_.now, [raw = self.get()] { raw->send_for_mail(); });
-        if (self->env_.to_nodes) self->env_.to_nodes->flush();  // those were all that wanted something in this turn
+        if (self->env_.to_nodes) self->env_.to_nodes->flush();  // no other request will come in this turn
     });
 }
 
-// Keeps a handler until its operation ends, and lets its caller stop waiting: what `make_cancel` makes, if that is possible at all, then
-// runs on the strand.
+// Keeps a handler until its operation ends. If the handler can be cancelled, calls `make_cancel` for a function, which runs on the strand when that
+// happens.
 template <class MakeCancel>
 std::shared_ptr<waiter> engine::wait_with(plain_handler handler, MakeCancel make_cancel)
 {
@@ -96,7 +96,7 @@ std::shared_ptr<waiter> engine::wait_with(plain_handler handler, MakeCancel make
 
 namespace {
 
-// What the nodes are doing already cannot be made not to have happened, so a `total` cancellation is ignored.
+// A `total` cancellation promises that nothing has happened. Requests to the nodes cannot be taken back, so it is ignored.
 bool gives_up(asio::cancellation_type_t type)
 {
     auto const heeded = asio::cancellation_type::terminal | asio::cancellation_type::partial;
@@ -140,8 +140,8 @@ void engine::cancel() noexcept
     on_strand([this] { stop(); });
 }
 
-// Ends every operation and lease, then waits a little for the releases that this brings about, and for nodes that can be marked or admitted
-// in a moment: where processes live no longer than that, nobody else does it.
+// Ends every operation and lease, then waits a little for the releases that this starts, and for nodes that can be marked or admitted in a moment:
+// if all processes live only briefly, no other one would admit them.
 void engine::stop()
 {
     if (life_ != life::idle && life_ != life::running) return;
@@ -165,7 +165,7 @@ void engine::stop_nodes()
     env_.cancel_timer(linger_);
     life_ = life::stopping;
     if (nodes_running_ > 0) return env_.to_nodes->stop();
-    nodes_running_ = 1;  // never started: there is nothing to wait for
+    nodes_running_ = 1;  // the nodes were never started: there is nothing to wait for
     on_stopped(0);
 }
 
@@ -173,7 +173,7 @@ void engine::on_up(std::size_t node, std::string const& server, quorum::node_fac
 {
     auto const twin = std::find(servers_.begin(), servers_.end(), server);
     if (!server.empty() && twin != servers_.end()) {
-        // One server with two votes would be a majority of its own.
+        // A server that is two nodes would have two votes.
         auto const other = static_cast<std::size_t>(twin - servers_.begin());
         return env_.to_nodes->reject(node, errc::node_duplicate,
                                      "this is the same server as " + env_.to_nodes->name(other) + "; each node needs a server of its own");
@@ -208,7 +208,7 @@ void engine::on_stopped(std::size_t)
 {
     assert(life_ == life::stopping && nodes_running_ > 0);
     if (--nodes_running_ > 0) return;
-    // What the nodes had not answered has failed by now; let those votes be filed first.
+    // Requests that the nodes had not answered have failed by now. Their votes must be filed first.
     on_strand([this] {
         life_ = life::stopped;
         env_.to_nodes->close();
@@ -387,8 +387,8 @@ void engine::scope_ended(lease_state const& of) noexcept
     env_.count.overrun_max_ns.at_least(static_cast<std::uint64_t>(late.count()));
 }
 
-// Everything that keeps a handler, or belongs to the context, goes now. Handlers may own leases and clients: those find
-// `closed_` and stay away.
+// Destroys everything that keeps a handler or belongs to the context. Handlers may own leases and clients; their destructors see `closed_` and do
+// nothing.
 void engine::context_destroyed() noexcept
 {
     auto const self = shared_from_this();

@@ -6,7 +6,7 @@ namespace redlock::detail {
 
 namespace {
 
-// Each lease has tokens of its own; those of the ones that it may be passed on to are reserved with them, up to a bound.
+// Each lease has tokens of its own. The leases that it may be handed over to need tokens, too: they are reserved with the first, up to a bound.
 tokens_wanted tokens_for(lock_options const& o, std::chrono::milliseconds retention)
 {
     constexpr std::uint64_t reserved_max = 1'000'000;

@@ -10,7 +10,7 @@ namespace redlock::detail {
 
 namespace {
 
-// A burst shall not keep its memory for ever.
+// The memory of more events than this is freed when they are told, so that a burst does not keep it for ever.
 constexpr std::size_t spare_max = 1'024;
 
 }  // namespace
@@ -48,18 +48,19 @@ void event_queue::close() noexcept
     closed_ = true;
     auto const executor = std::exchange(executor_, {});
     if (own_executor_) return;
-    // Nothing runs any more. Observers that own what owns this queue are freed.
+    // No handler runs any more on the client's executor. The observer may own the client, which owns this queue: let go of the observer.
     auto const gone = std::exchange(observer_, nullptr);
     auto const events = std::exchange(waiting_, {});
     guard.unlock();
 }
 
-// After an exception the rest is told by another handler; when the queue was closed meanwhile, there is none.
+// Tells one batch, and posts a handler for the next. A closed queue has no executor to post to, so the loop here goes on with the rest.
+// If the observer throws, the exception leaves this handler and a posted one tells the rest; a closed queue drops the rest.
 void event_queue::tell_all()
 {
-    auto const go_on = [this] {
+    auto const rest_is_ours = [this] {  // true: events are left, and no other handler can be posted for them
         std::lock_guard const guard{mutex_};
-        posted_ = next_ < telling_.size() || dropped_behind_ > 0 || !waiting_.empty() || dropped_ > 0;
+        posted_ = next_ < telling_.size() || dropped_after_batch_ > 0 || !waiting_.empty() || dropped_ > 0;
         if (posted_ && executor_) asio::post(executor_, [self = shared_from_this()] { self->tell_all(); });
         return posted_ && !executor_;
     };
@@ -67,27 +68,27 @@ void event_queue::tell_all()
         try {
             tell_batch();
         } catch (...) {
-            go_on();
+            rest_is_ours();
             throw;
         }
-    } while (go_on());
+    } while (rest_is_ours());
 }
 
 void event_queue::tell_batch()
 {
-    if (next_ == telling_.size() && dropped_behind_ == 0) {
+    if (next_ == telling_.size() && dropped_after_batch_ == 0) {
         telling_.clear();
         next_ = 0;
         if (telling_.capacity() > spare_max) telling_ = {};
         std::lock_guard const guard{mutex_};
         telling_.swap(waiting_);
-        dropped_behind_ = std::exchange(dropped_, 0);
+        dropped_after_batch_ = std::exchange(dropped_, 0);
     }
     while (next_ < telling_.size()) {
         kept_.fetch_sub(1, std::memory_order_relaxed);
         tell(telling_[next_++]);
     }
-    if (auto const n = std::exchange(dropped_behind_, 0); n > 0)
+    if (auto const n = std::exchange(dropped_after_batch_, 0); n > 0)
         observer_->on(
             event::dropped{.at = std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now()), .events = n});
 }

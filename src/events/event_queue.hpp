@@ -1,6 +1,6 @@
-// Events on their way to an observer: put in by the core, told on the observer's executor, one at a time and in order.
+// Events on their way to an observer. The core adds them; a handler on the observer's executor tells them, one at a time and in order.
 //
-// May be used from any thread. The handler that tells keeps the queue, and the queue keeps the observer.
+// May be used from any thread. The handler owns the queue, and the queue owns the observer.
 #ifndef REDLOCK_EVENTS_EVENT_QUEUE_HPP
 #define REDLOCK_EVENTS_EVENT_QUEUE_HPP
 
@@ -21,7 +21,7 @@
 
 namespace redlock::detail {
 
-// An event, and what its views will refer to.
+// An event, and the text and votes that its views refer to when it is told.
 struct kept_event {
     event::any what;
     std::shared_ptr<resource const> lock{};
@@ -54,17 +54,17 @@ private:
     counter& count_dropped_;
     std::atomic<std::size_t> kept_{0};
 
-    std::mutex mutex_;  // of what follows
-    asio::any_io_executor executor_;
+    std::mutex mutex_;  // guards the members up to closed_
+    asio::any_io_executor executor_;  // none once the queue is closed
     std::vector<kept_event> waiting_;
-    std::uint64_t dropped_{0};  // behind those that wait
-    bool posted_{false};
+    std::uint64_t dropped_{0};  // events that found the queue full; they came after those in waiting_
+    bool posted_{false};  // a handler is under way; there is one at the most
     bool closed_{false};
 
-    // Of the handler under way, of which there is one at the most.
+    // Only the handler uses these: its batch of events, the next of them, and how many events were dropped after the batch.
     std::vector<kept_event> telling_;
     std::size_t next_{0};
-    std::uint64_t dropped_behind_{0};
+    std::uint64_t dropped_after_batch_{0};
 };
 
 }  // namespace redlock::detail

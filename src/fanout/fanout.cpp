@@ -77,7 +77,7 @@ void fanout::flush()
     splitting_.clear();
 }
 
-// Of the one that begins there.
+// The end of the message that begins with request `first`, and has `most` requests at the most.
 std::size_t fanout::end_of_message(request_batch const& of, std::size_t first, std::size_t most) noexcept
 {
     std::size_t const last = std::min(of.size(), first + most);
@@ -87,7 +87,7 @@ std::size_t fanout::end_of_message(request_batch const& of, std::size_t first, s
     return last;
 }
 
-// One round.
+// Sends a batch as one round: at once to the nodes that are in step, and through their queues to the others.
 void fanout::send(request_batch& of)
 {
     auto const now = now_();
@@ -137,7 +137,7 @@ std::shared_ptr<fanout::round> fanout::make_round(request_batch& of)
     return r;
 }
 
-// All nodes that it went to have answered. What it grew to is of use to the next one.
+// All nodes that the round went to have answered. Keeps the round and its memory for another one.
 void fanout::retire(std::shared_ptr<round> const& r)
 {
     constexpr std::size_t spare_rounds_max = 16;

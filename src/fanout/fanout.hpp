@@ -1,14 +1,15 @@
-// src/fanout: rounds. A round is one request to every node, shared by all operations of a turn of the loop; and the votes that come back.
+// src/fanout: sends the requests of all operations to all nodes, and hands the votes to the operations. A round is one message to every node, shared
+// by all operations of a turn of the loop, and the votes that come back.
 //
 // Each node has a queue of its own, so that a slow one never holds up the others: while it answers, it gets the same bytes
 // as everybody (serialised once); when it falls behind, its commands wait in its queue, and when that is full, requests to
-// acquire or extend count as failed there at once. Releases are never refused: behind each stands a key that must go. What
-// a lost connection or a dead node left of them is sent when the node is back, and what a node answered with an error is sent again
-// after a pause, unless the key has expired by then.
+// acquire or extend count as failed there at once. Releases are never refused, because each is about a key that must go. Releases
+// that a lost connection or a dead node left unanswered are sent when the node is back. Releases that a node answered with an error are sent
+// again after a pause. Neither is sent once the key has expired.
 //
 // A node whose clock was set may not grant anything for a while (node_clock.hpp).
 //
-// Requests that vote with tokens go only to nodes that were admitted (admissions.hpp), as the server that they were admitted as.
+// Requests that vote with tokens go only to nodes that were admitted (quorum/admission.hpp), and name the server that was admitted.
 #ifndef REDLOCK_FANOUT_FANOUT_HPP
 #define REDLOCK_FANOUT_FANOUT_HPP
 
@@ -33,7 +34,7 @@
 
 namespace redlock::detail {
 
-// Who asked, and counts the votes.
+// An operation that made a request, and counts the votes.
 class vote_handler {
 public:
     virtual void on_vote(std::size_t node, reply const& answer, time_point now) = 0;
@@ -51,14 +52,14 @@ protected:
 struct pending_request {
     command request;
     std::shared_ptr<vote_handler> asked_by;
-    quorum::node_set not_at{};  // nodes that it does not go to
-    bool first{false};        // may overtake what else is asked in the same turn: releases that stand together share a call
-    std::uint8_t errors{0};   // how often a node has answered it with one
+    quorum::node_set not_at{};  // nodes that the request does not go to
+    bool first{false};  // goes before the other requests of the turn: releases that stand together share a script call
+    std::uint8_t errors{0};  // how often a node has answered the request with an error
 };
 
 // What the clocks of nodes may do, compared with ours.
 struct clock_rules {
-    double clock_drift{0.01};                  // as a fraction
+    double clock_drift{0.01};  // as a fraction
     duration lasts{std::chrono::seconds{30}};  // the longest ttl in use
 };
 
@@ -67,21 +68,22 @@ public:
     using strand_type = asio::any_io_executor;
     using clock_function = time_point (*)() noexcept;
 
-    // Rounds that may be on their way to one node at the same time: enough to fill a long line, and a bound.
+    // Rounds that may be on their way to one node at the same time: enough for a network with a long delay.
     static constexpr std::size_t in_flight_max = 32;
-    // A message is answered as a whole: if all were in one, nodes and client would wait for each other in turns. So what is more than this
-    // goes in a few, and in more of them if many are votes for new tokens, which take a node a while.
+    // Boost.Redis hands over the answers of a message together: with all requests in one message, nodes and client would work in turns. So more
+    // requests than worth_a_message go in several messages, about messages_at_once; and a message has at most slow_votes_max requests for new
+    // tokens, which take a node a while.
     static constexpr std::size_t worth_a_message = 128;
     static constexpr std::size_t messages_at_once = 4;
     static constexpr std::size_t slow_votes_max = 32;
-    // More of them in a round are a crowd.
+    // A turn with more requests than this counts as high contention (is_crowded()).
     static constexpr std::size_t crowd = 8;
     // Commands in one message to a node that has fallen behind.
     static constexpr std::size_t catch_up_max = 512;
 
     fanout(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t queue_max, clock_function now, clock_rules rules);
 
-    // A single thread runs this context, so that what a node's answers complete there can go together.
+    // Operations that a node's answers complete on this context may share a handler. Precondition: a single thread runs the context.
     void complete_together_on(asio::io_context& context) noexcept { single_ = &context; }
 
     std::size_t nodes() const noexcept { return links_.size(); }
@@ -91,39 +93,39 @@ public:
     void add(pending_request&& request);
     void flush();
 
-    // Any thread: many operations shared the last round.
+    // For any thread: whether many operations shared the last round.
     bool is_crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
 
-    // The number of that round.
+    // The number of the next round.
     std::uint64_t next_round() const noexcept { return next_round_; }
 
     // Starts and stops the nodes; their events go to the listener, which passes them on to up() and down().
     void start(std::weak_ptr<node_listener> const& listener);
     void stop();
 
-    // What a node is connected to is none of use: it is to leave that server, and to try its address again.
+    // The server that a node is connected to is of no use. The node disconnects, and connects to its address again later.
     void reject(std::size_t node, error_code why, std::string words);
 
     void up(std::size_t node);
     void down(std::size_t node, std::string const& why);
 
-    // Whether a node may vote with tokens: as this server; not, for this reason; or that is still being found out.
+    // Whether a node may vote with tokens. admit: yes, as this server. exclude: no, for this reason. decide_later: not known yet, so requests wait.
     void admit(std::size_t node, std::string const& id);
     void exclude(std::size_t node, std::function<std::string(time_point)> why);
     void decide_later(std::size_t node);
 
-    // The node's clock showed this at a moment between these.
+    // The node's clock showed `clock` at a moment between `sent` and `received`.
     void on_time(std::size_t node, quorum::wall_time clock, time_point sent, time_point received);
 
-    // Somebody uses such a ttl.
+    // A lock of this client uses that ttl.
     void ttl_in_use(duration ttl) noexcept { rules_.lasts = std::max(rules_.lasts, ttl); }
 
     node_clock const& clock_of(std::size_t node) const noexcept { return links_[node].clock; }
 
-    // Why a node is not asked for a vote with tokens, or for one without; null: it is, or is being found out.
+    // Why a node is not asked for a vote (`fenced`: with tokens); null: it is asked, or the request waits until that is decided.
     reply const* why_not_asked(std::size_t node, bool fenced, time_point now);
 
-    // A request to one node only, now, whatever waits for it. Fails at once when there is no connection; a release is deferred then.
+    // Sends a request to one node only, at once, past the node's queue. Without a connection it fails at once, but a release is deferred.
     void ask(std::size_t node, pending_request request);
 
     // How many nodes would be asked for a vote with tokens now.
@@ -132,14 +134,14 @@ public:
     // Called when a node's clock was set.
     std::function<void(std::size_t node, quorum::clock_step step, time_point now)> on_step;
 
-    // Called when an admitted node says that it is not.
+    // Called when an admitted node votes that it is not.
     std::function<void(std::size_t node)> on_suspect;
 
     // Called when releases that nodes have answered with an error are to be sent again at that moment, with retry_releases().
     std::function<void(time_point at)> on_release_retry;
     void retry_releases(time_point now);
 
-    // The nodes have stopped for good: nothing is deferred to them any more, whatever is added fails.
+    // The nodes have stopped for good: no release is deferred any more, and requests fail.
     void close();
 
     // Destroys everything, for when the context is destroyed.
@@ -155,7 +157,7 @@ private:
         std::uint64_t number{0};  // another one for each admission of any node
     };
 
-    // A vote that a node need not be asked for.
+    // The vote that stands for a node's answer while it is not asked; made once, since many requests get it.
     struct cached_rejection {
         reply said;
         time_point good_until{};
@@ -169,15 +171,15 @@ private:
         right_to_vote may_vote{right_to_vote::undecided};
         std::shared_ptr<identity const> as;
         std::function<std::string(time_point)> why_not;
-        cached_rejection not_admitted;  // what it votes meanwhile
+        cached_rejection not_admitted;  // the vote while it is excluded
         node_clock clock;
-        cached_rejection suspended;
-        reply lost{failure(errc::node_unreachable)};  // what it votes while it is down
+        cached_rejection suspended;  // the vote while its clock is suspended
+        reply lost{failure(errc::node_unreachable)};  // the vote while it is down
         std::size_t in_flight{0};
         std::deque<pending_request> queue;
     };
 
-    struct part {  // of a round, at one node
+    struct part {  // the part of a round that one node has
         std::shared_ptr<identity const> as;
         time_point sent{};
         std::vector<reply> replies;
@@ -191,7 +193,7 @@ private:
         bool goes_to(std::size_t node) const noexcept { return !not_at.has(node); }
     };
 
-    // Requests and, in the same order, who made them.
+    // Requests and, in the same order, their targets: the operations that made them, and the nodes they go to.
     struct request_batch {
         std::vector<command> commands;
         std::vector<target> targets;
@@ -223,8 +225,8 @@ private:
     struct round {
         batch work;
         std::vector<target> targets;
-        std::vector<part> parts;  // one a node
-        std::size_t open{0};  // parts that are on their way
+        std::vector<part> parts;  // one for each node
+        std::size_t open{0};  // parts that were sent and not answered yet
         bool votes_with_tokens{false};
         bool may_grant{false};
 
@@ -244,6 +246,7 @@ private:
     void launch(std::shared_ptr<round> const& r, quorum::node_set const& to, time_point now);
     std::shared_ptr<round> make_round(request_batch& of);
     void retire(std::shared_ptr<round> const& r);
+    // Whether the node keeps up, and may get this round at once, with the same bytes as the other nodes.
     bool in_step(link const& l, round const& r, time_point now) const noexcept;
     static bool has_to_wait(link const& l) noexcept;
     static reply const* cached_rejection_of(link& l, command const& c, time_point now);
@@ -265,16 +268,17 @@ private:
     clock_rules rules_;
     std::vector<link> links_;
     std::multimap<time_point, release_retry> release_retries_;
+    // Requests for the next round; those of outgoing_first_ go first.
     request_batch outgoing_first_;
     request_batch outgoing_;
-    request_batch splitting_;  // what is too much for one message
+    request_batch splitting_;  // the requests of a round that takes several messages, while flush() splits it
     request_batch message_;
-    std::vector<std::shared_ptr<round>> spare_;  // with memory that the next ones need
+    std::vector<std::shared_ptr<round>> spare_;  // rounds that are over, whose memory the next ones use
     std::uint64_t next_round_{1};
     std::uint64_t admissions_{0};
     std::atomic<bool> crowded_{false};
     bool flush_posted_{false};
-    asio::io_context* single_{nullptr};
+    asio::io_context* single_{nullptr};  // see complete_together_on
     bool closed_{false};
 };
 

@@ -1,5 +1,6 @@
-// src/lease: what is held. A record is one value on the nodes: an attempt's, then a lease's, then the release's. And what each lease object sees of it: usually one, none
-// while it is passed on, more with nested leases of an owner.
+// src/lease: leases and their ends. A lease_record is one value on the nodes, from the attempt that sets it through the lease to its release. A
+// lease_handle is what a lease object sees of the record. Usually a record has one handle; it has none while it is handed over, and several with
+// nested leases of an owner.
 #ifndef REDLOCK_LEASE_LEASE_RECORD_HPP
 #define REDLOCK_LEASE_LEASE_RECORD_HPP
 
@@ -33,16 +34,16 @@ class lease_record;
 class lease_registry;
 class release;
 
-// An error in little space, where none is one too.
+// Members keep errors as errc, which is small; errc{} there means no error.
 inline error_code to_error(errc e) noexcept { return e == errc{} ? error_code{} : error_code{e}; }
 
-// What most leases do not have is apart from them, in memory that is given out again and again.
+// State that most leases do not need is kept in blocks of its own, so that leases stay small. The blocks are recycled.
 struct cold_state_base {
     static void* operator new(std::size_t size) { return recycled_block(size); }
     static void operator delete(void* what, std::size_t size) noexcept { recycle_block(what, size); }
 };
 
-// A lease object's share in a record.
+// The part of a record that one lease object sees.
 class lease_handle final : public lease_state {
 public:
     lease_handle(lease_record& in, std::shared_ptr<core> from) : lease_state{std::move(from)}, of{in} {}
@@ -50,8 +51,8 @@ public:
     enum class presence : std::uint8_t {
         not_yet,
         here,
-        left,  // released, or gone without
-        left_as_last,  // and with it the record was given back to the nodes
+        left,  // the lease object was released or destroyed
+        left_as_last,  // the same, and no handle was left, so that the record was released on the nodes
     };
     presence is{presence::not_yet};
 
@@ -59,7 +60,7 @@ public:
 
     bool is_here() const noexcept { return is == presence::here; }
 
-    // What ended it before it left; none: nothing did.
+    // Why the lease was lost while this handle was here; errc{}: it was not.
     errc lost_error() const noexcept { return phase.load() == lease_phase::lost ? lost_because.load() : errc{}; }
 
     void show(time_point until, std::size_t on_nodes) noexcept
@@ -68,14 +69,14 @@ public:
         nodes_held.store(static_cast<std::uint8_t>(on_nodes), std::memory_order_relaxed);
     }
 
-    // with_lock's executors; null without it.
+    // The executors of the with_lock that holds the lease; null without with_lock.
     scope_executors const* scope() const noexcept { return cold_ ? cold_->scope.get() : nullptr; }
     void set_scope(std::shared_ptr<scope_executors const> scope)
     {
         if (scope) cold().scope = std::move(scope);
     }
 
-    // For its loss.
+    // Callers that wait for the loss of this lease.
     waiter_list& waiters() { return cold().waiters; }
     void complete_waiters(error_code ec)
     {
@@ -110,15 +111,15 @@ public:
 
     enum class state : std::uint8_t { acquiring, held, lost, released };
     state phase{state::acquiring};
-    bool is_current{false};  // the lease that this client has of its names
+    bool is_current{false};  // lock_table finds this record by its names
     bool release_started{false};
-    quorum::node_set sent_to;  // a request that may set or renew the key went there
+    quorum::node_set sent_to;  // nodes that were sent a request that may set or renew the key
 
     std::shared_ptr<lock_descriptor const> const what;
     lock_value const value;
 
-    // What the first lease object sees, and what all that come after it are shown. Keeps the core until the last answer about the record has
-    // been filed.
+    // The handle of the first lease object; later handles are shown the same. It keeps the core alive until the last answer about the record has been
+    // filed.
     lease_handle first;
 
     command request(verb of) const noexcept
@@ -135,10 +136,10 @@ public:
 
     bool is_fenced() const noexcept { return what->under->tokens.fenced; }
 
-    // A quarter of the retention at a time is often enough, and spares the nodes the work.
+    // Whether the next extension should renew the counter's retention. Once in a quarter of the retention is often enough, and spares the nodes work.
     bool wants_refresh(time_point now) const noexcept { return is_fenced() && now >= refreshed + what->under->tokens.retention / 4; }
 
-    // The tokens are known, by the last of them.
+    // The attempt got its tokens; `last` is the largest of those that are reserved.
     void assign_tokens(quorum::token_number last) noexcept
     {
         if (!is_fenced()) return;
@@ -151,7 +152,8 @@ public:
 
     bool is_lease() const noexcept { return phase == state::held; }
 
-    // A lease object for it. The tokens of the next block are its own; those of a nested one are not. Precondition: its keeper has it.
+    // Makes the handle of another lease object. It gets the next block of tokens; a nested one shares the tokens of the lease that it is nested in.
+    // Precondition: the record is in the registry.
     std::shared_ptr<lease_handle> add_handle(std::size_t nodes);
     std::shared_ptr<lease_handle> add_nested();
     void remove(lease_handle const& who) noexcept;
@@ -173,13 +175,13 @@ public:
             for (auto const& h : cold_->handles) f(*h);
     }
 
-    // By callers of lease::extend(), so that they can stop waiting.
+    // The extensions that lease::extend() has started; its callers can stop waiting for them.
     void asked_for(std::shared_ptr<extension> const& what);
     std::vector<std::weak_ptr<extension>> extensions_asked_for() const;
 
     void publish(time_point now) noexcept
     {
-        // Keys that turn out to be gone took the lease with them at a moment that nobody knows: now, at the latest.
+        // If keys turn out to be gone, validity ended at an unknown moment in the past. Show the end that was shown, but no later than now.
         time_point const until = machine->valid_until();
         time_point const shown = first.valid_until();
         first.show(until < shown && until < now ? std::min(shown, now) : until, machine->held_on(now));
@@ -187,34 +189,34 @@ public:
             for (auto const& h : cold_->handles) show_to(*h);
     }
 
-    // Of the lease objects.
+    // The owner that all handles have (lock_options::owner).
     owner_id owner() const noexcept { return cold_ ? cold_->owner : owner_id{}; }
     void set_owner(owner_id owner)
     {
         if (cold_ || owner != owner_id{}) with_cold().owner = owner;
     }
 
-    // For events.
+    // Times and the token that events report. Precondition of the second: the client has an observer.
     event_marks& marks() { return with_cold().marks; }
     event_marks const& marks() const noexcept { return cold_->marks; }
 
-    // What holds it: the keeper's.
+    // The registry's pointer to this record. Precondition: the record is in the registry.
     std::shared_ptr<lease_record> const& shared() const noexcept;
 
-    // Its lease objects, and who waits for something of them. Nothing of it is used any more.
+    // Destroys the handles and the callers that wait, when the context is destroyed.
     void clear() noexcept;
 
     void on_timer(time_point now) override;
     bool may_come_early(time_point now) const override;
 
-    lease_registry* registry{nullptr};  // while registered there
-    std::uint32_t place{0};  // with it
-    errc release_error{};  // once the release is decided; none: it went well
-    release* giving_back{nullptr};  // while nodes are still to answer
-    std::optional<quorum::lease_machine> machine;  // from the majority on
+    lease_registry* registry{nullptr};  // while the record is in there
+    std::uint32_t index{0};  // in the registry
+    errc release_error{};  // the outcome, once the release is decided; errc{}: success
+    release* giving_back{nullptr};  // the release, while nodes have still to answer it
+    std::optional<quorum::lease_machine> machine;  // from when a majority has granted
     time_point refreshed{};  // when the nodes were last told to keep the counter for its retention
-    std::uint64_t asked_in{0};  // the round with the last request that may set or renew the key
-    time_point expires{};  // when the last node forgets the key, if nothing else removes it
+    std::uint64_t asked_in{0};  // number of the round with the last request that may set or renew the key
+    time_point expires{};  // when the key expires on the last node, if no release removes it
 
 private:
     struct extra_handle;
@@ -223,7 +225,7 @@ private:
         std::vector<std::shared_ptr<lease_handle>, recycling<std::shared_ptr<lease_handle>>> handles;  // handed over, or nested
         std::vector<std::weak_ptr<extension>> asked_for;
         owner_id owner{};
-        event_marks marks;  // where there is an observer
+        event_marks marks;  // used if the client has an observer
     };
 
     cold_state& with_cold()
@@ -234,12 +236,12 @@ private:
     std::shared_ptr<lease_handle> add();
     void show_to(lease_handle& h) const noexcept { h.show(first.valid_until(), first.nodes_held.load(std::memory_order_relaxed)); }
 
-    quorum::token_number last_token{0};  // of all that are reserved
-    quorum::token_number next_token{0};  // not given to any lease yet
+    quorum::token_number last_token{0};  // the largest of those that are reserved
+    quorum::token_number next_token{0};  // the first that no handle has yet
     std::unique_ptr<cold_state> cold_;
 };
 
-// The record of a lease object, which keeps it.
+// The record of a handle. The pointer shares the handle's ownership, which keeps the record alive.
 inline std::shared_ptr<lease_record> record_of(std::shared_ptr<lease_handle> const& who) noexcept { return {who, &who->of}; }
 
 }  // namespace redlock::detail

@@ -36,10 +36,10 @@ void lease_record::on_timer(time_point now)
 std::shared_ptr<lease_record> const& lease_record::shared() const noexcept
 {
     assert(registry != nullptr);
-    return registry->held_at(place);
+    return registry->held_at(index);
 }
 
-// Those after the first.
+// A handle after the first, which is part of the record. It keeps the record alive.
 struct lease_record::extra_handle {
     explicit extra_handle(std::shared_ptr<lease_record> const& in) : keeps{in}, seat{*in, in->first.owner} {}
 
@@ -192,7 +192,7 @@ bool lease_registry::adopt(std::shared_ptr<lease_record> const& what, quorum::ac
     what->publish(now);
     what->phase = lease_record::state::held;
     what->registry = this;
-    what->place = static_cast<std::uint32_t>(held_.size());
+    what->index = static_cast<std::uint32_t>(held_.size());
     held_.push_back(what);
     ++env_.count.leases;
     recreate_if_needed(*what, now);
@@ -360,8 +360,8 @@ void lease_registry::let_go(lease_record& what)
     env_.cancel_timer(what);
     --env_.count.leases;
     what.registry = nullptr;
-    held_.back()->place = what.place;
-    std::swap(held_[what.place], held_.back());
+    held_.back()->index = what.index;
+    std::swap(held_[what.index], held_.back());
     held_.pop_back();
 }
 

@@ -1,4 +1,4 @@
-// What is held: extensions, loss, and who waits for it. The watchdog's work, called by its timers.
+// The leases of a client: their extensions, their loss, and the callers that wait for either. The watchdog's timers call it.
 #ifndef REDLOCK_LEASE_LEASE_REGISTRY_HPP
 #define REDLOCK_LEASE_LEASE_REGISTRY_HPP
 
@@ -18,7 +18,7 @@ namespace redlock::detail {
 
 class lease_registry;
 
-// One extension of one lease; those that are due together share their round, and a script call on each node.
+// One extension of one lease. Extensions that are due together share a round, and a script call on each node.
 class extension final : public vote_handler, public timer, public std::enable_shared_from_this<extension> {
 public:
     extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now);
@@ -29,9 +29,9 @@ public:
     bool wanted(std::size_t node, time_point now) const override;
     void on_timer(time_point now) override;
 
-    // Who called lease::extend().
+    // A call of lease::extend() waits for this extension, and gives up.
     void wait(std::shared_ptr<waiter> who) { waiters_.push_back(std::move(who)); }
-    bool abandon(waiter const* who) { return waiters_.complete(who, asio::error::operation_aborted); }  // false: it is none of them
+    bool abandon(waiter const* who) { return waiters_.complete(who, asio::error::operation_aborted); }  // false: `who` does not wait for it
 
     time_point times_out() const noexcept { return machine_.times_out(); }
     bool refreshes() const noexcept { return refreshes_; }
@@ -51,23 +51,23 @@ class lease_registry {
 public:
     lease_registry(environment& env, releases& given_back) : env_{env}, releases_{given_back} {}
 
-    // A majority granted: the record is a lease from now on. False: clocks of nodes were set since it was asked for, and nothing is left.
+    // A majority granted: the record is a lease from now on. False: so many nodes' clocks were set since the request that no validity is left.
     bool adopt(std::shared_ptr<lease_record> const& what, quorum::acquire_machine const& won, time_point now);
 
     // A node granted after the majority had.
     void late_grant(lease_record& what, std::size_t node, time_point until, time_point now);
 
-    // Whatever is due for this lease now; sets its next timer.
+    // Does what is due for this lease now (extends it, sets missing keys again, ends it), and sets its next timer.
     void on_timer(lease_record& what, time_point now);
 
-    // lease::extend(): joins no other extension, since the caller wants the full ttl from now on.
+    // For lease::extend(). Always starts an extension, since the caller wants the full ttl from now on.
     void extend(lease_handle const& by, std::shared_ptr<waiter> who);
     void abandon_extend(lease_record const& what, waiter const* who);
 
-    // For simulations: whoever holds a lock on that name extends it now, due or not.
+    // For simulations: extends all leases on that name now, due or not.
     void extend_all_on(std::string_view name, time_point now);
 
-    // And with which token; 0: nobody, or without one.
+    // For simulations: the token of the lease on that name; 0: there is no lease, or no token.
     quorum::token_number token_on(std::string_view name) const noexcept;
 
     void wait_lost(lease_handle& who, std::shared_ptr<waiter> what);
@@ -76,14 +76,14 @@ public:
     // The lease goes on under another holder.
     void hand_over(lease_record& what, time_point now);
 
-    // A lease object is released, or gone.
+    // A lease object was released or destroyed.
     void leave(lease_handle& who);
 
     // Ends a lease that was not released. Does nothing when it has ended already.
     void lose(lease_record& what, errc why);
     void lose_all(errc why);
 
-    // A node's clock was set forward, so that it forgets what it keeps so much earlier.
+    // A node's clock was set forward, so its keys expire so much earlier.
     void on_step(std::size_t node, duration by, time_point now);
 
     // The lease is being released on the nodes: nothing is due for it any more.
@@ -96,10 +96,10 @@ public:
 
     void clear() noexcept;
 
-    // For extensions and records.
+    // Called by extensions and records.
     void set_timer(lease_record& what);
     void recreate_if_needed(lease_record& what, time_point now);
-    std::shared_ptr<lease_record> const& held_at(std::size_t place) const noexcept { return held_[place]; }
+    std::shared_ptr<lease_record> const& held_at(std::size_t index) const noexcept { return held_[index]; }
     environment& env() const noexcept { return env_; }
     releases& all_releases() const noexcept { return releases_; }
 
@@ -108,7 +108,7 @@ private:
 
     environment& env_;
     releases& releases_;
-    std::vector<std::shared_ptr<lease_record>> held_;  // each knows its place
+    std::vector<std::shared_ptr<lease_record>> held_;  // each record keeps its index here
 };
 
 }  // namespace redlock::detail

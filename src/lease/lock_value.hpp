@@ -1,5 +1,5 @@
-// The value of a lock's key while it is held: what nobody else has, and what it says of its holder (holder_info.hpp), which all values have in
-// common that this client makes within a second.
+// The value of a lock's key while it is held: a random part, which no other value has, and a text about the holder (holder_info.hpp). All values that
+// this client makes within a second share the text about the holder.
 #ifndef REDLOCK_LEASE_LOCK_VALUE_HPP
 #define REDLOCK_LEASE_LOCK_VALUE_HPP
 
@@ -13,7 +13,7 @@
 
 namespace redlock::detail {
 
-// A text that many share, for as little as a pointer.
+// A text that many values share; each keeps a pointer.
 struct shared_text : boost::intrusive_ref_counter<shared_text> {
     explicit shared_text(std::string text) : is{std::move(text)} {}
 
@@ -25,23 +25,25 @@ class lock_value {
 public:
     using unique_part = std::array<char, 32>;
 
-    lock_value(unique_part const& own, shared_text_ptr mark) noexcept : own_{own}, mark_{std::move(mark)} {}
+    lock_value(unique_part const& own, shared_text_ptr holder) noexcept : own_{own}, holder_{std::move(holder)} {}
 
-    // As tests give them.
-    lock_value(std::string whole) : mark_{new shared_text{std::move(whole)}} {}
+    // For tests: a value of one part.
+    lock_value(std::string whole) : holder_{new shared_text{std::move(whole)}} {}
 
-    // What stands on the nodes is this,
-    std::string_view head() const noexcept { return is_whole() ? std::string_view{mark_->is} : std::string_view{own_.data(), own_.size()}; }
-    // and behind it that.
-    std::string_view tail() const noexcept { return is_whole() ? std::string_view{} : std::string_view{mark_->is}; }
+    // The nodes keep the head with the tail behind it.
+    std::string_view head() const noexcept
+    {
+        return is_whole() ? std::string_view{holder_->is} : std::string_view{own_.data(), own_.size()};
+    }
+    std::string_view tail() const noexcept { return is_whole() ? std::string_view{} : std::string_view{holder_->is}; }
 
     std::string text() const { return std::string{head()}.append(tail()); }
 
 private:
     bool is_whole() const noexcept { return own_[0] == '\0'; }
 
-    unique_part own_{};  // zeros: there is no such part
-    shared_text_ptr mark_;
+    unique_part own_{};  // zeros: the value has one part, and that is holder_
+    shared_text_ptr holder_;
 };
 
 }  // namespace redlock::detail

@@ -1,4 +1,4 @@
-// Somebody who waits for the end of something: a lease's loss, an extension, a release, a drain, a client's run.
+// A caller that waits for the end of something: a lease's loss, an extension, a release, a drain, a client's run.
 #ifndef REDLOCK_LEASE_WAITER_HPP
 #define REDLOCK_LEASE_WAITER_HPP
 
@@ -21,7 +21,7 @@ private:
     std::shared_ptr<waiter> next_{};
 };
 
-// In the order in which they came; a waiter is in one list at most. The list needs no memory of its own: mostly one waits.
+// Waiters in the order in which they came; a waiter is in one list at most. The list allocates no memory, since there is mostly one waiter.
 class waiter_list {
 public:
     waiter_list() = default;
@@ -36,7 +36,7 @@ public:
         last_ = added;
     }
 
-    // Takes the waiter out and completes it. False: it is none of these.
+    // Takes the waiter out and completes it. False: `who` is not in the list.
     bool complete(waiter const* who, error_code ec)
     {
         waiter* before = nullptr;
@@ -59,7 +59,7 @@ public:
         for (waiter_list all{std::move(*this)}; all.first_;) all.take_first()->done(ec);
     }
 
-    // Nobody is told.
+    // Destroys all waiters without completing them.
     void clear() noexcept
     {
         while (first_) static_cast<void>(take_first());

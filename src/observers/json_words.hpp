@@ -1,4 +1,4 @@
-// How parts of events and of client_status look in JSON.
+// How parts of events and of client_status look in JSON, for json_log and status_json.
 #ifndef REDLOCK_OBSERVERS_JSON_WORDS_HPP
 #define REDLOCK_OBSERVERS_JSON_WORDS_HPP
 
@@ -11,14 +11,14 @@
 
 namespace redlock::detail {
 
-// Servers and users choose their own words: bytes that are no UTF-8 become U+FFFD.
+// Texts from servers and users may be no UTF-8: such bytes become U+FFFD.
 inline std::string valid_utf8(std::string_view text)
 {
     using nlohmann::json;
     return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
 
-// `contended`; of other categories `system:111`.
+// `contended`; for codes of other categories `system:111`.
 inline std::string name_of(error_code ec)
 {
     if (ec.category() == error_category())

@@ -8,7 +8,7 @@ namespace redlock::quorum {
 
 namespace {
 
-// Somebody else, or an operator, may have admitted a node that waits. At first it is looked at often, as clients that start
+// Another client, or an operator, may have admitted a node that waits. The pauses between looks at the node begin short, since clients that start
 // together admit nodes for each other.
 constexpr duration look_after_min = std::chrono::milliseconds{10};
 constexpr duration look_after_max = std::chrono::seconds{1};
@@ -84,7 +84,7 @@ void admission::on_admit_answered(std::size_t node, bool admitted)
     node_state& n = nodes_[node];
     n.asked = false;
     if (!is_waiting(n.state)) return;
-    // Either way its facts are others now; what it may vote on must be what it says itself.
+    // Granted or refused, the facts have changed. The node may vote only when it tells the new ones itself.
     n.look_again = true;
     if (!admitted) {
         n.state = admission_state::uninitialized;
@@ -133,7 +133,7 @@ std::vector<admission_request> admission::requests(time_point now)
             result.push_back({kind::mark, i, n.facts.id, settings_.fresh_mark(), 0, {}});
         } else if (n.state == admission_state::catching_up || n.state == admission_state::needs_operator) {
             bool const too_few = !n.founds && admitted() < intact_needed();
-            // Where nobody remembers anything, the cluster is founded when the last drain is over.
+            // With too few admitted nodes an operator is needed; with none at all, the cluster is founded when the last quarantine is over.
             n.state = too_few && admitted() > 0 && all_have_answered() ? admission_state::needs_operator : admission_state::catching_up;
             if (auto ready = admit(i)) {
                 n.asked = true;
@@ -143,7 +143,7 @@ std::vector<admission_request> admission::requests(time_point now)
         }
     }
     if (!read_others) return result;
-    // The marks that count are read after the drain.
+    // Only high-water marks that were read after the quarantine count: read them again from the admitted nodes.
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
         bool const stale = std::any_of(nodes_.begin(), nodes_.end(), [&](node_state const& waits) {
@@ -156,8 +156,8 @@ std::vector<admission_request> admission::requests(time_point now)
     return result;
 }
 
-// No node is admitted, and all N say so: the cluster is new, or has lost everything at once. The operator's word that it is new
-// counts only where there is no trace of an admission.
+// No node is admitted, and all N tell so: the cluster is new, or has lost everything at once. The option `bootstrap` says that it is new, and spares
+// the quarantine, but only if there is no trace of an admission.
 void admission::found_the_cluster_if_it_is_new(time_point now)
 {
     auto const waits = [](node_state const& n) { return is_waiting(n.state); };
@@ -174,7 +174,7 @@ void admission::found_the_cluster_if_it_is_new(time_point now)
     }
 }
 
-// What they said before may be out of date: somebody else may have founded the cluster since, and one of them has lost that again.
+// Older facts may be out of date: another client may have founded the cluster since, and a node may have lost that again. So read them all anew.
 bool admission::all_read_since_the_last_drain()
 {
     time_point last{};
@@ -241,7 +241,7 @@ bool admission::is_deciding(std::size_t node) const noexcept
     switch (n.state) {
     case admission_state::unknown: return !n.gone;
     case admission_state::uninitialized: return true;
-    // A new cluster is founded in a moment, by us or by somebody who started with us.
+    // A new cluster is founded in a moment, by this client or by another one that started at the same time.
     case admission_state::quarantined: return settings_.bootstrap && !was_complete_ && nobody_is_away && n.look_after < look_after_max;
     case admission_state::catching_up: {
         auto const others = std::count_if(nodes_.begin(), nodes_.end(), [this](node_state const& each) { return may_speak_soon(each); });
@@ -251,13 +251,13 @@ bool admission::is_deciding(std::size_t node) const noexcept
     }
 }
 
-// It can say what it remembers, or may turn out to when it connects.
+// Whether the node can tell its high-water mark, or may turn out to when it connects.
 bool admission::may_speak_soon(node_state const& n) const noexcept
 {
     return n.state == admission_state::admitted || (n.state == admission_state::unknown && !n.gone);
 }
 
-// No node remembers anything, and no wait is left, as far as they have answered: only for those who come when others have waited.
+// Whether all nodes that have answered have no data and no quarantine left. That is so if other clients have waited for it before this one came.
 bool admission::may_be_founded_soon() const noexcept
 {
     return std::all_of(nodes_.begin(), nodes_.end(), [](node_state const& n) {
@@ -278,7 +278,7 @@ std::size_t admission::admitted() const noexcept
         std::count_if(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.state == admission_state::admitted; }));
 }
 
-// The largest ttl that anybody may use, on a clock that runs as fast as ours may.
+// When the quarantine is over: after the longest ttl that any client may use, and the drift of this client's clock.
 time_point admission::drained_at(node_state const& n) const noexcept
 {
     duration longest = settings_.max_ttl;

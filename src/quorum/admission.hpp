@@ -1,7 +1,8 @@
-// Which nodes may vote. A node that lost its memory has to wait until every attempt that was in flight is over (the drain), and
-// is then told the high-water marks of ceil(N/2) others; docs/proof.md says why.
+// Decides which nodes may vote with tokens. A node that lost its data is quarantined until every lease that it may have granted before is over
+// (the drain). Then it is told the largest high-water mark of ceil(N/2) others, and admitted; docs/proof.md says why. If no node has any data, the
+// cluster is new, or has lost everything: it is founded when all nodes have been quarantined, with a base for tokens from the wall clock.
 //
-// Pure, like all of quorum/: it is told what nodes said, and asked what to do next.
+// Pure, like all of quorum/: admission_driver tells it the nodes' answers, and sends the requests that it returns.
 #ifndef REDLOCK_QUORUM_ADMISSION_HPP
 #define REDLOCK_QUORUM_ADMISSION_HPP
 
@@ -20,17 +21,17 @@
 
 namespace redlock::quorum {
 
-// What to ask a node next.
+// A request to one node.
 struct admission_request {
     enum class kind { inspect, mark, admit } what;
     std::size_t node;
-    std::string id;         // that the node must still have
+    std::string id;  // the server that must still be there
     std::string mark;
     token_number base{0};
     duration max_ttl{};
 };
 
-// That the node which was this server then had this mark, as a process of this machine saw at this moment of the machine's boot time.
+// A process of this machine saw the mark at the server `id` at that moment of boot time; the quarantine counts from the first sighting.
 struct mark_sighting {
     std::string id;
     std::string mark;
@@ -42,35 +43,35 @@ struct mark_sighting {
 struct admission_settings {
     duration max_ttl;  // of this client's locks
     double clock_drift;  // between two clients' clocks
-    bool bootstrap;      // the operator says: nothing was ever locked here
+    bool bootstrap;  // the operator says that nothing was ever locked on these nodes
     std::function<std::string()> fresh_mark;
-    std::function<token_number()> wall_clock;  // in microseconds: the base of a cluster that has no memory at all
+    std::function<token_number()> wall_clock;  // in microseconds: the base of tokens of a cluster without any data
 };
 
 class admission {
 public:
     admission(std::size_t nodes, admission_settings settings);
 
-    // What a node says of itself; it was asked at `asked`, or before: the epoch if nobody knows.
+    // A node told facts about itself. The request left at `asked` or later; the epoch: nobody knows when.
     void on_facts(std::size_t node, node_facts const& facts, time_point asked, time_point now);
 
-    // The mark that the node keeps now (ours, or one that was there), or none: it has another id, or is admitted meanwhile. If it was seen
-    // before, the drain began then.
+    // The mark that the node keeps now: ours, or an earlier one. None: the node has another id, or is admitted meanwhile. `before`: if the mark was
+    // seen before, the quarantine counts from then.
     void on_marked(std::size_t node, std::optional<std::string> const& mark, time_point now, std::vector<mark_sighting> const& before = {});
 
-    // Whether it is admitted now; if not, its mark or its id is another one, and it all begins again.
+    // The node's answer to a request to admit it. If it refused, its mark or its id has changed, and its admission begins anew.
     void on_admit_answered(std::size_t node, bool admitted);
 
-    // Something that it answered needs an explanation: its facts may be others now.
+    // The node's answer to some other request does not fit its facts: read them again.
     void on_suspect(std::size_t node);
 
-    // It answered a question with an error, or not at all.
+    // The node answered a request with an error, or not at all.
     void on_failed(std::size_t node, time_point now);
 
-    // The connection is gone: whatever it says next counts, nothing that it said before.
+    // The connection is lost: everything that the node told before is forgotten.
     void on_gone(std::size_t node);
 
-    // What to ask now; each request is given out once. Their answers, or on_gone, bring the next ones.
+    // The requests to send now; each is returned once. The nodes' answers, or on_gone, lead to the next ones.
     std::vector<admission_request> requests(time_point now);
 
     // When to call requests() again if nothing else happens; none: only an answer can bring anything.
@@ -83,10 +84,10 @@ public:
 
     std::string const& why_unidentified(std::size_t node) const noexcept { return nodes_[node].facts.why_unidentified; }
 
-    // Whether the next answers may well admit it, so that who has a question for it should wait for them.
+    // Whether the next answers may well admit the node, so that requests with tokens should wait for them.
     bool is_deciding(std::size_t node) const noexcept;
 
-    // Since when we wait for the loss that it has now; none: we do not.
+    // The mark of the node's present quarantine, and since when it counts; none: the node is not quarantined.
     std::optional<mark_sighting> sighting(std::size_t node) const;
 
     // When the drain ends.
@@ -96,22 +97,22 @@ public:
 
     std::size_t admitted() const noexcept;
 
-    // ceil(N/2): a majority has M - 1 other nodes, and of the N - 1 others so many that are read contain one of them.
+    // ceil(N/2). A majority that the node voted in has M - 1 other nodes. So many of the N - 1 others always contain one of those.
     std::size_t intact_needed() const noexcept { return (nodes_.size() + 1) / 2; }
 
 private:
     struct node_state {
         admission_state state{admission_state::unknown};
         node_facts facts;
-        std::string mark;  // that our drain belongs to
-        time_point drains_from{};
-        time_point seen{};  // its facts are not older than this
-        time_point look_at{};  // while it waits: when to see whether somebody else has admitted it
-        duration look_after{};  // and how long after that again
+        std::string mark;  // of the present quarantine
+        time_point drains_from{};  // when the present quarantine began
+        time_point seen{};  // `facts` are not older than this
+        time_point look_at{};  // while the node waits: when to see whether another client, or an operator, has admitted it
+        duration look_after{};  // the pause before the look after that one
         bool asked{false};  // the answer to a request is awaited
-        bool look_again{false};  // something happened there that only its facts explain
-        bool failing{false};  // it answers with errors
-        bool founds{false};  // it was empty when the cluster was founded, and gets the founding base; until it loses that moment, too
+        bool look_again{false};  // `facts` are out of date
+        bool failing{false};  // requests to the node fail
+        bool founds{false};  // the node had no data when the cluster was founded, and gets founding_base_; false again after another loss
         bool gone{false};  // the connection was lost, or could not be made
     };
 
@@ -128,9 +129,9 @@ private:
 
     admission_settings settings_;
     std::vector<node_state> nodes_;
-    bool seen_admitted_{false};  // then this cluster is not new
+    bool seen_admitted_{false};  // some node was admitted once, so this cluster is not new
     bool was_complete_{false};  // every node was admitted once
-    token_number founding_base_{0};  // of a cluster without any memory
+    token_number founding_base_{0};  // the base of tokens when the cluster is founded
 };
 
 }  // namespace redlock::quorum

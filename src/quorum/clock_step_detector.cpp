@@ -7,8 +7,8 @@ namespace redlock::quorum {
 
 std::optional<clock_step> clock_step_detector::on_time(wall_time clock, time_point sent, time_point received) noexcept
 {
-    if (known_ && sent < seen_) return {};  // read before what is known already
-    // It shows whole microseconds.
+    if (known_ && sent < seen_) return {};  // requested before the reading that is known already
+    // The clock shows whole microseconds, so it may be up to one more.
     duration const low = clock - received.time_since_epoch();
     duration const high = clock + wall_time{1} - sent.time_since_epoch();
     auto const moved = std::chrono::duration_cast<duration>(
@@ -26,7 +26,8 @@ std::optional<clock_step> clock_step_detector::on_time(wall_time clock, time_poi
         if (first) return {};
         return clock_step{forward ? high - expected_low : low - expected_high};
     }
-    // What both say. A little beyond: the clock is where drift could have brought it, and what is beyond adds up.
+    // Keep what the old and the new bounds have in common. Bounds a little beyond are cut to what drift explains; so slow steps add up until one is
+    // reported.
     low_ = std::clamp(low, expected_low, expected_high);
     high_ = std::clamp(high, expected_low, expected_high);
     return {};

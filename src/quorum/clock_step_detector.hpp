@@ -1,4 +1,4 @@
-// Whether a node's wall clock runs as clocks do, or was set: servers expire keys by it.
+// Detects that a node's wall clock was set, which matters because servers expire keys by it. node_clock uses it.
 //
 // A node's answer to TIME bounds how far its clock is from ours: it was read after the request was sent and before the answer
 // came. From one answer to the next these bounds may move by what drift allows. When they moved further, somebody set the
@@ -22,21 +22,21 @@ struct clock_step {
 
 class clock_step_detector {
 public:
-    // Less than this, in addition to drift, is not told from drift: the validity of a lease allows for it.
+    // A step up to this size, beyond what drift explains, is not reported: the validity of a lease allows for it.
     static constexpr duration tolerance = std::chrono::milliseconds{5};
 
     // `clock_drift`: as a fraction, between the node's clock and ours.
     explicit clock_step_detector(double drift) noexcept : drift_{drift} {}
 
-    // The node read its clock between these two moments of ours. What was sent before the last one says nothing new.
+    // The node read its clock between these two moments of ours. A reading that was requested before the last one says nothing new.
     std::optional<clock_step> on_time(wall_time clock, time_point sent, time_point received) noexcept;
 
 private:
     double drift_;
     bool known_{false};
-    duration low_{};     // the clock less ours, at `seen_`, is between these
+    duration low_{};     // the node's clock minus ours, at `seen_`, is between low_ and high_
     duration high_{};
-    time_point seen_{};  // it was read then, or later
+    time_point seen_{};  // the last reading happened then, or later
 };
 
 }  // namespace redlock::quorum

@@ -7,15 +7,15 @@ namespace redlock::quorum {
 
 namespace {
 
-// After an extension that did not get its majority: soon, but each time a good part of what is left later, so that the
-// number of tries is bounded by the logarithm of the validity.
+// The delay before another extension, after one that did not get its majority: a fraction of the time that is left. So the number of extensions
+// is bounded by the logarithm of the validity.
 constexpr int retry_fraction = 8;
 constexpr duration retry_min = std::chrono::milliseconds{1};
 
-// Until a missing key is set again, at first; late answers may make it unnecessary.
+// The first delay before a missing key is set again. Answers that come late may make it unnecessary.
 constexpr int recreate_fraction = 32;  // of the interval between extensions
 constexpr duration recreate_min = std::chrono::milliseconds{5};
-constexpr duration recreate_max = std::chrono::hours{1};  // at the latest, with the next extension: this only bounds the number
+constexpr duration recreate_max = std::chrono::hours{1};  // the next extension comes earlier; this only keeps the number small
 
 }  // namespace
 
@@ -72,7 +72,7 @@ void lease_machine::on_extension_sent(time_point now) noexcept
     assert(now < stops_at());
     forget_recreate();
     renew_at_ = now + timing_->extend_interval;
-    // In case no answer and no timeout ever came, the next one would still go out.
+    // on_extension_done sets the next time. If it were never called, another extension would still go out.
     extend_at_ = std::max(renew_at_, now + timing_->node_timeout);
 }
 
@@ -115,7 +115,7 @@ extend_outcome extend_machine::decide(lease_machine& lease) noexcept
         outcome_ = extend_outcome::lost;
     } else if (votes_.pending() == 0) {
         outcome_ = lease.valid_until() > valid_until_before_ ? extend_outcome::held : extend_outcome::unknown;
-        // The keys that are gone and the nodes that never held it leave no majority: there is nothing to try again.
+        // The nodes that lost the key, and those that never held it, leave no majority: another extension cannot help.
         if (lease.valid_until() == time_point{}) outcome_ = extend_outcome::lost;
     }
     return outcome_;

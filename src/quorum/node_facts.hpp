@@ -1,4 +1,4 @@
-// What a node says of itself, for its admission.
+// Facts that a node tells about itself. quorum/admission decides with them whether the node may vote with tokens.
 #ifndef REDLOCK_QUORUM_NODE_FACTS_HPP
 #define REDLOCK_QUORUM_NODE_FACTS_HPP
 
@@ -12,13 +12,13 @@ namespace redlock::quorum {
 using token_number = std::uint64_t;
 
 struct node_facts {
-    std::string id;        // of the server now: a new one after each loss that is not a FLUSHALL; empty: it does not say
+    std::string id;  // the server's replication id: a new one after each loss of data but FLUSHALL; empty: the server does not show it
     bool master{true};
-    std::string admitted;  // the id in its record; empty: there is no record, or it has no high-water mark
-    std::string mark;      // of the loss that somebody waits for; empty: none
+    std::string admitted;  // the id in the node's record of its admission; empty: there is no record, or no high-water mark
+    std::string mark;  // names one loss of data, and is written by the first client that waits for its end; empty: none
     token_number high_water{0};
-    duration max_ttl{};    // that its record allows
-    std::string why_unidentified{};  // why its id is not known, and what to do about it; empty: its rules forbid what tells
+    duration max_ttl{};  // the longest ttl that the record allows
+    std::string why_unidentified{};  // why the id is not known, and what to do about it; empty: the user's permissions hide it
 };
 
 }  // namespace redlock::quorum

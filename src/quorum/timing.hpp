@@ -1,4 +1,4 @@
-// The durations of a lock, with every default filled in; and how long a grant is good.
+// The durations of a lock with every default filled in, and how long a grant is good. The machines of this folder count with them.
 #ifndef REDLOCK_QUORUM_TIMING_HPP
 #define REDLOCK_QUORUM_TIMING_HPP
 
@@ -18,8 +18,8 @@ inline constexpr duration expiry_granularity = std::chrono::milliseconds{2};
 
 struct timing {
     duration ttl;
-    duration key_ttl;          // on the nodes: with lock_delay
-    duration validity;         // from before a request is sent to when its grant must no longer be trusted
+    duration key_ttl;          // how long the key stays on the nodes: the ttl and lock_delay
+    duration validity;         // how long a grant may be trusted, counted from before its request was sent
     duration node_timeout;
     duration extend_interval;
     duration stop_margin;

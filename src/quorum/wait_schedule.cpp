@@ -50,13 +50,13 @@ void wait_schedule::probing(time_point if_told, time_point if_not) noexcept
 
 void wait_schedule::on_probe(std::size_t node, time_point now, std::optional<time_point> free_at, bool watching) noexcept
 {
-    free_at_[node] = free_at.value_or(std::min(free_at_[node], now));  // since when is known, perhaps
+    free_at_[node] = free_at.value_or(std::min(free_at_[node], now));  // a free key may be known to have been free for longer
     known_.add(node);
     watching ? watching_.add(node) : watching_.remove(node);
     rely_on_nodes(now);
 }
 
-// When a majority says that somebody holds it, and until when, the random delay is not needed.
+// When a majority of nodes told until when the key is held, no attempt after a random delay is needed.
 void wait_schedule::rely_on_nodes(time_point now) noexcept
 {
     if (known_.size() >= majority(nodes()) && majority_free_at() > now) retry_at_ = never;

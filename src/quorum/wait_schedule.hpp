@@ -1,5 +1,5 @@
-// Waiting for a lock that somebody else holds: when to ask again. What the nodes tell (how long they keep the key, that it changed)
-// says when a majority could be free; until then there is nothing to ask. Where they tell too little, a random delay decides.
+// When to attempt again for a lock that somebody else holds; part of contention. The nodes tell how long they keep the key, and that it has changed.
+// So it is known when a majority could be free, and until then no attempt is made. If the nodes tell too little, a random delay decides.
 #ifndef REDLOCK_QUORUM_WAIT_SCHEDULE_HPP
 #define REDLOCK_QUORUM_WAIT_SCHEDULE_HPP
 
@@ -15,52 +15,52 @@
 
 namespace redlock::quorum {
 
-// What to do when the moment has come.
+// What to do at due().
 enum class next_step {
-    attempt,  // nothing is known that speaks against it
-    race,     // a majority has just become free: others want it, too
-    probe,     // ask the nodes how long they keep the key; a message of theirs may have been lost
+    attempt,  // nothing is known that speaks against an attempt
+    race,  // an attempt, since a majority has just become free; other clients want the lock, too
+    probe,  // ask the nodes how long they keep the key; one of their messages may have been lost
 };
 
 class wait_schedule {
 public:
     explicit wait_schedule(std::size_t nodes) : free_at_{nodes} { begin(time_point{}); }
 
-    // Nothing is known: ask at `at`.
+    // Nothing is known yet: the first attempt is due at `at`.
     void begin(time_point at) noexcept;
 
-    // What is known is about to change: an attempt goes out.
+    // An attempt goes out, so what was known about the keys is out of date.
     void attempting() noexcept;
 
-    // It was not won. The nodes are asked, or have been, how long they keep the key; as long as they have not said it: again at
-    // `retry_at`. `head_start`: how much later than the first chance to race, for the benefit of those who waited longer.
+    // The attempt was not won. The nodes are asked how long they keep the key. Unless a majority answers, the next attempt is due at `retry_at`.
+    // `head_start`: how long to wait after a majority becomes free, for the benefit of clients that waited longer.
     void failed(time_point now, time_point retry_at, duration head_start) noexcept;
 
-    // When to look again: at `if_told` when nodes say what changes, otherwise at `if_not`.
+    // The next probe is due at `if_told` while enough nodes tell of changes, otherwise at `if_not`.
     void probing(time_point if_told, time_point if_not) noexcept;
 
-    // There are too many who race: whatever happens meanwhile, look again at `until`.
+    // Too many clients race: do nothing until `until`, whatever the nodes tell, and then probe.
     void sleep(time_point until) noexcept;
     bool is_asleep() const noexcept { return asleep_until_ != time_point::min(); }
 
-    // On a majority, as far as is known.
+    // Whether the key is free on a majority, as far as is known.
     bool is_free(time_point now) const noexcept { return majority_free_at() <= now; }
 
-    // A node's answer: the key goes at `free_at` (none: it is free; time_point::max(): never by itself), and the node says when it
-    // changes, or does not.
+    // A node's answer to a probe: the key expires at `free_at` (none: it is free; time_point::max(): never). `watching`: the node will tell when the
+    // key changes.
     void on_probe(std::size_t node, time_point now, std::optional<time_point> free_at, bool watching) noexcept;
 
-    // A node says that the key has changed; or we have changed it there.
+    // A node tells that the key has changed, or this client has changed it. The key is taken to be free.
     void on_changed(std::size_t node, time_point now) noexcept;
 
-    // A node that cannot be asked tells nothing either.
+    // A node cannot be asked, so it does not tell of changes either.
     void on_silence(std::size_t node) noexcept;
 
-    // When there is something to do, and what.
+    // When the next step is due, and which it is.
     time_point due() const noexcept;
     next_step step(time_point now) const noexcept;
 
-    // So many nodes say when the key changes that no release goes by unnoticed.
+    // Whether so many nodes tell of changes that no release stays unnoticed.
     bool is_told() const noexcept { return watching_.size() >= majority(nodes()); }
 
 private:
@@ -69,14 +69,14 @@ private:
 
     std::size_t nodes() const noexcept { return free_at_.size(); }
 
-    per_node<time_point> free_at_;  // by itself, or since; max: not by itself, or not known
-    node_set known_;
-    node_set watching_;  // until the next look: what has changed once is taken to be free
-    time_point retry_at_;  // max: wait for the nodes instead
+    per_node<time_point> free_at_;  // when the key expires, or since when it has been free; max: never, or not known
+    node_set known_;  // nodes that told how long they keep the key, or that it has changed
+    node_set watching_;  // nodes that tell of changes
+    time_point retry_at_;  // of the next attempt; max: none, the nodes tell when
     time_point poll_if_told_;
     time_point poll_if_not_;
     duration head_start_{};
-    time_point asleep_until_;  // min: awake
+    time_point asleep_until_;  // min: not asleep
 };
 
 }  // namespace redlock::quorum

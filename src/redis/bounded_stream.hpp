@@ -1,6 +1,8 @@
-// Streams that look at what they read before anybody else does. Boost.Redis makes its streams of its executor's type, so this is one of our
-// own, and what Asio has for it are these: Boost.Redis has no bounds of its own that end a connection in all of its releases (that of 1.88
-// throws out of the executor), and none of them looks at lengths. Dear to compile: for redis_connection.cpp only.
+// Streams that check what they read against reply_bounds, before Boost.Redis parses it. redis_connection reads through them.
+//
+// Boost.Redis makes its streams for the executor type of its connection. So bounded_executor is an executor type of our own, and the
+// specialisations of Asio's streams for it are below. Boost.Redis has bounds itself, but they do not end the connection in all of its
+// releases (the bound of 1.88 throws out of the executor), and they do not check lengths. Slow to compile: for redis_connection.cpp only.
 #ifndef REDLOCK_REDIS_BOUNDED_STREAM_HPP
 #define REDLOCK_REDIS_BOUNDED_STREAM_HPP
 
@@ -29,7 +31,7 @@ namespace redlock::detail {
 
 namespace asio = boost::asio;
 
-// What streams that are made for it have to look at. It must outlive them.
+// The bounds that a stream checks, and whether it is below TLS. `bounds` must outlive the stream.
 struct reading_bounds {
     reply_bounds* bounds{nullptr};
     bool tls{false};
@@ -48,7 +50,7 @@ private:
     reading_bounds bounds_;
 };
 
-// What it reads is counted when it comes from the network, and looked at when it is not encrypted any more.
+// Where a stream reads. Bytes are counted when they come from the network, and checked when they are plain text; without TLS both at once.
 enum class layer : std::uint8_t { network, plain, both };
 
 template <class Handler>
@@ -61,7 +63,7 @@ struct bounded_read {
         std::move(handler)(ec, ec ? 0 : size);
     }
 
-    // Of the reads before it: Asio need not wake another thread for it.
+    // Each read continues the one before it, so Asio need not wake another thread.
     friend bool asio_handler_is_continuation(bounded_read*) noexcept { return true; }
 
     Handler handler;
@@ -70,7 +72,7 @@ struct bounded_read {
     asio::mutable_buffer into;
 };
 
-// `Buffers`: one buffer, or as many as there may be where nothing is looked at.
+// `Buffers`: one buffer where the bytes are checked; any number of them in layer::network, where they are only counted.
 template <class Stream, class Buffers, class Token>
 auto async_read_some_bounded(Stream& from, reply_bounds* bounds, layer where, Buffers const& into, Token&& token)
 {
@@ -95,7 +97,7 @@ struct associator<Associator, redlock::detail::bounded_read<Handler>, Default> :
     }
 };
 
-// TCP, and sockets of the file system.
+// The sockets below Boost.Redis: TCP and unix sockets.
 template <class Protocol>
 class basic_stream_socket<Protocol, redlock::detail::bounded_executor> : public basic_stream_socket<Protocol, any_io_executor> {
     using base = basic_stream_socket<Protocol, any_io_executor>;

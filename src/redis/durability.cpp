@@ -11,7 +11,7 @@ namespace redlock::detail {
 
 namespace {
 
-// Long enough not to be set for nothing all the time, and nothing stays when the last client has gone.
+// The key of the small write expires by itself, so that nothing stays when the last client has gone.
 constexpr char const* mark_stays_ms = "60000";
 
 enum durability_call : std::size_t { write, wait, look };
@@ -58,7 +58,7 @@ boost::redis::request durability_request(durability const& wanted)
     } else {
         request.push("WAIT", replicas, timeout);
     }
-    request.push("INFO", "replication");  // for the words; servers whose rules forbid it say less
+    request.push("INFO", "replication");  // for the text of errors; without the permission for INFO the text is shorter
     return request;
 }
 

@@ -1,4 +1,5 @@
-// What a granted vote needs besides the answer, where a node is configured with `replicas` or `fsync`. No I/O.
+// Makes granted votes count only when replicas or the disk have them, on nodes configured with `replicas` or `fsync`. durability_waits sends the
+// request. No I/O.
 //
 // WAIT and WAITAOF block their connection, so they have one of their own. They answer for what *their* connection has written: since
 // Redis 7.2 and Valkey 8 one that only reads is answered at once, whatever the replicas have (measured on Valkey 8.0.1 with a stopped
@@ -30,22 +31,22 @@ struct durability {
     bool wanted() const noexcept { return replicas > 0 || fsync; }
 };
 
-// Why what was written is not durable.
+// Why the votes are not durable.
 struct not_durable {
     error_code why;
     std::string words;
 };
 
-// Only votes that a lease stands on have to be durable: what was refused or released need not.
+// Whether there are votes that have to be durable: only granted ones, since a lease counts on them.
 bool has_granted_votes(batch const& work, std::vector<reply> const& replies) noexcept;
 
-// They have failed. What they have set stays until it is undone.
+// Makes granted votes failed ones. Their keys stay on the node until the attempt is rolled back.
 void take_back_granted_votes(batch const& work, std::vector<reply>& replies, not_durable const& because);
 
-// The message: the same each time.
+// The message that waits for durability: the small write, WAIT or WAITAOF, and INFO. It is the same each time.
 boost::redis::request durability_request(durability const& wanted);
 
-// Its answers.
+// Reads the answers to durability_request.
 class durability_reader {
 public:
     explicit durability_reader(durability const& wanted) : wanted_{wanted} {}
@@ -53,7 +54,7 @@ public:
     // One RESP3 node of the answer to call `index`.
     void on_node(std::size_t index, boost::redis::resp3::node_view const& node);
 
-    // All answers are there. None: it is durable.
+    // Call this when all answers have been read. None: the votes are durable.
     std::optional<not_durable> conclude() const;
 
 private:

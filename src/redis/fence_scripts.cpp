@@ -4,24 +4,25 @@ namespace redlock::detail {
 
 namespace {
 
-// What the scripts have in common:
+// fence_scripts.hpp says what each script does, and lists its KEYS, ARGV and answers. The scripts have in common:
 //
 // - MGET answers nil for a key of another type. So a lock that looks free is taken with NX, and a counter that looks missing is
-//   written with NX: what somebody else has under our names stays.
-// - The lock goes first, as it can be refused. Nothing is raised for an acquire that fails.
-// - Numbers become text by string.format('%.0f'), as tostring gives 1.79e+15. In answers they are sent as integers; an acquire answers one text
-//   of two numbers, since each element of an array costs the client as much as a whole answer.
-// - A record without a high-water mark is no admission: missing counters would have nothing to read.
+//   written with NX: keys of other users under our names stay as they are.
+// - The lock is written before the counter, since SET of the lock can be refused. No counter is raised for an acquire that fails.
+// - Numbers become text by string.format('%.0f'), since tostring gives 1.79e+15. In answers they are sent as integers; only an acquire answers a
+//   text of two numbers, since each element of an array costs the client as much as a whole answer.
+// - A record without a high-water mark is no admission: a missing counter reads as the high-water mark.
 
-// The floor is capped at the server's clock plus a day, or a client whose clock is years ahead would use up the tokens. TIME is a
-// call of its own, so it is asked only when the floor enters a half-day that the high-water mark has not reached. To enter one a
-// floor must be within half a day of the clock, and inside it stays below its end: less than a day ahead in all. ("Up to hw + a
-// day" would not do: clocks that are each a little less than a day ahead of the last could climb without end.)
+// A client gives a floor for its token, made of its clock. Floors must stay less than a day ahead of the server's clock: otherwise a client whose
+// clock is years ahead would use up the tokens. The script divides time into half-days. A floor in a half-day that the high-water mark has reached
+// counts at once; to enter a later half-day, a floor must be within half a day of the server's clock. Only then the script calls TIME, which costs
+// something. (To allow floors "up to the high-water mark plus a day" would be wrong: clients with clocks that are each a little less than a day
+// ahead of the last could climb without end.)
 //
-// tonumber of anything but a number is nil: a counter that is not one.
+// tonumber returns nil for anything but a number, so nil means that the counter's key holds something else.
 //
-// Locks of one call are acquired one after the other: each finds the high-water mark as the one before has left it. Where a name stands in a
-// call twice, the second is refused by NX.
+// Locks of one call are acquired one after the other: `top` is the high-water mark as the lock before has left it. If a name stands in a call twice,
+// NX refuses the second.
 constexpr std::string_view acquire_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local s = call('MGET', unpack(KEYS))
 local node, hw, all = s[1], tonumber(s[2])
@@ -59,7 +60,7 @@ end
 if top_text then call('SET', KEYS[2], top_text) end
 return table.concat(answers, ' '))lua";
 
-// The base is in the guard for nodes that came back with an older state; see the proof.
+// The token is also compared with the base, for nodes that came back with an older state; see docs/proof.md.
 constexpr std::string_view confirm_text = R"lua(local s = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 local fence, node, hw = s[2], s[3], tonumber(s[4])
 if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then return -1 end
@@ -71,11 +72,12 @@ if not redis.call('SET', KEYS[2], ARGV[3], fence and 'XX' or 'NX', 'PX', ARGV[4]
 if token > hw then redis.call('SET', KEYS[4], ARGV[3]) end
 return 1)lua";
 
-// Several locks, one token. To each of them this is what acquire_text does, with a floor: the step above the largest counter. It is
-// no more if some lock had another counter than the answer says; so a repeated call is refused unless the counters still agree, and
-// one that finds only some of its locks is refused too.
+// Several locks, one token. For each lock this does what acquire_text does with a floor: the largest counter of all locks plus the block. For a
+// repeated call that holds only if each lock has the counter that the answer names. So a repeated call is refused if the counters differ, and also
+// if only some of the locks are the caller's.
 //
-// What looked missing is written first: when NX refuses something foreign there, nothing was raised yet, and what was set goes again.
+// Keys that looked missing are written first, with NX. If NX refuses one because of a foreign key, no counter was raised yet, and the script deletes
+// the keys that it has set.
 constexpr std::string_view acquire_several_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local s = call('MGET', unpack(KEYS))
 local node, hw = s[1], tonumber(s[2])
@@ -146,11 +148,11 @@ end
 if token > hw then call('SET', KEYS[2], ARGV[3]) end
 return 1)lua";
 
-// One lock may stand in a call twice, and then the second lease sees what was read before the first one wrote. It cannot plant
-// (NX), and extends only what has its value.
+// One lock may stand in a call twice. The second lease then sees values that were read before the first one wrote. That is harmless: NX keeps it from
+// setting the key, and it extends only a key with its own value.
 //
-// Several locks of one lease are extended, and recreated again, each for itself, also where another of them is refused and the node
-// is no vote: each lock is guarded by its own counter, and to it this is an extension whose answer got lost.
+// Several locks of one lease are extended, or set again, each on its own, even if another of them is refused and the node gives no vote. That is
+// safe: each lock has the guard of its own counter, and for that lock this is an extension whose answer got lost.
 constexpr std::string_view extend_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local s = call('MGET', unpack(KEYS))
 local node, hw, answers = s[1], tonumber(s[2]), {}
@@ -190,7 +192,7 @@ end
 if top_text then call('SET', KEYS[2], top_text) end
 return answers)lua";
 
-// One section at a time, as older servers want it. What the server's rules forbid leaves an empty answer.
+// Asks for one section of INFO at a time, since older servers accept no more. A section that the user may not read gives empty answers.
 constexpr std::string_view inspect_text = R"lua(local function info(section)
   local text = redis.pcall('INFO', section)
   return type(text) == 'string' and text or ''
@@ -202,8 +204,9 @@ return {field(replication, 'master_replid'), field(replication, 'role'), time[1]
   field(info('server'), 'redis_version'), field(info('cluster'), 'cluster_enabled'),
   field(memory, 'maxmemory'), field(memory, 'maxmemory_policy'), field(info('persistence'), 'aof_enabled')})lua";
 
-// These two are rare, and look at the server themselves. The mark ends with the time, so that the same request, should it be executed once
-// more after another loss, makes another mark: who has waited for the first one has not waited for that (docs/proof.md, "The wait").
+// The next two scripts run rarely, so they check the server's id themselves. The mark ends with the time. So the same request, if it is executed
+// once more after another loss of data, makes another mark: a client that has waited for the first mark has not waited for that one
+// (docs/proof.md, "The wait").
 constexpr std::string_view mark_text = R"lua(local info = redis.call('INFO', 'replication')
 if string.match(info, 'master_replid:(%x+)') ~= ARGV[1] or not string.find(info, 'role:master', 1, true) then return {-1, ''} end
 local node = redis.call('GET', KEYS[1]) or string.rep('0', 40) .. ' 0000000000000000 0000000000 -'

@@ -21,7 +21,7 @@ std::string key_format_problem(std::string_view text)
     if (text.size() > format_size_max) return "is longer than " + std::to_string(format_size_max) + " bytes";
     auto const at = text.find(place);
     if (at == text.npos) return "must be \"raw\", or have {0} where the name of the lock goes";
-    // Formats are copied from elsewhere, where {{ may stand for {: a key that differs in silence excludes nobody.
+    // Formats are copied from other libraries, where {{ may stand for {. If the key then differed unnoticed, the lock would exclude nobody.
     auto const around = std::string{text.substr(0, at)}.append(text.substr(at + place.size()));
     if (around.find_first_of("{}") != around.npos) return "has other braces than those of one {0}";
     if (text.ends_with(fence_suffix))

@@ -1,4 +1,4 @@
-// How the keys of locks are made of their names: config::key_format.
+// config::key_format, from which the keys of locks are made: `raw` (the key is the name) or a text with {0} for the name, as in `lock:{0}`.
 #ifndef REDLOCK_REDIS_KEY_FORMAT_HPP
 #define REDLOCK_REDIS_KEY_FORMAT_HPP
 
@@ -7,7 +7,7 @@
 
 namespace redlock::detail {
 
-// What keeps a text from being a format; empty: nothing.
+// Why a text cannot be a format; empty if it can.
 std::string key_format_problem(std::string_view text);
 
 class key_format {

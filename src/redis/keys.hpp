@@ -6,12 +6,12 @@
 
 namespace redlock::detail {
 
-inline constexpr std::string_view fence_suffix = ":fence";  // of a lock's counter
+inline constexpr std::string_view fence_suffix = ":fence";  // NAME:fence is the counter of the lock NAME
 inline constexpr std::string_view node_record_key = "redlock:node";
 inline constexpr std::string_view high_water_key = "redlock:hw";
-inline constexpr std::string_view wait_mark_key = "redlock:wait";  // only to have something written, see durability.hpp
+inline constexpr std::string_view wait_mark_key = "redlock:wait";  // a small write before WAIT, see durability.hpp
 
-// A lock must not have them.
+// Whether a key is one of these; a lock must not have such a key.
 constexpr bool is_own_key(std::string_view key) noexcept
 {
     return key.ends_with(fence_suffix) || key == node_record_key || key == high_water_key || key == wait_mark_key;

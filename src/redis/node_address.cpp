@@ -45,7 +45,7 @@ std::optional<ipv6> parse_ipv6(std::string_view host)
     auto const zone_name = result.zone.substr(std::min<std::size_t>(1, result.zone.size()));
     if (!std::all_of(zone_name.begin(), zone_name.end(), is_host_character)) return std::nullopt;
     std::string const numbers{host.substr(0, zone)};
-    bool const cut = numbers.find('\0') != std::string::npos;  // a C function would stop reading there
+    bool const cut = numbers.find('\0') != std::string::npos;  // inet_pton would stop reading there
     if (cut || ::inet_pton(AF_INET6, numbers.c_str(), &result.bytes) != 1) return std::nullopt;
     return result;
 }
@@ -110,7 +110,7 @@ std::string connection_problem(node_address const& address)
     if (address.username.empty()) return "the username is empty; the servers' own name for no special one is \"default\"";
     if (passwords == 0 && address.username != "default") return "there is a username but no password, so it would not be used";
     if (auto const problem = path_problem(address.password_file); !problem.empty()) return "the password_file " + problem;
-    // What an error repeats of a path that cannot be read must not be a password that was written in its place.
+    // An error repeats a path that cannot be read. A user who writes the password itself here must not find it in that error.
     if (!address.password_file.empty() && address.password_file.front() != '/') return "the password_file must be an absolute path";
     bool const is_name = std::none_of(address.password_env.begin(), address.password_env.end(),
                                       [](char c) { return c == '=' || is_control(static_cast<unsigned char>(c)); });

@@ -23,11 +23,11 @@ Number to_number(std::string_view text)
     return n;
 }
 
-// A whole number and nothing else. What is not may not look like a 0, which is a refusal.
+// A whole number and nothing else. Text that is no number must not read as 0, because 0 is a refusal.
 std::optional<std::int64_t> whole_number(resp3::node_view const& node)
 {
     if (node.data_type != resp3::type::number) return std::nullopt;
-    if (node.value == "1") return 1;  // which most are
+    if (node.value == "1") return 1;  // most answers are
     std::int64_t n{0};
     auto const end = node.value.data() + node.value.size();
     auto const [stop, error] = std::from_chars(node.value.data(), end, n);
@@ -43,20 +43,20 @@ error_code unexpected_reply() noexcept
 
 reply unexpected() { return {vote::failed, unexpected_reply(), {}}; }
 
-// Of a reply as it was in the beginning: the usual answers go through here.
-void say(reply& r, redlock::vote v) noexcept
+// Fills a reply that is as the constructor left it, with nothing but a vote. The usual answers take this cheap way.
+void set_vote(reply& r, redlock::vote v) noexcept
 {
     r.vote = v;
     r.error = {};
 }
 
-// Of a key that stays for longer nobody waits for the end, and no clock of nanoseconds reaches it.
+// Nobody waits for the end of a key that stays longer, and its end may be beyond what a clock of nanoseconds can count.
 constexpr std::chrono::milliseconds waited_for_max = std::chrono::days{365};
 
-// Lua's numbers are doubles.
+// Tokens are counted by Lua, whose numbers are doubles: exact only below this number.
 constexpr std::int64_t token_end = std::int64_t{1} << 53;
 
-// What a script with tokens answered.
+// The reply for the answer of a script with tokens.
 reply to_reply(std::optional<std::int64_t> answer)
 {
     if (!answer) return unexpected();
@@ -72,7 +72,7 @@ reply to_reply(std::optional<std::int64_t> answer)
     }
 }
 
-// The same of an extension, which may also have set the key again.
+// The same for an extension; the answer 2 says that it has set a missing key again.
 reply to_extended(std::optional<std::int64_t> answer)
 {
     if (answer != 2) return to_reply(answer);
@@ -81,13 +81,13 @@ reply to_extended(std::optional<std::int64_t> answer)
     return r;
 }
 
-// A script's error stands behind words of its own in Redis 6.
+// In Redis 6 the error that stopped a script stands behind a text about the script.
 bool is_of_a_replica(std::string_view error) noexcept
 {
     return error.starts_with("READONLY") || (error.starts_with("ERR Error running script") && error.find("-READONLY") != error.npos);
 }
 
-// Of what a call begins with: nothing of it was executed.
+// Redis checks permissions before it executes a call, so none of this call was executed.
 bool is_not_permitted(reply const& r) noexcept { return r.error == errc::server_error && r.detail.starts_with("NOPERM"); }
 
 bool is_about_a_lock(verb what) noexcept
@@ -95,7 +95,7 @@ bool is_about_a_lock(verb what) noexcept
     return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::release;
 }
 
-// Of the answers for the keys of one lock, the larger one speaks for all.
+// A lock of several keys gets the reply with the largest number.
 int badness(reply const& r) noexcept
 {
     if (r.vote == vote::granted) return 0;
@@ -177,13 +177,13 @@ void reply_reader::on_node(std::size_t index, node_view const& node)
     reply& r = replies_[call.first];
     if (call.what == verb::watch) return on_time_left(call, r, node);
     if (node.depth == 0) {
-        array_of_ = node.data_type == resp3::type::array ? index + 1 : 0;
+        array_call_ = node.data_type == resp3::type::array ? index + 1 : 0;
         element_ = 0;
         if (call.what == verb::acquire) return call.fenced ? on_acquires_with_tokens(call, node) : on_plain_acquire(r, node);
         if (call.what == verb::release && call.count > 1) return on_releases(call, node);
         bool const is_number = (call.what == verb::release && call.count == 1) || call.what == verb::confirm || call.what == verb::admit;
         if (is_number) on_number(call, r, node);
-    } else if (node.depth == 1 && array_of_ == index + 1) {
+    } else if (node.depth == 1 && array_call_ == index + 1) {
         on_element(call, element_++, node);
     }
 }
@@ -203,8 +203,8 @@ void reply_reader::on_error(wire_call const& call, std::string_view text)
 
 void reply_reader::on_plain_acquire(reply& r, node_view const& node)
 {
-    if (node.data_type == resp3::type::null) say(r, vote::refused);
-    if (node.data_type == resp3::type::simple_string && node.value == "OK") say(r, vote::granted);
+    if (node.data_type == resp3::type::null) set_vote(r, vote::refused);
+    if (node.data_type == resp3::type::simple_string && node.value == "OK") set_vote(r, vote::granted);
 }
 
 // A watch of several keys is answered by the first that cannot be read, or by the one that stays longest.
@@ -232,13 +232,14 @@ void reply_reader::on_number(wire_call const& call, reply& r, node_view const& n
     if (call.what == verb::confirm) {
         r = to_reply(number);
     } else if (number == 1 || (call.what == verb::admit && number == 2)) {
-        say(r, vote::granted);
+        set_vote(r, vote::granted);
     } else if (number == 0 || (call.what == verb::admit && number == -1)) {
-        say(r, vote::refused);
+        set_vote(r, vote::refused);
     }
 }
 
-// Two numbers for each: "1 TOKEN", or why not. What is missing, or something else, is no vote, and nothing behind it is.
+// The answer holds two numbers for each acquire: "1 TOKEN", or a code for the reason and a number that belongs to it. The reading ends at the
+// first text that is something else: the acquires from there on get no votes.
 void reply_reader::on_acquires_with_tokens(wire_call const& call, node_view const& node)
 {
     if (node.data_type != resp3::type::blob_string) return;
@@ -255,7 +256,7 @@ void reply_reader::on_acquires_with_tokens(wire_call const& call, node_view cons
         if (!next(code) || at == end || !next(number) || number < 0 || number >= token_end) return;
         reply& r = replies_[call.first + i];
         if (code == 1) {
-            if (number > 0) say(r, vote::granted);  // a grant is one with its token
+            if (number > 0) set_vote(r, vote::granted);  // without a token there is no grant
         } else {
             r = to_reply(code);
             if (r.error == errc::ttl_too_long) r.detail = "this node allows up to " + std::to_string(number) + " ms";
@@ -264,18 +265,18 @@ void reply_reader::on_acquires_with_tokens(wire_call const& call, node_view cons
     }
 }
 
-// A digit for each. What is missing, or something else, is no vote.
+// The answer holds a digit for each release. A digit that is missing, or anything else, is no vote.
 void reply_reader::on_releases(wire_call const& call, node_view const& node)
 {
     if (node.data_type != resp3::type::blob_string) return;
     auto const size = std::min(node.value.size(), call.count);
     for (std::size_t i = 0; i < size; ++i) {
-        if (node.value[i] == '1') say(replies_[call.first + i], vote::granted);
-        if (node.value[i] == '0') say(replies_[call.first + i], vote::refused);
+        if (node.value[i] == '1') set_vote(replies_[call.first + i], vote::granted);
+        if (node.value[i] == '0') set_vote(replies_[call.first + i], vote::refused);
     }
 }
 
-// The elements of the arrays that scripts answer.
+// Takes one element of an array, which some scripts answer with.
 void reply_reader::on_element(wire_call const& call, std::size_t element, node_view const& node)
 {
     reply& r = replies_[call.first];
@@ -286,9 +287,9 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
         if (number == 0 || number == 1) return on_extended(call, element, {number == 1 ? vote::granted : vote::refused, {}, {}});
         return on_extended(call, element, unexpected());
     case verb::mark:
-        if (element == 0) granted_ = number == 0 || number == 1;
+        if (element == 0) mark_granted_ = number == 0 || number == 1;
         if (element == 0 && (number == 2 || number == -1)) r = reply{vote::refused, {}, {}};
-        if (element == 1 && granted_ && node.data_type == resp3::type::blob_string && !node.value.empty())
+        if (element == 1 && mark_granted_ && node.data_type == resp3::type::blob_string && !node.value.empty())
             r = {vote::granted, {}, std::string{node.value}};
         return;
     case verb::inspect:
@@ -307,18 +308,18 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
     }
 }
 
-// A lock of several keys is extended where all of them were. What was set again stays known, also where others were refused: it
-// must be deleted by whoever releases the lock.
-void reply_reader::on_extended(wire_call const& call, std::size_t element, reply&& one)
+// A node extends a lock of several keys if it extended all of them. The reply keeps `recreated` also if other keys were refused, because the
+// release of the lock must delete the keys that were set again.
+void reply_reader::on_extended(wire_call const& call, std::size_t element, reply&& of_key)
 {
     if (call.key_counts.empty()) {
-        if (element < call.count) replies_[call.first + element] = std::move(one);
+        if (element < call.count) replies_[call.first + element] = std::move(of_key);
         return;
     }
     if (element == 0) extension_ = keys_read_ = 0;
     if (extension_ == call.count) return;
-    bool const recreated = one.recreated || (keys_read_ > 0 && worst_.recreated);
-    if (keys_read_ == 0 || badness(one) > badness(worst_)) worst_ = std::move(one);
+    bool const recreated = of_key.recreated || (keys_read_ > 0 && worst_.recreated);
+    if (keys_read_ == 0 || badness(of_key) > badness(worst_)) worst_ = std::move(of_key);
     worst_.recreated = recreated;
     if (++keys_read_ < call.key_counts[extension_]) return;
     replies_[call.first + extension_] = std::move(worst_);
@@ -330,25 +331,25 @@ void reply_reader::on_identity(node_view const& node)
 {
     if (node.depth != 0) return;
     if (is_error(node)) {
-        no_identity_ = reply{vote::failed, errc::server_error, std::string{node.value}};
+        identity_error_ = reply{vote::failed, errc::server_error, std::string{node.value}};
         return;
     }
     auto const role = field_of_info(node.value, "role");
-    is_the_one_ = field_of_info(node.value, "master_replid") == id_ && role == "master";
+    is_expected_server_ = field_of_info(node.value, "master_replid") == id_ && role == "master";
     demoted_ = demoted_ || (!role.empty() && role != "master");
 }
 
 void reply_reader::conclude()
 {
-    drop_votes_of_another();
+    drop_votes_of_another_server();
     if (!replies_.empty()) replies_.back().server_time = time_.clock();
 }
 
-void reply_reader::drop_votes_of_another()
+void reply_reader::drop_votes_of_another_server()
 {
     bool const asked = !calls_.empty() && calls_.back().is == wire_call::kind::identity;
-    if (!asked || is_the_one_) return;
-    reply const instead = no_identity_.value_or(reply{vote::failed, errc::node_not_admitted, "it is another server than before"});
+    if (!asked || is_expected_server_) return;
+    reply const instead = identity_error_.value_or(reply{vote::failed, errc::node_not_admitted, "it is another server than before"});
     for (wire_call const& call : calls_) {
         bool const votes = call.fenced && (call.what == verb::acquire || call.what == verb::confirm || call.what == verb::extend);
         for (std::size_t i = 0; votes && i < call.count; ++i)
@@ -356,7 +357,7 @@ void reply_reader::drop_votes_of_another()
     }
 }
 
-// Whatever else a server says here is no time.
+// Anything but an array of two numbers in their ranges is no time; `parts_` is -1 then.
 void time_reader::on_node(resp3::node_view const& node)
 {
     if (node.depth == 0 && node.data_type == resp3::type::array && parts_ == 0) return;
@@ -372,7 +373,7 @@ void time_reader::on_node(resp3::node_view const& node)
     clock_ += parts_++ == 0 ? quorum::wall_time{std::chrono::seconds{number}} : quorum::wall_time{number};
 }
 
-// `invalidate` and the keys, or null: all of them.
+// A push about changed keys is `invalidate` and an array of the keys, or null for all keys.
 std::optional<std::string_view> push_reader::on_node(resp3::node_view const& node)
 {
     if (node.depth == 0) {

@@ -1,4 +1,4 @@
-// RESP3 answers to votes. No I/O.
+// Turns the RESP3 answers of a server into replies, which carry the votes. No I/O.
 #ifndef REDLOCK_REDIS_REDIS_REPLIES_HPP
 #define REDLOCK_REDIS_REDIS_REPLIES_HPP
 
@@ -14,15 +14,15 @@
 
 namespace redlock::detail {
 
-// A simple error or one with a length.
+// Whether a RESP3 node is an error: a simple one, or one with a length.
 bool is_error(boost::redis::resp3::node_view const& node) noexcept;
 
-// What inspect_script answered, element by element.
+// Reads the answer of inspect_script, element by element.
 class facts_reader {
 public:
     void on_element(std::size_t index, std::string_view value);
 
-    // False when the server keeps to itself which one it is; then the id is the one in its record.
+    // False when the server does not show its id. take() then uses the id in the server's record of its admission.
     bool says_its_id() const noexcept { return says_its_id_; }
     quorum::node_facts take();
 
@@ -33,7 +33,7 @@ private:
     bool says_its_id_{false};
 };
 
-// What TIME answered: seconds and microseconds.
+// Reads the answer of TIME: seconds and microseconds.
 class time_reader {
 public:
     void on_node(boost::redis::resp3::node_view const& node);
@@ -44,24 +44,23 @@ private:
     int parts_{0};
 };
 
-// Turns the answers to a redis_request into replies. It is tolerant: whatever a server sends becomes a vote, and never an
-// error of the connection.
+// Turns the answers to a redis_request into replies; redis_node has one for each message. The reader is tolerant: an answer that
+// makes no sense becomes a failed vote, and never an error of the connection.
 class reply_reader {
 public:
-    // All must live as long as the reader is used. Every reply starts as "unexpected": what never came is no vote.
+    // All arguments must live as long as the reader is used. Every reply starts as "unexpected", so that an answer that never comes is no vote.
     reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies);
 
     // One RESP3 node of the answer to call `index`.
     void on_node(std::size_t index, boost::redis::resp3::node_view const& node);
 
-    // All answers are there.
+    // Call this when all answers have been read. The last answer shows which server gave the votes; those of another server are dropped here.
     void conclude();
 
-    // What can be sent once more, in another way, since it was not executed: scripts that the server did not know, and commands that shared a
-    // call in which the user may not use some key.
+    // Commands that the server did not execute can be sent once more in another way, and these say in which.
     struct repeatable {
-        bool scripts{false};
-        bool apart{false};
+        bool scripts{false};  // with the scripts in front: the server did not know one
+        bool apart{false};  // each command in its own call: the user may not use a key of a call that several commands shared
 
         explicit operator bool() const noexcept { return scripts || apart; }
         bool is(reply const& r) const noexcept;
@@ -69,7 +68,7 @@ public:
     repeatable const& what_to_repeat() const noexcept { return repeatable_; }
     static bool is_noscript(reply const& r) noexcept;
 
-    // It is a master no more: it says so, or refuses to write.
+    // The server is no master any more: it says so, or refuses to write.
     bool is_demoted() const noexcept { return demoted_; }
 
 private:
@@ -77,37 +76,38 @@ private:
 
     void on_error(wire_call const& call, std::string_view text);
     void on_identity(node_view const& node);
-    void drop_votes_of_another();
+    void drop_votes_of_another_server();
     void on_plain_acquire(reply& r, node_view const& node);
     void on_time_left(wire_call const& call, reply& r, node_view const& node);
     void on_number(wire_call const& call, reply& r, node_view const& node);
     void on_releases(wire_call const& call, node_view const& node);
     void on_acquires_with_tokens(wire_call const& call, node_view const& node);
     void on_element(wire_call const& call, std::size_t element, node_view const& node);
-    void on_extended(wire_call const& call, std::size_t element, reply&& one);
+    void on_extended(wire_call const& call, std::size_t element, reply&& of_key);
 
     std::vector<wire_call> const& calls_;
     std::string_view id_;
     std::vector<reply>& replies_;
     std::size_t element_{0};  // of the array being read
-    std::size_t array_of_{0};  // the call whose array is being read, plus one; 0: what is being read is no array
-    bool granted_{false};  // that array begins with a success, and is going to say which
-    std::size_t extension_{0};  // of several keys: which one is being read,
-    std::size_t keys_read_{0};  // how many of its keys,
-    reply worst_;  // and what they are worth together
+    std::size_t array_call_{0};  // the call whose array is being read, plus one; 0: the answer being read is no array
+    bool mark_granted_{false};  // the array answers verb::mark and begins with a success; its next element is the mark
+    // Of extensions with several keys: the extension being read, how many of its keys have been read, and the worst reply of those keys.
+    std::size_t extension_{0};
+    std::size_t keys_read_{0};
+    reply worst_;
     facts_reader facts_;
     time_reader time_;
-    bool is_the_one_{false};  // the server showed the id, and is a master
-    std::optional<reply> no_identity_;  // it did not say who it is
+    bool is_expected_server_{false};  // the server showed `id_`, and is a master
+    std::optional<reply> identity_error_;  // the server answered the question for its id with an error
     repeatable repeatable_;
     bool demoted_{false};
-    bool armed_{false};  // the next call
+    bool armed_{false};  // the server watches the keys that the next call reads
 };
 
-// What a server says without being asked: of interest is only that keys have changed.
+// Reads pushes: messages that a server sends without being asked. Only those about changed keys matter.
 class push_reader {
 public:
-    // One RESP3 node of a push, whatever it is about. A key that has changed, as in node_listener::on_changed.
+    // Takes one RESP3 node of any push. Returns a key that has changed, as in node_listener::on_changed (empty: all keys).
     std::optional<std::string_view> on_node(boost::redis::resp3::node_view const& node);
 
 private:

@@ -12,7 +12,7 @@ constexpr std::size_t smallest_element = 3;  // null: `_` and the end of the lin
 
 std::string in_kb(std::size_t bytes) { return std::to_string(bytes / 1024) + " KB"; }
 
-// Digits and nothing else.
+// The number, if the text is digits and nothing else.
 std::optional<std::size_t> to_size(std::string_view digits)
 {
     std::size_t n{0};
@@ -43,7 +43,7 @@ void reply_bounds::asked(question const& what) noexcept
     replies_due_ += what.commands;
 }
 
-// What an answer left over may not be saved up.
+// Bytes that an answer was allowed and did not use do not add up for later ones.
 void reply_bounds::answered(question const& what) noexcept
 {
     expected_ -= answers_to(what);
@@ -105,8 +105,7 @@ void reply_bounds::begin_message(char type)
     }
 }
 
-// Most lines are `+OK`, or a number of one or two digits, and whole: to see that costs less than to read them sign by sign. How long it was;
-// 0: it is another one.
+// Reads the common lines fast: `+OK`, and whole lines with a number of one or two digits. Returns the size of the line; 0: it is another kind.
 std::size_t reply_bounds::read_short_line(std::string_view piece)
 {
     if (line_size_ != 0 || piece.size() < 4) return 0;
@@ -128,7 +127,7 @@ std::size_t reply_bounds::read_short_line(std::string_view piece)
     return size;
 }
 
-// Up to its end, or as much as there is of it. How much that was.
+// Reads a line up to its end, or the part of it that has come. Returns the size of that.
 std::size_t reply_bounds::read_line(std::string_view piece)
 {
     auto const end = piece.find('\n');
@@ -149,7 +148,7 @@ std::size_t reply_bounds::read_line(std::string_view piece)
     return part.size();
 }
 
-// `rest`: bytes that have come behind it already.
+// A line is complete. `rest`: bytes that have come behind it already.
 void reply_bounds::on_line(std::size_t rest)
 {
     std::size_t const size = line_size_ - 2;

@@ -1,5 +1,5 @@
-// How much a server may send, and in which form. It is looked at before the parser of Boost.Redis sees it, which believes every length that
-// it is told (2 GB are reserved for `$2000000000`), and does not survive some. No I/O.
+// Checks how much a server sends, and in which form, before the parser of Boost.Redis sees it: that parser believes every length that a server
+// announces (it reserves 2 GB for `$2000000000`), and does not survive some. bounded_stream calls it. No I/O.
 #ifndef REDLOCK_REDIS_REPLY_BOUNDS_HPP
 #define REDLOCK_REDIS_REPLY_BOUNDS_HPP
 
@@ -72,7 +72,7 @@ private:
     std::size_t pushed_max_{besides_max};  // to come in pushes
     std::size_t replies_due_{0};
     bool in_push_{false};
-    std::size_t push_paid_{0};  // of the push that is being read
+    std::size_t push_paid_{0};  // bytes of the present push that push_min has counted already
     bool open_{false};
     std::string objection_;
     bool foreign_{false};

@@ -9,8 +9,8 @@ namespace redlock::detail {
 
 namespace {
 
-// pcall: a key of another type (a hash of another library) answers WRONGTYPE, which means somebody else's. It must not
-// abort the script, or it would fail the other leases of the call.
+// pcall: GET answers WRONGTYPE for a key of another type (a hash of another library), which is somebody else's lock. That error must not
+// abort the script, or the other leases of the call would fail with it.
 constexpr std::string_view extend_text = R"lua(local answers = {}
 for i = 1, #KEYS do
   if redis.pcall('GET', KEYS[i]) == ARGV[2 * i - 1] then
@@ -24,7 +24,7 @@ return answers)lua";
 constexpr std::string_view release_text =
     R"lua(if redis.pcall('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0)lua";
 
-// One text instead of an array, which would cost the client an element a lock: a 1 for each that was deleted, and 0 for the others.
+// The answer is one text with a digit for each lock: 1 if its key was deleted, 0 if not. An array would cost the client more to read.
 constexpr std::string_view release_many_text = R"lua(local answers = {}
 for i = 1, #KEYS do
   if redis.pcall('GET', KEYS[i]) == ARGV[i] then
@@ -35,7 +35,7 @@ for i = 1, #KEYS do
 end
 return table.concat(answers))lua";
 
-// EXISTS counts keys of any type. The clock stands still in a script, so what was free is free; the last OK is the answer.
+// EXISTS counts keys of any type. The clock stands still in a script, so no key comes or goes between EXISTS and SET. The last OK is the answer.
 constexpr std::string_view acquire_several_text = R"lua(if redis.call('EXISTS', unpack(KEYS)) > 0 then return false end
 local ok
 for i = 1, #KEYS do ok = redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2]) end

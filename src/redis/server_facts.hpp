@@ -1,4 +1,4 @@
-// What a server says of itself at the handshake, and whether it can be a node at all. No I/O.
+// What a server tells about itself, and whether it can be a node at all. The handshake and suitability_watch use it. No I/O.
 #ifndef REDLOCK_REDIS_SERVER_FACTS_HPP
 #define REDLOCK_REDIS_SERVER_FACTS_HPP
 
@@ -11,7 +11,7 @@ namespace redlock::detail {
 // The value of a line "name:value" in an answer to INFO; empty if there is none.
 std::string_view field_of_info(std::string_view text, std::string_view name);
 
-// Empty: the server does not say, or its rules forbid us to ask.
+// A member is empty if the server does not tell it, or if the user may not ask.
 struct server_facts {
     std::string mode;              // of HELLO: standalone, cluster, sentinel
     std::string role;              // of HELLO: master, replica; of INFO replication: master, slave
@@ -24,15 +24,15 @@ struct server_facts {
     // The next two elements of HELLO's answer.
     void read_hello(std::string_view key, std::string_view value);
 
-    // Sections of INFO.
+    // Reads any sections of INFO; members that they do not name stay as they are.
     void read_info(std::string_view text);
 };
 
-// The same of a replica.
-std::string why_not_a_replica();
-
-// Why locks are not safe on this server, and what to do about it; none: nothing speaks against it.
+// Why locks are not safe on this server, and what to do about it; none if the server can be a node.
 std::optional<std::string> objection_to(server_facts const& facts);
+
+// The objection to a replica.
+std::string why_not_a_replica();
 
 }  // namespace redlock::detail
 

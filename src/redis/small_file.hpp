@@ -1,4 +1,4 @@
-// Files that connections need, read again for each: what replaces one applies at the next connection.
+// Files that connections need: passwords and certificates. They are read anew for each connection, so a new file counts from the next one on.
 #ifndef REDLOCK_REDIS_SMALL_FILE_HPP
 #define REDLOCK_REDIS_SMALL_FILE_HPP
 
@@ -8,13 +8,13 @@
 
 namespace redlock::detail {
 
-// What is wrong with a file, in words that begin with its path, and never with what it contains.
+// Says why a file cannot be used. The text begins with the path, and repeats nothing of the contents.
 class file_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// Throws `file_error`. Only a regular file: reading anything else could take for ever.
+// Throws `file_error`, also for anything but a regular file: to read a pipe could take for ever.
 std::string read_small_file(std::string const& path, std::size_t size_max);
 
 }  // namespace redlock::detail

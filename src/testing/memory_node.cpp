@@ -11,6 +11,7 @@ using detail::command;
 using detail::reply;
 using detail::verb;
 
+// The node that the core sees; it passes everything on to the memory_node.
 class memory_node::front_node final : public detail::node {
 public:
     front_node(memory_node& of, asio::any_io_executor executor) : of_{of}
@@ -23,7 +24,7 @@ public:
     {
         of_.owned = false;
         of_.timer_.reset();
-        of_.line_.clear();
+        of_.in_flight_.clear();
         of_.watched_.clear();
         of_.executor_ = {};
     }
@@ -106,10 +107,10 @@ void memory_node::exec(detail::batch const& work, std::string_view id, std::vect
     p->handler = std::move(handler);
     p->arrives = virtual_clock::now() + there;
     if (lingers) p->arrives += lingers();
-    if (!line_.empty()) p->arrives = std::max(p->arrives, line_.back()->arrives);  // none overtakes another
+    if (!in_flight_.empty()) p->arrives = std::max(p->arrives, in_flight_.back()->arrives);  // no request overtakes another
     p->id = id;
     p->strings.reserve(3 * work.commands.size());
-    // Bytes on the wire belong to nobody: the sender may be gone when they are executed.
+    // The sender may be gone when the commands are executed, so copy all that they refer to.
     auto const keep = [&](std::string_view text) -> std::string_view { return p->strings.emplace_back(text); };
     for (command const& c : work.commands) {
         auto& copy = p->copies.emplace_back(c);
@@ -118,23 +119,23 @@ void memory_node::exec(detail::batch const& work, std::string_view id, std::vect
         copy.id = keep(c.id);
         copy.others = p->others.emplace_back(c.others.begin(), c.others.end());
     }
-    line_.push_back(std::move(p));
+    in_flight_.push_back(std::move(p));
     pump();
 }
 
-// Executes what has arrived and answers what has been executed, strictly in order.
+// Executes the requests that have arrived by now, and delivers the answers that are back by now, strictly in order.
 void memory_node::pump()
 {
     if (!timer_) return;
     auto const now = virtual_clock::now();
     if (says_expiry && !stopped_ && !watched_.empty()) memory().expire(wall());
-    for (auto const& p : line_) {
+    for (auto const& p : in_flight_) {
         if (stopped_ || p->arrives > now) break;
         if (!p->executed) execute(*p);
     }
-    while (!line_.empty() && line_.front()->executed && line_.front()->arrives + back <= now && !stopped_) {
-        auto const p = line_.front();
-        line_.pop_front();
+    while (!in_flight_.empty() && in_flight_.front()->executed && in_flight_.front()->arrives + back <= now && !stopped_) {
+        auto const p = in_flight_.front();
+        in_flight_.pop_front();
         if (p->push) {
             if (auto const l = listener_.lock()) l->on_changed(index_, *p->push);
             continue;
@@ -163,8 +164,8 @@ void memory_node::set_timer()
 {
     if (stopped_ || !timer_) return;
     auto wake = time_point::max();
-    if (!line_.empty() && line_.front()->executed) wake = line_.front()->arrives + back;
-    for (auto const& p : line_)
+    if (!in_flight_.empty() && in_flight_.front()->executed) wake = in_flight_.front()->arrives + back;
+    for (auto const& p : in_flight_)
         if (!p->executed) wake = std::min(wake, p->arrives);
     for (std::string const& key : watched_)
         if (auto const* const e = memory().stored(key); e && e->expires && says_expiry)
@@ -176,7 +177,7 @@ void memory_node::set_timer()
     });
 }
 
-// Redis says a change once, to all who watch the key but the one whose command it was; and to everybody, when all keys go.
+// Redis tells a change once, to all clients that watch the key except the one that made the change. When all keys go, it tells every client.
 void memory_node::on_change(std::string_view key)
 {
     if (key.empty()) {
@@ -196,7 +197,7 @@ void memory_node::say(std::string_view key)
     p->push = key;
     p->arrives = virtual_clock::now();
     p->executed = true;
-    line_.insert(std::find_if(line_.begin(), line_.end(), [](auto const& each) { return !each->executed; }), p);
+    in_flight_.insert(std::find_if(in_flight_.begin(), in_flight_.end(), [](auto const& each) { return !each->executed; }), p);
     set_timer();
 }
 
@@ -209,8 +210,8 @@ void memory_node::watch(command const& c)
 void memory_node::go_on()
 {
     stopped_ = false;
-    // What was read late is answered late: the way back starts now.
-    for (auto const& p : line_) p->arrives = std::max(p->arrives, virtual_clock::now());
+    // The requests that waited are executed now, so their answers start on their way now.
+    for (auto const& p : in_flight_) p->arrives = std::max(p->arrives, virtual_clock::now());
     pump();
 }
 
@@ -218,7 +219,7 @@ void memory_node::cut(bool deliver_what_was_sent, error_code why, std::string co
 {
     connected_ = false;
     watched_.clear();
-    auto const lost = std::exchange(line_, {});
+    auto const lost = std::exchange(in_flight_, {});
     for (auto const& p : lost)
         if (deliver_what_was_sent && !p->executed) execute(*p);
     if (auto const l = listener_.lock()) l->on_down(index_, why, words);

@@ -131,7 +131,7 @@ private:
     explicit memory_node(std::shared_ptr<server> of);
 
     std::shared_ptr<server> server_;
-    std::deque<std::shared_ptr<pending>> line_;
+    std::deque<std::shared_ptr<pending>> in_flight_;  // requests, answers and pushes between the client and the server, in order
     std::set<std::string, std::less<>> watched_;
     bool own_command_{false};  // is being executed
     bool stopped_{false};

@@ -54,7 +54,7 @@ int badness(reply const& r)
 reply redis_model::execute(command const& c, time_point now, std::string_view learned)
 {
     assert(c.value_end.empty());  // tests give whole values
-    // The scripts compare with the record, not with the server.
+    // The real scripts compare this id with the id in the node's record, and not with the server's own.
     if (c.votes_with_tokens() && !remembers(learned)) return not_admitted();
     notice(c.key, now);
     for (std::string const& other : c.others) notice(other, now);
@@ -67,7 +67,7 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
     case verb::confirm: return confirm(c, now);
     case verb::extend:
         return worst_of_all(c, [&](std::string_view key) { return c.fenced ? extend_with_token(c, key, now) : extend(c, key, now); });
-    case verb::release:  // if GET is ours: DEL
+    case verb::release:  // like the script: DEL if GET returns our value
         return worst_of_all(c, [&](std::string_view key) {
             if (!is_ours(c, key, now)) return refused();
             del(key);
@@ -115,7 +115,8 @@ reply redis_model::acquire_with_tokens(command const& c, time_point now)
     return granted(token);
 }
 
-// In a half-day that the high-water mark has reached, or no more than half a day ahead of the clock.
+// Whether a client's floor for the next token counts: it lies in a half-day that the high-water mark has reached, or is no more than half a day
+// ahead of the server's clock.
 bool redis_model::floor_counts(token_number floor, time_point now) const
 {
     auto const seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch();
@@ -133,7 +134,7 @@ reply redis_model::confirm(command const& c, time_point now)
     return granted();
 }
 
-// If GET is ours: PEXPIRE.
+// Like the script for extensions without tokens: PEXPIRE if GET returns our value.
 reply redis_model::extend(command const& c, std::string_view key, time_point now)
 {
     if (!is_ours(c, key, now)) return refused();
@@ -164,7 +165,7 @@ reply redis_model::extend_with_token(command const& c, std::string_view key, tim
     return was_there ? granted() : recreated();
 }
 
-// Each key for itself; the command gets the worst of their answers.
+// Executes the command for each key on its own. The command gets the worst of the replies.
 template <class F>
 reply redis_model::worst_of_all(command const& c, F one)
 {
@@ -203,7 +204,7 @@ void redis_model::set_all(command const& c, time_point now)
     for (std::size_t i = 0; i < c.key_count(); ++i) set(c.key_at(i), c.value, c.ttl, now);
 }
 
-// None: one of them is no number.
+// Returns nothing if one of the counters holds no number.
 std::optional<redis_model::extremes> redis_model::counters_of(command const& c, time_point now)
 {
     extremes all{tokens_end, 0};
@@ -216,7 +217,7 @@ std::optional<redis_model::extremes> redis_model::counters_of(command const& c, 
     return all;
 }
 
-// The same request, executed again after another loss, makes another mark.
+// The mark contains the time. So the same request, executed again after another loss of data, makes another mark.
 reply redis_model::mark(command const& c, time_point now)
 {
     if (!is_still(c.id)) return refused();
@@ -323,7 +324,7 @@ void redis_model::set_counter(command const& c, std::string_view name, token_num
 
 void redis_model::del(std::string_view key)
 {
-    std::string const gone{key};  // which may be the entry's own
+    std::string const gone{key};  // a copy: `key` may refer to the entry that is erased
     if (std::erase_if(entries_, [&](entry const& e) { return e.key == gone; }) > 0) changed(gone);
 }
 

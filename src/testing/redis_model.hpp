@@ -1,5 +1,5 @@
-// What a Redis server does with our commands: keys, values, expiry in whole milliseconds, and the effect of the scripts of the
-// tokens. Shared by the nodes of story tests and of the simulation; an integration test compares it with a real server.
+// A model of a Redis server in memory: keys, values, expiry in whole milliseconds, and what the library's commands and scripts do to them.
+// memory_node and the servers of the simulation execute commands with it; an integration test compares it with a real server.
 #ifndef REDLOCK_TESTING_REDIS_MODEL_HPP
 #define REDLOCK_TESTING_REDIS_MODEL_HPP
 
@@ -25,14 +25,14 @@ public:
     struct entry {
         std::string key;
         std::string value;
-        std::optional<time_point> expires;  // in whole milliseconds of the server's clock; the key goes when that is over
-        bool of_nobody{false};              // set by a message whose sender cannot know that it arrived
+        std::optional<time_point> expires;  // in whole milliseconds of the server's clock
+        bool of_nobody{false};              // for the simulation: the sender of the command cannot know that it arrived
     };
 
     // The key NAME:fence.
     struct counter {
         std::string name;                   // of the lock
-        std::optional<token_number> value;  // none: what somebody else has put there is no number
+        std::optional<token_number> value;  // none: the key holds something that is no number
         std::optional<time_point> expires;
     };
 
@@ -43,16 +43,16 @@ public:
         std::chrono::milliseconds max_ttl{};
         std::string mark;  // empty: "-"
     };
-    // Of a record that was begun by a mark.
+    // The id of a record that a mark has begun: no server was admitted yet.
     static constexpr std::string_view no_id = "0000000000000000000000000000000000000000";
 
     // `now` is the server's wall clock. `learned` is the id that commands with tokens are bound to.
     detail::reply execute(detail::command const& c, time_point now, std::string_view learned = {});
 
-    // What the last reply of a message shows: votes with tokens count only if it is so.
+    // Whether this is the server `learned`, and a master. A message ends with this question, since votes with tokens count only if it is.
     bool is_still(std::string_view learned) const noexcept { return master && id == learned; }
 
-    // What a handshake finds.
+    // The facts that a handshake reads.
     quorum::node_facts facts() const;
     bool admitted() const noexcept { return master && remembers(id); }
 
@@ -61,25 +61,25 @@ public:
     void del(std::string_view key);
     counter* find_counter(std::string_view name, time_point now);
     void del_counter(std::string_view name);
-    void spoil_counter(std::string_view name);  // somebody else's data
+    void spoil_counter(std::string_view name);  // puts data there that is no number
     void flush_all();
 
     std::vector<entry> entries(time_point now) const;
 
-    // Looking does not change anything: a key that has expired stays, unseen, until a command is about it, or this is called.
+    // A key that has expired stays in memory, as in Redis, until a command uses it, or expire() is called. stored() returns it also then.
     void expire(time_point now);
-    entry const* stored(std::string_view key) const;  // even so
+    entry const* stored(std::string_view key) const;
 
-    // Called when a key of a lock was set, given another expiry, deleted, or noticed to have expired. Empty: all are gone.
+    // Called when a key of a lock was set, given another expiry, deleted, or noticed to have expired. Empty: all keys are gone.
     std::function<void(std::string_view key)> on_change;
 
-    // When a key that expires is no longer there.
+    // From when on a key that expires is not found any more. Precondition: `e.expires` is set.
     time_point gone_at(entry const& e) const { return gone_at(*e.expires); }
 
-    // Redis promises expiry with an error of up to a millisecond; its own is on the late side, this one on the early.
+    // Redis promises expiry with an error of up to a millisecond. The real server is late by so much; with this, keys expire early instead.
     bool expires_early{false};
 
-    std::string id;     // which server it is: its replication id
+    std::string id;  // which server it is: its replication id
     bool master{true};
     std::optional<node_record> record;
     std::optional<token_number> high_water;
@@ -88,9 +88,10 @@ private:
     time_point gone_at(time_point expires) const { return expires_early ? expires : expires + std::chrono::milliseconds{1}; }
     bool has_expired(std::optional<time_point> const& expires, time_point now) const { return expires && now >= gone_at(*expires); }
 
-    // The record is of that server, and complete.
+    // Whether the record says that `server` was admitted, and nothing of the record was lost.
     bool remembers(std::string_view server) const noexcept { return record && high_water && record->id == server; }
 
+    // Deletes the key if it has expired.
     void notice(std::string_view key, time_point now);
     void renew(entry& e, duration ttl, time_point now);
     void changed(std::string_view key) const;

@@ -1,4 +1,4 @@
-// How virtual time passes: what is ready runs, then the clock moves on to the next timer.
+// Lets virtual time pass on an io_context, for tests and for testing::simulation: all ready handlers run, then the clock moves to the next timer.
 #ifndef REDLOCK_TESTING_STEPPING_HPP
 #define REDLOCK_TESTING_STEPPING_HPP
 
@@ -13,10 +13,10 @@ namespace redlock::testing {
 // Runs everything that is ready, without letting time pass.
 void settle(asio::io_context& context);
 
-// Lets so much time pass, timer by timer.
+// Lets `d` pass, timer by timer.
 void advance(asio::io_context& context, duration d);
 
-// Lets time pass until `done`, or until so much has passed, or nothing waits for time any more. Returns whether it is done.
+// Lets time pass until `done` returns true, until `limit` has passed, or until no timer is set. Returns what `done` returns then.
 bool advance_until(asio::io_context& context, std::function<bool()> const& done, duration limit);
 
 }  // namespace redlock::testing

@@ -1,4 +1,4 @@
-// Time that passes only when a test says so: a clock and a timer for basic_core, and for the coroutines of tests.
+// Time that passes only when a test sets it: a clock and a timer for basic_core, and for the coroutines of tests.
 #ifndef REDLOCK_TESTING_VIRTUAL_TIME_HPP
 #define REDLOCK_TESTING_VIRTUAL_TIME_HPP
 
@@ -31,7 +31,7 @@ public:
     static inline time_point current{std::chrono::hours{1}};
 };
 
-// The waits of all timers on one context. A service, so that the handlers go when the context goes.
+// The waits of all timers on one context. A service of the context, so that the handlers are destroyed with it.
 class virtual_time final : public asio::execution_context::service {
 public:
     static inline asio::execution_context::id id;
@@ -59,7 +59,7 @@ public:
         }
     }
 
-    // Completes one of those: which, of how many, `choose` says.
+    // Completes one of the waits whose time has come: the one whose index `choose` returns, given how many there are.
     template <class Choose>
     void ring_one(time_point now, Choose choose)
     {

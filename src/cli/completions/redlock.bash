@@ -7,7 +7,7 @@ _redlock()
         word=${COMP_WORDS[i]}
         case $word in
             --)
-                # What is behind it is a command line of its own.
+                # The words after -- are a command line of their own.
                 if declare -F _command_offset > /dev/null; then _command_offset $((i + 1)); else COMPREPLY=($(compgen -c -- "$cur")); fi
                 return ;;
             run|inspect|release|watch|admit|doctor|bench|completion) [ -n "$command" ] || command=$word ;;
