@@ -156,8 +156,8 @@ struct REDLOCK_API config {
     bool trust_server_identity{false};
 
     /// Promises that nothing ever runs at the same time on the client's executor: one thread at most runs its io_context ("implicit strand"
-    /// in Asio's words), or it is a strand. Then the client does without a strand of its own and is faster (docs/performance.md). Operations may
-    /// still be started from any thread. If two threads run the io_context all the same, behaviour is undefined. About the program and
+    /// in Asio's words). Then the client does without a strand of its own and is faster (docs/performance.md). A client whose executor is an
+    /// `asio::strand` does without another one anyway. Operations may still be started from any thread. If two threads run the io_context all the same, behaviour is undefined. About the program and
     /// not about the nodes: no file can set it.
     bool implicit_strand{false};
 

@@ -34,6 +34,8 @@ std::shared_ptr<std::vector<std::string> const> names_of_nodes(environment const
     return names;
 }
 
+std::string words_of(reply const& failure) { return failure.detail.empty() ? failure.error.message() : failure.detail; }
+
 std::string of_nodes(std::size_t n, std::size_t all) { return std::to_string(n) + " of " + std::to_string(all) + " nodes"; }
 
 }  // namespace
@@ -54,6 +56,7 @@ std::string admission_picture::text(time_point now) const
         return "it does not tell whether it lost its memory: allow +info +mget +time and the keys redlock:node and redlock:hw, rename none "
                "of these commands, or let a client that may use INFO admit it";
     case admission_state::uninitialized:
+        if (!not_marked.empty()) return "it does not remember what it granted; the wait for that to be over cannot begin: " + not_marked;
         return "it does not remember what it granted; the wait for that to be over begins with the next lock";
     case admission_state::quarantined:
         if (nobody_remembers)
@@ -105,7 +108,13 @@ private:
 
 admission_driver::admission_driver(environment& env, quorum::admission_settings settings, std::size_t nodes,
                                    std::shared_ptr<quarantine_log> log)
-    : env_{env}, rules_{nodes, std::move(settings)}, names_{names_of_nodes(env)}, log_{std::move(log)}, refused_(nodes, false), told_(nodes)
+    : env_{env},
+      rules_{nodes, std::move(settings)},
+      names_{names_of_nodes(env)},
+      log_{std::move(log)},
+      refused_(nodes, false),
+      not_marked_(nodes),
+      told_(nodes)
 {
 }
 
@@ -113,6 +122,7 @@ void admission_driver::up(std::size_t node, quorum::node_facts const& facts)
 {
     auto const now = env_.now();
     refused_[node] = false;
+    not_marked_[node].clear();
     rules_.on_facts(node, facts, time_point{}, now);  // the facts were read at an unknown moment of the handshake, so they count as old
     go_on(now);
 }
@@ -172,6 +182,7 @@ void admission_driver::ask(admission_request const& what, time_point now)
 void admission_driver::answered(admission_request const& what, reply const& answer, time_point asked, time_point now)
 {
     bool const yes = answer.vote == vote::granted;
+    if (what.what == kind::mark) not_marked_[what.node] = answer.vote == vote::failed ? words_of(answer) : "";
     if (answer.vote == vote::failed) {
         rules_.on_failed(what.node, now);
     } else if (what.what == kind::mark) {
@@ -205,6 +216,7 @@ void admission_driver::tell_all()
         own.drained = rules_.drained_at(node);
         if (log_ && own.state == redlock::admission_state::quarantined) own.not_carried = log_->problem();
         own.why_unidentified = rules_.why_unidentified(node);
+        own.not_marked = not_marked_[node];
         tell(node, std::move(own));
     }
 }

@@ -35,6 +35,7 @@ struct admission_picture {
     quorum::node_set refused;  // and those with whom that will not change by itself
     std::string not_carried;  // why other processes cannot go on with this wait; empty: they can, or nobody wants that
     std::string why_unidentified;
+    std::string not_marked;  // why the mark of its loss does not count yet
     std::shared_ptr<std::vector<std::string> const> names;  // of all nodes
 
     // Why it may not vote, for how long, and what to do; empty when it may.
@@ -96,6 +97,7 @@ private:
     std::shared_ptr<std::vector<std::string> const> names_;  // of all nodes
     std::shared_ptr<quarantine_log> log_;  // may be null
     std::vector<bool> refused_;
+    std::vector<std::string> not_marked_;
     std::vector<std::optional<notice>> told_;  // none: nothing yet
     std::uint64_t tellings_{0};
     bool wanted_{false};

@@ -8,6 +8,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 namespace redlock::detail {
 
@@ -19,12 +20,20 @@ namespace asio = boost::asio;
 using strand_of_io_context = asio::strand<asio::io_context::executor_type>;
 using implicit_strand_of_io_context = implicit_strand<asio::io_context::executor_type>;
 
+// Whether the type of an executor says that no two handlers run on it at the same time.
+inline bool is_a_strand(asio::any_io_executor const& executor) noexcept
+{
+    return executor.target<strand_of_io_context>() || executor.target<implicit_strand_of_io_context>() ||
+           executor.target<asio::strand<asio::thread_pool::executor_type>>() || executor.target<asio::strand<asio::any_io_executor>>();
+}
+
+// The executor itself where it is a strand: another strand above it would allocate for each handler, and separate nothing more.
 // `implicit`: no two handlers ever run on `of` at the same time (config::implicit_strand).
 inline asio::any_io_executor make_client_strand(asio::any_io_executor const& of, bool implicit = false)
 {
     auto const* const plain = of.target<asio::io_context::executor_type>();
     if (implicit && plain) return make_implicit_strand(*plain);
-    if (implicit) return of;
+    if (implicit || is_a_strand(of)) return of;
     if (plain) return asio::make_strand(*plain);
     return asio::make_strand(of);
 }

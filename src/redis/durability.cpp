@@ -23,24 +23,28 @@ std::uint32_t to_number(std::string_view text)
     return n;
 }
 
-bool is_granted_vote(command const& c, reply const& r) noexcept
+// Votes, and the mark of a node that lost its data. A quarantine begins when the mark is acknowledged: a replica that has acknowledged the mark has left
+// the server that it followed before, so that it acknowledges no more extensions there. An admission needs no wait of its own, since replicas
+// acknowledge a vote after what was written before it.
+bool is_to_be_durable(command const& c, reply const& r) noexcept
 {
-    return r.vote == vote::granted && (c.what == verb::acquire || c.what == verb::confirm || c.what == verb::extend);
+    bool const counts = c.what == verb::acquire || c.what == verb::confirm || c.what == verb::extend || c.what == verb::mark;
+    return counts && r.vote == vote::granted;
 }
 
 }  // namespace
 
-bool has_granted_votes(batch const& work, std::vector<reply> const& replies) noexcept
+bool has_to_be_durable(batch const& work, std::vector<reply> const& replies) noexcept
 {
     for (std::size_t i = 0; i < replies.size(); ++i)
-        if (is_granted_vote(work.commands[i], replies[i])) return true;
+        if (is_to_be_durable(work.commands[i], replies[i])) return true;
     return false;
 }
 
-void take_back_granted_votes(batch const& work, std::vector<reply>& replies, not_durable const& because)
+void take_back(batch const& work, std::vector<reply>& replies, not_durable const& because)
 {
     for (std::size_t i = 0; i < replies.size(); ++i) {
-        if (!is_granted_vote(work.commands[i], replies[i])) continue;
+        if (!is_to_be_durable(work.commands[i], replies[i])) continue;
         replies[i].vote = vote::failed;
         replies[i].error = because.why;
         replies[i].detail = because.words;

@@ -37,11 +37,11 @@ struct not_durable {
     std::string words;
 };
 
-// Whether there are votes that have to be durable: only granted ones, since a lease counts on them.
-bool has_granted_votes(batch const& work, std::vector<reply> const& replies) noexcept;
+// Whether some of it has to be durable before it counts: granted votes, and the mark of a node that lost its data.
+bool has_to_be_durable(batch const& work, std::vector<reply> const& replies) noexcept;
 
-// Makes granted votes failed ones. Their keys stay on the node until the attempt is rolled back.
-void take_back_granted_votes(batch const& work, std::vector<reply>& replies, not_durable const& because);
+// Makes these failures. Keys that were set stay on the node until the attempt is rolled back.
+void take_back(batch const& work, std::vector<reply>& replies, not_durable const& because);
 
 // The message that waits for durability: the small write, WAIT or WAITAOF, and INFO. It is the same each time.
 boost::redis::request durability_request(durability const& wanted);

@@ -322,13 +322,13 @@ void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<
 void redis_node::impl::complete(std::shared_ptr<durability_waits> const& waits, batch const& work, std::vector<reply>& replies,
                                 exec_handler handler)
 {
-    if (!waits || !has_granted_votes(work, replies)) return std::move(handler)(error_code{});
+    if (!waits || !has_to_be_durable(work, replies)) return std::move(handler)(error_code{});
     auto const is_watch = [](command const& c) { return c.what == verb::watch; };
     bool const watches = std::any_of(work.commands.begin(), work.commands.end(), is_watch);
     if (watches) ++watches_waiting_;
     waits->wait([weak = weak_from_this(), watches, &work, &replies,
                  handler = std::move(handler)](std::optional<not_durable> const& why_not) mutable {
-        if (why_not) take_back_granted_votes(work, replies, *why_not);
+        if (why_not) take_back(work, replies, *why_not);
         std::move(handler)(error_code{});
         auto const self = weak.lock();
         if (self && watches && --self->watches_waiting_ == 0) self->tell(self->told_later_);

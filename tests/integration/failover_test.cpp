@@ -131,6 +131,32 @@ BOOST_AUTO_TEST_CASE(with_fencing_the_promoted_server_is_quarantined)
     }
 }
 
+// A replica that has not acknowledged the mark may still follow the old primary, and acknowledge extensions there.
+BOOST_AUTO_TEST_CASE(the_quarantine_begins_when_replicas_have_the_mark)
+{
+    config settings = quick_config();
+    settings.max_ttl = 1'500ms;
+    redis_server_options const options;
+    replicated c{"?replicas=1", 1, settings, options, beginning::empty};
+    c.keys_may_stay = true;
+    c.run([&]() -> asio::awaitable<void> {
+        bool const up = co_await eventually([&] { return c.status().state == node_state::usable; });
+        BOOST_TEST_REQUIRE(up);
+        c.replicas[0].stop();
+        c.nodes.begin_admission();
+        std::string const words = "cannot begin: 0 of 1 replicas acknowledged within 200 ms";
+        bool const said = co_await eventually([&] { return mentions(c.status().admission_text, words); });
+        BOOST_TEST_REQUIRE(said, c.status().admission_text);
+        BOOST_TEST(mentions(c.primary().command({"GET", "redlock:node"}), "-"), "the mark is there all the same");
+        BOOST_TEST((c.status().admission == admission_state::uninitialized));
+        c.replicas[0].resume();
+        stopwatch since_the_replica_is_back;
+        bool const admitted = co_await eventually([&] { return c.status().admission == admission_state::admitted; });
+        BOOST_TEST(admitted);
+        BOOST_TEST(since_the_replica_is_back.ms() >= 1'500, "the whole quarantine lies behind the acknowledgement");
+    });
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::testing

@@ -155,7 +155,7 @@ void contend_on_many_strands(cluster& in, bool on_a_strand = false)
         }
     };
     in.run([&]() -> asio::awaitable<void> {
-        if (on_a_strand) of_the_strand = in.another_client(asio::make_strand(in.io), without_a_strand());
+        if (on_a_strand) of_the_strand = in.another_client(asio::make_strand(in.io));
         for (auto& resource : resources) {
             for (int i = 0; i < workers; ++i) {
                 ++working;

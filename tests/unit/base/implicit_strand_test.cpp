@@ -126,6 +126,18 @@ BOOST_AUTO_TEST_CASE(a_client_has_one_where_that_is_promised)
     pool.join();
 }
 
+BOOST_AUTO_TEST_CASE(a_strand_is_a_clients_strand_without_a_promise)
+{
+    asio::io_context context;
+    asio::thread_pool pool{1};
+    asio::any_io_executor const any{pool.get_executor()};
+    for (asio::any_io_executor const& of : {asio::any_io_executor{asio::make_strand(context)},
+                                            asio::any_io_executor{asio::make_strand(pool)}, asio::any_io_executor{asio::make_strand(any)}})
+        BOOST_TEST((make_client_strand(of) == of));
+    BOOST_TEST((make_client_strand(any) != any));
+    pool.join();
+}
+
 BOOST_AUTO_TEST_CASE(beneath_it_is_the_context_and_beneath_others_themselves)
 {
     using redlock::detail::inner_executor;
