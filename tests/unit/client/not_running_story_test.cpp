@@ -13,7 +13,7 @@ namespace {
 using namespace redlock::testing;
 using namespace redlock;
 
-struct asked {
+struct operation {
     std::optional<error_code> ec;
     lease held;
     attempt_report report;
@@ -22,19 +22,19 @@ struct asked {
 };
 
 struct idle_world : world {
-    asked& acquire(lock_options const& options, std::string name = "resource") { return ask(std::move(name), options, false); }
-    asked& try_acquire(lock_options const& options, std::string name = "resource") { return ask(std::move(name), options, true); }
+    operation& acquire(lock_options const& options, std::string name = "resource") { return ask(std::move(name), options, false); }
+    operation& try_acquire(lock_options const& options, std::string name = "resource") { return ask(std::move(name), options, true); }
 
     // Whether time passing is what anybody waits for: an io_context would not end.
     bool waits_for_time() { return !asio::use_service<virtual_time>(*context).empty(); }
 
-    std::vector<std::unique_ptr<asked>> all;
+    std::vector<std::unique_ptr<operation>> all;
 
 private:
-    asked& ask(std::string name, lock_options const& options, bool once)
+    operation& ask(std::string name, lock_options const& options, bool once)
     {
-        all.push_back(std::make_unique<asked>());
-        asked& a = *all.back();
+        all.push_back(std::make_unique<operation>());
+        operation& a = *all.back();
         redlock::lock const resource{*client, std::move(name), options};
         auto done = asio::bind_cancellation_slot(a.signal.slot(), [&a](error_code ec, lease held) {
             a.ec = ec;

@@ -8,18 +8,18 @@ namespace redlock::quorum {
 
 namespace {
 
-timing const times = make_timing(ten_seconds());
+timing const extend_times = make_timing(ten_seconds());
 time_point const first_end = start + ten_seconds_validity;
 
 // A lease that `held` of `nodes` nodes granted, and one extension of it after another.
 struct story {
-    story(std::size_t count, std::size_t held) : nodes{count}, lease{granted_by(count, held), start, start + 2ms, times} {}
+    story(std::size_t count, std::size_t held) : nodes{count}, lease{granted_by(count, held), start, start + 2ms, extend_times} {}
     explicit story(std::size_t count) : story{count, count} {}
 
     extend_machine extension(time_point sent)
     {
         lease.on_extension_sent(sent);
-        return {nodes, sent, lease.valid_until(), times};
+        return {nodes, sent, lease.valid_until(), extend_times};
     }
 
     // A whole round; returns what was announced.
