@@ -162,6 +162,11 @@ BOOST_FIXTURE_TEST_CASE(a_key_does_not_come_back_when_somebody_had_the_lock_mean
 {
     run([&]() -> asio::awaitable<void> {
         auto const other = another_client();
+        bool const asks_all = co_await eventually([&] {  // a node that the other does not ask would take our key back
+            auto const seen = other->status().nodes;
+            return std::ranges::all_of(seen, [](node_status const& n) { return n.admission == admission_state::admitted; });
+        });
+        BOOST_TEST_REQUIRE(asks_all);
         lock const resource{nodes, "r", {.ttl = 10s, .extend_interval = 1s}};
         lease held = co_await resource.acquire();
         on_all({"DEL", "r"});

@@ -155,7 +155,7 @@ void contend_on_many_strands(cluster& in, bool on_a_strand = false)
         }
     };
     in.run([&]() -> asio::awaitable<void> {
-        if (on_a_strand) of_the_strand = in.another_client(asio::make_strand(in.io));
+        if (on_a_strand) of_the_strand = in.another_client(asio::make_strand(in.io), quick_config());
         for (auto& resource : resources) {
             for (int i = 0; i < workers; ++i) {
                 ++working;
