@@ -26,13 +26,13 @@ int main(int argc, char** argv)
     using namespace redlock::cli;
     open_closed_standard_streams();
     try {
-        auto const request = parse({argv + 1, argv + (argc > 0 ? argc : 1)});
+        auto const parsed = parse({argv + 1, argv + (argc > 0 ? argc : 1)});
         return std::visit(
             [](auto const& options) {
                 if constexpr (std::is_same_v<std::decay_t<decltype(options)>, nothing_to_do>) return to_int(exit_code::success);
                 else return execute(options);
             },
-            request);
+            parsed);
     } catch (failure const& error) {
         std::fprintf(stderr, "redlock: %s\n", error.what());
         return to_int(error.code);

@@ -80,10 +80,10 @@ std::vector<process> descendants_of(pid_t pid, std::vector<process> const& excep
 
 offspring::offspring(pid_t root) : root_{root}, earlier_{descendants_of(root, {})} {}
 
-std::vector<process> offspring::outside(pid_t group, pid_t guardian) const
+std::vector<process> offspring::outside(pid_t group, pid_t guardian_pid) const
 {
     auto all = descendants_of(root_, earlier_);
-    std::erase_if(all, [&](process const& p) { return p.group == group || p.pid == guardian; });
+    std::erase_if(all, [&](process const& p) { return p.group == group || p.pid == guardian_pid; });
     return all;
 }
 

@@ -23,8 +23,8 @@ public:
     // Looks among the descendants of `root`. Descendants that exist already, and those that they start, do not count as the command's.
     explicit offspring(pid_t root);
 
-    // The running processes that are not in `group`, without `guardian`, the process that would kill them.
-    std::vector<process> outside(pid_t group, pid_t guardian) const;
+    // The running processes that are not in `group`, without the guardian, which would kill them.
+    std::vector<process> outside(pid_t group, pid_t guardian_pid) const;
 
 private:
     pid_t root_;
