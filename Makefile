@@ -15,7 +15,7 @@ help:
 	@echo 'make newest-boost  the same tests with gcc and the newest Boost'
 	@echo 'make fuzz SECONDS=60    each fuzzer for so long; a finding fails, and its input is kept'
 	@echo 'make model      model-check the token protocol; QUICK=1: all mutants, few of the large models; ALL=1: the largest, too'
-	@echo 'make proof      prove it for any number of nodes, with z3, and replay schedules of the real client against the proof; CVC5=1: and ask cvc5 as well'
+	@echo 'make proof      prove it for any number of nodes, with z3, and replay schedules of the real client and scripts against the proof; CVC5=1: and ask cvc5 as well'
 	@echo 'make bench      how fast locks are, over hand-written sockets: build/bench/summary.json and pictures (9 minutes; QUICK=1: one)'
 	@echo 'make instructions   instructions, allocations and bytes, held against benchmarks/instructions.json (2 minutes; RENEW=1: written there)'
 	@echo 'make bench-waiting   what waiting costs: figures and pictures in build/bench (about 10 minutes on an idle machine)'
@@ -72,17 +72,20 @@ model:
 	@cmake/setup.sh spin gcc python3
 	@python3 tests/model/run.py $(if $(QUICK),--quick) $(if $(ALL),--all)
 
-# Debian's z3 belongs to Debian's python3. Then schedules of the real client, step by step, against the same transitions.
+# Debian's z3 belongs to Debian's python3. Then schedules of the real client, and of the scripts on real servers, step by step, against the
+# same transitions.
 TRACES ?= 10000
+SCRIPT_TRACES ?= 1000
 proof: setup
 	@cmake/setup.sh python3-z3 $(if $(CVC5),cvc5)
 	@/usr/bin/python3 tests/proof/run.py $(if $(CVC5),--second-opinion)
-	@cmake --workflow --preset simulate
+	@cmake --workflow --preset proof
 	@mkdir -p build/proof
 	@build/debug/tests/simulation/simulate --seeds $(TRACES) --no-counters --transitions build/proof/traces.txt
 	@/usr/bin/python3 tests/proof/replay_test.py build/proof/traces.txt
 	@/usr/bin/python3 tests/proof/replay.py --at-least $(TRACES) build/proof/traces.txt
 	@rm build/proof/traces.txt
+	@tests/proof/scripts.sh build/debug/tests/fencing/schedules build/proof $(SCRIPT_TRACES)
 
 bench: setup
 	@cmake/setup.sh gnuplot-nox python3 valgrind

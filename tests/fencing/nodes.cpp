@@ -80,6 +80,26 @@ identity node::look()
     return {shown.id, shown.role == "master"};
 }
 
+shown_by_server node::show(std::string const& name)
+{
+    constexpr std::string_view nil = "(nil)";
+    auto const stored = ask({"MGET", name, name + ":fence", "redlock:node", "redlock:hw"}).items;
+    auto const is_there = [&stored, nil](std::size_t i) { return stored.at(i) != nil; };
+    shown_by_server s;
+    s.id = look().id;
+    if (is_there(0)) s.key = stored[0];
+    if (is_there(1)) s.counter = stored[1];
+    if (is_there(3)) s.high_water = std::stoll(stored[3]);
+    if (!is_there(2)) return s;
+    std::string const& record = stored[2];  // id, base, longest ttl, mark
+    s.base = std::stoll(record.substr(41, 16));
+    s.max_ttl = std::stoll(record.substr(58, 10));
+    s.mark = record.substr(69);
+    std::string const of = record.substr(0, 40);
+    if (is_there(3) && of != std::string(40, '0')) s.record = of;
+    return s;
+}
+
 bool node::admitted()
 {
     auto const facts = run(detail::inspect_script(), {"redlock:node", "redlock:hw"}, {});
@@ -91,6 +111,7 @@ void node::reset()
     connect();  // with a fresh deadline
     auto const seen = look();
     ask({"FLUSHALL"});
+    std::filesystem::remove(server_.folder() / "dump.rdb");  // of a schedule before this one
     auto const marked = run(detail::mark_script(), {"redlock:node", "redlock:hw"}, {seen.id, "start"});
     auto const answer = run(detail::admit_script(), {"redlock:node", "redlock:hw"},
                             {seen.id, std::to_string(first_base), std::to_string(maxttl_ms), marked.items.at(1)});

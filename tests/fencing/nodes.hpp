@@ -51,6 +51,18 @@ struct identity {
     bool master{false};
 };
 
+// All that it shows, of one lock and of itself. Text as in traces: `-` is nothing.
+struct shown_by_server {
+    std::string id{};
+    std::string record{"-"};  // of which id; there is none without a high-water mark
+    std::string mark{"-"};
+    token_number base{0};
+    token_number high_water{0};
+    std::int64_t max_ttl{0};
+    std::string key{"-"};
+    std::string counter{"-"};
+};
+
 class node {
 public:
     node();
@@ -61,6 +73,7 @@ public:
     // Runs a script, and loads it first where it is not known.
     testing::resp_reply run(detail::script const& s, words const& keys, words const& arguments);
     identity look();
+    shown_by_server show(std::string const& name);
 
     // Keeps what there is of a lock, for a later loss that brings it back.
     void remember(std::string const& name, bool in_a_file);

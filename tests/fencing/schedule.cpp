@@ -40,12 +40,13 @@ void outcome::add(outcome const& other)
     if (violation.empty()) violation = other.violation;
 }
 
-schedule::schedule(cluster& world, std::uint64_t seed, mutant m)
+schedule::schedule(cluster& world, std::uint64_t seed, mutant m, bool recorded)
     : world_{world},
       chance_{seed},
       mutant_{m},
       scripts_{scripts_of(m)},
       name_{"r" + std::to_string(seed)},
+      log_{world.nodes, name_, recorded},
       seed_{seed},
       real_losses_{chance_.one_in(400)},
       with_losses_{real_losses_ || chance_.percent(70)}
@@ -62,6 +63,7 @@ outcome schedule::run()
         auto const id = world_.nodes[i].look().id;
         for (auto& known : known_) known[i] = id;
     }
+    log_.begin(seed_);
     for (int i = 0; i < steps_of_a_schedule && result_.violation.empty(); ++i) {
         ++step_;
         ++clock_;
@@ -96,15 +98,28 @@ void schedule::act()
     };
     if (is(40)) return execute();
     if (is(30)) return deliver();
-    if (is(likely_.expire)) return world_.nodes[chance_.below(node_count)].expire(name_);
+    if (is(likely_.expire)) return expire(chance_.below(node_count));
     if (is(likely_.start)) return start_attempt();
     if (is(likely_.use)) return use_a_lease();
     if (is(likely_.admit)) return advance_admission();
     if (is(remember)) return world_.nodes[chance_.below(node_count)].remember(name_, real_losses_);
     if (is(lose_some)) return lose();
     clock_ += chance_.between(1, ttl);
-    for (auto& n : world_.nodes)
-        if (chance_.one_in(2)) n.expire(name_);
+    for (std::size_t i = 0; i < node_count; ++i)
+        if (chance_.one_in(2)) expire(i);
+}
+
+void schedule::expire(std::size_t at)
+{
+    world_.nodes[at].expire(name_);
+    log_.key_vanished(at);
+}
+
+// They cannot complete any more, and will notice it when they are told something.
+void schedule::give_up_what_is_late()
+{
+    for (attempt const& a : attempts_)
+        if (a.completed == 0 && clock_ >= a.deadline) log_.gives_up(a.value);
 }
 
 std::string schedule::fresh_name() { return std::to_string(chance_.next()); }
@@ -130,9 +145,13 @@ void schedule::start_attempt()
     a.began = step_;
     a.deadline = clock_ + ttl;
     attempts_.push_back(a);
+    log_.begins(a.value, a.block);
     auto const unreachable = chance_.percent(likely_.unreachable) ? chance_.below(node_count) : node_count;
-    for (std::size_t i = 0; i < node_count; ++i)
-        if (i != unreachable) send(verb::acquire, attempts_.size() - 1, i, a.ids[i]);
+    for (std::size_t i = 0; i < node_count; ++i) {
+        if (i == unreachable) continue;
+        log_.binds(a.value, i, a.ids[i]);
+        send(verb::acquire, attempts_.size() - 1, i, a.ids[i]);
+    }
 }
 
 void schedule::send(verb what, std::size_t by, std::size_t to, std::string id)
@@ -184,21 +203,33 @@ void schedule::execute(request& r)
                                    {r.id, ttl_text, std::to_string(a.block), retention, a.value, std::to_string(a.floor)});
         r.answer = number(answer);
         if (r.answer == 1) r.counter = std::stoll(answer.text.substr(answer.text.find(' ') + 1));
+        log_.acquired(r.on, a.value, r.counter, r.id, r.answer == 1);
         break;
     }
     case verb::confirm:
         r.answer = number(on.run(scripts_.confirm, lock_keys(name_), {r.id, a.value, std::to_string(a.token), retention}));
+        log_.confirmed(r.on, a.value, a.token, r.id, r.answer == 1);
         break;
     case verb::extend:
         r.answer = number(on.run(scripts_.extend, {"redlock:node", "redlock:hw", name_, name_ + ":fence"},
                                  {r.id, retention, "1", "1", a.value, std::to_string(a.token), ttl_text}));
         if (r.answer == 2) ++result_.recreates;
+        log_.extended(r.on, a.value, a.token, r.id, number_of_extension(r.by, r.extension), r.answer > 0);
         break;
-    case verb::release: r.answer = number(on.run(detail::release_script(), {name_}, {a.value})); break;
+    case verb::release:
+        r.answer = number(on.run(detail::release_script(), {name_}, {a.value}));
+        log_.key_vanished(r.on);
+        break;
     }
 }
 
-void schedule::look(request& r) { r.shown = world_.nodes[r.on].look(); }
+void schedule::look(request& r)
+{
+    r.shown = world_.nodes[r.on].look();
+    if (r.answer <= 0 || !r.shown.master || r.shown.id != r.id) return;
+    if (r.what == verb::extend) return log_.checked_extension(r.on, of(r).value, r.id, number_of_extension(r.by, r.extension));
+    log_.checked(r.on, of(r).value, r.id);
+}
 
 void schedule::deliver()
 {
@@ -240,6 +271,7 @@ void schedule::on_acquire(attempt& a, request const& r)
 void schedule::decide(attempt& a)
 {
     a.token = *std::max_element(a.counters.begin(), a.counters.end());
+    log_.decides(a.value, a.token, a.counters);
     a.at = phase::confirming;
     auto const by = static_cast<std::size_t>(&a - &attempts_.front());
     for (std::size_t i = 0; i < node_count; ++i) {
@@ -257,6 +289,7 @@ void schedule::complete_if_confirmed(attempt& a)
     if (static_cast<std::size_t>(std::count(a.confirmed.begin(), a.confirmed.end(), true)) < majority) return;
     a.at = phase::leased;
     a.completed = step_;
+    log_.completes(a.value, a.token - a.block + 1, a.token, a.confirmed);
     ++result_.completed;
     check_completed(a);
 }
@@ -264,6 +297,7 @@ void schedule::complete_if_confirmed(attempt& a)
 void schedule::end(attempt& a)
 {
     a.at = phase::over;
+    if (a.completed == 0) log_.gives_up(a.value);
     busy_[a.client] = false;
     auto const by = static_cast<std::size_t>(&a - &attempts_.front());
     if (!chance_.one_in(6)) send_everywhere(verb::release, by);
@@ -295,6 +329,7 @@ void schedule::use_a_lease()
         ++a.extension;
         a.extension_began = step_;
         a.extended = {};
+        log_.asks_to_extend(number_of_extension(index, a.extension), a.value, a.token);
         send_everywhere(verb::extend, index);
     } else {
         end(a);
@@ -317,6 +352,7 @@ void schedule::on_extend(attempt& a, request const& r)
     a.extended[r.on] = true;
     if (static_cast<std::size_t>(std::count(a.extended.begin(), a.extended.end(), true)) != majority) return;
     ++result_.extensions;
+    log_.is_extended(number_of_extension(r.by, r.extension), a.value, a.extended);
     a.deadline = std::max(a.deadline, clock_ + ttl / 2);
     for (attempt const& b : attempts_)
         if (b.completed != 0 && b.completed < a.extension_began && b.token > a.token)

@@ -4,16 +4,17 @@
 #define REDLOCK_TESTS_FENCING_SCHEDULE_HPP
 
 #include "nodes.hpp"
+#include "transitions.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock::fencing {
 
-inline constexpr std::size_t node_count = 3;
 inline constexpr std::size_t majority = 2;
 inline constexpr std::size_t intact_needed = 2;  // ceil(N/2)
 inline constexpr std::size_t client_count = 3;
@@ -46,8 +47,10 @@ inline int number(testing::resp_reply const& answer)
 
 class schedule {
 public:
-    schedule(cluster& world, std::uint64_t seed, mutant m);
+    // `recorded`: in the proof's terms as well.
+    schedule(cluster& world, std::uint64_t seed, mutant m, bool recorded = false);
     outcome run();
+    std::string transitions_text() const { return log_.text(); }
 
 private:
     enum class verb : std::uint8_t { acquire, confirm, extend, release };
@@ -94,6 +97,8 @@ private:
         std::int64_t drained{0};
     };
 
+    static constexpr int extensions_max = 1'000;  // of an attempt: more than a schedule has steps
+
     struct likelihoods {
         std::size_t expire{0}, start{0}, use{0}, admit{0}, pass_time{0};  // weights, of about a hundred
         std::size_t drop{0}, repeat{0}, unreachable{0};                   // per cent
@@ -123,8 +128,13 @@ private:
     void advance(admission& a);
     void mark_loss(admission& a);
     void admit(admission& a);
-    std::int64_t high_water_elsewhere(std::size_t than);
+    std::int64_t high_water_elsewhere(admission const& a, std::vector<std::pair<std::size_t, token_number>>& read);
     void fail(std::string const& what);
+    void expire(std::size_t at);
+    void give_up_what_is_late();
+    // Each extension of an attempt, and each who sees to an admission, by a name of its own.
+    static int number_of_extension(std::size_t by, int extension) { return static_cast<int>(by) * extensions_max + extension; }
+    std::string name_of(admission const& a) const { return std::to_string(&a - admissions_.data()); }
     std::string fresh_name();
     static words node_keys() { return {"redlock:node", "redlock:hw"}; }
     attempt& of(request const& r) { return attempts_[r.by]; }
@@ -134,6 +144,7 @@ private:
     mutant mutant_;
     script_set const& scripts_;
     std::string name_;
+    transitions log_;
     std::uint64_t seed_;
     bool real_losses_;
     bool with_losses_;

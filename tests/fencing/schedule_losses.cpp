@@ -20,6 +20,7 @@ void schedule::lose()
     --losses_left_;
     ++result_.losses;
     world_.nodes[index].lose(what, name_, world_.empty);
+    log_.lost(index);
     if (chance_.one_in(3)) notice_loss(index);  // by somebody who is no client of ours
 }
 
@@ -54,7 +55,9 @@ void schedule::mark_loss(admission& a)
     auto const seen = on.look();
     auto const answer = on.run(detail::mark_script(), node_keys(), {seen.id, fresh_name()});
     int const code = number(answer);
-    if (chance_.one_in(10)) return;
+    bool const answer_is_lost = chance_.one_in(10);
+    if (code == 0 || code == 1) log_.marked(a.of, answer.items.at(1), seen.id, answer_is_lost ? "-" : name_of(a));
+    if (answer_is_lost) return;
     if (code == 2) a.at = admission::phase::over;
     if (code != 0 && code != 1) return;
     a.id = seen.id;
@@ -65,29 +68,33 @@ void schedule::mark_loss(admission& a)
 
 void schedule::admit(admission& a)
 {
-    token_number const base = mutant_ == mutant::no_catch_up ? 0 : high_water_elsewhere(a.of);
+    give_up_what_is_late();
+    std::vector<std::pair<std::size_t, token_number>> read;
+    token_number const base = mutant_ == mutant::no_catch_up ? 0 : high_water_elsewhere(a, read);
     if (base < 0) return;
+    log_.sends_an_admission(a.of, name_of(a), a.id, a.mark, base, read);
     auto const answer = number(
         world_.nodes[a.of].run(detail::admit_script(), node_keys(), {a.id, std::to_string(base), std::to_string(maxttl_ms), a.mark}));
+    log_.admitted(a.of, a.id, a.mark, base, answer == 1);
     if (answer == 1) ++result_.admissions;
     if (answer == 1 && chance_.one_in(3)) return;  // sent again later, as its answer got lost
     a.at = answer == 1 || answer == 2 ? admission::phase::over : admission::phase::marking;
 }
 
 // -1: too few of the others are admitted.
-std::int64_t schedule::high_water_elsewhere(std::size_t than)
+std::int64_t schedule::high_water_elsewhere(admission const& a, std::vector<std::pair<std::size_t, token_number>>& read)
 {
-    std::size_t read = 0;
     token_number highest = 0;
     for (std::size_t i = 0; i < node_count; ++i) {
-        if (i == than) continue;
+        if (i == a.of) continue;
         auto const facts = world_.nodes[i].run(detail::inspect_script(), node_keys(), {}).items;
         bool const intact = facts.at(1) == "master" && !facts[5].empty() && facts[4].starts_with(facts[0]);
         if (!intact) continue;
-        ++read;
-        highest = std::max<token_number>(highest, std::stoll(facts[5]));
+        log_.reads(i, name_of(a), facts);
+        read.emplace_back(i, std::stoll(facts[5]));
+        highest = std::max(highest, read.back().second);
     }
-    return read < intact_needed ? -1 : highest;
+    return read.size() < intact_needed ? -1 : highest;
 }
 
 }  // namespace redlock::fencing

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -25,6 +26,7 @@ struct totals {
     std::uint64_t first_death{0};
     outcome sum{};
     std::string error{};
+    std::ofstream* transitions{nullptr};
 };
 
 // Each thread has servers of its own; schedule i is the same on any of them.
@@ -33,8 +35,10 @@ void work(totals& all, std::atomic<std::uint64_t>& next, std::uint64_t count, st
     try {
         cluster world;
         for (std::uint64_t i = next++; i < count; i = next++) {
-            outcome const o = schedule{world, seed + i, m}.run();
+            schedule one{world, seed + i, m, all.transitions != nullptr};
+            outcome const o = one.run();
             std::lock_guard const lock{all.guard};
+            if (all.transitions) *all.transitions << one.transitions_text();
             ++all.schedules;
             all.sum.add(o);
             if (o.violation.empty()) continue;
@@ -64,15 +68,25 @@ int main(int argc, char** argv)
     app.add_option("--jobs", jobs, "Threads, each with servers of its own")->check(CLI::Range(1u, 64u));
     app.add_option("--mutant", mutant_name, "What to leave out; it must be missed within the run")
         ->check(CLI::IsMember(std::vector<std::string>(mutant_names.begin(), mutant_names.end())));
+    std::string transitions;
+    app.add_option("--transitions", transitions, "Write what happens in the proof's terms to this file, for tests/proof/replay.py")
+        ->type_name("FILE");
     CLI11_PARSE(app, argc, argv);
 
     auto const chosen = std::find(mutant_names.begin(), mutant_names.end(), mutant_name);
     auto const m = static_cast<mutant>(std::distance(mutant_names.begin(), chosen));
     totals all;
+    std::ofstream out;
+    if (!transitions.empty()) {
+        out.open(transitions, std::ios::binary | std::ios::trunc);
+        all.transitions = &out;
+    }
     std::atomic<std::uint64_t> next{0};
     std::vector<std::jthread> threads;
     for (unsigned i = 0; i < jobs; ++i) threads.emplace_back([&] { work(all, next, count, seed, m); });
     threads.clear();
+    out.close();
+    if (all.transitions && !out) all.error = "cannot write " + transitions;
 
     auto const n = [](std::uint64_t x) { return static_cast<unsigned long long>(x); };
     std::printf("schedules=%llu attempts=%llu completed=%llu losses=%llu admissions=%llu extensions=%llu recreates=%llu "

@@ -159,7 +159,27 @@ class Protocol:
         """`order`: the sort whose elements are in a row, by the relation `not_after`."""
         self.name, self.title, self.sorts, self.order, self.not_after = name, title, sorts, order, not_after
         self.variables, self.axioms, self.transitions, self.invariants, self.promises, self.beginnings = {}, [], [], [], [], []
-        self.carried_out_by, self.only_if = {}, {}
+        self.carried_out_by, self.only_if, self.proven_by_base = {}, {}, set()
+
+    def extend(self, base, without=()):
+        """Everything of another protocol, but for the transitions `without`, in place of which this one has its own of the same name.
+
+        Of what is the same in both, nothing is asked again: an obligation of `base` has fewer assumptions, as the invariants and the
+        conditions at the beginning of this protocol are those of `base` and more. So where it is proven, it holds here."""
+        self.variables |= base.variables
+        self.only_if |= base.only_if
+        self.axioms += base.axioms
+        self.beginnings += base.beginnings
+        self.transitions += [t for t in base.transitions if t.__name__ not in without]
+        self.carried_out_by |= {name: where for name, where in base.carried_out_by.items() if name not in without}
+        self.invariants += base.invariants
+        self.promises += base.promises
+        unknown = set(without) - {t.__name__ for t in base.transitions}
+        assert not unknown, f"{base.name} has no {unknown}"
+        self.proven_by_base = {*self.transitions, *base.invariants, *base.promises}
+
+    def is_proven_by_base(self, *functions):
+        return all(f in self.proven_by_base for f in functions)
 
     def relation(self, name, *sorts):
         self.variable(name, *sorts, Bool)
@@ -238,17 +258,23 @@ class Protocol:
         start = [self.for_all(b, s) for b in self.beginnings]
         assert not by_invariants, "mutants are switches on transitions and axioms"
         for invariant in self.invariants:
+            if self.is_proven_by_base(invariant):
+                continue
             at = constants(invariant, 1, "at.")
             yield Obligation(self.name, "initially", name_of(invariant), axioms + start, invariant(s, *at),
                              Story(self, s, None, None, None, invariant, at), by_axioms)
         for transition in self.transitions:
             (chosen, step, after), mutants = self.looked_at(lambda t=transition: self.whole_step(t, s))
             for invariant in self.invariants:
+                if self.is_proven_by_base(transition, invariant):
+                    continue
                 at = constants(invariant, 1, "at.")
                 yield Obligation(self.name, f"kept by {name_of(transition)}", name_of(invariant),
                                  axioms + known + list(step.when), invariant(after, *at),
                                  Story(self, s, transition, chosen, after, invariant, at, step), mutants | by_axioms)
         for promise in self.promises:
+            if self.is_proven_by_base(promise):
+                continue
             at = constants(promise, 1, "at.")
             yield Obligation(self.name, "promise", name_of(promise), axioms + known, promise(s, *at),
                              Story(self, s, None, None, None, promise, at), by_axioms)

@@ -489,6 +489,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="processes (default: 2)")
     parser.add_argument("--at-least", type=int, default=1, metavar="N", help="fail when there are fewer schedules")
     parser.add_argument("--stories", type=int, default=5, metavar="N", help="tell so many (default: 5)")
+    parser.add_argument("--expect-red", action="store_true", help="fail unless a schedule is refused: these are of a mutant")
     options = parser.parse_args()
     begun, count, steps, taken, red = time.monotonic(), 0, 0, Counter(), 0
     with multiprocessing.Pool(options.jobs) as pool:
@@ -498,15 +499,18 @@ def main():
                 red += 1
                 if red <= options.stories:
                     print("\n".join(story), flush=True)
-    for t in P.transitions:
+    for t in P.transitions if not options.expect_red else ():
         print(f"  {taken[t.__name__]:>10}  {prover.name_of(t)}")
     used = sum(resource.getrusage(who).ru_utime + resource.getrusage(who).ru_stime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     never = [prover.name_of(t) for t in P.transitions if not taken[t.__name__]]
     print(f"schedules={count} lines={steps} steps={sum(taken.values())} not_allowed={red} seconds={time.monotonic() - begun:.0f} cpu={used:.0f}")
-    if never:
+    if never and not options.expect_red:
         print("no schedule has: " + ", ".join(never))
     if count < options.at_least:
         print(f"these are fewer than the {options.at_least} that there have to be")
+    if options.expect_red:
+        print(f"of a mutant: {'refused, as it must be' if red else 'NOTHING is refused'}")
+        return 0 if red and count >= options.at_least else 1
     return 1 if red or count < options.at_least else 0
 
 

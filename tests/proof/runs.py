@@ -4,22 +4,24 @@ completes; these show that things do. Every transition is taken somewhere.
 A state is a table here, and a step looks whether its condition holds of that. What a run does not say is chosen by z3, at each step for
 itself.
 """
+import dataclasses
 import itertools
 from dataclasses import dataclass
 
 import z3
 from z3 import And, Const, Distinct, Not
 
+import climb
 import exclusion
 import memory
 import prover
 import ttl
 import vocabulary
 from prover import Or, each
-from vocabulary import Attempt, Extension, Name, Node, Quorum, Token, Value, below, both_want, free, le, lt, member, value, wants
+from vocabulary import Attempt, Extension, Name, Node, Quorum, Token, Value, below, both_want, fate, free, le, lt, member, value, wants
 
 SIZES = {Node: 3, Attempt: 2, Name: 2, Value: 4, Token: 5, Extension: 1, Quorum: 3, memory.Life: 4, memory.Mark: 3, memory.Drain: 3,
-         memory.Half: 3, memory.Founding: 1, ttl.Ttl: 2, exclusion.Instant: 5}
+         memory.Half: 3, memory.Founding: 1, climb.Climb: 1, ttl.Ttl: 2, exclusion.Instant: 5}
 ELEMENTS = {sort.name(): [Const(f"{sort.name()}.{i}", sort) for i in range(size)] for sort, size in SIZES.items()}
 
 A, B = ELEMENTS["Attempt"]
@@ -35,10 +37,11 @@ I = ELEMENTS["Instant"]     # noqa: E741
 D, D2, D3 = ELEMENTS["Drain"]
 H12, H23, H13 = ELEMENTS["Half"]
 F, = ELEMENTS["Founding"]
+C, = ELEMENTS["Climb"]
 SHORT, LONG = ELEMENTS["Ttl"]
 
 NEVER_CHANGES = {"le": (Token, Token), "below": (Attempt, Token, Token), "value": (Attempt,), "wants": (Attempt, Name),
-                 "member": (Node, Quorum)}
+                 "member": (Node, Quorum), "fate": (Attempt,)}
 
 
 def world():
@@ -193,6 +196,16 @@ def admitted_by(d, others, half, base):
             ("sends_an_admission", dict(d=d, h=half, t=base)), ("is_admitted", dict(d=d)))
 
 
+def foresees(begins, **fates):
+    """A beginning, and what A and B will decide on."""
+    return lambda s: And(begins(s), *[fate({"a": A, "b": B}[who]) == t for who, t in fates.items()])
+
+
+def of_climb_memory(run, **fates):
+    """A run of memory.py, in which nobody climbs."""
+    return dataclasses.replace(run, protocol="climb-memory", begins=foresees(run.begins, **fates), rows=())
+
+
 def in_order(s):
     return And(s.complete(A), s.complete(B), both_want(A, B, X), s.before(A, B), lt(s.token(A), s.token(B)))
 
@@ -263,4 +276,28 @@ RUNS = {
          ("is_released", dict(a=A)), *[("deletes", dict(a=A, n=N2, x=x)) for x in (X, Y)],
          ("sends", dict(a=B, t=I[3])), *step_on((N2, N3), B, I[4])),
         lambda s: And(exclusion.valid(s, B, Q23), Not(exclusion.valid(s, A, Q12)))),
+}
+
+RUNS |= {
+    "a lease climbs above a node's counter, and is set again there": Run(
+        "climb", foresees(counters_are(T[0], T[0], T[2]), a=T[1]),
+        (("begin", dict(b=A)), *on((N1, N2), "acquire", a=A, t=T[1]), ("decide", dict(a=A)), ("completes", dict(a=A)),
+         ("begins_to_climb", dict(c=C, a=A, t=T[2])), *[("climb", dict(c=C, n=n, x=x)) for n in (N1, N2) for x in (X, Y)],
+         ("has_climbed", dict(c=C, q=Q12)), ("asks_to_extend", dict(e=E, a=A)), *[("extend", dict(e=E, n=N1, x=x)) for x in (X, Y)],
+         *[("recreate", dict(e=E, n=N3, x=x)) for x in (X, Y)], ("is_extended", dict(e=E, q=Q13))),
+        lambda s: And(s.extended(E, Q13), s.token(A) == T[1], s.guard(A) == T[2])),
+    "a lease climbs above the base of a node that forgot, and is set again there": Run(
+        "climb-memory", foresees(all_admitted(T[0], T[0], T[0]), a=T[1]),
+        (*acquired(A, (N1, N2), T[1], {}), *restarted(N3, L4), *admitted(N3, (N1, N2), H12, T[2]),
+         ("begins_to_climb", dict(c=C, a=A, t=T[2])),
+         *[(name, dict(c=C, n=n, x=x, life=life)) for n, life in ((N1, L1), (N2, L2)) for x in (X, Y) for name in ("climb", "check_climb")],
+         ("has_climbed", dict(c=C, q=Q12)), ("climb_ends", dict(c=C)), ("asks_to_extend", dict(e=E, a=A)),
+         *[("extend", dict(e=E, n=N1, x=x, life=L1)) for x in (X, Y)], *[("recreate", dict(e=E, n=N3, x=x, life=L4)) for x in (X, Y)],
+         *[("check_extension", dict(e=E, n=n, x=x, life=life)) for n, life in ((N1, L1), (N3, L4)) for x in (X, Y)],
+         ("is_extended", dict(e=E, q=Q13))),
+        lambda s: And(s.extended(E, Q13), s.base(N3) == T[2], s.token(A) == T[1])),
+    "a node is admitted with a note, where leases could climb": of_climb_memory(
+        RUNS["a wiped node is admitted by another process, which found a note"], b=T[3]),
+    "a cluster is founded, where leases could climb": of_climb_memory(
+        RUNS["a cluster is founded by one client's clock, and for one node by its operator's word"], b=T[2]),
 }

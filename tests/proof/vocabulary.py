@@ -35,6 +35,9 @@ def owns(a, s, t):
     return And(le(s, t), Not(below(a, s, t)))
 
 
+fate = Function("fate", Attempt, Token)                     # the token that it will decide on, if it does: only climb.py speaks of it
+
+
 # ---- values, names, majorities ----
 
 value = Function("value", Attempt, Value)
