@@ -185,7 +185,7 @@ def bind(s, a: Attempt, n: Node, life: Life):
     return when(s.begun(a), Not(s.bound(a, n)), s.lived(n, life)).then(bound=add(s.bound, a, n), id=set_at(s.id, a, n, life))
 
 
-@p.transition("src/redis/redis_replies.cpp: on_identity, drop_votes_of_another", "src/acquire/attempt.cpp: granted_as_")
+@p.transition("src/redis/redis_replies.cpp: on_identity, drop_votes_of_another_server", "src/acquire/attempt.cpp: granted_as_")
 def check(s, a: Attempt, n: Node, t: Token, life: Life):
     """The reply to the trailing INFO shows the id of the message, and that is the attempt's."""
     return when(s.said(a, n, t, life), s.life(n) == life, own_id(s, a, n, life)).then(counted=add(s.counted, a, n, t))
@@ -219,7 +219,7 @@ def asks_to_extend(s, e: Extension, a: Attempt):
         rival=lambda f, b, q: If(f == e, rivals(b, q), s.rival(f, b, q)))
 
 
-@p.transition("src/redis/redis_replies.cpp: on_identity, drop_votes_of_another")
+@p.transition("src/redis/redis_replies.cpp: on_identity, drop_votes_of_another_server")
 def check_extension(s, e: Extension, n: Node, x: Name, life: Life):
     return when(s.renewal_said(e, n, x, life), s.life(n) == life).then(renewed=add(s.renewed, e, n, x))
 
