@@ -15,6 +15,7 @@ from fence_model import Model
 
 OWN = {  # name: (default, meaning)
     "climbs": (1, "how many times each lease tries to climb"),
+    "climber": (0, "which of the attempts extends and climbs, from 1; 0: all of them"),
     "distance": (1, "how far, at most"),
     "again": (1, "1: a climb that comes again, and finds its mark in the key, is a vote; and so is an extension that finds it"),
     "marked": (1, "0, mutant: a climb that comes again looks for its G' in the counter, and not for its mark in the key"),
@@ -74,8 +75,9 @@ class Climb(Model):
         return text + "".join(self.nobody_between(b, a) for b in self.others(a))
 
     def extend(self, a):
-        super().extend(a)
-        self.climb(a)
+        if self.climber in (0, a + 1):
+            super().extend(a)
+            self.climb(a)
 
     def climb(self, a):
         for i in range(self.climbs):
@@ -93,6 +95,8 @@ class Climb(Model):
 
     def execute_extension(self, a, n):
         """Those that were sent after the climb, and late ones of before, which carry the token as their guard and are no votes any more."""
+        if self.climber not in (0, a + 1):
+            return
         mine, i = self.value(a), a * self.nodes + n
         awake = f"!lost[{n}]" if self.losses else "true"
         base = self.rollback and self.base_seen

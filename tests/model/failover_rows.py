@@ -53,13 +53,13 @@ GROUPS = [
     mutant("skip-ahead", "mutant: the promoted server's clock is ahead", group=1, skip=1, acks=2, fsync=1, ahead=1),
 
     "Several groups as nodes: an old primary goes on without its group",
-    holds("groups", "N = 3 groups, a failover", groups=1),
+    holds("groups", "N = 3 groups, a failover", groups=1, full=True),
     holds("groups-two", "two failovers", groups=1, losses=2, large=True),
     holds("groups-three", "a failover, 3 attempts", groups=1, attempts=3, large=True, optional=True, megabytes=6000),
     holds("groups-n2", "N = 2 groups, two failovers", groups=1, nodes=2, losses=2),
     mutant("groups-reach", "sanity: the vote of a group that failed over is used", groups=1, reach=1),
     mutant("groups-old", "mutant: the old primary's votes count", groups=1, old_votes=1),
-    mutant("groups-reads", "mutant: marks are read without acknowledgement", groups=1, losses=2, acked_reads=0),
+    mutant("groups-reads", "mutant: marks are read without acknowledgement", groups=1, losses=2, acked_reads=0, initial=0),
 ]
 
 CLIMBS = [
@@ -68,18 +68,22 @@ CLIMBS = [
     holds("climb-two", "two climbs each", climb=1, climbs=2, large=True),
     holds("climb-far", "a climb of one or two", climb=1, distance=2, full=True),
     holds("climb-once", "a climb that comes again is no vote, 1 or 2 far", climb=1, again=0, distance=2, full=True),
-    holds("climb-n4", "N = 4", climb=1, nodes=4, large=True, optional=True, megabytes=6000),
-    holds("climb-loss", "a loss", climb=1, losses=1, large=True),
-    holds("climb-older", "a loss may bring back an older state", climb=1, losses=1, rollback=1, large=True, optional=True, megabytes=6000),
-    holds("climb-low", "a loss; extensions after a climb write the token", climb=1, losses=1, kept_low=1, large=True),
+    holds("climb-n4", "N = 4, one of two climbs", climb=1, nodes=4, climber=1, full=True),
+    holds("climb-loss", "a loss, the first of two climbs", climb=1, losses=1, climber=1, full=True),
+    holds("climb-loss-second", "a loss, the second climbs", climb=1, losses=1, climber=2, full=True),
+    holds("climb-loss-both", "a loss, both climb", climb=1, losses=1, large=True, optional=True, megabytes=6000),
+    holds("climb-older", "a loss with an older state, the first climbs", climb=1, losses=1, rollback=1, climber=1, large=True),
+    holds("climb-older-second", "a loss with an older state, the second climbs", climb=1, losses=1, rollback=1, climber=2, large=True),
+    holds("climb-twice", "two losses, the first climbs", climb=1, losses=2, climber=1, large=True),
+    holds("climb-low", "a loss; extensions after a climb write the token", climb=1, losses=1, kept_low=1, climber=1, full=True),
     mutant("climb-rival", "sanity: back onto a node where a rival's attempt failed", climb=1, returns=1),
     mutant("climb-returns", "sanity: back onto a node whose base is above the token", climb=1, losses=1, rollback=1, returns=1),
     mutant("climb-no-guard", "mutant: without the old guard", climb=1, old_guard=0, between=0),
     mutant("climb-minority", "mutant: with the vote of one node", climb=1, climb_votes=1, between=0),
     mutant("climb-again", "mutant: a climb takes G' in the counter for its own", climb=1, marked=0, distance=2, between=0),
-    mutant("climb-no-base", "mutant: without a look at the base", climb=1, losses=1, rollback=1, old_base=0, between=0),
-    mutant("climb-old", "mutant: recreated under the old guard, despite the base", climb=1, losses=1, rollback=1, base_seen=0, between=0),
-    mutant("climb-drain", "mutant: an admission does not wait for climbs", climb=1, losses=1, climb_drained=0, between=0),
+    mutant("climb-no-base", "mutant: without a look at the base", climb=1, losses=1, rollback=1, old_base=0, between=0, climber=1),
+    mutant("climb-old", "mutant: recreated under the old guard, despite the base", climb=1, losses=1, rollback=1, base_seen=0, between=0, climber=1),
+    mutant("climb-drain", "mutant: an admission does not wait for climbs", climb=1, losses=1, climb_drained=0, between=0, climber=1),
 ]
 
 FAILOVER = GROUPS + CLIMBS
