@@ -1,4 +1,4 @@
-"""The rows of tests/model/run.py that must fail, as far as they are about tokens."""
+"""The rows of tests/model/run.py that must fail, as far as they are about what is proven here."""
 import importlib.util
 import sys
 from pathlib import Path
@@ -11,4 +11,4 @@ def mutant_rows():
     module = importlib.util.module_from_spec(spec)
     sys.modules["model_rows"] = module
     spec.loader.exec_module(module)
-    return [row.name for row in module.ROWS if row.expected == module.VIOLATION]
+    return [row.name for row in module.ROWS if row.expected == module.VIOLATION and module.has_proof(row)]

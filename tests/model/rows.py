@@ -1,0 +1,109 @@
+"""The rows of `make model`: what is modelled, and which verdict is expected. run.py runs them."""
+from carried import Carried
+from climb import Climb
+from failover_rows import FAILOVER
+from fence_model import Model
+from group import Group
+from groups import Groups
+from row import Row, holds, mutant
+from several import Several
+
+TABLE = [
+    "Tokens: two phases and the guard",
+    holds("two", "guard, N = 3, 2 attempts", attempts=2),
+    holds("three", "guard, N = 3, 3 attempts", attempts=3, large=True),
+    holds("three-unsorted", "the same without symmetry reduction (checks the reduction)", attempts=3, sorted=0, large=True),
+    holds("two-by-two", "guard, N = 3, 2 clients x 2 attempts", attempts=4, clients=2, large=True, optional=True, megabytes=8000),
+    holds("floor", "3 attempts, grants may jump to a floor", attempts=3, floor=3, large=True),
+    holds("repeated", "2 attempts, up to 2 acquires executed again", attempts=2, duplicates=2),
+    holds("n4", "N = 4 (M = 3), 2 attempts", nodes=4),
+    holds("n5", "N = 5, 2 attempts", nodes=5),
+    mutant("reach", "sanity: both attempts can complete", reach=1),
+    mutant("one-round", "mutant: token = max of one round", two_phase=0),
+    mutant("no-guard", "mutant: no guard", guard=0),
+    mutant("no-guard-three", "mutant: no guard, 3 attempts", attempts=3, guard=0),
+    mutant("value-again", "mutant: value reused across attempts", attempts=3, clients=2, fresh_values=0),
+    mutant("two-of-four", "mutant: 2 of 4 as majority", nodes=4, majority=2),
+
+    "Token blocks: each attempt reserves 1 or 2 tokens",
+    holds("block-two", "blocks, 2 attempts", block=2),
+    holds("block-three", "blocks, 3 attempts", block=2, attempts=3, large=True),
+    mutant("block-no-guard", "mutant: blocks, no guard", block=2, guard=0),
+    mutant("block-no-guard-three", "mutant: blocks, no guard, 3 attempts", block=2, attempts=3, guard=0),
+
+    "Extension and recreate",
+    holds("extend", "two extensions a lease", extensions=2),
+    holds("recreate", "two extensions a lease, with recreate", extensions=2, recreate=1),
+    mutant("extend-no-guard", "mutant: extension without guard", extensions=1, extend_guard=0),
+    mutant("recreate-no-guard", "mutant: recreate without guard", extensions=1, recreate=1, recreate_guard=0),
+
+    "Several resources: two of them; attempts want one, the other or both",
+    holds("both-two", "2 attempts that want anything; counters gone, acquires again", resources=2, forgets=3, repeats=1, large=True),
+    holds("both-333", "3 attempts that want both", resources=2, attempts=3, wants=333, large=True),
+    holds("both-313", "3 attempts: both, the first, both", resources=2, attempts=3, wants=313, large=True),
+    holds("both-132", "3 attempts: the first, both, the second", resources=2, attempts=3, wants=132, large=True),
+    holds("both-123", "3 attempts: the first, the second, both", resources=2, attempts=3, wants=123, large=True),
+    holds("both-recreate", "2 attempts, extension and recreate, each key for itself", resources=2, extensions=1, recreate=1, large=True),
+    mutant("both-reach", "sanity: both attempts can complete", resources=2, wants=33, reach=1),
+    mutant("both-no-guard", "mutant: no guard", resources=2, guard=0),
+    mutant("token-of-first", "mutant: token above the first resource's counter only", resources=2, token_of_first=1),
+    mutant("key-of-first", "mutant: confirm compares the first value only", resources=2, key_of_first=1, attempts=3, large=True),
+    mutant("uneven", "mutant: repeated acquire answers the larger of two counters", resources=2, forgets=3, repeats=1, even=0),
+    mutant("part-counts", "mutant: an extension of one of two keys is a vote", resources=2, extensions=1, recreate=1, part_counts=1),
+
+    "Memory loss and admission (drain, catch-up from ceil(N/2) intact nodes)",
+    holds("loss", "a node loses its memory, 2 attempts", losses=1),
+    holds("loss-three", "the same, 3 attempts", losses=1, attempts=3, large=True),
+    holds("loss-twice", "two losses, one after the other", losses=2),
+    holds("loss-rollback", "a loss may bring back an older state", losses=1, rollback=1),
+    holds("loss-block", "a loss, and token blocks", losses=1, block=2),
+    holds("loss-n4", "a loss, N = 4", losses=1, nodes=4),
+    holds("loss-n5", "a loss, N = 5", losses=1, nodes=5, large=True),
+    holds("loss-recreate", "a loss, extension and recreate", losses=1, extensions=1, recreate=1),
+    holds("rollback-recreate", "a loss with an older state, extension and recreate",
+          losses=1, rollback=1, extensions=1, recreate=1, large=True),
+    mutant("loss-reach", "sanity: an admitted node's vote is used", losses=1, reach=1),
+    mutant("no-catch-up", "mutant: admitted without catch-up", losses=1, catch_up=0),
+    mutant("one-too-few", "mutant: catch-up from one node too few", losses=1, catch_up=1),
+    mutant("one-too-few-n5", "mutant: the same, N = 5", losses=1, nodes=5, catch_up=2),
+    mutant("no-drain", "mutant: admitted without drain", losses=1, drain=0),
+    mutant("late-admit", "mutant: admission executed again after a second FLUSHALL", losses=2, late_admit=1),
+    mutant("no-base", "mutant: extension looks at the counter, not at the base",
+           losses=1, rollback=1, extensions=1, recreate=1, base_guard=0),
+
+    "Carried wait: a node is marked, and processes that come and go share a file",
+    holds("carried", "two losses of any kind, a restart of the host", carried=1, large=True),
+    holds("carried-three", "three losses", carried=1, losses=3, large=True, optional=True),
+    mutant("carried-reach", "sanity: a process admits with another one's entry", carried=1, reach=1),
+    mutant("carried-no-mark", "mutant: an entry is compared by the server's id only", carried=1, compares_mark=0),
+    mutant("carried-no-id", "mutant: an entry is compared by its mark only", carried=1, compares_id=0),
+    mutant("carried-any-boot", "mutant: an entry of another boot counts", carried=1, compares_boot=0),
+    mutant("carried-mark-again", "mutant: a mark that is written again is the same mark", carried=1, stamped=0),
+
+    "Trailing identity check: one per message, after its scripts",
+    holds("trailing", "a loss, 2 attempts", losses=1, trailing=1),
+    holds("trailing-at-once", "the same, check and script in one step", losses=1, trailing=1, at_once=1),
+    holds("trailing-rollback", "a loss with an older state", losses=1, trailing=1, rollback=1, large=True),
+    holds("trailing-recreate", "the same, extension and recreate (in one step)",
+          losses=1, trailing=1, at_once=1, rollback=1, extensions=1, recreate=1, large=True),
+    holds("trailing-three", "a loss, 3 attempts (in one step)", losses=1, trailing=1, at_once=1, attempts=3, large=True, optional=True,
+          megabytes=8000),
+    mutant("trailing-reach", "sanity: an admitted node's vote is used", losses=1, trailing=1, reach=1),
+    mutant("trailing-no-wait", "mutant: votes counted before the check", losses=1, trailing=1, trailing_wait=0),
+    mutant("trailing-new-id", "mutant: an attempt changes to the new id", losses=1, trailing=1, bound_id=0),
+] + FAILOVER
+ROWS = [row for row in TABLE if isinstance(row, Row)]
+# Of the large models that must hold, those that --quick has, too: of each group with such, one.
+QUICK = {"three", "both-333", "both-recreate", "trailing-rollback"}
+
+# An option of these names says which model it is. fence_model.py has no word of its own.
+MODELS = {"carried": Carried, "resources": Several, "group": Group, "groups": Groups, "climb": Climb}
+
+
+def model_of(row):
+    return next((model for word, model in MODELS.items() if word in row.options), Model)
+
+
+def has_proof(row):
+    """Is it about what tests/proof proves? Of groups and climbs there are small worlds only."""
+    return model_of(row) not in (Group, Groups, Climb)
