@@ -23,12 +23,13 @@ std::uint32_t to_number(std::string_view text)
     return n;
 }
 
-// Votes, and the mark of a node that lost its data. A quarantine begins when the mark is acknowledged: a replica that has acknowledged the mark has left
-// the server that it followed before, so that it acknowledges no more extensions there. An admission needs no wait of its own, since replicas
-// acknowledge a vote after what was written before it.
+// Rules 1 to 3 of "Failover of a replicated group" in docs/proof.md: votes; the mark of a node that lost its data, since a replica that acknowledges the mark has
+// left the old primary; and what a node tells of itself, since an old primary that is cut off still says that it is admitted. An admission needs no
+// wait of its own: replicas acknowledge a vote only after what was written before the vote.
 bool is_to_be_durable(command const& c, reply const& r) noexcept
 {
-    bool const counts = c.what == verb::acquire || c.what == verb::confirm || c.what == verb::extend || c.what == verb::mark;
+    bool const counts = c.what == verb::acquire || c.what == verb::confirm || c.what == verb::extend || c.what == verb::mark ||
+                        c.what == verb::inspect;
     return counts && r.vote == vote::granted;
 }
 

@@ -37,7 +37,7 @@ struct not_durable {
     std::string words;
 };
 
-// Whether some of it has to be durable before it counts: granted votes, and the mark of a node that lost its data.
+// Whether some of it has to be durable before it counts: granted votes, the mark of a node that lost its data, and what it tells of itself.
 bool has_to_be_durable(batch const& work, std::vector<reply> const& replies) noexcept;
 
 // Makes these failures. Keys that were set stay on the node until the attempt is rolled back.
