@@ -25,6 +25,7 @@ constexpr duration half_a_day = 12h;
 
 // Parts per million. Between them a client and a server stay within the 1 % of lock_options::clock_drift.
 constexpr std::int64_t server_drift = 9'000;
+constexpr std::int64_t client_drift = 900;
 
 // In a storm keys go, servers forget and messages are late, all the time, and many want one lock.
 assumptions draw_assumptions(random& chance, bool storm)
@@ -222,7 +223,7 @@ private:
         if (brief_) return invite();
         std::size_t const processes = 2 + (storm_ ? 1 : chance_.below(2));
         for (std::size_t i = 0; i < processes; ++i) {
-            auto& p = u_.add_process({time_point{1h * (i + 1)}, 0ns, chance_.between(-900, 900)});
+            auto& p = u_.add_process({time_point{1h * (i + 1)}, 0ns, chance_.between(-client_drift, client_drift)});
             members_.emplace_back();
             member& m = members_.back();
             m.connected = make_client(u_, p, draw_client());
@@ -241,7 +242,7 @@ private:
     {
         auto const until = range_.horizon + 30 * stage_.usual.ttl;
         for (std::size_t i = 0, machines = 2 + chance_.below(2); i < machines; ++i) {
-            machine_clock const clock{time_point{1h * (i + 1)}, 0ns, chance_.between(-900, 900)};
+            machine_clock const clock{time_point{1h * (i + 1)}, 0ns, chance_.between(-client_drift, client_drift)};
             guests_.push_back(std::make_unique<visitors>(stage_, clock, draw_client(), range_.horizon, until));
         }
     }
@@ -263,7 +264,9 @@ private:
     {
         auto const timeout = stage_.usual.node_timeout ? duration{*stage_.usual.node_timeout} : duration{stage_.usual.ttl} / 20;
         auto const patience = std::min<duration>(timeout, stage_.usual.ttl / 3);  // two rounds must leave something of the lease
-        auto const extra = chance_.scaled(std::max<duration>(0ns, patience / 2 - 2 * u_.weather.delay_max));
+        duration const most = std::max<duration>(0ns, patience / 2 - 2 * u_.weather.delay_max);
+        duration const ahead = patience * client_drift / 1'000'000;  // of a fast clock, by which a round trip must still fit
+        auto const extra = std::min(chance_.scaled(most), std::max<duration>(0ns, most - ahead));
         for (auto const& s : u_.servers()) u_.between(p, *s).distance = extra;
     }
 
