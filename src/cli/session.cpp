@@ -26,7 +26,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto explains_waiting_after = 3s, explains_again_after = 60s;
 constexpr auto glance_patience = 500ms;
 constexpr auto release_patience = 2s;
 constexpr auto looks_at_rest_every = 20ms;       // until no process of the group is left
@@ -76,18 +75,13 @@ void session::acquire()
         lock_.acquire(report_, std::move(done));
     }
     asked_at_ = boot_clock::now();
-    if (!plan_.quiet) explain_waiting_in(explains_waiting_after);
+    if (!plan_.quiet) reminder_.start();
 }
 
-void session::explain_waiting_in(std::chrono::seconds time)
+void session::explain_waiting()
 {
-    explain_timer_.expires_after(time);
-    explain_timer_.async_wait([this](error_code ec) {
-        if (ec) return;
-        look_then([this](lock_view const& lock) {
-            say(waiting_in_words(lock, nodes_.status(), plan_.options.fencing, boot_clock::now() - asked_at_));
-            explain_waiting_in(explains_again_after);
-        });
+    look_then([this](lock_view const& lock) {
+        say(waiting_in_words(lock, nodes_.status(), plan_.options.fencing, boot_clock::now() - asked_at_));
     });
 }
 
@@ -98,7 +92,7 @@ void session::look_then(std::function<void(lock_view const&)> tell)
 
 void session::on_acquired(error_code ec, lease got)
 {
-    explain_timer_.cancel();
+    reminder_.stop();
     glance_.reset();
     ctrl_c_ = interrupted_by_ == SIGINT && terminal_.is_ours();
     if (ec && interrupted_by_ != 0) return finish(to_int(exit_code::signal) + interrupted_by_);

@@ -7,6 +7,7 @@
 #include "cli/glance.hpp"
 #include "cli/guardian.hpp"
 #include "cli/offspring.hpp"
+#include "cli/reminder.hpp"
 #include "cli/times.hpp"
 
 #include <redlock/redlock.hpp>
@@ -54,7 +55,7 @@ private:
 
     // Acquiring.
     void acquire();
-    void explain_waiting_in(std::chrono::seconds time);
+    void explain_waiting();
     void on_acquired(error_code ec, lease got);
     void explain_failure(error_code ec);
     void look_then(std::function<void(lock_view const&)> say);
@@ -90,7 +91,8 @@ private:
     job_control terminal_;
     asio::signal_set signals_{io_};
     asio::cancellation_signal stop_acquiring_;
-    asio::steady_timer explain_timer_{io_};  // until the user is told why the command does not start yet
+    reminder<asio::steady_timer> reminder_{io_,
+                                           [this] { explain_waiting(); }};  // until the user is told why the command does not start yet
     timer next_look_{io_};
     attempt_report report_;
     std::optional<glance> glance_;

@@ -2,6 +2,7 @@
 #include "cli/doctor_rules.hpp"
 #include "cli/guardian.hpp"
 #include "cli/lock_view.hpp"
+#include "cli/reminder.hpp"
 #include "cli/text.hpp"
 #include "cli/times.hpp"
 #include "cli/waiting.hpp"
@@ -9,6 +10,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -352,6 +355,42 @@ BOOST_AUTO_TEST_CASE(why_somebody_waits)
     BOOST_TEST(waiting_in_words(held, nodes, true, 3s).find("; and only 1 of 3 nodes has a vote") != std::string::npos);
     BOOST_TEST(waiting_in_words(nobody, nodes, false, 3s).find("b:1") == std::string::npos);
     BOOST_TEST(contended_in_words(nobody, false) == "job is held by somebody else");
+}
+
+// A timer that expires when a test says so.
+struct timer_by_hand {
+    struct board {
+        std::vector<std::chrono::seconds> asked_for;
+        std::function<void(error_code)> waiting;
+    };
+
+    explicit timer_by_hand(board& of) : b{of} {}
+    void expires_after(std::chrono::seconds time) { b.asked_for.push_back(time); }
+    void async_wait(std::function<void(error_code)> handler) { b.waiting = std::move(handler); }
+    void cancel() {}  // too late
+
+    board& b;
+};
+
+BOOST_AUTO_TEST_CASE(who_waits_is_told_after_three_seconds_and_then_each_minute)
+{
+    timer_by_hand::board timer;
+    int told = 0;
+    reminder<timer_by_hand> r{timer, [&] { ++told; }};
+    BOOST_TEST(!timer.waiting);
+    r.start();
+    std::vector<std::chrono::seconds> expected{3s};
+    for (int times = 1; times <= 3; ++times) {
+        BOOST_TEST((timer.asked_for == expected));
+        std::exchange(timer.waiting, nullptr)({});
+        BOOST_TEST(told == times);
+        expected.emplace_back(60s);
+    }
+    BOOST_TEST((timer.asked_for == expected));
+    r.stop();
+    std::exchange(timer.waiting, nullptr)({});  // it had expired when it was stopped
+    BOOST_TEST(told == 3);
+    BOOST_TEST(!timer.waiting);
 }
 
 // The third had no time to say anything, and is as healthy as can be.

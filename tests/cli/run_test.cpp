@@ -283,6 +283,22 @@ BOOST_AUTO_TEST_CASE(a_wrong_password_is_said_and_never_told)
     BOOST_TEST(right.wait() == 0, right.errors());
 }
 
+// Its name does not say whose it is: the address does.
+BOOST_AUTO_TEST_CASE(a_variable_with_a_password_can_be_kept_from_the_command)
+{
+    redis_server const server{{.requirepass = "right"}};
+    auto const url = "redis://default@127.0.0.1:" + std::to_string(server.port()) + "?password_env=LOCK_SECRET";
+    program_options around;
+    around.environment.emplace_back("LOCK_SECRET", "right");
+    program with{{"run", "--bootstrap", "job", "--nodes", url, "--", "env"}, around};
+    BOOST_TEST(with.wait() == 0, with.errors());
+    BOOST_TEST(contains(with.output(), "LOCK_SECRET=right"), with.output());
+    program without{{"run", "--bootstrap", "--no-env", "job", "--nodes", url, "--", "env"}, around};
+    BOOST_TEST(without.wait() == 0, without.errors());
+    BOOST_TEST(contains(without.output(), "REDLOCK_NAME=job"), without.output());
+    BOOST_TEST(!contains(without.output(), "LOCK_SECRET"), without.output());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::testing

@@ -94,6 +94,21 @@ BOOST_FIXTURE_TEST_CASE(a_bound_and_a_policy_that_evicts_take_the_vote_and_give_
     });
 }
 
+// Each look is followed by another one.
+BOOST_FIXTURE_TEST_CASE(a_policy_that_changes_after_the_first_look, three_nodes)
+{
+    run([&]() -> asio::awaitable<void> {
+        servers[0].command({"CONFIG", "RESETSTAT"});
+        bool const looked = co_await eventually([&] { return mentions(servers[0].command({"INFO", "commandstats"}), "cmdstat_time:"); });
+        BOOST_TEST(looked);  // nobody else asks for the time
+        BOOST_TEST((nodes.status().nodes[0].state == node_state::usable));
+        servers[0].command({"CONFIG", "SET", "maxmemory", "100mb"});
+        servers[0].command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+        bool const noticed = co_await eventually([&] { return nodes.status().nodes[0].last_error == errc::node_unsuitable; }, 5s);
+        BOOST_TEST(noticed);
+    });
+}
+
 BOOST_FIXTURE_TEST_CASE(memory_that_is_squeezed_under_a_policy_that_evicts, with_a_policy)
 {
     run([&]() -> asio::awaitable<void> {

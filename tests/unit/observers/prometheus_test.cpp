@@ -16,6 +16,9 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 namespace redlock::testing {
 namespace {
@@ -35,6 +38,26 @@ void collect_expressions(nlohmann::json const& in, std::vector<std::string>& out
     if (in.is_object() && in.contains("expr")) out.push_back(in.at("expr").get<std::string>());
     if (in.is_structured())
         for (auto const& each : in) collect_expressions(each, out);
+}
+
+std::string observing_page()
+{
+    std::ifstream file{REDLOCK_OBSERVING};
+    BOOST_REQUIRE(file);
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+template <class... Events>
+std::vector<std::string_view> names_of(std::variant<Events...> const&)
+{
+    return {Events::name...};
+}
+
+bool is_name_of_an_error(std::string_view name)
+{
+    for (int value = 1; value < 100; ++value)
+        if (char const* const known = to_string(static_cast<errc>(value)); known != nullptr && name == known) return true;
+    return false;
 }
 
 }  // namespace
@@ -210,15 +233,35 @@ BOOST_AUTO_TEST_CASE(docs_name_every_metric)
 {
     prometheus p;
     tell_everything(p);
-    std::ifstream file{REDLOCK_OBSERVING};
-    BOOST_REQUIRE(file);
-    std::string const docs{std::istreambuf_iterator<char>{file}, {}};
+    auto const docs = observing_page();
     std::istringstream lines{p.text()};
     for (std::string line; std::getline(lines, line);) {
         if (!line.starts_with("# TYPE ")) continue;
         std::string const name = line.substr(7, line.find(' ', 7) - 7);
         BOOST_TEST(docs.find('`' + name + '`') != std::string::npos, name);
     }
+}
+
+// What a query compares with is as much a name as a metric is.
+BOOST_AUTO_TEST_CASE(docs_name_every_outcome_that_is_no_error)
+{
+    prometheus p;
+    tell_everything(p);
+    auto const docs = observing_page();
+    std::string const text = p.text();
+    std::regex const outcome{"outcome=\"([a-z_]+)\""};
+    std::set<std::string> found;
+    for (std::sregex_iterator at{text.begin(), text.end(), outcome}; at != std::sregex_iterator{}; ++at) found.insert((*at)[1]);
+    BOOST_TEST(found.contains("acquired"));
+    for (std::string const& name : found)
+        if (!is_name_of_an_error(name)) BOOST_TEST(docs.find('`' + name + '`') != std::string::npos, name);
+}
+
+BOOST_AUTO_TEST_CASE(docs_name_every_event)
+{
+    auto const docs = observing_page();
+    for (std::string_view const name : names_of(event::any{}))
+        BOOST_TEST(docs.find('`' + std::string{name} + '`') != std::string::npos, name);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,51 @@
+// When somebody who waits for a lock is told why: after three seconds, and then each minute.
+#ifndef REDLOCK_CLI_REMINDER_HPP
+#define REDLOCK_CLI_REMINDER_HPP
+
+#include <redlock/error.hpp>
+
+#include <chrono>
+#include <functional>
+#include <utility>
+
+namespace redlock::cli {
+
+// `Timer`: expires_after(), async_wait(), cancel(), as of Asio's.
+template <class Timer>
+class reminder {
+public:
+    static constexpr std::chrono::seconds first{3}, next{60};
+
+    template <class Context>
+    reminder(Context& context, std::function<void()> tell) : timer_{context}, tell_{std::move(tell)}
+    {
+    }
+
+    void start() { remind_in(first); }
+
+    // Nothing is told any more.
+    void stop()
+    {
+        stopped_ = true;
+        timer_.cancel();
+    }
+
+private:
+    void remind_in(std::chrono::seconds time)
+    {
+        timer_.expires_after(time);
+        timer_.async_wait([this](error_code ec) {
+            if (ec || stopped_) return;
+            remind_in(next);
+            tell_();
+        });
+    }
+
+    Timer timer_;
+    std::function<void()> tell_;
+    bool stopped_{false};
+};
+
+}  // namespace redlock::cli
+
+#endif
