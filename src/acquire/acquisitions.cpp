@@ -335,10 +335,22 @@ void acquisitions::finish(acquisition& what, error_code ec, lease held)
     what.handler(ec, std::move(held));
 }
 
+namespace {
+
+// How the last attempt ended, or would have: an acquisition behind others of its client has made none.
+error_code outcome_of(acquisition const& what, error_code ec)
+{
+    if (!ec || ec == errc::client_not_running) return ec;
+    if (ec == errc::acquire_timed_out_no_majority && what.last_outcome == errc::contended) return errc::no_majority;
+    return what.last_outcome ? what.last_outcome : ec;
+}
+
+}  // namespace
+
 void acquisitions::fill_report(acquisition& what, error_code ec)
 {
     attempt_report& report = *what.request.report;
-    report.outcome = what.last_outcome || !ec ? what.last_outcome : ec;
+    report.outcome = outcome_of(what, ec);
     report.attempts = what.attempts;
     report.elapsed = to_microseconds(env_.now() - what.started);
     report.nodes = std::move(what.verdicts);

@@ -10,7 +10,7 @@ namespace {
 std::string text_of(error_code why, std::string_view lock, attempt_report const& last)
 {
     std::string text = std::string{lock} + ": " + why.message();
-    if (why == condition::contended || why == errc::client_not_running) return text;
+    if (why == condition::contended || why == errc::client_not_running || why == errc::self_deadlock) return text;
     if (auto const reason = first_failure(last); !reason.empty()) text += "; " + reason;
     return text;
 }

@@ -62,6 +62,7 @@ public:
                 continue;
             }
             kind_of_server(n);
+            if (is_a_sentinel(n)) continue;
             memory(n);
             persistence(n, settings_.nodes[i]);
             replicas(n, settings_.nodes[i]);
@@ -161,8 +162,8 @@ private:
             add(severity::danger, n.node,
                 "it is a member of a Redis Cluster, which moves keys between servers and fails over asynchronously",
                 "use independent servers (cluster-enabled no)");
-        if (n.field("redis_mode") == "sentinel")
-            add(severity::danger, n.node, "this is a Sentinel, which keeps no keys", "use the address of an independent server");
+        if (is_a_sentinel(n))
+            return add(severity::danger, n.node, "this is a Sentinel, which keeps no keys", "use the address of an independent server");
         if (n.field("role") == "slave")
             add(severity::danger, n.node, "it is a replica: it would forget locks that its master granted",
                 "use independent masters (REPLICAOF NO ONE)");
@@ -334,11 +335,13 @@ private:
         }
     }
 
+    static bool is_a_sentinel(doctor_probe const& n) { return n.field("redis_mode") == "sentinel"; }
+
     // Whether something must be changed on the server before it can be a node: waiting does not help.
     static bool is_unfit(doctor_probe const& n)
     {
-        bool const elsewhere = n.field("cluster_enabled") == "1" || n.field("redis_mode") == "cluster" ||
-                               n.field("redis_mode") == "sentinel" || n.field("role") == "slave";
+        bool const elsewhere = n.field("cluster_enabled") == "1" || n.field("redis_mode") == "cluster" || is_a_sentinel(n) ||
+                               n.field("role") == "slave";
         auto const policy = n.field("maxmemory_policy");
         bool const evicts = n.number("maxmemory") > 0 && !policy.empty() && policy != "noeviction";
         return elsewhere || evicts || is_unknown(n.info_refused) ||
@@ -398,6 +401,13 @@ private:
             }
             return;
         }
+        if (admitted > 0 && silent == 0 && admitted < nodes_.size() - nodes_.size() / 2)
+            return add(severity::danger, "",
+                       "only " + std::to_string(admitted) + " of " + count_of(nodes_.size(), "node") +
+                           " remember what they granted, which is too few to admit the others: nobody can acquire a lock with fencing, and "
+                           "waiting does not help",
+                       "to begin anew, DEL redlock:node on every node; then redlock admit waits " + in_words(settings_.max_ttl) +
+                           " and admits them, see docs/fencing.md");
         if (admitted + silent < majority_)
             add(severity::danger, "",
                 "only " + std::to_string(admitted) + " of " + count_of(nodes_.size(), "node") +

@@ -272,6 +272,19 @@ bool admission::all_have_answered() const noexcept
     return std::none_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.state == admission_state::unknown; });
 }
 
+admission_state admission::of(std::size_t node) const noexcept
+{
+    node_state const& n = nodes_[node];
+    return n.state == admission_state::quarantined && waits_in_vain(n) ? admission_state::needs_operator : n.state;
+}
+
+// Some node is admitted, so that no cluster is founded, and all others have lost so much that too few nodes remember.
+bool admission::waits_in_vain(node_state const& n) const noexcept
+{
+    auto const is_settled = [](node_state const& each) { return each.state == admission_state::admitted || is_waiting(each.state); };
+    return !n.founds && admitted() > 0 && admitted() < intact_needed() && std::all_of(nodes_.begin(), nodes_.end(), is_settled);
+}
+
 std::size_t admission::admitted() const noexcept
 {
     return static_cast<std::size_t>(

@@ -77,7 +77,8 @@ public:
     // When to call requests() again if nothing else happens; none: only an answer can bring anything.
     std::optional<time_point> next(time_point now) const;
 
-    admission_state of(std::size_t node) const noexcept { return nodes_[node].state; }
+    // A node in quarantine that nobody will be able to admit needs an operator from the beginning.
+    admission_state of(std::size_t node) const noexcept;
 
     // The id that messages to an admitted node carry.
     std::string const& id(std::size_t node) const noexcept { return nodes_[node].facts.id; }
@@ -117,6 +118,7 @@ private:
     };
 
     bool all_have_answered() const noexcept;
+    bool waits_in_vain(node_state const& n) const noexcept;
     bool may_speak_soon(node_state const& n) const noexcept;
     bool may_be_founded_soon() const noexcept;
     bool all_remember_nothing() const noexcept;

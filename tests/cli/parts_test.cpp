@@ -292,6 +292,30 @@ BOOST_FIXTURE_TEST_CASE(who_can_be_no_node_is_not_told_to_wait, group_of_three)
     BOOST_TEST(diagnose()[1].what.ends_with("and 1 of 3 nodes is not fit: waiting does not help"));
 }
 
+// The commands that a Sentinel lacks were not renamed.
+BOOST_FIXTURE_TEST_CASE(a_sentinel_is_named_and_nothing_else_is_said_of_it, group_of_three)
+{
+    set_field(nodes[0], "redis_mode", "sentinel");
+    set_field(nodes[0], "aof_enabled", "0");
+    nodes[0].refused = {{"set", "ERR unknown command 'SET'", "no lock can be acquired or kept"}};
+    auto const all = diagnose();
+    auto const about_it = std::count_if(all.begin(), all.end(), [](finding const& f) { return f.where == "a:6379"; });
+    BOOST_TEST(about_it == 1);
+    BOOST_TEST(all.front().what == "this is a Sentinel, which keeps no keys");
+}
+
+BOOST_FIXTURE_TEST_CASE(where_too_few_remember_nobody_is_told_to_wait, group_of_three)
+{
+    nodes[1].record.clear();
+    nodes[2].record.clear();
+    finding const f = only();
+    BOOST_TEST((f.is == severity::danger));
+    BOOST_TEST(f.what.starts_with("only 1 of 3 nodes remember what they granted, which is too few to admit the others"));
+    BOOST_TEST(f.remedy.starts_with("to begin anew, DEL redlock:node on every node; then redlock admit waits 30.0 s"));
+    nodes[0].problem = "Connection refused";
+    BOOST_TEST(diagnose().size() > 1u, "the one that is away may remember");
+}
+
 BOOST_FIXTURE_TEST_CASE(an_even_number_of_nodes, group_of_three)
 {
     nodes.push_back(healthy("d:6379"));

@@ -474,6 +474,7 @@ BOOST_FIXTURE_TEST_CASE(who_stands_behind_others_learns_it_too, scope_world)
     BOOST_TEST_REQUIRE(second.has_value());
     BOOST_TEST(second->code() == errc::acquire_timed_out_no_majority);
     BOOST_TEST(second->last_attempt().attempts == 0u);
+    BOOST_TEST(second->last_attempt().outcome == errc::no_majority, "nothing is known of a holder");
     BOOST_TEST(std::string{second->what()}.ends_with("; node0: no usable connection to the node [cut]"), second->what());
 }
 
@@ -490,10 +491,20 @@ BOOST_FIXTURE_TEST_CASE(a_scope_of_a_client_that_does_not_run, world)
             thrown = true;
             BOOST_TEST(e.code() == condition::unavailable);
             BOOST_TEST(e.what() == std::string{"resource: client.run() was not called, so no node was asked"});
+            BOOST_TEST(e.last_attempt().outcome == errc::client_not_running);
         }
     };
     run(story());
     BOOST_TEST(thrown);
+}
+
+// No node has anything to do with it.
+BOOST_AUTO_TEST_CASE(a_scope_that_waits_for_itself_names_no_node)
+{
+    attempt_report asked_nobody;
+    asked_nobody.nodes = {{"node0", vote::pending, {}, {}, {}}};
+    acquire_error const e{errc::self_deadlock, "resource", asked_nobody};
+    BOOST_TEST(e.what() == "resource: " + error_code{errc::self_deadlock}.message());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_scope_fills_a_report, scope_world)

@@ -484,6 +484,22 @@ BOOST_AUTO_TEST_CASE(a_replica_is_no_node)
     BOOST_TEST(c.rules.admitted() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(who_waits_in_vain_is_told_at_once)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.connect(0);
+    c.connect(1);
+    c.settle();
+    BOOST_TEST((c.rules.of(1) == admission_state::quarantined), "the third node may remember");
+    c.connect(2);
+    c.settle();
+    BOOST_TEST((c.rules.of(1) == admission_state::needs_operator));
+    BOOST_TEST((c.rules.of(2) == admission_state::needs_operator));
+    c.rules.on_gone(0);
+    BOOST_TEST((c.rules.of(1) == admission_state::quarantined), "nobody is known to remember anything, so the cluster may be a new one");
+}
+
 BOOST_AUTO_TEST_CASE(the_stranded_look_again_in_case_somebody_has_admitted_them)
 {
     cluster c{3};
