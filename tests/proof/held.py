@@ -1,6 +1,6 @@
 """Which test holds the code to a transition, by name: a row for each transition that code carries out. All transitions of memory.py that a
-trace can have are replayed as well (replay.py); the tests named here are those that look at the one step, and would fail if it did something
-else. run.py looks whether each transition has a row, and whether each file has each test."""
+trace can have are replayed as well (replay.py). The tests named here are those that are about the one step. run.py looks whether each transition
+has a row, and whether each file has each test; whether a test would fail if the code did something else, it cannot tell: that is for a reader."""
 
 SCRIPTS = "tests/integration/fence_scripts_test.cpp"
 ADMISSIONS = "tests/integration/fence_admission_test.cpp"
