@@ -92,7 +92,7 @@ struct not_acquired {
     std::uint32_t attempts{0};           ///< How many the operation made.
 };
 
-/// An acquisition inside the body of a `with_lock` waits for the lock of that very scope: a deadlock, unless it has an `acquire_timeout`.
+/// An acquisition inside the body of a `with_lock` would have waited for the lock of that very scope: it was told `errc::self_deadlock`.
 struct self_deadlock {
     static constexpr std::string_view name{"self_deadlock"};  ///< What logs call it.
 

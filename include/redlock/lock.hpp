@@ -58,7 +58,7 @@ public:
     /// Per-operation cancellation: `terminal` and `partial` complete at once, and whatever was or will be granted is released in
     /// the background. `total` promises that nothing happened, so it completes at once only between two attempts; an attempt
     /// under way is awaited, and if it wins, the operation succeeds.
-    /// Errors: `errc::acquire_timed_out` (somebody else held it all the time), `errc::acquire_timed_out_no_majority` (at the end it could not be
+    /// Errors: `errc::acquire_timed_out` (somebody else held it at the end), `errc::acquire_timed_out_no_majority` (at the end it could not be
     /// known who holds it); with `max_attempts`, what the last attempt ended with (`errc::contended`, `errc::no_majority`,
     /// `errc::validity_exhausted`);
     /// `errc::self_deadlock` (awaited in the body of a `with_lock` on the same lock, or on one that shares a name with it, see there);

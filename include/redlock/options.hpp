@@ -83,7 +83,7 @@ struct lock_options {
 
     /// Whoever asks for a lock that the same owner holds, through the same client, gets a nested lease at once: the same hold and the same
     /// token, counted, and given back when the last lease of it is. Default: nobody, and a coroutine that asks again for what it
-    /// holds waits for itself for ever, unless there is an `acquire_timeout`.
+    /// holds waits for itself until its `acquire_timeout`, or for ever; in the body of a `with_lock` it is told so at once (`errc::self_deadlock`).
     owner_id owner{};
 
     /// Whether the watchdog keeps the lease alive. Without it the lease ends by itself, unless `lease::extend()` is called.

@@ -222,7 +222,7 @@ struct prometheus::metrics {
     numbers releases = counter("redlock_releases_total", "Leases that were given back to the nodes.", {"outcome"});
     numbers overruns = counter("redlock_overruns_total", "Bodies of with_lock that went on after their lease had ended.");
     numbers late = counter("redlock_watchdog_late_total", "Leases that had ended when the watchdog came to extend them.");
-    numbers self_deadlocks = counter("redlock_self_deadlocks_total", "Acquisitions that wait for the scope that they run in: deadlocks.");
+    numbers self_deadlocks = counter("redlock_self_deadlocks_total", "Acquisitions that would have waited for the scope that they run in.");
     numbers undone = counter("redlock_late_grants_undone_total", "Grants that came after their attempt was over.", {"node"});
     numbers votes = counter("redlock_node_votes_total", "Votes of a node on attempts to acquire, when they were decided.",
                             {"node", "vote"});
