@@ -1,4 +1,4 @@
-// What with_lock throws when the lock is not acquired.
+// The exception that with_lock throws if the lock is not acquired.
 #ifndef REDLOCK_ACQUIRE_ERROR_HPP
 #define REDLOCK_ACQUIRE_ERROR_HPP
 
@@ -11,23 +11,23 @@
 
 namespace redlock {
 
-/// Thrown by `with_lock` when the lock was not acquired (`condition::not_acquired`). `code() == condition::contended`: somebody else has it;
-/// `code() == condition::unavailable`: that cannot be known, since too few nodes answer.
+/// Thrown by `with_lock` if the lock was not acquired (`condition::not_acquired`). `code() == condition::contended`: another client holds the lock;
+/// `code() == condition::unavailable`: too few nodes answered to know whether one does.
 class REDLOCK_API acquire_error : public system_error {
 public:
-    /// `lock`: its name, for people.
+    /// `lock`: the name of the lock, for the text.
     acquire_error(error_code why, std::string_view lock, attempt_report last);
 
-    /// One line: the lock, the code's message, and where it cannot be known who has the lock, the first node that did not vote and why.
+    /// One line with the lock's name and the code's message. For `condition::unavailable` it adds the first node whose vote failed, and why.
     char const* what() const noexcept override;
 
-    /// What the nodes said to the last attempt. Lives as long as this exception, or a copy of it.
+    /// The nodes' answers to the last attempt. The reference is valid as long as this exception or a copy of it lives.
     attempt_report const& last_attempt() const noexcept;
 
 private:
     struct facts;
 
-    std::shared_ptr<facts const> facts_;  // copying an exception must not throw
+    std::shared_ptr<facts const> facts_;  // shared, since copying an exception must not throw
 };
 
 }  // namespace redlock

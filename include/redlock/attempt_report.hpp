@@ -1,4 +1,4 @@
-// What each node said to an attempt: for logs, and for finding out why a lock could not be had.
+// The answers of all nodes to an attempt: for logs, and for finding out why a lock was not acquired.
 #ifndef REDLOCK_ATTEMPT_REPORT_HPP
 #define REDLOCK_ATTEMPT_REPORT_HPP
 
@@ -16,31 +16,32 @@ namespace redlock {
 /// A node's answer to one request.
 enum class vote : std::uint8_t {
     pending,  ///< No answer yet.
-    granted,  ///< The node did what was asked.
+    granted,  ///< The node executed the request.
     refused,  ///< The node works, and somebody else holds the key there.
-    failed,   ///< It cannot be known: no connection, no answer in time, or an error.
+    failed,   ///< The outcome is unknown: no connection, no answer in time, or an error.
 };
 
-/// The vote of one node and what is behind it.
+/// The vote of one node, and the reason for it.
 struct node_verdict {
     std::string node;                       ///< The node's address, as in the configuration, without credentials.
     redlock::vote vote{vote::pending};      ///< Its vote when the attempt was decided.
-    error_code error;                       ///< Why it failed; no error for the other votes.
+    error_code error;                       ///< Why the vote failed; no error for the other votes.
     std::string detail;                     ///< The server's own words, when it answered with an error.
     std::chrono::microseconds answered_after{};  ///< From the start of the round to the answer; 0 without one.
 };
 
 /// The last attempt of an `acquire()` or `try_acquire()`.
 ///
-/// Filled just before the operation completes, with whatever outcome; not touched before or after.
+/// The operation fills the report just before it completes, whether it succeeds or fails, and does not touch the report at any other time.
 struct attempt_report {
-    error_code outcome;                    ///< How the last attempt ended (not the operation: see its own error).
+    error_code outcome;                    ///< How the last attempt ended. The operation itself may complete with another error.
     std::uint32_t attempts{0};             ///< How many attempts the operation made.
     std::chrono::microseconds elapsed{};   ///< From the start of the operation to its end.
-    std::vector<node_verdict> nodes;       ///< One a node, in the order of the configuration.
+    std::vector<node_verdict> nodes;       ///< One for each node, in the order of the configuration.
 };
 
-/// The first node that did not vote, and why: `10.0.0.1:6379: no usable connection to the node [Connection refused]`, on one line. Empty: there is none.
+/// The first node whose vote failed, and why, on one line: `10.0.0.1:6379: no usable connection to the node [Connection refused]`. Empty: there is
+/// none.
 REDLOCK_API std::string first_failure(attempt_report const& report);
 
 /// The enumerator's name.

@@ -22,15 +22,16 @@ namespace redlock {
 
 namespace detail {
 
-// A write that goes on after the function has returned is not under the guard. Futures and callbacks cannot be told apart.
+// Accepts functions whose write is done when they return. A coroutine's write goes on after that, and would not be under the guard. The same is true
+// of futures and callbacks, but this concept cannot recognise them.
 template <class F>
 concept fenced_write = std::invocable<F> && !requires { typename std::coroutine_traits<std::invoke_result_t<F>>::promise_type; };
 
-// What a guard knows of one resource.
+// A guard's state for one resource.
 struct fenced_resource {
     std::mutex mutex;
     std::uint64_t highest{0};
-    bool forgotten{false};  // no longer the one in the map: whoever waited for the mutex looks again
+    bool forgotten{false};  // the map does not contain this object any more: a thread that waited for the mutex must look the name up again
 
     bool takes(std::uint64_t token) noexcept
     {
@@ -55,9 +56,8 @@ struct fenced_resource {
 /// Thread safety: all members may be called from any thread at the same time.
 class REDLOCK_API fence {
 public:
-    /// Runs `f` if `token` is not smaller than any before it, and returns what it returns. No other `run` and no `admit` comes in
-    /// between, they wait on their threads: comparing and writing are one step. `f` must have written when it returns, so a coroutine is
-    /// refused by the compiler.
+    /// Runs `f` if `token` is not smaller than any before it, and returns the result of `f`. Comparing and writing are one step: meanwhile every
+    /// other `run` and `admit` blocks its thread. `f` must have written when it returns, so the compiler refuses a coroutine.
     ///
     /// Preconditions: `f` does not use this object.
     /// Errors, thrown as `system_error`: `errc::stale_token`, and `f` did not run. What `f` throws passes through; its token counts as seen.
@@ -69,10 +69,10 @@ public:
         return std::invoke(std::forward<F>(f));
     }
 
-    /// Whether `token` is not smaller than any before it. From now on smaller ones are refused: call it when a holder begins, before it
-    /// reads, so that nobody older writes between its reading and its writing.
+    /// Whether `token` is not smaller than any before it. From now on smaller tokens are refused. Call `admit` when a holder begins, before the
+    /// holder reads, so that no earlier holder writes between its reading and its writing.
     ///
-    /// It does not protect a write that follows: until that is done, a newer holder may have been here. That is what `run` is for.
+    /// `admit` does not protect a write that follows: a newer holder may come before the write is done. Use `run` for writes.
     [[nodiscard]] bool admit(std::uint64_t token);
 
     /// The largest token that was accepted; 0 if there was none.
@@ -82,15 +82,15 @@ private:
     mutable detail::fenced_resource resource_;
 };
 
-/// The same for many resources, told apart by name, as a rule that of their lock.
+/// The same for many resources. Each has a name, usually the name of its lock.
 ///
-/// One resource never waits for another. Every name costs memory until it is forgotten, less than 200 bytes and its length; nothing is
-/// forgotten by itself, since nothing here knows how late a late writer can be.
+/// One resource never waits for another. Every name costs memory until it is forgotten, less than 200 bytes and its length. No name is forgotten
+/// automatically, since this class cannot know how late a late writer may come.
 ///
 /// Thread safety: all members may be called from any thread at the same time.
 class REDLOCK_API fence_guard {
 public:
-    /// Runs `f` if `token` is not smaller than any before it for `name`, and returns what it returns. Otherwise as `fence::run`.
+    /// Runs `f` if `token` is not smaller than any before it for `name`, and returns the result of `f`. Otherwise as `fence::run`.
     ///
     /// Preconditions: `f` does not use this object with the same name.
     /// Errors, thrown as `system_error`: `errc::stale_token`, with the name in its text; what `f` throws. `std::bad_alloc` for a new name.
@@ -102,7 +102,7 @@ public:
         return std::invoke(std::forward<F>(f));
     }
 
-    /// Whether `token` is not smaller than any before it for `name`. What it cannot do: see `fence::admit`.
+    /// Whether `token` is not smaller than any before it for `name`. `fence::admit` says what this does not protect.
     [[nodiscard]] bool admit(std::string_view name, std::uint64_t token);
 
     /// The largest token that was accepted for `name`; 0 if there was none, or it is forgotten.

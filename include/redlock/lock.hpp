@@ -1,4 +1,4 @@
-// A resource's name plus options.
+// A lock: the name of a resource, and options.
 #ifndef REDLOCK_LOCK_HPP
 #define REDLOCK_LOCK_HPP
 
@@ -18,24 +18,24 @@
 
 namespace redlock {
 
-/// A cheap handle: the name of a resource, options, and the client to ask. It holds nothing on any server.
+/// A cheap handle that consists of the name of a resource, options, and a client. The object itself keeps nothing on any server: a `lease` does.
 ///
-/// Any number of acquisitions may be started from one lock object; each is on its own, also against the others.
+/// Any number of acquisitions may be started from one lock object. They are independent of each other, and exclude each other.
 ///
 /// Lifetimes: may outlive the client object; operations then complete with `errc::client_cancelled`.
 /// Thread safety: const members may be called from any thread at the same time.
 class REDLOCK_API lock {
 public:
-    /// Throws `std::invalid_argument` when the name is empty or one that the library keeps for itself (its key is `redlock:node`, `redlock:hw`
-    /// or `redlock:wait`, or ends in `:fence`), when an option makes no sense, or when the ttl of a lock with `fencing` is above
-    /// `config::max_ttl`. The name is the key on the servers, byte for byte, unless `config::key_format` says otherwise: another library that
-    /// uses the same key with `SET NX PX` (redsync, node-redlock, redis-py) shares the lock.
+    /// The name is the key on the servers, byte for byte, unless `config::key_format` says otherwise. Another library that uses the same key with
+    /// `SET NX PX` (redsync, node-redlock, redis-py) shares the lock. Throws `std::invalid_argument` if the name is empty or reserved for the
+    /// library (its key is `redlock:node`, `redlock:hw` or `redlock:wait`, or ends in `:fence`), if an option makes no sense, or if the ttl of a lock
+    /// with `fencing` is above `config::max_ttl`.
     lock(client const& owner, std::string name, lock_options const& options = {});
 
-    /// Several resources at once, all or none: `redlock::lock{nodes, {"a", "b", "c"}}`. Up to 64 names, in any order: they are sorted, and
-    /// each node takes all of them in one step, so that two such locks never wait for each other. One lease; its token is larger
-    /// than all earlier ones of each resource. Excludes, and is excluded by, the locks of each single name.
-    /// Throws as above, and when there are no names, too many, or one of them twice.
+    /// Locks several resources at once, all or none: `redlock::lock{nodes, {"a", "b", "c"}}`. Up to 64 names, in any order. The names are sorted, and
+    /// each node sets all keys in one step, so two such locks never wait for each other. There is one lease, and its token is larger than all earlier
+    /// tokens of each resource. Excludes, and is excluded by, the locks of each single name.
+    /// Throws as above, and if there are no names, too many, or one of them twice.
     lock(client const& owner, std::initializer_list<std::string_view> names, lock_options const& options = {});
     /// The same.
     lock(client const& owner, std::vector<std::string> names, lock_options const& options = {});
@@ -46,20 +46,21 @@ public:
     /// The names, sorted.
     std::vector<std::string> names() const;
 
-    /// The options that the constructor was given.
+    /// The options that the constructor got.
     lock_options const& options() const noexcept;
 
-    /// Waits until the lock is held: asks all nodes at once, rolls back grants that are no majority, retries after a random delay.
+    /// Acquires the lock, and waits as long as another holder has it. Asks all nodes at once, rolls grants back if they are no majority, and asks
+    /// again when a majority can be free, or after a random delay.
     ///
     /// Preconditions: `client::run` is called, before or while it waits; otherwise it waits until its `acquire_timeout` (`errc::client_not_running`).
     /// Lifetimes: the lock may be destroyed meanwhile.
     /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
     /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: `terminal` and `partial` complete at once, and whatever was or will be granted is released in
+    /// Per-operation cancellation: `terminal` and `partial` complete at once, and all grants of the nodes, also later ones, are released in
     /// the background. `total` promises that nothing happened, so it completes at once only between two attempts; an attempt
     /// under way is awaited, and if it wins, the operation succeeds.
-    /// Errors: `errc::acquire_timed_out` (somebody else held it at the end), `errc::acquire_timed_out_no_majority` (at the end it could not be
-    /// known who holds it); with `max_attempts`, what the last attempt ended with (`errc::contended`, `errc::no_majority`,
+    /// Errors: `errc::acquire_timed_out` (another holder had the lock at the end), `errc::acquire_timed_out_no_majority` (at the end too few nodes
+    /// answered to know who holds it); with `max_attempts`, the outcome of the last attempt (`errc::contended`, `errc::no_majority`,
     /// `errc::validity_exhausted`);
     /// `errc::self_deadlock` (awaited in the body of a `with_lock` on the same lock, or on one that shares a name with it, see there);
     /// `errc::client_not_running`; `errc::ttl_too_long` (no majority allows such a ttl with `fencing`); `errc::client_cancelled`;
@@ -79,15 +80,15 @@ public:
         return start(&report, false, token);
     }
 
-    /// Asks all nodes once and does not wait for a holder.
+    /// Makes one attempt: asks all nodes once, and does not wait if there is another holder.
     ///
     /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
     /// Lifetimes: the lock may be destroyed meanwhile.
     /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
     /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: as `acquire()`: `terminal` and `partial` complete at once, and whatever was or will be granted is released
-    /// in the background; with `total` the attempt is awaited, and if it wins, the operation succeeds.
-    /// Errors: `errc::contended` (somebody else holds it), `errc::no_majority` (it cannot be known), `errc::validity_exhausted`,
+    /// Per-operation cancellation: as `acquire()`: `terminal` and `partial` complete at once, and all grants of the nodes, also later ones, are
+    /// released in the background; with `total` the attempt is awaited, and if it wins, the operation succeeds.
+    /// Errors: `errc::contended` (another holder has the lock), `errc::no_majority` (too few nodes answered to know), `errc::validity_exhausted`,
     /// `errc::acquire_timed_out_no_majority` (an `acquire_timeout` within `node_timeout`), `errc::client_not_running`, `errc::ttl_too_long`,
     /// `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.

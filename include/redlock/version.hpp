@@ -1,4 +1,4 @@
-// Which release this is. CMake reads the numbers from here.
+// The version of the library. CMake reads the numbers from here.
 #ifndef REDLOCK_VERSION_HPP
 #define REDLOCK_VERSION_HPP
 
@@ -8,7 +8,7 @@
 #define REDLOCK_VERSION_MINOR 1
 #define REDLOCK_VERSION_PATCH 0
 
-/// To compare with: 100 * (100 * major + minor) + patch.
+/// The version as a number, for comparisons: 10000 * major + 100 * minor + patch.
 #define REDLOCK_VERSION (REDLOCK_VERSION_MAJOR * 10000 + REDLOCK_VERSION_MINOR * 100 + REDLOCK_VERSION_PATCH)
 
 /// "major.minor.patch".
@@ -20,7 +20,7 @@
 
 namespace redlock {
 
-/// `REDLOCK_VERSION_STRING` of the library that is loaded, which may be a later one than that of the headers.
+/// `REDLOCK_VERSION_STRING` of the library that is loaded, which may be later than that of the headers.
 REDLOCK_API char const* version() noexcept;
 
 /// `BOOST_VERSION` of the Boost that the library was built with.

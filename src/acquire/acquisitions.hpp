@@ -1,4 +1,5 @@
-// src/acquire: acquire() and try_acquire(): attempts, retries, deadlines, callers who give up.
+// src/acquire: acquire() and try_acquire(). This class starts, retries, cancels and completes all acquisitions of a client. engine owns it and passes
+// operations and events in.
 #ifndef REDLOCK_ACQUIRE_ACQUISITIONS_HPP
 #define REDLOCK_ACQUIRE_ACQUISITIONS_HPP
 
@@ -20,13 +21,14 @@ namespace redlock::detail {
 
 class acquisitions {
 public:
-    acquisitions(environment& env, lease_registry& held, releases& given_back) : env_{env}, leases_{held}, releases_{given_back} {}
+    acquisitions(environment& env, lease_registry& leases, releases& all_releases) : env_{env}, leases_{leases}, releases_{all_releases} {}
 
     void start(std::shared_ptr<acquisition> const& what, time_point now);
     void refuse(acquisition& what, error_code why);
     void cancel(acquisition& what, asio::cancellation_type_t type);
 
-    // The last lease object of a record was released: passes it on to the next in its wait queue. False if there is none, or it is not his turn.
+    // The last lease object of a record was released. Hands the record over to the first acquisition in the wait queue of its lock. Returns false if
+    // none waits, or if it is the turn of other clients.
     bool hand_over(lease_record& lease, time_point now);
 
     void on_changed(std::size_t node, std::string_view key) { lock_table_.on_changed(node, key, env_.now()); }
@@ -37,24 +39,32 @@ public:
     // The release of a lease is on its way to the nodes.
     void on_released(lease_record& lease, time_point now);
 
-    // Completes all with `why`, and undoes what they started.
+    // Completes all acquisitions with `why`, and rolls their attempts back.
     void fail_all(error_code why);
 
+    // The execution context is destroyed: destroys all acquisitions without completing them.
     void clear() noexcept;
 
-    // For its acquisitions: the retry of one that fails fast is due; why it was too late; the end.
+    // acquisition calls the next three. The next attempt of an acquisition that fails fast is due.
     void try_now(acquisition& what, time_point now);
+
+    // The error of an acquisition whose acquire_timeout is over.
     errc why_too_late(acquisition const& what) const;
+
+    // Takes an acquisition out of its wait queue and calls its handler.
     void finish(acquisition& what, error_code ec, lease held);
 
-    // The attempt under way, if any, no longer has a caller: whatever was or will be granted is rolled back.
+    // The attempt under way, if any, no longer has a caller: all its grants, present and future, are rolled back.
     void detach(acquisition& what);
 
-    // For attempts: one is decided; one is rolled back. `of`: the wait queue whose first made it: what comes next for that one is not known yet.
+    // attempt calls this when it is decided.
     void on_decided(attempt& a, quorum::acquire_outcome outcome, time_point now);
+
+    // Rolls an attempt back. `of`: the wait queue whose first acquisition made it, or null. That queue does not consider its next step here, since
+    // the outcome of the attempt may still be open.
     void undo(attempt& a, wait_queue* of);
 
-    // For the wait queue: its first asks the nodes.
+    // wait_queue calls this: makes an attempt for its first acquisition.
     void next_attempt(acquisition& what, time_point now);
 
     environment& env() const noexcept { return env_; }

@@ -1,4 +1,4 @@
-// Typed access to the keys of one JSON object; every error names its place. Only for json.cpp.
+// Reads the keys of one JSON object into members of a given type. Every error names the place in the document. Only for json.cpp.
 #ifndef REDLOCK_API_JSON_READER_HPP
 #define REDLOCK_API_JSON_READER_HPP
 
@@ -22,7 +22,7 @@
 
 namespace redlock {
 
-// How a value appears in an error: scalars as they are, but only their type if they can be a secret.
+// Describes a value for an error text: scalars by their value, but only by their type if they can be a secret.
 inline std::string describe(nlohmann::json const& value, bool secret)
 {
     constexpr std::size_t length_max = 40;
@@ -37,7 +37,7 @@ inline std::string describe(nlohmann::json const& value, bool secret)
     return text;
 }
 
-// How many letters one has to insert, remove or replace to turn one word into the other (Levenshtein).
+// The Levenshtein distance of two words: how many letters must be inserted, removed or replaced to turn one into the other.
 inline std::size_t edit_distance(std::string_view a, std::string_view b)
 {
     std::vector<std::size_t> row(b.size() + 1);
@@ -70,7 +70,8 @@ public:
             throw config_error{(place_.empty() ? "the document" : place_) + ": expected an object, found " + describe(object_, secret_)};
     }
 
-    // Each leaves `member` alone when the key is not there.
+    // The read functions set `member` to the value of the key, or leave it alone if the object does not have the key. A value of another type throws
+    // config_error.
 
     void read(char const* key, bool& member)
     {
@@ -107,9 +108,9 @@ public:
 
     void read(char const* key, std::optional<std::chrono::milliseconds>& member)
     {
-        if (std::chrono::milliseconds read_value{}; object_.contains(key)) {
-            read(key, read_value);
-            member = read_value;
+        if (std::chrono::milliseconds present{}; object_.contains(key)) {
+            read(key, present);
+            member = present;
         } else {
             known_.emplace_back(key);
         }
@@ -126,7 +127,7 @@ public:
         }
     }
 
-    // The value of a key that holds an object or a list; null when it is not there.
+    // The value of a key, and a note that the key is known; null if the object does not have the key.
     nlohmann::json const* find(char const* key)
     {
         known_.emplace_back(key);

@@ -1,5 +1,6 @@
-// A strand where nothing can run at the same time anyhow: one thread at most runs the io_context ("implicit strand" in Asio's words). It only
-// knows whether somebody is in it, without a mutex, a queue, or a count of those who have it.
+// An executor that stands in for asio::strand when at most one thread runs the io_context ("implicit strand" in Asio's terms). No two handlers can
+// overlap there, so this strand needs no mutex, no queue and no reference count. It only answers running_in_this_thread(): whether the current
+// handler was started through this strand. make_client_strand uses it for config::implicit_strand.
 #ifndef REDLOCK_BASE_IMPLICIT_STRAND_HPP
 #define REDLOCK_BASE_IMPLICIT_STRAND_HPP
 
@@ -20,12 +21,12 @@ namespace redlock::detail {
 
 namespace asio = boost::asio;
 
-// How deep its thread is in a strand. Read and written by that thread only.
+// How many handlers of one strand are on the stack of the io_context's thread. Only that thread reads and writes it.
 struct strand_depth {
     int depth{0};
 };
 
-// Those of a context. They live as long as it does: a strand may be kept by anything that waits there.
+// Owns the depths of all strands of an execution context. They live as long as the context, since handlers that wait in it may keep a strand.
 class strand_depths final : public asio::execution_context::service {
 public:
     inline static asio::execution_context::id id;
@@ -49,23 +50,23 @@ private:
 template <class Inner>
 class implicit_strand {
 public:
-    implicit_strand(Inner inner, strand_depth& in) noexcept : inner_{std::move(inner)}, in_{&in} {}
+    implicit_strand(Inner inner, strand_depth& depth) noexcept : inner_{std::move(inner)}, depth_{&depth} {}
 
     Inner const& get_inner_executor() const noexcept { return inner_; }
 
-    // Any thread.
-    bool running_in_this_thread() const noexcept { return inner_.running_in_this_thread() && in_->depth > 0; }
+    // Whether the caller is a handler of this strand. May be called from any thread: only the io_context's own thread gets as far as the depth.
+    bool running_in_this_thread() const noexcept { return inner_.running_in_this_thread() && depth_->depth > 0; }
 
     template <class Function>
     void execute(Function&& f) const
     {
-        inner_.execute([in = in_, f = std::forward<Function>(f)]() mutable {
-            visit const here{*in};
+        inner_.execute([depth = depth_, f = std::forward<Function>(f)]() mutable {
+            depth_guard const guard{*depth};
             std::move(f)();
         });
     }
 
-    // All properties are those of the executor inside.
+    // The properties are those of the inner executor.
     template <class Property>
         requires(asio::can_query_v<Inner const&, Property>)
     decltype(auto) query(Property const& what) const noexcept
@@ -85,25 +86,28 @@ public:
         return with(asio::prefer(inner_, what));
     }
 
-    friend bool operator==(implicit_strand const& a, implicit_strand const& b) noexcept { return a.in_ == b.in_ && a.inner_ == b.inner_; }
+    friend bool operator==(implicit_strand const& a, implicit_strand const& b) noexcept
+    {
+        return a.depth_ == b.depth_ && a.inner_ == b.inner_;
+    }
 
 private:
-    struct visit {
-        explicit visit(strand_depth& to) noexcept : in{to} { ++in.depth; }
-        visit(visit const&) = delete;
-        visit& operator=(visit const&) = delete;
-        ~visit() { --in.depth; }
-        strand_depth& in;
+    struct depth_guard {
+        explicit depth_guard(strand_depth& of) noexcept : counted{of} { ++counted.depth; }
+        depth_guard(depth_guard const&) = delete;
+        depth_guard& operator=(depth_guard const&) = delete;
+        ~depth_guard() { --counted.depth; }
+        strand_depth& counted;
     };
 
     template <class Other>
     implicit_strand<Other> with(Other other) const
     {
-        return {std::move(other), *in_};
+        return {std::move(other), *depth_};
     }
 
     Inner inner_;
-    strand_depth* in_;
+    strand_depth* depth_;
 };
 
 inline implicit_strand<asio::io_context::executor_type> make_implicit_strand(asio::io_context::executor_type const& of)

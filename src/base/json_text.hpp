@@ -1,5 +1,5 @@
-// JSON text to a document, stricter than the parser is by itself: a key that appears twice is an error, since all but one of
-// its values would be without effect. Only for json.cpp.
+// Parses JSON text more strictly than nlohmann::json does alone: a key that appears twice is an error, since all but one of its values would have no
+// effect. Only for json.cpp.
 #ifndef REDLOCK_BASE_JSON_TEXT_HPP
 #define REDLOCK_BASE_JSON_TEXT_HPP
 
@@ -16,18 +16,18 @@
 
 namespace redlock {
 
-// A key as it may stand in an error. What is no word can be a URL that got into the wrong place, password and all.
+// A key, as an error text may show it. A key that does not look like a word becomes "...", since it can be a misplaced URL that contains a password.
 inline std::string key_in_words(std::string const& key)
 {
     constexpr std::size_t length_max = 40;
     auto const in_words = [](char c) {
-        bool const task = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        return task || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == ' ';
+        bool const is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        return is_letter || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == ' ';
     };
     return key.size() <= length_max && std::all_of(key.begin(), key.end(), in_words) ? key : "...";
 }
 
-// Follows the parser through the text, so that an error can say where it is: `nodes[1].port`.
+// Follows the parser's events, so that an error text can say where in the document the error is: `nodes[1].port`.
 class json_place {
 public:
     using event = nlohmann::json::parse_event_t;
@@ -73,8 +73,8 @@ private:
     std::vector<level> open_;
 };
 
-// `byte` counts from 1 and points at the last one that was read. The parser's own words are not used: they repeat what was
-// read, which can be a password.
+// Throws an error with line and column. `byte`: the position of the last byte that the parser has read, counted from 1. The parser's own error text
+// is not used, since it repeats part of the document, which can be a password.
 [[noreturn]] inline void refuse_malformed(std::string_view text, std::size_t byte)
 {
     std::string_view const before = text.substr(0, byte == 0 ? 0 : byte - 1);

@@ -86,8 +86,8 @@ constexpr char const* completion_examples = R"(Examples:
   redlock completion zsh > "${fpath[1]}/_redlock"
   redlock completion fish > ~/.config/fish/completions/redlock.fish)";
 
-// Pages without what CLI11 says in its own words.
-class page final : public CLI::Formatter {
+// Help pages without the parts of CLI11 that do not fit: the types of options, and "[NAME]" in the usage of `run`.
+class help_formatter final : public CLI::Formatter {
 public:
     std::string make_option_opts(CLI::Option const* option) const override
     {
@@ -103,8 +103,8 @@ public:
     }
 };
 
-// As a shell would read it.
-std::string in_shell(std::string const& word)
+// Quotes a word for a shell, where that is necessary.
+std::string quoted_for_shell(std::string const& word)
 {
     std::string shown = printable(word);
     auto const is_plain = [](unsigned char c) {
@@ -131,7 +131,7 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, std::optional<m
     return add_duration(to, name, [&into](milliseconds d) { into = d; }, help);
 }
 
-void add_nodes(CLI::App& to, node_options& into, bool asks_itself)
+void add_nodes(CLI::App& to, node_options& into, bool with_timeout)
 {
     to.add_option(
           "--nodes", into.urls,
@@ -140,7 +140,7 @@ void add_nodes(CLI::App& to, node_options& into, bool asks_itself)
         ->type_name("URL,URL,...");
     to.add_option("--config", into.config_file, "A JSON file that says which nodes, and defaults for locks (redlock/json.hpp)")
         ->type_name("FILE");
-    if (asks_itself)
+    if (with_timeout)
         add_duration(
             to, "--timeout", [&into](milliseconds d) { into.timeout = d; }, "For a node to connect, and for an answer; default 2s");
 }
@@ -149,7 +149,7 @@ class parser {
 public:
     parser()
     {
-        app_.formatter(std::make_shared<page>());
+        app_.formatter(std::make_shared<help_formatter>());
         app_.footer(overview);
         app_.require_subcommand(1);
         app_.set_version_flag("--version", "redlock " REDLOCK_VERSION_STRING, "Prints the version");
@@ -166,8 +166,8 @@ public:
 
     request parse(std::vector<std::string> arguments)
     {
-        // What stands behind the first "--" belongs to the command that is to be run, also where it looks like an option of ours. Commands
-        // that run nothing take it for names.
+        // For `run`, all words behind the first "--" belong to the user's command, even if they look like options of redlock. For the other
+        // subcommands these words are names of locks.
         auto const dashes = std::find(arguments.begin(), arguments.end(), "--");
         bool const separated = dashes != arguments.end();
         std::vector<std::string> behind(separated ? dashes + 1 : dashes, arguments.end());
@@ -175,19 +175,19 @@ public:
         if (!behind.empty())
             for (CLI::Option* const names : names_) names->required(false);
         try {
-            app_.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as CLI11 wants it
+            app_.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 expects the words in reverse order
         } catch (CLI::CallForVersion const& version) {
             terminal{}.write(std::string{version.what()} + '\n');
             return nothing_to_do{};
-        } catch (CLI::Success const& wish) {
+        } catch (CLI::Success const& help) {
             std::ostringstream text;
-            app_.exit(wish, text, text);
+            app_.exit(help, text, text);
             terminal{}.write(text.str());
             return nothing_to_do{};
         } catch (CLI::ExtrasError const&) {
-            throw failure{exit_code::usage, about_the_rest(arguments, separated)};
+            throw failure{exit_code::usage, unexpected_words(arguments, separated)};
         } catch (CLI::RequiredError const& error) {
-            if (!app_.remaining(true).empty()) throw failure{exit_code::usage, about_the_rest(arguments, separated)};
+            if (!app_.remaining(true).empty()) throw failure{exit_code::usage, unexpected_words(arguments, separated)};
             throw failure{exit_code::usage, std::string{error.what()} + "; see redlock " + chosen() + "--help"};
         } catch (CLI::ParseError const& error) {
             throw failure{exit_code::usage, std::string{error.what()} + "; see redlock " + chosen() + "--help"};
@@ -229,8 +229,8 @@ private:
         return std::forward<Options>(options);
     }
 
-    // What CLI11 has no use for, in the order in which it was written, and what to write instead.
-    std::string about_the_rest(std::vector<std::string> const& arguments, bool separated) const
+    // The error text for words that CLI11 could not use. Names the first of them in the order of the command line, and says what to write instead.
+    std::string unexpected_words(std::vector<std::string> const& arguments, bool separated) const
     {
         auto const subs = app_.get_subcommands();
         auto const rest = app_.remaining(true);
@@ -241,11 +241,12 @@ private:
         bool const could_be_name = !word.starts_with("--") && !subs.empty() && subs.front()->get_option_no_throw("NAME") != nullptr;
         if (word.starts_with('-'))
             return "there is no option " + name_in_words(word) + "; see redlock " + chosen() + "--help" +
-                   (could_be_name ? ". A lock of that name: " + (runs ? "--name=" + in_shell(word) : "-- " + in_shell(word)) : "");
+                   (could_be_name ? ". A lock of that name: " + (runs ? "--name=" + quoted_for_shell(word) : "-- " + quoted_for_shell(word))
+                                  : "");
         if (subs.empty()) return "there is no command " + name_in_words(word) + "; see redlock --help";
         if (!runs || separated) return "one argument too many: " + name_in_words(word) + "; see redlock " + chosen() + "--help";
         std::string text = "the command must stand behind --; write redlock";
-        for (auto a = arguments.begin(); a != arguments.end(); ++a) text += (a == first ? " -- " : " ") + in_shell(*a);
+        for (auto a = arguments.begin(); a != arguments.end(); ++a) text += (a == first ? " -- " : " ") + quoted_for_shell(*a);
         return text;
     }
 
@@ -355,7 +356,7 @@ private:
     bench_options bench_;
     completion_options completion_;
     request result_;
-    std::vector<CLI::Option*> names_;  // those that may also stand behind --
+    std::vector<CLI::Option*> names_;  // options for names of locks, which may also stand behind --
     CLI::App* run_sub_{nullptr};
     CLI::Option* run_name_{nullptr};
     CLI::Option* run_name_option_{nullptr};

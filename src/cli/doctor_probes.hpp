@@ -1,4 +1,4 @@
-// Asks the nodes what a diagnosis needs. Changes nothing on them but a key of its own, which it deletes.
+// Asks the nodes for the facts that doctor_rules judges. Writes only one key of its own to the nodes, and deletes that.
 #ifndef REDLOCK_CLI_DOCTOR_PROBES_HPP
 #define REDLOCK_CLI_DOCTOR_PROBES_HPP
 
@@ -10,7 +10,7 @@
 
 namespace redlock::cli {
 
-// `name`: the lock on which permissions are tried, without touching it; empty: on a name of the doctor's own.
+// Tests the permissions for the lock `name`, without touching its key; with an empty name, for a key of the doctor's own.
 std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::string const& name);
 
 }  // namespace redlock::cli

@@ -1,4 +1,5 @@
-// What the command ends with. The codes of `redlock run` are among those of sysexits.h, or next to them, where a command's own seldom are.
+// The exit codes of all subcommands, and the exception that ends one. `redlock run` usually ends with the exit code of the user's command. Its own
+// codes are those of sysexits.h or close to them, since commands seldom use these.
 #ifndef REDLOCK_CLI_EXIT_CODES_HPP
 #define REDLOCK_CLI_EXIT_CODES_HPP
 
@@ -9,26 +10,26 @@ namespace redlock::cli {
 
 enum class exit_code : int {
     success = 0,
-    warnings = 1,        // doctor: something should be changed. release: there was nothing to delete
-    dangers = 2,         // doctor: locks can break, or be had by nobody
-    usage = 64,          // EX_USAGE
-    no_majority = 69,    // EX_UNAVAILABLE: too few nodes answered
-    internal = 70,       // EX_SOFTWARE, EX_OSERR: the system refused something
-    contended = 75,      // EX_TEMPFAIL: somebody else holds it
-    config = 78,         // EX_CONFIG: the nodes, or the file that names them
-    lost = 79,           // the lease was lost, and the command ended for that
-    not_admitted = 80,   // admit: a node may not vote, and more waiting is of no use, or was not wanted
-    cannot_execute = 126,
-    not_found = 127,
-    signal = 128,        // and the signal's number
+    warnings = 1,  // doctor: an operator should change something; release: nothing was deleted
+    dangers = 2,  // doctor: two clients could hold one lock, or no client can get one
+    usage = 64,  // EX_USAGE: wrong options or arguments
+    no_majority = 69,  // EX_UNAVAILABLE: too few nodes answered
+    internal = 70,  // EX_SOFTWARE, EX_OSERR: a system call failed
+    contended = 75,  // EX_TEMPFAIL: another client holds the lock
+    config = 78,  // EX_CONFIG: the list of nodes or the configuration file is wrong
+    lost = 79,  // run: the lease was lost before the command had ended
+    not_admitted = 80,  // admit: a node may not vote, and the timeout is over, or an operator has to act
+    cannot_execute = 126,  // run: as in shells
+    not_found = 127,  // run: as in shells
+    signal = 128,  // run: the signal's number is added
 };
 
 inline int to_int(exit_code code) noexcept { return static_cast<int>(code); }
 
-// Ends the command with a sentence on stderr.
+// Ends redlock with an exit code. main writes what() to stderr.
 class failure : public std::runtime_error {
 public:
-    failure(exit_code ends_with, std::string const& what) : std::runtime_error{what}, code{ends_with} {}
+    failure(exit_code exits_with, std::string const& what) : std::runtime_error{what}, code{exits_with} {}
 
     exit_code const code;
 };

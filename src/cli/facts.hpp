@@ -16,15 +16,15 @@ namespace redlock::cli {
 // One reading of a server's clock.
 struct clock_sample {
     std::chrono::nanoseconds round_trip{};
-    std::chrono::nanoseconds ahead{};  // of this machine's wall clock, if request and answer took the same time
+    std::chrono::nanoseconds ahead{};  // how far it is ahead of this machine's wall clock, if request and answer took the same time
 };
 
-// A command that the library needs and that was refused.
+// A command that the library needs and that the server refused.
 struct refusal {
     std::string command;
-    std::string words;     // the server's error
-    std::string costs;     // what does not work without the command
-    bool needed_by_all{true};
+    std::string words;  // the server's error
+    std::string costs;  // what does not work without the command
+    bool needed_by_all{true};  // false: locks work without the command, too, but worse
 };
 
 // The answers of one node.
@@ -32,25 +32,25 @@ struct doctor_probe {
     std::string node;
     error_code why;
     std::string problem;  // why the node could not be asked; empty: it answered
-    std::string info;     // INFO; empty where the user may not use it
-    std::string info_refused;         // the error that INFO got instead
-    std::string append_fsync;         // empty: unknown
-    std::optional<std::string> save;  // none: unknown
-    std::string user;                 // empty: unknown
-    std::string record;               // of its admission; empty: none
-    bool has_high_water{false};
+    std::string info;  // the answer to INFO; empty if the permissions forbid INFO
+    std::string info_refused;  // the error that INFO got instead
+    std::string append_fsync;  // the setting appendfsync; empty: unknown
+    std::optional<std::string> save;  // the setting save; none: unknown
+    std::string user;  // the user of the server whose permissions apply; empty: unknown
+    std::string record;  // the node's record, see redis/fence_scripts.hpp; empty: none
+    bool has_high_water{false};  // the key of the high-water mark exists
     std::optional<std::vector<std::string>>
         watched_from;  // hosts of the clients that wait for this node's admission; none: CLIENT LIST is refused
     std::optional<std::chrono::nanoseconds> waited_here;   // how long processes of this machine have waited for its quarantine to end
     std::vector<clock_sample> clock;
     std::vector<refusal> refused;
 
-    std::string_view field(std::string_view name) const;
-    std::string_view mark() const;                      // names the loss of data that clients wait for (from the record); empty: none
-    std::uint64_t number(std::string_view name) const;  // 0 without it
-    std::chrono::nanoseconds round_trip() const;        // the shortest
-    std::optional<clock_sample> best_clock() const;     // of the shortest round trip
-    std::string persistence() const;                    // in a word or two
+    std::string_view field(std::string_view name) const;  // of INFO; empty: there is no such field
+    std::uint64_t number(std::string_view name) const;  // a field of INFO as a number; 0: there is no such field
+    std::string_view mark() const;  // the mark in the node's record: it names the loss of data that clients wait for; empty: none
+    std::chrono::nanoseconds round_trip() const;  // the shortest
+    std::optional<clock_sample> best_clock() const;  // the sample with the shortest round trip
+    std::string persistence() const;  // how the server saves its data, in a word or two
 };
 
 }  // namespace redlock::cli

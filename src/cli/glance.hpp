@@ -1,4 +1,4 @@
-// A look at what the nodes hold under a lock's name, while something else goes on.
+// Reads once what the nodes contain under a lock's name, while other work goes on. session uses it to say who holds the lock that it waits for.
 #ifndef REDLOCK_CLI_GLANCE_HPP
 #define REDLOCK_CLI_GLANCE_HPP
 
@@ -15,9 +15,9 @@ class glance {
 public:
     using handler = std::function<void(lock_view)>;
 
-    // Calls `done` once, from the executor, after `patience` for connecting and as much for the answers at the latest; not once this object
-    // is gone.
-    glance(asio::any_io_executor executor, config settings, std::string const& name, std::chrono::milliseconds patience, handler done);
+    // Starts to connect and to ask. Calls `done` once, on `executor`, when all nodes have answered or failed. `timeout` limits connecting, and once
+    // more the answers, so that takes at most twice as long. Destroying this object ends it without a call.
+    glance(asio::any_io_executor executor, config settings, std::string const& name, std::chrono::milliseconds timeout, handler done);
     glance(glance const&) = delete;
     glance& operator=(glance const&) = delete;
     ~glance();

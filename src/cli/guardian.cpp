@@ -22,7 +22,7 @@ namespace redlock::cli {
 
 namespace {
 
-constexpr int looks_for_strays = 50;
+constexpr int kill_rounds = 50;
 
 [[noreturn]] void give_up(char const* what)
 {
@@ -60,8 +60,8 @@ guardian::~guardian()
 
 void guardian::protect(pid_t group, boot_clock::time_point kill_at) noexcept
 {
-    told_ns_ = to_ns(kill_at);
-    shared_->kill_at_ns.store(told_ns_);
+    last_kill_at_ns_ = to_ns(kill_at);
+    shared_->kill_at_ns.store(last_kill_at_ns_);
     shared_->group.store(group);
     wake();
 }
@@ -70,15 +70,15 @@ void guardian::put_off(boot_clock::time_point kill_at) noexcept
 {
     auto const ns = to_ns(kill_at);
     shared_->kill_at_ns.store(ns);
-    if (ns < told_ns_) wake();
-    told_ns_ = ns;
+    if (ns < last_kill_at_ns_) wake();
+    last_kill_at_ns_ = ns;
 }
 
 void guardian::note(std::vector<process> const& outside) noexcept
 {
     for (std::size_t i = 0; i < shared_->strays.size(); ++i) {
         stray& s = shared_->strays[i];
-        s.pid.store(0);  // what is half written fits no process
+        s.pid.store(0);  // the guardian may read at any moment, and must not see the new start time with the old pid
         if (i >= outside.size()) continue;
         s.started.store(outside[i].started);
         s.pid.store(outside[i].pid);
@@ -100,8 +100,8 @@ void guardian::kill_group(page& shared, offspring const& commands) noexcept
     pid_t const group = shared.group.exchange(0);
     if (group <= 0) return;
     ::kill(-group, SIGKILL);
-    // Whoever has died may have started another one just before.
-    for (int look = 0; look < looks_for_strays; ++look) {
+    // A process may have started another one just before its death, so look again until there is none.
+    for (int round = 0; round < kill_rounds; ++round) {
         auto outside = commands.outside(group, ::getpid());
         for (stray const& s : shared.strays) {
             pid_t const pid = s.pid.load();
@@ -116,14 +116,14 @@ void guardian::kill_group(page& shared, offspring const& commands) noexcept
     }
 }
 
-// Keeps away from everything that its maker's terminal, session or shell may do to processes, and holds none of its files open. Other
-// threads of the maker do not exist here, so nothing that could wait for one of their mutexes is called.
-void guardian::watch(page& shared, int from_maker, offspring const& commands)
+// The guardian's process. Signals from redlock's terminal, session or shell must not reach it, and it must keep none of redlock's files open. A fork
+// does not copy other threads, so a mutex that one of them holds would never be unlocked here: this function calls nothing that could wait for one.
+void guardian::watch(page& shared, int from_redlock, offspring const& commands)
 {
     ::setsid();
     for (int const s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGTSTP, SIGALRM}) ::signal(s, SIG_IGN);
     ::prctl(PR_SET_NAME, "redlock-guard");
-    ::dup2(from_maker, 0);
+    ::dup2(from_redlock, 0);
     ::close_range(1, ~0U, 0);
     int const timer = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
 
@@ -140,7 +140,7 @@ void guardian::watch(page& shared, int from_maker, offspring const& commands)
         pollfd events[] = {{0, POLLIN, 0}, {timer, POLLIN, 0}};
         if (::poll(events, 2, -1) < 0) continue;
         char news[64];
-        if (events[0].revents != 0 && ::read(0, news, sizeof news) == 0) break;  // the maker has ended, or lets us go
+        if (events[0].revents != 0 && ::read(0, news, sizeof news) == 0) break;  // redlock has ended, or destroys its guardian
         std::uint64_t expirations = 0;
         if (events[1].revents != 0 && ::read(timer, &expirations, sizeof expirations) < 0) continue;
     }

@@ -1,5 +1,6 @@
-// A process whose only task is to kill a process group when the process that minds it cannot: because it was killed, was stopped, or hangs.
-// It is made before there are threads or connections, shares a page of memory with its maker, and sleeps.
+// A child process of `redlock run` that kills the command's process group when redlock itself cannot: because redlock was killed, was stopped, or
+// hangs. execute(run_options) forks the guardian before there are threads or connections, and session tells it what to kill and when. The guardian
+// shares a page of memory with redlock, and sleeps until the moment in that page.
 #ifndef REDLOCK_CLI_GUARDIAN_HPP
 #define REDLOCK_CLI_GUARDIAN_HPP
 
@@ -18,49 +19,51 @@ namespace redlock::cli {
 
 class guardian {
 public:
-    // `commands`: by which it finds processes that left the group, as long as this process is there. Throws failure when the system has no
-    // process, page or pipe left.
+    // Forks the guardian's process. `commands`: finds the command's processes that left its group, while redlock runs. Throws failure when the system
+    // has no process, page or pipe left.
     explicit guardian(offspring const& commands);
     guardian(guardian const&) = delete;
     guardian& operator=(guardian const&) = delete;
 
-    // It ends, and kills nothing.
+    // Ends the guardian's process, which kills nothing.
     ~guardian();
 
-    // From now on it kills this group at that moment, or as soon as this process has ended.
+    // From now on the guardian kills the group at `kill_at`, or as soon as redlock has ended.
     void protect(pid_t group, boot_clock::time_point kill_at) noexcept;
 
-    // Another moment. Moving it away costs nothing: it looks again when it wakes up.
+    // Changes `kill_at`. A later moment costs no system call: the guardian wakes up at the earlier one, and finds that there is time left.
     void put_off(boot_clock::time_point kill_at) noexcept;
 
-    // These have left the group, and die with it; when this process has ended, nothing else tells whose they were. Not more than 64.
+    // Processes of the command that have left the group, at most 64. The guardian kills them along with the group. It must know them beforehand:
+    // after the end of redlock nothing else tells whose processes they were.
     void note(std::vector<process> const& outside) noexcept;
 
-    // The group has gone.
+    // There is nothing left to kill.
     void release() noexcept;
 
+    // The guardian's process.
     pid_t pid() const noexcept { return pid_; }
 
 private:
     struct stray {
         std::atomic<pid_t> pid{0};  // 0: none
-        std::atomic<std::uint64_t> started{0};
+        std::atomic<std::uint64_t> started{0};  // as in `process`
     };
     struct page {
-        std::atomic<pid_t> group{0};
+        std::atomic<pid_t> group{0};  // 0: nothing to kill
         std::atomic<std::int64_t> kill_at_ns{0};  // of boot_clock
         std::array<stray, 64> strays{};
     };
     static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
 
-    [[noreturn]] static void watch(page& shared, int from_maker, offspring const& commands);
+    [[noreturn]] static void watch(page& shared, int from_redlock, offspring const& commands);
     static void kill_group(page& shared, offspring const& commands) noexcept;
     void wake() noexcept;
 
     page* shared_{nullptr};
     int to_guardian_{-1};
     pid_t pid_{-1};
-    std::int64_t told_ns_{0};
+    std::int64_t last_kill_at_ns_{0};  // the last moment in the page
 };
 
 }  // namespace redlock::cli

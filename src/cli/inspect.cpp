@@ -1,4 +1,4 @@
-// redlock inspect: who holds these locks, and how safely.
+// `redlock inspect`: shows the holder of each lock, on which nodes, and how safely.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"

@@ -16,7 +16,7 @@ static_assert(fence + 1 == questions_per_key);
 
 constexpr std::size_t id_size = 8;
 
-// FNV-1a: only to tell values apart.
+// FNV-1a. It need not be cryptographic, since it only distinguishes values.
 std::string hash_of(std::string const& text)
 {
     std::uint64_t hash = 0xcbf29ce484222325u;
@@ -27,7 +27,8 @@ std::string hash_of(std::string const& text)
     return hex;
 }
 
-// The M-th largest, which is when fewer than a majority are left. A key that never expires is the largest of all.
+// The time until fewer than a majority have the holder's value: the M-th largest ttl of its keys. -1, for a key that never expires, counts as the
+// largest.
 std::int64_t majority_ttl(lock_view const& of, std::string const& holder)
 {
     std::vector<std::int64_t> all;
@@ -71,14 +72,14 @@ key_view read_key(answers const& from, std::size_t first)
     }
     k.type = r[type].is_text() ? r[type].text : "";
     k.ttl_ms = r[ttl].number(-1);
-    k.present = k.ttl_ms != -2;  // it may have come or gone between the questions
+    k.present = k.ttl_ms != -2;  // the key may have been set or deleted between the questions, so the other answers may contradict this one
     if (k.present && r[value].is_text()) {
         k.type = "string";
         k.value = r[value].text;
         k.holder = detail::holder_of(k.value);
     } else if (k.present && (k.type.empty() || k.type == "none" || k.type == "string")) {
         k.present = r[value].is_error();
-        if (k.present) k.problem = r[value].text;  // its rules do not let us see it
+        if (k.present) k.problem = r[value].text;  // the permissions forbid to read the key
     }
     if (auto const n = r[fence].number(-1); r[fence].is_text() && n >= 0) k.counter = static_cast<std::uint64_t>(n);
     return k;
@@ -86,39 +87,39 @@ key_view read_key(answers const& from, std::size_t first)
 
 lock_view judge(std::string name, std::vector<key_view> nodes)
 {
-    lock_view s;
-    s.name = std::move(name);
-    s.nodes = std::move(nodes);
-    s.majority = s.nodes.size() / 2 + 1;
+    lock_view view;
+    view.name = std::move(name);
+    view.nodes = std::move(nodes);
+    view.majority = view.nodes.size() / 2 + 1;
 
     std::map<std::pair<std::string, std::string>, std::size_t> votes;
-    for (std::size_t i = 0; i < s.nodes.size(); ++i) {
-        key_view const& k = s.nodes[i];
+    for (std::size_t i = 0; i < view.nodes.size(); ++i) {
+        key_view const& k = view.nodes[i];
         if (!k.problem.empty()) continue;
-        ++s.answered;
+        ++view.answered;
         if (!k.present) continue;
         auto const count = ++votes[{k.type, k.value}];
-        if (count > s.held_on) {
-            s.held_on = count;
-            s.holder = i;
+        if (count > view.held_on) {
+            view.held_on = count;
+            view.holder = i;
         }
     }
-    std::size_t const silent = s.nodes.size() - s.answered;
-    if (s.held_on >= s.majority) {
-        s.state = lock_state::held;
-        s.faults_tolerated = s.held_on + s.majority - s.nodes.size() - 1;
-    } else if (s.held_on + silent >= s.majority) {
-        s.state = lock_state::unknown;
+    std::size_t const silent = view.nodes.size() - view.answered;
+    if (view.held_on >= view.majority) {
+        view.state = lock_state::held;
+        view.faults_tolerated = view.held_on + view.majority - view.nodes.size() - 1;
+    } else if (view.held_on + silent >= view.majority) {
+        view.state = lock_state::unknown;
     } else {
-        s.state = s.held_on > 0 ? lock_state::partly : lock_state::free;
+        view.state = view.held_on > 0 ? lock_state::partly : lock_state::free;
     }
-    if (s.state != lock_state::held) return s;
+    if (view.state != lock_state::held) return view;
 
-    key_view const& held = s.nodes[*s.holder];
-    if (held.type == "string") s.ttl_ms = majority_ttl(s, held.value);
-    for (key_view const& k : s.nodes)
-        if (k.present && k.value == held.value && k.counter) s.counter = std::max(s.counter.value_or(0), *k.counter);
-    return s;
+    key_view const& held = view.nodes[*view.holder];
+    if (held.type == "string") view.ttl_ms = majority_ttl(view, held.value);
+    for (key_view const& k : view.nodes)
+        if (k.present && k.value == held.value && k.counter) view.counter = std::max(view.counter.value_or(0), *k.counter);
+    return view;
 }
 
 std::vector<lock_view> look(server_group& nodes, std::vector<std::string> const& names)
@@ -128,13 +129,13 @@ std::vector<lock_view> look(server_group& nodes, std::vector<std::string> const&
         for (words& w : questions_about(nodes.key_of(name))) commands.push_back(std::move(w));
     auto const all = nodes.ask(commands);
 
-    std::vector<lock_view> sights;
+    std::vector<lock_view> views;
     for (std::size_t n = 0; n < names.size(); ++n) {
         std::vector<key_view> keys;
         for (answers const& a : all) keys.push_back(read_key(a, n * questions_per_key));
-        sights.push_back(judge(names[n], std::move(keys)));
+        views.push_back(judge(names[n], std::move(keys)));
     }
-    return sights;
+    return views;
 }
 
 }  // namespace redlock::cli

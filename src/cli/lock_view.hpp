@@ -1,4 +1,5 @@
-// What the nodes hold under a lock's name, and what that comes to. No I/O.
+// Reads the keys of a lock from all nodes, and concludes whether a client holds the lock, and how safely. inspect, watch, release and glance use
+// this. Only look() does I/O.
 #ifndef REDLOCK_CLI_LOCK_VIEW_HPP
 #define REDLOCK_CLI_LOCK_VIEW_HPP
 
@@ -15,22 +16,22 @@ namespace redlock::cli {
 
 // The key on one node.
 struct key_view {
-    std::string problem;        // why the node could not say; empty: it did
+    std::string problem;  // why the key could not be read; empty: it was read
     bool present{false};
-    std::string type;           // of the server: "string", or something that is no lock of ours
-    std::string value;          // of a string. Who knows it can release the lock, so it is not shown
-    std::optional<detail::holder_info> holder;
-    std::int64_t ttl_ms{-1};    // -1: it never expires
-    std::optional<std::uint64_t> counter;  // of the fencing tokens: the largest that was reserved
+    std::string type;  // the answer to TYPE: "string" if the key can be a lock
+    std::string value;  // of a string. It is never printed, since everyone who knows the value can release the lock
+    std::optional<detail::holder_info> holder;  // none: the value does not describe its holder
+    std::int64_t ttl_ms{-1};  // -1: the key never expires
+    std::optional<std::uint64_t> counter;  // the largest fencing token that was reserved; none: there is no counter
 
-    // Something short by which values are told apart.
+    // A short text that differs between different values, and may be printed.
     std::string id() const;
 };
 
 enum class lock_state : std::uint8_t {
-    free,     // no majority holds it, and none can
-    held,     // one value on a majority
-    partly,   // on some nodes, but not on a majority: an attempt under way, or what is left of one
+    free,  // no node that answered has the key, and the others are no majority
+    held,  // a majority has the same value
+    partly,  // some nodes have the key, but no majority has the same value: an attempt is under way, or was not rolled back
     unknown,  // too few nodes answered
 };
 
@@ -43,26 +44,26 @@ struct lock_view {
     lock_state state{lock_state::unknown};
     std::size_t answered{0};
     std::size_t majority{1};
-    std::size_t held_on{0};             // by the value that most nodes have
-    std::optional<std::size_t> holder;  // a node that has it
-    std::size_t faults_tolerated{0};
-    std::int64_t ttl_ms{-1};            // until fewer than a majority hold it, when nobody extends; -1: never
-    std::optional<std::uint64_t> counter;  // the largest on its nodes
+    std::size_t held_on{0};  // how many nodes have the most frequent value
+    std::optional<std::size_t> holder;  // a node that has this value; none: no node has the key
+    std::size_t faults_tolerated{0};  // how many nodes can lose this value before another value could get a majority
+    std::int64_t ttl_ms{-1};  // time until fewer than a majority have it, without an extension; -1: never
+    std::optional<std::uint64_t> counter;  // the largest counter on the nodes that have it
 
     std::optional<detail::holder_info> info() const { return holder ? nodes[*holder].holder : std::nullopt; }
 };
 
-// What to ask each node for one key, and how many answers that makes.
+// The commands that read one key of a lock from a node.
 std::vector<words> questions_about(std::string const& key);
 inline constexpr std::size_t questions_per_key = 4;
 
-// `first`: where in the answers those about this key begin.
+// Reads the answers to questions_about. `first`: the index of the first of these answers.
 key_view read_key(answers const& from, std::size_t first);
 
-// Puts the nodes together.
+// Concludes the state of a lock from its key on each node.
 lock_view judge(std::string name, std::vector<key_view> nodes);
 
-// Asks about all names at once.
+// Asks all nodes about all names in one message, and blocks until they have answered or failed.
 std::vector<lock_view> look(server_group& nodes, std::vector<std::string> const& names);
 
 }  // namespace redlock::cli

@@ -14,14 +14,16 @@ namespace redlock::cli {
 // `web-3, process 4711, label nightly`, `a value of somebody else's (3fa8b210)`, `a hash of somebody else's`.
 std::string holder_in_words(key_view const& key);
 
-// Since when the lock is held, by the holder's clock, and for how long, by ours; empty if the value does not tell.
+// `since 2026-11-22 01:05:42 (3 min 20 s)`. The start is by the holder's clock, and the end of the duration by this machine's. Empty: the value does
+// not describe its holder.
 std::string held_for(key_view const& key);
 
-// One line with the state of the lock, and another one that tells how safe a held lock is (empty for other states).
+// One line with the state of the lock.
 std::string headline(terminal const& out, lock_view const& lock);
+// Another line that tells how safe a held lock is; empty for other states.
 std::string second_line(lock_view const& lock);
 
-// A row for each node.
+// A table with the key of the lock on each node.
 std::string node_table(terminal const& out, server_group const& nodes, lock_view const& lock);
 
 nlohmann::ordered_json to_json(server_group const& nodes, lock_view const& lock);

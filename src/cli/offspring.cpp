@@ -25,8 +25,9 @@ std::string read(std::string const& file)
     return {std::istreambuf_iterator<char>{stream}, {}};
 }
 
-// `PID (NAME) STATE PPID PGRP ...`, and the start time in the 22nd place. A name may contain anything.
-std::optional<process> look_at(pid_t pid)
+// Reads /proc/PID/stat: `PID (NAME) STATE PPID PGRP ...`, with the start time as the 22nd field. NAME may contain spaces and parentheses. None: the
+// process has ended.
+std::optional<process> read_process(pid_t pid)
 {
     auto const text = read("/proc/" + std::to_string(pid) + "/stat");
     auto const begin = text.find('('), end = text.rfind(')');
@@ -42,7 +43,7 @@ std::optional<process> look_at(pid_t pid)
     return p;
 }
 
-// Linux lists children by the thread that started them, and gives an orphan to any thread: look at all threads.
+// Linux lists a child under the thread that started it, or, if it is an orphan, under any thread of its new parent. So this looks at all threads.
 std::vector<pid_t> children_of(pid_t pid)
 {
     std::vector<pid_t> all;
@@ -64,15 +65,15 @@ bool is_among(process const& p, std::vector<process> const& all)
 std::vector<process> descendants_of(pid_t pid, std::vector<process> const& except)
 {
     std::vector<process> all;
-    std::vector<pid_t> to_look_at{pid};
-    while (!to_look_at.empty()) {
-        pid_t const parent = to_look_at.back();
-        to_look_at.pop_back();
+    std::vector<pid_t> parents{pid};
+    while (!parents.empty()) {
+        pid_t const parent = parents.back();
+        parents.pop_back();
         for (pid_t const child : children_of(parent)) {
-            auto const p = look_at(child);
+            auto const p = read_process(child);
             if (!p || is_among(*p, except) || is_among(*p, all)) continue;
             all.push_back(*p);
-            to_look_at.push_back(child);
+            parents.push_back(child);
         }
     }
     return all;
@@ -89,7 +90,7 @@ std::vector<process> offspring::outside(pid_t group, pid_t guardian_pid) const
 
 bool is_running(pid_t pid, std::uint64_t started) noexcept
 {
-    auto const now = look_at(pid);
+    auto const now = read_process(pid);
     return now && now->started == started;
 }
 

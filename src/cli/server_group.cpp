@@ -10,22 +10,22 @@ namespace redlock::cli {
 
 namespace {
 
-config with_patience(config settings, std::chrono::milliseconds patience)
+config with_connect_timeout(config settings, std::chrono::milliseconds timeout)
 {
-    settings.connect_timeout = patience;
+    settings.connect_timeout = timeout;
     return settings;
 }
 
 }  // namespace
 
-server_group::server_group(config const& settings, std::chrono::milliseconds patience) : patience_{patience}
+server_group::server_group(config const& settings, std::chrono::milliseconds timeout) : timeout_{timeout}
 {
-    auto const mine = with_patience(settings, patience);
-    mine.validate();
-    keys_ = detail::key_format{mine.key_format};
-    for (node_address const& address : mine.nodes) {
+    auto const own_settings = with_connect_timeout(settings, timeout);
+    own_settings.validate();
+    keys_ = detail::key_format{own_settings.key_format};
+    for (node_address const& address : own_settings.nodes) {
         names_.push_back(address.to_string());
-        links_.emplace_back(io_.get_executor(), address, mine);
+        links_.emplace_back(io_.get_executor(), address, own_settings);
     }
 }
 
@@ -34,7 +34,7 @@ server_group::~server_group()
     signals_.reset();
     links_.clear();
     io_.restart();
-    io_.run_for(patience_);  // until the connections are closed, at once as a rule
+    io_.run_for(timeout_);  // ends as soon as the connections are closed, which usually takes no time
 }
 
 std::vector<answers> server_group::ask(std::vector<words> const& commands)
@@ -45,19 +45,19 @@ std::vector<answers> server_group::ask(std::vector<words> const& commands)
 std::vector<answers> server_group::ask_each(std::function<std::vector<words>(std::size_t)> const& commands)
 {
     std::vector<answers> all(size());
-    std::size_t missing = 0;
+    std::size_t unanswered = 0;
     for (std::size_t node = 0; node < size(); ++node) {
-        auto const its = commands(node);
+        auto const for_node = commands(node);
         all[node].problem = "not asked";
-        if (its.empty()) continue;
-        ++missing;
-        links_[node].ask(its, patience_, [&, node](answers a) {
+        if (for_node.empty()) continue;
+        ++unanswered;
+        links_[node].ask(for_node, timeout_, [&, node](answers a) {
             all[node] = std::move(a);
-            --missing;
+            --unanswered;
         });
     }
     io_.restart();
-    while (missing > 0 && io_.run_one() > 0)
+    while (unanswered > 0 && io_.run_one() > 0)
         if (interrupted_)
             for (node_link& link : links_) link.close();
     return all;

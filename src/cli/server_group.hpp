@@ -19,8 +19,8 @@ namespace redlock::cli {
 
 class server_group {
 public:
-    // `patience`: for connecting, and then for each answer.
-    server_group(config const& settings, std::chrono::milliseconds patience);
+    // `timeout`: for connecting, and once more for the answers to each request.
+    server_group(config const& settings, std::chrono::milliseconds timeout);
     ~server_group();
 
     std::size_t size() const noexcept { return links_.size(); }
@@ -30,26 +30,26 @@ public:
     // The key of a lock.
     std::string key_of(std::string lock) const { return keys_.key_of(std::move(lock)); }
 
-    // The same commands to all nodes; one element each.
+    // Sends the same commands to all nodes. Returns one element for each node.
     std::vector<answers> ask(std::vector<words> const& commands);
 
     // Calls `commands` for the commands of each node. A node without commands is not asked, and its element has a problem that says so.
     std::vector<answers> ask_each(std::function<std::vector<words>(std::size_t node)> const& commands);
 
-    // Lets so much time pass, with the connections kept alive. False: a signal has asked to end.
+    // Waits, and keeps the connections alive meanwhile. False: SIGINT or SIGTERM came, see heed_signals().
     bool pause(std::chrono::milliseconds time);
 
-    // From now on SIGINT and SIGTERM end pauses and questions instead of the process.
+    // From now on SIGINT and SIGTERM do not end the process, but end pause() and ask() early, and interrupted() becomes true.
     void heed_signals();
     bool interrupted() const noexcept { return interrupted_; }
 
 private:
     asio::io_context io_{1};
-    std::chrono::milliseconds patience_;
+    std::chrono::milliseconds timeout_;
     detail::key_format keys_;
     std::vector<std::string> names_;
     std::vector<node_link> links_;
-    std::shared_ptr<void> signals_;
+    std::shared_ptr<void> signals_;  // a signal_set; none before heed_signals()
     bool interrupted_{false};
 };
 

@@ -26,11 +26,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto glance_patience = 500ms;
-constexpr auto release_patience = 2s;
-constexpr auto looks_at_rest_every = 20ms;       // until no process of the group is left
-constexpr auto looks_for_terminal_every = 200ms;
-constexpr auto rest_patience = 5s;               // after SIGKILL
+constexpr auto glance_timeout = 500ms;
+constexpr auto release_timeout = 2s;
+constexpr auto ending_group_interval = 20ms;  // between checks whether a process of the ending group is left
+constexpr auto terminal_interval = 200ms;  // between attempts to give the terminal to the command
+constexpr auto kill_timeout = 5s;  // how long to wait after SIGKILL for the end of the group
 
 constexpr std::array forwarded{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
@@ -74,20 +74,21 @@ void session::acquire()
     } else {
         lock_.acquire(report_, std::move(done));
     }
-    asked_at_ = boot_clock::now();
+    acquiring_since_ = boot_clock::now();
     if (!plan_.quiet) reminder_.start();
 }
 
 void session::explain_waiting()
 {
-    look_then([this](lock_view const& lock) {
-        say(waiting_in_words(lock, nodes_.status(), plan_.options.fencing, boot_clock::now() - asked_at_));
+    look_at_lock([this](lock_view const& lock) {
+        say(waiting_in_words(lock, nodes_.status(), plan_.options.fencing, boot_clock::now() - acquiring_since_));
     });
 }
 
-void session::look_then(std::function<void(lock_view const&)> tell)
+// Asks the nodes who holds the lock, and passes the answer to `explain`.
+void session::look_at_lock(std::function<void(lock_view const&)> explain)
 {
-    glance_.emplace(io_.get_executor(), plan_.nodes, plan_.name, glance_patience, std::move(tell));
+    glance_.emplace(io_.get_executor(), plan_.nodes, plan_.name, glance_timeout, std::move(explain));
 }
 
 void session::on_acquired(error_code ec, lease got)
@@ -113,15 +114,15 @@ void session::explain_failure(error_code ec)
 {
     bool const contended = ec == condition::contended;
     if (contended)
-        return look_then([this](lock_view const& lock) {
+        return look_at_lock([this](lock_view const& lock) {
             say(contended_in_words(lock, !plan_.once));
             finish(to_int(exit_code::contended));
         });
     auto const status = nodes_.status();
     std::string text = name_in_words(plan_.name) + " was not acquired: " + (report_.outcome ? report_.outcome : ec).message() +
                        silent_nodes_in_words(report_, status, plan_.options.fencing);
-    auto const waits = [](node_status const& n) { return n.admission == admission_state::quarantined; };
-    if (plan_.nodes.quarantine_folder.empty() && std::any_of(status.nodes.begin(), status.nodes.end(), waits))
+    auto const is_quarantined = [](node_status const& n) { return n.admission == admission_state::quarantined; };
+    if (plan_.nodes.quarantine_folder.empty() && std::any_of(status.nodes.begin(), status.nodes.end(), is_quarantined))
         text += std::string{"\n  "} + no_quarantine_folder;
     say(text);
     finish(to_int(exit_code::no_majority));
@@ -166,7 +167,7 @@ void session::start_command()
     reap();  // the command may have ended before async_wait
 }
 
-// Ends or kills the command's group if its time has come, and sets a timer for the next check.
+// Sends the command's group SIGTERM or SIGKILL if that is due, and sets a timer for the next check.
 void session::check_lease_and_group()
 {
     if (!child_) return;
@@ -180,10 +181,10 @@ void session::check_lease_and_group()
         kill_group();
     } else if (!kill_by_ && now >= plan_.times.term_at(until)) {
         lost_ = true;
-        begin_end("it could not be extended");
+        terminate_command("it could not be extended");
     }
     if (command_code_) {
-        end_what_is_left();
+        end_rest_of_group();
         if (!child_) return;
     }
     if (waits_for_terminal_ && terminal_.give_to(child_->pid())) {
@@ -192,11 +193,11 @@ void session::check_lease_and_group()
     }
 
     auto next = now + plan_.options.ttl / 10;
-    if (command_code_ || killed_at_) next = now + looks_at_rest_every;
-    if (waits_for_terminal_) next = std::min(next, now + looks_for_terminal_every);
+    if (command_code_ || killed_at_) next = now + ending_group_interval;
+    if (waits_for_terminal_) next = std::min(next, now + terminal_interval);
     if (!killed_at_) next = std::min(next, std::max(now, kill_by_ ? std::min(kill_at, *kill_by_) : plan_.times.term_at(until)));
-    next_look_.expires_at(next);
-    next_look_.async_wait([this](error_code ec) {
+    check_timer_.expires_at(next);
+    check_timer_.async_wait([this](error_code ec) {
         if (!ec) check_lease_and_group();
     });
 }
@@ -205,11 +206,11 @@ void session::on_lost(error_code ec)
 {
     if (ec == asio::error::operation_aborted || !child_) return;
     lost_ = true;
-    if (!command_code_) begin_end(ec.message());
+    if (!command_code_) terminate_command(ec.message());
     check_lease_and_group();
 }
 
-void session::begin_end(std::string const& why)
+void session::terminate_command(std::string const& why)
 {
     if (kill_by_) return;
     auto const now = boot_clock::now();
@@ -248,7 +249,7 @@ void session::end_strays(int signal)
     say("processes of the command that had left its group are ended, too: " + in_words(new_ones));
 }
 
-void session::tell_of_strays() const
+void session::report_strays() const
 {
     auto const left = strays();
     if (left.empty() || plan_.quiet) return;
@@ -286,9 +287,11 @@ void session::reap()
             command_code_ = code_of(status);
         }
     }
-    if (child_ && command_code_) end_what_is_left();
+    if (child_ && command_code_) end_rest_of_group();
 }
 
+// The command was stopped by a signal. After SIGTTIN and SIGTTOU it goes on when it can have the terminal. After SIGTSTP it goes on at once, since it
+// must not hold a lock while it is suspended.
 void session::on_stopped(int by)
 {
     if (by == SIGTTIN || by == SIGTTOU) {
@@ -301,7 +304,7 @@ void session::on_stopped(int by)
 }
 
 // The command has ended. The rest of its process group must end, too: the lock will not protect it any more.
-void session::end_what_is_left()
+void session::end_rest_of_group()
 {
     bool const gone = !child_->signal(0) && errno == ESRCH;
     if (gone && (!lost_ || strays().empty())) return group_has_gone();
@@ -312,7 +315,7 @@ void session::end_what_is_left()
         child_->signal(SIGCONT);
         if (plan_.verbose) say("the command has ended, but not all that it started: ending that, too");
         check_lease_and_group();
-    } else if (killed_at_ && now > *killed_at_ + rest_patience) {
+    } else if (killed_at_ && now > *killed_at_ + kill_timeout) {
         say("processes of the command could not be ended");
         group_has_gone();
     }
@@ -323,8 +326,8 @@ void session::group_has_gone()
     guard_.release();
     ctrl_c_ = ctrl_c_ || (terminal_.given() && command_code_ == to_int(exit_code::signal) + SIGINT);
     terminal_.take_back();
-    next_look_.cancel();
-    if (child_) tell_of_strays();
+    check_timer_.cancel();
+    if (child_) report_strays();
     child_.reset();
     if (lost_) {
         lease_ = lease{};
@@ -342,7 +345,7 @@ void session::group_has_gone()
         else if (plan_.verbose) say("released " + name_in_words(plan_.name));
         finish(*command_code_);
     };
-    lease_.release(asio::cancel_after(release_patience, std::move(released)));
+    lease_.release(asio::cancel_after(release_timeout, std::move(released)));
 }
 
 void session::finish(int code)
@@ -353,7 +356,7 @@ void session::finish(int code)
     nodes_.cancel();
 }
 
-// One write for the whole line, since the command writes to stderr, too.
+// Writes the whole line with one system call, since the command writes to stderr, too.
 void session::say(std::string const& text) const
 {
     std::string const line = "redlock: " + text + '\n';

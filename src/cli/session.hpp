@@ -58,22 +58,22 @@ private:
     void explain_waiting();
     void on_acquired(error_code ec, lease got);
     void explain_failure(error_code ec);
-    void look_then(std::function<void(lock_view const&)> say);
+    void look_at_lock(std::function<void(lock_view const&)> explain);
 
     // The command.
     void start_command();
     child::environment environment() const;
     void check_lease_and_group();
-    void begin_end(std::string const& why);
+    void terminate_command(std::string const& why);
     void kill_group();
     std::vector<process> strays() const;
     void end_strays(int signal);
-    void tell_of_strays() const;
+    void report_strays() const;
     void on_lost(error_code ec);
     void on_signal(int number);
     void reap();
     void on_stopped(int by);
-    void end_what_is_left();
+    void end_rest_of_group();
 
     // The end.
     void group_has_gone();
@@ -91,22 +91,22 @@ private:
     job_control terminal_;
     asio::signal_set signals_{io_};
     asio::cancellation_signal stop_acquiring_;
-    reminder<asio::steady_timer> reminder_{io_,
-                                           [this] { explain_waiting(); }};  // until the user is told why the command does not start yet
-    timer next_look_{io_};
+    // Tells the user why the command does not start yet.
+    reminder<asio::steady_timer> reminder_{io_, [this] { explain_waiting(); }};
+    timer check_timer_{io_};
     attempt_report report_;
     std::optional<glance> glance_;
-    boot_clock::time_point asked_at_{};
+    boot_clock::time_point acquiring_since_{};
 
     lease lease_;
     std::optional<child> child_;
-    std::optional<int> command_code_;  // what the command ended with, once it has
+    std::optional<int> command_code_;  // the command's exit code, once it has ended
     std::optional<time_point> kill_by_;  // set when SIGTERM is sent: the rest of the group is killed then, or earlier
     std::optional<time_point> killed_at_;
     std::vector<process> ended_strays_;  // strays that the user was told of
     bool lost_{false};
     bool waits_for_terminal_{false};  // the command was stopped, since it used the terminal while another group had it
-    int interrupted_by_{0};  // a signal, while acquiring
+    int interrupted_by_{0};  // the signal that ended the acquisition; 0: none
     int result_{0};
     bool finished_{false};
     bool ctrl_c_{false};

@@ -58,7 +58,7 @@ std::string two_units(std::int64_t large, char const* large_name, std::int64_t s
     return small > 0 ? text + ' ' + std::to_string(small) + small_name : text;
 }
 
-// The length in bytes of the UTF-8 code point at the start; 0 if there is none. Overlong forms and surrogates are none.
+// The length in bytes of the UTF-8 code point at the start; 0 if the bytes are not valid UTF-8, as with overlong forms and surrogates.
 std::size_t code_point_size(std::string_view text)
 {
     auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
@@ -78,7 +78,7 @@ bool is_control(std::string_view code_point)
 {
     auto const first = static_cast<unsigned char>(code_point[0]);
     if (code_point.size() == 1) return first < ' ' || first == 0x7f;
-    return first == 0xc2 && static_cast<unsigned char>(code_point[1]) < 0xa0;  // C1
+    return first == 0xc2 && static_cast<unsigned char>(code_point[1]) < 0xa0;  // U+0080 to U+009F, the C1 control characters
 }
 
 }  // namespace
@@ -178,6 +178,7 @@ std::size_t piece_end(std::string_view word, std::size_t columns)
     return at;
 }
 
+// How many columns a word takes. Escape sequences of colours take none.
 std::size_t visible_columns(std::string_view word)
 {
     std::size_t columns = 0;

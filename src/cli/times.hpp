@@ -1,10 +1,10 @@
-// When a command must end, by the end of its lease. No I/O.
+// Computes when the command of `redlock run` gets its signals, from the end of its lease. No I/O.
 //
 //        SIGTERM              SIGKILL   guardian        validity ends: somebody else may start
 //   --------|--------------------|----------|----------------|
 //           |<--- kill_grace --->|<-------- margin --------->|
 //
-// The lease is given up at SIGTERM (lock_options::stop_margin), and is not extended any more from then on.
+// At SIGTERM the lease counts as lost (lock_options::stop_margin), and is not extended any more.
 #ifndef REDLOCK_CLI_TIMES_HPP
 #define REDLOCK_CLI_TIMES_HPP
 
@@ -22,11 +22,12 @@ struct end_times {
     boot_clock::time_point term_at(boot_clock::time_point valid_until) const noexcept { return kill_at(valid_until) - grace; }
     boot_clock::time_point kill_at(boot_clock::time_point valid_until) const noexcept { return valid_until - margin; }
 
-    // The guardian acts when nobody has by then.
+    // When the guardian kills the group, if the session has not done so before.
     boot_clock::time_point guard_at(boot_clock::time_point valid_until) const noexcept { return valid_until - margin / 2; }
 };
 
-// A process that dies of SIGKILL is gone within milliseconds on an idle machine, but not on one that is short of processors.
+// The time for the kernel to end the group: a twentieth of the ttl, within bounds. A killed process ends within milliseconds on an idle machine, but
+// later on an overloaded one.
 constexpr std::chrono::milliseconds margin_of(std::chrono::milliseconds ttl) noexcept
 {
     using namespace std::chrono_literals;
@@ -36,10 +37,11 @@ constexpr std::chrono::milliseconds margin_of(std::chrono::milliseconds ttl) noe
 
 inline constexpr std::chrono::milliseconds run_ttl_min{1'000};
 
-// Without `lock_delay` a sixth of the ttl. None: grace is too long for this ttl; up to grace_max() the first extension, at a third of the ttl,
-// and another one if it fails, come before the command would be ended.
+// The longest grace for a ttl. The watchdog extends the lease after a third of the ttl; with this grace there is time for that and for a second
+// extension, if the first fails, before SIGTERM is due.
 constexpr std::chrono::milliseconds grace_max(std::chrono::milliseconds ttl) noexcept { return ttl * 2 / 5 - margin_of(ttl); }
 
+// `grace`: none means a sixth of the ttl. Returns none if the grace is negative or above grace_max().
 constexpr std::optional<end_times> make_end_times(std::chrono::milliseconds ttl, std::optional<std::chrono::milliseconds> grace) noexcept
 {
     auto const wanted = grace ? *grace : ttl / 6;

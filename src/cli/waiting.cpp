@@ -11,13 +11,13 @@ namespace redlock::cli {
 namespace {
 
 // Why a node has no vote; empty if it has one.
-std::string why_silent(node_status const& node, bool fencing)
+std::string why_no_vote(node_status const& node, bool fencing)
 {
     if (node.state != node_state::usable) return node.last_error_text.empty() ? "connecting" : node.last_error_text;
     return fencing && !node.admission_text.empty() ? node.admission_text : node.clock_text;
 }
 
-std::string line(std::string const& node, std::string const& why) { return "\n  " + node + ": " + for_users(printable(why)); }
+std::string line_of(std::string const& node, std::string const& why) { return "\n  " + node + ": " + for_users(printable(why)); }
 
 std::string holder_of(lock_view const& lock)
 {
@@ -33,9 +33,9 @@ std::string waiting_in_words(lock_view const& lock, client_status const& nodes, 
     std::string silent;
     std::size_t voting = 0;
     for (node_status const& n : nodes.nodes) {
-        auto const why = why_silent(n, fencing);
+        auto const why = why_no_vote(n, fencing);
         if (why.empty()) ++voting;
-        else silent += line(n.node, why);
+        else silent += line_of(n.node, why);
     }
     std::string text = "waiting for " + name_in_words(lock.name) + " for " + in_words(waited);
     bool const held = lock.state == lock_state::held;
@@ -57,15 +57,15 @@ std::string silent_nodes_in_words(attempt_report const& report, client_status co
 {
     auto const failed = [](node_verdict const& v) { return v.vote == vote::failed; };
     auto const failures = static_cast<std::size_t>(std::count_if(report.nodes.begin(), report.nodes.end(), failed));
-    bool const decided = report.nodes.size() - failures < report.nodes.size() / 2 + 1;
+    bool const decided = report.nodes.size() - failures < report.nodes.size() / 2 + 1;  // the failures alone made a majority impossible
     std::string text;
     for (std::size_t i = 0; i < report.nodes.size() && i < nodes.nodes.size(); ++i) {
         node_verdict const& v = report.nodes[i];
         if (v.vote == vote::granted || v.vote == vote::refused) continue;
         if (v.vote == vote::pending && decided && nodes.nodes[i].state != node_state::down) continue;
-        std::string why = v.detail.empty() ? why_silent(nodes.nodes[i], fencing) : v.detail;
+        std::string why = v.detail.empty() ? why_no_vote(nodes.nodes[i], fencing) : v.detail;
         if (why.empty() && v.error) why = v.error.message();
-        text += line(v.node, why.empty() ? "no answer yet" : why);
+        text += line_of(v.node, why.empty() ? "no answer yet" : why);
     }
     return text;
 }

@@ -1,5 +1,5 @@
-// redlock watch: the same locks again and again, until somebody has seen enough. What the servers do not know, nobody can show: who waits for
-// a lock. What is shown is how often the lock changed hands, and for how long this holder has had it.
+// `redlock watch`: shows the state of locks again and again, until the user stops it. It also shows how often each lock changed hands meanwhile, and
+// for how long its holder has had it. It cannot show who waits for a lock, since the servers do not know that.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
@@ -22,17 +22,17 @@ std::string now_text()
     return local_time(static_cast<std::uint64_t>(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
-// What was seen of one lock so far.
+// The holders of one lock so far.
 struct history {
-    std::string last;  // who had it: a value's id; empty: nobody
-    std::uint64_t turns{0};  // how often somebody new was seen with it
+    std::string last;  // the last holder: key_view::id() of its value; empty: no holder
+    std::uint64_t turns{0};  // how often a new holder was seen
 
-    void see(lock_view const& lock)
+    void add(lock_view const& lock)
     {
         if (lock.state == lock_state::unknown) return;
-        std::string const now = lock.state == lock_state::held ? lock.nodes[*lock.holder].id() : "";
-        if (!now.empty() && now != last) ++turns;
-        last = now;
+        std::string const holder = lock.state == lock_state::held ? lock.nodes[*lock.holder].id() : "";
+        if (!holder.empty() && holder != last) ++turns;
+        last = holder;
     }
 };
 
@@ -56,11 +56,12 @@ std::vector<table::cell> row(lock_view const& lock, history const& seen)
     auto const& key = lock.nodes[*lock.holder];
     std::string const ttl = lock.ttl_ms < 0 ? "never ends" : in_words(milliseconds{lock.ttl_ms});
     auto const since = held_for(key);
-    bool const bare = lock.faults_tolerated == 0 && lock.nodes.size() > 2;
+    bool const no_spare_node = lock.faults_tolerated == 0 &&
+                               lock.nodes.size() > 2;  // if one more node loses the key, another client could get a majority
     return {{name_in_words(lock.name)},
             {"held", tone::strong},
             {holder_in_words(key)},
-            {on, bare ? tone::warning : tone::plain},
+            {on, no_spare_node ? tone::warning : tone::plain},
             {ttl},
             {since.empty() ? "-" : since},
             {turns}};
@@ -115,7 +116,7 @@ int execute(watch_options const& options)
         if (nodes.interrupted()) break;
         known = true;
         for (std::size_t i = 0; i < locks.size(); ++i) {
-            seen[i].see(locks[i]);
+            seen[i].add(locks[i]);
             known = known && locks[i].state != lock_state::unknown;
         }
         if (out.live() && !options.json) {

@@ -15,7 +15,7 @@ constexpr std::size_t host_size_max = 40;
 
 bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-bool is_of_hosts(char c)
+bool is_host_character(char c)
 {
     bool const letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
     return letter || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
@@ -23,7 +23,7 @@ bool is_of_hosts(char c)
 
 bool is_visible(char c) { return c >= '!' && c <= '~'; }
 
-// Takes what stands before the next ':' away from `text`.
+// Removes the first field of `text`, with the ':' after it, and returns the field.
 std::string_view next_field(std::string_view& text)
 {
     auto const colon = std::min(text.find(':'), text.size());
@@ -64,7 +64,7 @@ void holder_mark::write(std::uint64_t since)
 holder_info this_process(std::string_view label)
 {
     std::array<char, 256> name{};
-    // A name that is cut short is still one; without any, values say so.
+    // A truncated host name is good enough. Without a host name, host_in_values writes "-".
     if (::gethostname(name.data(), name.size() - 1) != 0) name[0] = '\0';
     return {name.data(), static_cast<std::uint64_t>(::getpid()), 0, std::string{label}};
 }
@@ -72,7 +72,7 @@ holder_info this_process(std::string_view label)
 std::string host_in_values(std::string_view host)
 {
     std::string result{host.substr(0, host_size_max)};
-    std::replace_if(result.begin(), result.end(), [](char c) { return !is_of_hosts(c); }, '-');
+    std::replace_if(result.begin(), result.end(), [](char c) { return !is_host_character(c); }, '-');
     return result.empty() ? "-" : result;
 }
 
@@ -88,7 +88,7 @@ std::optional<holder_info> holder_of(std::string_view value)
     bool const labelled = rest.find(':') != std::string_view::npos;
     auto const since = to_number(next_field(rest));
     if (!pid || !since || host.empty() || host.size() > host_size_max) return std::nullopt;
-    if (!std::all_of(host.begin(), host.end(), is_of_hosts)) return std::nullopt;
+    if (!std::all_of(host.begin(), host.end(), is_host_character)) return std::nullopt;
     if (labelled == rest.empty() || !std::all_of(rest.begin(), rest.end(), is_visible)) return std::nullopt;
     return holder_info{std::string{host}, *pid, *since, std::string{rest}};
 }

@@ -1,5 +1,5 @@
-// What a lock's value says of its holder, behind its random digits: host, process, time and label, for people who look at the servers.
-// Nothing decides by it. No I/O, except that this_process() asks the system.
+// The part of a lock's value that describes its holder, after the random digits: host, process, time and label. It is for people who look at the
+// servers; no decision depends on it. No I/O, except that this_process() asks the system.
 #ifndef REDLOCK_LEASE_HOLDER_INFO_HPP
 #define REDLOCK_LEASE_HOLDER_INFO_HPP
 
@@ -15,13 +15,13 @@ namespace redlock::detail {
 struct holder_info {
     std::string host;
     std::uint64_t pid{0};
-    std::uint64_t since{0};  // by the holder's wall clock, in seconds since 1970: when it asked
-    std::string label;       // empty: none
+    std::uint64_t since{0};  // by the holder's wall clock, in seconds since 1970: when it began to acquire
+    std::string label;  // empty: none
 
     friend bool operator==(holder_info const&, holder_info const&) = default;
 };
 
-// `:host:pid:seconds[:label]`. All but the seconds is the same for every value of a client; a text is made once a second, if at all.
+// Makes the text `:host:pid:seconds[:label]` for the values of a client. Only the seconds change, so a new text is made once a second at most.
 class holder_mark {
 public:
     explicit holder_mark(holder_info const& who);
@@ -34,13 +34,13 @@ private:
     std::string before_;
     std::string after_;
     std::uint64_t since_{0};
-    shared_text_ptr text_;  // with that
+    shared_text_ptr text_;  // contains since_
 };
 
 // This host and process, with a label that is valid.
 holder_info this_process(std::string_view label);
 
-// A host's name as it stands in values: up to 40 characters, those that could be mistaken for something else replaced by '-'.
+// A host's name as values contain it: at most 40 characters; '-' replaces all but letters, digits, '.', '_' and '-'.
 std::string host_in_values(std::string_view host);
 
 // None: the value is not one of ours, or says nothing of its holder.

@@ -118,8 +118,8 @@ public:
     std::shared_ptr<lock_descriptor const> const what;
     lock_value const value;
 
-    // The handle of the first lease object; later handles are shown the same. It keeps the core alive until the last answer about the record has been
-    // filed.
+    // The handle of the first lease object. All handles show the same validity. Through this one the record keeps the core alive until the last
+    // answer about the record has been filed.
     lease_handle first;
 
     command request(verb of) const noexcept
@@ -148,12 +148,13 @@ public:
     }
     bool has_tokens_for_another() const noexcept { return !is_fenced() || next_token + what->under->tokens.block - 1 <= last_token; }
 
+    // A request may let the key stay on a node until `t`.
     void may_live_until(time_point t) noexcept { expires = std::max(expires, t); }
 
     bool is_lease() const noexcept { return phase == state::held; }
 
-    // Makes the handle of another lease object. It gets the next block of tokens; a nested one shares the tokens of the lease that it is nested in.
-    // Precondition: the record is in the registry.
+    // Make the handle of another lease object: add_handle for a handoff, with the next block of tokens; add_nested for a nested lease, which shares
+    // the tokens of the lease around it. Precondition: the record is in the registry.
     std::shared_ptr<lease_handle> add_handle(std::size_t nodes);
     std::shared_ptr<lease_handle> add_nested();
     void remove(lease_handle const& who) noexcept;
@@ -175,13 +176,13 @@ public:
             for (auto const& h : cold_->handles) f(*h);
     }
 
-    // The extensions that lease::extend() has started; its callers can stop waiting for them.
+    // The extensions that lease::extend() has started. abandon_extend() searches them for a cancelled call.
     void asked_for(std::shared_ptr<extension> const& what);
     std::vector<std::weak_ptr<extension>> extensions_asked_for() const;
 
     void publish(time_point now) noexcept
     {
-        // If keys turn out to be gone, validity ended at an unknown moment in the past. Show the end that was shown, but no later than now.
+        // If keys turn out to be gone, validity ended at an unknown moment in the past. Then go on showing the old end, but no later than now.
         time_point const until = machine->valid_until();
         time_point const shown = first.valid_until();
         first.show(until < shown && until < now ? std::min(shown, now) : until, machine->held_on(now));
@@ -212,8 +213,8 @@ public:
     lease_registry* registry{nullptr};  // while the record is in there
     std::uint32_t index{0};  // in the registry
     errc release_error{};  // the outcome, once the release is decided; errc{}: success
-    release* giving_back{nullptr};  // the release, while nodes have still to answer it
-    std::optional<quorum::lease_machine> machine;  // from when a majority has granted
+    release* pending_release{nullptr};  // the release, until all nodes have answered it
+    std::optional<quorum::lease_machine> machine;  // none: a majority has not granted yet
     time_point refreshed{};  // when the nodes were last told to keep the counter for its retention
     std::uint64_t asked_in{0};  // number of the round with the last request that may set or renew the key
     time_point expires{};  // when the key expires on the last node, if no release removes it

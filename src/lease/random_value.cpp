@@ -12,7 +12,7 @@ namespace redlock::detail {
 
 namespace {
 
-// Both digits of each byte.
+// The two digits of every possible byte, one after the other.
 constexpr auto hexadecimal = [] {
     constexpr std::string_view sixteen = "0123456789abcdef";
     std::array<char, 512> all{};
@@ -47,7 +47,7 @@ void random_values::refill()
     do {
         n = ::getrandom(bytes_.data(), bytes_.size(), 0);
     } while (n < 0 && errno == EINTR);
-    static_assert(sizeof bytes_ <= 256);  // so many come whole once the system's source is initialised
+    static_assert(sizeof bytes_ <= 256);  // getrandom never returns fewer bytes than asked for, up to 256
     if (n != static_cast<ssize_t>(bytes_.size())) throw std::system_error{errno, std::generic_category(), "getrandom"};
     used_ = 0;
 }

@@ -1,4 +1,4 @@
-// Values that nobody can guess and nobody has used before.
+// The random part of lock values: nobody can guess it, and no client has used it before. environment::fresh_value takes it from here.
 #ifndef REDLOCK_LEASE_RANDOM_VALUE_HPP
 #define REDLOCK_LEASE_RANDOM_VALUE_HPP
 
@@ -10,8 +10,8 @@
 
 namespace redlock::detail {
 
-// 32 hexadecimal digits at a time from the system's random source, which is asked for several at a time. Throws std::system_error without
-// it. Not copyable, as the copies would give the same values; a process that was forked must not go on with its parent's.
+// Each value has 32 hexadecimal digits from the system's random source. The source is read for 16 values at a time, and std::system_error is thrown
+// if that fails. Not copyable, since a copy would give the same values; for the same reason a forked process must not use its parent's object.
 class random_values {
 public:
     random_values() = default;

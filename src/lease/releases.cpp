@@ -16,7 +16,7 @@ release::release(releases& owner, std::shared_ptr<lease_record> const& what, err
 
 release::~release()
 {
-    record_->giving_back = nullptr;
+    record_->pending_release = nullptr;
     owner_.env().cancel_timer(*this);  // as in ~attempt
 }
 
@@ -72,7 +72,7 @@ void releases::start(std::shared_ptr<lease_record> const& what, time_point now, 
     if (std::exchange(what->release_started, true)) return;
     if (not_at.size() == env_.to_nodes->nodes()) return;  // none is left
     auto const r = make_recycled<release>(*this, what, lost_before);
-    what->giving_back = r.get();
+    what->pending_release = r.get();
     ++pending_;
     ++env_.count.releases_pending;
     env_.set_timer(*r, now + what->what->under->times.node_timeout);
@@ -105,7 +105,7 @@ void releases::repeat(std::shared_ptr<lease_record> const& what, std::size_t nod
 {
     // It was set just now, perhaps: a request may take longer than anybody counted on.
     what->may_live_until(env_.now() + 2 * what->what->under->times.key_ttl);
-    release const* const r = what->giving_back;
+    release const* const r = what->pending_release;
     if (r && r->is_pending(node)) return;
     ++pending_;
     ++env_.count.releases_pending;
@@ -115,14 +115,14 @@ void releases::repeat(std::shared_ptr<lease_record> const& what, std::size_t nod
 void releases::wait(lease_record const& what, std::shared_ptr<waiter> who)
 {
     assert(what.release_started);
-    release* const r = what.giving_back;
+    release* const r = what.pending_release;
     if (!r || r->is_decided()) return who->done(to_error(what.release_error));
     r->wait(std::move(who));
 }
 
 void releases::abandon(lease_record const& what, waiter const* who)
 {
-    if (what.giving_back) what.giving_back->abandon(who);
+    if (what.pending_release) what.pending_release->abandon(who);
 }
 
 void releases::completed()

@@ -1,4 +1,4 @@
-// Events to the functions of an observer, to several observers, and as words.
+// Passes an event to the function of `observer` for its type, and to all members of `observers`. Names the enumerators of events.
 #include <redlock/observer.hpp>
 
 #include <cassert>

@@ -1,8 +1,8 @@
 // Decides which nodes may vote with tokens. A node that lost its data is quarantined until every lease that it may have granted before is over
-// (the drain). Then it is told the largest high-water mark of ceil(N/2) others, and admitted; docs/proof.md says why. If no node has any data, the
-// cluster is new, or has lost everything: it is founded when all nodes have been quarantined, with a base for tokens from the wall clock.
+// (the drain). Then it gets the largest high-water mark of ceil(N/2) others, and is admitted; docs/proof.md says why. If no node has any data, the
+// cluster is new, or has lost everything. Such a cluster is founded when all nodes have been quarantined, with a base for tokens from the wall clock.
 //
-// Pure, like all of quorum/: admission_driver tells it the nodes' answers, and sends the requests that it returns.
+// Pure, like all of quorum/: admission_driver passes the nodes' answers in, and sends the requests that this class returns.
 #ifndef REDLOCK_QUORUM_ADMISSION_HPP
 #define REDLOCK_QUORUM_ADMISSION_HPP
 
@@ -52,17 +52,17 @@ class admission {
 public:
     admission(std::size_t nodes, admission_settings settings);
 
-    // A node told facts about itself. The request left at `asked` or later; the epoch: nobody knows when.
+    // A node told facts about itself. The request for them was sent at `asked` or later; time_point{}: the caller does not know when.
     void on_facts(std::size_t node, node_facts const& facts, time_point asked, time_point now);
 
-    // The mark that the node keeps now: ours, or an earlier one. None: the node has another id, or is admitted meanwhile. `before`: if the mark was
-    // seen before, the quarantine counts from then.
+    // The node's answer to a request to mark it. `mark`: the mark in its record now, this client's or an earlier one; none: the node has another id,
+    // or is admitted meanwhile. `before`: earlier sightings of marks; if this mark is among them, the quarantine counts from there.
     void on_marked(std::size_t node, std::optional<std::string> const& mark, time_point now, std::vector<mark_sighting> const& before = {});
 
     // The node's answer to a request to admit it. If it refused, its mark or its id has changed, and its admission begins anew.
     void on_admit_answered(std::size_t node, bool admitted);
 
-    // The node's answer to some other request does not fit its facts: read them again.
+    // The node's answer to some other request contradicts its facts, so its facts must be read again.
     void on_suspect(std::size_t node);
 
     // The node answered a request with an error, or not at all.
@@ -109,7 +109,7 @@ private:
         time_point drains_from{};  // when the present quarantine began
         time_point seen{};  // `facts` are not older than this
         time_point look_at{};  // while the node waits: when to see whether another client, or an operator, has admitted it
-        duration look_after{};  // the pause before the look after that one
+        duration look_after{};  // the pause before `look_at`; it grows from look to look
         bool asked{false};  // the answer to a request is awaited
         bool look_again{false};  // `facts` are out of date
         bool failing{false};  // requests to the node fail

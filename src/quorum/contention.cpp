@@ -38,60 +38,61 @@ wait_decision contention::next(time_point now, duration ttl) const noexcept
     return {wait_move::attempt, now};
 }
 
-// A holder extends each time when as much is left. To look costs the nodes half as much as an attempt, and one round trip if it was a
-// release after all. With less than a quarter left, it is rather an expiry.
-bool contention::looks_like_an_extension(wait const& in, time_point now, duration ttl) const noexcept
+// A holder extends its lease whenever the same time is left. So a change at that time is probably an extension, and a probe costs the nodes half as
+// much as an attempt. If the change was a release, the probe costs this client one round trip. If less than a quarter of the ttl is left, the change
+// is more probably an expiry.
+bool contention::looks_like_an_extension(wait const& current, time_point now, duration ttl) const noexcept
 {
-    auto const left = in.expires - now;
-    return in.left_when_extended && left > ttl / 4 && std::chrono::abs(left - *in.left_when_extended) <= left / 50;
+    auto const left = current.expires - now;
+    return current.left_when_extended && left > ttl / 4 && std::chrono::abs(left - *current.left_when_extended) <= left / 50;
 }
 
 bool contention::attempting(wait_move how, time_point now) noexcept
 {
     if (!wait_) return false;
     wait_->racing = how == wait_move::race;
-    if (wait_->racing) wait_->left = wait_->expires - now;
+    if (wait_->racing) wait_->left_at_race = wait_->expires - now;
     if (wait_->probed) wait_->schedule.attempting();
     return wait_->probed;
 }
 
 void contention::probing(wait_move why, time_point now, duration if_told, duration if_not) noexcept
 {
-    wait& in = this_wait();
+    wait& current = this_wait();
     if (why == wait_move::probe) {
-        in.racing = false;
-        in.schedule.attempting();  // what changed is not known yet
+        current.racing = false;
+        current.schedule.attempting();  // a key has changed, so all that was known about the keys is out of date
     }
-    in.schedule.probing(now + if_told, now + if_not);
+    current.schedule.probing(now + if_told, now + if_not);
 }
 
 contention::probe_stamp contention::probed()
 {
-    wait& in = this_wait();
-    in.answering = in.silent = {};
-    return {in.number, in.freed};
+    wait& current = this_wait();
+    current.answering = current.silent = {};
+    return {current.number, current.freed};
 }
 
 bool contention::failed(lost_attempt const& what, time_point now, wait_odds const& odds, duration poll_interval, bool may_probe)
 {
     outlook_ = what.outlook;
-    wait& in = this_wait();
-    bool const somebody_new = what.counter == 0 || what.counter > seen_;
+    wait& current = this_wait();
+    bool const is_new_holder = what.counter == 0 || what.counter > seen_;
     seen_ = std::max(seen_, what.counter);
     if (what.refused) fairness_.refused(now);
-    if (std::exchange(in.racing, false)) {
-        if (somebody_new) fairness_.lost_a_race();
-        if (!somebody_new) in.left_when_extended = in.left;
+    if (std::exchange(current.racing, false)) {
+        if (is_new_holder) fairness_.lost_a_race();
+        if (!is_new_holder) current.left_when_extended = current.left_at_race;
     }
 
-    in.schedule.probing(now + poll_interval, now + odds.delay);
-    in.schedule.failed(now, now + odds.delay, fairness_.head_start_of_others(odds.slot, odds.head_start));
+    current.schedule.probing(now + poll_interval, now + odds.delay);
+    current.schedule.failed(now, now + odds.delay, fairness_.head_start_of_others(odds.slot, odds.head_start));
     for (std::size_t node = 0; node < nodes_; ++node)
-        if (what.granted.has(node)) in.schedule.on_changed(node, now);  // which is undone, and nobody tells us of that
-    bool const first_probe = may_probe && !std::exchange(in.probed, true);
-    if (auto const nap = fairness_.back_off(odds.slot, odds.crowded, odds.back_off); nap > duration::zero()) {
-        in.schedule.sleep(now + std::min(nap, poll_interval));
-        in.backed_off = true;
+        if (what.granted.has(node)) current.schedule.on_changed(node, now);  // the grant is rolled back, and the node does not tell of that
+    bool const first_probe = may_probe && !std::exchange(current.probed, true);
+    if (auto const time = fairness_.back_off(odds.slot, odds.crowded, odds.back_off); time > duration::zero()) {
+        current.schedule.sleep(now + std::min(time, poll_interval));
+        current.backed_off = true;
     }
     return first_probe;
 }
@@ -110,35 +111,36 @@ contention::learned contention::answered(probe_stamp const& asked, std::size_t n
                                          time_point now) noexcept
 {
     if (!wait_ || asked.wait_ != wait_->number) return learned::outdated;
-    wait& in = *wait_;
-    if (!in.schedule.is_asleep() && std::exchange(in.backed_off, false) && !answer.ends) fairness_.backed_off_too_long();
-    bool const outdated = asked.freed_[node] != in.freed[node];  // we have freed the key since, of which the node does not tell us
+    wait& current = *wait_;
+    if (!current.schedule.is_asleep() && std::exchange(current.backed_off, false) && !answer.ends) fairness_.backed_off_too_long();
+    bool const outdated = asked.freed_[node] != current.freed[node];  // this client has freed the key since the probe was sent
     if (answer.failed) {
-        in.schedule.on_silence(node);
+        current.schedule.on_silence(node);
     } else if (our_own) {
-        in.schedule.on_changed(node, now);  // if the attempt is not won it is undone, as if the key were free
+        current.schedule.on_changed(node, now);  // if the attempt is not won, this client rolls it back, so the key counts as free
     } else if (!outdated) {
         std::optional<time_point> free_at = answer.ends;
         if (free_at && *free_at != time_point::max()) {
-            in.expires = *free_at;
+            current.expires = *free_at;
             *free_at += expiry_granularity;
         }
-        in.schedule.on_probe(node, now, free_at, answer.watching);
-        if (!answer.ends && in.schedule.is_free(now)) in.expires = now;  // what changed was no extension: no need to probe again
+        current.schedule.on_probe(node, now, free_at, answer.watching);
+        if (!answer.ends && current.schedule.is_free(now))
+            current.expires = now;  // the change was no extension, so no other probe is needed
     }
-    return learn(in, node, !answer.failed, now);
+    return learn(current, node, !answer.failed, now);
 }
 
-// Whether somebody has the lock is known while a majority answers.
-contention::learned contention::learn(wait& in, std::size_t node, bool answered, time_point now) noexcept
+// A majority of answers is enough to know whether another client has the lock.
+contention::learned contention::learn(wait& current, std::size_t node, bool answered, time_point now) noexcept
 {
-    (answered ? in.answering : in.silent).add(node);
-    (answered ? in.silent : in.answering).remove(node);
-    if (in.answering.size() >= majority(nodes_) && !in.schedule.is_free(now)) {
+    (answered ? current.answering : current.silent).add(node);
+    (answered ? current.silent : current.answering).remove(node);
+    if (current.answering.size() >= majority(nodes_) && !current.schedule.is_free(now)) {
         outlook_ = lock_outlook::held;
         return learned::held;
     }
-    if (nodes_ - in.silent.size() < majority(nodes_)) {
+    if (nodes_ - current.silent.size() < majority(nodes_)) {
         outlook_ = lock_outlook::no_majority;
         return learned::no_majority;
     }
@@ -147,9 +149,9 @@ contention::learned contention::learn(wait& in, std::size_t node, bool answered,
 
 bool contention::has_news_beside(time_point acquired, duration slot) const noexcept
 {
-    fairness of_nobody_else;
-    of_nobody_else.won(acquired, slot);
-    return seen_ != 0 || fairness_ != of_nobody_else;
+    fairness without_contention;
+    without_contention.won(acquired, slot);
+    return seen_ != 0 || fairness_ != without_contention;
 }
 
 }  // namespace redlock::quorum

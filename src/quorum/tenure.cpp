@@ -20,7 +20,7 @@ void tenure::holds(std::size_t node, time_point until) noexcept
     gone_.remove(node);
     if (until <= until_[node]) return;
     until_[node] = until;
-    // The M-th largest has moved only if M are above it.
+    // The M-th largest end has changed only if M ends are above the old one now.
     if (held_on(valid_until_) >= majority(nodes())) count_anew();
 }
 
@@ -42,13 +42,13 @@ void tenure::stepped(std::size_t node, duration by) noexcept
 
 void tenure::count_anew() noexcept
 {
-    std::array<duration::rep, max_nodes> latest_first;  // of time_points, which would all be set to zero first
+    std::array<duration::rep, max_nodes> latest_first;  // not of time_point, whose constructor would set all elements to zero first
     std::size_t sorted = 0;
     for (time_point const each : until_) {
         auto const at = each.time_since_epoch().count();
-        std::size_t place = sorted++;
-        for (; place > 0 && latest_first[place - 1] < at; --place) latest_first[place] = latest_first[place - 1];
-        latest_first[place] = at;
+        std::size_t slot = sorted++;
+        for (; slot > 0 && latest_first[slot - 1] < at; --slot) latest_first[slot] = latest_first[slot - 1];
+        latest_first[slot] = at;
     }
     valid_until_ = time_point{duration{latest_first[majority(nodes()) - 1]}};
 }

@@ -1,4 +1,5 @@
-// Which nodes are known to hold a lease, and until when.
+// Records on which nodes the key of a lease is known to be ours, and until when, and computes the validity of the lease from that. acquire_machine
+// makes it of the first votes. lease_machine keeps it, and extensions update it.
 #ifndef REDLOCK_QUORUM_TENURE_HPP
 #define REDLOCK_QUORUM_TENURE_HPP
 
@@ -15,34 +16,34 @@ class tenure {
 public:
     explicit tenure(std::size_t nodes);
 
-    // These nodes hold the key until `until`; those said that it is not ours there.
+    // The nodes `held` have the key until `until`. The nodes `gone` answered that the key is not ours there.
     tenure(std::size_t nodes, node_set const& held, node_set const& gone, time_point until) noexcept;
 
-    // A node granted or renewed the key until `until`. A deadline never moves back.
+    // A node granted or extended the key until `until`. An earlier `until` than before changes nothing.
     void holds(std::size_t node, time_point until) noexcept;
 
-    // A node said that the key is not ours there.
+    // A node answered that the key is not ours there.
     void gone(std::size_t node) noexcept;
 
-    // The node forgets the key so much earlier than it said. What was never held stays so.
+    // A node's clock was set forward, so the key expires there earlier by `by`. Nodes that never held the key are not changed.
     void stepped(std::size_t node, duration by) noexcept;
 
-    // The M-th largest deadline: until then, at least M nodes hold the key. The epoch when fewer than M ever did.
+    // The M-th largest end: until then, at least M nodes (a majority) hold the key. time_point{}: fewer than M nodes have ever held it.
     time_point valid_until() const noexcept { return valid_until_; }
 
-    // On how many nodes the key is known to be ours at `now`.
+    // On how many nodes the key is ours at `now`.
     std::size_t held_on(time_point now) const noexcept;
 
-    // So many nodes said "gone" that the others are no majority.
+    // Whether the nodes where the key is gone are so many that the others are no majority.
     bool majority_gone() const noexcept;
 
 private:
     std::size_t nodes() const noexcept { return until_.size(); }
     void count_anew() noexcept;
 
-    [[no_unique_address]] per_node<time_point> until_;  // the epoch: never held
-    node_set gone_;                                     // where those leave room
-    time_point valid_until_{};                          // asked for much more often than one of those changes
+    [[no_unique_address]] per_node<time_point> until_;  // time_point{}: never held
+    node_set gone_;  // lies in the padding of until_
+    time_point valid_until_{};  // cached, since valid_until() is called much more often than a member changes
 };
 
 }  // namespace redlock::quorum

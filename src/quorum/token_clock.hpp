@@ -22,8 +22,8 @@ public:
         return given_;
     }
 
-    // A counter on a node is above our clock: another client's is fast, and ours follows it. Not further than half a day, as the nodes
-    // ignore token_clock that are more than a day ahead of theirs.
+    // A node told its counter. If the counter is above this client's clock, the clock of another client is fast, and this one follows it. It follows
+    // for half a day at most, since nodes ignore floors that are more than a day ahead of their clocks.
     void saw(number counter)
     {
         if (counter <= given_) return;  // as nearly always: no need to look at the clock

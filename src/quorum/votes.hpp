@@ -1,5 +1,7 @@
-// src/quorum: what the votes of N nodes mean. Pure decisions: time and votes are passed in, nothing here reads a clock,
-// touches a socket or knows any other part of the library. Each machine takes events and answers with an outcome.
+// Counts the votes of N nodes; the machines of src/quorum decide by these counts.
+//
+// All of src/quorum is pure: the caller passes times and votes in, and nothing here reads a clock, touches a socket or depends on other parts of the
+// library. Each machine takes events and answers with an outcome.
 #ifndef REDLOCK_QUORUM_VOTES_HPP
 #define REDLOCK_QUORUM_VOTES_HPP
 
@@ -14,15 +16,15 @@
 
 namespace redlock::quorum {
 
-// N/2 + 1. Half of an even N is not enough: two halves do not share a node.
+// The smallest number of nodes such that any two groups of that size share a node. Half of an even N is not enough.
 constexpr std::size_t majority(std::size_t nodes) noexcept { return nodes / 2 + 1; }
 
-// The votes of N nodes on one question.
+// The votes of N nodes on one request.
 class ballot {
 public:
     explicit ballot(std::size_t nodes) noexcept;
 
-    // A node's first answer counts; returns false, and changes nothing, for any further one.
+    // Counts a node's first answer. Returns false and changes nothing if the node has voted already.
     bool cast(std::size_t node, vote v) noexcept
     {
         assert(v != vote::pending);
@@ -31,7 +33,7 @@ public:
         return true;
     }
 
-    // A vote that turned out to be worth less: from granted to refused or failed.
+    // Turns a granted vote into a refused or failed one.
     void take_back(std::size_t node, vote v) noexcept;
 
     vote of(std::size_t node) const noexcept
@@ -49,14 +51,14 @@ public:
 
     bool majority_granted() const noexcept { return granted() >= majority(nodes_); }
 
-    // So many refused that the rest is no majority: whatever the failed nodes would have said, the answer is no.
+    // So many nodes refused that the others are no majority. The answer is no, whatever the failed nodes would have voted.
     bool majority_excluded() const noexcept { return nodes_ - refused() < majority(nodes_); }
 
     // No later vote can bring a majority of grants.
     bool majority_out_of_reach() const noexcept { return granted() + pending() < majority(nodes_); }
 
-    // No later vote can bring a majority of grants, nor its exclusion. Both, so that the verdict does not depend on whether a
-    // failed node or a refusal was heard of first: "somebody holds it" must not look like "cannot know".
+    // No later vote can make majority_granted() or majority_excluded() true. A ballot ends as undecidable only then, so that the outcome does not
+    // depend on the order of failures and refusals: "another client holds the lock" must not be reported as "too few nodes answered".
     bool majority_undecidable() const noexcept { return majority_out_of_reach() && nodes_ - refused() - pending() >= majority(nodes_); }
 
 private:

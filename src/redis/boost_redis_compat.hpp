@@ -1,4 +1,5 @@
-// A connection of Boost.Redis that reads within bounds, and what differs between its releases from 1.88 on. Dear to compile: for redis_connection.cpp only.
+// Hides the differences between releases of Boost.Redis, from 1.88 on, behind functions, and defines the type of our connections, which read within
+// bounds (bounded_stream.hpp). Slow to compile: for redis_connection.cpp only.
 #ifndef REDLOCK_REDIS_BOOST_REDIS_COMPAT_HPP
 #define REDLOCK_REDIS_BOOST_REDIS_COMPAT_HPP
 
@@ -31,7 +32,7 @@ public:
     using basic_connection::basic_connection;
 };
 
-// Boost.Redis changed its adapters in 1.90; this hides which form is in use.
+// make_adapter passes every RESP3 node of the answers to a sink. Boost.Redis changed its adapters in 1.90.
 #if BOOST_VERSION >= 109000
 inline redis::any_adapter make_adapter(node_sink& sink)
 {
@@ -58,8 +59,8 @@ inline redis::any_adapter make_adapter(node_sink& sink)
 }
 #endif
 
-// Where pushes go, before they are received. Needed as soon as a server pushes anything: what Boost.Redis has by default ends
-// the connection at an error that nobody asked for, and at a null, as in `invalidate null`.
+// Sets the sink that gets every RESP3 node of pushes. Call it before the connection runs: the default adapter of Boost.Redis ends the connection if a
+// server pushes an error or a null, as in `invalidate null`.
 inline void set_push_sink(bounded_connection& connection, node_sink& sink)
 {
 #if BOOST_VERSION >= 109000
@@ -70,9 +71,8 @@ inline void set_push_sink(bounded_connection& connection, node_sink& sink)
     connection.set_receive_response(adapted);
 }
 
-// Completes when there was a push, or several. The sink has had them then, in their place between the answers; what completes
-// here is only their count. It has to be asked for: after the 257th push that nobody has received, Boost.Redis (1.88 to
-// 1.92) reads nothing any more, no answers either.
+// Completes after one or several pushes. The sink has got them before, in their order among the answers. Call this again after each completion: after
+// 257 pushes that were not received in this way, Boost.Redis (1.88 to 1.92) stops reading, answers included.
 template <class Executor, class Handler>
 void receive_pushes(bounded_connection& connection, Executor const& executor, Handler handler)
 {
@@ -94,7 +94,8 @@ std::shared_ptr<Connection> make_connection(Executor const& executor, asio::ssl:
 #endif
 }
 
-// Deprecated from 1.89 on, but there is no other way to turn Nagle's algorithm off, or to say which server is meant (SNI).
+// The stream below a connection. next_layer() is deprecated from 1.89 on, but there is no other way to turn Nagle's algorithm off, or to send the
+// server's name in the TLS handshake (SNI).
 template <class Connection>
 auto& stream_of(Connection& connection)
 {
@@ -104,7 +105,7 @@ auto& stream_of(Connection& connection)
 #pragma GCC diagnostic pop
 }
 
-// Without unix sockets, no address gets here that names one: it is not valid.
+// Boost.Redis supports unix sockets from 1.89 on. With older releases config::validate refuses addresses that name one.
 inline void set_address(redis::config& settings, node_address const& address)
 {
 #if BOOST_VERSION >= 108900
@@ -114,7 +115,7 @@ inline void set_address(redis::config& settings, node_address const& address)
     settings.use_ssl = address.tls.has_value();
 }
 
-// Handlers are erased, so that the inside of Boost.Redis is compiled once.
+// The handlers of the next two functions are type-erased, so that the operations of Boost.Redis are instantiated once.
 template <class Connection>
 void run_connection(Connection& connection, redis::config const& settings,
                     asio::any_completion_handler<void(boost::system::error_code)> handler)

@@ -12,9 +12,10 @@ namespace redlock::detail {
 namespace {
 
 // The key of the small write expires by itself, so that nothing stays when the last client has gone.
-constexpr char const* mark_stays_ms = "60000";
+constexpr char const* small_write_ttl_ms = "60000";
 
-enum durability_call : std::size_t { write, wait, look };
+// The calls of durability_request, in order.
+enum durability_call : std::size_t { small_write, wait, info };
 
 std::uint32_t to_number(std::string_view text)
 {
@@ -23,14 +24,15 @@ std::uint32_t to_number(std::string_view text)
     return n;
 }
 
-// Rules 1 to 3 of "Failover of a replicated group" in docs/proof.md: votes; the mark of a node that lost its data, since a replica that acknowledges the mark has
-// left the old primary; and what a node tells of itself, since an old primary that is cut off still says that it is admitted. An admission needs no
-// wait of its own: replicas acknowledge a vote only after what was written before the vote.
+// Rules 1 to 3 of "Failover of a replicated group" in docs/proof.md. Granted votes have to be durable. So has the mark of a node that lost its data,
+// since a replica that acknowledges the mark does not follow the old primary any more. So has what a node tells of itself, since an old primary that is
+// cut off still says that it is admitted. An admission needs no wait of its own, since a replica that acknowledges a vote has everything that
+// was written before.
 bool is_to_be_durable(command const& c, reply const& r) noexcept
 {
-    bool const counts = c.what == verb::acquire || c.what == verb::confirm || c.what == verb::extend || c.what == verb::mark ||
-                        c.what == verb::inspect;
-    return counts && r.vote == vote::granted;
+    bool const matters = c.what == verb::acquire || c.what == verb::confirm || c.what == verb::extend || c.what == verb::mark ||
+                         c.what == verb::inspect;
+    return matters && r.vote == vote::granted;
 }
 
 }  // namespace
@@ -55,7 +57,7 @@ void take_back(batch const& work, std::vector<reply>& replies, not_durable const
 boost::redis::request durability_request(durability const& wanted)
 {
     boost::redis::request request{one_connection_only()};
-    request.push("SET", wait_mark_key, "1", "PX", mark_stays_ms);
+    request.push("SET", wait_mark_key, "1", "PX", small_write_ttl_ms);
     auto const replicas = std::to_string(wanted.replicas);
     auto const timeout = std::to_string(wanted.timeout.count());
     if (wanted.fsync) {
@@ -71,10 +73,10 @@ void durability_reader::on_node(std::size_t index, boost::redis::resp3::node_vie
 {
     using boost::redis::resp3::type;
     if (is_error(node)) {
-        if (index != look && error_.empty()) error_ = node.value;
+        if (index != info && error_.empty()) error_ = node.value;
         return;
     }
-    if (index == look && node.depth == 0) {
+    if (index == info && node.depth == 0) {
         if (auto const count = field_of_info(node.value, "connected_slaves"); !count.empty()) connected_ = to_number(count);
     }
     if (index != wait || node.data_type != type::number) return;

@@ -1,11 +1,11 @@
 // Makes granted votes count only when replicas or the disk have them, on nodes configured with `replicas` or `fsync`. durability_waits sends the
 // request. No I/O.
 //
-// WAIT and WAITAOF block their connection, so they have one of their own. They answer for what *their* connection has written: since
-// Redis 7.2 and Valkey 8 one that only reads is answered at once, whatever the replicas have (measured on Valkey 8.0.1 with a stopped
-// replica; Redis 7.0.15 waited for everything that was written before the connection's last command). So each stands behind a small
-// write: what reaches a replica behind all that was answered before has all of that with it, as the replication stream and the
-// append-only file are in the order of execution.
+// WAIT and WAITAOF block their connection, so a second connection to the server sends them. They wait only for what *their own* connection has
+// written: since Redis 7.2 and Valkey 8 a connection that has only read gets its answer at once, whatever the replicas have (measured on Valkey 8.0.1
+// with a stopped replica; Redis 7.0.15 waited for everything that was written before the connection's last command). So the second connection
+// makes a small write first. The server has executed the votes before that write, and the replication stream and the append-only file keep the order
+// of execution. So a replica or a disk that has the small write has the votes, too.
 #ifndef REDLOCK_REDIS_DURABILITY_HPP
 #define REDLOCK_REDIS_DURABILITY_HPP
 
@@ -37,10 +37,10 @@ struct not_durable {
     std::string words;
 };
 
-// Whether some of it has to be durable before it counts: granted votes, the mark of a node that lost its data, and what it tells of itself.
+// Whether a reply among these has to be durable before it counts: a granted vote, the mark of a node that lost its data, or what a node tells of itself.
 bool has_to_be_durable(batch const& work, std::vector<reply> const& replies) noexcept;
 
-// Makes these failures. Keys that were set stay on the node until the attempt is rolled back.
+// Turns those replies into failures. Keys that were set stay on the node until the attempt is rolled back.
 void take_back(batch const& work, std::vector<reply>& replies, not_durable const& because);
 
 // The message that waits for durability: the small write, WAIT or WAITAOF, and INFO. It is the same each time.
@@ -59,14 +59,14 @@ public:
 
 private:
     durability wanted_;
-    std::uint32_t on_disk_{0};
-    std::uint32_t replicas_{0};
-    std::size_t elements_{0};
-    std::optional<std::uint32_t> connected_;  // replicas; none: the server does not say
+    std::uint32_t on_disk_{0};  // 1: the server itself has written it to its disk
+    std::uint32_t replicas_{0};  // replicas that acknowledged
+    std::size_t elements_{0};  // elements of WAITAOF's answer that were read
+    std::optional<std::uint32_t> connected_;  // replicas that are connected; none: the server does not say
     std::string error_;
 };
 
-// Where a server stands that has too few replicas connected, as the end of a sentence: "the server has no replica".
+// Says that a server has too few replicas connected, as the end of a sentence: "the server has no replica".
 std::string replicas_in_words(std::uint32_t connected, std::uint16_t wanted);
 
 }  // namespace redlock::detail

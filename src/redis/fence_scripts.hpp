@@ -1,17 +1,18 @@
-// The Lua scripts of the fencing tokens; docs/proof.md says why they are as they are. They are the only writers of these keys,
-// all of them plain strings, so that one MGET reads everything:
+// The Lua scripts for fencing tokens and for the admission of nodes. redis_request encodes the calls, and redis_replies reads the answers.
+// docs/proof.md shows why the scripts are correct. Only these scripts write the keys below. All the keys are plain strings, so one MGET reads all:
 //
-//   NAME           the lock: the holder's value; what other libraries use as well
-//   NAME:fence     its counter, in decimal; gone after the retention, and then it reads as the mark
-//   redlock:node   the node's record: "ID BASE MAXTTL MARK", the numbers zero-padded to 16 and 10 digits. ID is the server's
-//                  replication id at its admission. MARK is "-", or names the loss that somebody waits for to drain.
+//   NAME           the lock: contains the holder's value, as with other libraries
+//   NAME:fence     the counter of the lock, in decimal. It expires after the retention; a missing counter counts as the high-water mark.
+//   redlock:node   the node's record: "ID BASE MAXTTL MARK". BASE is padded with zeros to 16 digits, and MAXTTL to 10. ID is the server's
+//                  replication id at its admission. The node grants no token up to BASE, and no ttl above MAXTTL. MARK is "-", or, during a
+//                  quarantine, a text that identifies the loss of data.
 //   redlock:hw     the high-water mark: no counter of this server was ever above it
 //
-// Scripts compare the id in the record with the one that the caller has learned, not with the server's: that costs less. So a
-// message ends with a look at the server itself (INFO replication), and its votes count only if that shows the learned id and the
-// role "master".
+// The scripts compare the id in the record with the id that the client knows, and not with the server's present id, since INFO costs more. Therefore
+// the last command of a message is INFO replication. The votes in the message count only if INFO shows the id that the client knows, and the role
+// "master".
 //
-// Tokens are below 2^53: Lua's numbers are doubles. ids have 40 characters, and are never all zeros.
+// Tokens are below 2^53, since Lua's numbers are doubles. Replication ids have 40 characters, and are never all zeros.
 #ifndef REDLOCK_REDIS_FENCE_SCRIPTS_HPP
 #define REDLOCK_REDIS_FENCE_SCRIPTS_HPP
 
@@ -22,52 +23,59 @@
 
 namespace redlock::detail {
 
-// What the scripts below answer instead of a success. Nothing was written then.
+// The answers of the scripts below if they fail. Nothing was written for that lease.
 enum fence_answer : int {
-    fence_refused = 0,         // the key is not the caller's
-    fence_not_admitted = -1,   // no record, or one of another id, or no high-water mark
-    fence_overtaken = -2,      // the guard: the counter or the base is above the token
-    fence_ttl_too_long = -3,   // above the record's maxttl
-    fence_no_counter = -4,     // somebody else's data is where the counter should be
-    fence_used_up = -5,        // acquire: there is no larger token
+    fence_refused = 0,  // the key does not contain the client's value
+    fence_not_admitted = -1,  // the node has no record, or a record with another id, or no high-water mark
+    fence_overtaken = -2,  // the counter or the base is above the token
+    fence_ttl_too_long = -3,  // the ttl is above the record's MAXTTL
+    fence_no_counter = -4,  // the key of the counter contains something else
+    fence_used_up = -5,  // acquire: there is no larger token
 };
 
-// Locks of many leases in one call. KEYS: record, hw, then lock, fence for each. ARGV: id, ttl in ms, block, retention in ms, then value, floor
-// for each.
-// Answers a text with two numbers for each. "1 COUNTER": the key is the caller's, and COUNTER is the last of `block` tokens. A repeated call, which
-//   finds its own value, answers the same and leaves the ttl alone: the lease counts from the *first* sending.
-// "0 COUNTER": somebody holds it. "-1 0"; "-3 MAXTTL"; "-4 0"; "-5 0".
-// A floor counts if it is above the step, and no more than a day ahead of the server's clock.
+// Acquires one lock for each of several leases in one call. KEYS: record, hw, then lock and fence of each lease. ARGV: id, ttl in ms, block,
+// retention in ms, then value and floor of each lease. `block` is the number of tokens that each lease gets. Without a floor, the last of them is the
+// larger of counter and base, plus the block. A floor that is above that, and no more than a day ahead of the server's clock, is the last token
+// instead; quorum/token_clock.hpp says why clients give one.
+// Answers a text with two numbers for each lease:
+//   "1 COUNTER"            acquired; COUNTER is the last token of the block. A repeated call finds its own value, answers the same, and leaves the
+//                          key's expiry as it is, since the lease counts from the first call.
+//   "0 COUNTER"            another value is in the key
+//   "-3 MAXTTL"            see fence_answer, like the next ones
+//   "-1 0" "-4 0" "-5 0"
 script const& fence_acquire_script();
 
-// KEYS: lock, fence, record, hw. ARGV: id, value, token, retention in ms. Answers 1 confirmed, 0, -1, -2 or -4.
+// Confirms the token of one lease: raises the counter to the token, if the key contains the client's value. KEYS: lock, fence, record, hw. ARGV: id,
+// value, token, retention in ms.
+// Answers 1 confirmed, 0, -1, -2 or -4.
 script const& fence_confirm_script();
 
-// The same two for one lease on several locks: all of them or none, and one token above all their counters. KEYS: record, hw, then lock, fence
-// for each. ARGV of acquire: id, value, ttl in ms, floor, block, retention in ms; of confirm as above. Answers as above, for all together.
-// A counter is the largest of all. An acquire is also refused where only some of the locks
-// are the caller's, or all are and their counters differ.
+// The two scripts above for one lease on several locks: all of them or none, with one token above all their counters. KEYS: record, hw, then lock
+// and fence of each lock. ARGV of acquire: id, value, ttl in ms, floor, block, retention in ms. ARGV of confirm: as above. The answer is as above,
+// for all locks together; COUNTER is the largest of their counters. An acquire is also refused if only some of the locks contain the client's value,
+// or if all of them do and their counters differ.
 script const& fence_acquire_several_script();
 script const& fence_confirm_several_script();
 
-// Many leases in one call. KEYS: record, hw, then lock, fence for each. ARGV: id, retention in ms, recreate (0 or 1), refresh (0
-// or 1), then value, token, ttl in ms for each. Answers for each: 1 extended, 2 recreated again, 0, -1, -2, -3 or -4.
-// Counters that need no raise keep what is left of their retention unless refresh is 1. That saves a quarter of the work; who
-// refreshes once in a quarter of the retention does it often enough.
+// Extends many leases in one call. KEYS: record, hw, then lock and fence of each lease. ARGV: id, retention in ms, recreate (0 or 1), refresh (0 or
+// 1), then value, token and ttl in ms of each lease. `recreate`: set missing keys again. `refresh`: begin the retention of all counters anew. Without
+// `refresh` that happens only to counters that are raised, which saves a quarter of the work. To refresh once in a quarter of the retention is often
+// enough.
+// Answers for each lease: 1 extended, 2 recreated, 0, -1, -2, -3 or -4.
 script const& fence_extend_script();
 
-// KEYS: record, hw. For a handshake. Answers {replication id, role, seconds, microseconds, record, hw, version, cluster (0 or 1),
-// maxmemory, maxmemory's policy, append-only file (0 or 1)}; "" for what there is not, or the server's rules forbid to ask.
+// Reads the node's facts, for a handshake. KEYS: record, hw. Answers {replication id, role, seconds, microseconds, record, hw, version, cluster (0
+// or 1), maxmemory, maxmemory's policy, append-only file (0 or 1)}. A field is "" if the server does not have it, or if the permissions forbid INFO.
 script const& inspect_script();
 
-// KEYS: record, hw. ARGV: the id that was seen, a fresh random mark (letters and digits). At the first sight of a loss: leaves
-// the mark in the record, or adopts the one that is there. The drain runs from the answer.
-// Answers {1, mark} left, {0, mark} adopted, {2, ""} the node is admitted, {-1, ""} not this id, or no master.
+// Writes a mark into the record of a node that lost its data, unless the record has one already. The quarantine counts from the answer.
+// KEYS: record, hw. ARGV: the id that was seen, a random text of letters and digits to make a new mark of.
+// Answers {1, mark} written, {0, mark} there was one, {2, ""} the node is admitted, {-1, ""} the server has another id, or is no master.
 script const& mark_script();
 
-// KEYS: record, hw. ARGV: the id that was seen, base, maxttl in ms, mark. After the drain.
-// Answers 1 admitted, 2 it was already, 0 the mark is gone (drain again), -1 not this id, or no master.
-// maxttl never falls; the base is the largest of the old base, the old high-water mark and the one given.
+// Admits a node after its quarantine. KEYS: record, hw. ARGV: the id that was seen, base, maxttl in ms, mark. MAXTTL of the record never falls.
+// BASE becomes the largest of the old BASE, the old high-water mark and the given base.
+// Answers 1 admitted, 2 admitted already, 0 the mark is gone (another quarantine is needed), -1 the server has another id, or is no master.
 script const& admit_script();
 
 }  // namespace redlock::detail

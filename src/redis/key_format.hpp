@@ -1,4 +1,5 @@
-// config::key_format, from which the keys of locks are made: `raw` (the key is the name) or a text with {0} for the name, as in `lock:{0}`.
+// Makes the keys of locks from their names, as config::key_format says: `raw` (the key is the name), or a text with {0} for the name, as in
+// `lock:{0}`.
 #ifndef REDLOCK_REDIS_KEY_FORMAT_HPP
 #define REDLOCK_REDIS_KEY_FORMAT_HPP
 
@@ -7,7 +8,7 @@
 
 namespace redlock::detail {
 
-// Why a text cannot be a format; empty if it can.
+// Why a text cannot be a format, as the end of a sentence; empty: the text is a format.
 std::string key_format_problem(std::string_view text);
 
 class key_format {
@@ -20,7 +21,7 @@ public:
 
     std::string key_of(std::string name) const;
 
-    // Precondition: the key is one of this format.
+    // Precondition: `key` was made with this format.
     std::string name_of(std::string const& key) const;
 
 private:

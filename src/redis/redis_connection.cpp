@@ -48,7 +48,7 @@ redis::config config_of(connection_settings const& settings)
     result.username = settings.address.username;
     result.password = current_password(settings.address);
     result.clientname = settings.client_name;
-    result.health_check_interval = steady::duration::zero();  // mind_stalls() does it, and counts real traffic too
+    result.health_check_interval = steady::duration::zero();  // watch_for_stalls() does it, and counts real traffic too
     result.reconnect_wait_interval = steady::duration::zero();
     result.resolve_timeout = settings.connect_timeout;
     result.connect_timeout = settings.connect_timeout;
@@ -66,8 +66,12 @@ connection_settings::connection_settings(node_address const& node, config const&
 {
 }
 
-redis_connection::redis_connection(strand_type strand, connection_settings const& settings, handshake const& asks)
-    : strand_{std::move(strand)}, bound_{completion_executor(strand_)}, settings_{settings}, asks_{asks}, timer_{strand_}
+redis_connection::redis_connection(strand_type strand, connection_settings const& settings, handshake const& questions)
+    : strand_{std::move(strand)},
+      handler_executor_{completion_executor(strand_)},
+      settings_{settings},
+      questions_{questions},
+      timer_{strand_}
 {
     ping_.push("TIME");
     handshake_sink_ = [this](std::size_t call, node_view const& node) { server_.on_node(call, node); };
@@ -97,29 +101,29 @@ void redis_connection::open(std::shared_ptr<connection_owner> owner)
     if (!prepare(wanted)) return asio::post(strand_, [ended = std::move(ended)] { ended({}); });
     set_push_sink(*connection_, push_sink_);
     run_connection(*connection_, wanted, asio::bind_executor(strand_, std::move(ended)));
-    exec_request(*connection_, asks_.request, handshake_sink_,
+    exec_request(*connection_, questions_.request, handshake_sink_,
                  asio::bind_executor(strand_, [self](error_code ec, std::size_t) { self->on_handshake(ec); }));
     after(settings_.connect_timeout, [](redis_connection& me) { me.give_up(); });
 }
 
-// What can go wrong before the first byte.
+// Reads credentials and certificates and makes the connection of Boost.Redis. False: the connection cannot be begun, and end_reason_ says why.
 bool redis_connection::prepare(redis::config& wanted)
 {
     try {
         wanted = config_of(settings_);
-        asks_ = asks_.with_password(wanted.password);
+        questions_ = questions_.with_password(wanted.password);
         if (settings_.address.tls) tls_ = std::make_unique<tls_session>(settings_.address);
-    } catch (system_error const& error) {  // OpenSSL makes no context
-        refused_with_ = errc::tls_failed;
-        server_words_ = error.code().message();
+    } catch (system_error const& error) {  // OpenSSL could not make a context
+        end_reason_ = errc::tls_failed;
+        end_words_ = error.code().message();
         return false;
     } catch (credentials_error const& error) {
-        refused_with_ = errc::credentials_unavailable;
-        server_words_ = error.what();
+        end_reason_ = errc::credentials_unavailable;
+        end_words_ = error.what();
         return false;
     } catch (tls_error const& error) {
-        refused_with_ = errc::tls_failed;
-        server_words_ = error.what();
+        end_reason_ = errc::tls_failed;
+        end_words_ = error.what();
         return false;
     }
     auto context = tls_ ? tls_->take_context() : asio::ssl::context{asio::ssl::context::tls_client};
@@ -134,7 +138,7 @@ void redis_connection::close()
     if (state_ != state::closed && connection_) cancel();
 }
 
-// Until it has ended: between two steps of making a connection, Boost.Redis (1.88) goes on as if nothing had been said.
+// Cancels again and again until the connection has ended: Boost.Redis (1.88) ignores a cancellation between two steps of connecting.
 void redis_connection::cancel()
 {
     connection_->cancel();
@@ -143,9 +147,8 @@ void redis_connection::cancel()
 
 void redis_connection::give_up()
 {
-    refused_with_ = errc::node_timeout;
-    if (waits_for_tls())
-        server_words_ = "no answer to the TLS handshake within connect_timeout; a server without TLS wants redis:// instead";
+    end_reason_ = errc::node_timeout;
+    if (waits_for_tls()) end_words_ = "no answer to the TLS handshake within connect_timeout; a server without TLS wants redis:// instead";
     cancel();
 }
 
@@ -153,16 +156,16 @@ void redis_connection::on_handshake(error_code ec)
 {
     if (ec || state_ == state::closed) return;  // on_run_ended follows and says why
     server_.conclude();
-    if (refused_with_ || server_.against().why) return cancel();
+    if (end_reason_ || server_.against().why) return cancel();
 
     // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
-    error_code ignored;  // without it the node is slower, not wrong
+    error_code ignored;  // if the option cannot be set, the node is only slower
     stream_of(*connection_).lowest_layer().set_option(asio::ip::tcp::no_delay{true}, ignored);
 
     state_ = state::open;
     bounds_.opened();
     progress();
-    mind_stalls();
+    watch_for_stalls();
     receive();
     owner_->on_open(*this);
 }
@@ -176,48 +179,48 @@ void redis_connection::on_run_ended(error_code ec)
     }
     state_ = state::closed;
     timer_.cancel();
-    std::exchange(owner_, nullptr)->on_closed(*this, refused_with_, server_words_);
+    std::exchange(owner_, nullptr)->on_closed(*this, end_reason_, end_words_);
 }
 
-// Says in our words why a connection ended: Boost.Redis keeps the server's own for HELLO to itself.
+// Finds the reason why the connection ended, and its words. Boost.Redis does not tell the server's own words if the server refuses HELLO.
 void redis_connection::explain(error_code ec)
 {
-    if (auto const& [why, words] = server_.against(); why && !refused_with_) {
-        refused_with_ = why;
-        server_words_ = words;
+    if (auto const& [why, words] = server_.against(); why && !end_reason_) {
+        end_reason_ = why;
+        end_words_ = words;
     } else if (!bounds_.objection().empty()) {
-        refused_with_ = errc::not_a_redis_server;
-        server_words_ = bounds_.objection() + (bounds_.foreign() ? hint_at_tls() : "");
-    } else if (refused_with_ == errc::node_timeout) {
-        if (server_words_.empty())
-            server_words_ = state_ == state::open ? "no answer for the whole stall_timeout"
-                                                  : "no connection and handshake within connect_timeout";
+        end_reason_ = errc::not_a_redis_server;
+        end_words_ = bounds_.objection() + (bounds_.foreign() ? hint_at_tls() : "");
+    } else if (end_reason_ == errc::node_timeout) {
+        if (end_words_.empty())
+            end_words_ = state_ == state::open ? "no answer for the whole stall_timeout"
+                                               : "no connection and handshake within connect_timeout";
     } else if (ec == redis::error::resp3_hello) {
-        refused_with_ = errc::handshake_refused;
-        server_words_ = hello_refused(asks_);
+        end_reason_ = errc::handshake_refused;
+        end_words_ = hello_refused(questions_);
     } else {
         explain_end(ec);
     }
 }
 
-// What the network, TLS and the protocol say.
+// The same if the network, TLS or the protocol ended the connection.
 void redis_connection::explain_end(error_code ec)
 {
     bool const ended = !ec || ec == asio::error::eof || ec == asio::ssl::error::stream_truncated;
-    server_words_ = ended ? "the connection was closed" : ec.message();
+    end_words_ = ended ? "the connection was closed" : ec.message();
     char const* const hint = hint_at_tls();
     if (tls_ && !tls_->objection().empty()) {
-        refused_with_ = errc::tls_failed;
-        server_words_ = tls_->objection();
+        end_reason_ = errc::tls_failed;
+        end_words_ = tls_->objection();
     } else if (ec.category() == asio::error::get_ssl_category()) {
-        refused_with_ = errc::tls_failed;
-        if (is_no_tls(ec)) server_words_ += "; a server without TLS wants redis:// instead";
+        end_reason_ = errc::tls_failed;
+        if (is_no_tls(ec)) end_words_ += "; a server without TLS wants redis:// instead";
     } else if (is_parse_error(ec)) {
-        refused_with_ = errc::not_a_redis_server;
-        server_words_ += hint;
+        end_reason_ = errc::not_a_redis_server;
+        end_words_ += hint;
     } else {
-        refused_with_ = errc::node_unreachable;
-        if (ended || ec == asio::error::connection_reset) server_words_ += hint;
+        end_reason_ = errc::node_unreachable;
+        if (ended || ec == asio::error::connection_reset) end_words_ += hint;
     }
 }
 
@@ -236,16 +239,16 @@ bool redis_connection::waits_for_tls()
     return !not_connected && ::SSL_is_init_finished(stream.native_handle()) == 0;
 }
 
-// A connection on which nothing was answered for the whole stall_timeout is given up: its peer may be gone without a word. Counted in ticks of
-// a timer, so that messages need not look at the clock, and a process that was stopped itself reads what has come meanwhile.
-void redis_connection::mind_stalls()
+// Closes the connection if the server answers nothing for the whole stall_timeout: the server may be gone without closing it. The time is counted in
+// ticks of a timer. So messages need not read the clock, and a process that was itself suspended first reads the answers that have come meanwhile.
+void redis_connection::watch_for_stalls()
 {
     after(settings_.stall_timeout / 4, [](redis_connection& me) {
         me.bounds_.renew();
-        ++me.quiet_quarters_;  // the first may have been a part of one
+        ++me.quiet_quarters_;  // the first quarter may be incomplete
         if (me.outstanding_ > 0 && me.quiet_quarters_ > 4) return me.give_up();
         if (me.outstanding_ == 0 && me.quiet_quarters_ > 2) me.ping();
-        me.mind_stalls();
+        me.watch_for_stalls();
     });
 }
 
@@ -259,7 +262,7 @@ void redis_connection::ping()
     auto const q = std::make_shared<question>();
     q->sink = [raw = q.get()](std::size_t, node_view const& node) { raw->time.on_node(node); };
     auto answered = [self = shared_from_this(), q](error_code ec) {
-        auto const clock = q->time.clock();  // any answer shows life
+        auto const clock = q->time.clock();  // an error is an answer, too, and then there is no time
         if (!ec && self->owner_ && clock > quorum::wall_time{}) self->owner_->on_time(*self, clock, q->sent, boot_clock::now());
     };
     send(ping_, q->sink, std::move(answered));
@@ -286,7 +289,8 @@ void redis_connection::send(redis::request const& what, node_sink& sink, answere
         self->progress();
         std::move(handler)(ec ? error_code{errc::node_unreachable} : error_code{});
     };
-    exec_request(*connection_, what, sink, asio::bind_executor(bound_, asio::bind_allocator(recycling<void>{}, std::move(done))));
+    exec_request(*connection_, what, sink,
+                 asio::bind_executor(handler_executor_, asio::bind_allocator(recycling<void>{}, std::move(done))));
 }
 
 }  // namespace redlock::detail

@@ -1,5 +1,5 @@
-// One connection to a server over Boost.Redis, from the first byte to its end: the handshake, a watch over stalls, and at the end
-// the reason in words. It is made for one time; whoever wants to stay connected makes the next one.
+// One connection to a server over Boost.Redis, from the first byte to its end. It makes the handshake, ends a connection that stalls, and reports the
+// reason of the end in words. An object connects once: redis_node makes another one to connect again.
 #ifndef REDLOCK_REDIS_REDIS_CONNECTION_HPP
 #define REDLOCK_REDIS_REDIS_CONNECTION_HPP
 
@@ -34,7 +34,7 @@ namespace redlock::detail {
 class bounded_connection;
 class tls_session;
 
-// The same for each connection to a server. Files and variables that the address names are read for each.
+// The settings that all connections to one server share. Each connection reads anew the files and environment variables that the address names.
 struct connection_settings {
     connection_settings(node_address const& node, config const& settings);
 
@@ -42,24 +42,26 @@ struct connection_settings {
     std::string client_name;
     std::chrono::steady_clock::duration connect_timeout;
     std::chrono::steady_clock::duration stall_timeout;
-    std::size_t answer_max{reply_bounds::answer_max};  // bytes, for each command
+    std::size_t answer_max{reply_bounds::answer_max};  // in bytes, for the answer to one command
 };
 
 class redis_connection;
 
-// Whose connection it is. `from` tells one of several from the others.
+// Gets the events of a connection. An owner of several connections tells them apart by `from`.
 class connection_owner {
 public:
     virtual void on_open(redis_connection& from) = 0;
 
-    // Exactly once, and the last event. What was sent and not answered fails soon after.
+    // The last event; comes exactly once. Requests that are not answered fail soon after.
     virtual void on_closed(redis_connection& from, error_code why, std::string const& words) = 0;
 
-    // One RESP3 node of a push, in its place between the answers; and that there were some.
+    // One RESP3 node of a push, in its order among the answers.
     virtual void on_push(redis_connection& from, boost::redis::resp3::node_view const& node) = 0;
+
+    // One or several pushes are complete.
     virtual void on_pushed(redis_connection& from) = 0;
 
-    // The server's clock showed this at a moment between these: an answer to the question whether it is still there.
+    // The server's clock showed `clock` at a moment between `sent` and `received`: the answer to the connection's own ping (TIME).
     virtual void on_time(redis_connection& from, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) = 0;
 
 protected:
@@ -71,18 +73,18 @@ public:
     using strand_type = asio::any_io_executor;
     using answered_handler = asio::any_completion_handler<void(error_code)>;
 
-    // The settings must live as long as the owner, which is kept until the end.
-    redis_connection(strand_type strand, connection_settings const& settings, handshake const& asks);
+    // `settings` must live as long as the owner. open() keeps the owner alive until on_closed.
+    redis_connection(strand_type strand, connection_settings const& settings, handshake const& questions);
     ~redis_connection();
 
     void open(std::shared_ptr<connection_owner> owner);
     void close();
 
-    // What the server said at the handshake.
+    // The server's answers to the handshake.
     handshake_reader& server() noexcept { return server_; }
 
-    // Requests are executed in the order of these calls. Fails with node_unreachable when the connection is not open, or is lost before
-    // all is answered. `what` and `sink` must live until then.
+    // The server executes requests in the order of these calls. Fails with node_unreachable if the connection is not open, or is lost before all
+    // answers have come. `what` and `sink` must live until the handler is called.
     void send(boost::redis::request const& what, node_sink& sink, answered_handler handler);
 
 private:
@@ -95,7 +97,7 @@ private:
     void explain_end(error_code ec);
     bool waits_for_tls();
     char const* hint_at_tls() const noexcept;
-    void mind_stalls();
+    void watch_for_stalls();
     void ping();
     void receive();
     void give_up();
@@ -107,23 +109,23 @@ private:
     void after(std::chrono::steady_clock::duration delay, Handler handler);
 
     strand_type strand_;
-    asio::any_completion_executor bound_;  // the same
+    asio::any_completion_executor handler_executor_;  // strand_ in the type that is cheapest to bind to handlers
     connection_settings const& settings_;
-    handshake asks_;
-    asio::steady_timer timer_;  // connect timeout, then stalls
+    handshake questions_;
+    asio::steady_timer timer_;  // for the connect timeout, then for stalls
     std::unique_ptr<tls_session> tls_;  // none: without TLS
     reply_bounds bounds_{settings_.answer_max};
-    std::shared_ptr<bounded_connection> connection_;  // none: it could not be begun
-    connection_owner* owner_{nullptr};  // while it is not closed; the handler for its end keeps it
-    handshake_reader server_{asks_};
+    std::shared_ptr<bounded_connection> connection_;  // none: prepare() has not succeeded
+    connection_owner* owner_{nullptr};  // none: not opened, or closed; the handler of async_run keeps the owner alive
+    handshake_reader server_{questions_};
     node_sink handshake_sink_;
     node_sink push_sink_;
     boost::redis::request ping_{one_connection_only()};
     state state_{state::connecting};
-    error_code refused_with_;  // what we found wrong with it
-    std::string server_words_;
-    std::size_t outstanding_{0};
-    unsigned quiet_quarters_{0};  // of the stall_timeout, without any answer
+    error_code end_reason_;  // for on_closed, as soon as the reason is known
+    std::string end_words_;
+    std::size_t outstanding_{0};  // requests that are sent and not answered
+    unsigned quiet_quarters_{0};  // quarters of the stall_timeout that passed without an answer
 };
 
 }  // namespace redlock::detail

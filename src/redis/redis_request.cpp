@@ -47,7 +47,7 @@ bool same_call(command const& a, command const& b) noexcept
     return a.what == verb::extend && a.fenced == b.fenced && a.retention == b.retention;
 }
 
-// How many of the commands, from this one on, go into one call.
+// How many commands, from `first` on, share one call.
 std::size_t run_of_same(std::vector<command> const& commands, std::size_t first)
 {
     std::size_t keys = commands[first].key_count();
@@ -71,7 +71,7 @@ std::vector<std::size_t> key_counts(command const* first, std::size_t count)
     return counts;
 }
 
-// The words of one command with the places where the server's id stands among them.
+// Writes the words of one call, and notes the positions of the server's id in the bytes of the request.
 class command_writer {
 public:
     command_writer(resp_writer& words, std::vector<std::size_t>& ids) : words_{words}, ids_{ids}, first_{ids.size()} {}
@@ -84,7 +84,8 @@ public:
         ids_.push_back(words_.size() - id.size() - 2);
     }
 
-    // The words' bytes are then the last ones of the request.
+    // Appends the call to the request. add_id() noted positions in the words; from now on they are positions in the bytes of the request, whose last
+    // bytes are the words.
     void push_to(boost::redis::request& request, std::string_view name)
     {
         auto const size = words_.size();
@@ -99,7 +100,7 @@ private:
     std::size_t first_;
 };
 
-// Behind EVALSHA.
+// The first words after EVALSHA: the script and the number of its keys.
 resp_writer& call(resp_writer& words, script const& s, std::size_t keys) { return words << s.sha1 << std::uint64_t{keys}; }
 
 resp_writer& add_value(resp_writer& words, command const& c) { return words.add(c.value, c.value_end); }
@@ -192,7 +193,7 @@ void of_admission(resp_writer& words, command const& c)
     if (c.what != verb::inspect) words << c.value;
 }
 
-// Some commands that go in one call.
+// Pushes one call that carries `count` commands, from `first` on.
 void push(boost::redis::request& request, command_writer to, command const* first, std::size_t count, std::string_view id)
 {
     command const& c = *first;
@@ -220,16 +221,16 @@ void push(boost::redis::request& request, command_writer to, command const* firs
 
 }  // namespace
 
-void redis_request::encode(batch const& work, std::string_view id, request_extras more)
+void redis_request::encode(batch const& work, std::string_view id, request_extras extras)
 {
     auto const& commands = work.commands;
-    extras_ = more;
+    extras_ = extras;
     id_ = id;
     ids_.clear();
     request.clear();
     calls.clear();
     calls.reserve(commands.size() + 2);
-    if (more.load_scripts) {
+    if (extras.load_scripts) {
         for (script const* s : scripts_of_nodes()) {
             request.push("SCRIPT", "LOAD", s->text);
             calls.push_back({wire_call::kind::load_script});
@@ -241,17 +242,17 @@ void redis_request::encode(batch const& work, std::string_view id, request_extra
             push_watch(c, i++);
             continue;
         }
-        std::size_t const count = more.apart ? 1 : run_of_same(commands, i);
+        std::size_t const count = extras.apart ? 1 : run_of_same(commands, i);
         push(request, {words_, ids_}, &c, count, id);
         calls.push_back({wire_call::kind::commands, c.what, c.fenced, i, count, false, {}});
         if (c.what == verb::extend) calls.back().key_counts = key_counts(&c, count);
         i += count;
     }
-    if (more.time) {
+    if (extras.time) {
         request.push("TIME");
         calls.push_back({wire_call::kind::time});
     }
-    if (more.identity) {
+    if (extras.identity) {
         request.push("INFO", "replication");
         calls.push_back({wire_call::kind::identity});
     }
@@ -261,13 +262,13 @@ bool redis_request::copy_bytes(redis_request const& from, std::string_view id)
 {
     if (id.size() != from.id_.size()) return false;
     request = from.request;
-    // The bytes are those of a string of the request, which is not const.
+    // payload() returns a const reference, but the request owns the string, and is not const itself.
     char* const bytes = const_cast<char*>(request.payload().data());
     for (std::size_t const at : from.ids_) std::copy(id.begin(), id.end(), bytes + at);
     return true;
 }
 
-// A server that may not track (see handshake.cpp) answers CLIENT CACHING with an error, and PTTL as ever.
+// If the server refuses to track keys (see handshake.cpp), it answers CLIENT CACHING with an error, but PTTL as usual.
 void redis_request::push_watch(command const& c, std::size_t index)
 {
     auto const watch = [&](std::string_view key, bool goes_on) {

@@ -1,4 +1,5 @@
-// Batches to Redis commands. No I/O.
+// Encodes a batch of commands as one request of Boost.Redis. redis_node and request_pool keep these requests; redis_replies reads the answers by
+// their calls. No I/O.
 #ifndef REDLOCK_REDIS_REDIS_REQUEST_HPP
 #define REDLOCK_REDIS_REDIS_REQUEST_HPP
 
@@ -16,40 +17,40 @@
 
 namespace redlock::detail {
 
-// Extensions that stand together in a batch share one script call, and so do releases; up to this many keys: a longer one would block
-// the server.
+// Neighbouring commands of the same kind in a batch share one script call. One call has at most this many keys, since a longer one would block the
+// server.
 inline constexpr std::size_t keys_per_call = 100;
 
-// Asio and Boost.Redis leave a request to its caller until it is answered or the connection is lost; never retried.
+// Boost.Redis gives up such a request when the connection is lost, and never sends it again on another connection.
 boost::redis::request::config one_connection_only() noexcept;
 
-// One call on the wire and the commands of the batch that it carries.
+// One Redis command of the request, and which commands of the batch it carries.
 struct wire_call {
     enum class kind : std::uint8_t {
-        commands,
-        load_script,
-        arm,       // the server watches the keys that the next call reads, if it may
-        time,      // of the server's clock
-        identity,  // which server this is: the votes with tokens before it count only if it is the one that was meant
+        commands,  // carries commands of the batch
+        load_script,  // SCRIPT LOAD
+        arm,  // CLIENT CACHING YES: the server tells of changes of the keys that the next call reads, if its permissions allow that
+        time,  // TIME: reads the server's clock
+        identity,  // INFO replication: the votes with tokens before this call count only if the answer shows the intended server
     };
     kind is;
     verb what{};
     bool fenced{false};
-    std::size_t first{0};
-    std::size_t count{0};
-    bool goes_on{false};  // with a command whose first key was in an earlier call
-    std::vector<std::size_t> key_counts{};  // of each extension; none: one key each
+    std::size_t first{0};  // the index in the batch of the first command
+    std::size_t count{0};  // how many commands of the batch
+    bool goes_on{false};  // the call is about another key of the same command as an earlier call
+    std::vector<std::size_t> key_counts{};  // the number of keys of each extension; empty: one key each
 };
 
-// All scripts that commands need.
+// All scripts that a node may be asked to run.
 std::vector<script const*> scripts_of_nodes();
 
-// What a message has besides its commands.
+// The calls of a request besides those of its commands.
 struct request_extras {
-    bool load_scripts{false};  // first
-    bool time{false};          // behind the commands
-    bool identity{false};      // last
-    bool apart{false};         // each command in a call of its own
+    bool load_scripts{false};  // before the commands
+    bool time{false};  // after the commands
+    bool identity{false};  // at the end
+    bool apart{false};  // commands share no call
 
     friend bool operator==(request_extras const&, request_extras const&) = default;
 };
@@ -57,21 +58,21 @@ struct request_extras {
 class redis_request final : public encoded_batch {
 public:
     redis_request() : request{one_connection_only()} {}
-    explicit redis_request(batch const& work, std::string_view id = {}, request_extras more = {}) : redis_request{}
+    explicit redis_request(batch const& work, std::string_view id = {}, request_extras extras = {}) : redis_request{}
     {
-        encode(work, id, more);
+        encode(work, id, extras);
     }
 
-    // Instead of what it was. `id`: the server that votes with tokens are asked of.
-    void encode(batch const& work, std::string_view id, request_extras more);
+    // Replaces the request by one that carries `work`. `id`: the server's id, which commands with tokens contain.
+    void encode(batch const& work, std::string_view id, request_extras extras);
 
     request_extras const& extras() const noexcept { return extras_; }
 
-    // The bytes name no other server than this one.
+    // Whether the bytes may be sent to the server `id`: they contain its id, or none.
     bool is_for(std::string_view id) const noexcept { return ids_.empty() || id == id_; }
 
-    // Takes another one's bytes, and not its calls, for this server: to copy costs less than to encode once more. False, and nothing happens,
-    // if its id is of another length.
+    // Copies the bytes of `from`, without its calls, and puts `id` in place of the server's id there. That costs less than to encode once more.
+    // Returns false and does nothing if the ids differ in length.
     bool copy_bytes(redis_request const& from, std::string_view id);
 
     boost::redis::request request;
@@ -82,8 +83,8 @@ private:
 
     request_extras extras_;
     std::string id_;
-    std::vector<std::size_t> ids_;  // where it stands among the bytes
-    resp_writer words_;
+    std::vector<std::size_t> ids_;  // the positions of id_ in the bytes
+    resp_writer words_;  // the words of one call; kept for its memory
 };
 
 }  // namespace redlock::detail

@@ -43,7 +43,7 @@ void reply_bounds::asked(question const& what) noexcept
     replies_due_ += what.commands;
 }
 
-// Bytes that an answer was allowed and did not use do not add up for later ones.
+// Bytes that these answers were allowed, but did not have, are not allowed to later ones.
 void reply_bounds::answered(question const& what) noexcept
 {
     expected_ -= answers_to(what);
@@ -83,8 +83,8 @@ void reply_bounds::look(std::string_view piece)
 
 void reply_bounds::count_push(std::size_t bytes)
 {
-    std::size_t const paid = std::min(bytes, push_paid_);
-    push_paid_ -= paid;
+    std::size_t const paid = std::min(bytes, push_prepaid_);
+    push_prepaid_ -= paid;
     bytes -= paid;
     if (bytes > pushed_max_) objection_ = "it sent more than " + in_kb(besides_max) + " that nobody asked for";
     pushed_max_ -= std::min(bytes, pushed_max_);
@@ -95,9 +95,9 @@ void reply_bounds::begin_message(char type)
     in_push_ = type == '>';
     if (!open_) return;
     if (in_push_) {
-        push_paid_ = 0;
+        push_prepaid_ = 0;
         count_push(push_min);
-        push_paid_ = push_min;
+        push_prepaid_ = push_min;
     } else if (replies_due_ == 0) {
         objection_ = "it answered what it was not asked";
     } else {
@@ -127,7 +127,7 @@ std::size_t reply_bounds::read_short_line(std::string_view piece)
     return size;
 }
 
-// Reads a line up to its end, or the part of it that has come. Returns the size of that.
+// Reads the present line up to its end, or the part of it that is in `piece`. Returns how many bytes it has read.
 std::size_t reply_bounds::read_line(std::string_view piece)
 {
     auto const end = piece.find('\n');
@@ -137,8 +137,8 @@ std::size_t reply_bounds::read_line(std::string_view piece)
         std::copy_n(part.begin(), kept, line_.begin() + static_cast<std::ptrdiff_t>(line_size_));
     }
     line_size_ += part.size();
-    bool const ends = end != std::string_view::npos && (part.size() > 1 ? part[part.size() - 2] == '\r' : returned_);
-    returned_ = part.back() == '\r';
+    bool const ends = end != std::string_view::npos && (part.size() > 1 ? part[part.size() - 2] == '\r' : ends_in_return_);
+    ends_in_return_ = part.back() == '\r';
     if (line_size_ > line_max) {
         objection_ = "it sent a line of more than " + in_kb(line_max);
     } else if (ends) {
@@ -148,7 +148,7 @@ std::size_t reply_bounds::read_line(std::string_view piece)
     return part.size();
 }
 
-// A line is complete. `rest`: bytes that have come behind it already.
+// The present line is complete. `rest`: bytes of the piece behind the line; received() has counted them already.
 void reply_bounds::on_line(std::size_t rest)
 {
     std::size_t const size = line_size_ - 2;
@@ -185,7 +185,7 @@ void reply_bounds::on_line(std::size_t rest)
 
 void reply_bounds::on_text(std::size_t size, std::size_t rest)
 {
-    if (size > std::min(allowed_ + rest, std::max(text_max, each_))) {
+    if (size > std::min(allowed_ + rest, std::max(text_max, max_answer_))) {
         objection_ = "it announced a text of " + std::to_string(size) + " bytes, more than any answer to what it was asked can be";
         return;
     }

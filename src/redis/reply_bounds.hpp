@@ -12,50 +12,59 @@ namespace redlock::detail {
 
 class reply_bounds {
 public:
-    // `each`: bytes for the answer to one command. Errors and INFO are the longest.
+    // Bytes for the answer to one command. Errors and INFO are the longest.
     static constexpr std::size_t answer_max = 8'192;
-    explicit reply_bounds(std::size_t each = answer_max) noexcept : each_{each} {}
+    explicit reply_bounds(std::size_t max_answer = answer_max) noexcept : max_answer_{max_answer} {}
 
-    // One text, or `each`: Boost.Redis has room for all of it before its first byte is there.
+    // The most bytes that one text may announce, unless `max_answer` is more: Boost.Redis reserves memory for a whole text before its first byte.
     static constexpr std::size_t text_max = 65'536;
 
-    // In all, before the handshake is over: TLS, certificates, the answers to HELLO and to the handshake.
+    // Bytes of all that comes before the end of the handshake: TLS, certificates, the answers to HELLO and to the handshake.
     static constexpr std::size_t handshake_max = 262'144;
 
-    // Afterwards, besides the answers, and what TLS adds: pushes. A request lets as many bytes more come as it has itself, since
-    // servers tell only of keys that were asked about; renew() lets all of them come again.
+    // Bytes of all that comes after the handshake besides the answers: pushes, and the overhead of TLS. Each request allows as many bytes more as it
+    // has itself, since servers push only changes of keys that were asked about. renew() allows the whole number again.
     static constexpr std::size_t besides_max = 1'048'576;
 
-    // Each push counts as so many at least, which is less than what it takes to ask about a key: the smallest ones are dear to handle.
+    // A push counts as at least so many bytes, since small pushes take much time, too. A request about a key is longer than that.
     static constexpr std::size_t push_min = 64;
 
+    // The handshake is over.
     void opened() noexcept;
+
+    // A quarter of the stall_timeout has passed: the allowance for pushes begins anew.
     void renew() noexcept;
 
-    // A request is sent, and all of its answers are there.
     struct question {
         std::size_t bytes;
         std::size_t commands;
     };
+
+    // A request is sent.
     void asked(question const& what) noexcept;
+
+    // All answers to a request have come.
     void answered(question const& what) noexcept;
 
-    // So many bytes came from the network.
+    // Counts bytes that came from the network.
     void received(std::size_t bytes);
 
-    // They are these, in pieces of any size, without TLS. To be passed on only while there is no objection.
+    // Checks the plain text of those bytes, in pieces of any size. Call it only while there is no objection, and pass the piece on only then.
     void look(std::string_view piece);
 
-    // Why nothing more may be read; empty: it may. `foreign`: it is another protocol.
+    // Why nothing more may be read; empty: all is within bounds.
     std::string const& objection() const noexcept { return objection_; }
+
+    // Whether the objection is that the server speaks another protocol.
     bool foreign() const noexcept { return foreign_; }
 
 private:
-    static constexpr std::size_t depth_max = 5;  // of the parser
-    static constexpr std::size_t line_max = 4'096;  // errors, above all: each command of a call keeps a copy
+    static constexpr std::size_t depth_max = 5;  // how deep the parser of Boost.Redis can nest
+    static constexpr std::size_t line_max = 4'096;  // limits errors, above all, since each command of a call keeps a copy of its error
     static constexpr std::size_t header_max = 21;  // a type and a number
 
-    std::size_t answers_to(question const& what) const noexcept { return what.bytes + what.commands * each_; }
+    // The largest number of bytes that the answers to a request may have.
+    std::size_t answers_to(question const& what) const noexcept { return what.bytes + what.commands * max_answer_; }
     void begin_message(char type);
     void count_push(std::size_t bytes);
     std::size_t read_short_line(std::string_view piece);
@@ -66,22 +75,22 @@ private:
     void end_element() noexcept;
     void refuse_form();
 
-    std::size_t each_;
-    std::size_t expected_{0};  // the answers to all that was sent
-    std::size_t allowed_{handshake_max};  // to come, in all
-    std::size_t pushed_max_{besides_max};  // to come in pushes
-    std::size_t replies_due_{0};
+    std::size_t max_answer_;
+    std::size_t expected_{0};  // bytes that the answers to all requests under way may have
+    std::size_t allowed_{handshake_max};  // bytes that may still come, in all
+    std::size_t pushed_max_{besides_max};  // bytes that may still come in pushes
+    std::size_t replies_due_{0};  // answers that have not begun yet
     bool in_push_{false};
-    std::size_t push_paid_{0};  // bytes of the present push that push_min has counted already
+    std::size_t push_prepaid_{0};  // bytes of the present push that count_push has counted already, as part of push_min
     bool open_{false};
     std::string objection_;
     bool foreign_{false};
 
-    std::array<char, header_max> line_{};  // its beginning
-    std::size_t line_size_{0};
-    bool returned_{false};  // the last byte was a carriage return
-    std::size_t text_left_{0};  // of a string with its length in front, and its end
-    std::array<std::size_t, depth_max + 1> elements_left_{};
+    std::array<char, header_max> line_{};  // the beginning of the present line
+    std::size_t line_size_{0};  // bytes of the present line that have come
+    bool ends_in_return_{false};  // the last of them is a carriage return
+    std::size_t text_left_{0};  // bytes that are missing of a text with its length in front, with the end of its line
+    std::array<std::size_t, depth_max + 1> elements_left_{};  // by depth: elements that are missing of the aggregate there
     std::size_t depth_{0};
 };
 

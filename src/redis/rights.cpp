@@ -7,8 +7,8 @@ namespace redlock::detail {
 
 namespace {
 
-// Commands are judged before keys, so that it does not matter which keys the user may touch; this one is never there.
-// The words are those of Redis up to 7.0, and of later ones and Valkey.
+// A server checks permissions for commands before those for keys, so any key will do; this one never exists. The first error text is that of Redis up
+// to 7.0, the second that of later releases and of Valkey.
 constexpr std::string_view rights_text = R"lua(local key, missing = 'redlock:rights', ''
 for _, words in ipairs({{'GET', key}, {'SET', key, '', 'XX'}, {'DEL', key}, {'PEXPIRE', key, '1'}}) do
   local answer = redis.pcall(unpack(words))

@@ -1,5 +1,5 @@
-// What the user of a connection may do: commands that no lock can do without. Asked for at the handshake, since a script of ours that
-// may not look at a key would take the lock for lost.
+// Finds out at the handshake whether the user of a connection may use the commands that every lock needs. Without this check, a script that may not
+// read a key would report the lock as lost.
 #ifndef REDLOCK_REDIS_RIGHTS_HPP
 #define REDLOCK_REDIS_RIGHTS_HPP
 
@@ -11,17 +11,17 @@
 
 namespace redlock::detail {
 
-// Answers with the rules that are missing, as in " +get +del", and with commands that the server does not have, as in " -get"; changes
-// nothing.
+// Tests the commands on a key that does not exist, and changes nothing. Answers with the ACL rules that the user lacks, as in " +get +del", and with
+// the commands that the server does not have, as in " -get".
 script const& rights_script();
 
-// A server says that it has no such command.
+// Whether an error says that the server does not have the command.
 bool is_unknown_command(std::string_view error) noexcept;
 
-// What to say of a server that does not have these commands, which no lock can do without.
+// The text of the error if a server does not have `commands`.
 std::string objection_to_missing(std::string_view commands);
 
-// Why the user cannot lock with these; none: nothing is missing, or it cannot be told.
+// The text of the error if the answer to rights_script shows that something is missing. None: nothing is missing, or the answer does not tell.
 std::optional<std::string> objection_to_rights(std::string_view answer, bool is_error);
 
 }  // namespace redlock::detail

@@ -1,4 +1,4 @@
-// The Lua scripts, and their names on the servers (SHA-1 of the text, as SCRIPT LOAD answers it).
+// The Lua scripts for locks without tokens. fence_scripts.hpp has those for tokens, and redis_request encodes the calls of both.
 #ifndef REDLOCK_REDIS_SCRIPTS_HPP
 #define REDLOCK_REDIS_SCRIPTS_HPP
 
@@ -9,28 +9,30 @@ namespace redlock::detail {
 
 struct script {
     std::string_view text;
-    std::string sha1;
+    std::string sha1;  // of the text, in hexadecimal; EVALSHA names the script by it
 };
 
-// `text` must outlive it. Throws std::runtime_error when there is no SHA-1.
+// `text` must outlive the script. Throws std::runtime_error if OpenSSL provides no SHA-1.
 script make_script(std::string_view text);
 
-// KEYS: any number of locks; ARGV: value and ttl in ms for each. Answers one number for each: 1 extended, 0 not ours.
+// Extends any number of locks. KEYS: the locks. ARGV: value and ttl in ms of each. Answers one number for each: 1 extended, 0 the key does not
+// contain the value.
 script const& extend_script();
 
-// KEYS: a lock; ARGV: its value. Answers 1 deleted, 0 was not there or is not ours.
+// Deletes one lock. KEYS: the lock. ARGV: its value. Answers 1 deleted, 0 the key does not contain the value.
 script const& release_script();
 
-// The same for many locks in one call, which costs a server two thirds of what a call for each does. KEYS: any number of locks; ARGV: the
-// value of each. Answers one number for each, as above.
+// Deletes many locks in one call. That costs the server two thirds of the time of a call for each. KEYS: the locks. ARGV: the value of each. Answers
+// one number for each, as above.
 script const& release_many_script();
 
-// A lock of several keys. With one key they would do what SET NX PX and release_script do, for more of the server's time.
+// The next two scripts are for one lease on several keys. For one key, SET NX PX and release_script do the same in less of the server's time.
 
-// KEYS: all different; ARGV: value, ttl in ms. Answers as SET NX does: OK, all are set; nil, one of them is there, and none was set.
+// Sets all keys or none. KEYS: the keys, all different. ARGV: value, ttl in ms. Answers like SET NX: OK if all were set, nil if one was there
+// already.
 script const& acquire_several_script();
 
-// KEYS; ARGV: the value. Deletes those that are ours. Answers 1 if all were, else 0.
+// Deletes the keys that contain the value. KEYS: the keys. ARGV: the value. Answers 1 if all keys contained it, else 0.
 script const& release_several_script();
 
 }  // namespace redlock::detail

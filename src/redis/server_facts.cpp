@@ -16,9 +16,9 @@ std::string_view field_of_info(std::string_view text, std::string_view name)
 
 namespace {
 
-void keep(std::string& what, std::string_view found)
+void set_if_found(std::string& member, std::string_view found)
 {
-    if (!found.empty()) what = found;
+    if (!found.empty()) member = found;
 }
 
 }  // namespace
@@ -32,11 +32,11 @@ void server_facts::read_hello(std::string_view key, std::string_view value)
 
 void server_facts::read_info(std::string_view text)
 {
-    keep(role, field_of_info(text, "role"));
-    keep(run_id, field_of_info(text, "run_id"));
-    keep(maxmemory, field_of_info(text, "maxmemory"));
-    keep(maxmemory_policy, field_of_info(text, "maxmemory_policy"));
-    keep(replicas, field_of_info(text, "connected_slaves"));
+    set_if_found(role, field_of_info(text, "role"));
+    set_if_found(run_id, field_of_info(text, "run_id"));
+    set_if_found(maxmemory, field_of_info(text, "maxmemory"));
+    set_if_found(maxmemory_policy, field_of_info(text, "maxmemory_policy"));
+    set_if_found(replicas, field_of_info(text, "connected_slaves"));
 }
 
 std::string why_not_a_replica()

@@ -1,4 +1,4 @@
-// What a server tells about itself, and whether it can be a node at all. The handshake and suitability_watch use it. No I/O.
+// The facts that a server tells about itself, and the check whether it can be a node at all. The handshake and suitability_watch use both. No I/O.
 #ifndef REDLOCK_REDIS_SERVER_FACTS_HPP
 #define REDLOCK_REDIS_SERVER_FACTS_HPP
 
@@ -13,15 +13,15 @@ std::string_view field_of_info(std::string_view text, std::string_view name);
 
 // A member is empty if the server does not tell it, or if the user may not ask.
 struct server_facts {
-    std::string mode;              // of HELLO: standalone, cluster, sentinel
-    std::string role;              // of HELLO: master, replica; of INFO replication: master, slave
-    std::string run_id;            // of INFO: one for each server process
+    std::string mode;  // of HELLO: standalone, cluster, sentinel
+    std::string role;  // of HELLO: master, replica; of INFO replication: master, slave
+    std::string run_id;  // of INFO server: a random id of the server's process
     std::string maxmemory;
     std::string maxmemory_policy;
-    std::string version;           // of HELLO
-    std::string replicas;          // of INFO replication: how many are connected
+    std::string version;  // of HELLO
+    std::string replicas;  // of INFO replication: how many are connected
 
-    // The next two elements of HELLO's answer.
+    // One field of the answer to HELLO.
     void read_hello(std::string_view key, std::string_view value);
 
     // Reads any sections of INFO; members that they do not name stay as they are.

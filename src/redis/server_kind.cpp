@@ -22,7 +22,7 @@ bool is_one_of(std::array<std::string_view, N> const& names, std::string_view na
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// It may say anything, and is shown to people.
+// A name and a version as people read them. Both come from the server, so they are cut to a length.
 std::string program(std::string_view name, std::string_view version)
 {
     std::string text{name.substr(0, name_max)};
@@ -31,7 +31,7 @@ std::string program(std::string_view name, std::string_view version)
     return text;
 }
 
-// "dragonfly" of "dragonfly_version", unless it is one of ours or of a compiler.
+// "dragonfly" from "dragonfly_version". Empty: the field names no version, or that of Redis, Valkey or a compiler.
 std::string_view foreign_name(std::string_view field)
 {
     if (!field.ends_with(version_end)) return {};
@@ -39,7 +39,7 @@ std::string_view foreign_name(std::string_view field)
     return is_one_of(own_versions, name) || is_one_of(compilers, name) ? std::string_view{} : name;
 }
 
-// A line of another program in INFO server. Behind it there may be sections of modules, which have versions, too.
+// The name and version of another program in section Server of INFO. Modules may add sections behind it that contain versions, too: they are skipped.
 std::string foreign_version(std::string_view text)
 {
     while (!text.empty()) {

@@ -1,7 +1,7 @@
-// Which program a server is, and whether that one is known to take another id with each loss of its memory. No I/O.
+// Recognises the program of a server, and says whether that program takes another id (master_replid) whenever it loses its data. No I/O.
 //
-// Tokens rest on that id: a server that comes back without its memory, and under the id that it was admitted as, would vote at once.
-// Redis and Valkey take another one when they start and when they are promoted; docs/comparison.md says what was read of others.
+// Tokens depend on that: a server that lost its data, but kept the id of its admission, would vote without a quarantine. Redis and Valkey take
+// another id when they start and when they are promoted. docs/comparison.md says what is known of other programs.
 #ifndef REDLOCK_REDIS_SERVER_KIND_HPP
 #define REDLOCK_REDIS_SERVER_KIND_HPP
 
@@ -12,23 +12,23 @@ namespace redlock::detail {
 
 class server_kind {
 public:
-    // An element of HELLO's answer.
+    // One field of the answer to HELLO.
     void read_hello(std::string_view key, std::string_view value);
 
-    // INFO server.
+    // The answer to INFO server.
     void read_info(std::string_view text);
 
-    // True as well where rules forbid INFO, unless HELLO names another program: who admits such a server has read it.
+    // Also true if the permissions forbid INFO and HELLO names no other program: the client that admits such a server may use INFO, and checks.
     bool takes_new_ids() const noexcept { return foreign_.empty(); }
 
-    // "Dragonfly df-v1.40.1"; empty if it takes new ids.
+    // The other program, as in "Dragonfly df-v1.40.1"; empty if the server takes new ids.
     std::string const& foreign() const noexcept { return foreign_; }
 
 private:
     std::string foreign_;
 };
 
-// Why it may not vote with tokens, and what to do about it.
+// The text of an error: why a server of another program may not vote with tokens, and what to do about it.
 std::string no_tokens_on(std::string const& foreign);
 
 }  // namespace redlock::detail

@@ -14,7 +14,8 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-// Throws `file_error`, also for anything but a regular file: to read a pipe could take for ever.
+// Reads a whole file. Throws `file_error` if the file cannot be read, is larger than `size_max`, or is not a regular file: a pipe could block for
+// ever.
 std::string read_small_file(std::string const& path, std::size_t size_max);
 
 }  // namespace redlock::detail

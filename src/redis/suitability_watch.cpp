@@ -8,6 +8,7 @@ namespace redlock::detail {
 
 namespace {
 
+// The calls of suitability_request, in order.
 enum suitability_call : std::size_t { memory, replication, time };
 
 }  // namespace
@@ -27,8 +28,8 @@ void suitability_reader::on_node(std::size_t index, boost::redis::resp3::node_vi
     if (node.depth == 0 && !is_error(node)) facts_.read_info(node.value);
 }
 
-suitability_watch::suitability_watch(asio::any_io_executor const& strand, std::shared_ptr<redis_connection> connection, listener tells)
-    : connection_{std::move(connection)}, tells_{std::move(tells)}, timer_{strand}
+suitability_watch::suitability_watch(asio::any_io_executor const& strand, std::shared_ptr<redis_connection> connection, listener to)
+    : connection_{std::move(connection)}, listener_{std::move(to)}, timer_{strand}
 {
     sink_ = [this](std::size_t call, boost::redis::resp3::node_view const& node) { reader_.on_node(call, node); };
 }
@@ -57,8 +58,8 @@ void suitability_watch::ask()
 void suitability_watch::answered(error_code ec)
 {
     if (ec || stopped_) return;
-    if (auto const why_not = reader_.objection()) return tells_.on_objection(*why_not);
-    if (auto const clock = reader_.clock(); clock > quorum::wall_time{}) tells_.on_time(clock, sent_, boot_clock::now());
+    if (auto const why_not = reader_.objection()) return listener_.on_objection(*why_not);
+    if (auto const clock = reader_.clock(); clock > quorum::wall_time{}) listener_.on_time(clock, sent_, boot_clock::now());
     start();
 }
 

@@ -1,5 +1,6 @@
-// Whether a server that became a node still can be one: its policy of eviction and its role can be changed under a connection, and
-// no message would show the first. Asked every two seconds, in a message of its own, so that no other one costs more.
+// Asks a connected server every two seconds whether it can still be a node: an operator can change its eviction policy and its role while it is
+// connected, and no other answer would show a new policy. The questions have a request of their own, so that other requests do not cost more.
+// redis_node starts the watch after the handshake.
 #ifndef REDLOCK_REDIS_SUITABILITY_WATCH_HPP
 #define REDLOCK_REDIS_SUITABILITY_WATCH_HPP
 
@@ -22,10 +23,10 @@
 
 namespace redlock::detail {
 
-// INFO memory, INFO replication and TIME. Where rules forbid INFO, nothing is found.
+// INFO memory, INFO replication and TIME. If the permissions forbid INFO, the watch never objects.
 boost::redis::request suitability_request();
 
-// Its answers. No I/O.
+// Reads the answers to suitability_request. No I/O.
 class suitability_reader {
 public:
     // One RESP3 node of the answer to call `index`.
@@ -44,16 +45,19 @@ public:
     static constexpr std::chrono::seconds interval{2};
 
     struct listener {
+        // The server cannot be a node any more; `words` say why. It is the last call.
         std::function<void(std::string const& words)> on_objection;
-        // The server's clock showed this at a moment between these. A server that is asked so often is not asked by the connection.
+
+        // The server's clock showed `clock` at a moment between `sent` and `received`. While the watch runs, redis_connection is never idle for long
+        // enough to ask for the time itself.
         std::function<void(quorum::wall_time clock, quorum::time_point sent, quorum::time_point received)> on_time;
     };
 
-    suitability_watch(asio::any_io_executor const& strand, std::shared_ptr<redis_connection> connection, listener tells);
+    suitability_watch(asio::any_io_executor const& strand, std::shared_ptr<redis_connection> connection, listener to);
 
     void start();
 
-    // Nothing is told any more.
+    // The listener is not called any more.
     void stop();
 
 private:
@@ -61,7 +65,7 @@ private:
     void answered(error_code ec);
 
     std::shared_ptr<redis_connection> connection_;
-    listener tells_;
+    listener listener_;
     asio::steady_timer timer_;
     boost::redis::request request_{suitability_request()};
     suitability_reader reader_;

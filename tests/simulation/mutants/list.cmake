@@ -176,7 +176,7 @@ redlock_mutant(push_ignored "what nodes tell is not heard"
     FILE src/client/engine.cpp FROM "{ acquisitions_.on_changed(node, key); }" TO "{ static_cast<void>(node), static_cast<void>(key); }")
 redlock_mutant(own_key_is_a_holder "who looks takes a key of his own, which is about to be undone, for another holder's"
     FILE src/quorum/contention.cpp FROM "    } else if (our_own) {" TO "    } else if (false) {"
-    FILE2 src/quorum/contention.cpp FROM2 "if (what.granted.has(node)) in.schedule" TO2 "if (false) in.schedule"
+    FILE2 src/quorum/contention.cpp FROM2 "if (what.granted.has(node)) current.schedule" TO2 "if (false) current.schedule"
     FILE3 src/acquire/lock_table.cpp FROM3 "if (on.has(node)) l.freed_by_us" TO3 "if (false) l.freed_by_us")
 redlock_mutant(free_again_and_again "each look at a free lock puts off the race for it"
     FILE src/quorum/wait_schedule.cpp FROM "free_at.value_or(std::min(free_at_[node], now));" TO "free_at.value_or(now);")
