@@ -6,11 +6,10 @@
 #include <charconv>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace redlock::cli {
@@ -19,10 +18,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Empty where the process that the file is about has ended, also between open and read: a stream would throw then.
 std::string read(std::string const& file)
 {
-    std::ifstream stream{file, std::ios::binary};
-    return {std::istreambuf_iterator<char>{stream}, {}};
+    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return {};
+    std::string text;
+    char part[4096];
+    ssize_t size = 0;
+    while ((size = ::read(fd, part, sizeof part)) > 0) text.append(part, static_cast<std::size_t>(size));
+    ::close(fd);
+    return size < 0 ? std::string{} : text;
 }
 
 // Reads /proc/PID/stat: `PID (NAME) STATE PPID PGRP ...`, with the start time as the 22nd field. NAME may contain spaces and parentheses. None: the
@@ -47,9 +53,10 @@ std::optional<process> read_process(pid_t pid)
 std::vector<pid_t> children_of(pid_t pid)
 {
     std::vector<pid_t> all;
-    std::error_code gone;
-    for (auto const& task : fs::directory_iterator{"/proc/" + std::to_string(pid) + "/task", gone}) {
-        std::istringstream list{read(task.path() / "children")};
+    std::error_code gone;  // the process may end at each step
+    fs::directory_iterator task{"/proc/" + std::to_string(pid) + "/task", gone};
+    for (; !gone && task != fs::directory_iterator{}; task.increment(gone)) {
+        std::istringstream list{read(task->path() / "children")};
         for (pid_t child = 0; list >> child;) all.push_back(child);
     }
     return all;

@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_killed_redlock_takes_the_whole_group_with_it)
     wait_until_it_works();
     auto const killed = wall_now();
     p.send(SIGKILL);
-    BOOST_TEST(p.wait() == 128 + SIGKILL);
+    BOOST_TEST(p.wait() == 128 + SIGKILL, p.errors());
     // At once, and far before the lease ends; a busy machine may take a while.
     BOOST_TEST(eventually([&] { return nobody_writes(); }));
     check_gone(killed + 3);
@@ -226,7 +226,7 @@ BOOST_FIXTURE_TEST_CASE(what_left_the_group_dies_with_a_killed_redlock, stray)
     BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }));
     std::this_thread::sleep_for(500ms);  // five looks
     p.send(SIGKILL);
-    BOOST_TEST(p.wait() == 128 + SIGKILL);
+    BOOST_TEST(p.wait() == 128 + SIGKILL, p.errors());
     BOOST_TEST(eventually([&] { return !alive(); }));
 }
 

@@ -2,6 +2,7 @@
 #include "cli/doctor_rules.hpp"
 #include "cli/guardian.hpp"
 #include "cli/lock_view.hpp"
+#include "cli/offspring.hpp"
 #include "cli/reminder.hpp"
 #include "cli/text.hpp"
 #include "cli/times.hpp"
@@ -10,9 +11,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -437,6 +440,26 @@ BOOST_AUTO_TEST_CASE(who_was_not_needed_is_not_reported)
     nodes.nodes[2].state = node_state::usable;
     report.nodes[1] = {"b:1", vote::granted, {}, "", {}};
     BOOST_TEST(silent_nodes_in_words(report, nodes, true) == "\n  a:1: the node did not answer in time\n  c:1: no answer yet");
+}
+
+// A process may end between any two steps of those who read about it.
+BOOST_AUTO_TEST_CASE(processes_that_end_while_they_are_looked_at_do_no_harm)
+{
+    std::atomic<bool> done{false};
+    std::jthread const parent{[&] {
+        for (int i = 0; i < 1'000; ++i) {
+            pid_t const child = ::fork();
+            if (child == 0) ::_exit(0);
+            ::waitpid(child, nullptr, 0);
+        }
+        done = true;
+    }};
+    std::size_t looks = 0;
+    while (!done) {
+        BOOST_CHECK_NO_THROW(descendants_of(::getpid(), {}));
+        ++looks;
+    }
+    BOOST_TEST(looks > 0u);
 }
 
 // Nobody tells the guardian anything after this but what the clock says.
