@@ -1,4 +1,4 @@
-"""The rows of `make model` about replicated groups (group.py, groups.py) and leases that outlive restarts (climb.py)."""
+"""The rows of `make model` about replicated groups (group.py, groups.py) and leases that outlive restarts (climb_model.py)."""
 from row import holds, mutant
 
 GROUPS = [

@@ -1,6 +1,6 @@
 """The rows of `make model`: what is modelled, and which verdict is expected. run.py runs them."""
 from carried import Carried
-from climb import Climb
+from climb_model import Climb
 from failover_rows import FAILOVER
 from fence_model import Model
 from group import Group

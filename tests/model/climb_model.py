@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a Promela model of leases that outlive restarts: docs/proof.md, "Leases that outlive restarts".
 
-    climb.py losses=1 > climb.pml       `climb.py --help` lists the options
+    climb_model.py losses=1 > climb.pml       `climb_model.py --help` lists the options
 
 To fence_model.py with extension and recreate it adds the climb. A lease has a guard, at first its token. To climb from guard G to G' is a
 second confirm: where the key has the lease's value and max(counter, base) is at most G, the counter becomes G'. With votes of a majority the
