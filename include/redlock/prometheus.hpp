@@ -19,7 +19,7 @@ namespace redlock {
 struct prometheus_options {
     /// The upper bounds of the buckets of `redlock_acquire_seconds`, in seconds, each larger than the one before. The bucket `+Inf` is added.
     std::vector<double> acquire_buckets{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
-    /// The same for `redlock_hold_seconds`: how long locks are held.
+    /// The same for `redlock_hold_seconds`, in seconds: how long locks are held.
     std::vector<double> hold_buckets{0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600};
 
     /// Makes the value of the label `lock` from the name of a lock. Default: no such label, since Prometheus keeps a time series for every value of a
