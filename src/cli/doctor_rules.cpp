@@ -401,7 +401,7 @@ private:
             }
             return;
         }
-        if (admitted > 0 && silent == 0 && admitted < nodes_.size() - nodes_.size() / 2)
+        if (admitted > 0 && silent == 0 && unfit == 0 && admitted < nodes_.size() - nodes_.size() / 2)
             return add(severity::danger, "",
                        "only " + std::to_string(admitted) + " of " + count_of(nodes_.size(), "node") +
                            " remember what they granted, which is too few to admit the others: nobody can acquire a lock with fencing, and "
