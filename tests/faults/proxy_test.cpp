@@ -11,7 +11,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -161,6 +163,13 @@ BOOST_FIXTURE_TEST_CASE(cuts_connections_and_accepts_new_ones, proxied)
     BOOST_TEST(say(*line, "hello") == "closed");
     auto another = connect();
     BOOST_TEST(say(*another, "hello") == "hello");
+}
+
+// A server that a test has killed comes back on its port, though nobody listened there meanwhile.
+BOOST_AUTO_TEST_CASE(no_port_is_given_out_twice)
+{
+    std::set<std::uint16_t> ports;
+    for (int i = 0; i < 300; ++i) BOOST_TEST(ports.insert(free_port()).second);
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_closes_the_connection)

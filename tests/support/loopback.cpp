@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 namespace redlock::testing {
@@ -67,6 +70,25 @@ bool is_free(loopback family, std::uint16_t port)
     return bound;
 }
 
+// The kernel gives an abstract Unix socket's name to one process at a time, and frees it when that process has ended. So the name of a port says that
+// this process uses the port, also while no server listens there. The socket is never closed.
+bool claim(std::uint16_t port)
+{
+    std::string const name = "redlock-tests-port-" + std::to_string(port);
+    sockaddr_un at{};
+    at.sun_family = AF_UNIX;
+    std::copy(name.begin(), name.end(), at.sun_path + 1);  // a first byte of 0 makes the name abstract
+    int const fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) fail(errno, "socket");
+    auto const size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    bool const is_ours = ::bind(fd, reinterpret_cast<sockaddr const*>(&at), size) == 0;
+    int const error = errno;
+    if (is_ours) return true;
+    ::close(fd);
+    if (error != EADDRINUSE) fail(error, "bind the name of a port");
+    return false;
+}
+
 }  // namespace
 
 std::uint16_t free_port(loopback family)
@@ -76,7 +98,7 @@ std::uint16_t free_port(loopback family)
     std::uniform_int_distribution<int> pick{port_min, port_max};
     for (int tries = 0; tries < tries_max; ++tries) {
         auto const port = static_cast<std::uint16_t>(pick(random));
-        if (is_free(family, port)) return port;
+        if (claim(port) && is_free(family, port)) return port;
     }
     throw std::runtime_error{"no free loopback port found"};
 }

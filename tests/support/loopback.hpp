@@ -11,7 +11,8 @@ namespace redlock::testing {
 
 enum class loopback : std::uint8_t { ipv4, ipv6 };
 
-/// A port that nobody uses at the moment. Somebody else may take it before the caller does, so be ready to ask again.
+/// A port that nobody uses at the moment. No other call of this function, in any process, returns it before this process has ended: a test can stop a
+/// server and start it again there. Any other program may take the port before the caller does, so be ready to ask again.
 ///
 /// It is below the range from which the kernel takes the local ports of outgoing connections. Inside that range a client
 /// that keeps knocking at a dead server's port is sooner or later connected to itself, and then the server cannot come back.
