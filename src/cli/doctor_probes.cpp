@@ -2,6 +2,7 @@
 
 #include "admission/quarantine_folder.hpp"
 #include "lease/random_value.hpp"
+#include "redis/group_binding.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts.hpp"
 
@@ -118,7 +119,7 @@ void note_waits_of_this_machine(std::vector<doctor_probe>& all, config const& se
     auto const now = boot_clock::now();
     for (auto const& note : detail::quarantine_folder{settings.quarantine_folder}.notes())
         for (doctor_probe& c : all)
-            if (note.what.seen <= now && c.field("master_replid") == note.what.id && c.mark() == note.what.mark)
+            if (note.what.seen <= now && detail::names_server(note.what.id, c.field("master_replid")) && c.mark() == note.what.mark)
                 c.waited_here = now - note.what.seen;
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/text.hpp"
 #include "quorum/timing.hpp"
+#include "redis/group_binding.hpp"
 #include "redis/server_kind.hpp"
 
 #include <algorithm>
@@ -243,6 +244,14 @@ private:
                        "its votes are to wait for " + count_of(address.replicas, "replica") + ", and it has " + std::to_string(connected) +
                            ": they never count",
                        "start the replicas (REPLICAOF), or configure the node with fewer");
+        if (auto const why_not = detail::objection_to_group(static_cast<std::uint32_t>(connected), address.replicas))
+            add(severity::danger, n.node, *why_not, "");
+        auto const theirs = detail::replicas_of(n.record.substr(0, id_size));
+        if (theirs > 0 && theirs != address.replicas)
+            add(severity::danger, n.node,
+                "clients have admitted it for replicas=" + std::to_string(theirs) + ", and this configuration says " +
+                    std::to_string(address.replicas) + ", which gets no vote with tokens",
+                "use replicas=" + std::to_string(theirs) + " in every client; to change the number for all, delete redlock:node on the primary");
         if (connected > 0 && address.replicas == 0)
             add(severity::note, n.node,
                 "it has " + count_of(connected, "replica") +
@@ -350,7 +359,8 @@ private:
 
     bool is_admitted(doctor_probe const& n) const
     {
-        return n.has_high_water && n.record.size() > max_ttl_at + max_ttl_size && n.record.substr(0, id_size) == n.field("master_replid");
+        return n.has_high_water && n.record.size() > max_ttl_at + max_ttl_size &&
+               detail::names_server(n.record.substr(0, id_size), n.field("master_replid"));
     }
 
     // For a node that is not admitted: a text that says who waits for it, and the remedy.

@@ -207,11 +207,14 @@ return {field(replication, 'master_replid'), field(replication, 'role'), time[1]
 // The next two scripts run rarely, so they check the server's id themselves. The mark ends with the time. So the same request, if it is executed
 // once more after another loss of data, makes another mark: a client that has waited for the first mark has not waited for that one
 // (docs/proof.md, "The wait").
-constexpr std::string_view mark_text = R"lua(local info = redis.call('INFO', 'replication')
-if string.match(info, 'master_replid:(%x+)') ~= ARGV[1] or not string.find(info, 'role:master', 1, true) then return {-1, ''} end
+// The id that a client gives may begin with "kKKK:" (group_binding.hpp). A record that was made with another K stays as it is.
+constexpr std::string_view mark_text = R"lua(local info, group = redis.call('INFO', 'replication'), string.match(ARGV[1], '^k%d+:') or ''
+local present = string.sub(group .. (string.match(info, 'master_replid:(%x+)') or ''), 1, 40)
+if present ~= ARGV[1] or not string.find(info, 'role:master', 1, true) then return {-1, ''} end
 local node = redis.call('GET', KEYS[1]) or string.rep('0', 40) .. ' 0000000000000000 0000000000 -'
-local id, mark = string.match(node, '^(%x+) %d+ %d+ ([%w-]+)$')
+local id, mark = string.match(node, '^([%x:k]+) %d+ %d+ ([%w-]+)$')
 if not id then return redis.error_reply('FENCE the key of the node record holds something else') end
+if (string.match(id, '^k%d+:') or group) ~= group then return redis.error_reply('FENCE clients of this group use another number of replicas') end
 if id == ARGV[1] and redis.call('EXISTS', KEYS[2]) == 1 then return {2, ''} end
 if mark ~= '-' then return {0, mark} end
 local time = redis.call('TIME')
@@ -219,12 +222,14 @@ mark = ARGV[2] .. '-' .. time[1] .. '-' .. time[2]
 redis.call('SET', KEYS[1], string.sub(node, 1, 69) .. mark)
 return {1, mark})lua";
 
-constexpr std::string_view admit_text = R"lua(local info = redis.call('INFO', 'replication')
-if string.match(info, 'master_replid:(%x+)') ~= ARGV[1] or not string.find(info, 'role:master', 1, true) then return -1 end
+constexpr std::string_view admit_text = R"lua(local info, group = redis.call('INFO', 'replication'), string.match(ARGV[1], '^k%d+:') or ''
+local present = string.sub(group .. (string.match(info, 'master_replid:(%x+)') or ''), 1, 40)
+if present ~= ARGV[1] or not string.find(info, 'role:master', 1, true) then return -1 end
 local node, hw = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])
 if not node then return 0 end
-local id, base, maxttl, mark = string.match(node, '^(%x+) (%d+) (%d+) ([%w-]+)$')
+local id, base, maxttl, mark = string.match(node, '^([%x:k]+) (%d+) (%d+) ([%w-]+)$')
 if not id then return redis.error_reply('FENCE the key of the node record holds something else') end
+if (string.match(id, '^k%d+:') or group) ~= group then return redis.error_reply('FENCE clients of this group use another number of replicas') end
 if id == ARGV[1] and hw then return 2 end
 if mark == '-' or mark ~= ARGV[4] then return 0 end
 base = math.max(tonumber(base), tonumber(hw or '0'), tonumber(ARGV[2]))

@@ -5,7 +5,7 @@
 //   NAME:fence     the counter of the lock, in decimal. It expires after the retention; a missing counter counts as the high-water mark.
 //   redlock:node   the node's record: "ID BASE MAXTTL MARK". BASE is padded with zeros to 16 digits, and MAXTTL to 10. ID is the server's
 //                  replication id at its admission. The node grants no token up to BASE, and no ttl above MAXTTL. MARK is "-", or, during a
-//                  quarantine, a text that identifies the loss of data.
+//                  quarantine, a text that identifies the loss of data. Where votes wait for replicas, group_binding.hpp says what ID is.
 //   redlock:hw     the high-water mark: no counter of this server was ever above it
 //
 // The scripts compare the id in the record with the id that the client knows, and not with the server's present id, since INFO costs more. Therefore

@@ -2,10 +2,10 @@
 
 #include "redis/credentials.hpp"
 #include "redis/fence_scripts.hpp"
+#include "redis/group_binding.hpp"
 #include "redis/rights.hpp"
 #include "redis/scripts.hpp"
 
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -133,7 +133,10 @@ void handshake_reader::conclude()
 {
     if (against_.why) return;
     if (auto const why_not = objection_to(facts_)) return object(errc::node_unsuitable, *why_not);
-    if (auto const few = too_few_replicas()) object(errc::not_durable, *few);
+    if (auto const few = too_few_replicas()) return object(errc::not_durable, *few);
+    auto const connected = facts_.connected_replicas();
+    if (!connected) return;
+    if (auto const why_not = objection_to_group(*connected, asked_->needs.replicas)) object(errc::node_unsuitable, *why_not);
 }
 
 // A server that does not know the command repeats what it was sent, password and all.
@@ -208,12 +211,9 @@ void handshake_reader::object_to_wait(std::string_view answer)
 // Votes would fail one after the other, each after the whole replication_timeout. Where a server's rules forbid INFO, they do.
 std::optional<std::string> handshake_reader::too_few_replicas() const
 {
-    std::uint32_t connected = 0;
-    auto const& text = facts_.replicas;
-    if (asked_->needs.replicas == 0 || text.empty()) return std::nullopt;
-    std::from_chars(text.data(), text.data() + text.size(), connected);
-    if (connected >= asked_->needs.replicas) return std::nullopt;
-    return replicas_in_words(connected, asked_->needs.replicas) + ", and its votes need " + std::to_string(asked_->needs.replicas) +
+    auto const connected = facts_.connected_replicas();
+    if (asked_->needs.replicas == 0 || !connected || *connected >= asked_->needs.replicas) return std::nullopt;
+    return replicas_in_words(*connected, asked_->needs.replicas) + ", and its votes need " + std::to_string(asked_->needs.replicas) +
            "; start them (REPLICAOF), or configure the node with fewer replicas";
 }
 

@@ -2,6 +2,7 @@
 
 #include "quorum/backoff.hpp"
 #include "redis/durability_waits.hpp"
+#include "redis/group_binding.hpp"
 #include "redis/handshake.hpp"
 #include "redis/redis_connection.hpp"
 #include "redis/redis_replies.hpp"
@@ -43,6 +44,7 @@ public:
         : strand_{std::move(strand)},
           name_{address.to_string()},
           durable_{address.replicas, address.fsync, settings.replication_timeout},
+          binding_{address.replicas},
           settings_{address, settings},
           waits_settings_{while_waiting(settings_, durable_)},
           handshake_{address},
@@ -132,6 +134,7 @@ private:
     asio::any_io_executor strand_;
     std::string name_;
     durability durable_;
+    group_binding binding_;
     connection_settings settings_;
     connection_settings waits_settings_;
     handshake handshake_;
@@ -203,6 +206,7 @@ void redis_node::impl::on_open(redis_connection&)
     auto facts = server.take_facts();
     doubt_ = server.doubt(trusts_);
     doubt_.apply(facts);
+    binding_.apply(facts);
     if (server.may_ask_info()) watch_suitability();
     if (auto const listener = listener_.lock()) listener->on_up(index_, server.run_id(), facts);
 }
@@ -215,7 +219,7 @@ void redis_node::impl::watch_suitability()
     auto tell_time = [weak = weak_from_this()](quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) {
         if (auto const self = weak.lock(); self && self->main_) self->on_time(*self->main_, clock, sent, received);
     };
-    suitability_ = std::make_shared<suitability_watch>(strand_, main_,
+    suitability_ = std::make_shared<suitability_watch>(strand_, main_, durable_.replicas,
                                                        suitability_watch::listener{std::move(object), std::move(tell_time)});
     suitability_->start();
 }
@@ -292,6 +296,7 @@ void redis_node::impl::send(redis_request const& shared, std::unique_ptr<redis_r
         if (ec) return std::move(handler)(ec, reply_reader::repeatable{});
         e->reader.conclude();
         self->doubt_.apply(replies);
+        self->binding_.apply(replies);
         bool const demoted = e->reader.is_demoted();
         if (e->own) self->requests_.give_back(std::move(e->own));
         std::move(handler)(error_code{}, e->reader.what_to_repeat());

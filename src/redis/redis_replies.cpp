@@ -1,6 +1,7 @@
 #include "redis/redis_replies.hpp"
 
 #include "redis/fence_scripts.hpp"
+#include "redis/group_binding.hpp"
 #include "redis/server_facts.hpp"
 
 #include <algorithm>
@@ -335,7 +336,7 @@ void reply_reader::on_identity(node_view const& node)
         return;
     }
     auto const role = field_of_info(node.value, "role");
-    is_expected_server_ = field_of_info(node.value, "master_replid") == id_ && role == "master";
+    is_expected_server_ = names_server(id_, field_of_info(node.value, "master_replid")) && role == "master";
     demoted_ = demoted_ || (!role.empty() && role != "master");
 }
 

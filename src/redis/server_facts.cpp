@@ -1,5 +1,7 @@
 #include "redis/server_facts.hpp"
 
+#include <charconv>
+
 namespace redlock::detail {
 
 std::string_view field_of_info(std::string_view text, std::string_view name)
@@ -37,6 +39,14 @@ void server_facts::read_info(std::string_view text)
     set_if_found(maxmemory, field_of_info(text, "maxmemory"));
     set_if_found(maxmemory_policy, field_of_info(text, "maxmemory_policy"));
     set_if_found(replicas, field_of_info(text, "connected_slaves"));
+}
+
+std::optional<std::uint32_t> server_facts::connected_replicas() const
+{
+    std::uint32_t count{0};
+    auto const end = replicas.data() + replicas.size();
+    auto const [stop, error] = std::from_chars(replicas.data(), end, count);
+    return error == std::errc{} && stop == end ? std::optional{count} : std::nullopt;
 }
 
 std::string why_not_a_replica()

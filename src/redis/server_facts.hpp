@@ -2,6 +2,7 @@
 #ifndef REDLOCK_REDIS_SERVER_FACTS_HPP
 #define REDLOCK_REDIS_SERVER_FACTS_HPP
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ struct server_facts {
     std::string maxmemory_policy;
     std::string version;  // of HELLO
     std::string replicas;  // of INFO replication: how many are connected
+
+    std::optional<std::uint32_t> connected_replicas() const;
 
     // One field of the answer to HELLO.
     void read_hello(std::string_view key, std::string_view value);

@@ -1,5 +1,7 @@
 #include "redis/suitability_watch.hpp"
 
+#include "redis/group_binding.hpp"
+
 #include <redlock/clock.hpp>
 
 #include <utility>
@@ -28,8 +30,15 @@ void suitability_reader::on_node(std::size_t index, boost::redis::resp3::node_vi
     if (node.depth == 0 && !is_error(node)) facts_.read_info(node.value);
 }
 
-suitability_watch::suitability_watch(asio::any_io_executor const& strand, std::shared_ptr<redis_connection> connection, listener to)
-    : connection_{std::move(connection)}, listener_{std::move(to)}, timer_{strand}
+std::optional<std::string> suitability_reader::objection() const
+{
+    if (auto why_not = objection_to(facts_)) return why_not;
+    return objection_to_group(facts_.connected_replicas().value_or(0), replicas_);
+}
+
+suitability_watch::suitability_watch(asio::any_io_executor const& strand, std::shared_ptr<redis_connection> connection,
+                                     std::uint16_t replicas, listener to)
+    : connection_{std::move(connection)}, replicas_{replicas}, listener_{std::move(to)}, timer_{strand}
 {
     sink_ = [this](std::size_t call, boost::redis::resp3::node_view const& node) { reader_.on_node(call, node); };
 }
@@ -50,7 +59,7 @@ void suitability_watch::stop()
 
 void suitability_watch::ask()
 {
-    reader_ = {};
+    reader_ = suitability_reader{replicas_};
     sent_ = boot_clock::now();
     connection_->send(request_, sink_, [self = shared_from_this()](error_code ec) { self->answered(ec); });
 }

@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,13 +30,17 @@ boost::redis::request suitability_request();
 // Reads the answers to suitability_request. No I/O.
 class suitability_reader {
 public:
+    // `replicas`: how many have to acknowledge each vote.
+    explicit suitability_reader(std::uint16_t replicas = 0) noexcept : replicas_{replicas} {}
+
     // One RESP3 node of the answer to call `index`.
     void on_node(std::size_t index, boost::redis::resp3::node_view const& node);
 
-    std::optional<std::string> objection() const { return objection_to(facts_); }
+    std::optional<std::string> objection() const;
     quorum::wall_time clock() const noexcept { return time_.clock(); }
 
 private:
+    std::uint16_t replicas_;
     server_facts facts_;
     time_reader time_;
 };
@@ -53,7 +58,8 @@ public:
         std::function<void(quorum::wall_time clock, quorum::time_point sent, quorum::time_point received)> on_time;
     };
 
-    suitability_watch(asio::any_io_executor const& strand, std::shared_ptr<redis_connection> connection, listener to);
+    suitability_watch(asio::any_io_executor const& strand, std::shared_ptr<redis_connection> connection, std::uint16_t replicas,
+                      listener to);
 
     void start();
 
@@ -65,6 +71,7 @@ private:
     void answered(error_code ec);
 
     std::shared_ptr<redis_connection> connection_;
+    std::uint16_t replicas_;
     listener listener_;
     asio::steady_timer timer_;
     boost::redis::request request_{suitability_request()};

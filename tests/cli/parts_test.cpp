@@ -222,6 +222,18 @@ BOOST_FIXTURE_TEST_CASE(replicas, group_of_three)
     BOOST_TEST(only().what == "its votes are to wait for 2 replicas, and it has 1: they never count");
 }
 
+BOOST_FIXTURE_TEST_CASE(groups_that_are_too_large_or_were_admitted_otherwise, group_of_three)
+{
+    set_field(nodes[2], "connected_slaves", "3");
+    settings.nodes[2].replicas = 1;
+    nodes[2].record.replace(0, 5, "k001:");
+    BOOST_TEST(only().what.find("less than a majority of the group") != std::string::npos);
+    settings.nodes[2].replicas = 2;
+    BOOST_TEST(only().what.find("clients have admitted it for replicas=1, and this configuration says 2") == 0u);
+    nodes[2].record[3] = '2';
+    BOOST_TEST(diagnose().empty());
+}
+
 BOOST_FIXTURE_TEST_CASE(admissions, group_of_three)
 {
     nodes[0].record[0] = 'c';  // of an earlier life

@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(waiting_for_replicas_needs_two_more)
         redis_server replica{quick_to_copy({})};
         follow(replica, c.servers[0]);
         wait_for_replicas(c.servers[0], 1);
-        admit(c.servers[0]);
+        admit(c.servers[0], 0, 1);
         c.usable_at_start = 0;
         c.keys_may_stay = true;
         std::string result;

@@ -51,6 +51,39 @@ BOOST_FIXTURE_TEST_CASE(a_restarted_server_has_a_new_id_and_waits_for_its_admiss
     BOOST_TEST(acquire("a") == granted(start + 11));
 }
 
+// The same server under a group's id, as clients with `replicas=1` have it.
+BOOST_FIXTURE_TEST_CASE(a_group_keeps_its_number_of_replicas, fenced_server)
+{
+    auto const replication_id = id;
+    auto const bound = [&](std::uint16_t replicas) { return detail::group_binding{replicas}.id_of(replication_id); };
+    id = bound(1);
+    BOOST_TEST(id.size() == 40u);
+    BOOST_TEST(acquire("a") == "-1 0", "another id than the one that was admitted");
+    BOOST_TEST(mark("m2") == "1 m2", "from none to some");
+    BOOST_TEST(admit(start, 30'000, "m2") == "1");
+    BOOST_TEST(acquire("a") == granted(start + 1));
+    BOOST_TEST(mark("m3") == "2 ", "it is admitted");
+
+    auto const before = record();
+    std::string const refusal = "FENCE clients of this group use another number of replicas";
+    for (std::uint16_t const other : std::initializer_list<std::uint16_t>{0, 2}) {
+        id = bound(other);
+        BOOST_TEST(acquire("b") == "-1 0");
+        BOOST_TEST(extend("a", start + 1, true) == "-1");
+        BOOST_TEST(mark("m4") == refusal);
+        BOOST_TEST(admit(start, 30'000, "m2") == refusal);
+        BOOST_TEST(record() == before);
+    }
+    id = bound(1);
+    server.restart();
+    load();
+    run({"SET", "redlock:node", before});
+    run({"SET", "redlock:hw", "1"});
+    learn();
+    id = detail::group_binding{0}.id_of(id);
+    BOOST_TEST(mark("m5") == refusal, "the number stays when the server is another one");
+}
+
 BOOST_AUTO_TEST_CASE(a_restart_with_old_data_is_noticed_by_the_id)
 {
     fenced_server node{{.appendonly = true}};

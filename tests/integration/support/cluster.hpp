@@ -40,7 +40,7 @@ config quick_config();
 std::string replication_id(redis_server const& server);
 
 /// Lets a server vote with tokens, up to a ttl of a minute, as if it had been a node all the time.
-void admit(redis_server const& server, unsigned database = 0);
+void admit(redis_server const& server, unsigned database = 0, std::uint16_t replicas = 0);
 
 /// The keys that are there, except the library's own.
 std::vector<std::string> lock_keys(redis_server const& server);

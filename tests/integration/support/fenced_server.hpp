@@ -3,6 +3,7 @@
 #define REDLOCK_TESTS_INTEGRATION_FENCED_SERVER_HPP
 
 #include "redis/fence_scripts.hpp"
+#include "redis/group_binding.hpp"
 #include "support/redis_server.hpp"
 #include "support/replication_info.hpp"
 

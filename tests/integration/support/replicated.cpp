@@ -19,7 +19,8 @@ replicated::replicated(std::string const& parameters, std::size_t count, config 
 {
     for (std::size_t i = 0; i < count; ++i) follow(replicas.emplace_back(quick_to_copy(options)), primary());
     wait_for_replicas(primary(), count);
-    if (how == beginning::admitted) admit(primary());  // its identity is another one since the first of them came
+    auto const waits_for = node_address::from_url(primary().url() + parameters).replicas;
+    if (how == beginning::admitted) admit(primary(), 0, waits_for);  // its identity is another one since the first of them came
     nodes = redlock::client{io.get_executor(), with_node(settings, primary(), parameters)};
 }
 

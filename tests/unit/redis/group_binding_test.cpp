@@ -1,0 +1,92 @@
+#include "redis/group_binding.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <vector>
+
+namespace redlock::detail {
+
+namespace {
+
+std::string const some_replication_id(40, 'a');
+
+quorum::node_facts told(std::string id, std::string admitted)
+{
+    quorum::node_facts facts;
+    facts.id = std::move(id);
+    facts.admitted = std::move(admitted);
+    return facts;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(group_binding_tests)
+
+BOOST_AUTO_TEST_CASE(an_id_names_the_server_and_the_number_of_replicas)
+{
+    auto const alone = group_binding{0}.id_of(some_replication_id);
+    auto const one = group_binding{1}.id_of(some_replication_id);
+    auto const most = group_binding{100}.id_of(some_replication_id);
+    BOOST_TEST(alone == some_replication_id);
+    BOOST_TEST(one == "k001:" + std::string(35, 'a'));
+    BOOST_TEST(most == "k100:" + std::string(35, 'a'));
+    BOOST_TEST(replicas_of(alone) == 0);
+    BOOST_TEST(replicas_of(one) == 1);
+    BOOST_TEST(replicas_of(most) == 100);
+    for (auto const& id : {alone, one, most}) {
+        BOOST_TEST(names_server(id, some_replication_id));
+        BOOST_TEST(!names_server(id, std::string(40, 'b')));
+        BOOST_TEST(!names_server(id, ""));
+    }
+    BOOST_TEST(group_binding{1}.id_of("").empty());
+}
+
+BOOST_AUTO_TEST_CASE(facts_of_a_group_are_bound)
+{
+    group_binding const two{2};
+    auto facts = told(some_replication_id, two.id_of(some_replication_id));
+    two.apply(facts);
+    BOOST_TEST(facts.id == facts.admitted);
+    two.apply(facts);
+    BOOST_TEST(facts.id == facts.admitted, "once is enough");
+
+    auto plain = told(some_replication_id, some_replication_id);
+    two.apply(plain);
+    BOOST_TEST(plain.id != plain.admitted, "it has to be admitted anew");
+    BOOST_TEST(plain.why_unidentified == "");
+
+    auto unknown = told("", "");
+    two.apply(unknown);
+    BOOST_TEST(unknown.id == "");
+}
+
+BOOST_AUTO_TEST_CASE(another_number_of_replicas_leaves_no_id)
+{
+    for (std::uint16_t const mine : std::initializer_list<std::uint16_t>{0, 1, 3}) {
+        auto facts = told(some_replication_id, group_binding{2}.id_of(std::string(40, 'b')));
+        group_binding{mine}.apply(facts);
+        BOOST_TEST(facts.id == "");
+        BOOST_TEST(facts.admitted == "");
+        BOOST_TEST(facts.why_unidentified == "clients of this group wait for 2 replicas, and this client waits for " + std::to_string(mine) +
+                                                 ": use replicas=2, or, to change the number for all, delete redlock:node on its primary");
+    }
+    std::vector<reply> replies(2);
+    replies[1].facts = std::make_shared<quorum::node_facts const>(told(some_replication_id, group_binding{2}.id_of(some_replication_id)));
+    group_binding{1}.apply(replies);
+    BOOST_TEST(replies[1].facts->id == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_group_has_at_most_twice_as_many_replicas_and_its_primary)
+{
+    BOOST_TEST(!objection_to_group(9, 0).has_value(), "nobody waits, nobody counts on replicas");
+    BOOST_TEST(!objection_to_group(2, 1).has_value());
+    BOOST_TEST(objection_to_group(3, 1).value().find("use replicas=2 in every client") != std::string::npos);
+    BOOST_TEST(!objection_to_group(3, 2).has_value());
+    BOOST_TEST(!objection_to_group(4, 2).has_value());
+    BOOST_TEST(objection_to_group(5, 2).value().find("use replicas=3 in every client") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::detail
