@@ -251,7 +251,8 @@ private:
             add(severity::danger, n.node,
                 "clients have admitted it for replicas=" + std::to_string(theirs) + ", and this configuration says " +
                     std::to_string(address.replicas) + ", which gets no vote with tokens",
-                "use replicas=" + std::to_string(theirs) + " in every client; to change the number for all, delete redlock:node on the primary");
+                "use replicas=" + std::to_string(theirs) +
+                    " in every client; to change the number for all, delete redlock:node on the primary");
         if (connected > 0 && address.replicas == 0)
             add(severity::note, n.node,
                 "it has " + count_of(connected, "replica") +

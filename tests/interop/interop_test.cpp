@@ -43,7 +43,7 @@ BOOST_DATA_TEST_CASE(its_lock_is_contended, everybody, other, fencing)
     two_libraries both{other};
     both.run([&]() -> asio::awaitable<void> {
         auto const theirs = co_await both.start_peer();
-        lock const resource{both.nodes, "r", with_tokens(quick, fencing)};
+        lock const resource{both.nodes, "r", with_fencing(quick, fencing)};
         co_await both.expect(*theirs, "acquire r 20000", "held");
         BOOST_TEST(both.servers_with(both.key_of("r")) > other.servers / 2);
         attempt_report report;
@@ -62,7 +62,7 @@ BOOST_DATA_TEST_CASE(our_lock_is_refused, everybody, other, fencing)
     two_libraries both{other};
     both.run([&]() -> asio::awaitable<void> {
         auto const theirs = co_await both.start_peer();
-        lock const resource{both.nodes, "r", with_tokens(quick, fencing)};
+        lock const resource{both.nodes, "r", with_fencing(quick, fencing)};
         lease held = co_await resource.acquire();
         co_await both.expect(*theirs, "acquire r 20000", "refused");
         BOOST_TEST(held.valid());
@@ -80,7 +80,7 @@ BOOST_DATA_TEST_CASE(what_it_releases_wakes_our_waiter, everybody, other, fencin
     two_libraries both{other};
     both.run([&]() -> asio::awaitable<void> {
         auto const theirs = co_await both.start_peer();
-        lock_options options = with_tokens(quick, fencing);
+        lock_options options = with_fencing(quick, fencing);
         options.poll_interval = 1min;
         lock const resource{both.nodes, "r", options};
         co_await both.expect(*theirs, "acquire r 60000", "held");
@@ -106,7 +106,7 @@ BOOST_DATA_TEST_CASE(when_it_dies_its_ttl_is_waited_for, everybody, other, fenci
     two_libraries both{other};
     both.run([&]() -> asio::awaitable<void> {
         auto const theirs = co_await both.start_peer();
-        lock const resource{both.nodes, "r", with_tokens(quick, fencing)};
+        lock const resource{both.nodes, "r", with_fencing(quick, fencing)};
         auto const asked_at = steady::now();
         co_await both.expect(*theirs, "acquire r 1000", "held");
         theirs->kill();
@@ -125,7 +125,7 @@ BOOST_DATA_TEST_CASE(its_extensions_keep_us_out, everybody, other, fencing)
     two_libraries both{other};
     both.run([&]() -> asio::awaitable<void> {
         auto const theirs = co_await both.start_peer();
-        lock_options options = with_tokens(quick, fencing);
+        lock_options options = with_fencing(quick, fencing);
         options.acquire_timeout = 2s;
         lock const resource{both.nodes, "r", options};
         co_await both.expect(*theirs, "acquire r 1500", "held");
@@ -143,7 +143,7 @@ BOOST_DATA_TEST_CASE(our_extensions_keep_it_out, everybody, other, fencing)
     two_libraries both{other};
     both.run([&]() -> asio::awaitable<void> {
         auto const theirs = co_await both.start_peer();
-        lock_options options = with_tokens(quick, fencing);
+        lock_options options = with_fencing(quick, fencing);
         options.ttl = 1500ms;
         options.node_timeout = 1s;
         lock const resource{both.nodes, "r", options};
@@ -167,7 +167,7 @@ BOOST_DATA_TEST_CASE(its_late_release_leaves_our_key, everybody, other, fencing)
     two_libraries both{other};
     both.run([&]() -> asio::awaitable<void> {
         auto const theirs = co_await both.start_peer();
-        lock const resource{both.nodes, "r", with_tokens(quick, fencing)};
+        lock const resource{both.nodes, "r", with_fencing(quick, fencing)};
         co_await both.expect(*theirs, "acquire r 200", "held");
         lease held = co_await resource.acquire();
         co_await both.expect(*theirs, "extend 20000", "lost");
@@ -185,7 +185,7 @@ BOOST_DATA_TEST_CASE(our_late_release_leaves_its_key, everybody, other, fencing)
     two_libraries both{other};
     both.run([&]() -> asio::awaitable<void> {
         auto const theirs = co_await both.start_peer();
-        lock_options options = with_tokens(quick, fencing);
+        lock_options options = with_fencing(quick, fencing);
         options.ttl = 200ms;
         options.node_timeout = 100ms;
         options.auto_extend = false;
@@ -242,7 +242,7 @@ BOOST_DATA_TEST_CASE(two_of_each_take_turns, everybody, other, fencing)
         std::minstd_rand random{std::random_device{}()};
         auto const a_while = [&] { return std::chrono::microseconds{std::uniform_int_distribution{0, hold_max_us}(random)}; };
         auto ours = [&](redlock::client& nodes_of_mine) -> asio::awaitable<steady::time_point> {
-            lock const resource{nodes_of_mine, "r", with_tokens(quick, fencing)};
+            lock const resource{nodes_of_mine, "r", with_fencing(quick, fencing)};
             for (std::size_t turn = 0; turn < turns; ++turn) {
                 lease held = co_await resource.acquire();
                 auto const from = steady::now();

@@ -36,6 +36,18 @@ bool is_here(peer const& p)
     return true;
 }
 
+std::unique_ptr<peer_process> start_process(peer const& of, asio::any_io_executor executor, std::vector<std::uint16_t> const& ports,
+                                            std::filesystem::path const& log)
+{
+    auto const script = std::filesystem::path{REDLOCK_INTEROP_FOLDER} / of.script;
+    bool const in_python = script.extension() == ".py";
+    std::vector<std::string> arguments{script.string()};
+    if (!in_python) arguments.push_back(REDLOCK_NPM_FOLDER);
+    for (auto const port : ports) arguments.push_back(std::to_string(port));
+    auto const program = in_python ? std::filesystem::path{python} : find_program("node");
+    return std::make_unique<peer_process>(std::move(executor), program, arguments, log);
+}
+
 asio::awaitable<steady::time_point> meanwhile::end()
 {
     auto waiting = eventually([this] { return done(); });
@@ -58,13 +70,9 @@ std::unique_ptr<redlock::client> two_libraries::another_client() { return cluste
 
 asio::awaitable<std::unique_ptr<peer_process>> two_libraries::start_peer()
 {
-    auto const script = std::filesystem::path{REDLOCK_INTEROP_FOLDER} / other_.script;
-    bool const in_python = script.extension() == ".py";
-    std::vector<std::string> arguments{script.string()};
-    if (!in_python) arguments.push_back(REDLOCK_NPM_FOLDER);
-    for (auto const& server : servers) arguments.push_back(std::to_string(server.port()));
-    auto const program = in_python ? std::filesystem::path{python} : find_program("node");
-    auto started = std::make_unique<peer_process>(co_await asio::this_coro::executor, program, arguments, log());
+    std::vector<std::uint16_t> ports;
+    for (auto const& server : servers) ports.push_back(server.port());
+    auto started = start_process(other_, co_await asio::this_coro::executor, ports, log());
     auto greeting = heard(started->hear(), "ready");
     co_await std::move(greeting);
     co_return started;

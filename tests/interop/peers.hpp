@@ -10,10 +10,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace redlock::testing {
 
@@ -36,10 +38,14 @@ inline peer const redlock_net{"RedLock.net's keys and scripts", "redlock_net.mjs
 /// Whether it can run here; says so if not. Only redis-py may be missing.
 bool is_here(peer const& p);
 
+/// A process of it that asks the servers on these ports; what it complains of is appended to `log`.
+std::unique_ptr<peer_process> start_process(peer const& of, asio::any_io_executor executor, std::vector<std::uint16_t> const& ports,
+                                            std::filesystem::path const& log);
+
 /// Nothing expires by itself during a test, and a slow machine costs no votes.
 inline constexpr lock_options quick{.ttl = 20s, .node_timeout = 2s, .min_retry_delay = 5ms, .max_retry_delay = 20ms};
 
-constexpr lock_options with_tokens(lock_options options, bool fencing)
+constexpr lock_options with_fencing(lock_options options, bool fencing)
 {
     options.fencing = fencing;
     return options;

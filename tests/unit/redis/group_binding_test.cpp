@@ -68,7 +68,8 @@ BOOST_AUTO_TEST_CASE(another_number_of_replicas_leaves_no_id)
         group_binding{mine}.apply(facts);
         BOOST_TEST(facts.id == "");
         BOOST_TEST(facts.admitted == "");
-        BOOST_TEST(facts.why_unidentified == "clients of this group wait for 2 replicas, and this client waits for " + std::to_string(mine) +
+        BOOST_TEST(facts.why_unidentified == "clients of this group wait for 2 replicas, and this client waits for " +
+                                                 std::to_string(mine) +
                                                  ": use replicas=2, or, to change the number for all, delete redlock:node on its primary");
     }
     std::vector<reply> replies(2);
