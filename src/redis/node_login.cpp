@@ -59,9 +59,10 @@ void node_login::ask(credentials_request::result_handler handler)
 
 void node_login::keep(std::vector<std::shared_ptr<redis_connection>> connections)
 {
+    if (!renewal_) return;
     connections_ = std::move(connections);
     pause_.reset();
-    if (renewal_) renew_at(*renewal_);
+    renew_at(*renewal_);
 }
 
 void node_login::stop()
