@@ -184,10 +184,10 @@ struct REDLOCK_API config {
     std::function<void(std::string_view)> log{log_to_stderr};
 
     /// Gets the credentials for nodes that have no password of their own, for example tokens of a cloud's IAM. Asynchronous: the function starts an
-    /// operation and returns; the operation calls the handler. With a coroutine `fetch_token`:
+    /// operation and returns; the operation calls the handler. With a coroutine `fetch_token`, which returns an `asio::awaitable<credentials>`, and an
+    /// executor of the program:
     ///
-    ///     settings.credentials = [](redlock::node_address const& node, redlock::credentials_handler handler) {
-    ///         auto const executor = asio::get_associated_executor(handler);
+    ///     settings.credentials = [executor](redlock::node_address const& node, redlock::credentials_handler handler) {
     ///         asio::co_spawn(executor, fetch_token(node.host), std::move(handler));
     ///     };
     ///

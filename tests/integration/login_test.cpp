@@ -1,9 +1,10 @@
 // config::credentials: tokens that run out, users whose password changes while locks are held, and functions that fail, hang or are slow.
 #include "support/one_client.hpp"
 
-#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -23,12 +24,13 @@ node_address without_password(redis_server const& s) { return {.host = "127.0.0.
 
 // What hands out the tokens. The client's io_context has one thread.
 struct a_vault {
-    credentials token{.username = "locker", .password = "first"};
+    redlock::credentials token{.username = "locker", .password = "first"};
     std::chrono::milliseconds delay{0};
     std::size_t calls{0};
     std::size_t cancelled{0};
+    asio::any_io_executor executor;  // for what fetches them
 
-    asio::awaitable<credentials> fetch()
+    asio::awaitable<redlock::credentials> fetch()
     {
         asio::steady_timer timer{co_await asio::this_coro::executor, delay};
         auto waiting = timer.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -42,7 +44,6 @@ struct a_vault {
         config c = quick_config();
         c.credentials = [this](node_address const&, credentials_handler handler) {
             ++calls;
-            auto const executor = asio::get_associated_executor(handler);
             asio::co_spawn(executor, fetch(), std::move(handler));
         };
         return c;
@@ -79,20 +80,7 @@ bool never_connected_again(cluster const& c)
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(logins, a_vault)
-
-BOOST_AUTO_TEST_CASE(each_node_is_logged_in_to_with_what_the_function_gives)
-{
-    cluster_reached c{3, with_locker, without_password, settings()};
-    c.run([&]() -> asio::awaitable<void> {
-        auto locking = c.lock_everywhere();
-        co_await std::move(locking);
-        BOOST_TEST(calls == 3u);
-        auto const list = c.servers[0].command({"CLIENT", "LIST"});
-        auto const at = list.find(" name=redlock ");
-        BOOST_TEST(list.find(" user=locker ", at) != std::string::npos, list);
-    });
-}
+BOOST_AUTO_TEST_SUITE(logins_of_the_page)
 
 // docs/connections.md shows this.
 BOOST_AUTO_TEST_CASE(the_function_of_the_page)
@@ -101,14 +89,31 @@ BOOST_AUTO_TEST_CASE(the_function_of_the_page)
         BOOST_TEST(host == "127.0.0.1");
         co_return redlock::credentials{.username = "locker", .password = "first"};
     };
+    asio::thread_pool others{1};
+    auto const executor = others.get_executor();
     redlock::config settings = quick_config();
-    // clang-format off
     settings.credentials = [=](redlock::node_address const& node, redlock::credentials_handler handler) {
-        auto const executor = asio::get_associated_executor(handler);  // the client's strand; any other one will do
-        asio::co_spawn(executor, fetch_token(node.host), std::move(handler));  // it is an asio::awaitable<redlock::credentials>
+        asio::co_spawn(executor, fetch_token(node.host), std::move(handler));  // an asio::awaitable<redlock::credentials>
     };
-    // clang-format on
     cluster_reached{3, with_locker, without_password, settings}.expect_locks();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(logins, a_vault)
+
+BOOST_AUTO_TEST_CASE(each_node_is_logged_in_to_with_what_the_function_gives)
+{
+    cluster_reached c{3, with_locker, without_password, settings()};
+    executor = c.io.get_executor();
+    c.run([&]() -> asio::awaitable<void> {
+        auto locking = c.lock_everywhere();
+        co_await std::move(locking);
+        BOOST_TEST(calls == 3u);
+        auto const list = c.servers[0].command({"CLIENT", "LIST"});
+        auto const at = list.find(" name=redlock ");
+        BOOST_TEST(list.find(" user=locker ", at) != std::string::npos, list);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(a_node_with_a_password_of_its_own_is_not_asked_for)
@@ -127,6 +132,7 @@ BOOST_AUTO_TEST_CASE(a_token_that_runs_out_is_replaced_on_the_open_connection)
 {
     token.valid_for = 400ms;
     cluster_reached c{3, with_locker, without_password, settings()};
+    executor = c.io.get_executor();
     c.run([&]() -> asio::awaitable<void> {
         lock const resource{c.nodes, "held", long_ttl};
         auto acquire = resource.acquire();
@@ -152,6 +158,7 @@ BOOST_AUTO_TEST_CASE(a_token_that_the_server_refuses_later_is_asked_for_anew_and
 {
     token.valid_for = 100ms;
     cluster_reached c{1, with_locker, without_password, settings()};
+    executor = c.io.get_executor();
     c.run([&]() -> asio::awaitable<void> {
         lock const resource{c.nodes, "held", long_ttl};
         auto acquire = resource.acquire();
@@ -182,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_function_that_fails_later_costs_no_connection)
                               ++failures;
                               throw std::runtime_error{"the vault is sealed"};
                           }
-                          std::move(handler)(nullptr, {.username = "locker", .password = "first", .valid_for = 50ms});
+                          std::move(handler)(nullptr, redlock::credentials{.username = "locker", .password = "first", .valid_for = 50ms});
                       })};
     c.run([&]() -> asio::awaitable<void> {
         fails = true;
@@ -200,6 +207,7 @@ BOOST_AUTO_TEST_CASE(credentials_that_the_server_refuses_are_asked_for_anew)
 {
     token.password = "wrong";
     cluster_reached c{1, with_locker, without_password, settings()};
+    executor = c.io.get_executor();
     c.usable_at_start = 0;
     c.run([&]() -> asio::awaitable<void> {
         auto failing = c.fail(errc::handshake_refused, "wrong user name or password");
@@ -221,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_function_that_throws)
 BOOST_AUTO_TEST_CASE(an_operation_that_fails)
 {
     auto const ask = [](node_address const& node, credentials_handler handler) {
-        std::move(handler)(std::make_exception_ptr(std::runtime_error{"nothing is known of " + node.to_string()}), {});
+        std::move(handler)(std::make_exception_ptr(std::runtime_error{"nothing is known of " + node.to_string()}), redlock::credentials{});
     };
     cluster_reached{1, with_locker, without_password, failing_settings(ask)}.expect_failure(
         errc::credentials_unavailable, "config::credentials failed: nothing is known of 127.0.0.1:");
@@ -229,10 +237,10 @@ BOOST_AUTO_TEST_CASE(an_operation_that_fails)
 
 BOOST_AUTO_TEST_CASE(credentials_that_cannot_be_any)
 {
-    std::vector<std::pair<credentials, std::string>> const all{{{.username = "locker", .password = ""}, "an empty password"},
-                                                               {{.username = "", .password = "first"}, "an empty username"},
-                                                               {{.username = "locker", .password = "first", .valid_for = 0ms},
-                                                                "a valid_for that is not above 0"}};
+    std::vector<std::pair<redlock::credentials, std::string>> const all{{{.username = "locker", .password = ""}, "an empty password"},
+                                                                        {{.username = "", .password = "first"}, "an empty username"},
+                                                                        {{.username = "locker", .password = "first", .valid_for = 0ms},
+                                                                         "a valid_for that is not above 0"}};
     for (auto const& [what, words] : all) {
         auto const ask = [&](node_address const&, credentials_handler handler) { std::move(handler)(nullptr, what); };
         cluster_reached{1, with_locker, without_password, failing_settings(ask)}.expect_failure(errc::credentials_unavailable,
@@ -247,8 +255,9 @@ BOOST_AUTO_TEST_CASE(a_function_that_never_completes)
     delay = 1h;
     config c = settings();
     c.credentials_timeout = 50ms;
-    cluster_reached{1, with_locker, without_password, c}.expect_failure(errc::credentials_unavailable,
-                                                                        "did not complete within credentials_timeout");
+    cluster_reached reached{1, with_locker, without_password, c};
+    executor = reached.io.get_executor();
+    reached.expect_failure(errc::credentials_unavailable, "did not complete within credentials_timeout");
     BOOST_TEST(calls >= 1u);
     BOOST_TEST(cancelled == calls);
 }
@@ -265,6 +274,7 @@ BOOST_AUTO_TEST_CASE(a_function_that_is_slow)
 {
     delay = 300ms;
     cluster_reached c{3, with_locker, without_password, settings()};
+    executor = c.io.get_executor();
     c.expect_locks();
     BOOST_TEST(calls == 3u);
     BOOST_TEST(cancelled == 0u);
@@ -274,8 +284,9 @@ BOOST_AUTO_TEST_CASE(an_operation_that_completes_in_another_thread)
 {
     std::vector<std::thread> threads;
     auto const ask = [&](node_address const&, credentials_handler handler) {
-        threads.emplace_back(
-            [handler = std::move(handler)]() mutable { std::move(handler)(nullptr, {.username = "locker", .password = "first"}); });
+        threads.emplace_back([handler = std::move(handler)]() mutable {
+            std::move(handler)(nullptr, redlock::credentials{.username = "locker", .password = "first"});
+        });
     };
     cluster_reached{3, with_locker, without_password, failing_settings(ask)}.expect_locks();
     for (auto& t : threads) t.join();
@@ -285,6 +296,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_stops_does_not_wait_for_the_function)
 {
     delay = 1h;
     cluster_reached c{3, with_locker, without_password, settings()};
+    executor = c.io.get_executor();
     c.usable_at_start = 0;
     c.run([&]() -> asio::awaitable<void> {
         auto asking = eventually([&] { return calls == 3; });
