@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_SUITE(logins_of_the_page)
 BOOST_AUTO_TEST_CASE(the_function_of_the_page)
 {
     auto const fetch_token = [](std::string host) -> asio::awaitable<redlock::credentials> {
-        BOOST_TEST(host == "127.0.0.1");
+        if (host != "127.0.0.1") throw std::runtime_error{"nothing is known of " + host};
         co_return redlock::credentials{.username = "locker", .password = "first"};
     };
     asio::thread_pool others{1};
