@@ -2,6 +2,7 @@
 #ifndef REDLOCK_CONFIG_HPP
 #define REDLOCK_CONFIG_HPP
 
+#include <redlock/credentials.hpp>
 #include <redlock/detail/export.hpp>
 
 #include <chrono>
@@ -181,6 +182,31 @@ struct REDLOCK_API config {
     /// holds a lock, and never if the client has an observer. Empty: off. The sentence contains no password. Called on the client's executor;
     /// exceptions leave its `run()`. A configuration file cannot set it.
     std::function<void(std::string_view)> log{log_to_stderr};
+
+    /// Gets the credentials for nodes that have no password of their own, for example tokens of a cloud's IAM. Asynchronous: the function starts an
+    /// operation and returns; the operation calls the handler. With a coroutine `fetch_token`, which returns an `asio::awaitable<credentials>`, and an
+    /// executor of the program:
+    ///
+    ///     settings.credentials = [executor](redlock::node_address const& node, redlock::credentials_handler handler) {
+    ///         asio::co_spawn(executor, fetch_token(node.host), std::move(handler));
+    ///     };
+    ///
+    /// The client calls it before each attempt to connect to such a node, and again before the credentials run out (`credentials::valid_for`). Then
+    /// it sends AUTH on the open connections of the node, which stay open, and leases stay held. `node` lives until the function returns; the
+    /// function itself lives until the client has ended. Empty: off. A configuration file cannot set it.
+    ///
+    /// Errors: if the function throws, if the handler gets an exception or an empty password, or if nothing comes within `credentials_timeout`, the
+    /// attempt to connect has failed with `errc::credentials_unavailable`. The status then has the exception's text, so that text must not contain
+    /// a secret. The client asks anew for the next attempt, after a pause as for any failed attempt. Credentials that the server refuses are asked
+    /// for anew as well (`errc::handshake_refused`). If that happens on an open connection, the connection is used as long as the server keeps it
+    /// open, and the client asks anew after such pauses.
+    ///
+    /// Thread safety: called in the client's strand, never twice at a time; the operations that it starts for several nodes overlap. It must not
+    /// block.
+    credentials_function credentials{};
+
+    /// How long one call of `credentials` may take. 10 ms to 10 min.
+    std::chrono::milliseconds credentials_timeout{10'000};
 
     /// A configuration with these nodes, and defaults for everything else. Throws `config_error`.
     static config from_urls(std::vector<std::string> const& urls);

@@ -54,7 +54,7 @@ enum class errc {
     server_error,        ///< The server answered with an error; the text is in the report.
     unexpected_reply,    ///< The server answered with something that the protocol does not allow here.
     tls_failed,  ///< No connection with TLS: a certificate that is not believed, or a file that is not there; the text says which.
-    credentials_unavailable,  ///< The password is not where the configuration says; the text says why.
+    credentials_unavailable,  ///< The password is not where the configuration says, or `config::credentials` failed; the text says why.
 };
 
 /// Groups of error codes, to compare with: `if (ec == redlock::condition::not_acquired)`.

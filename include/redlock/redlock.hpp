@@ -7,6 +7,7 @@
 #include <redlock/client.hpp>
 #include <redlock/clock.hpp>
 #include <redlock/config.hpp>
+#include <redlock/credentials.hpp>
 #include <redlock/error.hpp>
 #include <redlock/event.hpp>
 #include <redlock/fence_guard.hpp>

@@ -98,6 +98,7 @@ void config::validate() const
     if (auto const problem = folder_problem(quarantine_folder); !problem.empty())
         throw config_error{"config::quarantine_folder " + problem};
     require_between("connect_timeout", connect_timeout, 10ms, 10min);
+    require_between("credentials_timeout", credentials_timeout, 10ms, 10min);
     require_between("max_reconnect_delay", max_reconnect_delay, 1ms, bounds::one_day);
     if (min_reconnect_delay < 1ms || min_reconnect_delay > max_reconnect_delay)
         bounds::refuse<config_error>("config::min_reconnect_delay", bounds::to_text(min_reconnect_delay),

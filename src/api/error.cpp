@@ -37,7 +37,7 @@ char const* text_of(errc e) noexcept
     case errc::server_error: return "the server answered with an error";
     case errc::unexpected_reply: return "the server answered with something that the protocol does not allow here";
     case errc::tls_failed: return "no secure connection to the node";
-    case errc::credentials_unavailable: return "the node's password could not be read";
+    case errc::credentials_unavailable: return "there is no password for the node";
     }
     return nullptr;
 }

@@ -134,6 +134,7 @@ settings settings_from_json(json const& document)
     json const* nodes = reader.find("nodes");
     reader.read("client_name", client.client_name);
     reader.read("connect_timeout_ms", client.connect_timeout);
+    reader.read("credentials_timeout_ms", client.credentials_timeout);
     reader.read("min_reconnect_delay_ms", client.min_reconnect_delay);
     reader.read("max_reconnect_delay_ms", client.max_reconnect_delay);
     reader.read("stall_timeout_ms", client.stall_timeout);

@@ -133,6 +133,7 @@ void read_answers(doctor_probe& c, answers const& a, std::string_view our_name)
     auto const& r = a.replies;
     if (r[info].is_text()) c.info = r[info].text;
     if (r[info].is_error()) c.info_refused = r[info].text;
+    c.config_refused = r[fsync].is_error();
     c.append_fsync = value_of(r[fsync]);
     if (r[save].items.size() >= 2) c.save = value_of(r[save]);
     if (r[whoami].is_text()) c.user = r[whoami].text;

@@ -187,6 +187,16 @@ private:
             "use Redis or Valkey, or locks without fencing (--no-fencing)");
     }
 
+    // Managed services forbid CONFIG, and most of them evict by default (docs/managed.md).
+    static std::string how_to_stop_evictions(doctor_probe const& n)
+    {
+        if (!n.config_refused) return "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file";
+        return "CONFIG is refused here, so set maxmemory-policy to noeviction where the server is managed: in the parameter group of "
+               "ElastiCache, with "
+               "gcloud redis instances update NAME --update-redis-config maxmemory-policy=noeviction for Memorystore, in Azure's portal, "
+               "as the data eviction policy of Redis Cloud";
+    }
+
     void memory(doctor_probe const& n)
     {
         auto const limit = n.number("maxmemory");
@@ -196,7 +206,7 @@ private:
             return add(severity::danger, n.node,
                        "it evicts keys when its memory is full (maxmemory " + std::to_string(limit) + ", maxmemory-policy " +
                            std::string{policy} + "), and with them locks that are held",
-                       "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file");
+                       how_to_stop_evictions(n));
         auto const used = static_cast<double>(n.number("used_memory")) / static_cast<double>(limit);
         if (used > full_memory)
             add(severity::warning, n.node,

@@ -34,6 +34,7 @@ struct doctor_probe {
     std::string problem;  // why the node could not be asked; empty: it answered
     std::string info;  // the answer to INFO; empty if the permissions forbid INFO
     std::string info_refused;  // the error that INFO got instead
+    bool config_refused{false};  // CONFIG was answered with an error: forbidden, as managed services do, or unknown
     std::string append_fsync;  // the setting appendfsync; empty: unknown
     std::optional<std::string> save;  // the setting save; none: unknown
     std::string user;  // the user of the server whose permissions apply; empty: unknown

@@ -69,9 +69,10 @@ void handshake::begin(question first)
     if (address_.database != 0) ask({question::demand, "OK"}, "SELECT", std::to_string(address_.database));
 }
 
-handshake handshake::with_password(std::string password) const
+handshake handshake::with_login(std::string username, std::string password) const
 {
     node_address address = address_;
+    address.username = std::move(username);
     address.password = std::move(password);
     address.password_file.clear();
     address.password_env.clear();

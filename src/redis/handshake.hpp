@@ -34,8 +34,8 @@ public:
     // For the connection that waits for replicas and disks.
     handshake(node_address const& address, durability const& wanted);
 
-    // The same with the password as it is now.
-    handshake with_password(std::string password) const;
+    // The same with what the server is logged in to with now.
+    handshake with_login(std::string username, std::string password) const;
 
     enum class question : std::uint8_t {
         hello,

@@ -111,7 +111,7 @@ bool redis_connection::prepare(redis::config& wanted)
 {
     try {
         wanted = config_of(settings_);
-        questions_ = questions_.with_password(wanted.password);
+        questions_ = questions_.with_login(wanted.username, wanted.password);
         if (settings_.address.tls) tls_ = std::make_unique<tls_session>(settings_.address);
     } catch (system_error const& error) {  // OpenSSL could not make a context
         end_reason_ = errc::tls_failed;

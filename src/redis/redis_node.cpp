@@ -4,6 +4,7 @@
 #include "redis/durability_waits.hpp"
 #include "redis/group_binding.hpp"
 #include "redis/handshake.hpp"
+#include "redis/node_login.hpp"
 #include "redis/redis_connection.hpp"
 #include "redis/redis_replies.hpp"
 #include "redis/request_pool.hpp"
@@ -49,6 +50,7 @@ public:
           waits_settings_{while_waiting(settings_, durable_)},
           handshake_{address},
           waits_handshake_{address, durable_},
+          login_{std::make_shared<node_login>(strand_, address, settings)},
           timer_{strand_},
           pause_{settings.min_reconnect_delay, settings.max_reconnect_delay},
           pause_max_{settings.max_reconnect_delay},
@@ -73,6 +75,7 @@ public:
         if (stopping_) return;
         stopping_ = true;
         timer_.cancel();
+        login_->stop();
         if (!main_ && !waits_) return stopped();
         close_both();
     }
@@ -109,6 +112,9 @@ private:
     };
 
     void connect();
+    void log_in_and_open();
+    void open();
+    void pause();
     void close_both();
     void watch_suitability();
     void tell(std::vector<std::string>& changed);
@@ -139,6 +145,7 @@ private:
     connection_settings waits_settings_;
     handshake handshake_;
     handshake waits_handshake_;
+    std::shared_ptr<node_login> login_;
     asio::steady_timer timer_;  // the pause
     quorum::backoff pause_;
     steady::duration pause_max_;
@@ -177,6 +184,29 @@ void redis_node::impl::connect()
     reading_ = nullptr;
     changed_.clear();
     told_later_.clear();
+    if (login_->asks()) log_in_and_open();
+    else open();
+}
+
+void redis_node::impl::log_in_and_open()
+{
+    login_->obtain([weak = weak_from_this()](std::string const& why_not, credentials const& got) {
+        auto const self = weak.lock();
+        if (!self || self->stopping_) return;
+        if (!why_not.empty()) {
+            if (auto const listener = self->listener_.lock()) listener->on_down(self->index_, errc::credentials_unavailable, why_not);
+            return self->pause();
+        }
+        for (auto* settings : {&self->settings_, &self->waits_settings_}) {
+            settings->address.username = got.username;
+            settings->address.password = got.password;
+        }
+        self->open();
+    });
+}
+
+void redis_node::impl::open()
+{
     main_ = std::make_shared<redis_connection>(strand_, settings_, handshake_);
     if (durable_.wanted()) {
         waits_ = std::make_shared<redis_connection>(strand_, waits_settings_, waits_handshake_);
@@ -203,6 +233,7 @@ void redis_node::impl::on_open(redis_connection&)
     }
     state_ = state::usable;
     usable_since_ = steady::now();
+    login_->keep(waits_ ? std::vector{main_, waits_} : std::vector{main_});
     auto facts = server.take_facts();
     doubt_ = server.doubt(trusts_);
     doubt_.apply(facts);
@@ -229,6 +260,7 @@ void redis_node::impl::on_closed(redis_connection& from, error_code why, std::st
     bool const first = state_ != state::closing;
     bool const was_usable = state_ == state::usable;
     state_ = state::closing;
+    login_->stop();
     if (suitability_) std::exchange(suitability_, nullptr)->stop();
     (&from == main_.get() ? main_ : waits_).reset();
     if (first) {
@@ -241,6 +273,11 @@ void redis_node::impl::on_closed(redis_connection& from, error_code why, std::st
     }
     if (main_ || waits_) return;
     if (stopping_) return stopped();
+    pause();
+}
+
+void redis_node::impl::pause()
+{
     state_ = state::pausing;
     after(pause_.next(random_), [](impl& me) { me.connect(); });
 }

@@ -36,8 +36,10 @@ end
 return table.concat(answers))lua";
 
 // EXISTS counts keys of any type. The clock stands still in a script, so no key comes or goes between EXISTS and SET. The last OK is the answer.
-constexpr std::string_view acquire_several_text = R"lua(if redis.call('EXISTS', unpack(KEYS)) > 0 then return false end
-local ok
+constexpr std::string_view acquire_several_text = R"lua(local ok
+for i = 1, #KEYS do
+  if redis.call('EXISTS', KEYS[i]) > 0 then return false end
+end
 for i = 1, #KEYS do ok = redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2]) end
 return ok)lua";
 

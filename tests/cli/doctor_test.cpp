@@ -98,6 +98,17 @@ BOOST_FIXTURE_TEST_CASE(eviction_replicas_and_clusters_are_dangers, admitted)
     BOOST_TEST(contains(p.output(), "Redis Cluster"), p.output());
 }
 
+// As at managed services.
+BOOST_AUTO_TEST_CASE(an_eviction_policy_where_config_is_forbidden)
+{
+    redis_server const managed{
+        {.arguments = {"--maxmemory", "100mb", "--maxmemory-policy", "volatile-lru", "--rename-command", "CONFIG", ""}}};
+    program p{{"doctor", "--nodes", managed.url()}};
+    BOOST_TEST(p.wait() == 2);
+    BOOST_TEST(contains(p.output(), "remedy: CONFIG is refused here"), p.output());
+    BOOST_TEST(!contains(p.output(), "CONFIG SET maxmemory"), p.output());
+}
+
 // Nobody can allow what is not there, and waiting does not bring it back.
 BOOST_AUTO_TEST_CASE(commands_that_were_renamed_away)
 {

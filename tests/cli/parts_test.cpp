@@ -214,6 +214,18 @@ BOOST_FIXTURE_TEST_CASE(persistence, group_of_three)
     BOOST_TEST(only().what.find("they never count") != std::string::npos);
 }
 
+BOOST_FIXTURE_TEST_CASE(where_config_is_refused_the_remedy_is_one_of_the_service, group_of_three)
+{
+    set_field(nodes[1], "maxmemory", "1000000");
+    set_field(nodes[1], "maxmemory_policy", "volatile-lru");
+    BOOST_TEST(only().remedy.starts_with("CONFIG SET maxmemory-policy noeviction"), only().remedy);
+    nodes[1].config_refused = true;
+    BOOST_TEST((only().is == severity::danger));
+    BOOST_TEST(only().remedy.find("CONFIG SET") == std::string::npos, only().remedy);
+    for (char const* where : {"parameter group of ElastiCache", "--update-redis-config maxmemory-policy=noeviction"})
+        BOOST_TEST(only().remedy.find(where) != std::string::npos, only().remedy);
+}
+
 BOOST_FIXTURE_TEST_CASE(replicas, group_of_three)
 {
     set_field(nodes[2], "connected_slaves", "1");

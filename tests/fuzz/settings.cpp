@@ -67,6 +67,7 @@ json to_json(settings const& s)
     config const& c = s.client;
     json result{{"client_name", c.client_name},
                 {"connect_timeout_ms", c.connect_timeout.count()},
+                {"credentials_timeout_ms", c.credentials_timeout.count()},
                 {"min_reconnect_delay_ms", c.min_reconnect_delay.count()},
                 {"max_reconnect_delay_ms", c.max_reconnect_delay.count()},
                 {"stall_timeout_ms", c.stall_timeout.count()},
@@ -110,6 +111,7 @@ void read(Read from, bool secret_inside)
 constexpr std::array keys{"nodes",
                           "client_name",
                           "connect_timeout_ms",
+                          "credentials_timeout_ms",
                           "min_reconnect_delay_ms",
                           "max_reconnect_delay_ms",
                           "stall_timeout_ms",

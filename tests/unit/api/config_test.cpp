@@ -207,6 +207,12 @@ BOOST_AUTO_TEST_CASE(connect_timeout)
                  {9ms, 0ms, -1ms, 10min + 1ms, milliseconds::max(), milliseconds::min()});
 }
 
+BOOST_AUTO_TEST_CASE(credentials_timeout)
+{
+    check_bounds("credentials_timeout", &config::credentials_timeout, {10ms, 10s, 10min},
+                 {9ms, 0ms, -1ms, 10min + 1ms, milliseconds::max(), milliseconds::min()});
+}
+
 BOOST_AUTO_TEST_CASE(reconnect_delays)
 {
     check_bounds("min_reconnect_delay", &config::min_reconnect_delay, {1ms, 2s},

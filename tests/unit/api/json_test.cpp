@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
     settings const s = parse_settings(R"({
         "nodes": ["redis://10.0.0.1", {"host": "::1", "port": 6380, "username": "app", "password": "pw", "database": 4,
                                           "replicas": 2, "fsync": true}],
-        "client_name": "billing", "connect_timeout_ms": 2001, "min_reconnect_delay_ms": 51, "max_reconnect_delay_ms": 2002,
+        "client_name": "billing", "connect_timeout_ms": 2001, "credentials_timeout_ms": 9999, "min_reconnect_delay_ms": 51, "max_reconnect_delay_ms": 2002,
         "stall_timeout_ms": 10001, "replication_timeout_ms": 201, "max_node_queue": 8193,
         "max_ttl_ms": 40000, "token_retention_ms": 7200000, "quarantine_folder": "/var/lib/q", "identity": "handshake", "bootstrap": true, "trust_server_identity": true, "label": "nightly", "key_format": "redlock:{0}",
         "lock": {"ttl_ms": 20000, "lock_delay_ms": 3000, "clock_drift": 0.02, "node_timeout_ms": 501, "acquire_timeout_ms": 60001, "max_attempts": 7,
@@ -63,6 +63,7 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
     BOOST_TEST((s.client.nodes[1] == expected));
     BOOST_TEST(s.client.client_name == "billing");
     BOOST_TEST((s.client.connect_timeout == 2'001ms));
+    BOOST_TEST((s.client.credentials_timeout == 9'999ms));
     BOOST_TEST((s.client.min_reconnect_delay == 51ms));
     BOOST_TEST((s.client.max_reconnect_delay == 2'002ms));
     BOOST_TEST((s.client.stall_timeout == 10'001ms));

@@ -48,17 +48,17 @@ BOOST_AUTO_TEST_CASE(the_password_is_that_of_this_connection)
     BOOST_TEST(!mentions(sent(open_to_all), "AUTH"));
     BOOST_TEST(!mentions(sent(with_file), "AUTH"));
     BOOST_TEST(with_file.has_password);
-    auto const now = with_file.with_password("hunter2");
+    auto const now = with_file.with_login("app", "hunter2");
     BOOST_TEST(mentions(sent(now), "AUTH\r\n$3\r\napp\r\n$7\r\nhunter2"));
-    BOOST_TEST(mentions(sent(now.with_password("next")), "$3\r\napp\r\n$4\r\nnext"));
-    BOOST_TEST(sent(open_to_all.with_password("")) == sent(open_to_all));
+    BOOST_TEST(mentions(sent(now.with_login("role", "next")), "$4\r\nrole\r\n$4\r\nnext"));
+    BOOST_TEST(sent(open_to_all.with_login("default", "")) == sent(open_to_all));
     handshake const waits{node_address{.host = "h", .password = {}}, {.replicas = 1}};
-    BOOST_TEST(sent(waits.with_password("")) == sent(waits));
+    BOOST_TEST(sent(waits.with_login("default", "")) == sent(waits));
 }
 
 BOOST_AUTO_TEST_CASE(a_refusal_is_told_in_the_servers_words_unless_they_repeat_ours)
 {
-    auto const asks = with_file.with_password("hunter2");
+    auto const asks = with_file.with_login("app", "hunter2");
     auto const wrong = answer(asks, question::hello, type::simple_error, "WRONGPASS invalid username-password pair");
     BOOST_TEST((wrong.why == errc::handshake_refused));
     BOOST_TEST(mentions(wrong.words, "wrong user name or password, or a server older than Redis 6 (WRONGPASS invalid"));
