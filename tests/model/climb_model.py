@@ -19,6 +19,8 @@ OWN = {  # name: (default, meaning)
     "distance": (1, "how far, at most"),
     "again": (1, "1: a climb that comes again, and finds its mark in the key, is a vote; and so is an extension that finds it"),
     "marked": (1, "0, mutant: a climb that comes again looks for its G' in the counter, and not for its mark in the key"),
+    "in_counter": (0, "1: the mark is in the counter, so that whoever writes the counter takes it away, and whoever only takes away the key does not"),
+    "farther": (0, "1: a climb to a higher G' is a vote where a mark of an earlier climb is"),
     "old_guard": (1, "0, mutant: a climb does not look at the counter"),
     "old_base": (1, "0, mutant: a climb does not look at the base"),
     "climb_votes": (0, "votes that a climb needs; 0: a majority; less: mutant"),
@@ -104,7 +106,8 @@ class Climb(Model):
             return f"counter[{n}] <= {guard}" + (f" && base[{n}] <= {guard}" if base else "")
         written = f"token[{a}]" if self.kept_low else f"guard[{a}]"
         claim = f"assert({self.counter_or_base(n)} <= token[{a}]); " if self.returns else ""
-        renewed = f"counter[{n}] = MAX(counter[{n}], {written}); renewed[{i}] = (stage[{a}] == EXTENDING); "
+        mark = f"own[{n}] = own[{n}] && counter[{n}] > {written}; " if self.in_counter else ""
+        renewed = f"{mark}counter[{n}] = MAX(counter[{n}], {written}); renewed[{i}] = (stage[{a}] == EXTENDING); "
         sent = f"extended[{a}] > 0 && {awake}"
         present = f"{sent} && stage[{a}] == EXTENDING && !renewed[{i}] && key[{n}] == {mine}"
         self.step(f"{present} && {not_above(f'guard[{a}]')}", renewed)
@@ -126,11 +129,19 @@ class Climb(Model):
         effect = f"counter[{n}] = MAX(counter[{n}], {above}); own[{n}] = 1; {vote} = {vote} || {current}; "
         first = f" && counter[{n}] <= {below}" if self.old_guard else f" && (counter[{n}] < {above} || ({current} && !{vote}))"
         self.step(condition + first, effect)
+        if self.farther:
+            self.step(f"{condition} && own[{n}] && counter[{n}] > {below} && counter[{n}] < {above}", effect)
         if self.again:
             self.step(f"{condition} && counter[{n}] == {above} && {current} && !{vote}" + f" && own[{n}]" * self.marked, effect)
 
     def grant(self, a, n):
         self.key_changes(n, lambda: super(Climb, self).grant(a, n), "own[{n}] = 0; ")
+
+    def confirm(self, a, n):
+        begin = len(self.lines)
+        super().confirm(a, n)
+        if self.in_counter:
+            self.lines[begin:] = [re.sub(rf"counter\[{n}\] =", rf"own[{n}] = 0; counter[{n}] =", line, count=1) for line in self.lines[begin:]]
 
     def key_changes(self, n, write, also):
         """The steps that are written now set key n, and do something before."""
