@@ -163,6 +163,7 @@ BOOST_AUTO_TEST_CASE(a_token_that_the_server_refuses_later_is_asked_for_anew_and
         lock const resource{c.nodes, "held", long_ttl};
         auto acquire = resource.acquire();
         lease held = co_await std::move(acquire);
+        token.valid_for = 1h;  // so that it is the refusal for which the client asks again
         c.on_all({"ACL", "SETUSER", "locker", "resetpass", ">second"});
         auto refusal = eventually([&] { return was_refused_again(c.servers[0]); });
         bool const refused = co_await std::move(refusal);
