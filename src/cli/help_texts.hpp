@@ -25,8 +25,9 @@ before somebody else can have the lock.
 
 Under systemd (Type=notify), READY=1 is sent when the lock is held and the command runs.
 
-Exit code: the command's own, or 128 and the signal's number; 64 wrong usage, 69 too few nodes answered, 75 (or
---conflict-exit-code) somebody else holds the lock, 78 wrong configuration, 79 the lease was lost, 126 the command cannot be executed, 127 it was not found.)";
+Exit code: the command's own, or 128 and the signal's number; 64 wrong usage, 69 too few nodes answered, 75 (or what
+--conflict-exit-code says) somebody else holds the lock, 78 wrong configuration, 79 the lease was lost, 126 the command
+cannot be executed, 127 it was not found.)";
 
 inline constexpr char const* inspect_examples = R"(Examples:
   redlock inspect nightly-report

@@ -154,7 +154,8 @@ std::string remarks(terminal const& out, server_group const& nodes, search_resul
     if (!found.enough()) {
         auto const seen = std::count_if(found.nodes.begin(), found.nodes.end(), [](node_search const& n) { return n.complete; });
         all.push_back(out.paint(tone::alarm, "the list may lack locks: only " + std::to_string(seen) + " of " +
-                                                 count_of(nodes.size(), "node") + (seen == 1 ? " was" : " were") + " searched to the end"));
+                                                 count_of(nodes.size(), "node") + (seen == 1 || nodes.size() == 1 ? " was" : " were") +
+                                                 " searched to the end"));
     }
     for (std::size_t i = 0; i < nodes.size(); ++i)
         if (auto const problem = problem_of(found, i); !problem.empty())

@@ -123,7 +123,8 @@ search_result find_locks(server_group& nodes, name_pattern const& pattern, searc
     }
     for (node_scan const& s : scans) result.nodes.push_back(s.found());
 
-    std::vector<std::string> const sorted(names.begin(), names.end());
+    std::vector<std::string> sorted(names.begin(), names.end());
+    if (sorted.size() > limits.names) sorted.resize(limits.names);
     for (std::size_t from = 0; from < sorted.size() && !nodes.interrupted(); from += names_per_message) {
         auto const to = std::min(sorted.size(), from + names_per_message);
         std::vector<std::string> const some(sorted.begin() + static_cast<std::ptrdiff_t>(from),

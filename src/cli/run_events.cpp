@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <utility>
+#include <variant>
 
 #include <sys/wait.h>
 
@@ -27,6 +28,24 @@ ordered_json begin_event(char const* name)
     auto const now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
     return {{"at", detail::rfc3339(now)}, {"event", name}};
 }
+
+// Writes all events but those of nodes whose connections end because `redlock run` does.
+class client_log final : public observer {
+public:
+    client_log(std::shared_ptr<event_stream> to, std::shared_ptr<bool> ending)
+        : log_{[stream = std::move(to)](std::string_view line) { stream->write(line); }}, ending_{std::move(ending)}
+    {
+    }
+
+    void on(event::any const& what) override
+    {
+        if (!*ending_ || !std::holds_alternative<event::node_down>(what)) log_.on(what);
+    }
+
+private:
+    json_log log_;
+    std::shared_ptr<bool> ending_;
+};
 
 }  // namespace
 
@@ -59,7 +78,7 @@ run_events::run_events(asio::io_context& io, std::optional<int> descriptor, std:
 std::shared_ptr<observer> run_events::client_observer() const
 {
     if (!stream_) return nullptr;
-    return std::make_shared<json_log>([to = stream_](std::string_view line) { to->write(line); });
+    return std::make_shared<client_log>(stream_, ending_);
 }
 
 // The client's events wait in a queue of the executor. So do these, to keep their order.
@@ -103,8 +122,9 @@ void run_events::command_ended(std::uint64_t token, int status)
     write_later(line);
 }
 
-void run_events::stop_waiting()
+void run_events::end_soon()
 {
+    *ending_ = true;
     if (stream_) stream_->stop_waiting();
 }
 

@@ -49,8 +49,8 @@ public:
     // `status`: as waitpid() gives it.
     void command_ended(std::uint64_t token, int status);
 
-    // Nothing waits for the reader from now on.
-    void stop_waiting();
+    // The client is about to end. Nothing waits for the reader from now on.
+    void end_soon();
     // The last line. Waits for the reader, for a second at most. Call it after the executor's run().
     void ended(int code, run_outcome outcome);
 
@@ -61,6 +61,7 @@ private:
     asio::io_context& io_;
     std::string lock_;
     std::shared_ptr<event_stream> stream_;
+    std::shared_ptr<bool> ending_{std::make_shared<bool>(false)};
 };
 
 }  // namespace redlock::cli

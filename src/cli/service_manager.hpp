@@ -11,8 +11,8 @@ inline constexpr char const* notify_variable = "NOTIFY_SOCKET";
 
 class service_manager {
 public:
-    // `address`: a path, or '@' and the name of an abstract socket; null or empty: nobody listens. `command_speaks`: the command says itself when it is
-    // ready and when it stops, so only the status is told. `failed` is told once why nothing could be sent.
+    // `address`: a path, or '@' and the name of an abstract socket; null or empty: nobody listens. `command_speaks`: the command says itself when it
+    // is ready and when it stops, so only the status is told. `failed` is told once why nothing could be sent.
     service_manager(char const* address, bool command_speaks, std::function<void(std::string const&)> failed);
 
     bool listens() const noexcept { return !address_.empty(); }

@@ -373,7 +373,7 @@ void session::finish(int code, run_outcome outcome)
     finished_ = true;
     result_ = code;
     outcome_ = outcome;
-    events_.stop_waiting();
+    events_.end_soon();
     signals_.cancel();
     nodes_.cancel();
 }

@@ -100,6 +100,7 @@ BOOST_AUTO_TEST_CASE(a_lock_is_acquired_extended_and_given_back_in_this_order)
     auto const ended = events("command_ended").at(0);
     BOOST_TEST(ended.at("code") == 7);
     BOOST_TEST(ended.at("signal").is_null());
+    BOOST_TEST(events("node_down").empty(), "no connection is told of that ends because redlock does");
     ends_with("completed", 7);
     for (auto const& e : events()) BOOST_TEST(e.at("at").get<std::string>().size() == 27u, e.dump());
     BOOST_TEST(p.errors() == "");
