@@ -1,6 +1,8 @@
 #include "cli/arguments.hpp"
 
 #include "cli/exit_codes.hpp"
+#include "cli/help_texts.hpp"
+#include "cli/signal_names.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 
@@ -10,6 +12,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <sstream>
@@ -20,71 +24,6 @@
 namespace redlock::cli {
 
 namespace {
-
-constexpr char const* overview = R"(Examples:
-  export REDLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,redis://10.0.0.3
-  redlock run nightly-report --no-wait -- /usr/local/bin/report
-  redlock inspect nightly-report
-  redlock doctor
-
-Durations are written like 250ms, 30s, 1m30s, 2h. See redlock COMMAND --help, and redlock(1).)";
-
-constexpr char const* run_examples = R"(Examples:
-  redlock run nightly-report --no-wait -- /usr/local/bin/report
-  redlock run deploy --wait 5m --label "$USER" -- make deploy
-  0 3 * * *  redlock run backup --config /etc/redlock.json --no-wait -- backup   (a crontab on every host)
-
-The command finds REDLOCK_NAME, REDLOCK_TOKEN (the fencing token) and REDLOCK_VALID_UNTIL (the lease's end at the start, in
-seconds since 1970) in its environment. When the lease is about to be lost, its process group gets SIGTERM, and SIGKILL
-before somebody else can have the lock.
-
-Exit code: the command's own, or 128 and the signal's number; 64 wrong usage, 69 too few nodes answered, 75 somebody else
-holds the lock, 78 wrong configuration, 79 the lease was lost, 126 the command cannot be executed, 127 it was not found.)";
-
-constexpr char const* inspect_examples = R"(Examples:
-  redlock inspect nightly-report
-  redlock inspect orders:42 orders:43 --json
-
-Exit code: 0, or 69 if too few nodes answered to know.)";
-
-constexpr char const* release_examples = R"(Examples:
-  redlock release --force nightly-report
-  redlock release --force --yes nightly-report deploy --json
-
-Exit code: 0 something was deleted, 1 nothing was, 69 too few nodes answered.)";
-
-constexpr char const* watch_examples = R"(Examples:
-  redlock watch nightly-report deploy
-  redlock watch deploy --interval 200ms --json | jq -c '[.state, .holder.host]'
-
-Exit code: 0, also after Ctrl-C; 69 if too few nodes answered the last time.)";
-
-constexpr char const* admit_examples = R"(Examples:
-  redlock admit                     after the first start of the servers, and after each restart of one of them
-  redlock admit --timeout 2m && restart-the-next-server
-
-A server that lost its data has no vote on locks with fencing until old leases are over (max_ttl, 30s) and others have told it
-what they know. Clients see to that; this command does it where none is running at the moment.
-
-Exit code: 0 every node may vote; 80 one may not, and the time is over or an operator has to act.)";
-
-constexpr char const* doctor_examples = R"(Examples:
-  redlock doctor
-  redlock doctor --config /etc/redlock.json --ttl 5s --json
-  redlock doctor --name orders:42     tries the permissions on this name, without touching the lock
-
-Exit code: 0 healthy, 1 with warnings, 2 with dangers.)";
-
-constexpr char const* bench_examples = R"(Examples:
-  redlock bench
-  redlock bench --callers 256 --time 10s --no-fencing
-
-Exit code: 0, or 69 if no lock could be acquired.)";
-
-constexpr char const* completion_examples = R"(Examples:
-  redlock completion bash > /etc/bash_completion.d/redlock
-  redlock completion zsh > "${fpath[1]}/_redlock"
-  redlock completion fish > ~/.config/fish/completions/redlock.fish)";
 
 // Help pages without the parts of CLI11 that do not fit: the types of options, and "[NAME]" in the usage of `run`.
 class help_formatter final : public CLI::Formatter {
@@ -131,6 +70,40 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, std::optional<m
     return add_duration(to, name, [&into](milliseconds d) { into = d; }, help);
 }
 
+// A whole number within bounds. `means` says what it counts, as in "a descriptor".
+CLI::Option* add_number(CLI::App& to, std::string const& name, std::optional<int>& into, int max, std::string const& means,
+                        std::string const& help)
+{
+    auto read = [name, &into, max, means](std::string const& text) {
+        int value{-1};
+        auto const end = text.data() + text.size();
+        auto const [stop, error] = std::from_chars(text.data(), end, value);
+        if (error != std::errc{} || stop != end || value < 0 || value > max)
+            throw CLI::ValidationError{name,
+                                       name_in_words(text) + " is no " + means + "; write a whole number from 0 to " + std::to_string(max)};
+        into = value;
+    };
+    return to.add_option_function<std::string>(name, read, help)->type_name("N");
+}
+
+// The signals that stop a process: they would keep the command from ending.
+bool stops(int signal) { return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
+
+void add_signal(CLI::App& to, std::string const& name, int& into, std::string const& help)
+{
+    auto read = [name, &into](std::string const& text) {
+        auto const number = signal_of(text);
+        if (!number)
+            throw CLI::ValidationError{name, name_in_words(text) +
+                                                 " is no signal; write for instance TERM, INT, USR1 or KILL (kill -l lists them)"};
+        if (stops(*number))
+            throw CLI::ValidationError{name, name_of_signal(*number) +
+                                                 " would stop the command, which is to end; write for instance TERM, INT, USR1 or KILL"};
+        into = *number;
+    };
+    to.add_option_function<std::string>(name, read, help)->type_name("SIGNAL");
+}
+
 void add_nodes(CLI::App& to, node_options& into, bool with_timeout)
 {
     to.add_option(
@@ -156,6 +129,7 @@ public:
         app_.get_help_ptr()->description("Prints this help");
         run();
         inspect();
+        list();
         release();
         watch();
         admit();
@@ -271,6 +245,12 @@ private:
                      "Nothing was ever locked on these nodes: does not wait for what they may have forgotten");
         sub.add_flag("--no-env", run_.no_env,
                      "The command does not find the variables REDLOCK_* of this process: passwords in REDLOCK_NODES");
+        add_number(sub, "--events-fd", run_.events_fd, 1'048'575, "descriptor",
+                   "Writes to this open descriptor what happens, a line of JSON for each event; the command does not inherit it");
+        add_signal(sub, "--on-lost", run_.on_lost, "What the command gets when the lease is lost, before SIGKILL; default TERM");
+        add_number(sub, "--conflict-exit-code", run_.conflict_exit_code, 255, "exit code",
+                   "The exit code when somebody else holds the lock; default 75");
+        sub.add_flag("--pass-notify", run_.pass_notify, "The command finds NOTIFY_SOCKET and tells systemd itself when it is ready");
         auto* const verbose = sub.add_flag("--verbose,-v", run_.verbose, "Says on stderr when the lock is acquired and released");
         sub.add_flag("--quiet,-q", run_.quiet, "Does not say on stderr what it waits for, and which processes left the command's group")
             ->excludes(verbose);
@@ -283,6 +263,24 @@ private:
             sub.add_option("NAME", inspect_.names, "The locks; behind -- they may begin with a dash")->required()->type_name(""));
         add_nodes(sub, inspect_.from, true);
         sub.add_flag("--json", inspect_.json, "Prints JSON");
+    }
+
+    void list()
+    {
+        CLI::App& sub = add("list", "Says which locks are held, and by whom, without knowing their names", list_examples, list_);
+        sub.add_option("PATTERN", list_.pattern, "Names as the servers match them, such as orders:*; default: all")->type_name("");
+        add_nodes(sub, list_.from, true);
+        add_duration(sub, "--time", [this](milliseconds d) { list_.time = d; }, "How long to search at most; default 10s");
+        sub.add_option("--limit", list_.limit, "How many locks to find at most; default 10000")->type_name("N");
+        sub.add_flag("--foreign", list_.foreign, "Also keys whose values are not of this library: locks of others, or no locks at all");
+        auto* const watch = sub.add_flag("--watch", list_.watch, "Searches again and again");
+        add_duration(
+            sub, "--interval", [this](milliseconds d) { list_.interval = d; }, "With --watch: between two searches; default 2s")
+            ->needs(watch);
+        sub.add_option("--count", list_.count, "With --watch: ends after so many searches; default: with Ctrl-C")
+            ->type_name("N")
+            ->needs(watch);
+        sub.add_flag("--json", list_.json, "Prints JSON; with --watch a line for each search");
     }
 
     void release()
@@ -349,6 +347,7 @@ private:
     CLI::App app_{"Locks over several Redis or Valkey servers.", "redlock"};
     run_options run_;
     inspect_options inspect_;
+    list_options list_;
     release_options release_;
     watch_options watch_;
     admit_options admit_;

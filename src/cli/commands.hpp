@@ -5,10 +5,13 @@
 //   node_link     asks one server; server_group: all of them; reply: what they answer
 //   sight         what the nodes hold under a name, and what that comes to
 //   inspect, release, watch, bench    the commands of these names
+//   list          looks for locks (lock_search), among keys that match (name_pattern), and shows them (lock_list)
 //   doctor        asks (doctor_probe) for facts, decides without I/O what is wrong (diagnosis), and says so
 //   admit         waits until all nodes may vote
 //   run           a session: acquires, minds the lease and the signals, releases
 //   glance        what the nodes hold, while something else goes on; waiting: why a lock is not had, in words
+//   run_events    what happens, for a program that reads (event_stream: without waiting for it); service_manager: the same for systemd
+//   signal_names  signals as people write them
 //   child         the process that runs the command; guardian: the one that ends it when nobody else can
 //   offspring     processes that the command started and that left its group
 //   times         when a command must end, by the end of its lease
@@ -46,6 +49,10 @@ struct run_options {
     bool verbose{false};
     bool quiet{false};
     bool no_env{false};
+    bool pass_notify{false};
+    std::optional<int> events_fd;
+    int on_lost{15};  // SIGTERM
+    std::optional<int> conflict_exit_code;
     std::string label;
     std::vector<std::string> command;
 };
@@ -53,6 +60,18 @@ struct run_options {
 struct inspect_options {
     node_options from;
     std::vector<std::string> names;
+    bool json{false};
+};
+
+struct list_options {
+    node_options from;
+    std::string pattern{"*"};
+    milliseconds time{10'000};  // for one search
+    std::uint64_t limit{10'000};  // locks
+    bool foreign{false};
+    bool watch{false};
+    milliseconds interval{2'000};
+    std::uint64_t count{0};  // 0: until it is interrupted
     bool json{false};
 };
 
@@ -101,6 +120,7 @@ struct completion_options {
 // Each returns what the process ends with, or throws failure.
 int execute(run_options const& options);
 int execute(inspect_options const& options);
+int execute(list_options const& options);
 int execute(release_options const& options);
 int execute(watch_options const& options);
 int execute(admit_options const& options);

@@ -53,9 +53,10 @@ char const* to_string(lock_state state) noexcept
     return "";
 }
 
-std::vector<words> questions_about(std::string const& key)
+std::vector<words> questions_about(std::string const& key, value_part part)
 {
-    return {{"TYPE", key}, {"GET", key}, {"PTTL", key}, {"GET", key + std::string{detail::fence_suffix}}};
+    words const reading = part == value_part::whole ? words{"GET", key} : words{"GETRANGE", key, "0", std::to_string(value_beginning - 1)};
+    return {{"TYPE", key}, reading, {"PTTL", key}, {"GET", key + std::string{detail::fence_suffix}}};
 }
 
 key_view read_key(answers const& from, std::size_t first)
@@ -73,6 +74,8 @@ key_view read_key(answers const& from, std::size_t first)
     k.type = r[type].is_text() ? r[type].text : "";
     k.ttl_ms = r[ttl].number(-1);
     k.present = k.ttl_ms != -2;  // the key may have been set or deleted between the questions, so the other answers may contradict this one
+    bool const gone = k.type == "none" && r[value].is_text() && r[value].text.empty();  // what GETRANGE says of no key
+    if (gone) k.present = false;
     if (k.present && r[value].is_text()) {
         k.type = "string";
         k.value = r[value].text;

@@ -1,5 +1,5 @@
-// Reads the keys of a lock from all nodes, and concludes whether a client holds the lock, and how safely. inspect, watch, release and glance use
-// this. Only look() does I/O.
+// Reads the keys of a lock from all nodes, and concludes whether a client holds the lock, and how safely. inspect, watch, release, glance and
+// lock_search use this. Only look() does I/O.
 #ifndef REDLOCK_CLI_LOCK_VIEW_HPP
 #define REDLOCK_CLI_LOCK_VIEW_HPP
 
@@ -53,8 +53,12 @@ struct lock_view {
     std::optional<detail::holder_info> info() const { return holder ? nodes[*holder].holder : std::nullopt; }
 };
 
+// How much of the value is read. The beginning has all of a value of this library's, and costs little where the value is something large of others.
+enum class value_part : std::uint8_t { whole, beginning };
+inline constexpr std::size_t value_beginning = 512;  // bytes
+
 // The commands that read one key of a lock from a node.
-std::vector<words> questions_about(std::string const& key);
+std::vector<words> questions_about(std::string const& key, value_part part = value_part::whole);
 inline constexpr std::size_t questions_per_key = 4;
 
 // Reads the answers to questions_about. `first`: the index of the first of these answers.

@@ -20,6 +20,8 @@ std::string ttl_in_words(std::int64_t ms) { return ms < 0 ? "never ends" : in_wo
 
 std::string counter_in_words(key_view const& key) { return key.counter ? std::to_string(*key.counter) : "-"; }
 
+}  // namespace
+
 std::string short_holder(key_view const& key)
 {
     if (!key.holder) return key.type == "string" ? "foreign " + key.id() : "foreign " + printable(key.type);
@@ -34,8 +36,6 @@ ordered_json holder_to_json(key_view const& key)
     h["id"] = key.id();
     return h;
 }
-
-}  // namespace
 
 std::string holder_in_words(key_view const& key)
 {

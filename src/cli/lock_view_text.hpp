@@ -23,8 +23,14 @@ std::string headline(terminal const& out, lock_view const& lock);
 // Another line that tells how safe a held lock is; empty for other states.
 std::string second_line(lock_view const& lock);
 
+// `web-3 4711 nightly`, `foreign 3fa8b210`, for tables.
+std::string short_holder(key_view const& key);
+
 // A table with the key of the lock on each node.
 std::string node_table(terminal const& out, server_group const& nodes, lock_view const& lock);
+
+// Of a key that is there.
+nlohmann::ordered_json holder_to_json(key_view const& key);
 
 nlohmann::ordered_json to_json(server_group const& nodes, lock_view const& lock);
 

@@ -27,11 +27,33 @@ end_times times_of(milliseconds ttl, std::optional<milliseconds> grace)
                                         ": the command would be ended before the lease could be extended"};
 }
 
+// A descriptor that is not open would soon be that of a connection.
+void check_descriptor(int descriptor)
+{
+    auto const problem = problem_of_descriptor(descriptor);
+    if (problem.empty()) return;
+    auto const number = std::to_string(descriptor);
+    throw failure{exit_code::usage, "--events-fd " + number + " cannot be written to: " + problem +
+                                        "; open it in the shell, as in redlock run NAME --events-fd " + number + " -- COMMAND " + number +
+                                        ">events.jsonl"};
+}
+
 plan plan_of(run_options const& options)
 {
     auto const from = settings_of(options.from);
-    plan p{from.client,  from.lock,      {}, options.no_wait || options.wait == 0ms, options.verbose, options.quiet, options.no_env,
-           options.name, options.command};
+    plan p;
+    p.nodes = from.client;
+    p.options = from.lock;
+    p.once = options.no_wait || options.wait == 0ms;
+    p.verbose = options.verbose;
+    p.quiet = options.quiet;
+    p.no_env = options.no_env;
+    p.pass_notify = options.pass_notify;
+    p.events_fd = options.events_fd;
+    p.on_lost = options.on_lost;
+    if (options.conflict_exit_code) p.conflict_code = *options.conflict_exit_code;
+    p.name = options.name;
+    p.command = options.command;
     if (options.bootstrap) p.nodes.bootstrap = true;
     if (!options.label.empty()) p.nodes.label = options.label;
 
@@ -63,6 +85,7 @@ int execute(run_options const& options)
 {
     check_name(options.name);
     inheritance const inherited;
+    if (options.events_fd) check_descriptor(*options.events_fd);
     try {
         auto what = plan_of(options);
         ::signal(SIGPIPE, SIG_IGN);

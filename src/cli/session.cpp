@@ -2,6 +2,7 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/settings.hpp"
+#include "cli/signal_names.hpp"
 #include "cli/text.hpp"
 #include "cli/waiting.hpp"
 
@@ -13,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -45,7 +47,8 @@ session::session(plan what, inheritance const& from, guardian& guard, offspring 
       inherited_{from},
       guard_{guard},
       started_{started},
-      nodes_{io_.get_executor(), plan_.nodes},
+      manager_{std::getenv(notify_variable), plan_.pass_notify, [this](std::string const& why) { say(why); }},
+      nodes_{io_.get_executor(), plan_.nodes, events_.client_observer()},
       lock_{nodes_, plan_.name, plan_.options}
 {
 }
@@ -63,6 +66,7 @@ int session::run()
     nodes_.run(asio::detached);
     acquire();
     io_.run();
+    events_.ended(result_, outcome_);
     return result_;
 }
 
@@ -75,13 +79,19 @@ void session::acquire()
         lock_.acquire(report_, std::move(done));
     }
     acquiring_since_ = boot_clock::now();
-    if (!plan_.quiet) reminder_.start();
+    manager_.status("waiting for " + name_in_words(plan_.name));
+    if (!plan_.quiet || events_.wanted() || manager_.listens()) reminder_.start();
 }
 
 void session::explain_waiting()
 {
     look_at_lock([this](lock_view const& lock) {
-        say(waiting_in_words(lock, nodes_.status(), plan_.options.fencing, boot_clock::now() - acquiring_since_));
+        auto const status = nodes_.status();
+        auto const waited = boot_clock::now() - acquiring_since_;
+        auto const text = waiting_in_words(lock, status, plan_.options.fencing, waited);
+        if (!plan_.quiet) say(text);
+        events_.waiting(lock, count_voting(status, plan_.options.fencing), waited);
+        manager_.status(text.substr(0, text.find('\n')));
     });
 }
 
@@ -96,15 +106,15 @@ void session::on_acquired(error_code ec, lease got)
     reminder_.stop();
     glance_.reset();
     ctrl_c_ = interrupted_by_ == SIGINT && terminal_.is_ours();
-    if (ec && interrupted_by_ != 0) return finish(to_int(exit_code::signal) + interrupted_by_);
+    if (ec && interrupted_by_ != 0) return finish(to_int(exit_code::signal) + interrupted_by_, run_outcome::interrupted);
     if (ec) return explain_failure(ec);
     lease_ = std::move(got);
     if (plan_.verbose)
         say("acquired " + name_in_words(plan_.name) + " after " + in_words(report_.elapsed) +
             (plan_.options.fencing ? ", token " + std::to_string(lease_.token()) : ""));
     if (interrupted_by_ != 0) {
-        result_ = to_int(exit_code::signal) + interrupted_by_;
-        command_code_ = result_;
+        command_code_ = to_int(exit_code::signal) + interrupted_by_;
+        outcome_ = run_outcome::interrupted;
         return group_has_gone();
     }
     start_command();
@@ -116,7 +126,7 @@ void session::explain_failure(error_code ec)
     if (contended)
         return look_at_lock([this](lock_view const& lock) {
             say(contended_in_words(lock, !plan_.once));
-            finish(to_int(exit_code::contended));
+            finish(plan_.conflict_code, run_outcome::contended);
         });
     auto const status = nodes_.status();
     std::string text = name_in_words(plan_.name) + " was not acquired: " + (report_.outcome ? report_.outcome : ec).message() +
@@ -125,7 +135,7 @@ void session::explain_failure(error_code ec)
     if (plan_.nodes.quarantine_folder.empty() && std::any_of(status.nodes.begin(), status.nodes.end(), is_quarantined))
         text += std::string{"\n  "} + no_quarantine_folder;
     say(text);
-    finish(to_int(exit_code::no_majority));
+    finish(to_int(exit_code::no_majority), run_outcome::no_majority);
 }
 
 child::environment session::environment() const
@@ -137,6 +147,7 @@ child::environment session::environment() const
     child::environment all{{"REDLOCK_NAME", plan_.name},
                            {"REDLOCK_TOKEN", lease_.token() == 0 ? "" : std::to_string(lease_.token())},
                            {"REDLOCK_VALID_UNTIL", text.data()}};
+    if (!plan_.pass_notify) all.emplace_back(notify_variable, "");  // whoever manages services would take the command's words for ours
     if (!plan_.no_env) return all;
     auto const remove = [&](std::string_view name) {
         if (std::none_of(all.begin(), all.end(), [&](auto const& v) { return v.first == name; })) all.emplace_back(name, "");
@@ -157,9 +168,12 @@ void session::start_command()
     } catch (failure const& error) {
         say(error.what());
         command_code_ = to_int(error.code);
+        outcome_ = run_outcome::not_started;
         return group_has_gone();
     }
     guard_.protect(child_->pid(), plan_.times.guard_at(lease_.valid_until()));
+    events_.command_started(lease_.token(), child_->pid());
+    manager_.ready("holds " + name_in_words(plan_.name) + (lease_.token() == 0 ? "" : ", token " + std::to_string(lease_.token())));
     // This process must not be suspended: the lease would end meanwhile.
     ::signal(SIGTSTP, SIG_IGN);
     lease_.wait_lost([this](error_code ec) { on_lost(ec); });
@@ -215,11 +229,14 @@ void session::terminate_command(std::string const& why)
     if (kill_by_) return;
     auto const now = boot_clock::now();
     kill_by_ = std::min(now + plan_.times.grace, plan_.times.kill_at(lease_.valid_until()));
-    say("the lease on " + name_in_words(plan_.name) + " is lost (" + why + "); the command has " +
-        in_words(std::max(boot_clock::duration::zero(), *kill_by_ - now)) + " to end");
-    child_->signal(SIGTERM);
-    child_->signal(SIGCONT);  // a stopped process handles no SIGTERM
-    end_strays(SIGTERM);
+    auto const text = "the lease on " + name_in_words(plan_.name) + " is lost (" + why + "); the command " +
+                      (plan_.on_lost == SIGTERM ? "has " : "gets " + name_of_signal(plan_.on_lost) + ", and has ") +
+                      in_words(std::max(boot_clock::duration::zero(), *kill_by_ - now)) + " to end";
+    say(text);
+    child_->signal(plan_.on_lost);
+    child_->signal(SIGCONT);  // a stopped process handles no signal
+    end_strays(plan_.on_lost);
+    manager_.stopping(text);
 }
 
 void session::kill_group()
@@ -285,6 +302,9 @@ void session::reap()
             on_stopped(WSTOPSIG(status));
         } else {
             command_code_ = code_of(status);
+            events_.command_ended(lease_.token(), status);
+            manager_.stopping("the command has ended" +
+                              (lost_ ? std::string{", since the lease was lost"} : "; giving " + name_in_words(plan_.name) + " back"));
         }
     }
     if (child_ && command_code_) end_rest_of_group();
@@ -331,27 +351,29 @@ void session::group_has_gone()
     child_.reset();
     if (lost_) {
         lease_ = lease{};
-        return finish(to_int(exit_code::lost));
+        return finish(to_int(exit_code::lost), run_outcome::lost);
     }
     auto released = [this](error_code ec) {
         if (ec == condition::lost) {
             say("the lease on " + name_in_words(plan_.name) + " was lost before the command had ended (code " +
                 std::to_string(*command_code_) + "): somebody else may have held the lock meanwhile");
-            return finish(to_int(exit_code::lost));
+            return finish(to_int(exit_code::lost), run_outcome::lost);
         }
         if (ec)
             say(name_in_words(plan_.name) + " was given back, but too few nodes confirmed it: it is free within " +
                 in_words(plan_.options.ttl));
         else if (plan_.verbose) say("released " + name_in_words(plan_.name));
-        finish(*command_code_);
+        finish(*command_code_, outcome_);
     };
     lease_.release(asio::cancel_after(release_timeout, std::move(released)));
 }
 
-void session::finish(int code)
+void session::finish(int code, run_outcome outcome)
 {
     finished_ = true;
     result_ = code;
+    outcome_ = outcome;
+    events_.end_soon();
     signals_.cancel();
     nodes_.cancel();
 }

@@ -4,10 +4,13 @@
 
 #include "cli/child.hpp"
 #include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
 #include "cli/glance.hpp"
 #include "cli/guardian.hpp"
 #include "cli/offspring.hpp"
 #include "cli/reminder.hpp"
+#include "cli/run_events.hpp"
+#include "cli/service_manager.hpp"
 #include "cli/times.hpp"
 
 #include <redlock/redlock.hpp>
@@ -34,6 +37,10 @@ struct plan {
     bool verbose{false};
     bool quiet{false};
     bool no_env{false};
+    bool pass_notify{false};  // the command finds NOTIFY_SOCKET, and uses it itself
+    std::optional<int> events_fd;
+    int on_lost{SIGTERM};  // what the command gets when the lease is lost
+    int conflict_code{to_int(exit_code::contended)};
     std::string name;
     std::vector<std::string> command;
 };
@@ -77,7 +84,7 @@ private:
 
     // The end.
     void group_has_gone();
-    void finish(int code);
+    void finish(int code, run_outcome outcome);
 
     void say(std::string const& text) const;
 
@@ -86,6 +93,10 @@ private:
     guardian& guard_;
     offspring const& started_;
     asio::io_context io_{1};
+    run_events events_{io_, plan_.events_fd, plan_.name, [this](std::string const& why) {
+                           say("events end here, descriptor " + std::to_string(*plan_.events_fd) + ": " + why);
+                       }};
+    service_manager manager_;
     client nodes_;
     lock lock_;
     job_control terminal_;
@@ -108,6 +119,7 @@ private:
     bool waits_for_terminal_{false};  // the command was stopped, since it used the terminal while another group had it
     int interrupted_by_{0};  // the signal that ended the acquisition; 0: none
     int result_{0};
+    run_outcome outcome_{};
     bool finished_{false};
     bool ctrl_c_{false};
 };

@@ -42,7 +42,7 @@ bool can_move()
     return type != nullptr && std::string_view{type} != "dumb";
 }
 
-constexpr std::size_t columns_of_old = 80, narrowest = 20;
+constexpr std::size_t columns_of_old = 80, lines_of_old = 24, narrowest = 20;
 
 }  // namespace
 
@@ -58,6 +58,12 @@ std::size_t terminal::columns() const
     }
     winsize size{};
     return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : columns_of_old;
+}
+
+std::size_t terminal::lines() const
+{
+    winsize size{};
+    return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : lines_of_old;
 }
 
 std::string terminal::fold(std::string_view text, std::size_t hang) const

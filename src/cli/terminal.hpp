@@ -21,6 +21,9 @@ public:
     // How wide it is now: COLUMNS, or what it says itself. 0: this is no terminal, and a line may be as long as it likes.
     std::size_t columns() const;
 
+    // How many lines it shows now; 24 where it does not say.
+    std::size_t lines() const;
+
     // Broken into lines that fit; those behind the first begin with `hang` spaces.
     std::string fold(std::string_view text, std::size_t hang) const;
 

@@ -28,15 +28,18 @@ std::string holder_of(lock_view const& lock)
 
 }  // namespace
 
+std::size_t count_voting(client_status const& nodes, bool fencing)
+{
+    auto const votes = [&](node_status const& n) { return why_no_vote(n, fencing).empty(); };
+    return static_cast<std::size_t>(std::count_if(nodes.nodes.begin(), nodes.nodes.end(), votes));
+}
+
 std::string waiting_in_words(lock_view const& lock, client_status const& nodes, bool fencing, std::chrono::nanoseconds waited)
 {
     std::string silent;
-    std::size_t voting = 0;
-    for (node_status const& n : nodes.nodes) {
-        auto const why = why_no_vote(n, fencing);
-        if (why.empty()) ++voting;
-        else silent += line_of(n.node, why);
-    }
+    for (node_status const& n : nodes.nodes)
+        if (auto const why = why_no_vote(n, fencing); !why.empty()) silent += line_of(n.node, why);
+    auto const voting = count_voting(nodes, fencing);
     std::string text = "waiting for " + name_in_words(lock.name) + " for " + in_words(waited);
     bool const held = lock.state == lock_state::held;
     if (held) text += ": it is held by " + holder_of(lock);

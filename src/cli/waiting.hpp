@@ -16,6 +16,9 @@ namespace redlock::cli {
 // lock, or too few nodes have a vote for a majority, the text lists the nodes without a vote and the reasons.
 std::string waiting_in_words(lock_view const& lock, client_status const& nodes, bool fencing, std::chrono::nanoseconds waited);
 
+// How many nodes have a vote.
+std::size_t count_voting(client_status const& nodes, bool fencing);
+
 // `job is held by web-3, process 4711, since ...`. With `all_the_time` the text adds that the lock was not free during all of --wait.
 std::string contended_in_words(lock_view const& lock, bool all_the_time);
 

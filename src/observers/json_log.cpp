@@ -1,6 +1,7 @@
 #include <redlock/json_log.hpp>
 
 #include "observers/json_words.hpp"
+#include "observers/rfc3339.hpp"
 
 #include <boost/pfr.hpp>
 
@@ -20,26 +21,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// RFC 3339.
-std::string to_text(event::time at)
-{
-    auto const day = std::chrono::floor<std::chrono::days>(at);
-    std::chrono::year_month_day const date{day};
-    std::chrono::hh_mm_ss const time{at - day};
-    char text[64];
-    std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", static_cast<int>(date.year()),
-                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-                  static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()),
-                  static_cast<int>(time.subseconds().count()));
-    return text;
-}
-
 // A member of an event, under its name.
 template <class T>
 void add(ordered_json& to, std::string name, T const& value)
 {
     if constexpr (std::is_same_v<T, event::time>) {
-        to[name] = to_text(value);
+        to[name] = detail::rfc3339(value);
     } else if constexpr (std::is_same_v<T, event::duration>) {
         to[name + "_us"] = std::chrono::duration_cast<std::chrono::microseconds>(value).count();
     } else if constexpr (std::is_same_v<T, error_code>) {

@@ -35,7 +35,7 @@ void refuses(arguments const& words, int code, std::string const& says, program_
     BOOST_TEST(o.output == "");
 }
 
-char const* const commands[] = {"run", "inspect", "release", "watch", "admit", "doctor", "bench", "completion"};
+char const* const commands[] = {"run", "inspect", "list", "release", "watch", "admit", "doctor", "bench", "completion"};
 
 // `--ttl` and the like in a text.
 std::set<std::string> options_in(std::string const& text)
@@ -79,6 +79,33 @@ BOOST_AUTO_TEST_CASE(wrong_usage_is_64_and_says_what_is_wrong)
     refuses({"watch", "job", "--count", "many", "--nodes", nowhere}, 64, "--count");
     refuses({"bench", "--callers", "0", "--nodes", nowhere}, 64, "--callers");
     refuses({"completion", "tcsh"}, 64, "tcsh");
+    refuses({"list", "", "--nodes", nowhere}, 64, "PATTERN is empty");
+    refuses({"list", "a", "b", "--nodes", nowhere}, 64, "one argument too many: b");
+    refuses({"list", "--limit", "0", "--nodes", nowhere}, 64, "--limit must be from 1 to 1000000");
+    refuses({"list", "--time", "1ms", "--nodes", nowhere}, 64, "--time is shorter than 10.0 ms");
+    refuses({"list", "--watch", "--interval", "1ms", "--nodes", nowhere}, 64, "--interval is shorter than 100.0 ms");
+    refuses({"list", "--count", "2", "--nodes", nowhere}, 64, "--count requires --watch");
+}
+
+// Before anything runs, and before a node is asked.
+BOOST_AUTO_TEST_CASE(what_run_cannot_tell_or_send_is_64)
+{
+    auto const with = [](arguments options) {
+        arguments words{"run", "job", "--nodes", nowhere};
+        words.insert(words.end(), options.begin(), options.end());
+        words.insert(words.end(), {"--", "true"});
+        return words;
+    };
+    refuses(with({"--events-fd", "77"}), 64, "--events-fd 77 cannot be written to: it is not open; open it in the shell");
+    refuses(with({"--events-fd", "0"}), 64, "it is open for reading only");
+    for (std::string const bad : {"three", "", "3x", "1048577", "99999999999999999999"})
+        refuses(with({"--events-fd=" + bad}), 64, "--events-fd");
+    refuses(with({"--events-fd", "three"}), 64, "three is no descriptor; write a whole number from 0 to 1048575");
+    refuses(with({"--on-lost", "NONSENSE"}), 64, "NONSENSE is no signal; write for instance TERM, INT, USR1 or KILL");
+    refuses(with({"--on-lost", "0"}), 64, "0 is no signal");
+    refuses(with({"--on-lost", "STOP"}), 64, "SIGSTOP would stop the command, which is to end");
+    for (std::string const bad : {"256", "-1", "busy", "1.5"})
+        refuses(with({"--conflict-exit-code=" + bad}), 64, bad + " is no exit code; write a whole number from 0 to 255");
 }
 
 BOOST_AUTO_TEST_CASE(a_command_that_does_not_stand_behind_dashes_is_written_so)

@@ -1,0 +1,88 @@
+// What stands below the options on the help pages of the redlock command.
+#ifndef REDLOCK_CLI_HELP_TEXTS_HPP
+#define REDLOCK_CLI_HELP_TEXTS_HPP
+
+namespace redlock::cli {
+
+inline constexpr char const* overview = R"(Examples:
+  export REDLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,redis://10.0.0.3
+  redlock run nightly-report --no-wait -- /usr/local/bin/report
+  redlock inspect nightly-report
+  redlock doctor
+
+Durations are written like 250ms, 30s, 1m30s, 2h. See redlock COMMAND --help, and redlock(1).)";
+
+inline constexpr char const* run_examples = R"(Examples:
+  redlock run nightly-report --no-wait -- /usr/local/bin/report
+  redlock run deploy --wait 5m --label "$USER" -- make deploy
+  0 3 * * *  redlock run backup --config /etc/redlock.json --no-wait -- backup   (a crontab on every host)
+  redlock run backup --no-wait --conflict-exit-code 0 -- backup                  (another host does it: that is fine)
+  redlock run job --events-fd 3 --on-lost INT -- work 3>>/var/log/job.jsonl
+
+The command finds REDLOCK_NAME, REDLOCK_TOKEN (the fencing token) and REDLOCK_VALID_UNTIL (the lease's end at the start, in
+seconds since 1970) in its environment. When the lease is about to be lost, its process group gets SIGTERM, and SIGKILL
+before somebody else can have the lock.
+
+Under systemd (Type=notify), READY=1 is sent when the lock is held and the command runs.
+
+Exit code: the command's own, or 128 and the signal's number; 64 wrong usage, 69 too few nodes answered, 75 (or what
+--conflict-exit-code says) somebody else holds the lock, 78 wrong configuration, 79 the lease was lost, 126 the command
+cannot be executed, 127 it was not found.)";
+
+inline constexpr char const* inspect_examples = R"(Examples:
+  redlock inspect nightly-report
+  redlock inspect orders:42 orders:43 --json
+
+Exit code: 0, or 69 if too few nodes answered to know.)";
+
+inline constexpr char const* list_examples = R"(Examples:
+  redlock list
+  redlock list 'orders:*' --watch
+  redlock list --json | jq -r '.locks[] | select(.holder.host == "web-3") | .name'
+
+The servers are searched by SCAN in small steps. Who waits for a lock is not known to them.
+
+Exit code: 0, or 69 if too few nodes could be searched to know.)";
+
+inline constexpr char const* release_examples = R"(Examples:
+  redlock release --force nightly-report
+  redlock release --force --yes nightly-report deploy --json
+
+Exit code: 0 something was deleted, 1 nothing was, 69 too few nodes answered.)";
+
+inline constexpr char const* watch_examples = R"(Examples:
+  redlock watch nightly-report deploy
+  redlock watch deploy --interval 200ms --json | jq -c '[.state, .holder.host]'
+
+Exit code: 0, also after Ctrl-C; 69 if too few nodes answered the last time.)";
+
+inline constexpr char const* admit_examples = R"(Examples:
+  redlock admit                     after the first start of the servers, and after each restart of one of them
+  redlock admit --timeout 2m && restart-the-next-server
+
+A server that lost its data has no vote on locks with fencing until old leases are over (max_ttl, 30s) and others have told it
+what they know. Clients see to that; this command does it where none is running at the moment.
+
+Exit code: 0 every node may vote; 80 one may not, and the time is over or an operator has to act.)";
+
+inline constexpr char const* doctor_examples = R"(Examples:
+  redlock doctor
+  redlock doctor --config /etc/redlock.json --ttl 5s --json
+  redlock doctor --name orders:42     tries the permissions on this name, without touching the lock
+
+Exit code: 0 healthy, 1 with warnings, 2 with dangers.)";
+
+inline constexpr char const* bench_examples = R"(Examples:
+  redlock bench
+  redlock bench --callers 256 --time 10s --no-fencing
+
+Exit code: 0, or 69 if no lock could be acquired.)";
+
+inline constexpr char const* completion_examples = R"(Examples:
+  redlock completion bash > /etc/bash_completion.d/redlock
+  redlock completion zsh > "${fpath[1]}/_redlock"
+  redlock completion fish > ~/.config/fish/completions/redlock.fish)";
+
+}  // namespace redlock::cli
+
+#endif

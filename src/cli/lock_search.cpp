@@ -1,0 +1,138 @@
+#include "cli/lock_search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::cli {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+constexpr std::size_t names_per_message = 200;
+
+bool is_wrong_type(reply const& r) { return r.is_error() && r.text.starts_with("WRONGTYPE"); }
+
+// Reads the keys of these locks on the nodes that could be searched.
+std::vector<lock_view> look_at(server_group& nodes, std::vector<std::string> const& names, std::vector<node_search> const& searched)
+{
+    std::vector<words> questions;
+    for (std::string const& name : names)
+        for (words& w : questions_about(nodes.key_of(name), value_part::beginning)) questions.push_back(std::move(w));
+    auto all = nodes.ask_each([&](std::size_t node) { return searched[node].problem.empty() ? questions : std::vector<words>{}; });
+    for (std::size_t node = 0; node < all.size(); ++node)
+        if (!searched[node].problem.empty()) all[node].problem = searched[node].problem;
+
+    std::vector<lock_view> views;
+    for (std::size_t n = 0; n < names.size(); ++n) {
+        std::vector<key_view> keys;
+        for (answers const& a : all) keys.push_back(read_key(a, n * questions_per_key));
+        views.push_back(judge(names[n], std::move(keys)));
+    }
+    return views;
+}
+
+bool is_anywhere(lock_view const& lock)
+{
+    return std::any_of(lock.nodes.begin(), lock.nodes.end(), [](key_view const& k) { return k.present; });
+}
+
+// Of this library on one node at least: others may have a foreign value under that name.
+bool is_of_ours(lock_view const& lock)
+{
+    return std::any_of(lock.nodes.begin(), lock.nodes.end(), [](key_view const& k) { return k.present && k.holder; });
+}
+
+}  // namespace
+
+bool search_result::enough() const
+{
+    auto const seen = std::count_if(nodes.begin(), nodes.end(), [](node_search const& n) { return n.complete; });
+    return static_cast<std::size_t>(seen) + nodes.size() / 2 + 1 > nodes.size();
+}
+
+std::size_t search_result::foreign() const
+{
+    std::size_t most = 0;
+    for (node_search const& n : nodes) most = std::max(most, n.foreign);
+    return most;
+}
+
+std::vector<words> node_scan::next_questions() const
+{
+    std::vector<words> all;
+    if (!found_.problem.empty()) return all;
+    for (auto const& [key, name] : unread_) all.push_back({"GETRANGE", key, "0", std::to_string(value_beginning - 1)});
+    if (!at_end_) all.push_back({"SCAN", cursor_, "MATCH", pattern_.keys(), "COUNT", std::to_string(step)});
+    return all;
+}
+
+void node_scan::take(answers const& from, std::set<std::string>& names)
+{
+    auto const read = std::exchange(unread_, {});
+    if (!from.ok() || from.replies.size() < read.size() + (at_end_ ? 0 : 1)) {
+        found_.problem = from.ok() ? "it has not answered all of it" : from.problem;
+        return;
+    }
+    for (std::size_t i = 0; i < read.size() && found_.problem.empty(); ++i) take_value(read[i].second, from.replies[i], names);
+    if (!found_.problem.empty()) return;
+    if (!at_end_) take_keys(from.replies[read.size()]);
+    found_.complete = found_.problem.empty() && at_end_ && unread_.empty();
+}
+
+void node_scan::take_value(std::string const& name, reply const& value, std::set<std::string>& names)
+{
+    if (value.is_error() && !is_wrong_type(value)) {
+        found_.problem = value.text;  // permissions, above all
+        return;
+    }
+    if (value.is_text() && value.text.empty()) return;  // it has gone meanwhile
+    ++found_.keys;
+    bool const ours = value.is_text() && detail::holder_of(value.text).has_value();
+    if (!ours) ++found_.foreign;
+    if (ours || with_foreign_) names.insert(name);
+}
+
+void node_scan::take_keys(reply const& scan)
+{
+    if (scan.is_error() || scan.items.size() != 2) {
+        found_.problem = scan.is_error() ? scan.text : "its answer to SCAN is none";
+        return;
+    }
+    cursor_ = scan.items[0].text;
+    at_end_ = cursor_ == "0";
+    for (reply const& key : scan.items[1].items)
+        if (auto name = pattern_.name_of(key.text)) unread_.emplace_back(key.text, std::move(*name));
+}
+
+search_result find_locks(server_group& nodes, name_pattern const& pattern, search_limits const& limits)
+{
+    auto const end = steady::now() + limits.time;
+    std::vector<node_scan> scans(nodes.size(), node_scan{pattern, limits.foreign});
+    std::set<std::string> names;
+    search_result result;
+    auto const is_searching = [](node_scan const& s) { return !s.next_questions().empty(); };
+    while (std::any_of(scans.begin(), scans.end(), is_searching)) {
+        if (nodes.interrupted()) result.because = search_result::end::interrupted;
+        else if (names.size() >= limits.names) result.because = search_result::end::too_many_names;
+        else if (steady::now() >= end) result.because = search_result::end::out_of_time;
+        if (result.because != search_result::end::complete) break;
+        auto const all = nodes.ask_each([&](std::size_t node) { return scans[node].next_questions(); });
+        for (std::size_t node = 0; node < scans.size(); ++node)
+            if (is_searching(scans[node])) scans[node].take(all[node], names);
+    }
+    for (node_scan const& s : scans) result.nodes.push_back(s.found());
+
+    std::vector<std::string> sorted(names.begin(), names.end());
+    if (sorted.size() > limits.names) sorted.resize(limits.names);
+    for (std::size_t from = 0; from < sorted.size() && !nodes.interrupted(); from += names_per_message) {
+        auto const to = std::min(sorted.size(), from + names_per_message);
+        std::vector<std::string> const some(sorted.begin() + static_cast<std::ptrdiff_t>(from),
+                                            sorted.begin() + static_cast<std::ptrdiff_t>(to));
+        for (lock_view& view : look_at(nodes, some, result.nodes))
+            if (is_anywhere(view) && (limits.foreign || is_of_ours(view))) result.locks.push_back(std::move(view));
+    }
+    return result;
+}
+
+}  // namespace redlock::cli

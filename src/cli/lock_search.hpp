@@ -1,0 +1,76 @@
+// Finds the locks on the nodes without knowing their names, for `redlock list`: by SCAN, in steps that a server does not notice, and never by KEYS.
+#ifndef REDLOCK_CLI_LOCK_SEARCH_HPP
+#define REDLOCK_CLI_LOCK_SEARCH_HPP
+
+#include "cli/lock_view.hpp"
+#include "cli/name_pattern.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redlock::cli {
+
+struct search_limits {
+    bool foreign{false};  // also keys whose values are not in this library's form
+    std::chrono::milliseconds time{10'000};  // for the search; a step that is under way is finished
+    std::size_t names{10'000};
+};
+
+// How far the search has come on one node.
+struct node_search {
+    std::string problem;  // why it could not be searched; empty: no problem
+    bool complete{false};  // all of its keys were seen
+    std::size_t keys{0};  // how many matched; a server may name a key twice
+    std::size_t foreign{0};  // how many of them are not in this library's form
+};
+
+struct search_result {
+    enum class end : std::uint8_t { complete, out_of_time, too_many_names, interrupted };
+
+    end because{end::complete};
+    std::vector<node_search> nodes;
+    std::vector<lock_view> locks;  // those of which a node has a key, by name
+
+    // Whether the search saw so many nodes that no lock that is held on a majority of them can be missing.
+    bool enough() const;
+    // The largest of the nodes' counts.
+    std::size_t foreign() const;
+};
+
+// The state of a search on one node: what to ask next, and what the answers mean. No I/O.
+class node_scan {
+public:
+    static constexpr std::size_t step = 500;  // keys that the server looks at in one go
+
+    explicit node_scan(name_pattern const& pattern, bool foreign) : pattern_{pattern}, with_foreign_{foreign} {}
+
+    // Empty: there is nothing left to ask.
+    std::vector<words> next_questions() const;
+    // Takes the answers to next_questions(), and adds the names that it finds.
+    void take(answers const& from, std::set<std::string>& names);
+
+    node_search const& found() const noexcept { return found_; }
+
+private:
+    void take_value(std::string const& name, reply const& value, std::set<std::string>& names);
+    void take_keys(reply const& scan);
+
+    name_pattern const& pattern_;
+    bool with_foreign_;
+    bool at_end_{false};  // the cursor came back to the start
+    std::string cursor_{"0"};
+    std::vector<std::pair<std::string, std::string>> unread_;  // keys and names of the last step
+    node_search found_;
+};
+
+// Blocks until all nodes were searched, a limit is reached, or server_group::interrupted().
+search_result find_locks(server_group& nodes, name_pattern const& pattern, search_limits const& limits);
+
+}  // namespace redlock::cli
+
+#endif

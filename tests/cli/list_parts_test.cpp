@@ -1,0 +1,122 @@
+// How redlock list searches: which keys are locks, what is asked next, and when enough was seen.
+#include "cli/lock_search.hpp"
+#include "cli/name_pattern.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redlock::cli {
+namespace {
+
+std::string const value_of_ours = std::string(32, 'a') + ":web-3:4711:1700000000";
+
+reply text_reply(std::string text) { return {reply::kind::text, std::move(text), {}}; }
+reply error_reply(std::string text) { return {reply::kind::error, std::move(text), {}}; }
+
+reply scan_reply(std::string cursor, std::vector<std::string> const& keys)
+{
+    reply list{reply::kind::list, "", {}};
+    for (std::string const& k : keys) list.items.push_back(text_reply(k));
+    return {reply::kind::list, "", {text_reply(std::move(cursor)), std::move(list)}};
+}
+
+answers answered(std::vector<reply> replies)
+{
+    answers a;
+    a.replies = std::move(replies);
+    return a;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(list_parts)
+
+BOOST_AUTO_TEST_CASE(keys_and_names_of_locks)
+{
+    name_pattern const plain{"raw", "orders:*"};
+    BOOST_TEST(plain.keys() == "orders:*");
+    BOOST_TEST((plain.name_of("orders:42") == "orders:42"));
+    for (char const* own : {"orders:42:fence", "redlock:node", "redlock:hw", "redlock:wait"})
+        BOOST_TEST(!plain.name_of(own).has_value(), own);
+
+    name_pattern const within{"lock[1]*?\\^:{0}-x", "a*"};
+    BOOST_TEST(within.keys() == "lock\\[1\\]\\*\\?\\\\^:a*-x");
+    BOOST_TEST((within.name_of("lock[1]*?\\^:abc-x") == "abc"));
+    for (char const* other : {"abc", "lock[1]*?\\^:abc", "lock[1]*?\\^:-x", "lock[1]*?\\^:a-x:fence"})
+        BOOST_TEST(!within.name_of(other).has_value(), other);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_is_searched_step_by_step)
+{
+    name_pattern const pattern{"raw", "*"};
+    std::set<std::string> names;
+    node_scan scan{pattern, false};
+    BOOST_TEST((scan.next_questions() == std::vector<words>{{"SCAN", "0", "MATCH", "*", "COUNT", "500"}}));
+    scan.take(answered({scan_reply("17", {"job", "job:fence", "cache", "gone", "map"})}), names);
+    auto const questions = scan.next_questions();
+    BOOST_TEST_REQUIRE(questions.size() == 5u);
+    BOOST_TEST((questions[0] == words{"GETRANGE", "job", "0", "511"}));
+    BOOST_TEST((questions[4] == words{"SCAN", "17", "MATCH", "*", "COUNT", "500"}));
+    BOOST_TEST(!scan.found().complete);
+
+    scan.take(answered({text_reply(value_of_ours), text_reply("an application's"), text_reply(""),
+                        error_reply("WRONGTYPE Operation against a key holding the wrong kind of value"), scan_reply("0", {"last"})}),
+              names);
+    BOOST_TEST((names == std::set<std::string>{"job"}));
+    BOOST_TEST(scan.found().keys == 3u);
+    BOOST_TEST(scan.found().foreign == 2u);
+    BOOST_TEST(!scan.found().complete);
+    BOOST_TEST((scan.next_questions() == std::vector<words>{{"GETRANGE", "last", "0", "511"}}));
+    scan.take(answered({text_reply(value_of_ours)}), names);
+    BOOST_TEST(scan.found().complete);
+    BOOST_TEST(scan.next_questions().empty());
+    BOOST_TEST((names == std::set<std::string>{"job", "last"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_with_a_problem_is_asked_no_more)
+{
+    name_pattern const pattern{"raw", "*"};
+    std::set<std::string> names;
+    node_scan refused{pattern, true};
+    refused.take(answered({error_reply("NOPERM no scan for you")}), names);
+    BOOST_TEST(refused.found().problem == "NOPERM no scan for you");
+    BOOST_TEST(refused.next_questions().empty());
+    BOOST_TEST(!refused.found().complete);
+
+    node_scan secret{pattern, true};
+    secret.take(answered({scan_reply("0", {"job"})}), names);
+    secret.take(answered({error_reply("NOPERM no key for you")}), names);
+    BOOST_TEST(secret.found().problem == "NOPERM no key for you");
+    BOOST_TEST(!secret.found().complete);
+
+    node_scan silent{pattern, true};
+    answers none;
+    none.problem = "Connection refused";
+    silent.take(none, names);
+    BOOST_TEST(silent.found().problem == "Connection refused");
+    node_scan brief{pattern, true};
+    brief.take(answered({}), names);
+    BOOST_TEST(brief.found().problem == "it has not answered all of it");
+    BOOST_TEST(names.empty());
+}
+
+// A lock that a majority holds is on one of the nodes that were seen, if those left are fewer than a majority.
+BOOST_AUTO_TEST_CASE(how_many_nodes_are_enough)
+{
+    std::pair<std::size_t, std::size_t> const needed[] = {{1, 1}, {2, 1}, {3, 2}, {4, 2}, {5, 3}, {7, 4}};
+    for (auto const& [nodes, least] : needed)
+        for (std::size_t seen = 0; seen <= nodes; ++seen) {
+            search_result r;
+            r.nodes.resize(nodes);
+            for (std::size_t i = 0; i < seen; ++i) r.nodes[i].complete = true;
+            BOOST_TEST(r.enough() == (seen >= least), seen << " of " << nodes);
+        }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::cli

@@ -1,0 +1,176 @@
+// What redlock run uses to tell others how it gets on: names of signals, the stream of events, the socket of systemd.
+#include "cli/event_stream.hpp"
+#include "cli/service_manager.hpp"
+#include "cli/signal_names.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace redlock::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct stream_to_pipe {
+    explicit stream_to_pipe(bool with_socket = false)
+    {
+        BOOST_TEST_REQUIRE((with_socket ? ::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : ::pipe(ends)) == 0);
+        ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+        stream.emplace(
+            io.get_executor(), ends[1], [](std::uint64_t lines) { return "dropped " + std::to_string(lines) + '\n'; },
+            [this](std::string const& why) { problems.push_back(why); });
+    }
+    ~stream_to_pipe()
+    {
+        close_reader();
+        ::close(ends[1]);
+    }
+
+    void close_reader()
+    {
+        if (ends[0] >= 0) ::close(ends[0]);
+        ends[0] = -1;
+    }
+
+    // All that there is to read now.
+    std::string read() const
+    {
+        std::string text;
+        char part[8192];
+        for (ssize_t n = 0; (n = ::read(ends[0], part, sizeof part)) > 0;) text.append(part, static_cast<std::size_t>(n));
+        return text;
+    }
+
+    // All that comes while the reader reads.
+    std::string read_to_end()
+    {
+        std::string text;
+        for (std::string part; io.restart(), io.poll(), !(part = read()).empty();) text += part;
+        return text;
+    }
+
+    int ends[2]{-1, -1};
+    asio::io_context io;
+    std::optional<event_stream> stream;
+    std::vector<std::string> problems;
+};
+
+std::string const line(1'000, 'x');
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(run_parts)
+
+BOOST_AUTO_TEST_CASE(signals_have_names_and_numbers)
+{
+    for (char const* text : {"TERM", "SIGTERM", "term", "sigTerm", "15"}) BOOST_TEST((signal_of(text) == SIGTERM), text);
+    BOOST_TEST((signal_of("KILL") == SIGKILL));
+    BOOST_TEST((signal_of("RTMIN") == SIGRTMIN));
+    BOOST_TEST((signal_of("SIGRTMIN+2") == SIGRTMIN + 2));
+    BOOST_TEST((signal_of("RTMAX-1") == SIGRTMAX - 1));
+    for (char const* bad : {"", "SIG", "NONSENSE", "0", "-1", "65", "32", "15x", "TERM ", "RTMIN+99", "RTMIN-1", "RTMIN+", "RTMAX+1"})
+        BOOST_TEST(!signal_of(bad).has_value(), bad);
+    BOOST_TEST(name_of_signal(SIGUSR1) == "SIGUSR1");
+    BOOST_TEST(name_of_signal(SIGRTMIN + 1) == "SIGRTMIN+1");
+    BOOST_TEST(name_of_signal(99) == "signal 99");
+}
+
+BOOST_AUTO_TEST_CASE(descriptors_that_nobody_can_write_to)
+{
+    BOOST_TEST(problem_of_descriptor(4711) == "it is not open");
+    int const in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int const out = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    BOOST_TEST(problem_of_descriptor(in) == "it is open for reading only");
+    BOOST_TEST(problem_of_descriptor(out) == "");
+    ::close(in);
+    ::close(out);
+}
+
+BOOST_AUTO_TEST_CASE(lines_arrive_and_programs_do_not_inherit_the_descriptor)
+{
+    for (bool const with_socket : {false, true}) {
+        stream_to_pipe to{with_socket};
+        to.stream->write("one\n");
+        to.stream->write("two\n");
+        BOOST_TEST(to.read() == "one\ntwo\n");
+        BOOST_TEST((::fcntl(to.ends[1], F_GETFD) & FD_CLOEXEC) != 0);
+        BOOST_TEST((::fcntl(to.ends[1], F_GETFL) & O_NONBLOCK) == 0, "others share it");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_slow_reader_has_not_read_is_kept_and_then_dropped_and_counted)
+{
+    for (bool const with_socket : {false, true}) {
+        stream_to_pipe to{with_socket};
+        std::size_t const lines = 1'000;  // more than a pipe or a socket takes, and the stream keeps
+        for (std::size_t i = 0; i < lines; ++i) to.stream->write(line + '\n');
+        auto text = to.read_to_end();
+        auto const at = text.find("dropped ");
+        BOOST_TEST_REQUIRE(at != std::string::npos);
+        auto const dropped = std::stoul(text.substr(at + 8));
+        BOOST_TEST(dropped > 0u);
+        BOOST_TEST(text.size() == (lines - dropped) * (line.size() + 1) + 8 + std::to_string(dropped).size() + 1);
+        to.stream->write("again\n");
+        BOOST_TEST(to.read() == "again\n");
+        BOOST_TEST(to.problems.empty());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_waited_for_after_that_was_asked_for)
+{
+    stream_to_pipe to;
+    for (int i = 0; i < 100; ++i) to.stream->write(line + '\n');
+    to.stream->stop_waiting();
+    to.stream->write("last\n");
+    to.io.run();  // returns, although nobody reads
+    to.stream->drain(1ms);
+    auto text = to.read();
+    to.stream->drain(1s);
+    text += to.read();
+    BOOST_TEST(text.size() == 100 * (line.size() + 1) + 5);
+    BOOST_TEST(text.ends_with("last\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_that_has_gone_is_told_once)
+{
+    ::signal(SIGPIPE, SIG_IGN);
+    for (bool const with_socket : {false, true}) {
+        stream_to_pipe to{with_socket};
+        to.close_reader();
+        to.stream->write("one\n");
+        to.stream->write("two\n");
+        BOOST_TEST(to.problems == std::vector<std::string>{"nobody reads it any more"}, boost::test_tools::per_element());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(sockets_of_service_managers)
+{
+    BOOST_TEST(send_to_unix_socket("relative", "x").starts_with("it is neither an absolute path nor"));
+    BOOST_TEST(send_to_unix_socket("vsock:2:1234", "x").starts_with("it is neither an absolute path nor"));
+    BOOST_TEST(send_to_unix_socket("/" + std::string(107, 'x'), "x") == "it is too long for the address of a socket");
+    BOOST_TEST(send_to_unix_socket("/no/such/socket", "x") == "No such file or directory");
+    BOOST_TEST(send_to_unix_socket("@" + std::string(107, 'x'), "x") == "Connection refused");
+
+    std::vector<std::string> problems;
+    service_manager nobody{nullptr, false, [&](std::string const& why) { problems.push_back(why); }};
+    nobody.ready("x");
+    BOOST_TEST(!nobody.listens());
+    BOOST_TEST(problems.empty());
+    service_manager gone{"/no/such/socket", false, [&](std::string const& why) { problems.push_back(why); }};
+    gone.status("x");
+    gone.ready("x");
+    BOOST_TEST(problems.size() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::cli
