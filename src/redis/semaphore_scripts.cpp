@@ -8,7 +8,7 @@ namespace {
 //
 // A slot that MGET shows as free may be a key of another type: NX refuses it, and the next one is tried. A slot whose counter is something else is
 // passed over as if it was taken. The counters of slots that are not granted are not read.
-constexpr std::string_view acquire_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
+constexpr std::string_view semaphore_acquire_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local n = (#KEYS - 3) / 2
 local s = call('MGET', unpack(KEYS, 1, n + 3))
 local node, hw = s[1], tonumber(s[2])
@@ -65,7 +65,7 @@ if token > hw then call('SET', KEYS[2], text) end
 call('PEXPIRE', KEYS[3], ARGV[6])
 return '1 ' .. text .. ' ' .. table.concat(map))lua";
 
-constexpr std::string_view keep_text = R"lua(local s = redis.call('MGET', KEYS[1], KEYS[2])
+constexpr std::string_view semaphore_keep_text = R"lua(local s = redis.call('MGET', KEYS[1], KEYS[2])
 if not s[1] or not tonumber(s[2]) or string.sub(s[1], 1, 40) ~= ARGV[1] then return '-1 0 0' end
 local kept = redis.pcall('GET', KEYS[3])
 if kept then
@@ -77,7 +77,7 @@ end
 redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. ARGV[3], 'PX', ARGV[4])
 return '1 ' .. ARGV[3] .. ' ' .. ARGV[2])lua";
 
-constexpr std::string_view inspect_text = R"lua(local kept = redis.pcall('GET', KEYS[1])
+constexpr std::string_view semaphore_inspect_text = R"lua(local kept = redis.pcall('GET', KEYS[1])
 local version, permits = string.match(type(kept) == 'string' and kept or '', '^(%d+) (%d+)$')
 local answers = {tonumber(permits or 0), tonumber(version or 0)}
 for i = 2, #KEYS do answers[i + 1] = redis.call('PTTL', KEYS[i]) end
@@ -87,19 +87,19 @@ return answers)lua";
 
 script const& semaphore_acquire_script()
 {
-    static script const s = make_script(acquire_text);
+    static script const s = make_script(semaphore_acquire_text);
     return s;
 }
 
 script const& semaphore_keep_script()
 {
-    static script const s = make_script(keep_text);
+    static script const s = make_script(semaphore_keep_text);
     return s;
 }
 
 script const& semaphore_inspect_script()
 {
-    static script const s = make_script(inspect_text);
+    static script const s = make_script(semaphore_inspect_text);
     return s;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 // The reader that makes the set raises the counter. So does who joins a set while the counter is not above the base: such a set was there before the
 // node lost its data and was admitted, and a writer that the node forgot may have the base for its token. The epoch rises with it.
-constexpr std::string_view acquire_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
+constexpr std::string_view shared_acquire_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local s = call('MGET', unpack(KEYS))
 local node, hw, all = s[1], tonumber(s[2])
 local maxttl = node and tonumber(string.sub(node, 59, 68))
@@ -64,7 +64,7 @@ if top_text then call('SET', KEYS[2], top_text) end
 return table.concat(answers, ' '))lua";
 
 // The comparison with the epoch is strict: a reader that joined late may have chosen the token of the writer that was before this set.
-constexpr std::string_view confirm_text = R"lua(local s = redis.call('MGET', KEYS[2], KEYS[3], KEYS[4])
+constexpr std::string_view shared_confirm_text = R"lua(local s = redis.call('MGET', KEYS[2], KEYS[3], KEYS[4])
 local fence, node, hw = s[1], s[2], tonumber(s[3])
 if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then return -1 end
 local mark = redis.pcall('ZSCORE', KEYS[1], '')
@@ -79,7 +79,7 @@ return 1)lua";
 
 // While the set is there, its epoch is in the place of the counter: no writer with a token above the epoch was granted before the set was made, and none
 // is granted while it is there. The counter itself may be above the token of a reader that is to be extended, because of readers after it.
-constexpr std::string_view extend_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
+constexpr std::string_view shared_extend_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local s = call('MGET', unpack(KEYS))
 local node, hw, answers = s[1], tonumber(s[2]), {}
 if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then
@@ -125,7 +125,7 @@ if top_text then call('SET', KEYS[2], top_text) end
 return answers)lua";
 
 // What remains decides when the key expires: a reader that died holds a writer off until its own entry ends, and no longer.
-constexpr std::string_view release_text = R"lua(local call, answers = redis.call, {}
+constexpr std::string_view shared_release_text = R"lua(local call, answers = redis.call, {}
 for i = 1, #KEYS do
   local name, value = KEYS[i], ARGV[i]
   local ended = redis.pcall('ZREM', name, value)
@@ -139,7 +139,8 @@ for i = 1, #KEYS do
 end
 return table.concat(answers))lua";
 
-constexpr std::string_view want_text = R"lua(if redis.call('EXISTS', KEYS[1]) == 0 or type(redis.pcall('GET', KEYS[2])) == 'table' then return 0 end
+constexpr std::string_view shared_want_text =
+    R"lua(if redis.call('EXISTS', KEYS[1]) == 0 or type(redis.pcall('GET', KEYS[2])) == 'table' then return 0 end
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
 return 1)lua";
 
@@ -147,31 +148,31 @@ return 1)lua";
 
 script const& shared_acquire_script()
 {
-    static script const s = make_script(acquire_text);
+    static script const s = make_script(shared_acquire_text);
     return s;
 }
 
 script const& shared_confirm_script()
 {
-    static script const s = make_script(confirm_text);
+    static script const s = make_script(shared_confirm_text);
     return s;
 }
 
 script const& shared_extend_script()
 {
-    static script const s = make_script(extend_text);
+    static script const s = make_script(shared_extend_text);
     return s;
 }
 
 script const& shared_release_script()
 {
-    static script const s = make_script(release_text);
+    static script const s = make_script(shared_release_text);
     return s;
 }
 
 script const& shared_want_script()
 {
-    static script const s = make_script(want_text);
+    static script const s = make_script(shared_want_text);
     return s;
 }
 

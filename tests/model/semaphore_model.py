@@ -9,10 +9,10 @@ time or never.
 
   slots      a node gives an attempt one slot that is free there, and later another instead. An attempt with one slot on a majority holds it.
   count      each node gives up to `capacity` permits. An attempt with a permit of `quorum` nodes is a holder. (Why slots, and not this.)
-  change     two slots become one: each node keeps a record of the number, and grants only to clients that say the same. The tool writes the new
-             record, waits until it stands on `established` nodes, and then empties the second slot: it acquires that as anybody would, on nodes that have
-             the new record, and releases it. From then on nobody may hold the second slot. An attempt of the model wants the second slot, and says two.
-             A record that is written may be written again, late, where there is none or an older one.
+  change     two slots become one: each node keeps a record of the number, and grants only to clients that say the same. The tool writes the
+             new record, waits until it stands on `established` nodes, and then empties the second slot: it acquires that as anybody would, on
+             nodes that have the new record, and releases it. From then on nobody may hold the second slot. An attempt of the model wants the
+             second slot, and says two. A record that is written may be written again, late, where there is none or an older one.
 """
 import sys
 
