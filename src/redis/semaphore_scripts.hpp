@@ -1,12 +1,12 @@
-// The Lua scripts of semaphores: at most K leases at a time. Permit i of the semaphore NAME is the exclusive lock NAME#i, for i from 0 to K - 1, which this
-// header calls a slot. Confirm, extend and release of a slot are those of fence_scripts.hpp and scripts.hpp; for a lease on several slots, those for
-// several locks. docs/proof.md, "At most K", shows why the scripts are correct.
+// The Lua scripts of semaphores: at most K leases at a time. Permit i of the semaphore NAME is the exclusive lock NAME#i, for i from 0 to K - 1,
+// which this header calls a slot. Confirm, extend and release of a slot are those of fence_scripts.hpp and scripts.hpp; for a lease on several
+// slots, those for several locks. docs/proof.md, "At most K", shows why the scripts are correct.
 //
 //   NAME#i        the slot: the value of its holder, as any lock
 //   NAME#i:fence  its counter. Tokens of different slots are not ordered.
-//   NAME:permits  "VERSION K": how many slots the semaphore has, in decimal. It expires after the retention, which begins anew with each permit that is
-//                 granted. The node grants permits only to clients that say the same K. A record replaces one of a lower version; of two records with
-//                 the same version, the smaller K stays.
+//   NAME:permits  "VERSION K": how many slots the semaphore has, in decimal. It expires after the retention, which begins anew with each permit that
+//                 is granted. The node grants permits only to clients that say the same K. A record replaces one of a lower version; of two records
+//                 with the same version, the smaller K stays.
 //
 // The codes below zero are those of fence_answer in fence_scripts.hpp, and:
 #ifndef REDLOCK_REDIS_SEMAPHORE_SCRIPTS_HPP

@@ -77,8 +77,8 @@ if not redis.call('SET', KEYS[2], ARGV[3], fence and 'XX' or 'NX', 'PX', ARGV[4]
 if token > hw then redis.call('SET', KEYS[4], ARGV[3]) end
 return 1)lua";
 
-// While the set is there, its epoch is in the place of the counter: no writer with a token above the epoch was granted before the set was made, and none
-// is granted while it is there. The counter itself may be above the token of a reader that is to be extended, because of readers after it.
+// While the set is there, its epoch is in the place of the counter: no writer with a token above the epoch was granted before the set was made, and
+// none is granted while it is there. The counter itself may be above the token of a reader that is to be extended, because of readers after it.
 constexpr std::string_view shared_extend_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local s = call('MGET', unpack(KEYS))
 local node, hw, answers = s[1], tonumber(s[2]), {}

@@ -1,5 +1,5 @@
-// The Lua scripts of read-write locks. A writer is the exclusive lock as it is: scripts.hpp and fence_scripts.hpp are unchanged, so an older client of
-// this library, or another library, that takes the same key excludes readers, and is excluded by them, without knowing of them. docs/proof.md,
+// The Lua scripts of read-write locks. A writer is the exclusive lock as it is: scripts.hpp and fence_scripts.hpp are unchanged, so an older client
+// of this library, or another library, that takes the same key excludes readers, and is excluded by them, without knowing of them. docs/proof.md,
 // "Readers and a writer", shows why the scripts are correct.
 //
 //   NAME         string: the value of the writer, as ever. Sorted set: the readers. A member is the value of a reader, and its score is the
@@ -37,10 +37,10 @@ script const& shared_acquire_script();
 // Answers 1 confirmed, 0 the reader is not in the set, -2 a writer may have had this token, -1 or -4.
 script const& shared_confirm_script();
 
-// Extends the leases of many readers in one call, and makes readers of writers: a downgrade is the first extension with `was_writer`. KEYS: record, hw,
-// then lock and fence of each lease. ARGV: id, retention in ms, recreate (0 or 1), refresh (0 or 1), then value, token, ttl in ms and was_writer (0 or
-// 1) of each lease. `recreate` and `refresh` as in fence_extend_script(). `was_writer`: the lease began as a writer; it keeps its token, and the counter
-// becomes token + 1, so that the readers after it have another token than the writer had.
+// Extends the leases of many readers in one call, and makes readers of writers: a downgrade is the first extension with `was_writer`. KEYS: record,
+// hw, then lock and fence of each lease. ARGV: id, retention in ms, recreate (0 or 1), refresh (0 or 1), then value, token, ttl in ms and was_writer
+// (0 or 1) of each lease. `recreate` and `refresh` as in fence_extend_script(). `was_writer`: the lease began as a writer; it keeps its token, and
+// the counter becomes token + 1, so that the readers after it have another token than the writer had.
 // Answers for each lease: 1 extended, or made a reader, 2 recreated, 0, -1, -2, -3 or -4.
 script const& shared_extend_script();
 

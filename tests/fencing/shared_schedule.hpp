@@ -1,6 +1,6 @@
-// One random schedule of read-write locks, as schedule.hpp has them of the exclusive lock: readers and writers whose every request may be late, lost or
-// executed twice, over real servers and, at each step, the models of them. In an honest schedule nothing vanishes from a node before its time: then it is also
-// checked that no writer holds beside anybody.
+// One random schedule of read-write locks, as schedule.hpp has them of the exclusive lock: readers and writers whose every request may be late, lost
+// or executed twice, over real servers and, at each step, the models of them. In an honest schedule nothing vanishes from a node before its time:
+// then it is also checked that no writer holds beside anybody.
 #ifndef REDLOCK_TESTS_FENCING_SHARED_SCHEDULE_HPP
 #define REDLOCK_TESTS_FENCING_SHARED_SCHEDULE_HPP
 

@@ -1,5 +1,5 @@
-// Random schedules of read-write locks on real servers, which are compared with their models at each step. Prints what it saw; ends with 1 if a promise was
-// broken or a server did otherwise than its model, or, with --mutant, if no promise was broken.
+// Random schedules of read-write locks on real servers, which are compared with their models at each step. Prints what it saw; ends with 1 if a
+// promise was broken or a server did otherwise than its model, or, with --mutant, if no promise was broken.
 #include "shared_schedule.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
-// The scripts of read-write locks and semaphores on a real server: what each of them answers, writes and leaves alone, and how the keys look to others.
+// The scripts of read-write locks and semaphores on a real server: what each of them answers, writes and leaves alone, and how the keys look to
+// others.
 #include "support/fenced_server.hpp"
 
 #include "redis/semaphore_scripts.hpp"
