@@ -271,9 +271,12 @@ BOOST_FIXTURE_TEST_CASE(slots_are_taken_from_the_start_that_is_named, shared_ser
     BOOST_TEST(get("s#1") == "a");
     BOOST_TEST(get("s#1:fence") == std::to_string(start + 1));
     BOOST_TEST(ttl("s#1") > 15'000);
-    BOOST_TEST(ttl("s:permits") > 55'000);
+    run({"PEXPIRE", "s:permits", "5000"});
+    BOOST_TEST(permit("d", three, 3) == "0 0 111");
+    BOOST_TEST(ttl("s:permits") <= 5'000);
     BOOST_TEST(call(detail::release_script(), {"s#1"}, {"a"}) == "1");  // a slot is a lock
     BOOST_TEST(permit("d", three, 3).substr(0, 2) == "1 ");
+    BOOST_TEST(ttl("s:permits") > 55'000);  // its retention begins anew with a grant
 }
 
 BOOST_FIXTURE_TEST_CASE(several_slots_are_all_or_none_with_one_token, shared_server)
@@ -310,6 +313,7 @@ BOOST_FIXTURE_TEST_CASE(slots_of_somebody_else_are_passed_over_and_left_alone, s
     run({"RPUSH", "s#0", "x"});
     run({"RPUSH", "s#1:fence", "x"});
     BOOST_TEST(permit("a", slots(0, 3), 3, 2) == "0 0 110");
+    BOOST_TEST(permit("a", slots(0, 3), 3, 2, 2) == "0 0 110");  // gives back what it had got
     BOOST_TEST(server.command({"TYPE", "s#0"}) == "list");
     BOOST_TEST(server.command({"EXISTS", "s#1", "s#2"}) == "0");
     BOOST_TEST(permit("a", slots(0, 3), 3) == "1 " + std::to_string(start + 1) + " 112");
