@@ -111,7 +111,7 @@ reply redis_model::acquire_with_tokens(command const& c, time_point now)
     if (c.token > token && floor_counts(c.token, now)) token = c.token;
     if (!(token > last && token < tokens_end)) return error_reply("FENCE tokens are used up");
     set_all(c, now);
-    for (std::size_t i = 0; i < c.key_count(); ++i) set_counter(c, c.key_at(i), token, now);
+    for (std::size_t i = 0; i < c.key_count(); ++i) set_counter(c.key_at(i), token, c.retention, now);
     return granted(token);
 }
 
@@ -130,7 +130,7 @@ reply redis_model::confirm(command const& c, time_point now)
     auto const before = counters_of(c, now);
     if (!before) return no_counter();
     if (before->highest > c.token || record->base > c.token) return refused();  // the guard
-    for (std::size_t i = 0; i < c.key_count(); ++i) set_counter(c, c.key_at(i), c.token, now);
+    for (std::size_t i = 0; i < c.key_count(); ++i) set_counter(c.key_at(i), c.token, c.retention, now);
     return granted();
 }
 
@@ -158,7 +158,7 @@ reply redis_model::extend_with_token(command const& c, std::string_view key, tim
         set(key, c.value, c.ttl, now);
     }
     if (!fence || before != c.token) {
-        set_counter(c, key, c.token, now);
+        set_counter(key, c.token, c.retention, now);
     } else if (c.refresh) {
         fence->expires = in_milliseconds(now) + c.retention;
     }
@@ -304,15 +304,19 @@ redis_model::counter* redis_model::find_counter(std::string_view name, time_poin
 void redis_model::set(std::string_view key, std::string_view value, std::optional<duration> ttl, time_point now)
 {
     auto const expires = ttl ? std::optional{in_milliseconds(now) + *ttl} : std::nullopt;
-    entry e{std::string{key}, std::string{value}, expires};
+    put({std::string{key}, std::string{value}, expires});
+}
+
+void redis_model::put(entry e)
+{
     std::erase_if(entries_, [&](entry const& each) { return each.key == e.key; });
     entries_.push_back(std::move(e));
     changed(entries_.back().key);
 }
 
-void redis_model::set_counter(command const& c, std::string_view name, token_number value, time_point now)
+void redis_model::set_counter(std::string_view name, token_number value, duration retention, time_point now)
 {
-    auto const expires = in_milliseconds(now) + c.retention;
+    auto const expires = in_milliseconds(now) + retention;
     if (counter* const fence = find_counter(name, now)) {
         fence->value = value;
         fence->expires = expires;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,11 +23,18 @@ using quorum::token_number;
 
 class redis_model {
 public:
+    // Who reads, of a read-write lock: on a real server, a sorted set. shared_model.hpp says what is done to it.
+    struct reader_set {
+        token_number epoch{0};  // the counter that the set was made above
+        std::map<std::string, time_point> ends{};  // of each reader's entry
+    };
+
     struct entry {
         std::string key;
         std::string value;
         std::optional<time_point> expires;  // in whole milliseconds of the server's clock
         bool of_nobody{false};              // for the simulation: the sender of the command cannot know that it arrived
+        std::optional<reader_set> readers{};  // then the value is empty, as no lock's is
     };
 
     // The key NAME:fence.
@@ -56,10 +64,18 @@ public:
     quorum::node_facts facts() const;
     bool admitted() const noexcept { return master && remembers(id); }
 
+    // Whether the record says that `server` was admitted, and nothing of the record was lost.
+    bool remembers(std::string_view server) const noexcept { return record && high_water && record->id == server; }
+    // Deletes the key if it has expired.
+    void notice(std::string_view key, time_point now);
+    bool floor_counts(token_number floor, time_point now) const;
+
     entry* find(std::string_view key, time_point now);
     void set(std::string_view key, std::string_view value, std::optional<duration> ttl, time_point now);
+    void put(entry e);  // in the place of what is there
     void del(std::string_view key);
     counter* find_counter(std::string_view name, time_point now);
+    void set_counter(std::string_view name, token_number value, duration retention, time_point now);
     void del_counter(std::string_view name);
     void spoil_counter(std::string_view name);  // puts data there that is no number
     void flush_all();
@@ -88,11 +104,6 @@ private:
     time_point gone_at(time_point expires) const { return expires_early ? expires : expires + std::chrono::milliseconds{1}; }
     bool has_expired(std::optional<time_point> const& expires, time_point now) const { return expires && now >= gone_at(*expires); }
 
-    // Whether the record says that `server` was admitted, and nothing of the record was lost.
-    bool remembers(std::string_view server) const noexcept { return record && high_water && record->id == server; }
-
-    // Deletes the key if it has expired.
-    void notice(std::string_view key, time_point now);
     void renew(entry& e, duration ttl, time_point now);
     void changed(std::string_view key) const;
     detail::reply watch(detail::command const& c, time_point now);
@@ -104,8 +115,6 @@ private:
     detail::reply worst_of_all(detail::command const& c, F one);
     detail::reply mark(detail::command const& c, time_point now);
     detail::reply admit(detail::command const& c);
-    bool floor_counts(token_number floor, time_point now) const;
-    void set_counter(detail::command const& c, std::string_view name, token_number value, time_point now);
     bool is_ours(detail::command const& c, std::string_view key, time_point now);
     bool are_all_ours(detail::command const& c, time_point now);
     bool is_any_there(detail::command const& c, time_point now);

@@ -80,9 +80,9 @@ public:
     void lose(loss what, std::string const& name, testing::redis_server& empty);
     void expire(std::string const& name) { ask({"DEL", name}); }
     bool admitted();
+    testing::resp_reply ask(words const& command);
 
 private:
-    testing::resp_reply ask(words const& command);
     void connect();
     void demote(testing::redis_server& empty);
 

@@ -1,0 +1,106 @@
+#include "redis/semaphore_scripts.hpp"
+
+namespace redlock::detail {
+
+namespace {
+
+// semaphore_scripts.hpp says what each script does, and lists its KEYS, ARGV and answers. What fence_scripts.cpp says of its scripts holds here, too.
+//
+// A slot that MGET shows as free may be a key of another type: NX refuses it, and the next one is tried. A slot whose counter is something else is
+// passed over as if it was taken. The counters of slots that are not granted are not read.
+constexpr std::string_view semaphore_acquire_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
+local n = (#KEYS - 3) / 2
+local s = call('MGET', unpack(KEYS, 1, n + 3))
+local node, hw = s[1], tonumber(s[2])
+if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then return '-1 0 -' end
+local maxttl, value, ttl, wanted = tonumber(string.sub(node, 59, 68)), ARGV[2], ARGV[3], tonumber(ARGV[8])
+if tonumber(ttl) > maxttl then return string.format('-3 %.0f -', maxttl) end
+local version, permits = string.match(s[3] or '', '^(%d+) (%d+)$')
+if permits ~= ARGV[7] then return '-7 ' .. (permits or '0') .. ' ' .. (version or '0') end
+local map, free, ours, counter, even = {}, {}, 0, 0, true
+for i = 0, n - 1 do
+  local slot = (ARGV[9] + i) % n + 1
+  local holder = s[slot + 3]
+  map[slot] = holder and (holder == value and '2' or '1') or '0'
+  if not holder then free[#free + 1] = slot
+  elseif holder == value then
+    local c = redis.pcall('GET', KEYS[n + 3 + slot])
+    c = type(c) ~= 'table' and tonumber(c or hw) or 0
+    if ours > 0 and c ~= counter then even = false end
+    ours, counter = ours + 1, c
+  end
+end
+if ours > 0 then
+  if ours == wanted and even and counter > 0 then return string.format('1 %.0f ', counter) .. table.concat(map) end
+  return '0 0 ' .. table.concat(map)
+end
+local got, i = {}, 1
+while #got < wanted and #got + #free - i + 1 >= wanted do
+  local slot = free[i]
+  local fence = redis.pcall('GET', KEYS[n + 3 + slot])
+  local c = type(fence) ~= 'table' and tonumber(fence or hw)
+  if c and call('SET', KEYS[slot + 3], value, 'NX', 'PX', ttl) then
+    got[#got + 1], map[slot], counter = slot, '2', math.max(counter, c)
+  else map[slot] = '1' end
+  i = i + 1
+end
+local last, floor = math.max(counter, tonumber(string.sub(node, 42, 57))), tonumber(ARGV[4])
+local token, text = last + tonumber(ARGV[5])
+if floor > token and (floor - floor % 43200000000 <= hw
+    or floor <= tonumber(call('TIME')[1]) * 1000000 + 43200000000) then
+  token, text = floor, ARGV[4]
+else
+  text = string.format('%.0f', token)
+end
+local fits = token > last and token < 9007199254740992
+if #got < wanted or wanted < 1 or not fits then
+  for _, slot in ipairs(got) do
+    call('DEL', KEYS[slot + 3])
+    map[slot] = '0'
+  end
+  return fits and '0 0 ' .. table.concat(map) or '-5 0 -'
+end
+for _, slot in ipairs(got) do call('SET', KEYS[n + 3 + slot], text, 'PX', ARGV[6]) end
+if token > hw then call('SET', KEYS[2], text) end
+call('PEXPIRE', KEYS[3], ARGV[6])
+return '1 ' .. text .. ' ' .. table.concat(map))lua";
+
+constexpr std::string_view semaphore_keep_text = R"lua(local s = redis.call('MGET', KEYS[1], KEYS[2])
+if not s[1] or not tonumber(s[2]) or string.sub(s[1], 1, 40) ~= ARGV[1] then return '-1 0 0' end
+local kept = redis.pcall('GET', KEYS[3])
+if kept then
+  local version, permits = string.match(type(kept) == 'string' and kept or '', '^(%d+) (%d+)$')
+  if not version then return '-4 0 0' end
+  local newer = tonumber(ARGV[2]) - tonumber(version)
+  if newer < 0 or newer == 0 and tonumber(ARGV[3]) > tonumber(permits) then return '0 ' .. permits .. ' ' .. version end
+end
+redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. ARGV[3], 'PX', ARGV[4])
+return '1 ' .. ARGV[3] .. ' ' .. ARGV[2])lua";
+
+constexpr std::string_view semaphore_inspect_text = R"lua(local kept = redis.pcall('GET', KEYS[1])
+local version, permits = string.match(type(kept) == 'string' and kept or '', '^(%d+) (%d+)$')
+local answers = {tonumber(permits or 0), tonumber(version or 0)}
+for i = 2, #KEYS do answers[i + 1] = redis.call('PTTL', KEYS[i]) end
+return answers)lua";
+
+}  // namespace
+
+script const& semaphore_acquire_script()
+{
+    static script const s = make_script(semaphore_acquire_text);
+    return s;
+}
+
+script const& semaphore_keep_script()
+{
+    static script const s = make_script(semaphore_keep_text);
+    return s;
+}
+
+script const& semaphore_inspect_script()
+{
+    static script const s = make_script(semaphore_inspect_text);
+    return s;
+}
+
+}  // namespace redlock::detail
