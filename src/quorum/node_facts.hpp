@@ -18,6 +18,12 @@ struct node_facts {
     std::string mark;  // names one loss of data, and is written by the first client that waits for its end; empty: none
     token_number high_water{0};
     duration max_ttl{};  // the longest ttl that the record allows
+
+    // Of a group (src/redis/group_node), as its Sentinels and the configuration say; with no group, 0 and empty.
+    std::uint16_t group_size{0};  // S: the primary and all replicas that the Sentinels know
+    std::uint16_t acknowledgements{0};  // k: how many replicas each vote waits for
+    std::string primary{};  // host:port
+
     std::string why_unidentified{};  // why the id is not known, and what to do about it; empty: the user's permissions hide it
 };
 
