@@ -66,7 +66,10 @@ void add(std::vector<primary_candidate>& to, sentinel_view const& view)
 {
     auto const same = [&](primary_candidate const& c) { return c.epoch == view.epoch && c.primary == view.primary; };
     auto found = std::find_if(to.begin(), to.end(), same);
-    if (found == to.end()) found = to.insert(to.end(), {view.primary, view.epoch, {}, 0});
+    if (found == to.end()) {
+        to.push_back({view.primary, view.epoch, {}, 0});
+        found = to.end() - 1;
+    }
     ++found->sentinels;
     for (group_member const& m : view.servers)
         if (std::find(found->servers.begin(), found->servers.end(), m) == found->servers.end()) found->servers.push_back(m);
