@@ -75,14 +75,14 @@ BOOST_AUTO_TEST_CASE(why_there_is_no_primary)
     BOOST_TEST(mentions(foreign, "a is no Sentinel but another server; give the addresses of Sentinels"), foreign);
     auto const silent = choose_primary({other("a", outcome::failed, "refused"), other("b", outcome::failed, "no answer in time")}, "m", 0);
     BOOST_TEST(silent.words == "no Sentinel of \"m\" answered (a: refused; b: no answer in time)");
-    BOOST_TEST(silent.why == errc::node_unreachable);
+    BOOST_TEST((silent.why == errc::node_unreachable));
 }
 
 BOOST_AUTO_TEST_CASE(sentinels_of_different_masters_are_refused)
 {
     auto const choice = choose_primary({answer("a", 4, 1), answer("b", 9, 7, {7, 8})}, "m", 0);
     BOOST_TEST(choice.candidates.empty());
-    BOOST_TEST(choice.why == errc::node_unsuitable);
+    BOOST_TEST((choice.why == errc::node_unsuitable));
     BOOST_TEST(mentions(choice.words, "the Sentinels a and b watch different masters of the name \"m\" (10.0.0.1:1 and 10.0.0.1:7)"),
                choice.words);
 }
