@@ -57,7 +57,8 @@ struct sentinel_address {
     friend bool operator==(sentinel_address const&, sentinel_address const&) = default;
 };
 
-/// The Sentinels of a group of servers: one primary and its replicas. The client asks all of them which server is the primary, and follows a failover.
+/// The Sentinels of a group of servers: one primary and its replicas. The client asks all of them which server is the primary, and follows a
+/// failover.
 struct sentinel_options {
     std::string master{};  ///< The name of the group, as in the Sentinels' configuration (`sentinel monitor NAME …`).
     std::vector<sentinel_address> addresses{};  ///< All Sentinels that watch this group, 1 to `max_sentinels`.
@@ -114,8 +115,8 @@ struct REDLOCK_API node_address {
     ///     rediss+sentinel://…                                                with TLS to the servers and to the Sentinels
     ///
     /// The hosts of the last two are Sentinels (port 26379 by default), and user and password are for the servers. Their Sentinels have parameters of
-    /// their own: `sentinel_username`, `sentinel_password`, `sentinel_password_file`, `sentinel_password_env`, `sentinel_tls=yes` or `no`, and with TLS
-    /// `sentinel_ca_file`, `sentinel_ca_path`, `sentinel_certificate_file`, `sentinel_key_file`, `sentinel_server_name`, `sentinel_verify=no`.
+    /// their own: `sentinel_username`, `sentinel_password`, `sentinel_password_file`, `sentinel_password_env`, `sentinel_tls=yes` or `no`, and with
+    /// TLS `sentinel_ca_file`, `sentinel_ca_path`, `sentinel_certificate_file`, `sentinel_key_file`, `sentinel_server_name`, `sentinel_verify=no`.
     ///
     /// Parameters: `replicas=K`, `fsync=yes`, `password_file=PATH`, `password_env=NAME` (with these two the URL may have a user and no password), and
     /// with TLS the members of `tls_options`: `ca_file`, `ca_path`, `certificate_file`, `key_file`, `server_name`, `verify=no`. An IPv6 address is

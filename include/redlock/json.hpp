@@ -41,7 +41,8 @@ namespace redlock {
 ///     }
 ///
 /// Only `nodes` is required. A node's `tls` is `true`, or an object with the same keys as the one that is for all nodes; without it, or
-/// with `false`, the node is spoken to without TLS (see `node_address`). A node with `sentinel` is a group (see `sentinel_options`). Keys that are not listed here are errors, since a misspelt one
+/// with `false`, the node is spoken to without TLS (see `node_address`). A node with `sentinel` is a group
+/// (see `sentinel_options`). Keys that are not listed here are errors, since a misspelt one
 /// would be silently without effect.
 struct settings {
     redlock::config client;  ///< For the client's constructor.

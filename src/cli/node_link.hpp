@@ -1,4 +1,5 @@
-// Sends commands to one server (to the primary, if the node is a group), over a connection as the library's own. server_group has one for each node. A link connects at the first ask(), and
+// Sends commands to one server (to the primary, if the node is a group), over a connection as the library's own.
+// server_group has one for each node. A link connects at the first ask(), and
 // again at an ask() after the connection has ended.
 #ifndef REDLOCK_CLI_NODE_LINK_HPP
 #define REDLOCK_CLI_NODE_LINK_HPP

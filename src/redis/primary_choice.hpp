@@ -30,12 +30,12 @@ struct primary_choice {
     std::string words;
 };
 
-// `newest_seen`: the largest epoch of a primary that this client was connected to. Answers that are older do not count, unless most Sentinels are older:
-// then these were set up anew.
+// `newest_seen`: the largest epoch of a primary that this client was connected to. Answers that are older do not count, unless most Sentinels are
+// older: then these were set up anew.
 primary_choice choose_primary(std::vector<sentinel_report> const& reports, std::string const& master, std::uint64_t newest_seen);
 
-// Whether a server that works should be left because of these answers: most Sentinels that know the group name another one, with a newer epoch. A single
-// Sentinel that lies, or a message of it, cannot make clients leave.
+// Whether a server that works should be left because of these answers: most Sentinels that know the group name another one, with a newer epoch. A
+// single Sentinel that lies, or a message of it, cannot make clients leave.
 bool is_superseded(group_member const& current, std::uint64_t epoch, std::vector<sentinel_report> const& reports);
 
 // For how many replicas the votes of a group wait.
