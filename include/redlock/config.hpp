@@ -47,7 +47,34 @@ struct tls_options {
     friend bool operator==(tls_options const&, tls_options const&) = default;
 };
 
-/// One Redis or Valkey server.
+/// The largest number of Sentinels of one group.
+inline constexpr std::size_t max_sentinels = 15;
+
+/// Where one Sentinel listens.
+struct sentinel_address {
+    std::string host;  ///< As `node_address::host`.
+    std::uint16_t port{26379};  ///< The TCP port.
+
+    friend bool operator==(sentinel_address const&, sentinel_address const&) = default;
+};
+
+/// The Sentinels of a group of servers: one primary and its replicas. The client asks all of them which server is the primary, and follows a
+/// failover.
+struct sentinel_options {
+    std::string master{};  ///< The name of the group, as in the Sentinels' configuration (`sentinel monitor NAME …`).
+    std::vector<sentinel_address> addresses{};  ///< All Sentinels that watch this group, 1 to `max_sentinels`.
+    std::string username{"default"};  ///< The ACL user on the Sentinels. The servers have `node_address::username`.
+    std::string password{};  ///< Empty: the Sentinels need no password, or it is in `password_file` or `password_env`.
+    std::string password_file{};  ///< As `node_address::password_file`, for the Sentinels.
+    std::string password_env{};  ///< As `node_address::password_env`, for the Sentinels.
+
+    /// The options for TLS to the Sentinels; none: without TLS. Members that are empty are as in `node_address::tls`, and then as in `config::tls`.
+    std::optional<tls_options> tls{};
+
+    friend bool operator==(sentinel_options const&, sentinel_options const&) = default;
+};
+
+/// One node: a Redis or Valkey server, or, with `sentinel`, a group of them.
 struct REDLOCK_API node_address {
     std::string host;  ///< A host name, an IPv4 address, or an IPv6 address without brackets.
     std::uint16_t port{6379};  ///< The TCP port.
@@ -75,18 +102,30 @@ struct REDLOCK_API node_address {
     /// The absolute path of a Unix domain socket, instead of a host and a port. Needs a library that was built with Boost 1.89 or newer.
     std::string unix_socket{};
 
+    /// The node is a group: a primary, which these Sentinels know, and its replicas. Then `host` is empty and `port` has no meaning; user, password,
+    /// database, `tls` and `fsync` are for all servers of the group. `replicas` = 0 then means half of the servers (S/2 of S, the primary is one of
+    /// them), so that a vote is on a majority of the group; a larger number has to be less than S.
+    std::optional<sentinel_options> sentinel{};
+
     /// Reads one of
     ///
     ///     redis://[[user]:password@]host[:port][/database][?parameters]
     ///     rediss://…                                                         with TLS
     ///     unix://[[user]:password@]/path[?db=database&parameters]
+    ///     redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/MASTER[?db=database&parameters]
+    ///     rediss+sentinel://…                                                with TLS to the servers and to the Sentinels
+    ///
+    /// The hosts of the last two are Sentinels (port 26379 by default), and user and password are for the servers. Their Sentinels have parameters of
+    /// their own: `sentinel_username`, `sentinel_password`, `sentinel_password_file`, `sentinel_password_env`, `sentinel_tls=yes` or `no`, and with
+    /// TLS `sentinel_ca_file`, `sentinel_ca_path`, `sentinel_certificate_file`, `sentinel_key_file`, `sentinel_server_name`, `sentinel_verify=no`.
     ///
     /// Parameters: `replicas=K`, `fsync=yes`, `password_file=PATH`, `password_env=NAME` (with these two the URL may have a user and no password), and
     /// with TLS the members of `tls_options`: `ca_file`, `ca_path`, `certificate_file`, `key_file`, `server_name`, `verify=no`. An IPv6 address is
     /// written in brackets; user, password, path and values may be percent-encoded. Throws `config_error`, whose text repeats no part of the URL.
     static node_address from_url(std::string_view url);
 
-    /// `host:port`, with brackets around an IPv6 address, or `unix:/path`; never the credentials. If TLS verifies no certificates, the text says so.
+    /// `host:port`, with brackets around an IPv6 address, or `unix:/path`, or of a group `host:port,host:port/MASTER`; never the credentials. If TLS
+    /// verifies no certificates, the text says so.
     std::string to_string() const;
 
     friend bool operator==(node_address const&, node_address const&) = default;
@@ -104,7 +143,8 @@ REDLOCK_API void log_to_stderr(std::string_view sentence);
 
 /// The configuration of a `client`, whose constructor calls `validate()`.
 struct REDLOCK_API config {
-    /// The nodes. They are independent of each other: not replicas of each other, and not members of one cluster. Each may have replicas of its own.
+    /// The nodes. They are independent of each other: not replicas of each other, and not members of one cluster. Each may have replicas of its own,
+    /// or be a group that Sentinels watch.
     /// One node makes a single-instance lock; two and more make Redlock, with a majority of N/2+1. Odd numbers are better: four nodes tolerate no
     /// more faults than three.
     std::vector<node_address> nodes;

@@ -20,7 +20,9 @@ namespace redlock {
 ///       "nodes": ["redis://10.0.0.1?replicas=2", {"host": "10.0.0.2", "port": 6380, "username": "app", "password": "…",
 ///                                                 "database": 0, "replicas": 2, "fsync": false},
 ///                 {"host": "10.0.0.3", "username": "app", "password_file": "/run/secrets/redis", "tls": {"server_name": "redis-3"}},
-///                 {"unix_socket": "/run/redis/redis.sock", "password_env": "REDIS_PASSWORD"}],
+///                 {"unix_socket": "/run/redis/redis.sock", "password_env": "REDIS_PASSWORD"},
+///                 {"sentinel": {"master": "mymaster", "addresses": ["10.0.1.1", "10.0.1.2:26380", {"host": "10.0.1.3", "port": 26379}],
+///                               "username": "watch", "password": "…", "tls": false}, "username": "app", "password": "…"}],
 ///       "tls": {"ca_file": "/etc/redlock/ca.pem", "ca_path": "/etc/redlock/ca", "certificate_file": "/etc/redlock/client.pem",
 ///               "key_file": "/etc/redlock/client.key", "server_name": "redis", "verify": true},
 ///       "client_name": "billing",          "connect_timeout_ms": 2000,
@@ -39,7 +41,8 @@ namespace redlock {
 ///     }
 ///
 /// Only `nodes` is required. A node's `tls` is `true`, or an object with the same keys as the one that is for all nodes; without it, or
-/// with `false`, the node is spoken to without TLS (see `node_address`). Keys that are not listed here are errors, since a misspelt one
+/// with `false`, the node is spoken to without TLS (see `node_address`). A node with `sentinel` is a group
+/// (see `sentinel_options`). Keys that are not listed here are errors, since a misspelt one
 /// would be silently without effect.
 struct settings {
     redlock::config client;  ///< For the client's constructor.

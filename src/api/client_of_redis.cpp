@@ -7,6 +7,7 @@
 #include "client/basic_core.hpp"
 #include "lease/holder_info.hpp"
 #include "lease/random_value.hpp"
+#include "redis/group_node.hpp"
 #include "redis/node_address.hpp"
 #include "redis/redis_node.hpp"
 
@@ -34,8 +35,11 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config c
     configuration.validate();
     asio::any_io_executor const strand = detail::make_client_strand(executor, configuration.implicit_strand);
     std::vector<std::unique_ptr<detail::node>> nodes;
-    for (node_address const& address : configuration.nodes)
-        nodes.push_back(std::make_unique<detail::redis_node>(strand, completed(address, configuration.tls), configuration));
+    for (node_address const& address : configuration.nodes) {
+        auto const whole = completed(address, configuration.tls);
+        if (whole.sentinel) nodes.push_back(std::make_unique<detail::group_node>(strand, whole, configuration));
+        else nodes.push_back(std::make_unique<detail::redis_node>(strand, whole, configuration));
+    }
     detail::engine_settings settings;
     settings.max_node_queue = configuration.max_node_queue;
     auto const random = std::make_shared<detail::random_values>();

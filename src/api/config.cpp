@@ -25,12 +25,12 @@ void require_between(char const* member, milliseconds value, milliseconds min, m
 
 void validate_node(std::size_t index, node_address const& node)
 {
-    if (node.unix_socket.empty())
+    if (node.unix_socket.empty() && !node.sentinel)
         if (auto const problem = host_problem(node.host); !problem.empty()) throw config_error{place_of(index) + ": the host " + problem};
-    std::string const place = place_of(index) + (node.unix_socket.empty() ? " (" + node.to_string() + ')' : "");
+    std::string const place = place_of(index) + (node.unix_socket.empty() && !node.sentinel ? " (" + node.to_string() + ')' : "");
     if (auto const problem = connection_problem(node); !problem.empty()) throw config_error{place + ": " + problem};
     if (auto const problem = problem_with_this_build(node); !problem.empty()) throw config_error{place + ": " + problem};
-    if (node.port == 0) throw config_error{place + ": the port must be between 1 and 65535"};
+    if (node.port == 0 && !node.sentinel) throw config_error{place + ": the port must be between 1 and 65535"};
     if (node.replicas > max_replicas)
         throw config_error{place + ": it waits for " + std::to_string(node.replicas) + " replicas; there may be at most " +
                            std::to_string(max_replicas)};
@@ -40,9 +40,8 @@ void require_distinct(std::vector<node_address> const& nodes)
 {
     for (std::size_t later = 1; later < nodes.size(); ++later)
         for (std::size_t earlier = 0; earlier < later; ++earlier)
-            if (server_key(nodes[later]) == server_key(nodes[earlier]))
-                throw config_error{place_of(later) + " (" + nodes[later].to_string() + "): the same server as " + place_of(earlier) +
-                                   "; every vote must come from a server of its own"};
+            if (auto const conflict = conflict_of(nodes[earlier], place_of(earlier), nodes[later]); !conflict.empty())
+                throw config_error{place_of(later) + " (" + nodes[later].to_string() + "): " + conflict};
 }
 
 void validate_client_name(std::string const& name)

@@ -43,6 +43,47 @@ std::optional<tls_options> tls_of_node(json const& value, std::string const& pla
     return value.get<bool>() ? std::optional{tls_options{}} : std::nullopt;
 }
 
+sentinel_address sentinel_from_json(json const& value, std::string const& place)
+{
+    if (value.is_string()) {
+        try {
+            return sentinel_from_text(value.get_ref<std::string const&>());
+        } catch (config_error const& error) {
+            throw config_error{place + ": " + error.what()};
+        }
+    }
+    sentinel_address address;
+    object_reader reader{value, place, object_reader::content::secret};
+    if (!value.contains("host")) throw config_error{place + ".host: this key is missing"};
+    reader.read("host", address.host);
+    reader.read_whole<std::uint16_t>("port", address.port, 1);
+    reader.refuse_unknown_keys();
+    return address;
+}
+
+sentinel_options sentinels_from_json(json const& value, std::string const& place)
+{
+    sentinel_options sentinel;
+    object_reader reader{value, place, object_reader::content::secret};
+    if (!value.contains("master"))
+        throw config_error{
+            place + ".master: this key is missing; its value is the word behind \"sentinel monitor\" in the Sentinels' configuration"};
+    reader.read("master", sentinel.master);
+    reader.read("username", sentinel.username);
+    reader.read("password", sentinel.password);
+    reader.read("password_file", sentinel.password_file);
+    reader.read("password_env", sentinel.password_env);
+    if (json const* tls = reader.find("tls")) sentinel.tls = tls_of_node(*tls, reader.place_of("tls"));
+    json const* addresses = reader.find("addresses");
+    reader.refuse_unknown_keys();
+    std::string const list = reader.place_of("addresses");
+    if (!addresses) throw config_error{list + ": this key is missing"};
+    if (!addresses->is_array()) throw config_error{list + ": expected a list, found " + describe(*addresses, true)};
+    for (json const& a : *addresses)
+        sentinel.addresses.push_back(sentinel_from_json(a, list + '[' + std::to_string(sentinel.addresses.size()) + ']'));
+    return sentinel;
+}
+
 node_address node_from_json(json const& value, std::string const& place)
 {
     if (value.is_string()) {
@@ -56,7 +97,8 @@ node_address node_from_json(json const& value, std::string const& place)
 
     node_address address;
     object_reader reader{value, place, object_reader::content::secret};
-    if (!value.contains("host") && !value.contains("unix_socket")) throw config_error{place + ".host: this key is missing"};
+    if (!value.contains("host") && !value.contains("unix_socket") && !value.contains("sentinel"))
+        throw config_error{place + ".host: this key is missing"};
     reader.read("host", address.host);
     reader.read_whole<std::uint16_t>("port", address.port, 1);
     reader.read("unix_socket", address.unix_socket);
@@ -68,7 +110,10 @@ node_address node_from_json(json const& value, std::string const& place)
     reader.read_whole<std::uint16_t>("replicas", address.replicas, 0, max_replicas);
     reader.read("fsync", address.fsync);
     if (json const* tls = reader.find("tls")) address.tls = tls_of_node(*tls, reader.place_of("tls"));
+    if (json const* sentinel = reader.find("sentinel")) address.sentinel = sentinels_from_json(*sentinel, reader.place_of("sentinel"));
     reader.refuse_unknown_keys();
+    if (address.sentinel && value.contains("replicas") && address.replicas == 0)
+        throw config_error{reader.place_of("replicas") + ": " + no_replicas_in_a_group()};
     return address;
 }
 

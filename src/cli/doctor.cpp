@@ -106,6 +106,10 @@ ordered_json to_json(std::vector<doctor_probe> const& nodes, std::vector<finding
         node["persistence"] = n.persistence();
         node["round_trip_us"] = clock ? ordered_json(clock->round_trip.count() / 1'000) : ordered_json{};
         node["clock_ahead_us"] = clock ? ordered_json(clock->ahead.count() / 1'000) : ordered_json{};
+        if (n.group)
+            node["group"] = {{"primary", n.group->primary}, {"epoch", n.group->epoch},
+                             {"servers", n.group->size},    {"acknowledgements", n.group->acknowledgements},
+                             {"missing", n.group->missing}, {"unknown", n.group->unknown}};
         j["nodes"].push_back(std::move(node));
     }
     return j;

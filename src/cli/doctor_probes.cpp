@@ -1,6 +1,7 @@
 #include "cli/doctor_probes.hpp"
 
 #include "admission/quarantine_folder.hpp"
+#include "cli/doctor_group.hpp"
 #include "lease/random_value.hpp"
 #include "redis/group_binding.hpp"
 #include "redis/keys.hpp"
@@ -71,7 +72,7 @@ std::vector<trial> trials(std::string const& name, node_address const& address)
         {"client|caching", {"CLIENT", "CACHING", "YES"}, not_told, false},
     };
     if (address.fsync) all.push_back({"waitaof", {"WAITAOF", "1", "0", "1"}, "its votes never count"});
-    else if (address.replicas > 0) all.push_back({"wait", {"WAIT", "0", "1"}, "its votes never count"});
+    else if (address.replicas > 0 || address.sentinel) all.push_back({"wait", {"WAIT", "0", "1"}, "its votes never count"});
     return all;
 }
 
@@ -163,6 +164,7 @@ std::vector<doctor_probe> examine(server_group& nodes, config const& settings, s
     for (std::size_t i = 0; i < all.size(); ++i) {
         all[i].node = nodes.name(i);
         read_answers(all[i], first[i], settings.client_name);
+        if (settings.nodes[i].sentinel) all[i].group = examine_group(settings.nodes[i], nodes.group(i), all[i].info);
     }
     note_waits_of_this_machine(all, settings);
 

@@ -1,5 +1,6 @@
 #include "cli/doctor_rules.hpp"
 
+#include "cli/doctor_group.hpp"
 #include "cli/text.hpp"
 #include "quorum/timing.hpp"
 #include "redis/group_binding.hpp"
@@ -58,6 +59,8 @@ public:
         number_of_nodes();
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             doctor_probe const& n = nodes_[i];
+            if (n.group)
+                for (finding& f : diagnose_group(n, settings_, lock_)) found_.push_back(std::move(f));
             if (!n.problem.empty()) {
                 unreachable(n);
                 continue;
@@ -126,7 +129,7 @@ private:
                 (answered() == 0 ? "none" : "only " + std::to_string(answered())) + " of " + count_of(count, "node") +
                     " answered, and a majority is " + std::to_string(majority_) + ": nobody can acquire a lock",
                 "bring the others back; see below what is wrong with them");
-        if (count == 1)
+        if (count == 1 && !nodes_.front().group)
             add(severity::note, "", "there is one node only: when it is down, nobody can acquire a lock",
                 "use three or five independent servers");
         if (count % 2 == 0)
@@ -144,6 +147,8 @@ private:
         if (n.why == errc::node_timeout) remedy = "look whether the server hangs, is stopped, or is behind a firewall";
         if (n.why == errc::not_a_redis_server || n.why == errc::unexpected_reply)
             remedy = "correct the address: something else listens there";
+        if (n.group && n.group->primary.empty())
+            remedy = "correct the Sentinels or the name of the master in the configuration, or start the Sentinels";
         if (n.why == errc::handshake_refused && is_unknown(n.problem))
             remedy = "use Redis >= 6 or Valkey; if it is one, " + remedy_of_unknown("hello");
         add(severity::warning, n.node, "it has no vote at the moment: " + n.problem, remedy);
@@ -164,7 +169,8 @@ private:
                 "it is a member of a Redis Cluster, which moves keys between servers and fails over asynchronously",
                 "use independent servers (cluster-enabled no)");
         if (is_a_sentinel(n))
-            return add(severity::danger, n.node, "this is a Sentinel, which keeps no keys", "use the address of an independent server");
+            return add(severity::danger, n.node, "this is a Sentinel, which keeps no keys",
+                       "use the address of an independent server, or redis+sentinel://host:port/MASTER for the group that it watches");
         if (n.field("role") == "slave")
             add(severity::danger, n.node, "it is a replica: it would forget locks that its master granted",
                 "use independent masters (REPLICAOF NO ONE)");
@@ -248,7 +254,7 @@ private:
     void replicas(doctor_probe const& n, node_address const& address)
     {
         auto const connected = n.number("connected_slaves");
-        if (n.info.empty()) return;
+        if (n.info.empty() || n.group) return;
         if (connected < address.replicas)
             return add(severity::danger, n.node,
                        "its votes are to wait for " + count_of(address.replicas, "replica") + ", and it has " + std::to_string(connected) +

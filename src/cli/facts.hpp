@@ -27,6 +27,25 @@ struct refusal {
     bool needed_by_all{true};  // false: locks work without the command, too, but worse
 };
 
+// What is known of a node that is a group.
+struct group_probe {
+    struct trouble {
+        std::string sentinel;
+        std::string words;
+        bool foreign{false};  // it is no Sentinel
+    };
+    std::string primary;  // host:port
+    std::uint64_t epoch{0};
+    std::size_t size{0};  // S: the primary, and all replicas that the Sentinels know
+    std::size_t acknowledgements{0};  // k
+    std::string problem;  // why there is no k; empty: there is one
+    std::chrono::milliseconds down_after{0};  // how long the Sentinels take to notice that a server is down
+    std::optional<std::size_t> attached;  // replicas that the primary has; none: it does not say
+    std::vector<std::string> missing;  // replicas that the Sentinels know and the primary does not have
+    std::vector<std::string> unknown;  // replicas that the primary has and no Sentinel knows
+    std::vector<trouble> troubles;  // Sentinels that do not answer, or disagree
+};
+
 // The answers of one node.
 struct doctor_probe {
     std::string node;
@@ -43,6 +62,7 @@ struct doctor_probe {
     std::optional<std::vector<std::string>>
         watched_from;  // hosts of the clients that wait for this node's admission; none: CLIENT LIST is refused
     std::optional<std::chrono::nanoseconds> waited_here;   // how long processes of this machine have waited for its quarantine to end
+    std::optional<group_probe> group;  // none: the node is one server
     std::vector<clock_sample> clock;
     std::vector<refusal> refused;
 

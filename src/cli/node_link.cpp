@@ -2,6 +2,7 @@
 
 #include "base/strand.hpp"
 #include "cli/text.hpp"
+#include "redis/group_node.hpp"
 #include "redis/redis_connection.hpp"
 #include "redis/redis_request.hpp"
 
@@ -82,6 +83,7 @@ public:
         : strand_{make_client_strand(executor)}, settings_{address, settings}, asks_{address, handshake::greeting_only{}}
     {
         settings_.answer_max = answer_max;
+        if (address.sentinel) group_ = std::make_unique<group_settings>(group_settings{address, settings});
     }
 
     void ask(std::vector<words> const& commands, std::chrono::milliseconds patience, handler done)
@@ -95,18 +97,21 @@ public:
             if (++raw->pieces <= pieces_max) add(raw->result.replies, call, node);
         };
         open_questions_.push_back(q);
-        if (!connection_) {
-            connection_ = std::make_shared<redis_connection>(strand_, settings_, asks_);
-            connection_->open(shared_from_this());
-        } else if (connected_) {
-            send(q);
-        }
+        if (connected_) return send(q);
+        if (connection_ || finder_) return;
+        if (group_) return find_primary();
+        connect();
     }
 
     void close()
     {
         if (connection_) connection_->close();
+        if (!finder_) return;
+        std::exchange(finder_, nullptr)->stop([] {});
+        fail(errc::node_unreachable, "the search for the primary was ended");
     }
+
+    primary_finder::result const& group() const noexcept { return found_; }
 
     void on_open(redis_connection&) override
     {
@@ -120,7 +125,8 @@ public:
         std::string problem = said.empty() ? why.message() : said;
         if (too_late) problem = "no connection within " + in_words(settings_.connect_timeout);
         connection_.reset();
-        for (auto const& q : std::exchange(open_questions_, {})) finish(*q, why, problem);
+        if (!found_.choice.candidates.empty()) problem = to_string(found_.choice.candidates.front().primary) + ": " + problem;
+        fail(why, problem);
     }
 
     void on_push(redis_connection&, node_view const&) override {}
@@ -141,6 +147,32 @@ private:
         answers result;
         handler done;
     };
+
+    void connect()
+    {
+        connection_ = std::make_shared<redis_connection>(strand_, settings_, asks_);
+        connection_->open(shared_from_this());
+    }
+
+    void find_primary()
+    {
+        finder_ = std::make_shared<primary_finder>(strand_, group_->address, group_->settings, [] {});
+        finder_->find(0, [self = shared_from_this()](primary_finder::result const& found) {
+            self->found_ = found;
+            std::exchange(self->finder_, nullptr)->stop([] {});
+            if (found.choice.candidates.empty()) return self->fail(found.choice.why, found.choice.words);
+            auto const& primary = found.choice.candidates.front().primary;
+            self->settings_ = connection_settings{server_of(self->group_->address, primary.host, primary.port, 0), self->group_->settings};
+            self->settings_.answer_max = answer_max;
+            self->asks_ = handshake{self->settings_.address, handshake::greeting_only{}};
+            self->connect();
+        });
+    }
+
+    void fail(error_code why, std::string const& problem)
+    {
+        for (auto const& q : std::exchange(open_questions_, {})) finish(*q, why, problem);
+    }
 
     void send(std::shared_ptr<question> const& q)
     {
@@ -175,6 +207,13 @@ private:
     redis_connection::strand_type strand_;
     connection_settings settings_;
     handshake asks_;
+    struct group_settings {
+        node_address address;
+        config settings;
+    };
+    std::unique_ptr<group_settings> group_;  // none: the node is one server
+    std::shared_ptr<primary_finder> finder_;  // none: nobody is searching for the primary
+    primary_finder::result found_;
     std::shared_ptr<redis_connection> connection_;
     bool connected_{false};
     std::list<std::shared_ptr<question>> open_questions_;
@@ -196,5 +235,7 @@ void node_link::ask(std::vector<words> const& commands, std::chrono::millisecond
 }
 
 void node_link::close() { session_->close(); }
+
+primary_finder::result const& node_link::group() const noexcept { return session_->group(); }
 
 }  // namespace redlock::cli

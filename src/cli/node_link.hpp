@@ -1,9 +1,11 @@
-// Sends commands to one server, over a connection as the library's own. server_group has one for each node. A link connects at the first ask(), and
+// Sends commands to one server (to the primary, if the node is a group), over a connection as the library's own.
+// server_group has one for each node. A link connects at the first ask(), and
 // again at an ask() after the connection has ended.
 #ifndef REDLOCK_CLI_NODE_LINK_HPP
 #define REDLOCK_CLI_NODE_LINK_HPP
 
 #include "cli/reply.hpp"
+#include "redis/primary_finder.hpp"
 
 #include <redlock/config.hpp>
 #include <redlock/error.hpp>
@@ -45,6 +47,9 @@ public:
     void ask(std::vector<words> const& commands, std::chrono::milliseconds patience, handler done);
 
     void close();
+
+    // What the Sentinels of a group said; without a group, or before the first ask(), nothing.
+    detail::primary_finder::result const& group() const noexcept;
 
 private:
     class session;

@@ -27,6 +27,9 @@ public:
     std::size_t majority() const noexcept { return links_.size() / 2 + 1; }
     std::string const& name(std::size_t node) const { return names_[node]; }
 
+    // What the Sentinels of a node said that is a group.
+    detail::primary_finder::result const& group(std::size_t node) const { return links_[node].group(); }
+
     // The key of a lock.
     std::string key_of(std::string lock) const { return keys_.key_of(std::move(lock)); }
 

@@ -157,7 +157,8 @@ child::environment session::environment() const
         if (variable.starts_with("REDLOCK_")) remove(variable.substr(0, variable.find('=')));
     }
     for (node_address const& n : plan_.nodes.nodes)
-        if (!n.password_env.empty()) remove(n.password_env);
+        for (auto const* variable : {&n.password_env, n.sentinel ? &n.sentinel->password_env : &n.password_env})
+            if (!variable->empty()) remove(*variable);
     return all;
 }
 

@@ -27,7 +27,7 @@ settings from_list(std::string const& urls, std::string const& where)
 {
     try {
         settings result;
-        result.client = config::from_urls(split_list(urls));
+        result.client = config::from_urls(split_urls(urls));
         return result;
     } catch (config_error const& error) {
         throw failure{exit_code::config, where + ": " + error.what()};
@@ -39,7 +39,9 @@ void warn_of_readers(std::string const& file, settings const& loaded)
 {
     struct stat s{};
     auto const& nodes = loaded.client.nodes;
-    bool const secret = std::any_of(nodes.begin(), nodes.end(), [](node_address const& n) { return !n.password.empty(); });
+    bool const secret = std::any_of(nodes.begin(), nodes.end(), [](node_address const& n) {
+        return !n.password.empty() || (n.sentinel && !n.sentinel->password.empty());
+    });
     if (!secret || ::stat(file.c_str(), &s) != 0 || (s.st_mode & S_IROTH) == 0) return;
     std::string const name = printable(file);
     std::fprintf(stderr, "redlock: warning: %s holds passwords, and every user of this machine may read it; chmod o-rwx %s\n", name.c_str(),

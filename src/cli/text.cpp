@@ -249,6 +249,19 @@ std::vector<std::string> split_list(std::string_view text)
     return parts;
 }
 
+std::vector<std::string> split_urls(std::string_view text)
+{
+    std::vector<std::string> urls;
+    for (std::string& part : split_list(text)) {
+        auto const list = urls.empty() ? std::string::npos : urls.back().find("+sentinel://");
+        bool const hosts_only = list != std::string::npos &&
+                                urls.back().find('/', list + std::string_view{"+sentinel://"}.size()) == std::string::npos;
+        if (hosts_only && part.find("://") == std::string::npos) (urls.back() += ',') += part;
+        else urls.push_back(std::move(part));
+    }
+    return urls;
+}
+
 std::string for_users(std::string text)
 {
     constexpr std::string_view member = "set config::bootstrap", option = "give --bootstrap";

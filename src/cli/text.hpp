@@ -40,6 +40,9 @@ std::string local_time(std::uint64_t seconds_since_1970);
 // The parts of a text between commas, without spaces around them. Empty parts are left out.
 std::vector<std::string> split_list(std::string_view text);
 
+// The same for URLs of nodes: the commas between the Sentinels of one URL do not divide.
+std::vector<std::string> split_urls(std::string_view text);
+
 // An error text of the library, with the names of members of `config` replaced by the command's options.
 std::string for_users(std::string text);
 

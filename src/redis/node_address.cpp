@@ -105,6 +105,7 @@ std::string server_key(node_address const& address)
 
 std::string connection_problem(node_address const& address)
 {
+    if (auto const problem = address.sentinel ? sentinel_problem(address) : ""; !problem.empty()) return problem;
     int const passwords = !address.password.empty() + !address.password_file.empty() + !address.password_env.empty();
     if (passwords > 1) return "there may be only one of password, password_file and password_env";
     if (address.username.empty()) return "the username is empty; the servers' own name for no special one is \"default\"";
@@ -147,10 +148,10 @@ std::string tls_problem(tls_options const& tls)
     return "";
 }
 
-node_address completed(node_address address, tls_options const& for_all)
+namespace {
+
+void complete(tls_options& mine, tls_options const& for_all)
 {
-    if (!address.tls) return address;
-    tls_options& mine = *address.tls;
     if (mine.ca_file.empty() && mine.ca_path.empty()) {
         mine.ca_file = for_all.ca_file;
         mine.ca_path = for_all.ca_path;
@@ -161,15 +162,116 @@ node_address completed(node_address address, tls_options const& for_all)
     }
     if (mine.server_name.empty()) mine.server_name = for_all.server_name;
     mine.verify = mine.verify && for_all.verify;
+}
+
+}  // namespace
+
+node_address completed(node_address address, tls_options const& for_all)
+{
+    if (address.sentinel && address.sentinel->tls && address.tls) complete(*address.sentinel->tls, *address.tls);
+    if (address.sentinel && address.sentinel->tls) complete(*address.sentinel->tls, for_all);
+    if (address.tls) complete(*address.tls, for_all);
     return address;
+}
+
+std::string no_replicas_in_a_group()
+{
+    return "votes of a group that wait for no replica are lost in a failover; leave replicas out (a majority of the group), or write 1 or "
+           "more";
+}
+
+std::vector<node_address> sentinels_of(node_address const& group)
+{
+    sentinel_options const& s = *group.sentinel;
+    std::vector<node_address> all;
+    for (sentinel_address const& a : s.addresses) {
+        auto& one = all.emplace_back(node_address{.host = a.host, .port = a.port, .username = s.username, .password = s.password});
+        one.password_file = s.password_file;
+        one.password_env = s.password_env;
+        one.tls = s.tls;
+    }
+    return all;
+}
+
+namespace {
+
+bool is_master_character(char c) { return is_host_character(static_cast<unsigned char>(c)); }
+
+std::string master_problem(std::string_view master)
+{
+    constexpr std::size_t name_max = 256;
+    if (master.empty()) return "there is no name of a master; it is the word behind \"sentinel monitor\" in the Sentinels' configuration";
+    if (master.size() > name_max) return "the master's name is longer than " + std::to_string(name_max) + " characters";
+    if (std::all_of(master.begin(), master.end(), is_master_character)) return "";
+    return "the master's name contains a character that Sentinels do not allow there; they allow letters, digits, '.', '-' and '_'";
+}
+
+}  // namespace
+
+std::string sentinel_problem(node_address const& group)
+{
+    sentinel_options const& s = *group.sentinel;
+    if (!group.host.empty()) return "there may be only one of host and sentinel; the hosts of a group's servers are what its Sentinels say";
+    if (!group.unix_socket.empty()) return "there may be only one of unix_socket and sentinel";
+    if (auto const problem = master_problem(s.master); !problem.empty()) return problem;
+    if (s.addresses.empty()) return "there is no address of a Sentinel";
+    if (s.addresses.size() > max_sentinels) return "there are more than " + std::to_string(max_sentinels) + " Sentinels";
+    std::vector<std::string> known;
+    for (node_address const& a : sentinels_of(group)) {
+        if (auto const problem = host_problem(a.host); !problem.empty()) return "the host of a Sentinel " + problem;
+        if (a.port == 0) return "the port of a Sentinel must be between 1 and 65535";
+        if (auto const problem = connection_problem(a); !problem.empty()) return "of the Sentinels: " + problem;
+        known.push_back(server_key(a));
+        if (std::find(known.begin(), known.end() - 1, known.back()) != known.end() - 1) return "the same Sentinel is there twice";
+    }
+    return "";
+}
+
+namespace {
+
+bool has_sentinel(node_address const& group, std::string const& server)
+{
+    auto const all = sentinels_of(group);
+    return std::any_of(all.begin(), all.end(), [&](node_address const& a) { return server_key(a) == server; });
+}
+
+}  // namespace
+
+std::string conflict_of(node_address const& earlier, std::string const& place, node_address const& later)
+{
+    constexpr char const* own_server = "; every vote must come from a server of its own";
+    if (!earlier.sentinel && !later.sentinel)
+        return server_key(earlier) == server_key(later) ? "the same server as " + place + own_server : "";
+    if (earlier.sentinel && later.sentinel) {
+        auto const all = sentinels_of(later);
+        bool const shared = std::any_of(all.begin(), all.end(),
+                                        [&](node_address const& a) { return has_sentinel(earlier, server_key(a)); });
+        bool const same = shared && earlier.sentinel->master == later.sentinel->master;
+        return same ? "the same group as " + place + "; every vote must come from a group of its own" : "";
+    }
+    constexpr char const* no_node = "; a Sentinel keeps no keys and cannot be a node of its own";
+    if (earlier.sentinel) return has_sentinel(earlier, server_key(later)) ? "also a Sentinel of " + place + no_node : "";
+    return has_sentinel(later, server_key(earlier)) ? "one of its Sentinels is also " + place + no_node : "";
+}
+
+std::string host_and_port(std::string_view host, std::uint16_t port)
+{
+    std::string const text{host};
+    return (text.find(':') != std::string::npos ? '[' + text + ']' : text) + ':' + std::to_string(port);
 }
 
 std::string node_address::to_string() const
 {
     if (!unix_socket.empty()) return "unix:" + unix_socket;
-    bool const bracketed = host.find(':') != std::string::npos;
-    std::string const where = (bracketed ? '[' + host + ']' : host) + ':' + std::to_string(port);
-    return tls && !tls->verify ? where + " (TLS, not verified)" : where;
+    std::string where;
+    if (sentinel) {
+        for (sentinel_address const& a : sentinel->addresses) where += (where.empty() ? "" : ",") + host_and_port(a.host, a.port);
+        where += '/' + sentinel->master;
+    } else {
+        where = host_and_port(host, port);
+    }
+    bool const unverified = (tls && !tls->verify) || (sentinel && sentinel->tls && !sentinel->tls->verify);
+    return unverified ? where + " (TLS, not verified)" : where;
 }
 
 }  // namespace redlock

@@ -60,7 +60,10 @@ std::optional<std::string> objection_to(server_facts const& facts)
     if (facts.mode == "cluster")
         return "the server is a member of a Redis Cluster, which moves keys between servers and fails over asynchronously; "
                "waiting does not help: use independent servers (cluster-enabled no)";
-    if (facts.mode == "sentinel") return "this is a Sentinel, which keeps no keys; use the address of an independent server";
+    if (facts.mode == "sentinel")
+        return "this is a Sentinel, which keeps no keys; use the address of an independent server, or redis+sentinel://host:port/MASTER "
+               "for the "
+               "group that it watches";
     if (!facts.role.empty() && facts.role != "master") return why_not_a_replica();
     bool const evicts = !facts.maxmemory_policy.empty() && facts.maxmemory_policy != "noeviction";
     if (evicts && !facts.maxmemory.empty() && facts.maxmemory != "0")

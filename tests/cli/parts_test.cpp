@@ -116,6 +116,8 @@ BOOST_AUTO_TEST_CASE(texts_cannot_move_the_cursor)
     BOOST_TEST(name_in_words("orders:42") == "orders:42");
     BOOST_TEST(columns_of("\xc3\xa4\xe2\x82\xac") == 2u);
     BOOST_TEST((split_list(" a, b,,c ,") == std::vector<std::string>{"a", "b", "c"}));
+    BOOST_TEST((split_urls("redis://a, redis+sentinel://u:p@b, c,d:1/m?replicas=1,redis://e,f") ==
+                std::vector<std::string>{"redis://a", "redis+sentinel://u:p@b,c,d:1/m?replicas=1", "redis://e", "f"}));
 }
 
 BOOST_FIXTURE_TEST_CASE(programs_that_get_no_vote_with_tokens_are_named, group_of_three)

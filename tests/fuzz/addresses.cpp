@@ -7,6 +7,7 @@
 
 #include <cctype>
 #include <optional>
+#include <utility>
 
 namespace redlock::fuzz {
 namespace {
@@ -19,34 +20,51 @@ std::string parameters(node_address const& address)
     auto const add = [&](std::string const& name, std::string const& value) {
         if (!value.empty()) text += (text.empty() ? '?' : '&') + name + '=' + percent_encoded(value, is_plain);
     };
-    add("replicas", std::to_string(address.replicas));
+    auto const add_tls = [&](std::string const& prefix, tls_options const& tls) {
+        add(prefix + "ca_file", tls.ca_file);
+        add(prefix + "ca_path", tls.ca_path);
+        add(prefix + "certificate_file", tls.certificate_file);
+        add(prefix + "key_file", tls.key_file);
+        add(prefix + "server_name", tls.server_name);
+        add(prefix + "verify", tls.verify ? "yes" : "no");
+    };
+    if (!address.sentinel || address.replicas > 0) add("replicas", std::to_string(address.replicas));
     add("fsync", address.fsync ? "yes" : "no");
     add("password_file", address.password_file);
     add("password_env", address.password_env);
-    if (!address.unix_socket.empty()) add("db", std::to_string(address.database));
-    if (!address.tls) return text;
-    add("ca_file", address.tls->ca_file);
-    add("ca_path", address.tls->ca_path);
-    add("certificate_file", address.tls->certificate_file);
-    add("key_file", address.tls->key_file);
-    add("server_name", address.tls->server_name);
-    add("verify", address.tls->verify ? "yes" : "no");
+    if (!address.unix_socket.empty() || address.sentinel) add("db", std::to_string(address.database));
+    if (address.tls) add_tls("", *address.tls);
+    if (!address.sentinel) return text;
+    sentinel_options const& sentinel = *address.sentinel;
+    add("sentinel_username", sentinel.username);
+    add("sentinel_password", sentinel.password);
+    add("sentinel_password_file", sentinel.password_file);
+    add("sentinel_password_env", sentinel.password_env);
+    add("sentinel_tls", sentinel.tls ? "yes" : "no");
+    if (sentinel.tls) add_tls("sentinel_", *sentinel.tls);
     return text;
+}
+
+std::string host_of(std::string const& host, std::uint16_t port)
+{
+    std::string const encoded = percent_encoded(host, [](char c) { return c != '%'; });
+    return (host.find(':') != std::string::npos ? '[' + encoded + ']' : encoded) + ':' + std::to_string(port);
 }
 
 std::string to_url(node_address const& address)
 {
-    std::string url = address.tls ? "rediss://" : address.unix_socket.empty() ? "redis://" : "unix://";
+    std::string url = address.tls ? "rediss" : address.unix_socket.empty() ? "redis" : "unix";
+    url += address.sentinel ? "+sentinel://" : "://";
     bool const elsewhere = !address.password_file.empty() || !address.password_env.empty();
     if (!address.password.empty() || elsewhere)
         url += percent_encoded(address.username, is_plain) + (elsewhere ? "" : ':' + percent_encoded(address.password, is_plain)) + '@';
     if (!address.unix_socket.empty())
         return url + '/' + percent_encoded(address.unix_socket.substr(1), [](char c) { return is_plain(c) || c == '/'; }) +
                parameters(address);
-    bool const bracketed = address.host.find(':') != std::string::npos;
-    std::string const host = percent_encoded(address.host, [](char c) { return c != '%'; });
-    url += bracketed ? '[' + host + ']' : host;
-    return url + ':' + std::to_string(address.port) + '/' + std::to_string(address.database) + parameters(address);
+    if (!address.sentinel) return url + host_of(address.host, address.port) + '/' + std::to_string(address.database) + parameters(address);
+    char const* before = "";
+    for (auto const& a : address.sentinel->addresses) url += std::exchange(before, ",") + host_of(a.host, a.port);
+    return url + '/' + address.sentinel->master + parameters(address);
 }
 
 // None: it was refused.
@@ -91,10 +109,12 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     auto const address = read(url);
     if (!address) return 0;
 
-    check(address->host.empty() != address->unix_socket.empty() && address->port != 0, "an address has a host and a port, or a socket");
+    int const ways = !address->host.empty() + !address->unix_socket.empty() + address->sentinel.has_value();
+    check(ways == 1 && address->port != 0, "an address has a host and a port, or a socket, or Sentinels");
     auto const again = read(to_url(*address));
     check(again && *again == *address, "an address can be written and read again", to_url(*address));
-    if (tells_the_secret(address->host + address->unix_socket)) return 0;  // then it may be seen
+    if (tells_the_secret(address->host + address->unix_socket) || (address->sentinel && tells_the_secret(address->to_string())))
+        return 0;  // then it may be seen
     check(!tells_the_secret(address->to_string()), "an address is shown without its credentials", address->to_string());
     check_validation(*address);
     return 0;

@@ -19,6 +19,20 @@ json to_json(tls_options const& t)
             {"key_file", t.key_file}, {"server_name", t.server_name}, {"verify", t.verify}};
 }
 
+json to_json(sentinel_options const& s)
+{
+    json result{{"master", s.master},
+                {"username", s.username},
+                {"password", s.password},
+                {"password_file", s.password_file},
+                {"password_env", s.password_env},
+                {"tls", false},
+                {"addresses", json::array()}};
+    if (s.tls) result["tls"] = to_json(*s.tls);
+    for (auto const& a : s.addresses) result["addresses"].push_back({{"host", a.host}, {"port", a.port}});
+    return result;
+}
+
 json to_json(node_address const& n)
 {
     json result{{"host", n.host},
@@ -33,6 +47,8 @@ json to_json(node_address const& n)
                 {"fsync", n.fsync},
                 {"tls", false}};
     if (n.tls) result["tls"] = to_json(*n.tls);
+    if (n.sentinel) result["sentinel"] = to_json(*n.sentinel);
+    if (n.sentinel && n.replicas == 0) result.erase("replicas");
     return result;
 }
 
@@ -129,8 +145,8 @@ constexpr std::array lock_keys{
     "ttl_ms",      "clock_drift",        "node_timeout_ms",    "acquire_timeout_ms", "max_attempts", "fencing",
     "token_block", "min_retry_delay_ms", "max_retry_delay_ms", "poll_interval_ms",   "max_handoffs", "max_local_hold_ms",
     "auto_extend", "extend_interval_ms", "stop_margin_ms",     "max_hold_ms",        "unknown"};
-constexpr std::array node_keys{"host",         "port",     "username", "password", "database",    "password_file",
-                               "password_env", "replicas", "fsync",    "tls",      "unix_socket", "unknown"};
+constexpr std::array node_keys{"host",     "port",  "username", "password",    "database", "password_file", "password_env",
+                               "replicas", "fsync", "tls",      "unix_socket", "unknown",  "sentinel"};
 constexpr std::array tls_keys{"ca_file", "ca_path", "certificate_file", "key_file", "server_name", "verify", "unknown"};
 
 json any_value(input& in)
@@ -158,6 +174,14 @@ json any_tls(input& in)
     return tls;
 }
 
+json any_sentinel(input& in)
+{
+    json result{{"master", "m"}, {"password", secret}, {"addresses", {"h1", with_secrets(in.text(8))}}};
+    if (in.flag()) result[in.one_of(node_keys)] = in.flag() ? any_value(in) : json(with_secrets(in.text(12)));
+    if (in.flag()) result["addresses"] = any_value(in);
+    return result;
+}
+
 // Here the secret stands where a password is meant, or a mistake put it.
 json any_node(input& in)
 {
@@ -172,7 +196,9 @@ json any_node(input& in)
         char const* key = in.one_of(node_keys);
         node[key] = in.flag() ? any_value(in) : json(with_secrets(in.text(12)));
         if (std::string_view{key} == "tls" && in.flag()) node[key] = any_tls(in);
+        if (std::string_view{key} == "sentinel" && in.flag()) node[key] = any_sentinel(in);
     }
+    if (in.flag() && node.contains("sentinel")) node.erase("host");
     return node;
 }
 

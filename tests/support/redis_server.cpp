@@ -97,20 +97,26 @@ child_process& redis_server::process()
     return *process_;
 }
 
+std::vector<std::string> redis_server::arguments() const
+{
+    std::vector<std::string> all{"--port", std::to_string(port_), "--bind", host(), "--dir", folder_.path().string(), "--daemonize", "no"};
+    if (options_.sentinel) {
+        auto const file = folder_.path() / "sentinel.conf";  // a Sentinel writes its state there
+        std::ofstream{file, std::ios::app};
+        all.insert(all.begin(), {file.string(), "--sentinel"});
+    } else {
+        all.insert(all.end(), {"--save", "", "--appendonly", options_.appendonly ? "yes" : "no", "--appendfsync", "always"});
+    }
+    if (!options_.requirepass.empty()) all.insert(all.end(), {"--requirepass", options_.requirepass});
+    if (tls_port_ != 0) all.insert(all.end(), {"--tls-port", std::to_string(tls_port_)});
+    all.insert(all.end(), options_.tls.begin(), options_.tls.end());
+    all.insert(all.end(), options_.arguments.begin(), options_.arguments.end());
+    return all;
+}
+
 redis_server::outcome redis_server::launch()
 {
-    std::vector<std::string> arguments{"--port",        std::to_string(port_),
-                                       "--bind",        host(),
-                                       "--dir",         folder_.path().string(),
-                                       "--save",        "",
-                                       "--daemonize",   "no",
-                                       "--appendonly",  options_.appendonly ? "yes" : "no",
-                                       "--appendfsync", "always"};
-    if (!options_.requirepass.empty()) arguments.insert(arguments.end(), {"--requirepass", options_.requirepass});
-    if (tls_port_ != 0) arguments.insert(arguments.end(), {"--tls-port", std::to_string(tls_port_)});
-    arguments.insert(arguments.end(), options_.tls.begin(), options_.tls.end());
-    arguments.insert(arguments.end(), options_.arguments.begin(), options_.arguments.end());
-
+    auto arguments = this->arguments();
     auto const log_size = std::filesystem::exists(log_file()) ? std::filesystem::file_size(log_file()) : 0;
     auto program = program_;
     if (!options_.under.empty()) {

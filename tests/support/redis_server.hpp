@@ -27,6 +27,7 @@ struct redis_server_options {
     bool appendonly{false};                   ///< Keeps its data over `kill()` and `restart()`. Off: it forgets everything.
     std::chrono::milliseconds start_timeout{10'000};  ///< From its start to its first answer.
     std::vector<std::string> tls{};           ///< Not empty: listens with TLS as well, with these arguments: {"--tls-cert-file", …}.
+    bool sentinel{false};                     ///< A Sentinel, which watches nothing yet.
 };
 
 /// One server in a temporary folder of its own, on a free loopback port, without persistence unless it is asked for.
@@ -84,6 +85,7 @@ private:
     enum class outcome : std::uint8_t { answers, port_taken };
 
     child_process& process();
+    std::vector<std::string> arguments() const;
     outcome launch();
     bool answers() const;
     [[noreturn]] void fail(std::string const& what) const;

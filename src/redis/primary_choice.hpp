@@ -1,0 +1,52 @@
+// Decides from the answers of all Sentinels of a group which server is the primary, and for how many replicas a vote waits. No I/O.
+#ifndef REDLOCK_REDIS_PRIMARY_CHOICE_HPP
+#define REDLOCK_REDIS_PRIMARY_CHOICE_HPP
+
+#include "redis/sentinel_answers.hpp"
+
+#include <redlock/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::detail {
+
+// A server that Sentinels call the primary.
+struct primary_candidate {
+    group_member primary;
+    std::uint64_t epoch{0};
+    std::vector<group_member> servers;  // all that the Sentinels with this epoch and primary know, the primary among them
+    std::size_t sentinels{0};  // how many those are
+
+    std::size_t size() const noexcept { return servers.size(); }  // S
+};
+
+struct primary_choice {
+    std::vector<primary_candidate> candidates;  // the newest first; empty: there is none
+    error_code why;  // why there is none
+    std::string words;
+};
+
+// `newest_seen`: the largest epoch of a primary that this client was connected to. Answers that are older do not count, unless most Sentinels are
+// older: then these were set up anew.
+primary_choice choose_primary(std::vector<sentinel_report> const& reports, std::string const& master, std::uint64_t newest_seen);
+
+// Whether a server that works should be left because of these answers: most Sentinels that know the group name another one, with a newer epoch. A
+// single Sentinel that lies, or a message of it, cannot make clients leave.
+bool is_superseded(group_member const& current, std::uint64_t epoch, std::vector<sentinel_report> const& reports);
+
+// For how many replicas the votes of a group wait.
+struct acknowledgements {
+    std::uint16_t count{0};
+    std::string problem;  // why the group cannot be a node, and what to do about it; empty: it can
+};
+
+// `wanted`: as configured; 0: S/2.
+acknowledgements acknowledgements_of(primary_candidate const& group, std::uint16_t wanted, std::string const& master);
+
+}  // namespace redlock::detail
+
+#endif

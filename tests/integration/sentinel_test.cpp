@@ -1,0 +1,226 @@
+// Groups that Sentinels watch: the client finds the primary, follows real failovers, and says what is wrong with a configuration.
+#include "support/replicated.hpp"
+#include "support/scopes.hpp"
+#include "support/watched_group.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::testing {
+namespace {
+
+// A quarantine that a test can wait for. A server that hangs is left because of the Sentinels, and not because it is silent.
+config for_groups()
+{
+    config c = quick_config();
+    c.max_ttl = 2s;
+    c.token_retention = 60s;
+    c.replication_timeout = 400ms;
+    c.stall_timeout = 60s;
+    c.bootstrap = true;
+    return c;
+}
+
+constexpr lock_options in_a_group{.ttl = 2s, .node_timeout = 1s};
+constexpr auto failover_max = 40s;  // on a machine that has much to do
+
+// A client whose only node is a group.
+struct of_a_group : cluster {
+    explicit of_a_group(watched_group_options options = {}, std::string const& more = "")
+        : cluster{1, for_groups(), {}, beginning::empty}, group{std::move(options)}
+    {
+        keys_may_stay = true;
+        connect_to({group.url(more)});
+    }
+
+    void connect_to(std::vector<std::string> const& urls)
+    {
+        config settings = for_groups();
+        for (auto const& url : urls) settings.nodes.push_back(node_address::from_url(url));
+        nodes = redlock::client{io.get_executor(), settings};
+    }
+
+    node_status status() const { return nodes.status().nodes.at(0); }
+
+    // Waits until the Sentinels name another primary, and returns its port.
+    asio::awaitable<std::uint16_t> another_than(std::uint16_t old, std::size_t sentinel = 2)
+    {
+        bool const promoted = co_await eventually([&] { return group.primary_port(sentinel) != old; }, failover_max);
+        BOOST_TEST_REQUIRE(promoted, group.sentinels[sentinel].log_tail());
+        co_return group.primary_port(sentinel);
+    }
+
+    watched_group group;
+};
+
+// One Sentinel is enough where nothing fails.
+watched_group_options simple(std::size_t replicas = 2) { return {.replicas = replicas, .sentinels = 1}; }
+
+std::string url_of_sentinel(redis_server const& sentinel, std::string const& master)
+{
+    return "redis+sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + '/' + master;
+}
+
+// Waits until the client says this about one of its nodes.
+asio::awaitable<void> says(cluster& c, std::size_t node, std::string_view words)
+{
+    auto const text = [&] { return c.nodes.status().nodes.at(node).last_error_text; };
+    bool const said = co_await eventually([&] { return text().find(words) != std::string::npos; });
+    BOOST_TEST(said, text());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sentinels)
+
+BOOST_AUTO_TEST_CASE(a_lock_survives_what_becomes_of_its_group)
+{
+    of_a_group c;
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        lease first = co_await resource.acquire();
+        auto const token = first.token();
+        auto const old = c.group.primary_port();
+        BOOST_TEST(has(c.group.server(old), "r"));
+        co_await first.release();
+
+        // A scope is cancelled in time when the primary dies.
+        witness w;
+        auto body = [&](lease& held) -> asio::awaitable<void> {
+            c.group.server(old).kill();
+            co_await w.wait_for_the_end(held);
+        };
+        error_code const ec = co_await end_of_scope(resource, body);
+        BOOST_TEST(ec == errc::lease_lost);
+        BOOST_TEST_REQUIRE(w.cancelled.has_value());
+        BOOST_TEST((*w.cancelled < *w.valid_until), "before the lease ends");
+
+        auto const promoted = co_await c.another_than(old);
+        lease second = co_await resource.acquire();
+        BOOST_TEST(second.token() > token);
+        BOOST_TEST(has(c.group.server(promoted), "r"));
+
+        // It comes back empty, and as a primary until a Sentinel has told it what it is.
+        c.group.server(old).restart();
+        co_await second.release();
+        lease third = co_await resource.acquire();
+        BOOST_TEST(third.token() > token);
+        BOOST_TEST(has(c.group.server(promoted), "r"));
+        BOOST_TEST(calls_of(c.group.server(old), "script|load") == 0u, "no client shook hands with it");
+        co_await third.release();
+    });
+}
+
+// The connection stays, and nothing but the Sentinels tells that the server has been replaced. One of them is gone.
+BOOST_AUTO_TEST_CASE(a_primary_that_hangs_is_left_when_the_sentinels_say_so)
+{
+    of_a_group c;
+    c.group.sentinels[0].kill();
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        lease first = co_await resource.acquire();
+        auto const token = first.token();
+        auto const old = c.group.primary_port(1);
+        c.group.server(old).stop();
+        auto const promoted = co_await c.another_than(old);
+        lease second = co_await resource.acquire();
+        BOOST_TEST(!first.valid());
+        BOOST_TEST(second.token() > token);
+        BOOST_TEST(has(c.group.server(promoted), "r"));
+        BOOST_TEST(c.status().connects == 2u);
+        co_await second.release();
+        c.group.server(old).resume();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(votes_wait_for_half_of_the_group)
+{
+    of_a_group c{simple()};
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        lease first = co_await resource.acquire();
+        co_await first.release();
+        c.group.servers[1].stop();
+        lease second = co_await resource.acquire();  // one of two replicas is enough
+        co_await second.release();
+        c.group.servers[2].stop();
+        attempt_report report;
+        auto [ec, nothing] = co_await resource.try_acquire(report, asio::as_tuple);
+        BOOST_TEST(ec == errc::no_majority);
+        BOOST_TEST(verdicts(report) == "not_durable");
+        c.group.servers[1].resume();
+        c.group.servers[2].resume();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(sentinels_with_a_password)
+{
+    of_a_group c{{.replicas = 1, .sentinels = 1, .sentinel_password = "s3cr3t"}, "?sentinel_password=s3cr3t"};
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        lease only = co_await resource.acquire();
+        co_await only.release();
+    });
+    c.connect_to({c.group.url("?sentinel_password=wrong")});
+    c.usable_at_start = 0;
+    c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, "WRONGPASS"); });
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_told_with_what_to_write)
+{
+    of_a_group c{simple()};
+    auto const& sentinel = c.group.sentinels[0];
+    struct mistake {
+        std::string url;
+        std::string words;
+    };
+    std::vector<mistake> const all{
+        {url_of_sentinel(sentinel, "nobody"), "no Sentinel knows a master \"nobody\""},
+        {url_of_sentinel(c.group.servers[0], "mymaster"), "is no Sentinel but another server; give the addresses of Sentinels"},
+        {"redis://127.0.0.1:" + std::to_string(sentinel.port()),
+         "this is a Sentinel, which keeps no keys; use the address of an independent server, or "
+         "redis+sentinel://host:port/MASTER"},
+        {c.group.url("?replicas=3"), "votes are to wait for 3 replicas, and the group \"mymaster\" has 2"},
+    };
+    for (auto const& [url, words] : all) {
+        c.connect_to({url});
+        c.usable_at_start = 0;
+        c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, words); });
+    }
+    // The group that is a node, and a server of it that is another one.
+    c.connect_to({c.group.url(), c.group.servers[0].url()});
+    c.run([&]() -> asio::awaitable<void> {
+        auto const said = [&] {
+            std::string text;
+            for (auto const& n : c.nodes.status().nodes) text += n.last_error_text;
+            return text;
+        };
+        bool const refused = co_await eventually([&] { return mentions(said(), "this is the same server as"); });
+        BOOST_TEST(refused, said());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_group_without_replicas_is_refused)
+{
+    of_a_group c{simple(0)};
+    c.usable_at_start = 0;
+    c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, "is a primary without replicas"); });
+}
+
+BOOST_AUTO_TEST_CASE(sentinels_of_two_groups_are_refused)
+{
+    of_a_group c{simple(1)};
+    watched_group const stranger{simple(1)};
+    auto const other = ",127.0.0.1:" + std::to_string(stranger.sentinels[0].port()) + "/mymaster";
+    auto url = c.group.url();
+    url.replace(url.find("/mymaster"), std::string{"/mymaster"}.size(), other);
+    c.connect_to({url});
+    c.usable_at_start = 0;
+    c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, "watch different masters of the name \"mymaster\""); });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing
