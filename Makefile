@@ -1,9 +1,10 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo test asan tsan simulate mutants compilers newest-boost fuzz model proof bench bench-waiting faults soak package docs format check-format instructions tidy clean
+.PHONY: help setup demo demo-failover test asan tsan simulate mutants compilers newest-boost fuzz model proof bench bench-waiting faults soak package docs format check-format instructions tidy clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
+	@echo 'make demo-failover  a primary is cut off with a holder, and a replica takes its place: a lock of ours beside SET NX PX (about 15 s)'
 	@echo 'make test   build and run all tests'
 	@echo 'make asan   unit, token, lifetime and simulation tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan   thread tests under ThreadSanitizer'
@@ -33,6 +34,10 @@ setup:
 demo: setup
 	@cmake --workflow --preset demo
 	@build/release/examples/demo/redlock_demo
+
+demo-failover: setup
+	@cmake --workflow --preset demo-failover
+	@build/release/examples/failover/redlock_failover_demo
 
 test: setup
 	@cmake/setup.sh postgresql libpq-dev pkg-config python3 python3-redis valgrind

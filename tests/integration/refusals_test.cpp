@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_gets_its_replica)
     c.expect_back(errc::not_durable, "the server has no replica", [&] {
         follow(replica, server);
         wait_for_replicas(server, 1);
-        admit(server);
+        admit(server, 0, 1);
     });
 }
 
