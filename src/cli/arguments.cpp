@@ -14,6 +14,7 @@
 #include <cctype>
 #include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <sstream>
@@ -70,21 +71,29 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, std::optional<m
     return add_duration(to, name, [&into](milliseconds d) { into = d; }, help);
 }
 
-// A whole number within bounds. `means` says what it counts, as in "a descriptor".
-CLI::Option* add_number(CLI::App& to, std::string const& name, std::optional<int>& into, int max, std::string const& means,
-                        std::string const& help)
+struct bounds {
+    std::int64_t min;
+    std::int64_t max;
+};
+
+// A whole number within bounds. `means` says what it is, as in "descriptor".
+template <class Into>
+CLI::Option* add_number(CLI::App& to, std::string const& name, Into& into, bounds within, std::string const& means, std::string const& help)
 {
-    auto read = [name, &into, max, means](std::string const& text) {
-        int value{-1};
+    auto read = [name, &into, within, means](std::string const& text) {
+        std::int64_t value{-1};
         auto const end = text.data() + text.size();
         auto const [stop, error] = std::from_chars(text.data(), end, value);
-        if (error != std::errc{} || stop != end || value < 0 || value > max)
-            throw CLI::ValidationError{name,
-                                       name_in_words(text) + " is no " + means + "; write a whole number from 0 to " + std::to_string(max)};
-        into = value;
+        if (error != std::errc{} || stop != end || value < within.min || value > within.max)
+            throw CLI::ValidationError{name, name_in_words(text) + " is no " + means + "; write a whole number from " +
+                                                 std::to_string(within.min) + " to " + std::to_string(within.max)};
+        if constexpr (std::is_arithmetic_v<Into>) into = static_cast<Into>(value);
+        else into = static_cast<typename Into::value_type>(value);
     };
     return to.add_option_function<std::string>(name, read, help)->type_name("N");
 }
+
+constexpr bounds descriptors{0, 1'048'575}, exit_codes{0, 255}, limits{1, 1'000'000}, counts{1, 1'000'000'000}, caller_numbers{1, 10'000};
 
 // The signals that stop a process: they would keep the command from ending.
 bool stops(int signal) { return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
@@ -197,10 +206,18 @@ private:
             options.command = std::move(behind);
         } else if constexpr (requires { options.names; }) {
             options.names.insert(options.names.end(), behind.begin(), behind.end());
+        } else if constexpr (requires { options.pattern; }) {
+            if (behind.size() + list_pattern_->count() > 1) throw failure{exit_code::usage, one_too_many(behind.back())};
+            if (!behind.empty()) options.pattern = behind.front();
         } else if (separated) {
             throw failure{exit_code::usage, "redlock " + chosen() + "takes nothing behind --"};
         }
         return std::forward<Options>(options);
+    }
+
+    std::string one_too_many(std::string const& word) const
+    {
+        return "one argument too many: " + name_in_words(word) + "; see redlock " + chosen() + "--help";
     }
 
     // The error text for words that CLI11 could not use. Names the first of them in the order of the command line, and says what to write instead.
@@ -218,7 +235,7 @@ private:
                    (could_be_name ? ". A lock of that name: " + (runs ? "--name=" + quoted_for_shell(word) : "-- " + quoted_for_shell(word))
                                   : "");
         if (subs.empty()) return "there is no command " + name_in_words(word) + "; see redlock --help";
-        if (!runs || separated) return "one argument too many: " + name_in_words(word) + "; see redlock " + chosen() + "--help";
+        if (!runs || separated) return one_too_many(word);
         std::string text = "the command must stand behind --; write redlock";
         for (auto a = arguments.begin(); a != arguments.end(); ++a) text += (a == first ? " -- " : " ") + quoted_for_shell(*a);
         return text;
@@ -245,10 +262,10 @@ private:
                      "Nothing was ever locked on these nodes: does not wait for what they may have forgotten");
         sub.add_flag("--no-env", run_.no_env,
                      "The command does not find the variables REDLOCK_* of this process: passwords in REDLOCK_NODES");
-        add_number(sub, "--events-fd", run_.events_fd, 1'048'575, "descriptor",
+        add_number(sub, "--events-fd", run_.events_fd, descriptors, "descriptor",
                    "Writes to this open descriptor what happens, a line of JSON for each event; the command does not inherit it");
         add_signal(sub, "--on-lost", run_.on_lost, "What the command gets when the lease is lost, before SIGKILL; default TERM");
-        add_number(sub, "--conflict-exit-code", run_.conflict_exit_code, 255, "exit code",
+        add_number(sub, "--conflict-exit-code", run_.conflict_exit_code, exit_codes, "exit code",
                    "The exit code when somebody else holds the lock; default 75");
         sub.add_flag("--pass-notify", run_.pass_notify, "The command finds NOTIFY_SOCKET and tells systemd itself when it is ready");
         auto* const verbose = sub.add_flag("--verbose,-v", run_.verbose, "Says on stderr when the lock is acquired and released");
@@ -268,17 +285,20 @@ private:
     void list()
     {
         CLI::App& sub = add("list", "Says which locks are held, and by whom, without knowing their names", list_examples, list_);
-        sub.add_option("PATTERN", list_.pattern, "Names as the servers match them, such as orders:*; default: all")->type_name("");
+        list_pattern_ = sub.add_option(
+                               "PATTERN", list_.pattern,
+                               "Names as the servers match them, such as orders:*; behind -- it may begin with a dash; default: all")
+                            ->type_name("");
         add_nodes(sub, list_.from, true);
         add_duration(sub, "--time", [this](milliseconds d) { list_.time = d; }, "How long to search at most; default 10s");
-        sub.add_option("--limit", list_.limit, "How many locks to find at most; default 10000")->type_name("N");
+        add_number(sub, "--limit", list_.limit, limits, "number of locks", "How many locks to find at most; default 10000");
         sub.add_flag("--foreign", list_.foreign, "Also keys whose values are not of this library: locks of others, or no locks at all");
         auto* const watch = sub.add_flag("--watch", list_.watch, "Searches again and again");
         add_duration(
             sub, "--interval", [this](milliseconds d) { list_.interval = d; }, "With --watch: between two searches; default 2s")
             ->needs(watch);
-        sub.add_option("--count", list_.count, "With --watch: ends after so many searches; default: with Ctrl-C")
-            ->type_name("N")
+        add_number(sub, "--count", list_.count, counts, "number of searches",
+                   "With --watch: ends after so many searches; default: with Ctrl-C")
             ->needs(watch);
         sub.add_flag("--json", list_.json, "Prints JSON; with --watch a line for each search");
     }
@@ -301,7 +321,7 @@ private:
             sub.add_option("NAME", watch_.names, "The locks; behind -- they may begin with a dash")->required()->type_name(""));
         add_nodes(sub, watch_.from, true);
         add_duration(sub, "--interval", [this](milliseconds d) { watch_.interval = d; }, "Between two looks; default 1s");
-        sub.add_option("--count", watch_.count, "Ends after so many looks; default: with Ctrl-C")->type_name("N");
+        add_number(sub, "--count", watch_.count, counts, "number of looks", "Ends after so many looks; default: with Ctrl-C");
         sub.add_flag("--json", watch_.json, "Prints a line of JSON for each look and lock");
     }
 
@@ -327,7 +347,8 @@ private:
         CLI::App& sub = add("bench", "Measures what locks cost on the nodes", bench_examples, bench_);
         add_nodes(sub, bench_.from, true);
         add_duration(sub, "--time", [this](milliseconds d) { bench_.time = d; }, "How long to measure; default 5s");
-        sub.add_option("--callers", bench_.callers, "How many acquire at the same time, after one alone; default 16")->type_name("N");
+        add_number(sub, "--callers", bench_.callers, caller_numbers, "number of callers",
+                   "How many acquire at the same time, after one alone; default 16");
         add_duration(sub, "--ttl", bench_.ttl, "The ttl of the locks; default 10s, with --config what it says");
         sub.add_flag("--no-fencing", bench_.no_fencing, "Locks without fencing tokens");
         sub.add_flag("--bootstrap", bench_.bootstrap,
@@ -359,6 +380,7 @@ private:
     CLI::App* run_sub_{nullptr};
     CLI::Option* run_name_{nullptr};
     CLI::Option* run_name_option_{nullptr};
+    CLI::Option* list_pattern_{nullptr};
 };
 
 }  // namespace

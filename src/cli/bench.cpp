@@ -33,7 +33,6 @@ using namespace std::chrono_literals;
 using nlohmann::ordered_json;
 using steady = std::chrono::steady_clock;
 
-constexpr std::uint32_t callers_max = 10'000;
 constexpr auto first_patience = 5s;
 constexpr std::array percentiles{50.0, 90.0, 99.0, 99.9};
 
@@ -195,8 +194,6 @@ std::string rows(terminal const& out, std::vector<figures> const& all)
 
 int execute(bench_options const& options)
 {
-    if (options.callers < 1 || options.callers > callers_max)
-        throw failure{exit_code::usage, "--callers must be between 1 and " + std::to_string(callers_max)};
     if (options.time < 100ms || options.time > 1h) throw failure{exit_code::usage, "--time must be between 100 ms and 1 h"};
     auto from = settings_of(options.from);
     if (options.bootstrap) from.client.bootstrap = true;

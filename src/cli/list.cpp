@@ -13,14 +13,11 @@ namespace redlock::cli {
 
 namespace {
 
-constexpr std::uint64_t limit_max = 1'000'000;
 constexpr milliseconds time_min{10}, interval_min{100};
 
 void check(list_options const& options)
 {
     if (options.pattern.empty()) throw failure{exit_code::usage, "PATTERN is empty, and matches no name; leave it out for all locks"};
-    if (options.limit == 0 || options.limit > limit_max)
-        throw failure{exit_code::usage, "--limit must be from 1 to " + std::to_string(limit_max)};
     if (options.time < time_min) throw failure{exit_code::usage, "--time is shorter than " + in_words(time_min)};
     if (options.watch && options.interval < interval_min)
         throw failure{exit_code::usage, "--interval is shorter than " + in_words(interval_min)};

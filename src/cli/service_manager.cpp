@@ -38,9 +38,10 @@ std::string send_to_unix_socket(std::string const& address, std::string const& d
     if (fd < 0) return std::strerror(errno);
     ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof send_timeout);
     auto const sent = ::sendto(fd, datagram.data(), datagram.size(), MSG_NOSIGNAL, reinterpret_cast<sockaddr const*>(&to), size);
-    std::string const problem = sent < 0 ? std::strerror(errno) : "";
+    int const why = sent < 0 ? errno : 0;
     ::close(fd);
-    return problem;
+    if (why == EAGAIN) return "it does not read what it was sent before";
+    return why == 0 ? "" : std::strerror(why);
 }
 
 service_manager::service_manager(char const* address, bool command_speaks, std::function<void(std::string const&)> failed)
@@ -62,9 +63,8 @@ void service_manager::send(std::string const& assignments)
 {
     if (!listens()) return;
     auto const problem = send_to_unix_socket(address_, assignments);
-    if (problem.empty()) return;
+    if (problem.empty() || std::exchange(failure_said_, true)) return;
     failed_(std::string{notify_variable} + "=" + printable(address_) + " cannot be told how this goes: " + problem);
-    address_.clear();  // it was said once
 }
 
 }  // namespace redlock::cli

@@ -12,7 +12,8 @@ inline constexpr char const* notify_variable = "NOTIFY_SOCKET";
 class service_manager {
 public:
     // `address`: a path, or '@' and the name of an abstract socket; null or empty: nobody listens. `command_speaks`: the command says itself when it
-    // is ready and when it stops, so only the status is told. `failed` is told once why nothing could be sent.
+    // is ready and when it stops, so only the status is told. `failed` is told once why something could not be sent. What comes later is sent
+    // nevertheless: a manager that has missed a status must hear READY=1, or it ends the service when its time for the start is over.
     service_manager(char const* address, bool command_speaks, std::function<void(std::string const&)> failed);
 
     bool listens() const noexcept { return !address_.empty(); }
@@ -29,6 +30,7 @@ private:
     std::string address_;
     bool command_speaks_;
     bool stopping_{false};
+    bool failure_said_{false};
     std::function<void(std::string const&)> failed_;
 };
 

@@ -79,6 +79,10 @@ BOOST_AUTO_TEST_CASE(locks_are_found_without_their_names)
     program some{{"list", "orders:*", "--json"}, environment()};
     BOOST_TEST(some.wait() == 0);
     BOOST_TEST(names_in(some.json()) == "orders:42 ");
+    set_everywhere("-x", by_web_3);
+    program dashed{{"list", "--json", "--", "-*"}, environment()};
+    BOOST_TEST(dashed.wait() == 0, dashed.errors());
+    BOOST_TEST(names_in(dashed.json()) == "-x ");
     program none{{"list", "no-such-*"}, environment()};
     BOOST_TEST(none.wait() == 0);
     BOOST_TEST(none.output() == "no lock is held\n");

@@ -48,6 +48,17 @@ public:
 
     std::string const& address() const { return address_; }
 
+    // Until the queue takes no more.
+    void fill_queue() const
+    {
+        int const to = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        sockaddr_un at{};
+        socklen_t size = sizeof at;
+        ::getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size);
+        while (::sendto(to, "x", 1, 0, reinterpret_cast<sockaddr const*>(&at), size) == 1) {}
+        ::close(to);
+    }
+
 private:
     std::string address_;
     int fd_;
@@ -99,6 +110,30 @@ BOOST_AUTO_TEST_CASE(a_service_whose_lease_is_lost_is_stopping)
     all[1].stop();
     BOOST_TEST(p.wait() == 79, p.errors());
     BOOST_TEST(contains(manager.heard(), "STOPPING=1\nSTATUS=the lease on job is lost"), manager.heard());
+}
+
+// It would end a service that it does not know to be ready.
+BOOST_AUTO_TEST_CASE(a_manager_that_was_busy_hears_that_the_service_is_ready)
+{
+    notify_listener manager{(folder.path() / "notify").string()};
+    manager.fill_queue();
+    set_everywhere("job", "foreign");
+    program p{run("job", {"--quiet"}, {"sh", "-c", "exit 4"}), manager.around(*this)};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.errors(), "it does not read what it was sent before\n"); }), p.errors());
+    manager.heard();
+    for (auto& s : all) s.command({"DEL", "job"});
+    BOOST_TEST(p.wait() == 4, p.errors());
+    BOOST_TEST(contains(manager.heard(), "READY=1\nSTATUS=holds job, token "), manager.heard());
+    BOOST_TEST(lines_of(p.errors()).size() == 1u, p.errors());
+}
+
+BOOST_AUTO_TEST_CASE(a_manager_that_never_reads_holds_nothing_up)
+{
+    notify_listener manager{(folder.path() / "notify").string()};
+    manager.fill_queue();
+    program p{run("job", {"--quiet"}, {"sh", "-c", "exit 4"}), manager.around(*this)};
+    BOOST_TEST(p.wait() == 4, p.errors());
+    BOOST_TEST(lines_of(p.errors()).size() == 1u, p.errors());
 }
 
 // Otherwise both would say READY=1, each for something else.

@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,25 @@ BOOST_AUTO_TEST_CASE(what_a_slow_reader_has_not_read_is_kept_and_then_dropped_an
         BOOST_TEST(to.read() == "again\n");
         BOOST_TEST(to.problems.empty());
     }
+}
+
+// A terminal that is stopped (Ctrl-S) takes a part of what it says to be ready for, and a write that blocks waits with the rest.
+BOOST_AUTO_TEST_CASE(a_terminal_that_nobody_reads_holds_nothing_up, *boost::unit_test::timeout(20))
+{
+    int const reader = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    BOOST_TEST_REQUIRE((reader >= 0 && ::grantpt(reader) == 0 && ::unlockpt(reader) == 0));
+    int const to = ::open(::ptsname(reader), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    BOOST_TEST_REQUIRE(to >= 0);
+    asio::io_context io;
+    std::vector<std::string> problems;
+    event_stream stream{io.get_executor(), to, [](std::uint64_t) { return std::string{}; },
+                        [&](std::string const& why) { problems.push_back(why); }};
+    for (int i = 0; i < 100; ++i) stream.write(line + '\n');
+    BOOST_TEST(problems.empty());
+    char part[100];
+    BOOST_TEST(::read(reader, part, sizeof part) > 0);
+    ::close(to);
+    ::close(reader);
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_waited_for_after_that_was_asked_for)

@@ -76,12 +76,18 @@ BOOST_AUTO_TEST_CASE(wrong_usage_is_64_and_says_what_is_wrong)
     refuses({"run", "job", "--kill-grace", "29s", "--nodes", nowhere, "--", "true"}, 64, "--kill-grace must not be above");
     refuses({"run", "job", "--wait", "1s", "--no-wait", "--nodes", nowhere, "--", "true"}, 64, "--no-wait");
     refuses({"run", "job", "--label", "two words", "--nodes", nowhere, "--", "true"}, 64, "label");
-    refuses({"watch", "job", "--count", "many", "--nodes", nowhere}, 64, "--count");
-    refuses({"bench", "--callers", "0", "--nodes", nowhere}, 64, "--callers");
+    refuses({"watch", "job", "--count", "many", "--nodes", nowhere}, 64,
+            "--count: many is no number of looks; write a whole number from 1 to 1000000000");
+    refuses({"bench", "--callers", "0", "--nodes", nowhere}, 64,
+            "--callers: 0 is no number of callers; write a whole number from 1 to 10000");
     refuses({"completion", "tcsh"}, 64, "tcsh");
     refuses({"list", "", "--nodes", nowhere}, 64, "PATTERN is empty");
     refuses({"list", "a", "b", "--nodes", nowhere}, 64, "one argument too many: b");
-    refuses({"list", "--limit", "0", "--nodes", nowhere}, 64, "--limit must be from 1 to 1000000");
+    refuses({"list", "a", "--nodes", nowhere, "--", "b"}, 64, "one argument too many: b");
+    for (std::string const bad : {"0", "-1", "x", "1000001", "99999999999999999999"})
+        refuses({"list", "--nodes", nowhere, "--limit=" + bad}, 64, bad + " is no number of locks; write a whole number from 1 to 1000000");
+    for (std::string const bad : {"0", "-1", "x"})
+        refuses({"list", "--watch", "--nodes", nowhere, "--count=" + bad}, 64, "--count: " + bad + " is no number of searches");
     refuses({"list", "--time", "1ms", "--nodes", nowhere}, 64, "--time is shorter than 10.0 ms");
     refuses({"list", "--watch", "--interval", "1ms", "--nodes", nowhere}, 64, "--interval is shorter than 100.0 ms");
     refuses({"list", "--count", "2", "--nodes", nowhere}, 64, "--count requires --watch");
