@@ -131,7 +131,8 @@ BOOST_AUTO_TEST_CASE(a_lost_lease_is_told_and_the_command_gets_the_signal_that_w
     auto const seen = (folder.path() / "seen").string();
     std::string const script =
         "trap 'echo INT >> \"$1\"; exit 3' INT; trap 'echo TERM >> \"$1\"' TERM; echo ready; while :; do sleep 0.01; done";
-    program p{run("job", with_events({"--ttl", "2s", "--on-lost", "int"}), {"bash", "-c", script, "bash", seen}), environment()};
+    program p{run("job", with_events({"--ttl", "4s", "--kill-grace", "1s", "--on-lost", "int"}), {"bash", "-c", script, "bash", seen}),
+              environment()};
     BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }), p.errors());
     all[0].stop();
     all[1].stop();
@@ -142,6 +143,21 @@ BOOST_AUTO_TEST_CASE(a_lost_lease_is_told_and_the_command_gets_the_signal_that_w
     BOOST_TEST(events("lost").at(0).at("why").at("message").is_string());
     BOOST_TEST(events("command_ended").at(0).at("code") == 3);
     ends_with("lost", 79);
+}
+
+BOOST_AUTO_TEST_CASE(processes_that_left_the_group_get_the_signal_that_was_asked_for)
+{
+    auto const seen = (folder.path() / "seen").string();
+    std::string const stray =
+        "trap 'echo USR1 >> \"$1\"; exit' USR1; trap 'echo TERM >> \"$1\"; exit' TERM; echo ready; while :; do sleep 0.01; done";
+    std::string const script = "setsid bash -c \"$2\" bash \"$1\" & exec sleep 60";
+    program p{run("job", {"--ttl", "4s", "--kill-grace", "1s", "--on-lost", "USR1"}, {"bash", "-c", script, "bash", seen, stray}),
+              environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }), p.errors());
+    all[0].stop();
+    all[1].stop();
+    BOOST_TEST(p.wait() == 79, p.errors());
+    BOOST_TEST(read_file(seen) == "USR1\n", p.errors());
 }
 
 BOOST_AUTO_TEST_CASE(a_conflict_has_the_exit_code_that_was_asked_for)

@@ -8,9 +8,12 @@
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <thread>
 
 namespace redlock::testing {
 namespace {
+
+using namespace std::chrono_literals;
 
 // A value as this library sets them.
 std::string value_of(std::string const& holder) { return std::string(32, 'a') + ':' + holder; }
@@ -131,6 +134,7 @@ BOOST_AUTO_TEST_CASE(many_keys_are_searched_in_small_steps)
     BOOST_TEST(p.json().at("foreign_keys").get<int>() >= 5'000);
     BOOST_TEST(calls_of(all[0], "scan") >= 10u);
     BOOST_TEST(calls_of(all[0], "keys") == 0u);
+    BOOST_TEST(calls_of(all[0], "get") == 1u, "of its token; of values only the beginning is read");
 }
 
 BOOST_AUTO_TEST_CASE(a_search_has_an_end_and_says_what_it_lacks)
@@ -232,6 +236,18 @@ BOOST_AUTO_TEST_CASE(watching_ends_well_while_nodes_do_not_answer)
     program p{{"list", "--watch", "--interval", "100ms", "--timeout", "60s"}, environment()};
     BOOST_TEST_REQUIRE(eventually([&] { return !lines_of(p.output()).empty(); }), p.errors());
     for (auto& s : all) s.stop();
+    std::this_thread::sleep_for(500ms);  // until it searches, and does not pause
+    p.send(SIGTERM);
+    BOOST_TEST(p.wait() == 0);
+    BOOST_TEST(!contains(p.output(), "unknown"), "what was not searched to its end is not shown: " << p.output());
+}
+
+BOOST_AUTO_TEST_CASE(watching_ends_well_whatever_the_nodes_said_last)
+{
+    all[0].kill();
+    all[1].kill();
+    program p{{"list", "--watch", "--interval", "100ms"}, environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "unknown: too few nodes"); }), p.errors());
     p.send(SIGTERM);
     BOOST_TEST(p.wait() == 0);
 }

@@ -101,6 +101,16 @@ BOOST_AUTO_TEST_CASE(the_status_says_who_is_waited_for)
     BOOST_TEST(p.errors() == "");
 }
 
+// It has one line for systemctl status.
+BOOST_AUTO_TEST_CASE(the_status_does_not_list_the_nodes)
+{
+    notify_listener manager{(folder.path() / "notify").string()};
+    all[0].kill();
+    all[1].kill();
+    program p{run("job", {"--quiet"}, {"true"}), manager.around(*this)};
+    BOOST_TEST(eventually([&] { return contains(manager.heard(), "a majority is 2\n--\n"); }), manager.heard());
+}
+
 BOOST_AUTO_TEST_CASE(a_service_whose_lease_is_lost_is_stopping)
 {
     notify_listener manager{(folder.path() / "notify").string()};

@@ -6,7 +6,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -14,6 +16,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 namespace redlock::cli {
@@ -145,19 +148,22 @@ BOOST_AUTO_TEST_CASE(a_terminal_that_nobody_reads_holds_nothing_up, *boost::unit
     ::close(reader);
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_waited_for_after_that_was_asked_for)
+BOOST_AUTO_TEST_CASE(nothing_is_waited_for_after_that_was_asked_for, *boost::unit_test::timeout(20))
 {
     stream_to_pipe to;
     for (int i = 0; i < 100; ++i) to.stream->write(line + '\n');
     to.stream->stop_waiting();
     to.stream->write("last\n");
     to.io.run();  // returns, although nobody reads
+    to.stream->write("one more\n");
+    to.io.restart();
+    to.io.run();
     to.stream->drain(1ms);
     auto text = to.read();
     to.stream->drain(1s);
     text += to.read();
-    BOOST_TEST(text.size() == 100 * (line.size() + 1) + 5);
-    BOOST_TEST(text.ends_with("last\n"));
+    BOOST_TEST(text.size() == 100 * (line.size() + 1) + 5 + 9);
+    BOOST_TEST(text.ends_with("last\none more\n"));
 }
 
 BOOST_AUTO_TEST_CASE(a_reader_that_has_gone_is_told_once)
@@ -189,6 +195,31 @@ BOOST_AUTO_TEST_CASE(sockets_of_service_managers)
     gone.status("x");
     gone.ready("x");
     BOOST_TEST(problems.size() == 1u);
+}
+
+// A line of its own would be an assignment of its own.
+BOOST_AUTO_TEST_CASE(a_status_is_one_line_and_the_end_is_told_once)
+{
+    std::string const address = "@redlock-cli-parts-" + std::to_string(::getpid());
+    int const listener = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    sockaddr_un at{};
+    at.sun_family = AF_UNIX;
+    std::copy(address.begin() + 1, address.end(), at.sun_path + 1);
+    auto const size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.size());
+    BOOST_TEST_REQUIRE(::bind(listener, reinterpret_cast<sockaddr const*>(&at), size) == 0);
+    auto const heard = [&] {
+        char part[256];
+        auto const n = ::recv(listener, part, sizeof part, 0);
+        return std::string(part, n > 0 ? static_cast<std::size_t>(n) : 0);
+    };
+    service_manager manager{address.c_str(), false, [](std::string const& why) { BOOST_TEST(why == ""); }};
+    manager.status("a\nREADY=1");
+    BOOST_TEST(heard() == "STATUS=a\\x0aREADY=1");
+    manager.stopping("b");
+    BOOST_TEST(heard() == "STOPPING=1\nSTATUS=b");
+    manager.stopping("c");
+    BOOST_TEST(heard() == "STATUS=c");
+    ::close(listener);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
