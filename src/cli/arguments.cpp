@@ -93,7 +93,8 @@ CLI::Option* add_number(CLI::App& to, std::string const& name, Into& into, bound
     return to.add_option_function<std::string>(name, read, help)->type_name("N");
 }
 
-constexpr bounds descriptors{0, 1'048'575}, exit_codes{0, 255}, limits{1, 1'000'000}, counts{1, 1'000'000'000}, caller_numbers{1, 10'000};
+constexpr bounds descriptor_bounds{0, 1'048'575}, exit_code_bounds{0, 255}, limit_bounds{1, 1'000'000}, count_bounds{1, 1'000'000'000},
+    caller_bounds{1, 10'000};
 
 // The signals that stop a process: they would keep the command from ending.
 bool stops(int signal) { return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
@@ -262,10 +263,10 @@ private:
                      "Nothing was ever locked on these nodes: does not wait for what they may have forgotten");
         sub.add_flag("--no-env", run_.no_env,
                      "The command does not find the variables REDLOCK_* of this process: passwords in REDLOCK_NODES");
-        add_number(sub, "--events-fd", run_.events_fd, descriptors, "descriptor",
+        add_number(sub, "--events-fd", run_.events_fd, descriptor_bounds, "descriptor",
                    "Writes to this open descriptor what happens, a line of JSON for each event; the command does not inherit it");
         add_signal(sub, "--on-lost", run_.on_lost, "What the command gets when the lease is lost, before SIGKILL; default TERM");
-        add_number(sub, "--conflict-exit-code", run_.conflict_exit_code, exit_codes, "exit code",
+        add_number(sub, "--conflict-exit-code", run_.conflict_exit_code, exit_code_bounds, "exit code",
                    "The exit code when somebody else holds the lock; default 75");
         sub.add_flag("--pass-notify", run_.pass_notify, "The command finds NOTIFY_SOCKET and tells systemd itself when it is ready");
         auto* const verbose = sub.add_flag("--verbose,-v", run_.verbose, "Says on stderr when the lock is acquired and released");
@@ -291,13 +292,13 @@ private:
                             ->type_name("");
         add_nodes(sub, list_.from, true);
         add_duration(sub, "--time", [this](milliseconds d) { list_.time = d; }, "How long to search at most; default 10s");
-        add_number(sub, "--limit", list_.limit, limits, "number of locks", "How many locks to find at most; default 10000");
+        add_number(sub, "--limit", list_.limit, limit_bounds, "number of locks", "How many locks to find at most; default 10000");
         sub.add_flag("--foreign", list_.foreign, "Also keys whose values are not of this library: locks of others, or no locks at all");
         auto* const watch = sub.add_flag("--watch", list_.watch, "Searches again and again");
         add_duration(
             sub, "--interval", [this](milliseconds d) { list_.interval = d; }, "With --watch: between two searches; default 2s")
             ->needs(watch);
-        add_number(sub, "--count", list_.count, counts, "number of searches",
+        add_number(sub, "--count", list_.count, count_bounds, "number of searches",
                    "With --watch: ends after so many searches; default: with Ctrl-C")
             ->needs(watch);
         sub.add_flag("--json", list_.json, "Prints JSON; with --watch a line for each search");
@@ -321,7 +322,7 @@ private:
             sub.add_option("NAME", watch_.names, "The locks; behind -- they may begin with a dash")->required()->type_name(""));
         add_nodes(sub, watch_.from, true);
         add_duration(sub, "--interval", [this](milliseconds d) { watch_.interval = d; }, "Between two looks; default 1s");
-        add_number(sub, "--count", watch_.count, counts, "number of looks", "Ends after so many looks; default: with Ctrl-C");
+        add_number(sub, "--count", watch_.count, count_bounds, "number of looks", "Ends after so many looks; default: with Ctrl-C");
         sub.add_flag("--json", watch_.json, "Prints a line of JSON for each look and lock");
     }
 
@@ -347,7 +348,7 @@ private:
         CLI::App& sub = add("bench", "Measures what locks cost on the nodes", bench_examples, bench_);
         add_nodes(sub, bench_.from, true);
         add_duration(sub, "--time", [this](milliseconds d) { bench_.time = d; }, "How long to measure; default 5s");
-        add_number(sub, "--callers", bench_.callers, caller_numbers, "number of callers",
+        add_number(sub, "--callers", bench_.callers, caller_bounds, "number of callers",
                    "How many acquire at the same time, after one alone; default 16");
         add_duration(sub, "--ttl", bench_.ttl, "The ttl of the locks; default 10s, with --config what it says");
         sub.add_flag("--no-fencing", bench_.no_fencing, "Locks without fencing tokens");

@@ -47,8 +47,8 @@ std::string problem_of_descriptor(int descriptor)
     return {};
 }
 
-event_stream::event_stream(asio::any_io_executor executor, int descriptor, dropped_line dropped, failure_handler failed)
-    : descriptor_{std::move(executor)}, dropped_line_{std::move(dropped)}, failed_{std::move(failed)}
+event_stream::event_stream(asio::any_io_executor const& executor, int descriptor, dropped_line dropped, failure_handler failed)
+    : descriptor_{executor}, dropped_line_{std::move(dropped)}, failed_{std::move(failed)}
 {
     struct stat s{};
     if (::fstat(descriptor, &s) != 0) throw failure{exit_code::internal, std::string{"cannot write events: "} + std::strerror(errno)};

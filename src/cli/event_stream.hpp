@@ -32,7 +32,7 @@ public:
     using failure_handler = std::function<void(std::string const&)>;
 
     // Precondition: problem_of_descriptor(descriptor) is empty. Programs that this process starts do not inherit a descriptor above 2.
-    event_stream(asio::any_io_executor executor, int descriptor, dropped_line dropped, failure_handler failed);
+    event_stream(asio::any_io_executor const& executor, int descriptor, dropped_line dropped, failure_handler failed);
 
     // `line`: with its end.
     void write(std::string_view line);

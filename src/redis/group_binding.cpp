@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t id_size = 40;
 constexpr std::size_t prefix_size = 5;  // "k001:"
-constexpr std::size_t digits = 3;
+constexpr std::size_t digits_of_number = 3;
 
 bool has_prefix(std::string_view id) noexcept { return id.size() == id_size && id[0] == 'k' && id[prefix_size - 1] == ':'; }
 
@@ -18,7 +18,7 @@ std::string prefix_of(std::uint16_t replicas)
 {
     if (replicas == 0) return {};
     auto const number = std::to_string(replicas);
-    return 'k' + std::string(digits - number.size(), '0') + number + ':';
+    return 'k' + std::string(digits_of_number - number.size(), '0') + number + ':';
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ void group_binding::apply(std::vector<reply>& replies) const
 std::uint16_t replicas_of(std::string_view bound_id) noexcept
 {
     std::uint16_t replicas{0};
-    if (has_prefix(bound_id)) std::from_chars(bound_id.data() + 1, bound_id.data() + 1 + digits, replicas);
+    if (has_prefix(bound_id)) std::from_chars(bound_id.data() + 1, bound_id.data() + 1 + digits_of_number, replicas);
     return replicas;
 }
 
