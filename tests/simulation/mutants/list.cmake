@@ -105,7 +105,14 @@ redlock_mutant(acquire_ignores_base "acquire counts on from the counter, and not
 redlock_mutant(lost_counter_is_zero "a counter that is gone reads as zero"
     FILE src/testing/redis_model.cpp FROM "token_number const one = fence ? *fence->value : *high_water;" TO "token_number const one = fence ? *fence->value : 0;")
 redlock_mutant(mark_lags_behind "confirm does not raise the high-water mark"
-    FILE src/testing/redis_model.cpp FROM "    high_water = std::max(*high_water, value);" TO "    if (c.what == verb::acquire) high_water = std::max(*high_water, value);")
+    FILE src/testing/redis_model.cpp FROM "    for (std::size_t i = 0; i < c.key_count(); ++i) set_counter(c.key_at(i), c.token, c.retention, now);
+" TO "    auto const kept = high_water;
+    for (std::size_t i = 0; i < c.key_count(); ++i) set_counter(c.key_at(i), c.token, c.retention, now);
+    high_water = kept;
+"
+    FILE2 src/testing/redis_model.cpp FROM2 "        set_counter(key, c.token, c.retention, now);" TO2 "        auto const kept = high_water;
+        set_counter(key, c.token, c.retention, now);
+        high_water = kept;")
 redlock_mutant(block_is_one_step "acquire raises the counter by one for a block of tokens"
     FILE src/testing/redis_model.cpp FROM "token_number token = last + c.block;" TO "token_number token = last + 1;")
 redlock_mutant(floor_into_the_block "a floor counts also if it makes the step smaller than the block"
