@@ -254,22 +254,24 @@ private:
     void replicas(doctor_probe const& n, node_address const& address)
     {
         auto const connected = n.number("connected_slaves");
-        if (n.info.empty() || n.group) return;
-        if (connected < address.replicas)
+        if (n.info.empty()) return;
+        auto const waits_for = n.group ? static_cast<std::uint16_t>(n.group->acknowledgements) : address.replicas;
+        if (!n.group && connected < waits_for)
             return add(severity::danger, n.node,
                        "its votes are to wait for " + count_of(address.replicas, "replica") + ", and it has " + std::to_string(connected) +
                            ": they never count",
                        "start the replicas (REPLICAOF), or configure the node with fewer");
-        if (auto const why_not = detail::objection_to_group(static_cast<std::uint32_t>(connected), address.replicas))
+        if (auto const why_not = detail::objection_to_group(static_cast<std::uint32_t>(connected), waits_for))
             add(severity::danger, n.node, *why_not, "");
         auto const theirs = detail::replicas_of(n.record.substr(0, id_size));
-        if (theirs > 0 && theirs != address.replicas)
+        bool const is_known = !n.group || waits_for > 0;  // without its Sentinels a group has no number
+        if (theirs > 0 && is_known && theirs != waits_for)
             add(severity::danger, n.node,
                 "clients have admitted it for replicas=" + std::to_string(theirs) + ", and this configuration says " +
-                    std::to_string(address.replicas) + ", which gets no vote with tokens",
+                    std::to_string(waits_for) + ", which gets no vote with tokens",
                 "use replicas=" + std::to_string(theirs) +
                     " in every client; to change the number for all, delete redlock:node on the primary");
-        if (connected > 0 && address.replicas == 0)
+        if (!n.group && connected > 0 && address.replicas == 0)
             add(severity::note, n.node,
                 "it has " + count_of(connected, "replica") +
                     ", for which its votes do not wait: a failover to one loses "

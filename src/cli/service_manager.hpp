@@ -1,4 +1,5 @@
-// Tells systemd, or whoever listens at NOTIFY_SOCKET, how `redlock run` gets on: the protocol of sd_notify(3). Without that variable it does nothing.
+// Tells the service manager that listens at NOTIFY_SOCKET (usually systemd) the state of `redlock run`: the protocol of sd_notify(3). Without that
+// variable it does nothing.
 #ifndef REDLOCK_CLI_SERVICE_MANAGER_HPP
 #define REDLOCK_CLI_SERVICE_MANAGER_HPP
 

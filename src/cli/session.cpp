@@ -147,7 +147,7 @@ child::environment session::environment() const
     child::environment all{{"REDLOCK_NAME", plan_.name},
                            {"REDLOCK_TOKEN", lease_.token() == 0 ? "" : std::to_string(lease_.token())},
                            {"REDLOCK_VALID_UNTIL", text.data()}};
-    if (!plan_.pass_notify) all.emplace_back(notify_variable, "");  // whoever manages services would take the command's words for ours
+    if (!plan_.pass_notify) all.emplace_back(notify_variable, "");  // the manager would take the command's words for ours
     if (!plan_.no_env) return all;
     auto const remove = [&](std::string_view name) {
         if (std::none_of(all.begin(), all.end(), [&](auto const& v) { return v.first == name; })) all.emplace_back(name, "");

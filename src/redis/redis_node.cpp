@@ -332,8 +332,10 @@ void redis_node::impl::send(redis_request const& shared, std::unique_ptr<redis_r
         if (self->reading_ == e.get()) self->reading_ = nullptr;
         if (ec) return std::move(handler)(ec, reply_reader::repeatable{});
         e->reader.conclude();
-        self->doubt_.apply(replies);
-        self->binding_.apply(replies);
+        if (e->reader.has_facts()) {
+            self->doubt_.apply(replies);
+            self->binding_.apply(replies);
+        }
         bool const demoted = e->reader.is_demoted();
         if (e->own) self->requests_.give_back(std::move(e->own));
         std::move(handler)(error_code{}, e->reader.what_to_repeat());

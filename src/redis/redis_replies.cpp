@@ -298,6 +298,7 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
         if (element == 5) {
             r = reply{vote::granted, {}, {}};
             r.facts = std::make_shared<quorum::node_facts const>(facts_.take());
+            has_facts_ = true;
             demoted_ = demoted_ || !r.facts->master;
         }
         return;

@@ -68,6 +68,9 @@ public:
     repeatable const& what_to_repeat() const noexcept { return repeatable_; }
     static bool is_noscript(reply const& r) noexcept;
 
+    // Some reply has what the node tells of itself.
+    bool has_facts() const noexcept { return has_facts_; }
+
     // The server is no master any more: it says so, or refuses to write.
     bool is_demoted() const noexcept { return demoted_; }
 
@@ -100,6 +103,7 @@ private:
     bool is_expected_server_{false};  // the server showed `id_`, and is a master
     std::optional<reply> identity_error_;  // the server answered the question for its id with an error
     repeatable repeatable_;
+    bool has_facts_{false};
     bool demoted_{false};
     bool armed_{false};  // the server watches the keys that the next call reads
 };

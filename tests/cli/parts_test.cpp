@@ -248,6 +248,25 @@ BOOST_FIXTURE_TEST_CASE(groups_that_are_too_large_or_were_admitted_otherwise, gr
     BOOST_TEST(diagnose().empty());
 }
 
+// The number of a group comes from its Sentinels, and not from the address.
+BOOST_FIXTURE_TEST_CASE(a_group_that_clients_have_admitted_for_another_number, group_of_three)
+{
+    auto const says_another_number = [this] {
+        auto const all = diagnose();
+        return std::any_of(all.begin(), all.end(),
+                           [](finding const& f) { return f.what.find("admitted it for replicas=2") != f.what.npos; });
+    };
+    set_field(nodes[2], "connected_slaves", "2");
+    nodes[2].record.replace(0, 5, "k002:");
+    nodes[2].group.emplace();
+    nodes[2].group->acknowledgements = 1;
+    BOOST_TEST(says_another_number());
+    nodes[2].group->acknowledgements = 2;
+    BOOST_TEST(!says_another_number());
+    nodes[2].group->acknowledgements = 0;
+    BOOST_TEST(!says_another_number(), "no Sentinel says how many there are");
+}
+
 BOOST_FIXTURE_TEST_CASE(admissions, group_of_three)
 {
     nodes[0].record[0] = 'c';  // of an earlier life
