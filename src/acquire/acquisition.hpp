@@ -34,7 +34,8 @@ public:
     template <class Hook>
     using list = boost::intrusive::list<acquisition, boost::intrusive::base_hook<Hook>, boost::intrusive::constant_time_size<false>>;
 
-    acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_request what_is_wanted, lease_handler whom_to_tell, time_point now);
+    acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_request&& what_is_wanted, lease_handler&& whom_to_tell,
+                time_point now);
 
     bool wants_tokens() const noexcept { return options().fencing; }
 

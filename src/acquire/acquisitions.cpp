@@ -29,7 +29,7 @@ error_code to_error(acquire_outcome outcome)
 
 }  // namespace
 
-acquisition::acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_request what_is_wanted, lease_handler whom_to_tell,
+acquisition::acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_request&& what_is_wanted, lease_handler&& whom_to_tell,
                          time_point now)
     : from{std::move(of)},
       request{std::move(what_is_wanted)},
@@ -175,15 +175,14 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     auto made = make_recycled<lease_record>(what.from, what.request.what, env_.fresh_value());
     made->refreshed = now;
     env_.to_nodes->ttl_in_use(times.key_ttl);
-    auto const a = make_recycled<attempt>(*this, what, std::move(made), now);
-    lease_record& h = *a->record();
+    what.current = make_recycled<attempt>(*this, what, std::move(made), now);
+    lease_record& h = *what.current->record();
     h.may_live_until(now + 2 * times.key_ttl);  // it may wait in a node's queue for as long as it would be valid
-    what.current = a;
-    env_.set_timer(*a, a->machine().times_out());
-    command c = h.request(verb::acquire);
-    if (h.is_fenced()) c.token = env_.tokens.next();
+    env_.set_timer(*what.current, what.current->machine().times_out());
+    pending_request asked{h.request(verb::acquire), what.current};
+    if (h.is_fenced()) asked.request.token = env_.tokens.next();
     h.asked_in = env_.to_nodes->next_round();
-    env_.to_nodes->add({c, a});
+    env_.to_nodes->add(std::move(asked));
 }
 
 void acquisitions::on_decided(attempt& a, acquire_outcome outcome, time_point now)

@@ -60,12 +60,14 @@ void lease::let_go() noexcept
 
 namespace detail {
 
-asio::any_io_executor initiate_on_lease::get_executor() const noexcept
+asio::any_io_executor const& initiate_on_lease::fallback() const noexcept
 {
-    return state_ ? state_->owner->get_executor() : asio::any_io_executor{asio::system_executor{}};
+    if (state_) return state_->owner->get_executor();
+    static asio::any_io_executor const of_the_system{asio::system_executor{}};
+    return of_the_system;
 }
 
-void initiate_on_lease::start(std::shared_ptr<lease_state> state, plain_handler handler) const
+void initiate_on_lease::start(std::shared_ptr<lease_state>&& state, plain_handler&& handler) const
 {
     if (!state) return handler(errc::not_held);
     auto const owner = state->owner;

@@ -21,13 +21,8 @@ namespace redlock::detail {
 
 namespace {
 
-// A thread keeps blocks up to this size, and of each size no more than so many.
-constexpr std::size_t size_max = 1'024;
+// A thread keeps no more blocks of each size class than so many.
 constexpr std::uint32_t blocks_max = 4'096;
-
-// Block sizes are 8 more than a multiple of 16. malloc puts a word of its own beside each block and rounds up to 16, so nothing is wasted.
-constexpr std::size_t step = 16;
-constexpr std::size_t odd = 8;
 
 struct block {
     block* next;
@@ -39,7 +34,7 @@ struct bin {
 };
 
 // The blocks that a thread keeps. The array has no constructor and no destructor, so its users need no check whether they have run.
-constinit thread_local bin bins[size_max / step + 1]{};
+constinit thread_local bin bins[block_class(kept_block_max) + 1]{};
 
 // Made with a thread's first block: opens the thread's bins, and empties and closes them when the thread ends.
 struct bins_of_thread {
@@ -58,34 +53,28 @@ struct bins_of_thread {
     }
 };
 
-constexpr std::size_t index_of(std::size_t size) noexcept { return (size + step - odd - 1) / step; }
-
-[[gnu::noinline]] void* make_block(std::size_t size)
+[[gnu::noinline]] void* make_block(std::size_t size_class, std::size_t size)
 {
     static thread_local bins_of_thread const opened;
-    return ::operator new(index_of(size) * step + odd);
+    return ::operator new(REDLOCK_RECYCLES ? size_class * block_step + block_odd : size);
 }
-
-bool is_kept(std::size_t size) noexcept { return REDLOCK_RECYCLES && size > 0 && size <= size_max; }
 
 }  // namespace
 
-void* recycled_block(std::size_t size)
+void* block_of_class(std::size_t size_class, std::size_t size)
 {
-    if (!is_kept(size)) return ::operator new(size);
-    bin& from = bins[index_of(size)];
-    if (!from.first) return make_block(size);
+    bin& from = bins[size_class];
+    if (!REDLOCK_RECYCLES || !from.first) return make_block(size_class, size);
     block* const found = from.first;
     from.first = found->next;
     ++from.room;
     return found;
 }
 
-void recycle_block(void* what, std::size_t size) noexcept
+void return_to_class(std::size_t size_class, void* what) noexcept
 {
-    if (!is_kept(size)) return ::operator delete(what);
-    bin& to = bins[index_of(size)];
-    if (to.room == 0) return ::operator delete(what);
+    bin& to = bins[size_class];
+    if (!REDLOCK_RECYCLES || to.room == 0) return ::operator delete(what);
     to.first = new (what) block{to.first};
     --to.room;
 }

@@ -1,8 +1,11 @@
 #include <redlock/detail/completion_batch.hpp>
+#include <redlock/detail/recycling.hpp>
 
 #include <boost/asio/execution.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/require.hpp>
+
+#include <utility>
 
 namespace redlock::detail {
 
@@ -33,22 +36,15 @@ void post(asio::io_context::executor_type const& to, handler_list handlers)
 
 handler_list::~handler_list()
 {
-    while (node* const n = take_first()) n->finish(n, false);
+    while (!empty()) static_cast<void>(take_first());
 }
 
-handler_list::node* handler_list::take_first() noexcept
+deferred_call handler_list::take_first() noexcept
 {
-    node* const n = first_;
-    if (!n) return nullptr;
-    first_ = n->next;
+    call_block* const first = first_;
+    first_ = std::exchange(first->next, nullptr);
     if (!first_) last_ = &first_;
-    return n;
-}
-
-void handler_list::call_first()
-{
-    node* const n = take_first();
-    n->finish(n, true);
+    return deferred_call{first};
 }
 
 completion_batch::completion_batch(asio::io_context* of) : context_{open_batch ? nullptr : of}

@@ -16,6 +16,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
       strand_{std::move(strand)},
       posting_{asio::require(*strand_, asio::execution::blocking.never)},
       run_here_{std::move(settings.run_here)},
+      single_{settings.single},
       max_ttl_{std::chrono::duration_cast<std::chrono::milliseconds>(settings.max_ttl)},
       keys_{settings.keys}
 {
@@ -34,7 +35,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     clock_rules const clocks{settings.clock_drift, settings.max_ttl};
     env_.to_nodes = std::make_shared<fanout>(*strand_, std::move(nodes), settings.max_node_queue, clock, clocks);
     env_.to_nodes->on_step = [this](std::size_t node, quorum::clock_step step, time_point now) { on_step(node, step, now); };
-    if (settings.single) env_.to_nodes->complete_together_on(*settings.single);
+    if (single_) env_.to_nodes->complete_together_on(*single_);
     env_.fresh_value = std::move(settings.fresh_value);
     auto fresh_mark = std::move(settings.fresh_mark);
     if (!fresh_mark) fresh_mark = [fresh = env_.fresh_value] { return fresh().text(); };
@@ -64,7 +65,8 @@ void engine::on_strand(F f, std::optional<time_point> known)
     // Under high contention the mailbox is faster: first all callers run, and then all their tasks, so that the code of each stays in the caches.
     if (run_here_ && !mail_.is_expected() && !env_.to_nodes->is_crowded() && run_here_(what, known ? *known : now(), shared_from_this()))
         return;
-    if (mail_.put(std::move(what))) send_for_mail();
+    bool const here = single_ && single_->get_executor().running_in_this_thread();
+    if (here ? mail_.put_here(std::move(what)) : mail_.put(std::move(what))) send_for_mail();
 }
 
 void engine::send_for_mail()
@@ -78,7 +80,7 @@ void engine::send_for_mail()
 // Keeps a handler until its operation ends. If the handler can be cancelled, calls `make_cancel` for a function, which runs on the strand when that
 // happens.
 template <class MakeCancel>
-std::shared_ptr<waiter> engine::wait_with(plain_handler handler, MakeCancel make_cancel)
+std::shared_ptr<waiter> engine::wait_with(plain_handler&& handler, MakeCancel make_cancel)
 {
     auto slot = handler.slot();
     auto const w = make_recycled<waiter>(std::move(handler));
@@ -107,7 +109,7 @@ std::shared_ptr<lease_handle> to_handle(std::shared_ptr<lease_state> of) { retur
 
 }  // namespace
 
-void engine::run(plain_handler handler)
+void engine::run(plain_handler&& handler)
 {
     auto const w = wait_with(std::move(handler), [this] { return [this](waiter const*, asio::cancellation_type_t) { stop(); }; });
     on_strand([this, w] {
@@ -237,7 +239,7 @@ void engine::on_step(std::size_t node, quorum::clock_step step, time_point now)
 
 void engine::on_changed(std::size_t node, std::string_view key) { acquisitions_.on_changed(node, key); }
 
-void engine::drain(plain_handler handler)
+void engine::drain(plain_handler&& handler)
 {
     auto const w = wait_with(std::move(handler),
                              [this] { return [this](waiter const* who, asio::cancellation_type_t) { releases_.abandon_drain(who); }; });
@@ -286,7 +288,7 @@ std::shared_ptr<resolved_options const> engine::resolved_options_of(lock_options
     return last_options_;
 }
 
-void engine::acquire(acquire_request request, lease_handler handler)
+void engine::acquire(acquire_request&& request, lease_handler&& handler)
 {
     auto slot = handler.slot();
     auto const asked = now();
@@ -308,7 +310,7 @@ void engine::acquire(acquire_request request, lease_handler handler)
     on_strand(std::move(start), asked);
 }
 
-void engine::extend(std::shared_ptr<lease_state> of, plain_handler handler)
+void engine::extend(std::shared_ptr<lease_state>&& of, plain_handler&& handler)
 {
     auto h = to_handle(std::move(of));
     auto w = wait_with(std::move(handler), [this, &h] {
@@ -324,7 +326,7 @@ void engine::extend_all_on(std::string name)
     on_strand([this, which = std::move(name)](time_point t) { leases_.extend_all_on(which, t); });
 }
 
-void engine::wait_lost(std::shared_ptr<lease_state> of, plain_handler handler)
+void engine::wait_lost(std::shared_ptr<lease_state>&& of, plain_handler&& handler)
 {
     auto h = to_handle(std::move(of));
     auto w = wait_with(std::move(handler), [this, &h] {
@@ -335,7 +337,7 @@ void engine::wait_lost(std::shared_ptr<lease_state> of, plain_handler handler)
     on_strand([this, h = std::move(h), w = std::move(w)] { leases_.wait_lost(*h, w); });
 }
 
-void engine::release(std::shared_ptr<lease_state> of, plain_handler handler)
+void engine::release(std::shared_ptr<lease_state>&& of, plain_handler&& handler)
 {
     // From this moment on, in whatever thread, the lease is over.
     auto expected = lease_phase::held;

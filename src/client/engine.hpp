@@ -64,22 +64,22 @@ public:
            fanout::clock_function clock);
     ~engine() override = default;
 
-    asio::any_io_executor get_executor() const noexcept override { return outer_; }
+    asio::any_io_executor const& get_executor() const noexcept override { return outer_; }
     time_point now() const noexcept override { return env_.now(); }
     std::chrono::milliseconds max_ttl() const noexcept override { return max_ttl_; }
     key_format const& keys() const noexcept override { return keys_; }
     std::shared_ptr<resolved_options const> resolved_options_of(lock_options const& options) override;
 
-    void run(plain_handler handler) override;
+    void run(plain_handler&& handler) override;
     void cancel() noexcept override;
-    void drain(plain_handler handler) override;
+    void drain(plain_handler&& handler) override;
     client_status status() const override;
     void begin_admission() override;
 
-    void acquire(acquire_request request, lease_handler handler) override;
-    void extend(std::shared_ptr<lease_state> of, plain_handler handler) override;
-    void release(std::shared_ptr<lease_state> of, plain_handler handler) override;
-    void wait_lost(std::shared_ptr<lease_state> of, plain_handler handler) override;
+    void acquire(acquire_request&& request, lease_handler&& handler) override;
+    void extend(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
+    void release(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
+    void wait_lost(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
     std::string_view name_of(lease_state const& of) const noexcept override { return static_cast<lease_handle const&>(of).of.what->text(); }
     void let_go(std::shared_ptr<lease_state> of) noexcept override;
     void scope_ended(lease_state const& of) noexcept override;
@@ -111,7 +111,7 @@ private:
     void on_strand(F f, std::optional<time_point> known = {});
     void send_for_mail();
     template <class MakeCancel>
-    std::shared_ptr<waiter> wait_with(plain_handler handler, MakeCancel make_cancel);
+    std::shared_ptr<waiter> wait_with(plain_handler&& handler, MakeCancel make_cancel);
 
     void start();
     void stop();
@@ -136,6 +136,7 @@ private:
     std::optional<strand_type> strand_;
     std::optional<strand_type> posting_;  // the same; never runs anything at once
     run_here_function run_here_;
+    asio::io_context* single_;  // engine_settings::single
     mailbox mail_;
     environment env_;
     releases releases_{env_};

@@ -60,30 +60,37 @@ void fanout::flush_later()
 void fanout::flush()
 {
     ++next_round_;
-    if (!outgoing_first_.empty()) {
-        for (std::size_t i = 0; i < outgoing_.size(); ++i) outgoing_first_.take(outgoing_, i);
-        outgoing_.clear();
-        outgoing_.swap(outgoing_first_);
-    }
-    if (outgoing_.empty()) return;
-    crowded_.store(outgoing_.size() > crowd, std::memory_order_relaxed);
-    std::size_t const most = std::max(worth_a_message, (outgoing_.size() + messages_at_once - 1) / messages_at_once);
-    if (end_of_message(outgoing_, 0, most) == outgoing_.size()) return send(outgoing_);
+    if (outgoing_first_.empty() && outgoing_.empty()) return;
+    splitting_first_.swap(outgoing_first_);  // what is sent may be answered at once, and then more is added
     splitting_.swap(outgoing_);
-    for (std::size_t i = 0; i < splitting_.size();) {
-        for (auto const end = end_of_message(splitting_, i, most); i < end; ++i) message_.take(splitting_, i);
-        send(message_);
+    auto const all = [this] { return splitting_first_.size() + splitting_.size(); };  // none, once clear() was called
+    crowded_.store(all() > crowd, std::memory_order_relaxed);
+    std::size_t const most = std::max(worth_a_message, (all() + messages_at_once - 1) / messages_at_once);
+    if (splitting_first_.empty() && end_of_message(0, most) == all()) {
+        send(splitting_);
+    } else {
+        for (std::size_t i = 0; i < all();) {
+            for (auto const end = end_of_message(i, most); i < end; ++i) {
+                std::size_t const firsts = splitting_first_.size();
+                i < firsts ? message_.take(splitting_first_, i) : message_.take(splitting_, i - firsts);
+            }
+            send(message_);
+        }
     }
+    splitting_first_.clear();
     splitting_.clear();
 }
 
-// The end of the message that begins with request `first`, and has `most` requests at the most.
-std::size_t fanout::end_of_message(request_batch const& of, std::size_t first, std::size_t most) noexcept
+// The end of the message that begins with request `first` of those being split, and has `most` requests at the most.
+std::size_t fanout::end_of_message(std::size_t first, std::size_t most) const noexcept
 {
-    std::size_t const last = std::min(of.size(), first + most);
+    std::size_t const firsts = splitting_first_.size();  // none of these is slow: they are releases
+    std::size_t const last = std::min(firsts + splitting_.size(), first + most);
     std::size_t slow = 0;
-    for (std::size_t i = first; i < last; ++i)
-        if (of.commands[i].may_grant() && of.commands[i].votes_with_tokens() && ++slow > slow_votes_max) return i;
+    for (std::size_t i = std::max(first, firsts); i < last; ++i) {
+        command const& c = splitting_.commands[i - firsts];
+        if (c.may_grant() && c.votes_with_tokens() && ++slow > slow_votes_max) return i;
+    }
     return last;
 }
 
@@ -301,6 +308,7 @@ void fanout::on_time(std::size_t node, quorum::wall_time clock, time_point sent,
     auto const step = l.clock.on_time(clock, sent, received,
                                       rules_.lasts + std::chrono::duration_cast<duration>(rules_.lasts * rules_.clock_drift));
     l.suspended.good_until = {};
+    if (step) last_clock_step_ = std::max(last_clock_step_, received);
     if (step && on_step) on_step(node, *step, received);
 }
 
@@ -371,6 +379,7 @@ void fanout::clear() noexcept
     auto const first = std::exchange(outgoing_first_, {});
     auto const spare = std::exchange(spare_, {});
     auto const outgoing = std::exchange(outgoing_, {});
+    auto const splitting_first = std::exchange(splitting_first_, {});
     auto const splitting = std::exchange(splitting_, {});
     auto const message = std::exchange(message_, {});
 }

@@ -120,6 +120,8 @@ public:
     // A lock of this client uses that ttl.
     void ttl_in_use(duration ttl) noexcept { rules_.lasts = std::max(rules_.lasts, ttl); }
 
+    // Whether the clock of some node was found to have been set after `t`.
+    bool was_any_clock_set_since(time_point t) const noexcept { return t < last_clock_step_; }
     node_clock const& clock_of(std::size_t node) const noexcept { return links_[node].clock; }
 
     // Why a node is not asked for a vote (`fenced`: with tokens); null: it is asked, or the request waits until that is decided.
@@ -241,7 +243,7 @@ private:
     class start_exec;
 
     void flush_later();
-    static std::size_t end_of_message(request_batch const& of, std::size_t first, std::size_t most) noexcept;
+    std::size_t end_of_message(std::size_t first, std::size_t most) const noexcept;
     void send(request_batch& of);
     void launch(std::shared_ptr<round> const& r, quorum::node_set const& to, time_point now);
     std::shared_ptr<round> make_round(request_batch& of);
@@ -271,13 +273,16 @@ private:
     // Requests for the next round; those of outgoing_first_ go first.
     request_batch outgoing_first_;
     request_batch outgoing_;
-    request_batch splitting_;  // the requests of a round that takes several messages, while flush() splits it
+    // The same requests while flush() makes messages of them.
+    request_batch splitting_first_;
+    request_batch splitting_;
     request_batch message_;
     std::vector<std::shared_ptr<round>> spare_;  // rounds that are over, whose memory the next ones use
     std::uint64_t next_round_{1};
     std::uint64_t admissions_{0};
     std::atomic<bool> crowded_{false};
     bool flush_posted_{false};
+    time_point last_clock_step_{time_point::min()};  // of any node, when it was seen
     asio::io_context* single_{nullptr};  // see complete_together_on
     bool closed_{false};
 };

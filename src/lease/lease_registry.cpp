@@ -183,8 +183,9 @@ bool lease_registry::adopt(std::shared_ptr<lease_record> const& what, quorum::ac
 {
     assert(what->registry == nullptr && !what->release_started);
     what->machine.emplace(won.holders(), won.sent(), now, what->what->under->times);
-    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)  // whose votes came before it was seen
-        what->machine->on_step(node, env_.to_nodes->clock_of(node).set_forward_since(won.sent()), now);
+    for (std::size_t node = 0; env_.to_nodes->was_any_clock_set_since(won.sent()) && node < env_.to_nodes->nodes(); ++node)
+        what->machine->on_step(node, env_.to_nodes->clock_of(node).set_forward_since(won.sent()),
+                               now);  // its vote came before that was seen
     if (now >= what->machine->stops_at()) {
         what->machine.reset();
         return false;

@@ -12,7 +12,7 @@ namespace redlock::detail {
 
 // Kept by pointer, so that a cancellation can find it.
 struct waiter {
-    explicit waiter(completion<error_code> handler) : done{std::move(handler)} {}
+    explicit waiter(completion<error_code>&& handler) : done{std::move(handler)} {}
 
     completion<error_code> done;
 

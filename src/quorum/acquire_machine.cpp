@@ -80,10 +80,9 @@ acquire_outcome acquire_machine::decide(time_point now) noexcept
         // What is left must be enough to act: a lease that would be lost at once is none.
         bool const in_time = now < deadline() - timing_->stop_margin;
         outcome_ = in_time ? acquire_outcome::granted : acquire_outcome::validity_exhausted;
-    } else if (votes_.majority_excluded()) {
-        outcome_ = acquire_outcome::contended;
-    } else if (votes_.majority_undecidable()) {
-        outcome_ = acquire_outcome::no_majority;
+    } else if (votes_.majority_out_of_reach()) {  // without that neither of these is
+        if (votes_.majority_excluded()) outcome_ = acquire_outcome::contended;
+        else if (votes_.majority_undecidable()) outcome_ = acquire_outcome::no_majority;
     }
     return outcome_;
 }

@@ -27,8 +27,12 @@ public:
     }
     per_node(per_node const& other) : size_{other.size_}
     {
-        if (!in_place()) values_.many = new T[size_];
-        std::copy(other.begin(), other.end(), begin());
+        if (in_place()) {
+            values_ = other.values_;  // all of them, since their number is known to the compiler
+        } else {
+            values_.many = new T[size_];
+            std::copy(other.begin(), other.end(), begin());
+        }
     }
     per_node& operator=(per_node const& other)
     {

@@ -20,6 +20,7 @@ void tenure::holds(std::size_t node, time_point until) noexcept
     gone_.remove(node);
     if (until <= until_[node]) return;
     until_[node] = until;
+    if (until <= valid_until_) return;
     // The M-th largest end has changed only if M ends are above the old one now.
     if (held_on(valid_until_) >= majority(nodes())) count_anew();
 }

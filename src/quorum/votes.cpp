@@ -10,6 +10,7 @@ void ballot::take_back(std::size_t node, vote v) noexcept
 {
     assert(of(node) == vote::granted && v != vote::granted && v != vote::pending);
     granted_.remove(node);
+    voted_.remove(node);
     cast(node, v);
 }
 

@@ -28,7 +28,8 @@ public:
     bool cast(std::size_t node, vote v) noexcept
     {
         assert(v != vote::pending);
-        if (of(node) != vote::pending) return false;
+        if (voted_.has(node)) return false;
+        voted_.add(node);
         (v == vote::granted ? granted_ : v == vote::refused ? refused_ : failed_).add(node);
         return true;
     }
@@ -47,7 +48,7 @@ public:
     std::size_t granted() const noexcept { return granted_.size(); }
     std::size_t refused() const noexcept { return refused_.size(); }
     std::size_t failed() const noexcept { return failed_.size(); }
-    std::size_t pending() const noexcept { return nodes_ - granted() - refused() - failed(); }
+    std::size_t pending() const noexcept { return nodes_ - voted_.size(); }
 
     bool majority_granted() const noexcept { return granted() >= majority(nodes_); }
 
@@ -66,6 +67,7 @@ private:
     node_set granted_;
     node_set refused_;
     node_set failed_;
+    node_set voted_;  // all of these
 };
 
 }  // namespace redlock::quorum

@@ -24,6 +24,11 @@ Number to_number(std::string_view text)
     return n;
 }
 
+bool is_ok(resp3::node_view const& node) noexcept
+{
+    return node.depth == 0 && node.data_type == resp3::type::simple_string && node.value == "OK";
+}
+
 // A whole number and nothing else. Text that is no number must not read as 0, because 0 is a refusal.
 std::optional<std::int64_t> whole_number(resp3::node_view const& node)
 {
@@ -165,27 +170,35 @@ void reply_reader::on_node(std::size_t index, node_view const& node)
 {
     if (index >= calls_.size()) return;  // more answers than calls: Boost.Redis counts them, so this is its bug
     wire_call const& call = calls_[index];
-    if (call.is == wire_call::kind::load_script) return;  // the calls behind it show whether it failed
-    if (call.is == wire_call::kind::time) return time_.on_node(node);
-    if (call.is == wire_call::kind::identity) return on_identity(node);
-    if (call.is == wire_call::kind::arm) {
-        armed_ = node.depth == 0 && node.data_type == resp3::type::simple_string && node.value == "OK";
-        return;
-    }
+    if (call.is != wire_call::kind::commands) return on_another_call(call, node);
     assert(call.first + call.count <= replies_.size());
 
-    if (node.depth == 0 && is_error(node)) return on_error(call, node.value);
     reply& r = replies_[call.first];
+    if (call.what == verb::acquire && !call.fenced && is_ok(node)) return set_vote(r, vote::granted);  // most answers without tokens
+    if (node.depth == 0 && is_error(node)) return on_error(call, node.value);
     if (call.what == verb::watch) return on_time_left(call, r, node);
     if (node.depth == 0) {
         array_call_ = node.data_type == resp3::type::array ? index + 1 : 0;
         element_ = 0;
-        if (call.what == verb::acquire) return call.fenced ? on_acquires_with_tokens(call, node) : on_plain_acquire(r, node);
+        if (call.what == verb::acquire && call.fenced) return on_acquires_with_tokens(call, node);
+        if (call.what == verb::acquire && node.data_type == resp3::type::null) return set_vote(r, vote::refused);
         if (call.what == verb::release && call.count > 1) return on_releases(call, node);
         bool const is_number = (call.what == verb::release && call.count == 1) || call.what == verb::confirm || call.what == verb::admit;
         if (is_number) on_number(call, r, node);
     } else if (node.depth == 1 && array_call_ == index + 1) {
         on_element(call, element_++, node);
+    }
+}
+
+// Calls that carry no commands.
+void reply_reader::on_another_call(wire_call const& call, node_view const& node)
+{
+    switch (call.is) {
+    case wire_call::kind::time: return time_.on_node(node);
+    case wire_call::kind::identity: return on_identity(node);
+    case wire_call::kind::arm: armed_ = is_ok(node); return;
+    case wire_call::kind::load_script: return;  // the calls behind it show whether it failed
+    case wire_call::kind::commands: return;
     }
 }
 
@@ -200,12 +213,6 @@ void reply_reader::on_error(wire_call const& call, std::string_view text)
     if (is_noscript(replies_[call.first])) repeatable_.scripts = true;
     if (call.count > 1 && is_not_permitted(replies_[call.first])) repeatable_.apart = true;
     if (is_of_a_replica(text)) demoted_ = true;
-}
-
-void reply_reader::on_plain_acquire(reply& r, node_view const& node)
-{
-    if (node.data_type == resp3::type::null) set_vote(r, vote::refused);
-    if (node.data_type == resp3::type::simple_string && node.value == "OK") set_vote(r, vote::granted);
 }
 
 // A watch of several keys is answered by the first that cannot be read, or by the one that stays longest.

@@ -77,10 +77,10 @@ public:
 private:
     using node_view = boost::redis::resp3::node_view;
 
+    void on_another_call(wire_call const& call, node_view const& node);
     void on_error(wire_call const& call, std::string_view text);
     void on_identity(node_view const& node);
     void drop_votes_of_another_server();
-    void on_plain_acquire(reply& r, node_view const& node);
     void on_time_left(wire_call const& call, reply& r, node_view const& node);
     void on_number(wire_call const& call, reply& r, node_view const& node);
     void on_releases(wire_call const& call, node_view const& node);

@@ -194,15 +194,16 @@ void of_admission(resp_writer& words, command const& c)
 }
 
 // Pushes one call that carries `count` commands, from `first` on.
-void push(boost::redis::request& request, command_writer to, command const* first, std::size_t count, std::string_view id)
+void push(boost::redis::request& request, command_writer to, set_options& options, command const* first, std::size_t count,
+          std::string_view id)
 {
     command const& c = *first;
     resp_writer& words = to.words();
     switch (c.what) {
     case verb::acquire:
         if (!c.fenced && c.others.empty()) {
-            add_value(words << c.key, c).add_encoded("$2\r\nNX\r\n$2\r\nPX\r\n", 2);
-            (words << c.ttl).push_to(request, "SET");
+            add_value(words << c.key, c).add_encoded(options.of(c.ttl), set_options::words);
+            words.push_to(request, "SET");
             return;
         }
         if (!c.fenced) several_without_tokens(words, c);
@@ -220,6 +221,16 @@ void push(boost::redis::request& request, command_writer to, command const* firs
 }
 
 }  // namespace
+
+std::string_view set_options::of(std::chrono::milliseconds ttl)
+{
+    if (ttl != ttl_) {
+        std::string const digits = std::to_string(ttl.count());
+        encoded_ = "$2\r\nNX\r\n$2\r\nPX\r\n$" + std::to_string(digits.size()) + "\r\n" + digits + "\r\n";
+        ttl_ = ttl;
+    }
+    return encoded_;
+}
 
 void redis_request::encode(batch const& work, std::string_view id, request_extras extras)
 {
@@ -243,7 +254,7 @@ void redis_request::encode(batch const& work, std::string_view id, request_extra
             continue;
         }
         std::size_t const count = extras.apart ? 1 : run_of_same(commands, i);
-        push(request, {words_, ids_}, &c, count, id);
+        push(request, {words_, ids_}, set_options_, &c, count, id);
         calls.push_back({wire_call::kind::commands, c.what, c.fenced, i, count, false, {}});
         if (c.what == verb::extend) calls.back().key_counts = key_counts(&c, count);
         i += count;

@@ -24,6 +24,18 @@ inline constexpr std::size_t keys_per_call = 100;
 // Boost.Redis gives up such a request when the connection is lost, and never sends it again on another connection.
 boost::redis::request::config one_connection_only() noexcept;
 
+// The last words of `SET key value NX PX ttl`, encoded. Kept for the next command, which mostly has the same ttl.
+class set_options {
+public:
+    static constexpr std::size_t words = 3;
+
+    std::string_view of(std::chrono::milliseconds ttl);
+
+private:
+    std::chrono::milliseconds ttl_{-1};
+    std::string encoded_;
+};
+
 // One Redis command of the request, and which commands of the batch it carries.
 struct wire_call {
     enum class kind : std::uint8_t {
@@ -85,6 +97,7 @@ private:
     std::string id_;
     std::vector<std::size_t> ids_;  // the positions of id_ in the bytes
     resp_writer words_;  // the words of one call; kept for its memory
+    set_options set_options_;
 };
 
 }  // namespace redlock::detail

@@ -35,7 +35,7 @@ public:
         std::size_t const length = first.size() + second.size();
         char* at = room_for(length + 32);
         *at++ = '$';
-        at = std::to_chars(at, at + 20, length).ptr;
+        at = length < 100 ? put_short(at, length) : std::to_chars(at, at + 20, length).ptr;
         at = copy(at, "\r\n");
         at = copy(at, first);
         at = copy(at, second);
@@ -94,6 +94,14 @@ private:
         resp_writer const* words;
         std::size_t index;
     };
+
+    // A number of one or two digits.
+    static char* put_short(char* at, std::size_t number) noexcept
+    {
+        if (number >= 10) *at++ = static_cast<char>('0' + number / 10);
+        *at++ = static_cast<char>('0' + number % 10);
+        return at;
+    }
 
     static char* copy(char* to, std::string_view what) noexcept { return std::copy(what.begin(), what.end(), to); }
 

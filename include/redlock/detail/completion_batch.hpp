@@ -3,13 +3,12 @@
 #ifndef REDLOCK_DETAIL_COMPLETION_BATCH_HPP
 #define REDLOCK_DETAIL_COMPLETION_BATCH_HPP
 
+#include <redlock/detail/deferred_call.hpp>
 #include <redlock/detail/export.hpp>
-#include <redlock/detail/recycling.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -19,7 +18,7 @@ namespace asio = boost::asio;
 
 namespace detail {
 
-// Handlers in the order in which they came. Those that are not called are destroyed.
+// Calls in the order in which they came. Those that are not made are dropped.
 class REDLOCK_API handler_list {
 public:
     handler_list() = default;
@@ -33,43 +32,20 @@ public:
 
     bool empty() const noexcept { return first_ == nullptr; }
 
-    template <class F>
-    void add(F f)
+    void add(deferred_call call) noexcept
     {
-        auto memory = recycling<holder<F>>{};
-        holder<F>* const made = memory.allocate(1);
-        ::new (static_cast<void*>(made)) holder<F>{{nullptr, &finish<F>}, std::move(f)};
-        *last_ = made;
-        last_ = &made->next;
+        *last_ = call.release();
+        last_ = &(*last_)->next;
     }
 
-    // Calls the first. What it throws leaves; it is out of the list then.
-    void call_first();
+    // Makes the first call. What it throws leaves; it is out of the list then.
+    void call_first() { take_first()(); }
 
 private:
-    struct node {
-        node* next;
-        void (*finish)(node*, bool call);
-    };
-    template <class F>
-    struct holder : node {
-        F f;
-    };
+    deferred_call take_first() noexcept;
 
-    template <class F>
-    static void finish(node* which, bool call)
-    {
-        auto* const self = static_cast<holder<F>*>(which);
-        F f{std::move(self->f)};
-        self->~holder<F>();
-        recycling<holder<F>>{}.deallocate(self, 1);
-        if (call) std::move(f)();
-    }
-
-    node* take_first() noexcept;
-
-    node* first_{nullptr};
-    node** last_{&first_};
+    call_block* first_{nullptr};
+    call_block** last_{&first_};
 };
 
 class REDLOCK_API completion_batch {
@@ -84,11 +60,10 @@ public:
     // The one that is open in this thread for the context; null: there is none.
     static completion_batch* open_for(asio::execution_context const& context) noexcept;
 
-    template <class F>
-    void add(F f)
+    void add(deferred_call call)
     {
         if (handlers_.empty()) busy_.emplace(context_->get_executor());
-        handlers_.add(std::move(f));
+        handlers_.add(std::move(call));
     }
 
 private:

@@ -53,7 +53,7 @@ class REDLOCK_API core {
 public:
     virtual ~core() = default;
 
-    virtual asio::any_io_executor get_executor() const noexcept = 0;
+    virtual asio::any_io_executor const& get_executor() const noexcept = 0;
     virtual boot_clock::time_point now() const noexcept = 0;
     virtual std::chrono::milliseconds max_ttl() const noexcept = 0;  // of locks with tokens
     virtual key_format const& keys() const noexcept = 0;
@@ -61,16 +61,16 @@ public:
     // What these options come to; the same for the same.
     virtual std::shared_ptr<resolved_options const> resolved_options_of(lock_options const& options) = 0;
 
-    virtual void run(plain_handler handler) = 0;
+    virtual void run(plain_handler&& handler) = 0;
     virtual void cancel() noexcept = 0;
-    virtual void drain(plain_handler handler) = 0;
+    virtual void drain(plain_handler&& handler) = 0;
     virtual client_status status() const = 0;
     virtual void begin_admission() = 0;
 
-    virtual void acquire(acquire_request request, lease_handler handler) = 0;
-    virtual void extend(std::shared_ptr<lease_state> state, plain_handler handler) = 0;
-    virtual void release(std::shared_ptr<lease_state> state, plain_handler handler) = 0;
-    virtual void wait_lost(std::shared_ptr<lease_state> state, plain_handler handler) = 0;
+    virtual void acquire(acquire_request&& request, lease_handler&& handler) = 0;
+    virtual void extend(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
+    virtual void release(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
+    virtual void wait_lost(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
 
     // Of the lock that it is about; lives as long as the state.
     virtual std::string_view name_of(lease_state const& state) const noexcept = 0;

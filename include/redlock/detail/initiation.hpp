@@ -20,7 +20,7 @@ namespace redlock::detail {
 class initiate_on_core {
 public:
     using executor_type = asio::any_io_executor;
-    using operation = void (core::*)(plain_handler);
+    using operation = void (core::*)(plain_handler&&);
 
     initiate_on_core(std::shared_ptr<core> target, operation what) : target_{std::move(target)}, what_{what} {}
 
@@ -29,7 +29,7 @@ public:
     template <class Handler>
     void operator()(Handler&& handler) const
     {
-        ((*target_).*what_)(plain_handler{std::forward<Handler>(handler), get_executor()});
+        ((*target_).*what_)(plain_handler{std::forward<Handler>(handler), target_->get_executor()});
     }
 
 private:
@@ -49,7 +49,7 @@ public:
     template <class Handler>
     void operator()(Handler&& handler) const&
     {
-        start(request_, std::forward<Handler>(handler));
+        start(acquire_request{request_}, std::forward<Handler>(handler));
     }
     template <class Handler>
     void operator()(Handler&& handler) &&
@@ -59,9 +59,9 @@ public:
 
 private:
     template <class Handler>
-    void start(acquire_request request, Handler&& handler) const
+    void start(acquire_request&& request, Handler&& handler) const
     {
-        target_->acquire(std::move(request), lease_handler{std::forward<Handler>(handler), get_executor()});
+        target_->acquire(std::move(request), lease_handler{std::forward<Handler>(handler), target_->get_executor()});
     }
 
     std::shared_ptr<core> target_;
@@ -73,26 +73,27 @@ private:
 class REDLOCK_API initiate_on_lease {
 public:
     using executor_type = asio::any_io_executor;
-    using operation = void (core::*)(std::shared_ptr<lease_state>, plain_handler);
+    using operation = void (core::*)(std::shared_ptr<lease_state>&&, plain_handler&&);
 
     initiate_on_lease(std::shared_ptr<lease_state> state, operation what) : state_{std::move(state)}, what_{what} {}
 
-    executor_type get_executor() const noexcept;
+    executor_type get_executor() const noexcept { return fallback(); }
 
     template <class Handler>
     void operator()(Handler&& handler) const&
     {
-        start(state_, plain_handler{std::forward<Handler>(handler), get_executor()});
+        start(std::shared_ptr<lease_state>{state_}, plain_handler{std::forward<Handler>(handler), fallback()});
     }
     template <class Handler>
     void operator()(Handler&& handler) &&
     {
-        auto const fallback = get_executor();
-        start(std::move(state_), plain_handler{std::forward<Handler>(handler), fallback});
+        start(std::move(state_), plain_handler{std::forward<Handler>(handler), fallback()});
     }
 
 private:
-    void start(std::shared_ptr<lease_state> state, plain_handler handler) const;
+    // The client's executor; the system's, if the lease is empty.
+    executor_type const& fallback() const noexcept;
+    void start(std::shared_ptr<lease_state>&& state, plain_handler&& handler) const;
 
     std::shared_ptr<lease_state> state_;
     operation what_;

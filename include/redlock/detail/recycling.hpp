@@ -14,9 +14,29 @@
 
 namespace redlock::detail {
 
-// As operator new and delete, for any size.
-REDLOCK_API void* recycled_block(std::size_t size);
-REDLOCK_API void recycle_block(void* what, std::size_t size) noexcept;
+// A thread keeps blocks up to this size. Block sizes are 8 more than a multiple of 16: malloc puts a word of its own beside each block and rounds up
+// to 16, so nothing is wasted.
+inline constexpr std::size_t kept_block_max = 1'024;
+inline constexpr std::size_t block_step = 16;
+inline constexpr std::size_t block_odd = 8;
+
+// The number of the size class of a block.
+constexpr std::size_t block_class(std::size_t size) noexcept { return (size + block_step - block_odd - 1) / block_step; }
+constexpr bool is_kept_size(std::size_t size) noexcept { return size > 0 && size <= kept_block_max; }
+
+// A block of a size class, and back. Precondition: the size is kept, and of this class.
+REDLOCK_API void* block_of_class(std::size_t size_class, std::size_t size);
+REDLOCK_API void return_to_class(std::size_t size_class, void* what) noexcept;
+
+// As operator new and delete, for any size. Where the size is a constant, so is its class.
+inline void* recycled_block(std::size_t size)
+{
+    return is_kept_size(size) ? block_of_class(block_class(size), size) : ::operator new(size);
+}
+inline void recycle_block(void* what, std::size_t size) noexcept
+{
+    is_kept_size(size) ? return_to_class(block_class(size), what) : ::operator delete(what);
+}
 
 // For std::allocate_shared, for containers whose elements are few at a time, and for handlers.
 template <class T>

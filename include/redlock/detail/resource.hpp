@@ -40,7 +40,8 @@ public:
 
     friend bool operator==(resource const& a, resource const& b) noexcept
     {
-        return a.hash_ == b.hash_ && a.first_ == b.first_ && !a.more_ == !b.more_ && (!a.more_ || a.more_->others == b.more_->others);
+        return &a == &b ||
+               (a.hash_ == b.hash_ && a.first_ == b.first_ && !a.more_ == !b.more_ && (!a.more_ || a.more_->others == b.more_->others));
     }
 
 private:
