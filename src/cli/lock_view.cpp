@@ -84,7 +84,10 @@ key_view read_key(answers const& from, std::size_t first)
         k.present = r[value].is_error();
         if (k.present) k.problem = r[value].text;  // the permissions forbid to read the key
     }
-    if (auto const n = r[fence].number(-1); r[fence].is_text() && n >= 0) k.counter = static_cast<std::uint64_t>(n);
+    auto counter = r[fence];
+    if (constexpr std::string_view mark_of_a_climb{".0"}; counter.text.ends_with(mark_of_a_climb))
+        counter.text.resize(counter.text.size() - mark_of_a_climb.size());
+    if (auto const n = counter.number(-1); counter.is_text() && n >= 0) k.counter = static_cast<std::uint64_t>(n);
     return k;
 }
 

@@ -129,7 +129,7 @@ public:
         c.fenced = is_fenced();
         c.block = what->under->tokens.reserved;
         c.retention = what->under->tokens.retention;
-        c.token = last_token;
+        c.token = guard();
         c.others = what->others();
         return c;
     }
@@ -138,6 +138,17 @@ public:
 
     // Whether the next extension should renew the counter's retention. Once in a quarter of the retention is often enough, and spares the nodes work.
     bool wants_refresh(time_point now) const noexcept { return is_fenced() && now >= refreshed + what->under->tokens.retention / 4; }
+
+    // What extensions compare the nodes' counters with: the last token, until the lease has climbed (climb.hpp).
+    quorum::token_number guard() const noexcept { return cold_ ? std::max(last_token, cold_->climbs.guard) : last_token; }
+
+    // One climb at a time, and none that goes less far than one that was tried before.
+    struct climb_state {
+        quorum::token_number guard{0};  // a majority has climbed to it; 0: to none
+        quorum::token_number tried{0};  // the largest that was asked for
+        bool is_under_way{false};
+    };
+    climb_state& climbs() { return with_cold().climbs; }
 
     // The attempt got its tokens; `last` is the largest of those that are reserved.
     void assign_tokens(quorum::token_number last) noexcept
@@ -227,6 +238,7 @@ private:
         std::vector<std::weak_ptr<extension>> asked_for;
         owner_id owner{};
         event_marks marks;  // used if the client has an observer
+        climb_state climbs;
     };
 
     cold_state& with_cold()

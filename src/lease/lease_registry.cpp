@@ -112,12 +112,13 @@ void lease_record::clear() noexcept
 
 bool lease_record::may_come_early(time_point now) const { return machine->duty(now, early(what->under->times)) == lease_duty::extend; }
 
-extension::extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now)
+extension::extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now, bool after_climb)
     : owner_{owner},
       record_{std::move(what)},
       machine_{owner.env().to_nodes->nodes(), now, record_->machine->valid_until(), record_->what->under->times},
       sent_{now},
-      refreshes_{record_->wants_refresh(now)}
+      refreshes_{record_->wants_refresh(now)},
+      may_climb_{!after_climb}
 {
 }
 
@@ -132,6 +133,7 @@ bool extension::wanted(std::size_t, time_point now) const
 void extension::on_vote(std::size_t node, reply const& answer, time_point now)
 {
     auto const outcome = machine_.on_vote(*record_->machine, node, answer.vote);
+    if (answer.vote == vote::refused) needed_ = std::max(needed_, answer.counter);
     if (answer.recreated) ++owner_.env().count.recreated;
     // As with late grants: the release is behind it, unless a server that had lost its scripts got them in another order.
     if (record_->release_started && (answer.recreated || answer.vote == vote::failed)) owner_.all_releases().repeat(record_, node);
@@ -140,6 +142,13 @@ void extension::on_vote(std::size_t node, reply const& answer, time_point now)
         if (record_->registry && outcome == extend_outcome::pending) owner_.set_timer(*record_);
     }
     if (outcome != extend_outcome::pending) decided(outcome, now);
+    climb_if_needed(now);
+}
+
+// Only a lease that a majority still keeps can climb. It may be known only later that a node needs it.
+void extension::climb_if_needed(time_point now)
+{
+    if (may_climb_ && needed_ > 0 && machine_.outcome() == extend_outcome::renewed) owner_.start_climb(record_, needed_, now);
 }
 
 void extension::on_timer(time_point now)
@@ -252,9 +261,10 @@ void lease_registry::extend(lease_handle const& by, std::shared_ptr<waiter> who)
     set_timer(*what);
 }
 
-void lease_registry::start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who)
+void lease_registry::start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who,
+                                     bool after_climb)
 {
-    auto const e = make_recycled<extension>(*this, what, now);
+    auto const e = make_recycled<extension>(*this, what, now, after_climb);
     if (who) {
         e->wait(std::move(who));
         what->asked_for(e);

@@ -21,7 +21,8 @@ class lease_registry;
 // One extension of one lease. Extensions that are due together share a round, and a script call on each node.
 class extension final : public vote_handler, public timer, public std::enable_shared_from_this<extension> {
 public:
-    extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now);
+    // `after_climb`: it sets the lease again after a climb, and does not start another one.
+    extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now, bool after_climb);
     ~extension();
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
@@ -38,12 +39,15 @@ public:
 
 private:
     void decided(quorum::extend_outcome outcome, time_point now);
+    void climb_if_needed(time_point now);
 
     lease_registry& owner_;
     std::shared_ptr<lease_record> record_;
     quorum::extend_machine machine_;
     time_point sent_;
+    quorum::token_number needed_{0};  // the guard that the lease needs on nodes that have refused
     bool refreshes_;
+    bool may_climb_;
     waiter_list waiters_;
 };
 
@@ -96,15 +100,17 @@ public:
 
     void clear() noexcept;
 
-    // Called by extensions and records.
+    // Called by extensions, climbs and records.
     void set_timer(lease_record& what);
     void recreate_if_needed(lease_record& what, time_point now);
+    void start_climb(std::shared_ptr<lease_record> const& what, quorum::token_number needed, time_point now);
+    void climb_ended(lease_record& what, quorum::token_number guard, time_point now);  // 0: it has failed
     std::shared_ptr<lease_record> const& held_at(std::size_t index) const noexcept { return held_[index]; }
     environment& env() const noexcept { return env_; }
     releases& all_releases() const noexcept { return releases_; }
 
 private:
-    void start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who);
+    void start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who, bool after_climb = false);
 
     environment& env_;
     releases& releases_;

@@ -152,7 +152,10 @@ return 1)lua";
 // setting the key, and it extends only a key with its own value.
 //
 // Several locks of one lease are extended, or set again, each on its own, even if another of them is refused and the node gives no vote. That is
-// safe: each lock has the guard of its own counter, and for that lock this is an extension whose answer got lost.
+// safe: each lock has the guard of its own counter, and for that lock this is an extension whose answer got lost. The same holds for a climb.
+//
+// "N.0" in a counter is the mark of a climb (docs/proof.md, "The mark may be in the counter"). Whoever sets a lock with a token writes its counter
+// without the mark.
 constexpr std::string_view extend_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local s = call('MGET', unpack(KEYS))
 local node, hw, answers = s[1], tonumber(s[2]), {}
@@ -166,28 +169,57 @@ local top, top_text, last_ttl, too_long = hw
 local a = 5
 for k = 3, #KEYS, 2 do
   local holder, fence, value, text, ttl = s[k], s[k + 1], ARGV[a], ARGV[a + 1], ARGV[a + 2]
-  local token, answer = tonumber(text), 0
-  local counter = fence == text and token or tonumber(fence or hw)
+  local guard, answer = tonumber(text), 0
+  local counter = fence == text and guard or tonumber(fence or hw)
+  local marked = counter and counter > guard and holder and fence and string.sub(fence, -2) == '.0'
   if ttl ~= last_ttl then last_ttl, too_long = ttl, tonumber(ttl) > maxttl end
   if too_long then answer = -3
   elseif holder and holder ~= value then answer = 0
   elseif not counter then answer = -4
-  elseif counter > token or base > token then answer = -2
+  elseif base > guard or counter > guard and not marked then answer = -100 - math.max(counter, base)
   elseif holder then
     call('PEXPIRE', KEYS[k], ttl)
     answer = 1
   elseif recreate and call('SET', KEYS[k], value, 'NX', 'PX', ttl) then answer = 2
   end
-  if answer > 0 and fence == text then
+  if answer > 0 and (marked or fence == text) then
     if refresh then call('PEXPIRE', KEYS[k + 1], retention) end
   elseif answer > 0 and call('SET', KEYS[k + 1], text, fence and 'XX' or 'NX', 'PX', retention) then
-    if token > top then top, top_text = token, text end
+    if guard > top then top, top_text = guard, text end
   elseif answer > 0 then
     if answer == 2 then call('DEL', KEYS[k]) end
     answer = -4
   end
   answers[(k - 1) / 2] = answer
   a = a + 3
+end
+if top_text then call('SET', KEYS[2], top_text) end
+return answers)lua";
+
+// A second confirm, under a guard that is not the token. It looks at the ttl as an acquire does: an admission waits for climbs as it waits for
+// attempts, for the largest ttl that nodes allow. `top` is the high-water mark as the lock before has left it.
+constexpr std::string_view climb_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
+local s = call('MGET', unpack(KEYS))
+local node, hw, answers = s[1], tonumber(s[2]), {}
+if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then
+  for i = 1, (#KEYS - 2) / 2 do answers[i] = -1 end
+  return answers
+end
+local base, maxttl = tonumber(string.sub(node, 42, 57)), tonumber(string.sub(node, 59, 68))
+local top, top_text = hw
+local a = 3
+for k = 3, #KEYS, 2 do
+  local fence, text, answer = s[k + 1], ARGV[a + 2], 1
+  local guard, goal, counter = tonumber(ARGV[a + 1]), tonumber(text), tonumber(fence or top)
+  local marked = counter and counter <= goal and fence and string.sub(fence, -2) == '.0'
+  if tonumber(ARGV[a + 3]) > maxttl then answer = -3
+  elseif s[k] ~= ARGV[a] then answer = 0
+  elseif not counter then answer = -4
+  elseif base > guard or counter > guard and not marked then answer = -2
+  elseif not call('SET', KEYS[k + 1], text .. '.0', fence and 'XX' or 'NX', 'PX', ARGV[2]) then answer = -4
+  elseif goal > top then top, top_text = goal, text end
+  answers[(k - 1) / 2] = answer
+  a = a + 4
 end
 if top_text then call('SET', KEYS[2], top_text) end
 return answers)lua";
@@ -270,6 +302,12 @@ script const& fence_confirm_several_script()
 script const& fence_extend_script()
 {
     static script const s = make_script(extend_text);
+    return s;
+}
+
+script const& fence_climb_script()
+{
+    static script const s = make_script(climb_text);
     return s;
 }
 

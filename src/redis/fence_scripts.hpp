@@ -2,7 +2,8 @@
 // docs/proof.md shows why the scripts are correct. Only these scripts write the keys below. All the keys are plain strings, so one MGET reads all:
 //
 //   NAME           the lock: contains the holder's value, as with other libraries
-//   NAME:fence     the counter of the lock, in decimal. It expires after the retention; a missing counter counts as the high-water mark.
+//   NAME:fence     the counter of the lock, in decimal. It expires after the retention; a missing counter counts as the high-water mark. "N.0" is the
+//                  number N with the mark of a climb: nobody has set the lock since a climb of the lease that holds it.
 //   redlock:node   the node's record: "ID BASE MAXTTL MARK". BASE is padded with zeros to 16 digits, and MAXTTL to 10. ID is the server's
 //                  replication id at its admission. The node grants no token up to BASE, and no ttl above MAXTTL. MARK is "-", or, during a
 //                  quarantine, a text that identifies the loss of data. Where votes wait for replicas, group_binding.hpp says what ID is.
@@ -31,6 +32,8 @@ enum fence_answer : int {
     fence_ttl_too_long = -3,  // the ttl is above the record's MAXTTL
     fence_no_counter = -4,  // the key of the counter contains something else
     fence_used_up = -5,  // acquire: there is no larger token
+    fence_needs_guard =
+        -100,  // extend: -100 - N says that N, the larger of counter and base, is above the guard, and nothing else is in the way
 };
 
 // Acquires one lock for each of several leases in one call. KEYS: record, hw, then lock and fence of each lease. ARGV: id, ttl in ms, block,
@@ -58,11 +61,20 @@ script const& fence_acquire_several_script();
 script const& fence_confirm_several_script();
 
 // Extends many leases in one call. KEYS: record, hw, then lock and fence of each lease. ARGV: id, retention in ms, recreate (0 or 1), refresh (0 or
-// 1), then value, token and ttl in ms of each lease. `recreate`: set missing keys again. `refresh`: begin the retention of all counters anew. Without
+// 1), then value, guard and ttl in ms of each lease. The guard of a lease is its token until it climbs. A counter above the guard does no harm where
+// the lock has the value and the counter the mark of a climb, and stays as it is.
+// `recreate`: set missing keys again. `refresh`: begin the retention of all counters anew. Without
 // `refresh` that happens only to counters that are raised, which saves a quarter of the work. To refresh once in a quarter of the retention is often
 // enough.
-// Answers for each lease: 1 extended, 2 recreated, 0, -1, -2, -3 or -4.
+// Answers for each lease: 1 extended, 2 recreated, 0, -1, -3, -4, or -100 - N.
 script const& fence_extend_script();
+
+// Raises the counters of many leases from their guards to larger ones, so that they can be recreated on nodes whose counter or base is above
+// the guard (docs/proof.md, "Leases that outlive restarts"). KEYS: record, hw, then lock and fence of each lease. ARGV: id, retention in ms, then value,
+// guard, new guard and ttl in ms of each lease. A counter that was raised has the mark of a climb. One that has this mark already may be above the
+// guard, but not above the new one: so a climb whose answer was lost can be repeated.
+// Answers for each lease: 1 climbed, 0, -1, -2, -3 or -4.
+script const& fence_climb_script();
 
 // Reads the node's facts, for a handshake. KEYS: record, hw. Answers {replication id, role, seconds, microseconds, record, hw, version, cluster (0
 // or 1), maxmemory, maxmemory's policy, append-only file (0 or 1)}. A field is "" if the server does not have it, or if the permissions forbid INFO.

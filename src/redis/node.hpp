@@ -34,6 +34,7 @@ enum class verb : std::uint8_t {
     acquire,  // set the key if it is free; with tokens, raise the counter
     confirm,  // tokens: raise the counter to the token if the value is ours and no other token is above it
     extend,   // set the key's expiry if the value is ours; with tokens, also set a key again that is missing
+    climb,    // tokens: raise the counter above the token if the value is ours and no other token is above the guard
     release,  // delete the key if the value is ours
     watch,    // be told of the next change of the key; and how long is the node going to keep it?
     inspect,  // what the node says of itself
@@ -48,9 +49,10 @@ struct command {
     std::string_view value;         // mark, admit: the mark; else the lock's value, or the first part of it
     std::chrono::milliseconds ttl;  // not used by confirm, release and watch; admit: the largest that the node shall allow
 
-    // Tokens. acquire, confirm and extend without them are the plain protocol.
+    // Tokens. acquire and extend without them are the plain protocol.
     bool fenced{false};
-    quorum::token_number token{0};  // acquire: the floor; confirm, extend: the lease's last; admit: the base
+    quorum::token_number token{0};  // acquire: the floor; confirm: the lease's last; extend, climb: its guard; admit: the base
+    quorum::token_number goal{0};   // climb: the guard to be
     std::uint32_t block{1};         // acquire: how many tokens
     std::chrono::milliseconds retention{};
     bool refresh{false};            // extend: the counter's retention, too
@@ -64,7 +66,10 @@ struct command {
     // A vote that gives away the lock, if it is one.
     bool may_grant() const noexcept { return what == verb::acquire || what == verb::confirm; }
 
-    bool votes_with_tokens() const noexcept { return fenced && (what == verb::acquire || what == verb::confirm || what == verb::extend); }
+    bool votes_with_tokens() const noexcept
+    {
+        return fenced && (what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::climb);
+    }
 };
 
 // Of a key that does not expire.
@@ -75,7 +80,7 @@ struct reply {
     redlock::vote vote{redlock::vote::pending};
     error_code error;    // why it failed
     std::string detail;  // the server's words; mark: the mark that the node keeps now
-    quorum::token_number counter{0};  // acquire with tokens: the last of those that were granted
+    quorum::token_number counter{0};  // acquire with tokens: the last of those that were granted; extend: the guard that it needs
     bool recreated{false};              // extend: the key was missing, and is there again
     bool watching{false};             // watch: the node will say when a key changes
     std::optional<std::chrono::milliseconds>

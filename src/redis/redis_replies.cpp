@@ -78,9 +78,14 @@ reply to_reply(std::optional<std::int64_t> answer)
     }
 }
 
-// The same for an extension; the answer 2 says that it has set a missing key again.
+// The same for an extension; the answer 2 says that it has set a missing key again, and one below -100 which guard the lease needs.
 reply to_extended(std::optional<std::int64_t> answer)
 {
+    if (answer && *answer < fence_needs_guard && *answer > fence_needs_guard - token_end) {
+        reply r{vote::refused, {}, {}};
+        r.counter = static_cast<quorum::token_number>(fence_needs_guard - *answer);
+        return r;
+    }
     if (answer != 2) return to_reply(answer);
     reply r{vote::granted, {}, {}};
     r.recreated = true;
@@ -98,16 +103,16 @@ bool is_not_permitted(reply const& r) noexcept { return r.error == errc::server_
 
 bool is_about_a_lock(verb what) noexcept
 {
-    return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::release;
+    return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::climb || what == verb::release;
 }
 
 // A lock of several keys gets the reply with the largest number.
 int badness(reply const& r) noexcept
 {
     if (r.vote == vote::granted) return 0;
-    if (r.vote == vote::refused) return 1;
-    if (r.error == errc::node_not_admitted) return 4;
-    return r.error == errc::ttl_too_long ? 3 : 2;
+    if (r.vote == vote::refused) return r.counter > 0 ? 1 : 2;
+    if (r.error == errc::node_not_admitted) return 5;
+    return r.error == errc::ttl_too_long ? 4 : 3;
 }
 
 }  // namespace
@@ -294,6 +299,7 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
         if (call.fenced) return on_extended(call, element, to_extended(number));
         if (number == 0 || number == 1) return on_extended(call, element, {number == 1 ? vote::granted : vote::refused, {}, {}});
         return on_extended(call, element, unexpected());
+    case verb::climb: return on_extended(call, element, to_reply(number));
     case verb::mark:
         if (element == 0) mark_granted_ = number == 0 || number == 1;
         if (element == 0 && (number == 2 || number == -1)) r = reply{vote::refused, {}, {}};
@@ -318,7 +324,8 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
 }
 
 // A node extends a lock of several keys if it extended all of them. The reply keeps `recreated` also if other keys were refused, because the
-// release of the lock must delete the keys that were set again.
+// release of the lock must delete the keys that were set again. The guard that the lock needs is the largest that one of its keys needs. The same for
+// climbs.
 void reply_reader::on_extended(wire_call const& call, std::size_t element, reply&& of_key)
 {
     if (call.key_counts.empty()) {
@@ -328,7 +335,11 @@ void reply_reader::on_extended(wire_call const& call, std::size_t element, reply
     if (element == 0) extension_ = keys_read_ = 0;
     if (extension_ == call.count) return;
     bool const recreated = of_key.recreated || (keys_read_ > 0 && worst_.recreated);
-    if (keys_read_ == 0 || badness(of_key) > badness(worst_)) worst_ = std::move(of_key);
+    auto const is_worse = [&] {
+        int const here = badness(of_key), there = badness(worst_);
+        return here > there || (here == there && of_key.counter > worst_.counter);
+    };
+    if (keys_read_ == 0 || is_worse()) worst_ = std::move(of_key);
     worst_.recreated = recreated;
     if (++keys_read_ < call.key_counts[extension_]) return;
     replies_[call.first + extension_] = std::move(worst_);
@@ -360,7 +371,8 @@ void reply_reader::drop_votes_of_another_server()
     if (!asked || is_expected_server_) return;
     reply const instead = identity_error_.value_or(reply{vote::failed, errc::node_not_admitted, "it is another server than before"});
     for (wire_call const& call : calls_) {
-        bool const votes = call.fenced && (call.what == verb::acquire || call.what == verb::confirm || call.what == verb::extend);
+        bool const votes = call.fenced && (call.what == verb::acquire || call.what == verb::confirm || call.what == verb::extend ||
+                                           call.what == verb::climb);
         for (std::size_t i = 0; votes && i < call.count; ++i)
             if (!is_noscript(replies_[call.first + i])) replies_[call.first + i] = instead;
     }

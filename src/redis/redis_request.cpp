@@ -30,6 +30,7 @@ std::vector<script const*> scripts_of_nodes()
             &fence_acquire_several_script(),
             &fence_confirm_several_script(),
             &fence_extend_script(),
+            &fence_climb_script(),
             &inspect_script(),
             &mark_script(),
             &admit_script()};
@@ -44,7 +45,7 @@ bool same_call(command const& a, command const& b) noexcept
     if (a.what == verb::acquire)
         return a.fenced && b.fenced && a.others.empty() && b.others.empty() && a.ttl == b.ttl && a.block == b.block &&
                a.retention == b.retention;
-    return a.what == verb::extend && a.fenced == b.fenced && a.retention == b.retention;
+    return (a.what == verb::extend || a.what == verb::climb) && a.fenced == b.fenced && a.retention == b.retention;
 }
 
 // How many commands, from `first` on, share one call.
@@ -135,6 +136,18 @@ void extensions_with_tokens(command_writer& to, command const* first, std::size_
         for (std::size_t k = 0; k < first[i].key_count(); ++k) add_value(words, first[i]) << first[i].token << first[i].ttl;
 }
 
+void climbs(command_writer& to, command const* first, std::size_t count, std::string_view id)
+{
+    resp_writer& words = to.words();
+    call(words, fence_climb_script(), 2 + 2 * keys_of(first, count)) << node_record_key << high_water_key;
+    for (std::size_t i = 0; i < count; ++i) add_locks_and_fences(words, first[i]);
+    to.add_id(id);
+    words << first->retention;
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 0; k < first[i].key_count(); ++k)
+            add_value(words, first[i]) << first[i].token << first[i].goal << first[i].ttl;
+}
+
 void releases(resp_writer& words, command const* first, std::size_t count)
 {
     call(words, count == 1 ? release_script() : release_many_script(), count);
@@ -211,6 +224,7 @@ void push(boost::redis::request& request, command_writer to, set_options& option
         break;
     case verb::confirm: confirm_with_tokens(to, c, id); break;
     case verb::extend: c.fenced ? extensions_with_tokens(to, first, count, id) : extensions(words, first, count); break;
+    case verb::climb: climbs(to, first, count, id); break;
     case verb::release: c.others.empty() ? releases(words, first, count) : several_without_tokens(words, c); break;
     case verb::watch: return;  // has calls of its own: push_watch
     case verb::inspect:
@@ -256,7 +270,7 @@ void redis_request::encode(batch const& work, std::string_view id, request_extra
         std::size_t const count = extras.apart ? 1 : run_of_same(commands, i);
         push(request, {words_, ids_}, set_options_, &c, count, id);
         calls.push_back({wire_call::kind::commands, c.what, c.fenced, i, count, false, {}});
-        if (c.what == verb::extend) calls.back().key_counts = key_counts(&c, count);
+        if (c.what == verb::extend || c.what == verb::climb) calls.back().key_counts = key_counts(&c, count);
         i += count;
     }
     if (extras.time) {

@@ -51,7 +51,7 @@ struct wire_call {
     std::size_t first{0};  // the index in the batch of the first command
     std::size_t count{0};  // how many commands of the batch
     bool goes_on{false};  // the call is about another key of the same command as an earlier call
-    std::vector<std::size_t> key_counts{};  // the number of keys of each extension; empty: one key each
+    std::vector<std::size_t> key_counts{};  // the number of keys of each extension or climb; empty: one key each
 };
 
 // All scripts that a node may be asked to run.

@@ -34,6 +34,7 @@ reply inspected(quorum::node_facts facts)
     return r;
 }
 reply refused() { return {vote::refused, {}, {}}; }
+reply needs_guard(token_number guard) { return {vote::refused, {}, {}, guard}; }
 reply not_admitted() { return {vote::failed, errc::node_not_admitted, {}}; }
 reply ttl_too_long(std::chrono::milliseconds max)
 {
@@ -45,8 +46,8 @@ reply error_reply(char const* text) { return {vote::failed, errc::server_error, 
 int badness(reply const& r)
 {
     if (r.vote == vote::granted) return 0;
-    if (r.vote == vote::refused) return 1;
-    return r.error == errc::ttl_too_long ? 3 : 2;
+    if (r.vote == vote::refused) return r.counter > 0 ? 1 : 2;
+    return r.error == errc::ttl_too_long ? 4 : 3;
 }
 
 }  // namespace
@@ -67,6 +68,7 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
     case verb::confirm: return confirm(c, now);
     case verb::extend:
         return worst_of_all(c, [&](std::string_view key) { return c.fenced ? extend_with_token(c, key, now) : extend(c, key, now); });
+    case verb::climb: return worst_of_all(c, [&](std::string_view key) { return climb(c, key, now); });
     case verb::release:  // like the script: DEL if GET returns our value
         return worst_of_all(c, [&](std::string_view key) {
             if (!is_ours(c, key, now)) return refused();
@@ -150,19 +152,33 @@ reply redis_model::extend_with_token(command const& c, std::string_view key, tim
     counter* const fence = find_counter(key, now);
     if (fence && !fence->value) return no_counter();
     token_number const before = fence ? *fence->value : *high_water;
-    if (before > c.token || record->base > c.token) return refused();  // the guard
+    bool const marked = holder && fence && fence->marked && before > c.token;  // by a climb of this lease
+    if (record->base > c.token || (before > c.token && !marked)) return needs_guard(std::max(before, record->base));
     bool const was_there = holder != nullptr;
     if (was_there) {
         renew(*holder, c.ttl, now);
     } else {
         set(key, c.value, c.ttl, now);
     }
-    if (!fence || before != c.token) {
+    if (!marked && (!fence || fence->marked || before != c.token)) {
         set_counter(key, c.token, c.retention, now);
     } else if (c.refresh) {
         fence->expires = in_milliseconds(now) + c.retention;
     }
     return was_there ? granted() : recreated();
+}
+
+reply redis_model::climb(command const& c, std::string_view key, time_point now)
+{
+    if (c.ttl > record->max_ttl) return ttl_too_long(record->max_ttl);
+    if (!is_ours(c, key, now)) return refused();
+    counter const* const fence = find_counter(key, now);
+    if (fence && !fence->value) return no_counter();
+    token_number const before = fence ? *fence->value : *high_water;
+    bool const marked = fence && fence->marked && before <= c.goal;  // by an earlier climb of this lease
+    if (record->base > c.token || (before > c.token && !marked)) return refused();  // the guard
+    set_counter(key, c.goal, c.retention, now, true);
+    return granted();
 }
 
 // Executes the command for each key on its own. The command gets the worst of the replies.
@@ -173,7 +189,7 @@ reply redis_model::worst_of_all(command const& c, F one)
     for (std::string const& key : c.others) {
         reply r = one(key);
         bool const recreated = worst.recreated || r.recreated;
-        if (badness(r) > badness(worst)) worst = std::move(r);
+        if (badness(r) > badness(worst) || (badness(r) == badness(worst) && r.counter > worst.counter)) worst = std::move(r);
         worst.recreated = recreated;
     }
     return worst;
@@ -314,14 +330,15 @@ void redis_model::put(entry e)
     changed(entries_.back().key);
 }
 
-void redis_model::set_counter(std::string_view name, token_number value, duration retention, time_point now)
+void redis_model::set_counter(std::string_view name, token_number value, duration retention, time_point now, bool marked)
 {
     auto const expires = in_milliseconds(now) + retention;
     if (counter* const fence = find_counter(name, now)) {
         fence->value = value;
         fence->expires = expires;
+        fence->marked = marked;
     } else {
-        counters_.push_back({std::string{name}, value, expires});
+        counters_.push_back({std::string{name}, value, expires, marked});
     }
     high_water = std::max(*high_water, value);
 }

@@ -42,6 +42,7 @@ public:
         std::string name;                   // of the lock
         std::optional<token_number> value;  // none: the key holds something that is no number
         std::optional<time_point> expires;
+        bool marked{false};  // by a climb (redis/fence_scripts.hpp)
     };
 
     // The key redlock:node.
@@ -75,7 +76,7 @@ public:
     void put(entry e);  // in the place of what is there
     void del(std::string_view key);
     counter* find_counter(std::string_view name, time_point now);
-    void set_counter(std::string_view name, token_number value, duration retention, time_point now);
+    void set_counter(std::string_view name, token_number value, duration retention, time_point now, bool marked = false);
     void del_counter(std::string_view name);
     void spoil_counter(std::string_view name);  // puts data there that is no number
     void flush_all();
@@ -111,6 +112,7 @@ private:
     detail::reply confirm(detail::command const& c, time_point now);
     detail::reply extend(detail::command const& c, std::string_view key, time_point now);
     detail::reply extend_with_token(detail::command const& c, std::string_view key, time_point now);
+    detail::reply climb(detail::command const& c, std::string_view key, time_point now);
     template <class F>
     detail::reply worst_of_all(detail::command const& c, F one);
     detail::reply mark(detail::command const& c, time_point now);

@@ -41,7 +41,8 @@ script_set const& scripts_of(mutant m)
     auto const& extend = detail::fence_extend_script();
     static std::string const confirm_unguarded = without(
         confirm.text, "if counter > token or tonumber(string.sub(node, 42, 57)) > token then return -2 end\n");
-    static std::string const extend_unguarded = without(extend.text, "  elseif counter > token or base > token then answer = -2\n");
+    static std::string const extend_unguarded = without(
+        extend.text, "  elseif base > guard or counter > guard and not marked then answer = -100 - math.max(counter, base)\n");
     static script_set const real{acquire, confirm, extend};
     static script_set const unguarded{acquire, detail::make_script(confirm_unguarded), detail::make_script(extend_unguarded)};
     return m == mutant::no_guard ? unguarded : real;

@@ -6,6 +6,8 @@
 #include "nodes.hpp"
 #include "transitions.hpp"
 
+#include "redis/fence_scripts.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +44,8 @@ inline constexpr std::int64_t ttl = 60;  // an attempt's or lease's time, in tic
 inline int number(testing::resp_reply const& answer)
 {
     if (answer.is_error()) return -100;
-    return std::stoi(answer.items.empty() ? answer.text : answer.items.front());
+    auto const n = std::stoll(answer.items.empty() ? answer.text : answer.items.front());
+    return n < detail::fence_needs_guard ? detail::fence_overtaken : static_cast<int>(n);
 }
 
 class schedule {

@@ -95,18 +95,35 @@ verdict of_mark(answer const& a)
     return {what};
 }
 
-// Of the elements that belong to one lease: all granted, or the worst.
-verdict of_extension(std::vector<owned_node> const& e, std::size_t first, std::size_t keys, bool fenced)
+// Which guard the lease needs there; 0: the answer does not say.
+std::uint64_t guard_in(std::optional<std::int64_t> answer)
 {
+    bool const says_it = answer && *answer < -100 && *answer > -100 - (std::int64_t{1} << 53);
+    return says_it ? static_cast<std::uint64_t>(-100 - *answer) : 0;
+}
+
+// Of the elements that belong to one lease: all granted, or the worst.
+verdict of_lease(wire_call const& call, std::vector<owned_node> const& e, std::size_t first, std::size_t keys)
+{
+    bool const may_recreate = call.fenced && call.what == verb::extend;
+    bool hopeless = false;
     verdict all{vote::granted};
     for (std::size_t k = first; k < first + keys; ++k) {
         auto const said = k < e.size() ? integer(e[k]) : std::nullopt;
-        vote const one = fenced ? vote_of(said, {1, 2}, {0, -2}) : vote_of(said, {1}, {0});
+        auto const guard = may_recreate ? guard_in(said) : 0;
+        bool const recreated = may_recreate && said == 2;
+        vote const one = recreated     ? vote::granted
+                         : guard > 0   ? vote::refused
+                         : call.fenced ? vote_of(said, {1}, {0, -2})
+                                       : vote_of(said, {1}, {0});
+        hopeless = hopeless || (one != vote::granted && guard == 0);
         if (one == vote::failed) all.what = vote::failed;
         if (one == vote::refused && all.what == vote::granted) all.what = vote::refused;
-        all.recreated = all.recreated || (fenced && said == 2);
+        all.recreated = all.recreated || recreated;
+        all.counter = std::max(all.counter, guard);
     }
     if (first + keys > e.size()) return {};  // never came: nothing is known of any of its keys
+    if (hopeless) all.counter = 0;
     return all;
 }
 
@@ -123,7 +140,10 @@ bool shows_the_server(answer const& a)
     return id == server_id && role == "master";
 }
 
-bool locks(verb what) { return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::release; }
+bool locks(verb what)
+{
+    return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::climb || what == verb::release;
+}
 
 verdict of_one(wire_call const& call, answer const& a)
 {
@@ -135,6 +155,7 @@ verdict of_one(wire_call const& call, answer const& a)
     case verb::mark: return of_mark(a);
     case verb::inspect: return {elements(a).size() >= 6 ? vote::granted : vote::failed};
     case verb::extend:
+    case verb::climb:
     case verb::watch: break;
     }
     return {};
@@ -185,11 +206,11 @@ std::vector<verdict> verdicts(std::vector<wire_call> const& calls, std::vector<a
                 char const digit = a.front().value[i];
                 all[call.first + i] = {digit == '1' ? vote::granted : digit == '0' ? vote::refused : vote::failed};
             }
-        } else if (call.what == verb::extend) {
+        } else if (call.what == verb::extend || call.what == verb::climb) {
             std::size_t at = 0;
             for (std::size_t i = 0; i < call.count; ++i) {
                 std::size_t const keys = call.key_counts.empty() ? 1 : call.key_counts[i];
-                all[call.first + i] = of_extension(elements(a), at, keys, call.fenced);
+                all[call.first + i] = of_lease(call, elements(a), at, keys);
                 at += keys;
             }
         } else {
@@ -223,11 +244,11 @@ conversation::conversation(input& in)
 {
     std::size_t const commands = 1 + in.below(6);
     for (std::size_t i = 0; i < commands; ++i) {
-        auto const what = static_cast<verb>(in.below(8));
+        auto const what = static_cast<verb>(in.below(9));
         detail::command c{what, names_[in.below(3)], "value", 10s};
         bool const several = locks(what) || what == verb::watch;
         others_.emplace_back(several ? in.below(3) : 0, "other");
-        c.fenced = what == verb::confirm || ((what == verb::acquire || what == verb::extend) && in.flag());
+        c.fenced = what == verb::confirm || what == verb::climb || ((what == verb::acquire || what == verb::extend) && in.flag());
         c.token = 1'000 + in.byte();
         c.block = 1 + in.byte();
         c.retention = 60s;
@@ -265,6 +286,8 @@ void conversation::judge(std::vector<answer> const& answers) const
         check((is.vote == vote::failed) == static_cast<bool>(is.error), "what failed has a reason, and nothing else has", which);
         bool const granted = is.vote == vote::granted;
         check(!granted || is.counter == should.counter, "a grant carries the token of its answer", which);
+        bool const extends = work_.commands[i].what == verb::extend;
+        check(!extends || is.counter == should.counter, "a refusal says which guard the lease needs if its answer does", which);
         check(is.recreated == should.recreated, "a key was set again if the answer says so", which);
         check(is.watching == should.watching, "a node tells of changes if it said OK", which);
         check(is.expires_in == should.expires_in, "a key stays as long as the answer says", which);

@@ -12,7 +12,7 @@ constexpr std::array types{type::simple_string, type::simple_error,    type::num
                            type::null,          type::blob_error,      type::blob_string, type::array,    type::map,     type::set,
                            type::attribute,     type::verbatim_string, type::push,        type::number,   type::number,  type::number};
 
-constexpr std::array<std::string_view, 26> values{"0",
+constexpr std::array<std::string_view, 30> values{"0",
                                                   "1",
                                                   "2",
                                                   "-1",
@@ -27,6 +27,10 @@ constexpr std::array<std::string_view, 26> values{"0",
                                                   "01",
                                                   "-",
                                                   "1.0",
+                                                  "-100",
+                                                  "-101",
+                                                  "-1797000000000100",
+                                                  "-9007199254741092",
                                                   "9007199254740991",
                                                   "9007199254740992",
                                                   "9223372036854775807",
@@ -81,7 +85,7 @@ private:
 std::size_t elements_of(wire_call const& call)
 {
     if (call.what == verb::release) return call.count;
-    if (call.what != verb::extend) return 2;
+    if (call.what != verb::extend && call.what != verb::climb) return 2;
     std::size_t keys = call.key_counts.empty() ? call.count : 0;
     for (std::size_t const n : call.key_counts) keys += n;
     return keys;
@@ -128,8 +132,8 @@ answer answer_to(wire_call const& call, input& in)
     else if (call.is == wire_call::kind::time) time(in, w, a);
     else if (call.is == wire_call::kind::arm) w.leaf(type::simple_string, 0, "OK");
     else if (call.what == verb::inspect) facts(in, w, a);
-    else if (call.what == verb::extend || call.what == verb::mark || (call.what == verb::release && call.count > 1) ||
-             (call.what == verb::acquire && call.fenced))
+    else if (call.what == verb::extend || call.what == verb::climb || call.what == verb::mark ||
+             (call.what == verb::release && call.count > 1) || (call.what == verb::acquire && call.fenced))
         w.numbers(elements_of(call));
     else w.leaf(call.what == verb::acquire ? type::simple_string : type::number, 0);
     return a;

@@ -217,7 +217,7 @@ BOOST_FIXTURE_TEST_CASE(a_missing_counter_reads_as_the_high_water_mark, fenced_s
     BOOST_TEST(acquire("a") == granted(start + 701));
     BOOST_TEST(acquire("b") == "0 " + std::to_string(start + 701));
     BOOST_TEST(confirm("a", start + 700) == "-2");
-    BOOST_TEST(extend("a", start + 700, true) == "-2");
+    BOOST_TEST(extend("a", start + 700, true) == needs(start + 701));
     BOOST_TEST(confirm("a", start + 701) == "1");
     BOOST_TEST(counter() == start + 701);
 }
@@ -302,7 +302,8 @@ BOOST_FIXTURE_TEST_CASE(the_guard_knows_the_base_too, fenced_server)
     run({"SET", "r:fence", std::to_string(start - 500)});
     for (bool recreate : {false, true}) {
         BOOST_TEST(confirm("a", start - 1) == "-2");
-        BOOST_TEST(extend("a", start - 1, recreate) == "-2");
+        BOOST_TEST(extend("a", start - 1, recreate) == needs(start));
+        BOOST_TEST(climb("a", start - 1, start + 9) == "-2");
     }
     BOOST_TEST(ttl("r") == -1);
     BOOST_TEST(counter() == start - 500);
@@ -334,10 +335,13 @@ BOOST_FIXTURE_TEST_CASE(extend_refuses_behind_a_larger_counter, fenced_server)
     acquire("a");
     run({"PEXPIRE", "r", "1000"});
     run({"SET", "r:fence", std::to_string(start + 2)});
-    BOOST_TEST(extend("a", start + 1, true) == "-2");
+    BOOST_TEST(extend("a", start + 1, true) == needs(start + 2));
     BOOST_TEST(ttl("r") <= 1'000);
     run({"DEL", "r"});
-    BOOST_TEST(extend("a", start + 1, true) == "-2");
+    BOOST_TEST(extend("a", start + 1, true) == needs(start + 2));
+    run({"DEL", "r:fence"});
+    run({"SET", "redlock:hw", std::to_string(start + 7)});
+    BOOST_TEST(extend("a", start + 1, true) == needs(start + 7));
     BOOST_TEST(server.command({"EXISTS", "r"}) == "0");
 }
 
@@ -374,7 +378,7 @@ BOOST_FIXTURE_TEST_CASE(one_call_extends_many_leases_each_for_itself, fenced_ser
     add("set", "a", start + 3, "20000");
     add("held", "a", start + 3, "40000");
     add("gone", "second", start + 9, "20000");  // the same lock again: recreated above, unseen, and not recreated over
-    BOOST_TEST(call(detail::fence_extend_script(), keys_of, arguments) == "1 0 -2 2 0 -3 0");
+    BOOST_TEST(call(detail::fence_extend_script(), keys_of, arguments) == "1 0 " + needs(start + 9) + " 2 0 -3 0");
     BOOST_TEST(high_water() == start + 4);
     BOOST_TEST(get("gone") == "a");
     BOOST_TEST(get("gone:fence") == std::to_string(start + 4));
@@ -391,6 +395,118 @@ BOOST_FIXTURE_TEST_CASE(one_call_extends_many_leases_each_for_itself, fenced_ser
     BOOST_TEST(high_water() == start + 109);
     hundred[0] = other_id;
     BOOST_TEST(call(detail::fence_extend_script(), many, hundred).substr(0, 8) == "-1 -1 -1");
+}
+
+// climb
+
+BOOST_FIXTURE_TEST_CASE(a_climb_raises_the_counter_and_the_mark_and_leaves_its_own_mark, fenced_server)
+{
+    acquire("a");
+    run({"PEXPIRE", "r", "1000"});
+    run({"PEXPIRE", "r:fence", "1000"});
+    BOOST_TEST(climb("a", start + 1, start + 50) == "1");
+    BOOST_TEST(get("r:fence") == marked(start + 50));
+    BOOST_TEST(get("redlock:hw") == std::to_string(start + 50));
+    BOOST_TEST(ttl("r:fence") > 59'000);
+    BOOST_TEST(ttl("r") <= 1'000, "it prolongs nothing");
+    // For all others it is the number.
+    BOOST_TEST(confirm("a", start + 40) == "-2");
+    BOOST_TEST(acquire("a") == granted(start + 50));
+    BOOST_TEST(acquire("b") == "0 " + std::to_string(start + 50));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_climb_wants_its_own_value_and_nothing_above_its_guard, fenced_server)
+{
+    BOOST_TEST(climb("a", start + 1, start + 9) == "0");
+    acquire("b");
+    BOOST_TEST(climb("a", start + 1, start + 9) == "0");
+    BOOST_TEST(climb("b", start, start + 9) == "-2");
+    BOOST_TEST(climb("b", start - 1, start + 9) == "-2", "the base");
+    BOOST_TEST(get("r:fence") == std::to_string(start + 1));
+    run({"DEL", "r:fence"});
+    run({"SET", "redlock:hw", std::to_string(start + 2)});
+    BOOST_TEST(climb("b", start + 1, start + 9) == "-2", "a missing counter is the high-water mark");
+    BOOST_TEST(climb("b", start + 2, start + 9, 30'001) == "-3");
+    run({"SADD", "r:fence", "x"});
+    BOOST_TEST(climb("b", start + 2, start + 9) == "-4");
+    BOOST_TEST(high_water() == start + 2);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_climb_may_be_repeated_and_go_farther_from_its_mark_and_from_nothing_else, fenced_server)
+{
+    acquire("a");
+    BOOST_TEST(climb("a", start + 1, start + 50) == "1");
+    BOOST_TEST(climb("a", start + 1, start + 50) == "1");
+    BOOST_TEST(climb("a", start + 1, start + 60) == "1");
+    BOOST_TEST(climb("a", start + 1, start + 50) == "-2", "a late one");
+    BOOST_TEST(get("r:fence") == marked(start + 60));
+    run({"SET", "r:fence", std::to_string(start + 60)});
+    BOOST_TEST(climb("a", start + 1, start + 60) == "-2", "the number by accident");
+    BOOST_TEST(climb("a", start + 1, start + 70) == "-2");
+    // A mark does not help against the base of an admission.
+    run({"SET", "r:fence", marked(start - 9)});
+    BOOST_TEST(climb("a", start - 20, start + 70) == "-2");
+    BOOST_TEST(extend("a", start - 20, false) == needs(start));
+}
+
+BOOST_FIXTURE_TEST_CASE(an_extension_leaves_the_mark_of_a_climb_that_failed_alone, fenced_server)
+{
+    acquire("a");
+    climb("a", start + 1, start + 50);
+    run({"PEXPIRE", "r", "1000"});
+    run({"PEXPIRE", "r:fence", "1000"});
+    BOOST_TEST(extend("a", start + 1, true, false) == "1");
+    BOOST_TEST(ttl("r") > 24'000);
+    BOOST_TEST(ttl("r:fence") <= 1'000);
+    BOOST_TEST(extend("a", start + 1, true, true) == "1");
+    BOOST_TEST(ttl("r:fence") > 59'000);
+    BOOST_TEST(get("r:fence") == marked(start + 50));
+    BOOST_TEST(extend("b", start + 60, true) == "0");
+    run({"DEL", "r"});
+    BOOST_TEST(extend("a", start + 1, true) == needs(start + 50), "the lock is not there: the mark says nothing");
+    BOOST_TEST(extend("a", start + 50, true) == "2");
+    BOOST_TEST(get("r:fence") == std::to_string(start + 50));
+}
+
+BOOST_FIXTURE_TEST_CASE(whoever_sets_the_lock_takes_the_mark_of_a_climb_away, fenced_server)
+{
+    acquire("a");
+    climb("a", start + 1, start + 50);
+    BOOST_TEST(extend("a", start + 50, false) == "1");
+    BOOST_TEST(get("r:fence") == std::to_string(start + 50));
+    climb("a", start + 50, start + 60);
+    BOOST_TEST(confirm("a", start + 60) == "1");
+    BOOST_TEST(get("r:fence") == std::to_string(start + 60));
+    climb("a", start + 60, start + 70);
+    run({"DEL", "r"});
+    BOOST_TEST(acquire("b") == granted(start + 71));
+    BOOST_TEST(get("r:fence") == std::to_string(start + 71));
+    climb("b", start + 71, start + 80);
+    run({"DEL", "r"});
+    BOOST_TEST(acquire_all({"r", "s"}, "c") == granted(start + 81));
+    BOOST_TEST(get("r:fence") == std::to_string(start + 81));
+}
+
+BOOST_FIXTURE_TEST_CASE(one_call_makes_many_leases_climb_each_for_itself, fenced_server)
+{
+    words keys_of{"redlock:node", "redlock:hw"};
+    words arguments{id, "60000"};
+    auto const add = [&](std::string const& name, std::string const& value, std::int64_t guard, std::int64_t to) {
+        append(keys_of, {name, name + ":fence"});
+        append(arguments, {value, std::to_string(guard), std::to_string(to), "20000"});
+    };
+    for (char const* name : {"one", "two", "behind"}) run({"SET", name, "a"});
+    run({"SET", "taken", "b"});
+    run({"SET", "behind:fence", std::to_string(start + 9)});
+    add("one", "a", start + 3, start + 30);
+    add("taken", "a", start + 3, start + 30);
+    add("behind", "a", start + 3, start + 30);
+    add("two", "a", start + 4, start + 20);
+    BOOST_TEST(call(detail::fence_climb_script(), keys_of, arguments) == "1 0 -2 1");
+    BOOST_TEST(high_water() == start + 30);
+    BOOST_TEST(get("two:fence") == marked(start + 20));
+    arguments[0] = other_id;
+    BOOST_TEST(call(detail::fence_climb_script(), keys_of, arguments) == "-1 -1 -1 -1");
 }
 
 // several locks

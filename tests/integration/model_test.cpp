@@ -95,13 +95,15 @@ struct both_with_tokens {
     time_point now{};
     std::minstd_rand random{11};
     std::map<std::string, int> seen;  // how often each verb had each answer, for one key and for several
+    std::map<bool, int> marks_met;    // votes above the guard, where a climb had left its mark; by whether it was on several keys
     bool recreated_last{false};         // the real server set a key again for the last extension
 
     both_with_tokens()
     {
-        for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
-                              &detail::fence_acquire_several_script(), &detail::fence_confirm_several_script(), &detail::mark_script(),
-                              &detail::admit_script(), &detail::release_script(), &detail::release_several_script()})
+        for (auto const* s :
+             {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
+              &detail::fence_climb_script(), &detail::fence_acquire_several_script(), &detail::fence_confirm_several_script(),
+              &detail::mark_script(), &detail::admit_script(), &detail::release_script(), &detail::release_several_script()})
             BOOST_REQUIRE_EQUAL(real.ask({"SCRIPT", "LOAD", std::string{s->text}}).text, s->sha1);
         learn();
         now = time_point{std::chrono::seconds{std::stoll(real.ask({"TIME"}).items.at(0))}};
@@ -141,7 +143,9 @@ struct both_with_tokens {
     static std::string in_words(verb what, words const& answer)
     {
         if (answer[0] == "error") return "failed server error";
-        switch (std::stoi(answer[0])) {
+        auto const number = std::stoll(answer[0]);
+        if (number < detail::fence_needs_guard) return "refused, needs " + std::to_string(detail::fence_needs_guard - number);
+        switch (number) {
         case 2: return what == verb::mark ? "refused" : "granted";
         case 1: return what == verb::acquire || what == verb::mark ? "granted " + answer[1] : "granted";
         case 0: return what == verb::mark ? "granted " + answer[1] : "refused";
@@ -156,6 +160,7 @@ struct both_with_tokens {
 
     static std::string in_words(verb what, detail::reply const& r)
     {
+        if (r.vote == vote::refused && what == verb::extend && r.counter > 0) return "refused, needs " + std::to_string(r.counter);
         if (r.vote == vote::refused) return "refused";
         if (r.vote == vote::granted && what == verb::acquire) return "granted " + std::to_string(r.counter);
         if (r.vote == vote::granted) return r.detail.empty() ? "granted" : "granted " + r.detail;
@@ -170,7 +175,8 @@ struct both_with_tokens {
     {
         for (char const* bad : {"failed not admitted", "failed ttl too long", "failed no counter", "refused"})
             if (std::find(answers.begin(), answers.end(), bad) != answers.end()) return bad;
-        return answers[0];
+        auto const needed = [](std::string const& a) { return a.starts_with("refused") ? std::stoull(a.substr(a.rfind(' '))) : 0; };
+        return *std::max_element(answers.begin(), answers.end(), [&](auto const& a, auto const& b) { return needed(a) < needed(b); });
     }
 
     std::string really(command const& c, std::string const& learned)
@@ -209,6 +215,13 @@ struct both_with_tokens {
             for (auto& answer : answers) answer = in_words(c.what, words{answer});
             return worst(answers);
         }
+        case verb::climb: {
+            words arguments{learned, retention};
+            for (std::size_t i = 0; i < c.key_count(); ++i) append(arguments, {value, token, std::to_string(c.goal), ttl});
+            words answers = call(detail::fence_climb_script(), names_and_fences, arguments);
+            for (auto& answer : answers) answer = in_words(c.what, words{answer});
+            return worst(answers);
+        }
         case verb::release:
             return in_words(c.what, call(several ? detail::release_several_script() : detail::release_script(), names, {value}));
         case verb::mark: return in_words(c.what, call(detail::mark_script(), node_keys, {id, value}));
@@ -234,7 +247,7 @@ struct both_with_tokens {
     {
         auto const* const c = model.find_counter(name, now);
         if (!c) return "(nil)";
-        return c->value ? std::to_string(*c->value) : "no number";
+        return c->value ? std::to_string(*c->value) + (c->marked ? ".0" : "") : "no number";
     }
 
     void compare(std::string const& name)
@@ -299,9 +312,9 @@ struct both_with_tokens {
     {
         if (model.admitted() || below(4) > 0) return;
         auto const id = model.id;
-        both_do({verb::mark, {}, "m0", {}, false, 0, 1, {}, false, id}, id);
+        both_do({verb::mark, {}, "m0", {}, false, 0, 0, 1, {}, false, id}, id);
         std::string const mark = model.record ? model.record->mark : "";
-        both_do({verb::admit, {}, mark, 10'000'000ms, false, below(1'000), 1, {}, false, id}, id);
+        both_do({verb::admit, {}, mark, 10'000'000ms, false, below(1'000), 0, 1, {}, false, id}, id);
         BOOST_REQUIRE(model.admitted());
     }
 
@@ -317,6 +330,8 @@ struct both_with_tokens {
 
     std::string both_do(command const& c, std::string const& learned)
     {
+        auto const* const counter = model.find_counter(c.key, now);
+        bool const was_marked = counter && counter->marked && counter->value > c.token;
         auto const answer = model.execute(c, now, learned);
         auto modelled = in_words(c.what, answer);
         auto real_one = really(c, learned);
@@ -327,9 +342,13 @@ struct both_with_tokens {
         }
         BOOST_REQUIRE_EQUAL(modelled, real_one);
         if (c.what == verb::extend) BOOST_REQUIRE_EQUAL(answer.recreated, recreated_last);
+        if (was_marked && answer.vote == vote::granted && (c.what == verb::climb || c.what == verb::extend)) ++marks_met[!c.others.empty()];
         compare_the_node();
         for (std::size_t i = 0; i < c.key_count(); ++i) compare(std::string{c.key_at(i)});
-        ++seen[named(c.what, !c.others.empty()) + (modelled.starts_with("granted") ? "granted" : modelled)];
+        auto const without_number = modelled.starts_with("granted")          ? "granted"
+                                    : modelled.starts_with("refused, needs") ? "needs"
+                                                                             : modelled;
+        ++seen[named(c.what, !c.others.empty()) + without_number];
         if (answer.recreated && answer.vote != vote::granted) ++seen["recreated in part"];
         return modelled;
     }
@@ -463,8 +482,8 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
     constexpr std::array marks{"m0", "m1", "m2"};
     constexpr std::array ttls{1'000'000ms, 1'000'000ms, 1'000'000ms, 1'200'000ms, 20'000'000ms};
     constexpr std::array retentions{2'000'000ms, 3'000'000ms};
-    constexpr std::array verbs{verb::acquire, verb::acquire, verb::acquire, verb::confirm, verb::confirm,
-                               verb::extend,  verb::extend,  verb::release, verb::mark,    verb::admit};
+    constexpr std::array verbs{verb::acquire, verb::acquire, verb::acquire, verb::confirm, verb::confirm, verb::extend,
+                               verb::extend,  verb::climb,   verb::climb,   verb::release, verb::mark,    verb::admit};
     for (int i = 0; i < 40'000; ++i) {
         auto const& keys = pick(locks);
         std::string const name = keys[below(keys.size())];
@@ -477,19 +496,26 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
         auto c = on(keys, what, about_the_node ? std::string_view{left} : std::string_view{pick(values)}, pick(ttls));
         c.fenced = what != verb::release && !about_the_node;
         c.token = what == verb::acquire ? some_floor() : about_the_node ? below(1'000'000) : some_token(name);
+        c.goal = c.token + 1 + below(3);
         c.block = static_cast<std::uint32_t>(below(3) == 0 ? below(4) : 1);
         c.retention = pick(retentions);
         c.refresh = below(2) == 0;
         c.id = learned;
-        BOOST_TEST_CONTEXT("command " << i) both_do(c, learned);
+        auto const counter = counter_of_the_model(name);
+        BOOST_TEST_CONTEXT("command " << i << ", verb " << static_cast<int>(what) << ", " << c.token << " to " << c.goal << ", at "
+                                      << counter)
+        both_do(c, learned);
     }
     for (bool const several : {false, true}) {
         auto const happened = [&](verb what, std::string const& how) { return seen[named(what, several) + how]; };
-        for (auto const what : {verb::acquire, verb::confirm, verb::extend}) {
+        for (auto const what : {verb::acquire, verb::confirm, verb::extend, verb::climb}) {
             for (std::string const how : {"granted", "refused", "failed not admitted", "failed no counter"})
                 BOOST_TEST(happened(what, how) > 20, how);
         }
         for (auto const what : {verb::acquire, verb::extend}) BOOST_TEST(happened(what, "failed ttl too long") > 50);
+        BOOST_TEST(happened(verb::climb, "failed ttl too long") > 20);
+        BOOST_TEST(happened(verb::extend, "needs") > 20);
+        BOOST_TEST(marks_met[several] > 20);
         BOOST_TEST(happened(verb::acquire, "failed server error") > 5);  // a block of nothing
         for (auto const what : {verb::release, verb::mark, verb::admit})
             BOOST_TEST((happened(what, "granted") > 50 && happened(what, "refused") > 50));

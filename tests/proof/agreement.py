@@ -8,6 +8,7 @@ import z3
 import concrete
 import prover
 import runs
+from vocabulary import fate
 
 ELEMENTS_PER_STATE = 8      # transitions with parameters that are tried in each state
 
@@ -21,6 +22,7 @@ BACKGROUND = {
     "below": lambda a, c, t: f"({c} < {t})",
     "value": lambda a: f"({a}).replace('Attempt', 'value of')",
     "free": lambda: "'free'",
+    "fate": lambda a: f"W['fate'].get({a})",
     "wants": lambda a, x: f"({x} in W['wants'].get({a}, ()))",
     "member": lambda n, q: f"({n} in W['member'].get({q}, ()))",
     "read_from": lambda n, h: f"({n} in W['read_from'].get({h}, ()))",
@@ -61,6 +63,7 @@ class Agreement:
         return next(plain(e) for e in runs.ELEMENTS[now.sort().name()] if z3.is_true(model.eval(e == now, model_completion=True)))
 
     def state(self, model, s):
+        WORLD["fate"] = {plain(a): self.value(model, fate(a)) for a in (runs.A, runs.B)}
         state = concrete.empty_state(self.protocol)
         for name, (*domain, result) in self.protocol.variables.items():
             for point in runs.points(domain):

@@ -1,4 +1,4 @@
-"""The climb: a lease that raises its guard, while its token stays. PROVEN, NOT BUILT YET: no code carries these transitions out.
+"""The climb: a lease that raises its guard, while its token stays.
 
 A lease has an inner guard G, at first its token, and extensions compare with G. To climb to G' > G: at each node, if the key has its value
 and no counter (nor the base) is above G, the counter becomes G'. A majority of such votes makes G' the guard. Then the lease can be set again
@@ -22,7 +22,6 @@ from vocabulary import And, Implies, Not, Or
 
 Climb = sort("Climb")       # one round that raises the guard of a lease
 
-NOT_BUILT = "nothing yet: the climb is proven, not built"
 OWN = ("decide", "completes", "asks_to_extend", "extend", "recreate")
 
 
@@ -30,7 +29,7 @@ OWN = ("decide", "completes", "asks_to_extend", "extend", "recreate")
 
 def declare(p):
     p.variable("guard", Attempt, Token, only_if="complete")
-    p.variable("under", Extension, Token, only_if="asked")      # the guard that an extension was sent with
+    p.relation("under", Extension, Token)                       # guards that messages of an extension were sent with
     p.relation("climbing", Climb)                               # it has begun
     p.relation("of", Climb, Attempt)                            # whose it is. (A function would lead in a circle.)
     p.variable("low", Climb, Token, only_if="climbing")         # the guard when it began
@@ -39,8 +38,8 @@ def declare(p):
     p.relation("climbed", Climb, Quorum)                        # it succeeded, with this majority
 
     @p.initially
-    def nobody_climbs(s, c: Climb, a: Attempt, n: Node, x: Name, q: Quorum):
-        return And(Not(s.climbing(c)), Not(s.of(c, a)), Not(s.step(c, n, x)), Not(s.climbed(c, q)))
+    def nobody_climbs(s, c: Climb, a: Attempt, n: Node, x: Name, q: Quorum, e: Extension, t: Token):
+        return And(Not(s.climbing(c)), Not(s.of(c, a)), Not(s.step(c, n, x)), Not(s.climbed(c, q)), Not(s.under(e, t)))
 
 
 def around(s, c, b, t):
@@ -66,9 +65,10 @@ def majority_has_climbed(s, q, has_voted):
 
 
 def chosen_guard(s, a, g):
-    """What an extension is sent with."""
+    """What a message of an extension is sent with: the guard, or one of before."""
+    one_of_its_own = And(le(s.token(a), g), le(g, s.guard(a)))
     one_under_way = some(Climb, lambda c: And(s.climbing(c), s.of(c, a), s.high(c) == g))
-    return mutated("climb-too-soon", Or(g == s.guard(a), one_under_way), g == s.guard(a))
+    return mutated("climb-too-soon", Or(one_of_its_own, one_under_way), one_of_its_own)
 
 
 def common_invariants(p):
@@ -78,9 +78,9 @@ def common_invariants(p):
         return Implies(s.decided(a), s.token(a) == fate(a))
 
     @p.invariant
-    def a_guard_is_not_below_the_token(s, a: Attempt, e: Extension, c: Climb):
+    def a_guard_is_not_below_the_token(s, a: Attempt, e: Extension, c: Climb, t: Token):
         """It begins as the token, and climbs go up. An extension was sent with a guard that its lease had, and a climb began from one."""
-        return And(Implies(s.complete(a), le(s.token(a), s.guard(a))), Implies(s.asked(e), le(s.token(s.lease(e)), s.under(e))),
+        return And(Implies(s.complete(a), le(s.token(a), s.guard(a))), Implies(s.under(e, t), And(s.asked(e), le(s.token(s.lease(e)), t))),
                    Implies(s.of(c, a), le(s.token(a), s.low(c))))
 
     @p.invariant
@@ -109,9 +109,9 @@ def common_invariants(p):
         return Implies(s.complete(a), some(Quorum, lambda q: s.done(a, q)))
 
     @p.invariant
-    def rivals_are_above_the_guard_of_the_extension(s, e: Extension, b: Attempt, q: Quorum):
+    def rivals_are_above_the_guards_of_the_extension(s, e: Extension, b: Attempt, q: Quorum, t: Token):
         """Their tokens are larger than the lease's, so they are not between its token and its guard."""
-        return Implies(s.rival(e, b, q), lt(s.under(e), s.token(b)))
+        return Implies(And(s.rival(e, b, q), s.under(e, t)), lt(t, s.token(b)))
 
     @p.promise
     def no_token_between_a_token_and_its_guard(s, a: Attempt, b: Attempt, q: Quorum, x: Name, t: Token):
@@ -139,44 +139,44 @@ def completes(s, a: Attempt, q: Quorum):
     return when(*step.when).then(guard=set_at(s.guard, a, s.token(a)), **step.changes)
 
 
-@p.transition(world=NOT_BUILT)
+@p.transition("src/quorum/lease_machine.cpp: on_extension_sent", "src/lease/lease_record.hpp: guard")
 def asks_to_extend(s, e: Extension, a: Attempt, g: Token):
     step = tokens.asks_to_extend(s, e, a)
-    return when(*step.when, chosen_guard(s, a, g)).then(under=set_at(s.under, e, g), **step.changes)
+    return when(*step.when, chosen_guard(s, a, g)).then(under=add(s.under, e, g), **step.changes)
 
 
-def extension(s, e, n, x):
-    new = mutated("climb-recreate-old", s.token(s.lease(e)), s.under(e))
-    return (s.asked(e), wants(s.lease(e), x), le(tokens.counter(s, n, x), s.under(e))), dict(
+def extension(s, e, n, x, g):
+    new = mutated("climb-recreate-old", s.token(s.lease(e)), g)
+    return (s.under(e, g), wants(s.lease(e), x), le(tokens.counter(s, n, x), g)), dict(
         kept=add(s.kept, n, x), count=set_at(s.count, n, x, new), hw=set_at(s.hw, n, larger(s.hw(n), new)), renewed=add(s.renewed, e, n, x))
 
 
-@p.transition(world=NOT_BUILT)
-def extend(s, e: Extension, n: Node, x: Name):
-    conditions, changes = extension(s, e, n, x)
+@p.transition("src/redis/fence_scripts.cpp: extend_text", "src/quorum/lease_machine.cpp: extend_machine::on_vote")
+def extend(s, e: Extension, n: Node, x: Name, g: Token):
+    conditions, changes = extension(s, e, n, x, g)
     return when(*conditions, s.key(n, x) == value(s.lease(e))).then(**changes)
 
 
-@p.transition(world=NOT_BUILT)
-def recreate(s, e: Extension, n: Node, x: Name):
-    conditions, changes = extension(s, e, n, x)
+@p.transition("src/redis/fence_scripts.cpp: extend_text")
+def recreate(s, e: Extension, n: Node, x: Name, g: Token):
+    conditions, changes = extension(s, e, n, x, g)
     return when(*conditions, s.key(n, x) == free).then(key=set_at(s.key, n, x, value(s.lease(e))), **changes)
 
 
-@p.transition(world=NOT_BUILT)
+@p.transition("src/lease/climb.cpp: lease_registry::start_climb")
 def begins_to_climb(s, c: Climb, a: Attempt, t: Token):
     step, changes = begin_to_climb(s, c, a, t)
     return step.then(**changes)
 
 
-@p.transition(world=NOT_BUILT)
+@p.transition("src/redis/fence_scripts.cpp: climb_text")
 def climb(s, c: Climb, a: Attempt, n: Node, x: Name):
     """One name of a lease, by itself. Executed as late and as often as you like."""
     conditions, changes = raise_the_counter(s, c, n, x, tokens.counter(s, n, x))
     return when(s.of(c, a), wants(a, x), s.key(n, x) == value(a), *conditions).then(step=add(s.step, c, n, x), **changes)
 
 
-@p.transition(world=NOT_BUILT)
+@p.transition("src/lease/climb.cpp: climb::on_vote", "src/redis/redis_replies.cpp: on_extended")
 def has_climbed(s, c: Climb, a: Attempt, q: Quorum):
     """A node is a vote if all names were climbed there. One climb at a time: the guard is still the old one."""
     return when(s.of(c, a), s.guard(a) == s.low(c), majority_has_climbed(s, q, lambda n: all_names(a, lambda x: s.step(c, n, x)))).then(

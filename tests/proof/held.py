@@ -13,6 +13,7 @@ CODEC = "tests/unit/redis/codec_test.cpp"
 STORY = "tests/unit/acquire/token_story_test.cpp"
 TIMING = "tests/unit/quorum/timing_test.cpp"
 FOLDER = "tests/unit/admission/quarantine_folder_test.cpp"
+CLIMBS = "tests/unit/lease/climb_story_test.cpp"
 CRASHES = "tests/simulation/scenario_crashes_test.cpp"
 CLOCKS = "tests/simulation/scenario_clocks_test.cpp"
 
@@ -66,6 +67,19 @@ HELD_BY = {
         "takes_the_operators_word": ((ADMISSION, "the_operator_may_say_that_a_cluster_is_fresh"),
                                      (ADMISSION, "fresh_does_not_count_where_there_is_a_trace_of_an_admission")),
         "is_admitted": ((ADMISSIONS, "admission_keeps_the_largest_base_and_ttl"), ADMITTED_ONCE, (ADMISSIONS, "admission_is_for_the_id_that_was_seen")),
+    },
+    "climb-memory": {       # the others are those of memory
+        "asks_to_extend": ((CLIMBS, "a_lease_gets_back_onto_a_node_where_an_attempt_failed"),),
+        "goes_on_to_extend": ((CLIMBS, "a_lease_gets_back_onto_a_node_where_an_attempt_failed"),),
+        "extend_at_a_mark": ((SCRIPTS, "an_extension_leaves_the_mark_of_a_climb_that_failed_alone"),
+                             (CLIMBS, "a_climb_that_a_minority_answers_leaves_marks_and_is_repeated")),
+        "begins_to_climb": ((CLIMBS, "a_lease_gets_back_onto_a_node_where_an_attempt_failed"), (CLIMBS, "a_lease_does_not_climb_above_a_majority")),
+        "climb": ((SCRIPTS, "a_climb_raises_the_counter_and_the_mark_and_leaves_its_own_mark"),
+                  (SCRIPTS, "a_climb_wants_its_own_value_and_nothing_above_its_guard"), (SCRIPTS, "whoever_sets_the_lock_takes_the_mark_of_a_climb_away")),
+        "climb_from_a_mark": ((SCRIPTS, "a_climb_may_be_repeated_and_go_farther_from_its_mark_and_from_nothing_else"),),
+        "check_climb": (IDENTITY,),
+        "has_climbed": ((CODEC, "climbs_share_a_call_and_carry_both_guards"), (CLIMBS, "a_climb_that_a_minority_answers_leaves_marks_and_is_repeated")),
+        "climb_ends": ((CLIMBS, "a_climb_that_a_minority_answers_leaves_marks_and_is_repeated"),),
     },
     "ttl": {
         "begin": (FRESH,),

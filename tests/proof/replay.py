@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Replays what the real code did: every step of a trace must be one that the proof's transition relation (memory.py) allows, in the state
+"""Replays what the real code did: every step of a trace must be one that the proof's transition relation (climb_memory.py) allows, in the state
 that the steps before it have led to, and must change its server as the transition says.
 
     replay.py [--jobs N] [--at-least N] [--expect-red] FILE...
@@ -20,9 +20,9 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import climb_memory # noqa: E402
 import concrete     # noqa: E402
 import counting     # noqa: E402
-import memory       # noqa: E402
 import prover       # noqa: E402
 
 # What is not a part of the state. A value is called as its attempt; a majority, or a half, is the set of its nodes.
@@ -31,13 +31,14 @@ BACKGROUND = {
     "below": lambda a, c, t: f"({c} + W['block'].get({a}, 1) <= {t})",
     "value": lambda a: a,
     "free": lambda: "None",
+    "fate": lambda a: f"W['fate'].get({a})",
     "wants": lambda a, x: f"({x} in W['wants'].get({a}, ()))",
     "member": lambda n, q: f"({n} in {q})",
     "read_from": lambda n, h: f"({n} in {h})",
     "sets": {"wants": (0, 1), "member": (1, 0), "read_from": (1, 0)},      # (owner, element)
     "elements": lambda name, owner: f"W['wants'].get({owner}, ())" if name == "wants" else owner,
 }
-P = memory.p
+P = climb_memory.p
 PROGRAMS = {t.__name__: concrete.Program(P, t, BACKGROUND) for t in P.transitions}
 BEGINNINGS = [concrete.Sentence(P, b, BACKGROUND) for b in P.beginnings]
 PROMISES = [concrete.Sentence(P, promise, BACKGROUND) for promise in P.promises]
@@ -57,7 +58,7 @@ class Trace:
         self.nodes, self.bootstrap, self.taken = range(int(nodes)), "bootstrap" in more, taken
         self.state = concrete.empty_state(P)
         self.world = {"Node": list(self.nodes), "Attempt": [], "Name": [], "Value": [], "Token": [0], "Extension": [], "Quorum": [],
-                      "Life": [], "Mark": [], "Drain": [], "Half": [], "Founding": [], "wants": {}, "block": {}}
+                      "Life": [], "Mark": [], "Drain": [], "Half": [], "Founding": [], "Climb": [], "wants": {}, "block": {}, "fate": {}}
         self.shown = [{"base": 0, "hw": 0} for _ in self.nodes]      # what the servers show
         self.majorities = subsets(len(self.nodes), counting.majority(len(self.nodes)))
         self.halves = subsets(len(self.nodes), counting.intact_needed(len(self.nodes)))
@@ -105,7 +106,7 @@ class Trace:
             what, _, value = change.partition("=")
             if ":" in what:
                 self.element("Name", what.partition(":")[2])
-            shown[what] = None if value == "-" else int(value) if what in ("base", "hw", "max") or what.startswith("count:") else value
+            shown[what] = None if value == "-" else int(value) if what in ("base", "hw", "max") else value
         return shown
 
     def compare(self, node):
@@ -115,7 +116,8 @@ class Trace:
                  "mark": s["mark"].get(node) if node in s["marked"] else None, "base": s["base"].get(node, 0), "hw": s["hw"].get(node, 0)}
         for x in self.world["Name"]:
             proof["key:" + x] = s["key"].get((node, x))
-            proof["count:" + x] = s["count"].get((node, x), 0) if (node, x) in s["kept"] else None
+            mark = ".0" if (node, x) in s["own"] else ""
+            proof["count:" + x] = f"{s['count'].get((node, x), 0)}{mark}" if (node, x) in s["kept"] else None
         for what, value in proof.items():
             if shown.get(what) != value:
                 raise NotAllowed(f"behind it, server {node} shows {what} = {words(shown.get(what))}; by the transition it is {words(value)}")
@@ -126,9 +128,8 @@ class Trace:
     def older_state(self, node):
         shown = self.shown[node]
         keys = {x: shown.get("key:" + x) for x in self.world["Name"]}
-        counts = {x: shown["count:" + x] for x in self.world["Name"] if shown.get("count:" + x) is not None}
-        for t in counts.values():
-            self.element("Token", t)
+        texts = {x: shown["count:" + x] for x in self.world["Name"] if shown.get("count:" + x) is not None}
+        counts = {x: self.element("Token", int(text.removesuffix(".0"))) for x, text in texts.items()}
         return keys, set(counts), counts, self.element("Token", shown.get("hw", 0)), self.element("Token", shown.get("base", 0))
 
     # ---- lines ----
@@ -173,6 +174,9 @@ class Trace:
     def line_unexplained(self, changes, node, *said):
         raise NotAllowed(f"server {node} has changed, and no transition does that: {' '.join(changes)}")
 
+    def older_marks(self, node):
+        return {x for x in self.world["Name"] if (self.shown[node].get("count:" + x) or "").endswith(".0")}
+
     def line_begin(self, _, value, block, ttl, names):
         names = tuple(names.split(","))
         for x in names:
@@ -188,6 +192,7 @@ class Trace:
 
     def line_decide(self, _, value, token, *grants):
         told = {int(g.partition(":")[0]) for g in grants}
+        self.world["fate"][value] = int(token)
         self.with_majority("decide", told, lambda q: (value, q, self.element("Token", int(token))),
                            f"{value} has decided {token}; it had the answers {' '.join(grants) or 'of nobody'}")
 
@@ -269,29 +274,62 @@ class Trace:
         for t in said:
             self.step("check", value, n, t, life)
 
-    def line_asks_to_extend(self, _, e, value, token):
-        self.is_the_token(value, token)
-        self.step("asks_to_extend", self.element("Extension", int(e)), value)
+    def line_asks_to_extend(self, _, e, value, guard):
+        g = self.element("Token", int(guard))
+        self.step("asks_to_extend", self.element("Extension", int(e)), value, g)
+        for f in self.open_extensions.get(value, []):
+            if (f, g) not in self.state["under"]:
+                self.step("goes_on_to_extend", f, g)
         self.open_extensions.setdefault(value, []).append(int(e))
 
     def of_extensions(self, value, e):
         """A message that was sent after an extension began counts for it, too."""
         return [f for f in self.open_extensions.get(value, []) if f < int(e)]
 
-    def line_extend(self, changes, node, value, name, token, life, e):
-        n = int(node)
+    def line_extend(self, changes, node, value, name, guard, life, e):
+        n, g = int(node), int(guard)
         if e == "-":
             raise NotAllowed(f"{value} was not asked to be extended at server {node}")
         self.is_shown(n, changes)
-        self.is_the_token(value, token)
-        self.step("recreate" if self.state["key"].get((n, name)) is None else "extend", int(e), n, name, life)
+        present = "extend_at_a_mark" if self.is_marked_above(n, name, g) else "extend"
+        self.step("recreate" if self.state["key"].get((n, name)) is None else present, int(e), n, name, life, g)
         for f in self.of_extensions(value, e):
-            self.step("extend", f, n, name, life)
+            self.step(present, f, n, name, life, g)
         return n
+
+    def is_marked_above(self, node, name, guard):
+        s = self.state
+        return (node, name) in s["own"] and s["count"][node, name] > guard
 
     def line_check_extension(self, _, node, value, name, life, e):
         for f in (int(e), *self.of_extensions(value, e)):
             self.step("check_extension", f, int(node), name, life)
+
+    # ---- climbs ----
+
+    def line_begins_to_climb(self, _, c, value, low, high):
+        guard = self.state["guard"].get(value)
+        if guard is None or int(low) > guard:
+            raise NotAllowed(f"{value} climbs from {low}; its guard is {words(guard)}")
+        self.step("begins_to_climb", self.element("Climb", int(c)), value, self.element("Token", int(high)))
+
+    def line_climb(self, changes, node, value, name, low, life, c):
+        n = int(node)
+        if c == "-":
+            raise NotAllowed(f"{value} was not asked to climb at server {node}")
+        self.is_shown(n, changes)
+        self.step("climb_from_a_mark" if self.is_marked_above(n, name, int(low)) else "climb", int(c), value, n, name, life)
+        return n
+
+    def line_check_climb(self, _, node, value, name, life, c):
+        self.step("check_climb", int(c), int(node), name, life)
+
+    def line_has_climbed(self, _, c, value, *nodes):
+        self.with_majority("has_climbed", {int(n) for n in nodes}, lambda q: (int(c), value, q),
+                           f"only the nodes {{{', '.join(nodes)}}} have told {value} that they climbed")
+
+    def line_climb_ends(self, _, c):
+        self.step("climb_ends", int(c))
 
     # ---- what happens by itself ----
 
@@ -317,7 +355,7 @@ class Trace:
             if shown.get(what):
                 self.element(sort, shown[what])
         self.step("restarts", n, shown["life"], *self.older_state(n), shown.get("record") is not None, shown.get("record"),
-                  shown.get("mark") is not None, shown.get("mark"))
+                  shown.get("mark") is not None, shown.get("mark"), self.older_marks(n))
         return n
 
     def line_is_wiped(self, changes, node):
@@ -326,7 +364,7 @@ class Trace:
         if shown.get("mark") is not None and {change.partition("=")[0] for change in changes} <= {"hw", "record"}:
             self.step("high_water_vanishes", n, self.element("Token", shown["hw"]))
         else:
-            self.step("is_wiped", n, *self.older_state(n))
+            self.step("is_wiped", n, *self.older_state(n), self.older_marks(n))
         return n
 
     # ---- admission ----

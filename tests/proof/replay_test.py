@@ -112,6 +112,44 @@ completes A 0 1
 """
 
 
+# A rival's attempt fails at node 2. A climbs, which nobody but node 0 hears; is extended at the mark of that; and climbs again, farther.
+CLIMB = BEGINNING + """begin A 1 60 a
+bind A 0 A1
+bind A 1 B1
+acquire 0 A 2 A1 ; hw=2 key:a=A count:a=2
+check 0 A A1
+acquire 1 A 2 B1 ; hw=2 key:a=A count:a=2
+check 1 A B1
+decide A 2 0:2 1:2
+completes A 0 1
+begin B 1 60 a
+bind B 2 C1
+acquire 2 B 5 C1 ; hw=5 key:a=B count:a=5
+key_vanishes 2 a
+gives_up B
+asks_to_extend 0 A 2
+begins_to_climb 0 A 2 5
+climb 0 A a 2 A1 0 ; hw=5 count:a=5.0
+check_climb 0 A a A1 0
+climb_ends 0
+extend 0 A a 2 A1 0
+check_extension 0 A a A1 0
+begins_to_climb 1 A 2 6
+climb 0 A a 2 A1 1 ; hw=6 count:a=6.0
+check_climb 0 A a A1 1
+climb 1 A a 2 B1 1 ; hw=6 count:a=6.0
+check_climb 1 A a B1 1
+has_climbed 1 A 0 1
+asks_to_extend 1 A 6
+extend 0 A a 6 A1 1 ; count:a=6
+check_extension 0 A a A1 1
+extend 2 A a 6 C1 1 ; hw=6 key:a=A count:a=6
+check_extension 2 A a C1 1
+is_extended 1 A 0 2
+holds A 2 2
+"""
+
+
 def without(trace, *lines):
     for line in lines:
         assert line in trace, line
@@ -158,8 +196,20 @@ WRONG = [
     ("an extension of one name of two counts", without(LOSS, "extend 2 A b 3 C2 0 ; key:b=A count:b=3", "check_extension 2 A b C2 0"), "not allowed: is extended"),
     ("an extension without an answer of the server", without(LOSS, "check_extension 0 A b A1 0"), "not allowed: is extended"),
     ("an extension that nobody sent", without(LOSS, "asks_to_extend 0 A 3"), "not allowed: extend, e = 0"),
-    ("an extension with another token", instead(LOSS, "asks_to_extend 0 A 3", "asks_to_extend 0 A 4"), "has the token 4"),
+    ("an extension with another token", instead(LOSS, "asks_to_extend 0 A 3", "asks_to_extend 0 A 4"), "not allowed: asks to extend, e = 0"),
     ("is extended by a minority", instead(LOSS, "is_extended 0 A 0 2", "is_extended 0 A 2"), "which is no majority"),
+    ("sets a key again under the old guard", instead(CLIMB, "climb_ends 0", "extend 2 A a 2 C1 0 ; key:a=A count:a=2"), "not allowed: recreate, e = 0"),
+    ("climbs where a larger token was given", instead(CLIMB, "asks_to_extend 0 A 2", "asks_to_extend 0 A 2\nkey_vanishes 1 a\nbind B 1 B1\n"
+     "acquire 1 B 5 B1 ; hw=5 key:a=B count:a=5\nkey_vanishes 1 a\nacquire 1 A 6 B1 ; hw=6 key:a=A count:a=6"), "not allowed: climb, c = 1"),
+    ("climbs on a minority", instead(CLIMB, "has_climbed 1 A 0 1", "has_climbed 1 A 0"), "which is no majority"),
+    ("climbs with votes of another climb", instead(CLIMB, "check_climb 1 A a B1 1", "check_climb 1 A a B1 0"), "not allowed: check climb"),
+    ("is extended under a guard that is only asked for", without(CLIMB, "has_climbed 1 A 0 1"), "not allowed: asks to extend, e = 1"),
+    ("climbs less far than before", instead(CLIMB, "begins_to_climb 1 A 2 6", "begins_to_climb 1 A 2 4"), "not allowed: begins to climb"),
+    ("begins to climb while it climbs", without(CLIMB, "climb_ends 0"), "not allowed: begins to climb, c = 1"),
+    ("a climb leaves no mark", instead(CLIMB, "hw=5 count:a=5.0", "hw=5 count:a=5"), "server 0 shows count:a = 5; by the transition it is 5.0"),
+    ("an extension takes the mark of a climb away and leaves the counter", instead(CLIMB, "extend 0 A a 2 A1 0\n", "extend 0 A a 2 A1 0 ; count:a=5\n"),
+     "server 0 shows count:a = 5; by the transition it is 5.0"),
+    ("an extension lowers the counter of a climb", instead(CLIMB, "extend 0 A a 2 A1 0\n", "extend 0 A a 2 A1 0 ; count:a=2\n"), "server 0 shows count:a = 2"),
     ("a cluster is founded without asking all", without(FOUNDING, "reads 1 7 B1 - m1 0 0"), "client 7 admits server 0"),
     ("a cluster is founded by two of three", without(FOUNDING, "marks 2 m2 C1 2 7 - ; mark=m2", "reads 2 7 C1 - m2 0 0", "sends_an_admission 2 7 C1 m2 100 60"),
      "client 7 admits server 0"),
@@ -168,7 +218,7 @@ WRONG = [
 
 def by_hand():
     wrong = []
-    for name, trace in ("guard", GUARD), ("loss", LOSS), ("founding", FOUNDING):
+    for name, trace in ("guard", GUARD), ("loss", LOSS), ("founding", FOUNDING), ("climb", CLIMB):
         story = replay.replay(trace)[2]
         if story:
             wrong.append(f"the trace by hand ({name}) is refused: " + " / ".join(story[:2]))
@@ -183,7 +233,7 @@ def by_hand():
 
 # Without a line of such a kind, something that comes later cannot be.
 MATTER = ("begin", "bind", "acquire", "check", "decide", "completes", "confirm", "asks_to_extend", "extend", "key_vanishes", "restarts", "is_wiped",
-          "marks", "reads", "sends_an_admission", "is_admitted")
+          "marks", "reads", "sends_an_admission", "is_admitted", "begins_to_climb", "climb", "check_climb", "has_climbed")
 TRIES = 40      # of each kind
 
 

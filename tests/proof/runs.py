@@ -21,7 +21,7 @@ from prover import Or, each
 from vocabulary import Attempt, Extension, Name, Node, Quorum, Token, Value, below, both_want, fate, free, le, lt, member, value, wants
 
 SIZES = {Node: 3, Attempt: 2, Name: 2, Value: 4, Token: 5, Extension: 1, Quorum: 3, memory.Life: 4, memory.Mark: 3, memory.Drain: 3,
-         memory.Half: 3, memory.Founding: 1, climb.Climb: 1, ttl.Ttl: 2, exclusion.Instant: 5}
+         memory.Half: 3, memory.Founding: 1, climb.Climb: 2, ttl.Ttl: 2, exclusion.Instant: 5}
 ELEMENTS = {sort.name(): [Const(f"{sort.name()}.{i}", sort) for i in range(size)] for sort, size in SIZES.items()}
 
 A, B = ELEMENTS["Attempt"]
@@ -37,7 +37,7 @@ I = ELEMENTS["Instant"]     # noqa: E741
 D, D2, D3 = ELEMENTS["Drain"]
 H12, H23, H13 = ELEMENTS["Half"]
 F, = ELEMENTS["Founding"]
-C, = ELEMENTS["Climb"]
+C, C2 = ELEMENTS["Climb"]
 SHORT, LONG = ELEMENTS["Ttl"]
 
 NEVER_CHANGES = {"le": (Token, Token), "below": (Attempt, Token, Token), "value": (Attempt,), "wants": (Attempt, Name),
@@ -283,7 +283,8 @@ RUNS |= {
         "climb", foresees(counters_are(T[0], T[0], T[2]), a=T[1]),
         (("begin", dict(b=A)), *on((N1, N2), "acquire", a=A, t=T[1]), ("decide", dict(a=A)), ("completes", dict(a=A)),
          ("begins_to_climb", dict(c=C, a=A, t=T[2])), *[("climb", dict(c=C, n=n, x=x)) for n in (N1, N2) for x in (X, Y)],
-         ("has_climbed", dict(c=C, q=Q12)), ("asks_to_extend", dict(e=E, a=A)), *[("extend", dict(e=E, n=N1, x=x)) for x in (X, Y)],
+         ("has_climbed", dict(c=C, q=Q12)), ("asks_to_extend", dict(e=E, a=A, g=T[2])),
+         *[("extend", dict(e=E, n=N1, x=x)) for x in (X, Y)],
          *[("recreate", dict(e=E, n=N3, x=x)) for x in (X, Y)], ("is_extended", dict(e=E, q=Q13))),
         lambda s: And(s.extended(E, Q13), s.token(A) == T[1], s.guard(A) == T[2])),
     "a lease climbs above the base of a node that forgot, and is set again there": Run(
@@ -291,11 +292,24 @@ RUNS |= {
         (*acquired(A, (N1, N2), T[1], {}), *restarted(N3, L4), *admitted(N3, (N1, N2), H12, T[2]),
          ("begins_to_climb", dict(c=C, a=A, t=T[2])),
          *[(name, dict(c=C, n=n, x=x, life=life)) for n, life in ((N1, L1), (N2, L2)) for x in (X, Y) for name in ("climb", "check_climb")],
-         ("has_climbed", dict(c=C, q=Q12)), ("climb_ends", dict(c=C)), ("asks_to_extend", dict(e=E, a=A)),
+         ("has_climbed", dict(c=C, q=Q12)), ("climb_ends", dict(c=C)), ("counter_vanishes", dict(n=N1, x=X)),
+         ("asks_to_extend", dict(e=E, a=A, g=T[2])),
          *[("extend", dict(e=E, n=N1, x=x, life=L1)) for x in (X, Y)], *[("recreate", dict(e=E, n=N3, x=x, life=L4)) for x in (X, Y)],
          *[("check_extension", dict(e=E, n=n, x=x, life=life)) for n, life in ((N1, L1), (N3, L4)) for x in (X, Y)],
          ("is_extended", dict(e=E, q=Q13))),
         lambda s: And(s.extended(E, Q13), s.base(N3) == T[2], s.token(A) == T[1])),
+    "a climb fails, and leaves marks, from which it is repeated, and at which the lease is extended": Run(
+        "climb-memory", foresees(all_admitted(T[0], T[0], T[2]), a=T[1]),
+        (*acquired(A, (N1, N2), T[1], {}), ("asks_to_extend", dict(e=E, a=A, g=T[1])), ("begins_to_climb", dict(c=C, a=A, t=T[2])),
+         *[(name, dict(c=C, n=N1, x=x, life=L1)) for x in (X, Y) for name in ("climb", "check_climb")], ("climb_ends", dict(c=C)),
+         *[("extend_at_a_mark", dict(e=E, n=N1, x=x, life=L1, g=T[1])) for x in (X, Y)], ("begins_to_climb", dict(c=C2, a=A, t=T[3])),
+         *[(name, dict(c=C2, n=N1, x=x, life=L1)) for x in (X, Y) for name in ("climb_from_a_mark", "check_climb")],
+         *[(name, dict(c=C2, n=N2, x=x, life=L2)) for x in (X, Y) for name in ("climb", "check_climb")],
+         ("has_climbed", dict(c=C2, q=Q12)), ("goes_on_to_extend", dict(e=E, g=T[3])),
+         *[("recreate", dict(e=E, n=N3, x=x, life=L3, g=T[3])) for x in (X, Y)],
+         *[("check_extension", dict(e=E, n=n, x=x, life=life)) for n, life in ((N1, L1), (N3, L3)) for x in (X, Y)],
+         ("is_extended", dict(e=E, q=Q13))),
+        lambda s: And(s.extended(E, Q13), s.token(A) == T[1], s.guard(A) == T[3])),
     "a node is admitted with a note, where leases could climb": of_climb_memory(
         RUNS["a wiped node is admitted by another process, which found a note"], b=T[3]),
     "a cluster is founded, where leases could climb": of_climb_memory(

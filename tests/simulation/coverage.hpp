@@ -20,7 +20,8 @@ struct coverage {
     count renewed, held_by_parts, unknown, unknown_then_renewed, extended_by_caller, extension_lost, lease_lost, max_hold_exceeded;
     count watchdog_late, released, release_unconfirmed, released_by_destructor, waited_for_loss;
     // Tokens.
-    count confirmed, overtaken, floor_reached, recreated, block, next_token, plain, written, write_refused;
+    count confirmed, overtaken, floor_reached, recreated, climbed, climbed_again, extended_at_a_mark, block, next_token, plain, written,
+        write_refused;
     // Admission.
     count not_admitted, vote_dropped, quarantine, admission, admission_repeated, founding, stranded, mark_repeated;
     // Processes that live for a moment.
@@ -75,6 +76,9 @@ struct coverage {
             {"refused by the guard", &c::overtaken},
             {"token is the client's clock", &c::floor_reached},
             {"key recreated again", &c::recreated},
+            {"climbed", &c::climbed},
+            {"climbed from the mark of a climb that failed", &c::climbed_again},
+            {"extended at the mark of a climb that failed", &c::extended_at_a_mark},
             {"block of tokens", &c::block},
             {"moved to the next token", &c::next_token},
             {"lease without tokens", &c::plain},

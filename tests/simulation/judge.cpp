@@ -51,6 +51,10 @@ judge::judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a}
             attempts_.try_emplace(std::string{c.value}, attempt{universe_.now(), text_of_keys(c), c.block});
         if (c.what == detail::verb::release) check_release(p, c);
     };
+    in.on_extension = [this](detail::command const& c) {
+        auto& guard = attempts_[std::string{c.value}].guard;
+        guard = std::max(guard, c.token);
+    };
     in.on_confirm_event = [this](server const& s, detail::command const& c, token_number token) { confirm_event(s, c, token); };
 }
 
@@ -359,7 +363,7 @@ void judge::check_proof(watched const& w)
 std::size_t judge::can_be_extended(watched const& w)
 {
     auto const& servers = universe_.servers();
-    auto const last = w.has_tokens() ? last_reserved(w.value_) : 0;
+    auto const guard = w.has_tokens() ? guard_of(w.value_) : 0;
     return static_cast<std::size_t>(std::count_if(servers.begin(), servers.end(), [&](auto const& s) {
         return std::all_of(w.names_.begin(), w.names_.end(), [&](std::string const& name) {
             auto const* const e = s->find(name);
@@ -367,16 +371,17 @@ std::size_t judge::can_be_extended(watched const& w)
             if (!w.has_tokens() || !s->memory.admitted()) return true;
             auto const* const fence = s->memory.find_counter(name, s->time());
             auto const counter = fence && fence->value ? *fence->value : *s->memory.high_water;
-            return counter <= last && s->memory.record->base <= last;
+            return (counter <= guard || (fence && fence->marked)) && s->memory.record->base <= guard;
         });
     }));
 }
 
-// By the attempt of this value: that is what its requests carry.
-token_number judge::last_reserved(std::string const& value) const
+// By the attempt of this value, and by its extensions: that is what its requests carry.
+token_number judge::guard_of(std::string const& value) const
 {
     auto const a = attempts_.find(value);
     if (a == attempts_.end() || a->second.confirmed.empty()) return 0;
+    if (a->second.guard > 0) return a->second.guard;
     auto const& events = a->second.confirmed;
     auto const by_servers = [](attempt::event const& x, attempt::event const& y) {
         return std::popcount(x.servers) < std::popcount(y.servers);

@@ -156,6 +156,7 @@ private:
             std::uint32_t servers;  // that confirmed it, a bit each
         };
         std::vector<event> confirmed{};
+        token_number guard{0};  // the largest that an extension was executed with
     };
     // The tokens of a lease. What one hold passes on are leases of their own, with tokens of their own, of one attempt.
     struct owned {
@@ -198,7 +199,7 @@ private:
     bool share_a_hold(watched const& a, watched const& b) const noexcept;
     void compare_tokens(std::string const& name, owned const& mine);
     std::string value_by_token(watched const& w) const;
-    token_number last_reserved(std::string const& value) const;
+    token_number guard_of(std::string const& value) const;
     void take_down_tokens(watched& w);
     void check_proof(watched const& w);
     std::size_t can_be_extended(watched const& w);

@@ -101,7 +101,8 @@ std::optional<reply> server::refusal(command const& c)
         for (std::size_t i = 0; i < c.key_count(); ++i) {
             auto const* const held = memory.find(c.key_at(i), time());
             auto const* const fence = memory.find_counter(c.key_at(i), time());
-            only_expiry = only_expiry && (!c.fenced || (held && fence && fence->value == c.token));
+            bool const stays = fence && (fence->marked ? fence->value > c.token : fence->value == c.token);
+            only_expiry = only_expiry && (!c.fenced || (held && stays));
         }
         if (c.what != verb::release && !only_expiry) return error_reply("OOM command not allowed when used memory > 'maxmemory'.");
     }
@@ -117,6 +118,8 @@ struct server::before {
             auto const* const e = on.memory.find(c.key_at(i), on.time());
             there.push_back(e != nullptr);
             others.push_back(e && e->value != c.value);
+            auto const* const fence = on.memory.find_counter(c.key_at(i), on.time());
+            above_guard = above_guard || (fence && fence->value > c.token);
             expires.push_back(e ? e->expires : std::nullopt);
         }
     }
@@ -128,6 +131,7 @@ struct server::before {
     std::vector<bool> there;
     std::vector<bool> others;
     std::vector<std::optional<time_point>> expires;
+    bool above_guard{false};  // a counter
 };
 
 reply server::execute(command const& c, std::string_view learned, bool of_nobody)
@@ -150,12 +154,13 @@ reply server::execute(command const& c, std::string_view learned, bool of_nobody
             universe_.on_violation("a request changed a key with somebody else's value");
         if (of_nobody && !was.there[i] && after) after->of_nobody = true;
     }
-    count(c, answer, was.all_there(), was_admitted);
+    count(c, answer, was, was_admitted);
     return answer;
 }
 
-void server::count(command const& c, reply const& answer, bool was_there, bool was_admitted)
+void server::count(command const& c, reply const& answer, before const& was, bool was_admitted)
 {
+    bool const was_there = was.all_there();
     auto& covered = *universe_.covered;
     bool const granted = answer.vote == vote::granted;
     if (answer.error == errc::node_not_admitted) ++covered.not_admitted;
@@ -168,6 +173,9 @@ void server::count(command const& c, reply const& answer, bool was_there, bool w
     if (c.fenced && answer.vote == vote::refused && was_there && (c.what == verb::confirm || c.what == verb::extend))
         if (auto const* const held = memory.find(c.key, time()); held && held->value == c.value) ++covered.overtaken;
     if (c.fenced && c.what == verb::extend && granted && !was_there) ++covered.recreated;
+    if (c.fenced && c.what == verb::extend && granted && was_there && was.above_guard) ++covered.extended_at_a_mark;
+    if (c.fenced && c.what == verb::extend && universe_.on_extension) universe_.on_extension(c);
+    if (c.what == verb::climb && granted) ++(was.above_guard ? covered.climbed_again : covered.climbed);
     if (c.what == verb::mark && granted && answer.detail.starts_with(std::string{c.value} + '-')) {
         ++covered.quarantine;
         if (first_mark_[0] != c.id) first_mark_ = {std::string{c.id}, std::string{c.value}};

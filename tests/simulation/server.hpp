@@ -103,7 +103,7 @@ private:
     struct before;
 
     std::optional<detail::reply> refusal(detail::command const& c);
-    void count(detail::command const& c, detail::reply const& answer, bool was_there, bool was_admitted);
+    void count(detail::command const& c, detail::reply const& answer, before const& was, bool was_admitted);
     void evict(std::string_view key);
     void lose(keeps what);
     void on_change(std::string_view key);

@@ -57,7 +57,7 @@ transition_log::picture transition_log::look(server& s) const
     for (std::string const& name : names_) {
         if (auto const* const e = m.stored(name)) p.keys[name] = {e->value, e->expires};
         auto const* const c = copy.find_counter(name, time_point::min());
-        if (c && c->value) p.counters[name] = {*c->value, c->expires};
+        if (c && c->value) p.counters[name] = {*c->value, c->expires, c->marked};
     }
     return p;
 }
@@ -80,7 +80,7 @@ std::string transition_log::changes(picture const& before, picture const& now)
     };
     auto const counter_of = [](picture const& p, std::string const& name) {
         auto const it = p.counters.find(name);
-        return it == p.counters.end() ? std::string{"-"} : text_of(it->second.value);
+        return it == p.counters.end() ? std::string{"-"} : text_of(it->second.value) + (it->second.marked ? ".0" : "");
     };
     std::set<std::string> names;
     for (picture const* p : {&before, &now}) {
@@ -180,8 +180,8 @@ void transition_log::executed(server& s, command const& c, std::string_view lear
     std::string const value{c.value};
     std::string const id{learned};
     auto const changed = changes(before, now);
-    if (c.fenced && c.what == verb::extend) {
-        extended(s, c, learned, before, now, granted);
+    if (c.what == verb::climb || (c.fenced && c.what == verb::extend)) {
+        changed_each(s, c, learned, before, now, granted);
     } else if (c.fenced && c.what == verb::acquire && granted) {
         line("acquire " + n + " " + value + " " + text_of(answer.counter) + " " + id, changed);
     } else if (c.fenced && c.what == verb::confirm && granted) {
@@ -217,15 +217,12 @@ void transition_log::executed(server& s, command const& c, std::string_view lear
 }
 
 // Each name by itself. What is not granted may have changed some of them nevertheless.
-void transition_log::extended(server const& s, command const& c, std::string_view learned, picture& before, picture const& now,
-                              bool granted)
+void transition_log::changed_each(server const& s, command const& c, std::string_view learned, picture& before, picture const& now,
+                                  bool granted)
 {
     auto const n = text_of(s.index());
-    auto const a = attempts_.find(c.value);
-    std::string e = "-";
-    if (a != attempts_.end())
-        for (extension const& each : a->second.extensions)
-            if (each.sent <= sent_at_ && each.nodes.contains(s.index())) e = text_of(each.number);
+    std::string const verb = to_string(c.what);
+    auto const number = number_of(s, c, sent_at_);
     for (std::size_t i = 0; i < c.key_count(); ++i) {
         std::string const name{c.key_at(i)};
         auto next = before;
@@ -235,11 +232,27 @@ void transition_log::extended(server const& s, command const& c, std::string_vie
         if (!granted && changed.empty()) continue;
         next.high_water = std::max(before.high_water, now.high_water);
         changed = changes(before, next);
-        line("extend " + n + " " + std::string{c.value} + " " + name + " " + text_of(c.token) + " " + std::string{learned} + " " + e,
+        line(verb + " " + n + " " + std::string{c.value} + " " + name + " " + text_of(c.token) + " " + std::string{learned} + " " + number,
              changed);
         before = std::move(next);
     }
-    if (auto const rest = changes(before, now); !rest.empty()) line("unexplained " + n + " extend " + std::string{c.value}, rest);
+    if (auto const rest = changes(before, now); !rest.empty()) line("unexplained " + n + " " + verb + " " + std::string{c.value}, rest);
+}
+
+// Of the extension, or the climb, that this message is of.
+std::string transition_log::number_of(server const& s, command const& c, duration sent) const
+{
+    std::string number = "-";
+    auto const a = attempts_.find(c.value);
+    if (a == attempts_.end()) return number;
+    if (c.what == verb::climb) {
+        for (climb const& each : a->second.climbs)
+            if (each.sent <= sent && each.high == c.goal && each.nodes.contains(s.index())) number = text_of(each.number);
+    } else {
+        for (extension const& each : a->second.extensions)
+            if (each.sent <= sent && each.guard == c.token && each.nodes.contains(s.index())) number = text_of(each.number);
+    }
+    return number;
 }
 
 void transition_log::counted(server& s, command const& c, std::string_view learned, duration sent)
@@ -247,13 +260,11 @@ void transition_log::counted(server& s, command const& c, std::string_view learn
     auto const a = attempts_.find(c.value);
     if (a == attempts_.end()) return;
     auto const n = text_of(s.index());
-    if (c.what == verb::extend) {
-        std::string e = "-";
-        for (extension const& each : a->second.extensions)
-            if (each.sent <= sent && each.nodes.contains(s.index())) e = text_of(each.number);
+    if (c.what == verb::extend || c.what == verb::climb) {
+        std::string const what = c.what == verb::extend ? "check_extension " : "check_climb ";
+        auto const number = number_of(s, c, sent);
         for (std::size_t i = 0; i < c.key_count(); ++i)
-            line("check_extension " + n + " " + std::string{c.value} + " " + std::string{c.key_at(i)} + " " + std::string{learned} + " " +
-                 e);
+            line(what + n + " " + std::string{c.value} + " " + std::string{c.key_at(i)} + " " + std::string{learned} + " " + number);
         return;
     }
     // One that has another id than the attempt's own is for its client to drop.
@@ -298,10 +309,16 @@ void transition_log::sent(process const& p, server const& to, command const& c, 
     attempt& a = it->second;
     if (c.what == verb::confirm) decide(value, a, c.token);
     if (c.what == verb::release) settle(value, a);
+    if (c.what == verb::climb) return begin_to_climb(value, a, p, to, c);
     if (c.what != verb::extend || !c.fenced) return;
-    complete(value, a, c.token);
-    if (a.extensions.empty() || a.extensions.back().sent != universe_.now() || a.extensions.back().nodes.contains(to.index())) {
-        a.extensions.push_back({extensions_, universe_.now(), {}});
+    for (climb& each : a.climbs)
+        if (each.high == c.token && a.guard < c.token) climbed(value, a, each);
+    if (a.guard == 0) complete(value, a, c.token);
+    auto const is_another = [&](extension const& last) {
+        return last.sent != universe_.now() || last.guard != c.token || last.nodes.contains(to.index());
+    };
+    if (a.extensions.empty() || is_another(a.extensions.back())) {
+        a.extensions.push_back({extensions_, universe_.now(), c.token, {}});
         line("asks_to_extend " + text_of(extensions_++) + " " + value + " " + text_of(c.token));
     }
     a.extensions.back().nodes.insert(to.index());
@@ -316,6 +333,9 @@ void transition_log::heard(std::size_t client, server const& from, command const
     if (it == attempts_.end() || !c.fenced) return;
     attempt& a = it->second;
     if (c.what == verb::extend) a.renewals.push_back({from.index(), sent});
+    for (climb& each : a.climbs)
+        if (c.what == verb::climb && each.high == c.goal && each.sent <= sent && each.nodes.contains(from.index()))
+            each.voted.insert(from.index());
     if (may_grant_tokens(c)) a.grants.emplace_back(from.index(), c.what == verb::acquire ? answer.counter : c.token);
 }
 
@@ -373,11 +393,46 @@ void transition_log::settle(std::string const& value, attempt& a)
     line("gives_up " + value);
 }
 
+// A message that waited in the client's queue is of the climb that was under way then.
+void transition_log::begin_to_climb(std::string const& value, attempt& a, process const& p, server const& to, command const& c)
+{
+    auto const now = p.clock.at(universe_.now());
+    auto const is_of = [&](climb const& last) {
+        return !last.over && last.low == c.token && last.high == c.goal && now < last.ends && !last.nodes.contains(to.index());
+    };
+    if (a.climbs.empty() || !is_of(a.climbs.back())) {
+        for (climb& each : a.climbs) settle_climb(value, a, each);
+        a.climbs.push_back({climbs_, universe_.now(), c.token, c.goal, now + validity_of(c.ttl)});
+        line("begins_to_climb " + text_of(climbs_++) + " " + value + " " + text_of(c.token) + " " + text_of(c.goal));
+    }
+    a.climbs.back().nodes.insert(to.index());
+}
+
+void transition_log::climbed(std::string const& value, attempt& a, climb& c)
+{
+    c.over = true;
+    a.guard = c.high;
+    std::string text;
+    for (auto const node : c.voted) text += " " + text_of(node);
+    line("has_climbed " + text_of(c.number) + " " + value + text);
+}
+
+// It has ended. Whether it has succeeded nobody has seen; it has, as far as one can know.
+void transition_log::settle_climb(std::string const& value, attempt& a, climb& c)
+{
+    if (c.over) return;
+    if (c.voted.size() >= most_of(universe_.servers().size())) return climbed(value, a, c);
+    c.over = true;
+    line("climb_ends " + text_of(c.number));
+}
+
 void transition_log::give_up_what_is_late()
 {
     for (auto& [value, a] : attempts_) {
-        if (a.complete || a.over) continue;
         auto const& p = universe_.processes()[a.client];
+        for (climb& each : a.climbs)
+            if (!p || p->clock.at(universe_.now()) >= each.ends) settle_climb(value, a, each);
+        if (a.complete || a.over) continue;
         if (!p || p->clock.at(universe_.now()) >= a.ends) settle(value, a);
     }
 }
@@ -386,6 +441,9 @@ void transition_log::killed(std::size_t client)
 {
     for (auto& [value, a] : attempts_)
         if (a.client == client) settle(value, a);
+    for (auto& [value, a] : attempts_)
+        for (climb& each : a.climbs)
+            if (a.client == client) settle_climb(value, a, each);
 }
 
 void transition_log::held(std::string const& value, token_number first, token_number last)

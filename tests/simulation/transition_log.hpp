@@ -61,6 +61,7 @@ private:
     struct counter_state {
         testing::token_number value;
         std::optional<time_point> expires;
+        bool marked;  // by a climb
     };
     struct lock_key {
         std::string value;
@@ -79,7 +80,18 @@ private:
     struct extension {
         std::size_t number;
         duration sent;
+        testing::token_number guard;
         std::set<std::size_t> nodes;
+    };
+    struct climb {
+        std::size_t number;
+        duration sent;
+        testing::token_number low;
+        testing::token_number high;
+        time_point ends;  // on its client's clock: it cannot succeed behind that
+        std::set<std::size_t> nodes{};
+        std::set<std::size_t> voted{};
+        bool over{false};
     };
     struct renewal {
         std::size_t node;
@@ -97,13 +109,20 @@ private:
         std::vector<std::pair<std::size_t, testing::token_number>> grants{};  // that it was told of, in this order
         std::vector<extension> extensions{};
         std::vector<renewal> renewals{};
+        testing::token_number guard{0};  // that it has climbed to; 0: it has not
+        std::vector<climb> climbs{};
     };
 
     picture look(server& s) const;
     bool is_gone(server const& s, std::optional<time_point> expires) const;
     void say_what_expired(server& s, detail::command const& c, picture& before, picture const& now);
     void say_single_changes(server const& s, picture const& before, picture const& now);
-    void extended(server const& s, detail::command const& c, std::string_view learned, picture& before, picture const& now, bool granted);
+    void changed_each(server const& s, detail::command const& c, std::string_view learned, picture& before, picture const& now,
+                      bool granted);
+    std::string number_of(server const& s, detail::command const& c, duration sent) const;
+    void begin_to_climb(std::string const& value, attempt& a, process const& p, server const& to, detail::command const& c);
+    void climbed(std::string const& value, attempt& a, climb& c);
+    void settle_climb(std::string const& value, attempt& a, climb& c);
     void decide(std::string const& value, attempt& a, testing::token_number token);
     void complete(std::string const& value, attempt& a, testing::token_number token);
     void settle(std::string const& value, attempt& a);
@@ -122,6 +141,7 @@ private:
     std::map<std::size_t, std::size_t> machines_;
     std::size_t extensions_{0};
     std::size_t drains_{0};
+    std::size_t climbs_{0};
     std::optional<std::size_t> on_behalf_of_{};
     duration sent_at_{};
 };

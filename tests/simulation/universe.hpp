@@ -114,6 +114,7 @@ public:
 
     // Called when a server has the command's value in its key and this token in its counter (the proof's "confirm event").
     std::function<void(server const&, detail::command const&, testing::token_number)> on_confirm_event;
+    std::function<void(detail::command const&)> on_extension;  // executed, with the guard that its lease has
 
     // Called when a client sends something to a server.
     std::function<void(process const&, detail::command const&)> on_sent;

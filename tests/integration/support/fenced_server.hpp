@@ -43,10 +43,11 @@ struct fenced_server {
 
     void load() const
     {
-        for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
-                              &detail::fence_acquire_several_script(), &detail::fence_confirm_several_script(), &detail::inspect_script(),
-                              &detail::mark_script(), &detail::admit_script(), &detail::release_script(), &detail::acquire_several_script(),
-                              &detail::release_several_script()})
+        for (auto const* s :
+             {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
+              &detail::fence_climb_script(), &detail::fence_acquire_several_script(), &detail::fence_confirm_several_script(),
+              &detail::inspect_script(), &detail::mark_script(), &detail::admit_script(), &detail::release_script(),
+              &detail::acquire_several_script(), &detail::release_several_script()})
             BOOST_REQUIRE_EQUAL(server.command({"SCRIPT", "LOAD", std::string{s->text}}), s->sha1);
     }
     replication_info look() const { return replication_info{server.command({"INFO", "replication"})}; }
@@ -81,6 +82,16 @@ struct fenced_server {
         return call(detail::fence_extend_script(), {"redlock:node", "redlock:hw", "r", "r:fence"},
                     {id, "60000", recreate ? "1" : "0", refresh ? "1" : "0", value, std::to_string(token), std::to_string(ttl)});
     }
+    // What an extension answers where the lease needs such a guard.
+    static std::string needs(std::int64_t guard) { return std::to_string(detail::fence_needs_guard - guard); }
+
+    std::string climb(std::string const& value, std::int64_t guard, std::int64_t to, std::int64_t ttl = 25'000) const
+    {
+        return call(detail::fence_climb_script(), keys_of({"r"}),
+                    {id, "60000", value, std::to_string(guard), std::to_string(to), std::to_string(ttl)});
+    }
+    static std::string marked(std::int64_t counter) { return std::to_string(counter) + ".0"; }
+
     // A lock of several keys.
     static words keys_of(words const& names)
     {

@@ -93,13 +93,19 @@ redlock_mutant(late_grants_above_the_token "a grant that arrived after the token
         assert(!token_);" TO2 "    if (token_ && counter > largest_) confirmed_.add(node);
     if (!token_ && counter > largest_) {")
 redlock_mutant(extend_without_guard "a lease is extended also where a larger token was given"
-    FILE src/testing/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
-    bool const was_there" TO "    if (!holder && (before > c.token || record->base > c.token)) return refused();
+    FILE src/testing/redis_model.cpp FROM "    if (record->base > c.token || (before > c.token && !marked)) return needs_guard(std::max(before, record->base));
+    bool const was_there" TO "    if (!holder && (before > c.token || record->base > c.token)) return needs_guard(std::max(before, record->base));
     bool const was_there")
 redlock_mutant(recreate_without_guard "a key is recreated again also where a larger token was given"
-    FILE src/testing/redis_model.cpp FROM "    if (before > c.token || record->base > c.token) return refused();  // the guard
-    bool const was_there" TO "    if (holder && (before > c.token || record->base > c.token)) return refused();
+    FILE src/testing/redis_model.cpp FROM "    if (record->base > c.token || (before > c.token && !marked)) return needs_guard(std::max(before, record->base));
+    bool const was_there" TO "    if (holder && (before > c.token || record->base > c.token)) return needs_guard(std::max(before, record->base));
     bool const was_there")
+redlock_mutant(climb_without_the_old_guard "a lease climbs also where a larger token was given"
+    FILE src/testing/redis_model.cpp FROM "    if (record->base > c.token || (before > c.token && !marked)) return refused();  // the guard
+    set_counter(key, c.goal, c.retention, now, true);" TO "    set_counter(key, std::max(before, c.goal), c.retention, now, true);"
+    FILE2 src/lease/lease_registry.cpp FROM2 "if (may_climb_ && needed_ > 0 && machine_.outcome() == extend_outcome::renewed)" TO2 "if (may_climb_ && needed_ > 0)")
+redlock_mutant(climb_on_a_minority "a lease has climbed with the vote of one node"
+    FILE src/lease/climb.cpp FROM "if (votes_.majority_granted()) return end(true, now);" TO "if (votes_.granted() > 0) return end(true, now);")
 redlock_mutant(acquire_ignores_base "acquire counts on from the counter, and not from what the server was told at its admission"
     FILE src/testing/redis_model.cpp FROM "token_number const last = std::max(before->highest, record->base);" TO "token_number const last = before->highest;")
 redlock_mutant(lost_counter_is_zero "a counter that is gone reads as zero"

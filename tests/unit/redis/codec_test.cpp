@@ -401,10 +401,30 @@ BOOST_AUTO_TEST_CASE(answers_to_confirmations_and_extensions_with_tokens)
     BOOST_TEST((extended[3].vote == vote::refused));
     BOOST_TEST(extended[4].error == errc::node_not_admitted);
     BOOST_TEST(extended[5].error == errc::ttl_too_long);
+    for (auto const& r : extended) BOOST_TEST(r.counter == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_extension_says_which_guard_the_lease_needs)
+{
+    std::vector<command> const five(5, fenced(verb::extend));
+    auto const extended = answered(of(five), numbers({"-101", "-1797000000000100", "-100", "-9007199254741091", "-9007199254741092"}));
+    for (std::size_t i : {0u, 1u, 3u}) BOOST_TEST((extended[i].vote == vote::refused && !extended[i].error), i);
+    BOOST_TEST(extended[0].counter == 1u);
+    BOOST_TEST(extended[1].counter == 1'797'000'000'000'000u);
+    BOOST_TEST(extended[3].counter == (std::uint64_t{1} << 53) - 1);
+    for (std::size_t i : {2u, 4u}) BOOST_TEST((extended[i].error == errc::unexpected_reply), i);
+    BOOST_TEST((vote_for(extend, {type::array, 1, 0, ""}) == vote::failed));
+    auto const plain = answered(of({extend}), numbers({"-101"}));
+    BOOST_TEST((plain[0].error == errc::unexpected_reply));
 }
 
 BOOST_AUTO_TEST_CASE(votes_with_tokens_count_only_if_the_server_is_the_one_that_was_meant)
 {
+    for (auto const what : {verb::confirm, verb::extend, verb::climb}) BOOST_TEST(fenced(what).votes_with_tokens());
+    std::vector<std::vector<node_view>> const climbed{{{type::array, 1, 0, ""}, {type::number, 1, 1, "1"}}};
+    auto const elsewhere = answered_by(of({fenced(verb::climb)}), climbed, {type::blob_string, 1, 0, replication(other_server, "master")});
+    BOOST_TEST(elsewhere[0].error == errc::node_not_admitted);
+
     auto const b = of({fenced(verb::acquire), release, acquire});
     std::vector<std::vector<node_view>> const calls{{{type::blob_string, 1, 0, "1 80"}},
                                                     {{type::number, 1, 0, "1"}},
@@ -523,6 +543,44 @@ BOOST_AUTO_TEST_CASE(extensions_of_several_keys_stand_among_the_others)
                                                       "30000"}));
 }
 
+BOOST_AUTO_TEST_CASE(climbs_share_a_call_and_carry_both_guards)
+{
+    auto first = fenced(verb::climb);
+    first.goal = 90;
+    auto second = with_others(fenced(verb::climb));
+    second.goal = 91;
+    redis_request const wire{of({first, second, fenced(verb::extend)}), server};
+    BOOST_REQUIRE(wire.calls.size() == 2u);
+    BOOST_TEST((wire.calls[0].what == verb::climb && wire.calls[0].count == 2u));
+    auto const climbs = resp({"EVALSHA",    fence_climb_script().sha1,
+                              "10",         "redlock:node",
+                              "redlock:hw", "k",
+                              "k:fence",    "k",
+                              "k:fence",    "l",
+                              "l:fence",    "m",
+                              "m:fence",    server,
+                              "60000",      "v",
+                              "77",         "90",
+                              "30000",      "v",
+                              "77",         "91",
+                              "30000",      "v",
+                              "77",         "91",
+                              "30000",      "v",
+                              "77",         "91",
+                              "30000"});
+    BOOST_TEST(wire.request.payload().starts_with(climbs));
+
+    auto const answers = [&](std::vector<std::string_view> const& texts) { return answered(of({first, second}), numbers(texts)); };
+    auto const all = answers({"1", "1", "1", "1"});
+    for (auto const& r : all) BOOST_TEST((r.vote == vote::granted));
+    BOOST_TEST((answers({"-2", "1", "1", "1"})[0].vote == vote::refused));
+    BOOST_TEST((answers({"1", "1", "0", "1"})[1].vote == vote::refused));
+    BOOST_TEST(answers({"1", "1", "-3", "1"})[1].error == errc::ttl_too_long);
+    BOOST_TEST(answers({"-1", "-1", "-1", "-1"})[0].error == errc::node_not_admitted);
+    BOOST_TEST((answers({"2", "1", "1", "1"})[0].vote == vote::failed));
+    BOOST_TEST((answers({"-101", "1", "1", "1"})[0].vote == vote::failed));
+}
+
 BOOST_AUTO_TEST_CASE(a_call_extends_a_hundred_keys_and_splits_no_lock)
 {
     std::vector<command> commands(33, with_others(extend));
@@ -566,6 +624,10 @@ BOOST_AUTO_TEST_CASE(the_worst_answer_for_a_key_is_the_answer_for_the_lock)
     BOOST_TEST((in_part.vote == vote::refused));
     BOOST_TEST(in_part.recreated, "it must be deleted again");
     BOOST_TEST(lock("0", "1", "2").recreated);
+    BOOST_TEST(lock("-150", "1", "-170").counter == 70u, "the largest guard that a key needs");
+    BOOST_TEST(lock("-150", "0", "-170").counter == 0u, "none would help");
+    BOOST_TEST((lock("-150", "0", "-170").vote == vote::refused));
+    BOOST_TEST(lock("-150", "-4", "-170").counter == 0u);
 
     auto const few = extended({"1", "1", "1"});
     BOOST_TEST((few[0].vote == vote::granted));

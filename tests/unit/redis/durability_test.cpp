@@ -144,13 +144,13 @@ BOOST_AUTO_TEST_CASE(granted_votes_marks_and_reads_are_taken_back)
     work.commands = {{verb::acquire, "a", "v", 1s}, {verb::acquire, "b", "v", 1s}, {verb::confirm, "c", "v", 1s},
                      {verb::extend, "d", "v", 1s},  {verb::release, "e", "v", 1s}, {verb::watch, "f", {}, {}},
                      {verb::inspect, {}, {}, {}},   {verb::acquire, "g", "v", 1s}, {verb::mark, {}, "m", {}},
-                     {verb::admit, {}, "m", 1s}};
-    std::vector<reply> replies(10, answered(vote::granted));
+                     {verb::admit, {}, "m", 1s},    {verb::climb, "h", "v", 1s}};
+    std::vector<reply> replies(11, answered(vote::granted));
     replies[1] = answered(vote::refused);
     replies[7] = {vote::failed, errc::server_error, "MISCONF"};
     BOOST_TEST(has_to_be_durable(work, replies));
     take_back(work, replies, {errc::not_durable, "1 of 2"});
-    for (std::size_t i : {0u, 2u, 3u, 6u, 8u}) {
+    for (std::size_t i : {0u, 2u, 3u, 6u, 8u, 10u}) {
         BOOST_TEST((replies[i].vote == vote::failed && replies[i].error == errc::not_durable), i);
         BOOST_TEST(replies[i].detail == "1 of 2");
     }
