@@ -113,6 +113,7 @@ public:
     state phase{state::acquiring};
     bool is_current{false};  // lock_table finds this record by its names
     bool release_started{false};
+    bool detached{false};  // lease::detach(): the value is somebody else's to extend and release
     quorum::node_set sent_to;  // nodes that were sent a request that may set or renew the key
 
     std::shared_ptr<lock_descriptor const> const what;
@@ -146,6 +147,16 @@ public:
         last_token = last;
         next_token = last - what->under->tokens.reserved + 1;
     }
+
+    // An adopted lease: extensions carry this guard. Its tokens are those of the lease that was detached, and there are no others to hand over.
+    void assign_guard(quorum::token_number guard) noexcept
+    {
+        last_token = guard;
+        next_token = guard + 1;
+    }
+    // What extensions carry. Does not change once there is a handle, so that any thread may ask.
+    quorum::token_number guard() const noexcept { return last_token; }
+
     bool has_tokens_for_another() const noexcept { return !is_fenced() || next_token + what->under->tokens.block - 1 <= last_token; }
 
     // A request may let the key stay on a node until `t`.
@@ -154,9 +165,10 @@ public:
     bool is_lease() const noexcept { return phase == state::held; }
 
     // Make the handle of another lease object: add_handle for a handoff, with the next block of tokens; add_nested for a nested lease, which shares
-    // the tokens of the lease around it. Precondition: the record is in the registry.
+    // the tokens of the lease around it; add_adopted for an adopted lease, which has those of its ticket. Precondition: the record is in the registry.
     std::shared_ptr<lease_handle> add_handle(std::size_t nodes);
     std::shared_ptr<lease_handle> add_nested();
+    std::shared_ptr<lease_handle> add_adopted(std::size_t nodes, quorum::token_number token, quorum::token_number last);
     void remove(lease_handle const& who) noexcept;
 
     bool has_handles() const noexcept { return first.is_here() || (cold_ && !cold_->handles.empty()); }

@@ -123,13 +123,17 @@ bool shows_the_server(answer const& a)
     return id == server_id && role == "master";
 }
 
-bool locks(verb what) { return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::release; }
+bool locks(verb what)
+{
+    return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::release || what == verb::adopt;
+}
 
 verdict of_one(wire_call const& call, answer const& a)
 {
     switch (call.what) {
     case verb::acquire: return call.fenced ? of_acquire(words_of(a), 0).value_or(verdict{}) : of_plain_acquire(a);
     case verb::confirm: return {vote_of(root_number(a), {1}, {0, -2})};
+    case verb::adopt: return {call.fenced ? vote_of(root_number(a), {1}, {0, -2}) : vote_of(root_number(a), {1}, {0})};
     case verb::release: return {vote_of(root_number(a), {1}, {0})};
     case verb::admit: return {vote_of(root_number(a), {1, 2}, {0, -1})};
     case verb::mark: return of_mark(a);
@@ -223,15 +227,16 @@ conversation::conversation(input& in)
 {
     std::size_t const commands = 1 + in.below(6);
     for (std::size_t i = 0; i < commands; ++i) {
-        auto const what = static_cast<verb>(in.below(8));
+        auto const what = static_cast<verb>(in.below(9));
         detail::command c{what, names_[in.below(3)], "value", 10s};
         bool const several = locks(what) || what == verb::watch;
         others_.emplace_back(several ? in.below(3) : 0, "other");
-        c.fenced = what == verb::confirm || ((what == verb::acquire || what == verb::extend) && in.flag());
+        c.fenced = what == verb::confirm || ((what == verb::acquire || what == verb::extend || what == verb::adopt) && in.flag());
         c.token = 1'000 + in.byte();
         c.block = 1 + in.byte();
         c.retention = 60s;
         c.id = server_id;
+        c.former = "former";
         work_.commands.push_back(c);
     }
     for (std::size_t i = 0; i < commands; ++i) work_.commands[i].others = others_[i];
