@@ -570,6 +570,26 @@ BOOST_FIXTURE_TEST_CASE(an_adopted_lease_has_another_value_and_a_higher_counter,
     BOOST_TEST(adopted->valid(), "extensions carry the new guard");
 }
 
+BOOST_FIXTURE_TEST_CASE(what_a_cancelled_adoption_had_got_is_released_also_where_the_answer_is_late, one_client)
+{
+    auto const ticket = acquire().detach();
+    auto const before = *nodes[2]->get("resource");
+    for (std::size_t n : {0u, 1u}) nodes[n]->stop();
+    asio::cancellation_signal signal;
+    std::optional<error_code> result;
+    client->adopt(ticket, asio::bind_cancellation_slot(signal.slot(), [&](error_code ec, lease) { result = ec; }));
+    advance(10ms);
+    BOOST_TEST_REQUIRE(nodes[2]->get("resource").has_value());
+    BOOST_TEST((*nodes[2]->get("resource") != before));
+    signal.emit(asio::cancellation_type::terminal);
+    advance(10ms);
+    BOOST_TEST((result == asio::error::operation_aborted));
+    BOOST_TEST(!nodes[2]->get("resource").has_value());
+    for (std::size_t n : {0u, 1u}) nodes[n]->go_on();
+    advance(100ms);
+    BOOST_TEST(keys() == 0u);
+}
+
 BOOST_FIXTURE_TEST_CASE(an_extension_that_was_asked_for_ends_with_the_lease, one_client)
 {
     auto held = acquire();
