@@ -6,7 +6,9 @@
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiation.hpp>
 #include <redlock/error.hpp>
+#include <redlock/lease.hpp>
 #include <redlock/observer.hpp>
+#include <redlock/options.hpp>
 #include <redlock/status.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -14,6 +16,9 @@
 #include <boost/asio/deferred.hpp>
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace redlock {
@@ -28,7 +33,7 @@ namespace redlock {
 /// Lifetimes: move-only. The destructor is `cancel()`. An `io_context` may be destroyed while operations, leases and scopes are
 /// outstanding: their handlers are destroyed without being called, as Asio does.
 ///
-/// Thread safety: `cancel`, `status`, `run`, `drain`, `begin_admission` and `get_executor` may be called from any thread.
+/// Thread safety: `cancel`, `status`, `run`, `drain`, `adopt`, `begin_admission` and `get_executor` may be called from any thread.
 class REDLOCK_API client {
 public:
     using executor_type = asio::any_io_executor;  ///< The type of the executor that the client was given.
@@ -81,6 +86,42 @@ public:
     auto drain(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_core{core_, &detail::core::drain}, token);
+    }
+
+    /// Goes on with a lease that was detached (`lease::detach()`), here or in another process: the same tokens, extended by this client from now on. The
+    /// ttl and the `lock_delay` are those of the ticket, and other options have their defaults; the overload takes options.
+    ///
+    /// The nodes decide: each replaces the value of the ticket by a new one, and a majority makes the lease. So the ticket is used up, copies of it
+    /// included, and neither who detached the lease nor another adopter can extend or release it any more. Where too few nodes answer, they are asked
+    /// again until the ttl of the ticket has passed. Two who adopt at the same time may each win too few nodes; then the lease is over.
+    ///
+    /// Preconditions: `run()` was called, or will be.
+    /// Lifetimes: the client object may be destroyed meanwhile, which cancels.
+    /// Completion signature: `void(error_code, lease)`; without an error the lease is held.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: `terminal` and `partial` stop it; what nodes had replaced is released, which ends the lease if they were a majority.
+    /// `total` is ignored, since nodes may have replaced the value already.
+    /// Errors: `errc::lease_lost` (it is over: its time has passed, it was released, or somebody else has adopted it), `errc::no_majority` (too few nodes
+    /// answered), `errc::invalid_ticket`, `errc::ticket_too_new`, `errc::ticket_of_other_nodes`, `errc::ttl_too_long` (above `config::max_ttl`, here or on
+    /// the nodes), `errc::client_not_running`, `errc::client_cancelled`, `asio::error::operation_aborted`.
+    /// Thread safety: may be started from any thread.
+    /// Source: docs/proof.md, "Leases that travel".
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto adopt(std::string_view ticket, CompletionToken&& token = {})
+    {
+        return asio::async_initiate<CompletionToken, void(error_code, lease)>(
+            detail::initiate_adopt{core_, detail::adopt_request{std::string{ticket}, std::nullopt}}, token);
+    }
+
+    /// The same with options for the lease from now on. `fencing` and `token_block` are those of the ticket whatever is said here. An `acquire_timeout`
+    /// ends the wait for a majority sooner.
+    /// Throws `std::invalid_argument` for options out of bounds.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto adopt(std::string_view ticket, lock_options const& options, CompletionToken&& token = {})
+    {
+        validate(options);
+        return asio::async_initiate<CompletionToken, void(error_code, lease)>(
+            detail::initiate_adopt{core_, detail::adopt_request{std::string{ticket}, options}}, token);
     }
 
     /// Has nodes marked and admitted from now on, as the first lock with tokens would: for a service that is to be ready before its first lock,

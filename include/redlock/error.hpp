@@ -55,14 +55,19 @@ enum class errc {
     unexpected_reply,    ///< The server answered with something that the protocol does not allow here.
     tls_failed,  ///< No connection with TLS: a certificate that is not believed, or a file that is not there; the text says which.
     credentials_unavailable,  ///< The password is not where the configuration says, or `config::credentials` failed; the text says why.
+
+    // Why `client::adopt()` did not try, or could not succeed.
+    invalid_ticket,         ///< The text is no ticket, or not all of one: it was cut or altered.
+    ticket_too_new,         ///< A newer version of this library wrote the ticket.
+    ticket_of_other_nodes,  ///< The ticket is of a lock on other nodes than this client's.
 };
 
 /// Groups of error codes, to compare with: `if (ec == redlock::condition::not_acquired)`.
 enum class condition {
-    not_acquired = 1,  ///< Nothing is held: all codes of `contended` and `unavailable`, self_deadlock and ttl_too_long.
+    not_acquired = 1,  ///< Nothing is held: all codes of `contended` and `unavailable`, self_deadlock, ttl_too_long and those of tickets.
     lost,  ///< lease_lost, max_hold_exceeded or client_cancelled: the critical section must end.
     node_failure,  ///< Any reason why one node did not vote.
-    contended,     ///< contended or acquire_timed_out: somebody else has the lock. A web service answers 409.
+    contended,  ///< contended or acquire_timed_out: somebody else has the lock. A web service answers 409.
     unavailable,  ///< no_majority, validity_exhausted, acquire_timed_out_no_majority or client_not_running: it cannot be known who has it. 503.
     timed_out,  ///< acquire_timed_out or acquire_timed_out_no_majority: `lock_options::acquire_timeout` passed.
 };

@@ -37,6 +37,7 @@ enum class origin : std::uint8_t {
     nodes,        ///< They were asked, and a majority granted.
     handoff,  ///< Another lease of this client was released, and passed on without asking them.
     nested,       ///< Its owner (`lock_options::owner`) holds the lock already.
+    adopted,      ///< `client::adopt()`: it was detached here or elsewhere, and a majority gave it to this client.
 };
 
 /// The enumerator's name.
@@ -171,6 +172,16 @@ struct handoff {
     duration held_for{};                 ///< Since it was handed out.
 };
 
+/// `lease::detach()`: the lease ended for this client, without a release. Whoever has its ticket may go on with it.
+struct detached {
+    static constexpr std::string_view name{"detached"};  ///< What logs call it.
+
+    event::time at{};
+    std::string_view lock{};
+    std::uint64_t token{0};
+    duration held_for{};                 ///< Since it was handed out.
+};
+
 /// The body of a `with_lock` went on after its lease had ended.
 struct overrun {
     static constexpr std::string_view name{"overrun"};  ///< What logs call it.
@@ -255,9 +266,9 @@ struct dropped {
 };
 
 /// Any of them. New kinds will be added at the end.
-using any =
-    std::variant<acquired, contended, attempt_failed, not_acquired, self_deadlock, extended, extension_failed, lost, released, handoff,
-                 overrun, watchdog_late, late_grant_undone, node_up, node_down, node_excluded, node_admitted, clock_stepped, dropped>;
+using any = std::variant<acquired, contended, attempt_failed, not_acquired, self_deadlock, extended, extension_failed, lost, released,
+                         handoff, overrun, watchdog_late, late_grant_undone, node_up, node_down, node_excluded, node_admitted,
+                         clock_stepped, dropped, detached>;
 
 }  // namespace redlock::event
 

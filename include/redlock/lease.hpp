@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -128,6 +129,22 @@ public:
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::core::release}, token);
     }
+
+    /// Ends the care of this object for the lease, without a release, and returns a ticket: a text with which another process, on whatever host, goes on
+    /// with it (`client::adopt()`), with the same token. Leaves this lease empty. Returns an empty text, and changes nothing, if the lease is not held any
+    /// more, or is empty.
+    ///
+    /// Nobody extends the lease until it is adopted: from now on the time runs that is left of its ttl, and after it the ticket is good for nothing.
+    /// One adoption succeeds at the most, whoever has copies of the ticket. Who has one may use the lock as its holder, and release it: treat it
+    /// like a password that lasts as long as the lease. It contains the lock's name, its value (which names this host and
+    /// process), the token, the ttl, and fingerprints of the servers, but no address and no password.
+    ///
+    /// A detached lease cannot be taken back except by `adopt()`. Waits for its loss complete with `asio::error::operation_aborted`. Other leases that
+    /// the same `lock_options::owner` has of the lock are lost (`errc::lease_lost`), since it travels as a whole. Within `with_lock` the body may detach
+    /// the lease that it was given; nothing is released behind it then.
+    /// Thread safety: not concurrently with other members of the same object.
+    /// Source: docs/proof.md, "Leases that travel".
+    std::string detach();
 
     /// Completes when the lease is lost: `stop_margin` before its validity ends if it could not be extended, at once when a
     /// majority is known to be gone, when `max_hold` passes, or when the client is cancelled.

@@ -55,6 +55,7 @@ protected:
     virtual void on_lost(event::lost const&) {}
     virtual void on_released(event::released const&) {}
     virtual void on_handoff(event::handoff const&) {}
+    virtual void on_detached(event::detached const&) {}
     virtual void on_overrun(event::overrun const&) {}
     virtual void on_watchdog_late(event::watchdog_late const&) {}
     virtual void on_late_grant_undone(event::late_grant_undone const&) {}
@@ -84,6 +85,7 @@ private:
     void call(event::lost const& e) { on_lost(e); }
     void call(event::released const& e) { on_released(e); }
     void call(event::handoff const& e) { on_handoff(e); }
+    void call(event::detached const& e) { on_detached(e); }
     void call(event::overrun const& e) { on_overrun(e); }
     void call(event::watchdog_late const& e) { on_watchdog_late(e); }
     void call(event::late_grant_undone const& e) { on_late_grant_undone(e); }

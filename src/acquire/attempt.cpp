@@ -23,7 +23,10 @@ attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease
 attempt::~attempt() { owner_.env().cancel_timer(*this); }
 
 // A slow node is still asked after the majority was won: the lease then stands on one node more.
-bool attempt::wanted(std::size_t, time_point now) const { return !record_->release_started && now < machine_.deadline(); }
+bool attempt::wanted(std::size_t, time_point now) const
+{
+    return !record_->release_started && !record_->detached && now < machine_.deadline();
+}
 
 void attempt::note(std::size_t node, reply const& answer, time_point now)
 {

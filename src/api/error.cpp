@@ -38,6 +38,9 @@ char const* text_of(errc e) noexcept
     case errc::unexpected_reply: return "the server answered with something that the protocol does not allow here";
     case errc::tls_failed: return "no secure connection to the node";
     case errc::credentials_unavailable: return "there is no password for the node";
+    case errc::invalid_ticket: return "this is no ticket of a lease, or not all of one";
+    case errc::ticket_too_new: return "the ticket was written by a newer version of this library";
+    case errc::ticket_of_other_nodes: return "the ticket is of a lock on other nodes";
     }
     return nullptr;
 }
@@ -65,7 +68,10 @@ bool belongs_to(errc e, condition c) noexcept
     case errc::client_not_running: return c == condition::not_acquired || c == condition::unavailable;
     case errc::acquire_timed_out_no_majority:
         return c == condition::not_acquired || c == condition::unavailable || c == condition::timed_out;
-    case errc::self_deadlock: return c == condition::not_acquired;
+    case errc::self_deadlock:
+    case errc::invalid_ticket:
+    case errc::ticket_too_new:
+    case errc::ticket_of_other_nodes: return c == condition::not_acquired;
     case errc::lease_lost:
     case errc::max_hold_exceeded:
     case errc::client_cancelled: return c == condition::lost;

@@ -34,6 +34,9 @@ char const* to_string(errc e) noexcept
     case errc::unexpected_reply: return "unexpected_reply";
     case errc::tls_failed: return "tls_failed";
     case errc::credentials_unavailable: return "credentials_unavailable";
+    case errc::invalid_ticket: return "invalid_ticket";
+    case errc::ticket_too_new: return "ticket_too_new";
+    case errc::ticket_of_other_nodes: return "ticket_of_other_nodes";
     }
     return nullptr;
 }

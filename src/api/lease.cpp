@@ -38,6 +38,14 @@ bool lease::next_token() noexcept
 
 std::string_view lease::name() const noexcept { return state_ ? state_->owner->name_of(*state_) : std::string_view{}; }
 
+std::string lease::detach()
+{
+    if (!state_) return {};
+    std::string ticket = state_->owner->detach(state_);
+    if (!ticket.empty()) state_.reset();
+    return ticket;
+}
+
 error_code lease::lost_error() const noexcept
 {
     if (!state_) return {};

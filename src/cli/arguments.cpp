@@ -128,6 +128,11 @@ void add_nodes(CLI::App& to, node_options& into, bool with_timeout)
             to, "--timeout", [&into](milliseconds d) { into.timeout = d; }, "For a node to connect, and for an answer; default 2s");
 }
 
+void add_ticket(CLI::App& to, ticket_option& into, std::string const& help)
+{
+    to.add_option("--ticket", into.text, help + "; - reads it from the input")->type_name("TICKET");
+}
+
 class parser {
 public:
     parser()
@@ -138,6 +143,8 @@ public:
         app_.set_version_flag("--version", "redlock " REDLOCK_VERSION_STRING, "Prints the version");
         app_.get_help_ptr()->description("Prints this help");
         run();
+        acquire();
+        extend();
         inspect();
         list();
         release();
@@ -200,13 +207,21 @@ private:
     request finish(Options&& options, bool separated, std::vector<std::string>&& behind)
     {
         if constexpr (std::is_same_v<Options, run_options>) {
-            if (run_name_->count() == 0 && run_name_option_->count() == 0)
-                throw failure{exit_code::usage, "NAME is required; see redlock run --help"};
+            bool const named = run_name_->count() + run_name_option_->count() > 0;
+            if (named && !options.ticket.text.empty())
+                throw failure{exit_code::usage, "a ticket names its lock: --ticket goes without NAME"};
+            if (!named && options.ticket.text.empty()) throw failure{exit_code::usage, "NAME is required; see redlock run --help"};
             if (behind.empty())
                 throw failure{exit_code::usage, "there is no command to run: write it behind --, as in redlock run NAME -- COMMAND"};
             options.command = std::move(behind);
+        } else if constexpr (std::is_same_v<Options, acquire_options>) {
+            if (behind.size() + acquire_name_->count() != 1)
+                throw failure{exit_code::usage,
+                              behind.empty() ? "NAME is required; see redlock acquire --help" : one_too_many(behind.back())};
+            if (!behind.empty()) options.name = behind.front();
         } else if constexpr (requires { options.names; }) {
             options.names.insert(options.names.end(), behind.begin(), behind.end());
+            if constexpr (std::is_same_v<Options, release_options>) check_release(options);
         } else if constexpr (requires { options.pattern; }) {
             if (behind.size() + list_pattern_->count() > 1) throw failure{exit_code::usage, one_too_many(behind.back())};
             if (!behind.empty()) options.pattern = behind.front();
@@ -214,6 +229,15 @@ private:
             throw failure{exit_code::usage, "redlock " + chosen() + "takes nothing behind --"};
         }
         return std::forward<Options>(options);
+    }
+
+    static void check_release(release_options const& options)
+    {
+        bool const by_ticket = !options.ticket.text.empty();
+        if (options.names.empty() && !by_ticket) throw failure{exit_code::usage, "NAME is required; see redlock release --help"};
+        if (by_ticket && (!options.names.empty() || options.force || options.yes || options.json))
+            throw failure{exit_code::usage,
+                          "a ticket names its lock, and its holder agrees: --ticket goes without NAME, --force, --yes and --json"};
     }
 
     std::string one_too_many(std::string const& word) const
@@ -269,9 +293,37 @@ private:
         add_number(sub, "--conflict-exit-code", run_.conflict_exit_code, exit_code_bounds, "exit code",
                    "The exit code when somebody else holds the lock; default 75");
         sub.add_flag("--pass-notify", run_.pass_notify, "The command finds NOTIFY_SOCKET and tells systemd itself when it is ready");
+        add_ticket(sub, run_.ticket, "Instead of NAME: goes on with the lock that redlock acquire acquired");
         auto* const verbose = sub.add_flag("--verbose,-v", run_.verbose, "Says on stderr when the lock is acquired and released");
         sub.add_flag("--quiet,-q", run_.quiet, "Does not say on stderr what it waits for, and which processes left the command's group")
             ->excludes(verbose);
+    }
+
+    void acquire()
+    {
+        CLI::App& sub = add("acquire", "Acquires a lock and prints its ticket, with which others go on", acquire_examples, acquire_);
+        acquire_name_ = sub.add_option("NAME", acquire_.name, "The lock; behind -- it may begin with a dash")->type_name("");
+        add_nodes(sub, acquire_.from, false);
+        add_duration(sub, "--ttl", acquire_.ttl,
+                     "How long the lock is held; nobody extends it before the ticket is used; default 30s, with --config what it says");
+        auto* const wait = add_duration(sub, "--wait", acquire_.wait,
+                                        "How long to wait for the lock at most; default: as long as it takes");
+        sub.add_flag("--no-wait", acquire_.no_wait, "Does not wait for a lock that somebody else holds")->excludes(wait);
+        sub.add_option("--label", acquire_.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
+        sub.add_flag("--no-fencing", acquire_.no_fencing, "Without a fencing token");
+        sub.add_flag("--bootstrap", acquire_.bootstrap,
+                     "Nothing was ever locked on these nodes: does not wait for what they may have forgotten");
+        add_number(sub, "--conflict-exit-code", acquire_.conflict_exit_code, exit_code_bounds, "exit code",
+                   "The exit code when somebody else holds the lock; default 75");
+    }
+
+    void extend()
+    {
+        CLI::App& sub = add("extend", "Extends a lock by its ticket, and prints the next ticket", extend_examples, extend_);
+        add_ticket(sub, extend_.ticket, "What redlock acquire printed, or this command the last time");
+        sub.get_option("--ticket")->required();
+        add_nodes(sub, extend_.from, false);
+        add_duration(sub, "--ttl", extend_.ttl, "How long the lock is held from now on; default: the ttl of the ticket");
     }
 
     void inspect()
@@ -306,9 +358,10 @@ private:
 
     void release()
     {
-        CLI::App& sub = add("release", "Takes locks away from their holders", release_examples, release_);
-        names_.push_back(
-            sub.add_option("NAME", release_.names, "The locks; behind -- they may begin with a dash")->required()->type_name(""));
+        CLI::App& sub = add("release", "Gives a lock back by its ticket, or takes locks away from their holders", release_examples,
+                            release_);
+        sub.add_option("NAME", release_.names, "The locks; behind -- they may begin with a dash")->type_name("");
+        add_ticket(sub, release_.ticket, "Instead of NAME: gives back the lock that redlock acquire acquired");
         add_nodes(sub, release_.from, true);
         sub.add_flag("--force", release_.force, "Needed: the holder is not told, and may go on working");
         sub.add_flag("--yes", release_.yes, "Does not ask");
@@ -368,6 +421,8 @@ private:
 
     CLI::App app_{"Locks over several Redis or Valkey servers.", "redlock"};
     run_options run_;
+    acquire_options acquire_;
+    extend_options extend_;
     inspect_options inspect_;
     list_options list_;
     release_options release_;
@@ -382,6 +437,7 @@ private:
     CLI::Option* run_name_{nullptr};
     CLI::Option* run_name_option_{nullptr};
     CLI::Option* list_pattern_{nullptr};
+    CLI::Option* acquire_name_{nullptr};
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 //   list          looks for locks (lock_search), among keys that match (name_pattern), and shows them (lock_list)
 //   doctor        asks (doctor_probe) for facts, decides without I/O what is wrong (diagnosis), and says so
 //   admit         waits until all nodes may vote
+//   tickets       acquire, extend and release --ticket: a lease that no process minds, held by its ticket
 //   run           a session: acquires, minds the lease and the signals, releases
 //   glance        what the nodes hold, while something else goes on; waiting: why a lock is not had, in words
 //   run_events    what happens, for a program that reads (event_stream: without waiting for it); service_manager: the same for systemd
@@ -37,6 +38,11 @@ struct node_options {
     milliseconds timeout{2'000};  // for a node to connect, and for an answer
 };
 
+// The ticket of a lease, as the command line gives it: the ticket itself, or "-" for a line of the input.
+struct ticket_option {
+    std::string text;
+};
+
 struct run_options {
     node_options from;
     std::string name;
@@ -54,7 +60,26 @@ struct run_options {
     int on_lost{15};  // SIGTERM
     std::optional<int> conflict_exit_code;
     std::string label;
+    ticket_option ticket;  // empty: NAME is acquired
     std::vector<std::string> command;
+};
+
+struct acquire_options {
+    node_options from;
+    std::string name;
+    std::optional<milliseconds> ttl;
+    std::optional<milliseconds> wait;
+    bool no_wait{false};
+    bool no_fencing{false};
+    bool bootstrap{false};
+    std::optional<int> conflict_exit_code;
+    std::string label;
+};
+
+struct extend_options {
+    node_options from;
+    std::optional<milliseconds> ttl;
+    ticket_option ticket;
 };
 
 struct inspect_options {
@@ -78,6 +103,7 @@ struct list_options {
 struct release_options {
     node_options from;
     std::vector<std::string> names;
+    ticket_option ticket;  // instead of names
     bool force{false};
     bool yes{false};
     bool json{false};
@@ -119,6 +145,8 @@ struct completion_options {
 
 // Each returns what the process ends with, or throws failure.
 int execute(run_options const& options);
+int execute(acquire_options const& options);
+int execute(extend_options const& options);
 int execute(inspect_options const& options);
 int execute(list_options const& options);
 int execute(release_options const& options);

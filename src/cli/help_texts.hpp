@@ -18,6 +18,7 @@ inline constexpr char const* run_examples = R"(Examples:
   0 3 * * *  redlock run backup --config /etc/redlock.json --no-wait -- backup   (a crontab on every host)
   redlock run backup --no-wait --conflict-exit-code 0 -- backup                  (another host does it: that is fine)
   redlock run job --events-fd 3 --on-lost INT -- work 3>>/var/log/job.jsonl
+  redlock run --ticket "$ticket" -- work                                         (of redlock acquire)
 
 The command finds REDLOCK_NAME, REDLOCK_TOKEN (the fencing token) and REDLOCK_VALID_UNTIL (the lease's end at the start, in
 seconds since 1970) in its environment. When the lease is about to be lost, its process group gets SIGTERM, and SIGKILL
@@ -28,6 +29,27 @@ Under systemd (Type=notify), READY=1 is sent when the lock is held and the comma
 Exit code: the command's own, or 128 and the signal's number; 64 wrong usage, 69 too few nodes answered, 75 (or what
 --conflict-exit-code says) somebody else holds the lock, 78 wrong configuration, 79 the lease was lost, 126 the command
 cannot be executed, 127 it was not found.)";
+
+inline constexpr char const* acquire_examples = R"(Examples:
+  ticket=$(redlock acquire nightly-report --ttl 10m --no-wait) || exit
+  ...
+  redlock release --ticket "$ticket"
+
+The lock is held when this command has ended, for so long as the ttl says. Whoever has the ticket can extend the lock, run a
+command under it (redlock run --ticket), and give it back: it is like a password, for as long as the lock is held. Each use
+but the release makes another ticket, and the one before is good for nothing.
+
+With fencing, the ttl must not be above max_ttl_ms of the configuration file (30 s without it).
+
+Exit code: 0, and the ticket is on stdout; 69 too few nodes answered, 75 (or what --conflict-exit-code says) somebody else
+holds the lock.)";
+
+inline constexpr char const* extend_examples = R"(Examples:
+  ticket=$(redlock extend --ticket "$ticket") || exit
+  ticket=$(redlock extend --ticket - --ttl 1h <<< "$ticket")    (other users of the machine do not see it)
+
+Exit code: 0, and the next ticket is on stdout; 64 this is no ticket, 69 too few nodes answered, 78 it is of other nodes,
+79 the lock is not held by this ticket any more.)";
 
 inline constexpr char const* inspect_examples = R"(Examples:
   redlock inspect nightly-report
@@ -47,8 +69,9 @@ Exit code: 0, or 69 if too few nodes could be searched to know.)";
 inline constexpr char const* release_examples = R"(Examples:
   redlock release --force nightly-report
   redlock release --force --yes nightly-report deploy --json
+  redlock release --ticket "$ticket"     (of redlock acquire)
 
-Exit code: 0 something was deleted, 1 nothing was, 69 too few nodes answered.)";
+Exit code: 0 something was deleted, 1 nothing was, 69 too few nodes answered. With --ticket: 0, or as redlock extend.)";
 
 inline constexpr char const* watch_examples = R"(Examples:
   redlock watch nightly-report deploy

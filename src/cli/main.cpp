@@ -12,11 +12,13 @@
 
 namespace {
 
-// If the command is started with stderr closed, the next connection would get its descriptor, and our messages would go there.
+// If the command is started with stderr closed, the next connection would get its descriptor, and our messages would go there. In place of a closed
+// stdout stands what cannot be written to, so that a command whose answer nobody gets does not end as if somebody had.
 void open_closed_standard_streams()
 {
     for (int const fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) ::_exit(redlock::cli::to_int(redlock::cli::exit_code::internal));
+        if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0)
+            ::_exit(redlock::cli::to_int(redlock::cli::exit_code::internal));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "cli/lock_view_text.hpp"
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
+#include "cli/tickets.hpp"
 
 #include "redis/scripts.hpp"
 
@@ -103,6 +104,7 @@ std::string text(terminal const& out, server_group const& nodes, lock_view const
 
 int execute(release_options const& options)
 {
+    if (!options.ticket.text.empty()) return release_by(options);
     for (std::string const& name : options.names) check_name(name);
     if (!options.force)
         throw failure{exit_code::usage, "release takes a lock away from its holder, who is not told; if that is meant, give --force. "

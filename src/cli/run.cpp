@@ -4,6 +4,7 @@
 #include "cli/session.hpp"
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
+#include "cli/tickets.hpp"
 
 #include <csignal>
 #include <stdexcept>
@@ -53,14 +54,20 @@ plan plan_of(run_options const& options)
     p.on_lost = options.on_lost;
     if (options.conflict_exit_code) p.conflict_code = *options.conflict_exit_code;
     p.name = options.name;
+    if (!options.ticket.text.empty()) {
+        p.ticket = read(options.ticket);
+        p.name = p.ticket->what.text;
+    }
     p.command = options.command;
     if (options.bootstrap) p.nodes.bootstrap = true;
     if (!options.label.empty()) p.nodes.label = options.label;
 
     lock_options& lock = p.options;
     if (options.from.config_file.empty()) lock.ttl = 30s;
+    if (p.ticket) lock.ttl = p.ticket->what.ttl;
     if (options.ttl) lock.ttl = *options.ttl;
     if (options.no_fencing) lock.fencing = false;
+    if (p.ticket) lock.fencing = p.ticket->what.fenced;
     p.times = times_of(lock.ttl, options.kill_grace);
     lock.stop_margin = p.times.grace + p.times.margin;
     lock.auto_extend = true;
@@ -83,7 +90,7 @@ std::pair<int, bool> run_session(plan what, inheritance const& inherited)
 
 int execute(run_options const& options)
 {
-    check_name(options.name);
+    if (options.ticket.text.empty()) check_name(options.name);
     inheritance const inherited;
     if (options.events_fd) check_descriptor(*options.events_fd);
     try {

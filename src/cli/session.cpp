@@ -73,13 +73,16 @@ int session::run()
 void session::acquire()
 {
     auto done = asio::bind_cancellation_slot(stop_acquiring_.slot(), [this](error_code ec, lease got) { on_acquired(ec, std::move(got)); });
-    if (plan_.once) {
+    if (plan_.ticket) {
+        nodes_.adopt(plan_.ticket->text, plan_.options, std::move(done));
+    } else if (plan_.once) {
         lock_.try_acquire(report_, std::move(done));
     } else {
         lock_.acquire(report_, std::move(done));
     }
     acquiring_since_ = boot_clock::now();
     manager_.status("waiting for " + name_in_words(plan_.name));
+    if (plan_.ticket) return;  // that takes no longer than its ttl, and nobody else holds it
     if (!plan_.quiet || events_.wanted() || manager_.listens()) reminder_.start();
 }
 
@@ -110,7 +113,8 @@ void session::on_acquired(error_code ec, lease got)
     if (ec) return explain_failure(ec);
     lease_ = std::move(got);
     if (plan_.verbose)
-        say("acquired " + name_in_words(plan_.name) + " after " + in_words(report_.elapsed) +
+        say((plan_.ticket ? "goes on with " + name_in_words(plan_.name)
+                          : "acquired " + name_in_words(plan_.name) + " after " + in_words(report_.elapsed)) +
             (plan_.options.fencing ? ", token " + std::to_string(lease_.token()) : ""));
     if (interrupted_by_ != 0) {
         command_code_ = to_int(exit_code::signal) + interrupted_by_;
@@ -122,6 +126,11 @@ void session::on_acquired(error_code ec, lease got)
 
 void session::explain_failure(error_code ec)
 {
+    if (plan_.ticket) {
+        auto const why = not_adopted(ec, *plan_.ticket);
+        say(why.what());
+        return finish(to_int(why.code), ec == errc::lease_lost ? run_outcome::lost : run_outcome::no_majority);
+    }
     bool const contended = ec == condition::contended;
     if (contended)
         return look_at_lock([this](lock_view const& lock) {

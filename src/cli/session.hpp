@@ -11,6 +11,7 @@
 #include "cli/reminder.hpp"
 #include "cli/run_events.hpp"
 #include "cli/service_manager.hpp"
+#include "cli/tickets.hpp"
 #include "cli/times.hpp"
 
 #include <redlock/redlock.hpp>
@@ -42,6 +43,7 @@ struct plan {
     int on_lost{SIGTERM};  // what the command gets when the lease is lost
     int conflict_code{to_int(exit_code::contended)};
     std::string name;
+    std::optional<known_ticket> ticket;  // the lease is adopted
     std::vector<std::string> command;
 };
 

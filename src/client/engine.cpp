@@ -55,6 +55,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     env_.to_nodes->on_suspect = [this](std::size_t node) { admissions_->suspect(node); };
     env_.to_nodes->on_release_retry = [this](time_point at) { env_.set_timer(repetition_, at); };
     releases_.on_idle = [this] { stop_nodes_when_quiet(); };
+    adoptions_.is_elsewhere = [this](ticket const& t) { return is_of_other_nodes(t, servers_); };
     leases_.on_lost = [this](lease_record& what) { acquisitions_.on_lost(what); };
 }
 
@@ -150,6 +151,7 @@ void engine::stop()
     bool const ran = life_ == life::running;
     life_ = life::lingering;
     acquisitions_.fail_all(errc::client_cancelled);
+    adoptions_.fail_all(errc::client_cancelled);
     leases_.lose_all(errc::client_cancelled);
     if (!ran) return stop_nodes();
     env_.set_timer(linger_, env_.now() + linger_max);
@@ -180,9 +182,9 @@ void engine::on_up(std::size_t node, std::string const& server, quorum::node_fac
         return env_.to_nodes->reject(node, errc::node_duplicate,
                                      "this is the same server as " + env_.to_nodes->name(other) + "; each node needs a server of its own");
     }
-    servers_[node] = server;
     {
         std::lock_guard const guard{status_mutex_};
+        servers_[node] = server;
         node_status_[node].state = node_state::usable;
         ++node_status_[node].connects;
     }
@@ -198,9 +200,9 @@ void engine::on_down(std::size_t node, error_code why, std::string const& text)
         node_status_[node].state = node_state::down;
         node_status_[node].last_error = why;
         node_status_[node].last_error_text = text;
+        servers_[node].clear();
     }
     if (env_.observed) env_.observed->node_down(node, why, text);
-    servers_[node].clear();
     env_.to_nodes->down(node, text);
     admissions_->down(node, why);
     acquisitions_.on_down(node);
@@ -310,6 +312,78 @@ void engine::acquire(acquire_request&& request, lease_handler&& handler)
     on_strand(std::move(start), asked);
 }
 
+void engine::adopt(adopt_request&& request, lease_handler&& handler)
+{
+    ticket of;
+    if (errc const problem = read_ticket(request.ticket, of); problem != errc{}) return handler(problem, lease{});
+    if (of.nodes != servers_.size()) return handler(errc::ticket_of_other_nodes, lease{});
+    lock_options options;
+    if (request.options) options = *request.options;
+    if (!request.options) options.ttl = of.ttl, options.lock_delay = of.lock_delay;
+    options.fencing = of.fenced;
+    options.token_block = 1;
+    if (of.fenced && options.ttl + options.lock_delay > max_ttl_) return handler(errc::ttl_too_long, lease{});
+
+    auto slot = handler.slot();
+    auto what = std::make_shared<adoption>(adoptions_, shared_from_this(), std::move(of), resolved_options_of(options), std::move(handler),
+                                           now());
+    if (slot.is_connected()) {
+        slot.assign([weak = weak_from_this(), op = std::weak_ptr{what}](asio::cancellation_type_t type) {
+            auto const self = weak.lock();
+            if (!self || !gives_up(type)) return;
+            self->on_strand([op] {
+                if (auto const found = op.lock()) found->give_up(asio::error::operation_aborted);
+            });
+        });
+    }
+    on_strand([this, what = std::move(what)](time_point t) {
+        if (life_ != life::idle && life_ != life::running) return what->refuse(errc::client_cancelled);
+        if (what->is_fenced()) admissions_->wanted();
+        adoptions_.start(what, t);
+    });
+}
+
+std::string engine::detach(std::shared_ptr<lease_state> of)
+{
+    auto const h = to_handle(std::move(of));
+    if (h->phase.load(std::memory_order_acquire) != lease_phase::held || now() >= h->valid_until()) return {};
+    lease_record const& r = h->of;
+    ticket t;
+    t.keys.push_back(r.what->first());
+    t.keys.insert(t.keys.end(), r.what->others().begin(), r.what->others().end());
+    t.text = r.what->text();
+    t.value = r.value.text();
+    t.fenced = r.is_fenced();
+    t.guard = t.fenced ? r.guard() : 0;
+    t.token = h->token.load(std::memory_order_relaxed);
+    t.last_token = std::max(h->last_token, t.token);
+    t.ttl = std::chrono::duration_cast<std::chrono::milliseconds>(r.what->under->times.ttl);
+    t.lock_delay = r.what->under->key_ttl - t.ttl;
+    t.nodes = h->nodes;
+    {
+        std::lock_guard const guard{status_mutex_};
+        for (std::string const& each : servers_)
+            if (!each.empty()) t.servers.push_back(fingerprint(each));
+    }
+    auto text = to_text(t);
+    // From this moment on, in whatever thread, nobody here holds it.
+    auto expected = lease_phase::held;
+    if (!h->phase.compare_exchange_strong(expected, lease_phase::released, std::memory_order_acq_rel)) return {};
+    on_strand([this, h] { detach_handle(h); });
+    return text;
+}
+
+void engine::detach_handle(std::shared_ptr<lease_handle> const& who)
+{
+    if (!who->is_here()) return;
+    auto const what = record_of(who);
+    leases_.leave(*who);
+    // If other handles are there, they are told that it is lost, and so is the observer.
+    if (env_.observed && what->is_lease() && !what->has_handles()) env_.observed->detached(*what);
+    leases_.detach(*what);
+    stop_nodes_when_quiet();
+}
+
 void engine::extend(std::shared_ptr<lease_state>&& of, plain_handler&& handler)
 {
     auto h = to_handle(std::move(of));
@@ -370,6 +444,7 @@ void engine::release_handle(std::shared_ptr<lease_handle> const& who, time_point
     auto const what = record_of(who);
     leases_.leave(*who);
     if (what->has_handles()) return;  // of nested leases
+    if (what->detached) return leases_.let_go(*what);  // another lease of the owner took it away
     if (acquisitions_.hand_over(*what, t)) return;
     who->is = lease_handle::presence::left_as_last;
     leases_.let_go(*what);
@@ -402,6 +477,7 @@ void engine::context_destroyed() noexcept
     destroy_watchdog();
     auto const runners = std::move(runners_);
     acquisitions_.clear();
+    adoptions_.clear();
     leases_.clear();
     releases_.clear();
     env_.to_nodes->clear();

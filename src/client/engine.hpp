@@ -3,6 +3,7 @@
 #define REDLOCK_CLIENT_ENGINE_HPP
 
 #include "acquire/acquisitions.hpp"
+#include "acquire/adoptions.hpp"
 #include "admission/admission_driver.hpp"
 #include "base/context_service.hpp"
 #include "base/mailbox.hpp"
@@ -77,9 +78,11 @@ public:
     void begin_admission() override;
 
     void acquire(acquire_request&& request, lease_handler&& handler) override;
+    void adopt(adopt_request&& request, lease_handler&& handler) override;
     void extend(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
     void release(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
     void wait_lost(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
+    std::string detach(std::shared_ptr<lease_state> of) override;
     std::string_view name_of(lease_state const& of) const noexcept override { return static_cast<lease_handle const&>(of).of.what->text(); }
     void let_go(std::shared_ptr<lease_state> of) noexcept override;
     void scope_ended(lease_state const& of) noexcept override;
@@ -118,6 +121,7 @@ private:
     void stop_nodes_when_quiet();
     void stop_nodes();
     void on_step(std::size_t node, quorum::clock_step step, time_point now);
+    void detach_handle(std::shared_ptr<lease_handle> const& who);
     void release_handle(std::shared_ptr<lease_handle> const& who, time_point t);
 
     struct linger final : timer {
@@ -142,6 +146,7 @@ private:
     releases releases_{env_};
     lease_registry leases_{env_, releases_};
     acquisitions acquisitions_{env_, leases_, releases_};
+    adoptions adoptions_{env_, leases_, releases_, acquisitions_.locks()};
     std::optional<admission_driver> admissions_;
     std::chrono::milliseconds max_ttl_;
     key_format const keys_;

@@ -50,6 +50,12 @@ void events::nested(lease_handle const& to, time_point started, std::uint32_t at
     got(to, event::origin::nested, started, attempts, nullptr);
 }
 
+void events::adopted(lease_handle const& to, time_point started, std::uint32_t attempts)
+{
+    to.of.marks() = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
+    got(to, event::origin::adopted, started, attempts, nullptr);
+}
+
 void events::got(lease_handle const& to, event::origin from, time_point started, std::uint32_t attempts, quorum::ballot const* votes)
 {
     auto const now = now_();
@@ -136,6 +142,12 @@ void events::handed_over(lease_record const& what)
 {
     queue_->add(
         {.what = event::handoff{.at = at(), .token = what.marks().token, .held_for = now_() - what.marks().from}, .lock = what.what});
+}
+
+void events::detached(lease_record const& what)
+{
+    queue_->add(
+        {.what = event::detached{.at = at(), .token = what.marks().token, .held_for = now_() - what.marks().from}, .lock = what.what});
 }
 
 void events::release_begins(lease_record& what)

@@ -56,6 +56,7 @@ public:
     void won(quorum::ballot const& votes) { won_ = votes; }
     void acquired(lease_handle const& to, time_point started, std::uint32_t attempts);
     void nested(lease_handle const& to, time_point started, std::uint32_t attempts);
+    void adopted(lease_handle const& to, time_point started, std::uint32_t attempts);
     void rejected_locally(lock_name const& lock, time_point started, std::uint32_t attempts);
     void attempt_failed(lock_name const& lock, quorum::ballot const& votes, error_code why, time_point started, std::uint32_t attempts);
     void not_acquired(lock_name const& lock, error_code why, time_point started, std::uint32_t attempts);
@@ -64,6 +65,7 @@ public:
     void extension_decided(lease_record const& what, quorum::extend_outcome outcome, time_point sent);
     void lost(lease_record& what, errc why);
     void handed_over(lease_record const& what);
+    void detached(lease_record const& what);
     void release_begins(lease_record& what);
     void released(lease_record const& what, error_code result);
     void overrun(lease_state const& of, duration by);  // from any thread

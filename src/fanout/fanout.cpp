@@ -324,7 +324,7 @@ void fanout::check_clock(round& r, std::size_t node, time_point now)
     if (!set_since && !clock.is_suspended(now)) return;
     for (std::size_t i = 0; i < r.targets.size(); ++i) {
         command const& c = r.work.commands[i];
-        bool const counts = c.may_grant() || (c.what == verb::extend && set_since);
+        bool const counts = c.may_grant() || (c.may_renew() && set_since);
         if (counts && p.replies[i].vote == vote::granted) p.replies[i] = reply{vote::failed, errc::node_clock_stepped, clock.text(now)};
     }
 }

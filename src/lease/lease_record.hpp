@@ -19,6 +19,7 @@
 #include <redlock/detail/recycling.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -113,6 +114,7 @@ public:
     state phase{state::acquiring};
     bool is_current{false};  // lock_table finds this record by its names
     bool release_started{false};
+    bool detached{false};  // lease::detach(): the value is somebody else's to extend and release
     quorum::node_set sent_to;  // nodes that were sent a request that may set or renew the key
 
     std::shared_ptr<lock_descriptor const> const what;
@@ -139,12 +141,12 @@ public:
     // Whether the next extension should renew the counter's retention. Once in a quarter of the retention is often enough, and spares the nodes work.
     bool wants_refresh(time_point now) const noexcept { return is_fenced() && now >= refreshed + what->under->tokens.retention / 4; }
 
-    // What extensions compare the nodes' counters with: the last token, until the lease has climbed (climb.hpp).
-    quorum::token_number guard() const noexcept { return cold_ ? std::max(last_token, cold_->climbs.guard) : last_token; }
+    // What extensions compare the nodes' counters with: the last token, until the lease has climbed (climb.hpp). May be read in any thread.
+    quorum::token_number guard() const noexcept { return guard_.load(std::memory_order_relaxed); }
+    void raise_guard(quorum::token_number to) noexcept { guard_.store(to, std::memory_order_relaxed); }
 
     // One climb at a time, and none that goes less far than one that was tried before.
     struct climb_state {
-        quorum::token_number guard{0};  // a majority has climbed to it; 0: to none
         quorum::token_number tried{0};  // the largest that was asked for
         bool is_under_way{false};
     };
@@ -156,7 +158,17 @@ public:
         if (!is_fenced()) return;
         last_token = last;
         next_token = last - what->under->tokens.reserved + 1;
+        raise_guard(last);
     }
+
+    // An adopted lease: extensions carry this guard. Its tokens are those of the lease that was detached, and there are no others to hand over.
+    void assign_guard(quorum::token_number guard) noexcept
+    {
+        last_token = guard;
+        next_token = guard + 1;
+        raise_guard(guard);
+    }
+
     bool has_tokens_for_another() const noexcept { return !is_fenced() || next_token + what->under->tokens.block - 1 <= last_token; }
 
     // A request may let the key stay on a node until `t`.
@@ -165,9 +177,10 @@ public:
     bool is_lease() const noexcept { return phase == state::held; }
 
     // Make the handle of another lease object: add_handle for a handoff, with the next block of tokens; add_nested for a nested lease, which shares
-    // the tokens of the lease around it. Precondition: the record is in the registry.
+    // the tokens of the lease around it; add_adopted for an adopted lease, which has those of its ticket. Precondition: the record is in the registry.
     std::shared_ptr<lease_handle> add_handle(std::size_t nodes);
     std::shared_ptr<lease_handle> add_nested();
+    std::shared_ptr<lease_handle> add_adopted(std::size_t nodes, quorum::token_number token, quorum::token_number last);
     void remove(lease_handle const& who) noexcept;
 
     bool has_handles() const noexcept { return first.is_here() || (cold_ && !cold_->handles.empty()); }
@@ -250,6 +263,7 @@ private:
     void show_to(lease_handle& h) const noexcept { h.show(first.valid_until(), first.nodes_held.load(std::memory_order_relaxed)); }
 
     quorum::token_number last_token{0};  // the largest of those that are reserved
+    std::atomic<quorum::token_number> guard_{0};
     quorum::token_number next_token{0};  // the first that no handle has yet
     std::unique_ptr<cold_state> cold_;
 };

@@ -84,6 +84,15 @@ std::shared_ptr<lease_handle> lease_record::add_nested()
     return h;
 }
 
+std::shared_ptr<lease_handle> lease_record::add_adopted(std::size_t nodes, quorum::token_number token, quorum::token_number last)
+{
+    auto const h = add();
+    h->nodes = static_cast<std::uint8_t>(nodes);
+    h->token.store(token, std::memory_order_relaxed);
+    h->last_token = last;
+    return h;
+}
+
 void lease_record::remove(lease_handle const& who) noexcept
 {
     if (cold_) std::erase_if(cold_->handles, [&](auto const& h) { return h.get() == &who; });
@@ -188,12 +197,12 @@ void extension::decided(extend_outcome outcome, time_point now)
     waiters_.complete_all(result);
 }
 
-bool lease_registry::adopt(std::shared_ptr<lease_record> const& what, quorum::acquire_machine const& won, time_point now)
+bool lease_registry::adopt(std::shared_ptr<lease_record> const& what, quorum::tenure const& holders, time_point sent, time_point now)
 {
     assert(what->registry == nullptr && !what->release_started);
-    what->machine.emplace(won.holders(), won.sent(), now, what->what->under->times);
-    for (std::size_t node = 0; env_.to_nodes->was_any_clock_set_since(won.sent()) && node < env_.to_nodes->nodes(); ++node)
-        what->machine->on_step(node, env_.to_nodes->clock_of(node).set_forward_since(won.sent()),
+    what->machine.emplace(holders, sent, now, what->what->under->times);
+    for (std::size_t node = 0; env_.to_nodes->was_any_clock_set_since(sent) && node < env_.to_nodes->nodes(); ++node)
+        what->machine->on_step(node, env_.to_nodes->clock_of(node).set_forward_since(sent),
                                now);  // its vote came before that was seen
     if (now >= what->machine->stops_at()) {
         what->machine.reset();
@@ -362,6 +371,13 @@ void lease_registry::leave(lease_handle& who)
     who.complete_waiters(asio::error::operation_aborted);
     who.is = lease_handle::presence::left;
     who.of.remove(who);
+}
+
+void lease_registry::detach(lease_record& what)
+{
+    what.detached = true;
+    lose(what, errc::lease_lost);
+    if (!what.has_handles()) let_go(what);
 }
 
 void lease_registry::let_go(lease_record& what)

@@ -56,7 +56,12 @@ public:
     lease_registry(environment& env, releases& given_back) : env_{env}, releases_{given_back} {}
 
     // A majority granted: the record is a lease from now on. False: so many nodes' clocks were set since the request that no validity is left.
-    bool adopt(std::shared_ptr<lease_record> const& what, quorum::acquire_machine const& won, time_point now);
+    bool adopt(std::shared_ptr<lease_record> const& what, quorum::acquire_machine const& won, time_point now)
+    {
+        return adopt(what, won.holders(), won.sent(), now);
+    }
+    // The same for an adoption of a detached lease. `sent`: when the first request that may count was sent.
+    bool adopt(std::shared_ptr<lease_record> const& what, quorum::tenure const& holders, time_point sent, time_point now);
 
     // A node granted after the majority had.
     void late_grant(lease_record& what, std::size_t node, time_point until, time_point now);
@@ -89,6 +94,9 @@ public:
 
     // A node's clock was set forward, so its keys expire so much earlier.
     void on_step(std::size_t node, duration by, time_point now);
+
+    // lease::detach(): nothing is due for the lease any more, and it is not released. Other handles of its owner lose it.
+    void detach(lease_record& what);
 
     // The lease is being released on the nodes: nothing is due for it any more.
     void let_go(lease_record& what);

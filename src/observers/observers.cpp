@@ -31,6 +31,7 @@ char const* to_string(origin o) noexcept
     case origin::nodes: return "nodes";
     case origin::handoff: return "handoff";
     case origin::nested: return "nested";
+    case origin::adopted: return "adopted";
     }
     return "unknown";
 }

@@ -70,7 +70,7 @@ struct prometheus::metrics {
     {
         // What has not happened yet is zero: an alert on a series that is not there never fires.
         if (per_lock.empty()) {
-            for (char const* outcome : {"acquired", "handoff", "nested", "contended", "no_majority", "acquire_timed_out",
+            for (char const* outcome : {"acquired", "handoff", "nested", "adopted", "contended", "no_majority", "acquire_timed_out",
                                         "acquire_timed_out_no_majority", "client_cancelled"})
                 acquisitions[{outcome}];
             for (errc each : {errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled}) lost[{to_string(each)}];
@@ -156,6 +156,12 @@ struct prometheus::metrics {
     }
 
     void count(event::handoff const& e)
+    {
+        hold.observe(with_lock({}, e.lock), in_seconds(e.held_for));
+        --leases[{}];
+    }
+
+    void count(event::detached const& e)
     {
         hold.observe(with_lock({}, e.lock), in_seconds(e.held_for));
         --leases[{}];

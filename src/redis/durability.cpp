@@ -30,8 +30,7 @@ std::uint32_t to_number(std::string_view text)
 // was written before.
 bool is_to_be_durable(command const& c, reply const& r) noexcept
 {
-    bool const matters = c.what == verb::acquire || c.what == verb::confirm || c.what == verb::extend || c.what == verb::climb ||
-                         c.what == verb::mark || c.what == verb::inspect;
+    bool const matters = c.may_grant() || c.may_renew() || c.what == verb::mark || c.what == verb::inspect;
     return matters && r.vote == vote::granted;
 }
 

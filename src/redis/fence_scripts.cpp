@@ -224,6 +224,43 @@ end
 if top_text then call('SET', KEYS[2], top_text) end
 return answers)lua";
 
+// Counters are written before locks, those that looked missing first, as in confirm_several_text: if one of their keys holds something else, nothing has
+// changed. A repeated call is told by the new value: only an adoption writes it into a key, so the key was there ever since.
+constexpr std::string_view adopt_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
+local s = call('MGET', unpack(KEYS))
+local node, hw = s[1], tonumber(s[2])
+if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then return -1 end
+if tonumber(ARGV[5]) > tonumber(string.sub(node, 59, 68)) then return -3 end
+local found, guard = s[3], tonumber(ARGV[4])
+local counter, raised = 0, guard + 1
+if found ~= ARGV[2] and found ~= ARGV[3] then return 0 end
+for k = 5, #KEYS, 2 do
+  if s[k] ~= found then return 0 end
+end
+if tonumber(string.sub(node, 42, 57)) > guard then return -2 end
+for k = 4, #KEYS, 2 do
+  local c = tonumber(s[k] or hw)
+  if not c then return -4 end
+  if c > counter then counter = c end
+end
+if counter > (found == ARGV[3] and raised or guard) then return -2 end
+if not (raised < 9007199254740992) then return redis.error_reply('FENCE tokens are used up') end
+local text = string.format('%.0f', raised)
+for k = 4, #KEYS, 2 do
+  if not s[k] and not call('SET', KEYS[k], text, 'NX', 'PX', ARGV[6]) then
+    for j = 4, k - 2, 2 do
+      if not s[j] then call('DEL', KEYS[j]) end
+    end
+    return -4
+  end
+end
+for k = 4, #KEYS, 2 do
+  if s[k] then call('SET', KEYS[k], text, 'PX', ARGV[6]) end
+end
+if raised > hw then call('SET', KEYS[2], text) end
+for k = 3, #KEYS, 2 do call('SET', KEYS[k], ARGV[3], 'PX', ARGV[5]) end
+return 1)lua";
+
 // Asks for one section of INFO at a time, since older servers accept no more. A section that the user may not read gives empty answers.
 constexpr std::string_view inspect_text = R"lua(local function info(section)
   local text = redis.pcall('INFO', section)
@@ -308,25 +345,28 @@ script const& fence_extend_script()
 script const& fence_climb_script()
 {
     static script const s = make_script(climb_text);
-    return s;
-}
+    script const& fence_adopt_script()
+    {
+        static script const s = make_script(adopt_text);
+        return s;
+    }
 
-script const& inspect_script()
-{
-    static script const s = make_script(inspect_text);
-    return s;
-}
+    script const& inspect_script()
+    {
+        static script const s = make_script(inspect_text);
+        return s;
+    }
 
-script const& mark_script()
-{
-    static script const s = make_script(mark_text);
-    return s;
-}
+    script const& mark_script()
+    {
+        static script const s = make_script(mark_text);
+        return s;
+    }
 
-script const& admit_script()
-{
-    static script const s = make_script(admit_text);
-    return s;
-}
+    script const& admit_script()
+    {
+        static script const s = make_script(admit_text);
+        return s;
+    }
 
 }  // namespace redlock::detail

@@ -40,6 +40,7 @@ enum class verb : std::uint8_t {
     inspect,  // what the node says of itself
     mark,     // leave a mark in the record of a node that lost its memory
     admit,    // let it vote again
+    adopt,    // a lease goes on under a new value: replace the former value; with tokens, raise the counter above the guard
 };
 
 // One request about one lock, or about a node's admission. The strings belong to whoever waits for the answer.
@@ -58,6 +59,7 @@ struct command {
     bool refresh{false};            // extend: the counter's retention, too
     std::string_view id{};          // mark, admit: that the server must still have
     std::string_view value_end{};           // what stands behind that; many values have it in common
+    std::string_view former{};              // adopt: the whole value that is replaced; `token` is the guard that went with it
     std::span<std::string const> others{};  // further keys of the same lock: all or none; sorted, and behind `key`
 
     std::size_t key_count() const noexcept { return 1 + others.size(); }
@@ -66,10 +68,10 @@ struct command {
     // A vote that gives away the lock, if it is one.
     bool may_grant() const noexcept { return what == verb::acquire || what == verb::confirm; }
 
-    bool votes_with_tokens() const noexcept
-    {
-        return fenced && (what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::climb);
-    }
+    // A vote that a lease goes on, if it is one.
+    bool may_renew() const noexcept { return what == verb::extend || what == verb::climb || what == verb::adopt; }
+
+    bool votes_with_tokens() const noexcept { return fenced && (may_grant() || may_renew()); }
 };
 
 // Of a key that does not expire.

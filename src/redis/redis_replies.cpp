@@ -103,7 +103,8 @@ bool is_not_permitted(reply const& r) noexcept { return r.error == errc::server_
 
 bool is_about_a_lock(verb what) noexcept
 {
-    return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::climb || what == verb::release;
+    return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::climb || what == verb::release ||
+           what == verb::adopt;
 }
 
 // A lock of several keys gets the reply with the largest number.
@@ -188,7 +189,8 @@ void reply_reader::on_node(std::size_t index, node_view const& node)
         if (call.what == verb::acquire && call.fenced) return on_acquires_with_tokens(call, node);
         if (call.what == verb::acquire && node.data_type == resp3::type::null) return set_vote(r, vote::refused);
         if (call.what == verb::release && call.count > 1) return on_releases(call, node);
-        bool const is_number = (call.what == verb::release && call.count == 1) || call.what == verb::confirm || call.what == verb::admit;
+        bool const is_number = (call.what == verb::release && call.count == 1) || call.what == verb::confirm || call.what == verb::adopt ||
+                               call.what == verb::admit;
         if (is_number) on_number(call, r, node);
     } else if (node.depth == 1 && array_call_ == index + 1) {
         on_element(call, element_++, node);
@@ -242,7 +244,7 @@ void reply_reader::on_time_left(wire_call const& call, reply& r, node_view const
 void reply_reader::on_number(wire_call const& call, reply& r, node_view const& node)
 {
     auto const number = whole_number(node);
-    if (call.what == verb::confirm) {
+    if (call.what == verb::confirm || (call.what == verb::adopt && call.fenced)) {
         r = to_reply(number);
     } else if (number == 1 || (call.what == verb::admit && number == 2)) {
         set_vote(r, vote::granted);
@@ -318,6 +320,7 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
     case verb::acquire:
     case verb::release:
     case verb::confirm:
+    case verb::adopt:
     case verb::watch:
     case verb::admit: return;
     }
@@ -372,7 +375,7 @@ void reply_reader::drop_votes_of_another_server()
     reply const instead = identity_error_.value_or(reply{vote::failed, errc::node_not_admitted, "it is another server than before"});
     for (wire_call const& call : calls_) {
         bool const votes = call.fenced && (call.what == verb::acquire || call.what == verb::confirm || call.what == verb::extend ||
-                                           call.what == verb::climb);
+                                           call.what == verb::climb || call.what == verb::adopt);
         for (std::size_t i = 0; votes && i < call.count; ++i)
             if (!is_noscript(replies_[call.first + i])) replies_[call.first + i] = instead;
     }

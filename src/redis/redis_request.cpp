@@ -31,6 +31,8 @@ std::vector<script const*> scripts_of_nodes()
             &fence_confirm_several_script(),
             &fence_extend_script(),
             &fence_climb_script(),
+            &adopt_script(),
+            &fence_adopt_script(),
             &inspect_script(),
             &mark_script(),
             &admit_script()};
@@ -197,6 +199,21 @@ void confirm_with_tokens(command_writer& to, command const& c, std::string_view 
     add_value(words, c) << c.token << c.retention;
 }
 
+void adoption(command_writer& to, command const& c, std::string_view id)
+{
+    resp_writer& words = to.words();
+    if (!c.fenced) {
+        call(words, adopt_script(), c.key_count());
+        add_keys(words, c);
+        add_value(words << c.former, c) << c.ttl;
+        return;
+    }
+    call(words, fence_adopt_script(), 2 + 2 * c.key_count()) << node_record_key << high_water_key;
+    add_locks_and_fences(words, c);
+    to.add_id(id);
+    add_value(words << c.former, c) << c.token << c.ttl << c.retention;
+}
+
 void of_admission(resp_writer& words, command const& c)
 {
     script const& s = c.what == verb::inspect ? inspect_script() : c.what == verb::mark ? mark_script() : admit_script();
@@ -226,6 +243,7 @@ void push(boost::redis::request& request, command_writer to, set_options& option
     case verb::extend: c.fenced ? extensions_with_tokens(to, first, count, id) : extensions(words, first, count); break;
     case verb::climb: climbs(to, first, count, id); break;
     case verb::release: c.others.empty() ? releases(words, first, count) : several_without_tokens(words, c); break;
+    case verb::adopt: adoption(to, c, id); break;
     case verb::watch: return;  // has calls of its own: push_watch
     case verb::inspect:
     case verb::mark:

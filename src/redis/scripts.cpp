@@ -49,6 +49,16 @@ for i = 1, #KEYS do
 end
 return deleted == #KEYS and 1 or 0)lua";
 
+// GET answers false for a missing key, which is no value of ours.
+constexpr std::string_view adopt_text = R"lua(local found
+for i = 1, #KEYS do
+  local value = redis.pcall('GET', KEYS[i])
+  if value ~= ARGV[1] and value ~= ARGV[2] or found and value ~= found then return 0 end
+  found = value
+end
+for i = 1, #KEYS do redis.call('SET', KEYS[i], ARGV[2], 'PX', ARGV[3]) end
+return 1)lua";
+
 std::string sha1_hex(std::string_view text)
 {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
@@ -95,6 +105,12 @@ script const& acquire_several_script()
 script const& release_several_script()
 {
     static script const s = make_script(release_several_text);
+    return s;
+}
+
+script const& adopt_script()
+{
+    static script const s = make_script(adopt_text);
     return s;
 }
 

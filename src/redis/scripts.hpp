@@ -35,6 +35,10 @@ script const& acquire_several_script();
 // Deletes the keys that contain the value. KEYS: the keys. ARGV: the value. Answers 1 if all keys contained it, else 0.
 script const& release_several_script();
 
+// Adopts a lease: replaces its value. KEYS: the keys. ARGV: the former value, the new value, ttl in ms. Answers 1 if all keys contained the former value,
+// or all of them the new one (a repeated call, which extends them), else 0; then nothing was written.
+script const& adopt_script();
+
 }  // namespace redlock::detail
 
 #endif

@@ -75,6 +75,7 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
             del(key);
             return granted();
         });
+    case verb::adopt: return adopt(c, now);
     case verb::watch: return watch(c, now);
     case verb::inspect: return inspected(facts());
     case verb::mark: return mark(c, now);
@@ -133,6 +134,26 @@ reply redis_model::confirm(command const& c, time_point now)
     if (!before) return no_counter();
     if (before->highest > c.token || record->base > c.token) return refused();  // the guard
     for (std::size_t i = 0; i < c.key_count(); ++i) set_counter(c.key_at(i), c.token, c.retention, now);
+    return granted();
+}
+
+// All locks have the former value; or all of them the new one, when the request comes again.
+reply redis_model::adopt(command const& c, time_point now)
+{
+    if (c.fenced && c.ttl > record->max_ttl) return ttl_too_long(record->max_ttl);
+    command former = c;
+    former.value = c.former;
+    bool const again = are_all_ours(c, now);
+    if (!again && !are_all_ours(former, now)) return refused();
+    if (c.fenced) {
+        if (record->base > c.token) return refused();
+        auto const before = counters_of(c, now);
+        if (!before) return no_counter();
+        if (before->highest > c.token + (again ? 1 : 0)) return refused();
+        if (c.token + 1 >= tokens_end) return error_reply("FENCE tokens are used up");
+        for (std::size_t i = 0; i < c.key_count(); ++i) set_counter(c.key_at(i), c.token + 1, c.retention, now);
+    }
+    set_all(c, now);
     return granted();
 }
 

@@ -110,6 +110,7 @@ private:
     detail::reply watch(detail::command const& c, time_point now);
     detail::reply acquire_with_tokens(detail::command const& c, time_point now);
     detail::reply confirm(detail::command const& c, time_point now);
+    detail::reply adopt(detail::command const& c, time_point now);
     detail::reply extend(detail::command const& c, std::string_view key, time_point now);
     detail::reply extend_with_token(detail::command const& c, std::string_view key, time_point now);
     detail::reply climb(detail::command const& c, std::string_view key, time_point now);

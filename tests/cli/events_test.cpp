@@ -243,17 +243,21 @@ BOOST_AUTO_TEST_CASE(events_end_when_redlock_is_killed)
     program p{run("job", {"--events-fd", std::to_string(ends[1])}, {"sh", "-c", "echo ready; exec sleep 60"}), environment()};
     ::close(ends[1]);
     BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }), p.errors());
-    p.send(SIGKILL);
-    BOOST_TEST(p.wait() == 128 + SIGKILL);
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
     std::string text;
-    BOOST_TEST(eventually([&] {
-        ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    auto const at_end = [&] {
         char part[4096];
         ssize_t n = 0;
         while ((n = ::read(ends[0], part, sizeof part)) > 0) text.append(part, static_cast<std::size_t>(n));
         return n == 0;
+    };
+    BOOST_TEST_REQUIRE(eventually([&] {
+        at_end();
+        return contains(text, "command_started");
     }));
-    BOOST_TEST(contains(text, "command_started"), text);
+    p.send(SIGKILL);
+    BOOST_TEST(p.wait() == 128 + SIGKILL);
+    BOOST_TEST(eventually(at_end));
     BOOST_TEST(!contains(text, "\"ended\""), text);
     ::close(ends[0]);
 }

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <fstream>
+#include <sstream>
 #include <string>
-#include <thread>
 
 namespace redlock::testing {
 namespace {
@@ -39,6 +40,25 @@ std::size_t calls_of(redis_server& of, std::string const& command)
     std::string const field = "cmdstat_" + command + ":calls=";
     auto const at = stats.find(field);
     return at == std::string::npos ? 0 : std::stoul(stats.substr(at + field.size()));
+}
+
+// Whether somebody has sent what the server on this port has not read.
+bool has_unread_bytes(std::uint16_t port)
+{
+    for (char const* const table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+        std::ifstream in{table};
+        std::string row;
+        while (std::getline(in, row)) {
+            std::istringstream words{row};
+            std::string number, local, remote, state, queues;
+            words >> number >> local >> remote >> state >> queues;
+            auto const at = local.rfind(':');
+            bool const established = state == "01";
+            if (!established || at == local.npos || std::stoul(local.substr(at + 1), nullptr, 16) != port) continue;
+            if (std::stoul(queues.substr(queues.find(':') + 1), nullptr, 16) > 0) return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace
@@ -236,10 +256,19 @@ BOOST_AUTO_TEST_CASE(watching_ends_well_while_nodes_do_not_answer)
     program p{{"list", "--watch", "--interval", "100ms", "--timeout", "60s"}, environment()};
     BOOST_TEST_REQUIRE(eventually([&] { return !lines_of(p.output()).empty(); }), p.errors());
     for (auto& s : all) s.stop();
-    std::this_thread::sleep_for(500ms);  // until it searches, and does not pause
+    BOOST_TEST_REQUIRE(eventually([&] { return has_unread_bytes(all[0].port()); }), "it searches, and does not pause");
     p.send(SIGTERM);
     BOOST_TEST(p.wait() == 0);
     BOOST_TEST(!contains(p.output(), "unknown"), "what was not searched to its end is not shown: " << p.output());
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_output_is_no_success)
+{
+    auto options = environment();
+    options.closed_output = true;
+    program p{{"list"}, options};
+    BOOST_TEST(p.wait() == 70);
+    BOOST_TEST(contains(p.errors(), "redlock: cannot write to the output: "), p.errors());
 }
 
 BOOST_AUTO_TEST_CASE(watching_ends_well_whatever_the_nodes_said_last)

@@ -92,6 +92,7 @@ void program::start(std::vector<char*> const& argv, std::vector<char*> const& en
         ::dup2(out, 1);
         ::dup2(err, 2);
         if (options.ignore_hangup) ::signal(SIGHUP, SIG_IGN);
+        if (options.closed_output) ::close(1);
         ::execve(argv[0], argv.data(), envp.data());
         ::_exit(99);
     }

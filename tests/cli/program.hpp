@@ -29,6 +29,7 @@ struct program_options {
     bool terminal{false};      // input, output and errors are a terminal, and the program leads its session
     bool ignore_hangup{false}; // as nohup does
     int columns{0};            // of the terminal; 0: it does not say
+    bool closed_output{false};  // as by >&- in a shell
 };
 
 // One run. It never outlives the object.

@@ -1,9 +1,11 @@
 // What redlock run uses to tell others how it gets on: names of signals, the stream of events, the socket of systemd.
 #include "cli/event_stream.hpp"
+#include "cli/run_events.hpp"
 #include "cli/service_manager.hpp"
 #include "cli/signal_names.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -164,6 +167,50 @@ BOOST_AUTO_TEST_CASE(nothing_is_waited_for_after_that_was_asked_for, *boost::uni
     text += to.read();
     BOOST_TEST(text.size() == 100 * (line.size() + 1) + 5 + 9);
     BOOST_TEST(text.ends_with("last\none more\n"));
+}
+
+// What a client has to tell waits in a queue of the executor. What happens behind it must not be told before.
+BOOST_AUTO_TEST_CASE(own_events_are_in_order_with_those_of_the_client)
+{
+    int ends[2];
+    BOOST_TEST_REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    asio::io_context io;
+    run_events events{io, ends[1], "job", [](std::string const& why) { BOOST_ERROR(why); }};
+    asio::post(io, [told = events.client_observer()] { told->on(event::acquired{.lock = "job"}); });
+    events.command_started(7, 4711);
+    io.run();
+    char text[4096];
+    auto const size = ::read(ends[0], text, sizeof text);
+    BOOST_TEST_REQUIRE(size > 0);
+    std::string const said(text, static_cast<std::size_t>(size));
+    BOOST_TEST(said.find("\"acquired\"") < said.find("\"command_started\""), said);
+    for (int const fd : ends) ::close(fd);
+}
+
+// The reader begins when the pipe has been full for long, and the end has not been written yet.
+BOOST_AUTO_TEST_CASE(the_last_event_waits_for_a_reader_that_reads)
+{
+    int ends[2];
+    BOOST_TEST_REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    std::string text;
+    std::thread reader;
+    {
+        asio::io_context io;
+        run_events events{io, ends[1], std::string(1'000, 'x'), [](std::string const& why) { BOOST_ERROR(why); }};
+        for (int i = 0; i < 200; ++i) events.command_started(7, 4711);
+        events.end_soon();
+        io.run();
+        reader = std::thread{[&] {
+            char part[1024];
+            for (ssize_t n = 0; (n = ::read(ends[0], part, sizeof part)) > 0;) text.append(part, static_cast<std::size_t>(n));
+        }};
+        events.ended(0, run_outcome::completed);
+    }
+    ::close(ends[1]);
+    reader.join();
+    BOOST_TEST(std::count(text.begin(), text.end(), '\n') == 201);
+    BOOST_TEST(text.find("\"ended\"") != std::string::npos);
+    ::close(ends[0]);
 }
 
 BOOST_AUTO_TEST_CASE(a_reader_that_has_gone_is_told_once)

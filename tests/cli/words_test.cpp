@@ -35,7 +35,8 @@ void refuses(arguments const& words, int code, std::string const& says, program_
     BOOST_TEST(o.output == "");
 }
 
-char const* const commands[] = {"run", "inspect", "list", "release", "watch", "admit", "doctor", "bench", "completion"};
+char const* const commands[] = {"run",   "acquire", "extend", "inspect", "list",      "release",
+                                "watch", "admit",   "doctor", "bench",   "completion"};
 
 // `--ttl` and the like in a text.
 std::set<std::string> options_in(std::string const& text)

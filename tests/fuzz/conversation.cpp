@@ -142,7 +142,8 @@ bool shows_the_server(answer const& a)
 
 bool locks(verb what)
 {
-    return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::climb || what == verb::release;
+    return what == verb::acquire || what == verb::confirm || what == verb::extend || what == verb::climb || what == verb::release ||
+           what == verb::adopt;
 }
 
 verdict of_one(wire_call const& call, answer const& a)
@@ -150,6 +151,7 @@ verdict of_one(wire_call const& call, answer const& a)
     switch (call.what) {
     case verb::acquire: return call.fenced ? of_acquire(words_of(a), 0).value_or(verdict{}) : of_plain_acquire(a);
     case verb::confirm: return {vote_of(root_number(a), {1}, {0, -2})};
+    case verb::adopt: return {call.fenced ? vote_of(root_number(a), {1}, {0, -2}) : vote_of(root_number(a), {1}, {0})};
     case verb::release: return {vote_of(root_number(a), {1}, {0})};
     case verb::admit: return {vote_of(root_number(a), {1, 2}, {0, -1})};
     case verb::mark: return of_mark(a);
@@ -248,11 +250,13 @@ conversation::conversation(input& in)
         detail::command c{what, names_[in.below(3)], "value", 10s};
         bool const several = locks(what) || what == verb::watch;
         others_.emplace_back(several ? in.below(3) : 0, "other");
-        c.fenced = what == verb::confirm || what == verb::climb || ((what == verb::acquire || what == verb::extend) && in.flag());
+        c.fenced = what == verb::confirm || what == verb::climb ||
+                   ((what == verb::acquire || what == verb::extend || what == verb::adopt) && in.flag());
         c.token = 1'000 + in.byte();
         c.block = 1 + in.byte();
         c.retention = 60s;
         c.id = server_id;
+        c.former = "former";
         work_.commands.push_back(c);
     }
     for (std::size_t i = 0; i < commands; ++i) work_.commands[i].others = others_[i];

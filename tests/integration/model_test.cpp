@@ -68,6 +68,7 @@ struct both {
             return answer.items == words(c.key_count(), "1");
         }
         case verb::release: return eval(several ? detail::release_several_script() : detail::release_script(), c, {value}).text == "1";
+        case verb::adopt: return eval(detail::adopt_script(), c, {std::string{c.former}, value, ttl}).text == "1";
         default: return false;
         }
     }
@@ -100,10 +101,10 @@ struct both_with_tokens {
 
     both_with_tokens()
     {
-        for (auto const* s :
-             {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
-              &detail::fence_climb_script(), &detail::fence_acquire_several_script(), &detail::fence_confirm_several_script(),
-              &detail::mark_script(), &detail::admit_script(), &detail::release_script(), &detail::release_several_script()})
+        for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
+                              &detail::fence_climb_script(), &detail::fence_acquire_several_script(),
+                              &detail::fence_confirm_several_script(), &detail::mark_script(), &detail::admit_script(),
+                              &detail::release_script(), &detail::release_several_script(), &detail::fence_adopt_script()})
             BOOST_REQUIRE_EQUAL(real.ask({"SCRIPT", "LOAD", std::string{s->text}}).text, s->sha1);
         learn();
         now = time_point{std::chrono::seconds{std::stoll(real.ask({"TIME"}).items.at(0))}};
@@ -222,6 +223,9 @@ struct both_with_tokens {
             for (auto& answer : answers) answer = in_words(c.what, words{answer});
             return worst(answers);
         }
+        case verb::adopt:
+            return in_words(c.what, call(detail::fence_adopt_script(), names_and_fences,
+                                         {learned, std::string{c.former}, value, token, ttl, retention}));
         case verb::release:
             return in_words(c.what, call(several ? detail::release_several_script() : detail::release_script(), names, {value}));
         case verb::mark: return in_words(c.what, call(detail::mark_script(), node_keys, {id, value}));
@@ -456,13 +460,14 @@ BOOST_AUTO_TEST_SUITE(model)
 BOOST_FIXTURE_TEST_CASE(random_commands_have_the_same_answers_and_leave_the_same_keys, both)
 {
     constexpr std::array values{"one", "two"};
-    constexpr std::array verbs{verb::acquire, verb::acquire, verb::extend, verb::release, verb::release};
+    constexpr std::array verbs{verb::acquire, verb::acquire, verb::extend, verb::release, verb::release, verb::adopt};
     std::minstd_rand random{7};
     std::map<std::pair<verb, std::size_t>, int> granted;  // by the number of keys
     std::map<std::pair<verb, std::size_t>, int> refused;
     for (int i = 0; i < 20'000; ++i) {
         auto const& keys = locks[random() / 7 % locks.size()];
-        auto const c = on(keys, verbs[random() / 7 % verbs.size()], values[random() / 7 % values.size()], long_ttl);
+        auto c = on(keys, verbs[random() / 7 % verbs.size()], values[random() / 7 % values.size()], long_ttl);
+        c.former = values[random() / 7 % values.size()];
         bool const yes = model.execute(c, now).vote == vote::granted;
         ++(yes ? granted : refused)[{c.what, keys.size()}];
         BOOST_REQUIRE_MESSAGE(really_granted(c) == yes, "command " << i << " on " << keys.size() << " keys from " << keys[0]);
@@ -472,7 +477,7 @@ BOOST_FIXTURE_TEST_CASE(random_commands_have_the_same_answers_and_leave_the_same
             if (entry) BOOST_REQUIRE(real.ask({"PTTL", key}).text != "-1");
         }
     }
-    for (auto const what : {verb::acquire, verb::extend, verb::release})
+    for (auto const what : {verb::acquire, verb::extend, verb::release, verb::adopt})
         for (std::size_t const keys : {1u, 2u, 3u}) BOOST_TEST((granted[{what, keys}] > 20 && refused[{what, keys}] > 100), keys);
 }
 
@@ -482,8 +487,8 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
     constexpr std::array marks{"m0", "m1", "m2"};
     constexpr std::array ttls{1'000'000ms, 1'000'000ms, 1'000'000ms, 1'200'000ms, 20'000'000ms};
     constexpr std::array retentions{2'000'000ms, 3'000'000ms};
-    constexpr std::array verbs{verb::acquire, verb::acquire, verb::acquire, verb::confirm, verb::confirm, verb::extend,
-                               verb::extend,  verb::climb,   verb::climb,   verb::release, verb::mark,    verb::admit};
+    constexpr std::array verbs{verb::acquire, verb::acquire, verb::acquire, verb::confirm, verb::confirm, verb::extend, verb::extend,
+                               verb::climb,   verb::climb,   verb::release, verb::mark,    verb::admit,   verb::adopt,  verb::adopt};
     for (int i = 0; i < 40'000; ++i) {
         auto const& keys = pick(locks);
         std::string const name = keys[below(keys.size())];
@@ -501,6 +506,7 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
         c.retention = pick(retentions);
         c.refresh = below(2) == 0;
         c.id = learned;
+        c.former = pick(values);
         auto const counter = counter_of_the_model(name);
         BOOST_TEST_CONTEXT("command " << i << ", verb " << static_cast<int>(what) << ", " << c.token << " to " << c.goal << ", at "
                                       << counter)
@@ -508,11 +514,11 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
     }
     for (bool const several : {false, true}) {
         auto const happened = [&](verb what, std::string const& how) { return seen[named(what, several) + how]; };
-        for (auto const what : {verb::acquire, verb::confirm, verb::extend, verb::climb}) {
+        for (auto const what : {verb::acquire, verb::confirm, verb::extend, verb::climb, verb::adopt}) {
             for (std::string const how : {"granted", "refused", "failed not admitted", "failed no counter"})
                 BOOST_TEST(happened(what, how) > 20, how);
         }
-        for (auto const what : {verb::acquire, verb::extend}) BOOST_TEST(happened(what, "failed ttl too long") > 50);
+        for (auto const what : {verb::acquire, verb::extend, verb::adopt}) BOOST_TEST(happened(what, "failed ttl too long") > 50);
         BOOST_TEST(happened(verb::climb, "failed ttl too long") > 20);
         BOOST_TEST(happened(verb::extend, "needs") > 20);
         BOOST_TEST(marks_met[several] > 20);

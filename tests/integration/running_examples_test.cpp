@@ -111,6 +111,20 @@ BOOST_AUTO_TEST_CASE(shared_client)
     BOOST_TEST(said.find(", 0 of them") == std::string::npos, said);
 }
 
+BOOST_AUTO_TEST_CASE(travelling)
+{
+    auto const begun = output_of("travelling", {"begin"});
+    auto const line = begun.find("redlock-ticket-");
+    BOOST_TEST_REQUIRE(line != begun.npos, begun);
+    auto const ticket = begun.substr(line, begun.find('\n', line) - line);
+    auto const token = begun.substr(0, begun.find('\n')).substr(std::string{"begins with "}.size());
+    BOOST_TEST(output_of("travelling", {"finish", ticket}) == "finishes with " + token + '\n');
+
+    running again{"travelling", {"finish", ticket}, servers};
+    BOOST_TEST(again.ends() == 1);
+    BOOST_TEST(again.said().find("the lease is lost") != std::string::npos, again.said());
+}
+
 BOOST_AUTO_TEST_CASE(several) { BOOST_TEST(output_of("several") == "alice 80\nbob 110\ncarol 110\n"); }
 
 BOOST_AUTO_TEST_CASE(scope)

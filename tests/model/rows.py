@@ -10,6 +10,8 @@ from semaphore_model import Semaphore
 from several import Several
 from shared_model import Shared
 from shared_rows import SEMAPHORE, SHARED
+from ticket_model import Ticket
+from ticket_rows import TICKETS
 
 TABLE = [
     "Tokens: two phases and the guard",
@@ -94,14 +96,14 @@ TABLE = [
     mutant("trailing-reach", "sanity: an admitted node's vote is used", losses=1, trailing=1, reach=1),
     mutant("trailing-no-wait", "mutant: votes counted before the check", losses=1, trailing=1, trailing_wait=0),
     mutant("trailing-new-id", "mutant: an attempt changes to the new id", losses=1, trailing=1, bound_id=0),
-] + FAILOVER + SHARED + SEMAPHORE
+] + FAILOVER + TICKETS + SHARED + SEMAPHORE
 ROWS = [row for row in TABLE if isinstance(row, Row)]
 # Of the large models that must hold, those that --quick has, too: of each group with such, one.
 QUICK = {"three", "both-333", "both-recreate", "trailing-rollback"}
 
 # An option of these names says which model it is. fence_model.py has no word of its own.
 MODELS = {"carried": Carried, "resources": Several, "group": Group, "groups": Groups, "climb": Climb, "shared": Shared,
-          "semaphore": Semaphore}
+          "semaphore": Semaphore, "ticket": Ticket}
 
 
 def model_of(row):
@@ -110,4 +112,4 @@ def model_of(row):
 
 def has_proof(row):
     """Is it about what tests/proof proves? Of the others there are small worlds only."""
-    return model_of(row) not in (Group, Groups, Climb, Shared, Semaphore)
+    return model_of(row) not in (Group, Groups, Climb, Shared, Semaphore, Ticket)

@@ -19,6 +19,8 @@ struct coverage {
     // Leases.
     count renewed, held_by_parts, unknown, unknown_then_renewed, extended_by_caller, extension_lost, lease_lost, max_hold_exceeded;
     count watchdog_late, released, release_unconfirmed, released_by_destructor, waited_for_loss;
+    // Leases that travel.
+    count detached, adopted, adopted_late, adoption_over, adoption_unknown, adoption_cancelled;
     // Tokens.
     count confirmed, overtaken, floor_reached, recreated, climbed, climbed_again, extended_at_a_mark, block, next_token, plain, written,
         write_refused;
@@ -72,6 +74,12 @@ struct coverage {
             {"release unconfirmed", &c::release_unconfirmed},
             {"released by a destructor", &c::released_by_destructor},
             {"loss noticed by wait_lost", &c::waited_for_loss},
+            {"lease detached", &c::detached},
+            {"lease adopted", &c::adopted},
+            {"adopted after a while without answers", &c::adopted_late},
+            {"ticket that was over", &c::adoption_over},
+            {"adoption without a majority", &c::adoption_unknown},
+            {"adoption cancelled", &c::adoption_cancelled},
             {"confirmed in a second round", &c::confirmed},
             {"refused by the guard", &c::overtaken},
             {"token is the client's clock", &c::floor_reached},

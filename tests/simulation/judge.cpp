@@ -1,5 +1,6 @@
 #include "judge.hpp"
 
+#include "lease/ticket.hpp"
 #include "link.hpp"
 #include "transition_log.hpp"
 
@@ -50,6 +51,7 @@ judge::judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a}
         if (c.what == detail::verb::acquire && c.fenced)
             attempts_.try_emplace(std::string{c.value}, attempt{universe_.now(), text_of_keys(c), c.block});
         if (c.what == detail::verb::release) check_release(p, c);
+        if (c.what == detail::verb::adopt && c.fenced) guards_.try_emplace(std::string{c.value}, c.token + 1);
     };
     in.on_extension = [this](detail::command const& c) {
         auto& guard = attempts_[std::string{c.value}].guard;
@@ -58,7 +60,7 @@ judge::judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a}
     in.on_confirm_event = [this](server const& s, detail::command const& c, token_number token) { confirm_event(s, c, token); };
 }
 
-judge::watched::watched(judge& by, process& p, lease& held, lock_options const& options)
+judge::watched::watched(judge& by, process& p, lease& held, lock_options const& options, ticket const* adopted)
     : judge_{by},
       process_{p.index()},
       lease_{&held},
@@ -68,7 +70,13 @@ judge::watched::watched(judge& by, process& p, lease& held, lock_options const& 
       since_{by.universe_.now()},
       token_{held.token()}
 {
-    if (auto const* const outer = by.find_outer(*this)) {
+    if (adopted) {
+        lineage_ = adopted->lineage;
+        value_ = by.most_stored(*this);
+        first_ = adopted->token;
+        last_ = adopted->last;
+        by.arrives(*adopted);
+    } else if (auto const* const outer = by.find_outer(*this)) {
         nested_ = true;
         options_ = outer->options_;
         since_ = outer->since_;
@@ -80,7 +88,8 @@ judge::watched::watched(judge& by, process& p, lease& held, lock_options const& 
     if (auto* const r = by.universe_.records)
         record_ = r->lease_begins(process_, name_, by.universe_.now(), p.clock.when(seen_until_), known_value());
     by.leases_.push_back(this);
-    by.take_down_tokens(*this);
+    adopted ? by.check_proof(*this) : by.take_down_tokens(*this);
+    if (adopted && token_ != first_) by.violation("an adopted lease has another token than its ticket: " + called());
     if (by.universe_.transitions && has_tokens() && !nested_) by.universe_.transitions->held(value_, first_, last_);
     if (names_.size() > 1) ++by.universe_.covered->several_names;
     if (nested_) ++by.universe_.covered->nested;
@@ -184,14 +193,14 @@ void judge::watched::write()
             ++covered.write_refused;
             // Nobody with a larger token can have been there: it would have needed a key that this lease still has. Only those whose
             // hold it is, too, may have moved on to a later token.
-            if (judge_.assumes_.exclusion(true) && what.writer != called() && judge_.valid(*this))
+            if (judge_.assumes_.exclusion(true) && what.writer != lineage() && judge_.valid(*this))
                 judge_.violation("what \"" + name + "\" protects refused the holder of a valid lease: " + called());
             continue;
         }
         ++covered.written;
-        if (token_ == what.token && what.writer != called())
+        if (token_ == what.token && what.writer != lineage())
             judge_.violation("two holders write with one token: " + what.writer + " and " + called());
-        what = {token_, called()};
+        what = {token_, lineage()};
     }
 }
 
@@ -279,9 +288,10 @@ bool judge::share_a_hold(watched const& a, watched const& b) const noexcept
     return nested && a.process_ == b.process_ && a.name_ == b.name_ && a.options_.owner == b.options_.owner && a.value_ == b.value_;
 }
 
-std::string judge::find_value(watched const& w) const
+std::string judge::find_value(watched const& w) const { return w.has_tokens() ? value_by_token(w) : most_stored(w); }
+
+std::string judge::most_stored(watched const& w) const
 {
-    if (w.has_tokens()) return value_by_token(w);
     std::map<std::string, std::size_t> values;
     std::string const mine = "p" + std::to_string(w.process_) + "-";
     for (auto const& s : universe_.servers())
@@ -379,6 +389,7 @@ std::size_t judge::can_be_extended(watched const& w)
 // By the attempt of this value, and by its extensions: that is what its requests carry.
 token_number judge::guard_of(std::string const& value) const
 {
+    if (auto const g = guards_.find(value); g != guards_.end()) return g->second;
     auto const a = attempts_.find(value);
     if (a == attempts_.end() || a->second.confirmed.empty()) return 0;
     if (a->second.guard > 0) return a->second.guard;
@@ -460,11 +471,25 @@ std::optional<std::string> judge::key_without_an_owner() const
     for (auto const& s : universe_.servers()) {
         for (auto const& e : s->memory.entries(s->time())) {
             if (e.of_nobody || !e.expires) continue;
+            if (detached_.contains(e.value)) continue;
             if (std::any_of(excused_.begin(), excused_.end(), [&](auto const& x) { return e.value.starts_with(x); })) continue;
             return "server " + std::to_string(s->index()) + " still has a key without an owner: " + e.key + " = " + e.value;
         }
     }
     return {};
+}
+
+void judge::travels(std::string const& text)
+{
+    detail::ticket t;
+    if (detail::read_ticket(text, t) != errc{}) return violation("a ticket that nobody can read");
+    detached_.insert(t.value);
+}
+
+// Without tokens, the nodes remember nothing of a lease that is over. A request that comes again then may bring its value back.
+void judge::arrives(ticket const& with)
+{
+    if (!adopted_.insert(with.text).second && with.options.fencing) violation("two have adopted one lease: " + with.lineage);
 }
 
 void judge::at_the_end()

@@ -37,10 +37,21 @@ class judge {
 public:
     judge(universe& in, assumptions const& a);
 
+    // A lease that was detached.
+    struct ticket {
+        std::string text;
+        std::string lineage;  // who acquired it
+        token_number token{0};
+        token_number last{0};  // of its block
+        lock_options options{};
+        duration until{};  // its validity, in the world's time
+    };
+
     // While it lives, the lease is looked at after every step: no two valid ones on one name.
     class watched {
     public:
-        watched(judge& by, process& p, lease& held, lock_options const& options);
+        // `adopted`: the ticket that it was adopted with.
+        watched(judge& by, process& p, lease& held, lock_options const& options, ticket const* adopted = nullptr);
         ~watched();
         watched(watched const&) = delete;
         watched& operator=(watched const&) = delete;
@@ -63,6 +74,11 @@ public:
 
         std::string const& value() const noexcept { return value_; }
 
+        // Who acquired it, and the tokens that are left: what stays when it travels.
+        std::string lineage() const { return lineage_.empty() ? called() : lineage_; }
+        token_number next_of_block() const noexcept { return token_; }
+        token_number last_of_block() const noexcept { return last_; }
+
         // One that an owner got while it had another of the same hold.
         bool is_nested() const noexcept { return nested_; }
 
@@ -79,6 +95,7 @@ public:
         lock_options options_;            // of a nested lease: those of the hold that it is in
         std::string name_;
         std::vector<std::string> names_;
+        std::string lineage_;     // of an adopted lease
         std::string value_;       // the attempt's that completed with its token; else what most servers have stored for it
         duration since_;
         token_number token_{0};   // the one that it writes with
@@ -124,6 +141,12 @@ public:
 
     // On how many servers the name has this value; of several names, each.
     std::size_t stored(std::string const& name, std::string const& value);
+
+    // A lease was detached, so that its keys may stay until they expire; or adopted, which one may do once.
+    void travels(std::string const& ticket);
+    void arrives(ticket const& with);
+    // Somebody tries to. True: he is the first.
+    bool is_tried(ticket const& with) { return tried_.insert(with.text).second; }
 
     // Keys of these values may stay until they expire: nobody was left to remove them.
     void excuse(std::string const& value_prefix) { excused_.push_back(value_prefix); }
@@ -195,6 +218,7 @@ private:
     void check_waiting();
     void check_release(process const& p, detail::command const& c);
     std::string find_value(watched const& w) const;
+    std::string most_stored(watched const& w) const;
     watched const* find_outer(watched const& w) const;
     bool share_a_hold(watched const& a, watched const& b) const noexcept;
     void compare_tokens(std::string const& name, owned const& mine);
@@ -222,6 +246,10 @@ private:
     std::map<std::size_t, unseen_leases> unseen_;
     std::vector<place*> in_line_;                                 // who asked first is first
     std::vector<std::string> excused_;
+    std::set<std::string> detached_;  // values
+    std::set<std::string> adopted_;  // tickets
+    std::set<std::string> tried_;  // tickets
+    std::unordered_map<std::string, token_number> guards_;  // of adopted leases, by value
     std::optional<std::string> verdict_;
     std::vector<int> open_;  // operations, for each process
 };

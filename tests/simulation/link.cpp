@@ -67,6 +67,7 @@ detail::command link::command_copy::request() const
     c.key = key;
     c.value = value;
     c.id = id;
+    c.former = former;
     c.others = others;
     return c;
 }

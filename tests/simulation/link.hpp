@@ -88,7 +88,7 @@ private:
     // Bytes on the wire belong to nobody: the sender may be gone when they are executed.
     struct command_copy {
         explicit command_copy(detail::command const& c)
-            : what{c}, key{c.key}, value{c.value}, id{c.id}, others(c.others.begin(), c.others.end())
+            : what{c}, key{c.key}, value{c.value}, id{c.id}, former{c.former}, others(c.others.begin(), c.others.end())
         {
         }
         detail::command request() const;
@@ -98,6 +98,7 @@ private:
         std::string key;
         std::string value;
         std::string id;
+        std::string former;
         std::vector<std::string> others;
     };
     struct message {

@@ -15,6 +15,7 @@ char const* to_string(detail::verb v) noexcept
     case detail::verb::extend: return "extend";
     case detail::verb::climb: return "climb";
     case detail::verb::release: return "release";
+    case detail::verb::adopt: return "adopt";
     case detail::verb::watch: return "watch";
     case detail::verb::inspect: return "inspect";
     case detail::verb::mark: return "mark";
@@ -41,6 +42,7 @@ std::string about_tokens(detail::command const& c, std::string_view learned)
         if (!c.fenced) return {};
         return "from " + std::to_string(c.token) + (c.block > 1 ? ", " + std::to_string(c.block) + " tokens" : "") + ", at " + to;
     case detail::verb::confirm:
+    case detail::verb::adopt:
     case detail::verb::extend: return c.fenced ? "with " + std::to_string(c.token) + ", at " + to : "";
     case detail::verb::climb: return "from " + std::to_string(c.token) + " to " + std::to_string(c.goal) + ", at " + to;
     case detail::verb::mark: return "at " + to;

@@ -117,7 +117,8 @@ struct server::before {
         for (std::size_t i = 0; i < c.key_count(); ++i) {
             auto const* const e = on.memory.find(c.key_at(i), on.time());
             there.push_back(e != nullptr);
-            others.push_back(e && e->value != c.value);
+            bool const adopts = c.what == verb::adopt && e && e->value == c.former;
+            others.push_back(e && e->value != c.value && !adopts);
             auto const* const fence = on.memory.find_counter(c.key_at(i), on.time());
             above_guard = above_guard || (fence && fence->value > c.token);
             expires.push_back(e ? e->expires : std::nullopt);

@@ -33,6 +33,8 @@ struct stage {
     bool queues{false};               // many wait through one client
     std::uint64_t owners{0};          // that there are
     std::size_t at_work{0};           // users
+    bool travels{false};              // leases are detached and adopted
+    std::vector<judge::ticket> tickets{};
 };
 
 // co_await sleep(d) in the time of the process; can be cancelled.
@@ -65,6 +67,9 @@ private:
     asio::awaitable<void> sit_it_out();
     asio::awaitable<void> in_a_scope();
     asio::awaitable<void> be_a_rival();
+    asio::awaitable<void> send_off();
+    asio::awaitable<void> pick_up();
+    bool detach(lease& held, judge::watched& watched, lock_options const& options);
     asio::awaitable<void> stand_in_line();
     asio::awaitable<void> wait_for_turn(redlock::lock const& resource, std::size_t number);
     asio::awaitable<void> give_up_waiting_for(redlock::lock const& resource);

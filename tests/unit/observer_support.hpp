@@ -55,6 +55,7 @@ inline void tell_everything(observer& o, std::string_view lock = "resource", std
     o.on(event::node_admitted{.at = noon, .node = node});
     o.on(event::clock_stepped{.at = noon, .node = node, .by = -40s, .text = "its clock was set back"});
     o.on(event::dropped{.at = noon, .events = 3});
+    o.on(event::detached{.at = noon, .lock = lock, .token = 7, .held_for = 2s});
 }
 
 }  // namespace redlock::testing

@@ -18,6 +18,8 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace redlock {
@@ -49,6 +51,11 @@ struct acquire_request {
     std::shared_ptr<scope_executors const> within{};  // null without with_lock
 };
 
+struct adopt_request {
+    std::string ticket;
+    std::optional<lock_options> options{};  // none: the ttl of the ticket, and defaults
+};
+
 class REDLOCK_API core {
 public:
     virtual ~core() = default;
@@ -68,9 +75,13 @@ public:
     virtual void begin_admission() = 0;
 
     virtual void acquire(acquire_request&& request, lease_handler&& handler) = 0;
+    virtual void adopt(adopt_request&& request, lease_handler&& handler) = 0;
     virtual void extend(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
     virtual void release(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
     virtual void wait_lost(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
+
+    // Ends the care for a lease without a release, and returns its ticket; empty, and nothing has changed: the lease is not held any more.
+    virtual std::string detach(std::shared_ptr<lease_state> state) = 0;
 
     // Of the lock that it is about; lives as long as the state.
     virtual std::string_view name_of(lease_state const& state) const noexcept = 0;

@@ -68,6 +68,26 @@ private:
     acquire_request request_;
 };
 
+class initiate_adopt {
+public:
+    using executor_type = asio::any_io_executor;
+
+    initiate_adopt(std::shared_ptr<core> target, adopt_request request) : target_{std::move(target)}, request_{std::move(request)} {}
+
+    executor_type get_executor() const noexcept { return target_->get_executor(); }
+
+    // A template, for the same reason.
+    template <class Handler>
+    void operator()(Handler&& handler) const
+    {
+        target_->adopt(request_, lease_handler{std::forward<Handler>(handler), get_executor()});
+    }
+
+private:
+    std::shared_ptr<core> target_;
+    adopt_request request_;
+};
+
 // Starts an operation on a lease. An empty lease has no client: its operations complete at once with `not_held`, on
 // the handler's own executor.
 class REDLOCK_API initiate_on_lease {

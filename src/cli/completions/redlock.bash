@@ -10,21 +10,23 @@ _redlock()
                 # The words after -- are a command line of their own.
                 if declare -F _command_offset > /dev/null; then _command_offset $((i + 1)); else COMPREPLY=($(compgen -c -- "$cur")); fi
                 return ;;
-            run|inspect|list|release|watch|admit|doctor|bench|completion) [ -n "$command" ] || command=$word ;;
+            run|acquire|extend|inspect|list|release|watch|admit|doctor|bench|completion) [ -n "$command" ] || command=$word ;;
         esac
     done
     case $prev in
         --config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --on-lost) COMPREPLY=($(compgen -W 'TERM INT HUP QUIT USR1 USR2 KILL' -- "$cur")); return ;;
         --ttl|--wait|--kill-grace|--timeout|--interval|--time) COMPREPLY=($(compgen -W '250ms 1s 10s 30s 1m 5m' -- "$cur")); return ;;
-        --nodes|--label|--name|--count|--callers|--events-fd|--conflict-exit-code|--limit) return ;;
+        --nodes|--label|--name|--count|--callers|--events-fd|--conflict-exit-code|--limit|--ticket) return ;;
     esac
     case $command in
-        '') COMPREPLY=($(compgen -W 'run inspect list release watch admit doctor bench completion --help --version' -- "$cur")) ;;
-        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --name --no-fencing --bootstrap --no-env --events-fd --on-lost --conflict-exit-code --pass-notify --verbose --quiet --" -- "$cur")) ;;
+        '') COMPREPLY=($(compgen -W 'run acquire extend inspect list release watch admit doctor bench completion --help --version' -- "$cur")) ;;
+        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --name --no-fencing --bootstrap --no-env --events-fd --on-lost --conflict-exit-code --pass-notify --ticket --verbose --quiet --" -- "$cur")) ;;
+        acquire) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --label --no-fencing --bootstrap --conflict-exit-code" -- "$cur")) ;;
+        extend) COMPREPLY=($(compgen -W "$nodes --ticket --ttl" -- "$cur")) ;;
         inspect) COMPREPLY=($(compgen -W "$nodes --timeout --json" -- "$cur")) ;;
         list) COMPREPLY=($(compgen -W "$nodes --timeout --time --limit --foreign --watch --interval --count --json" -- "$cur")) ;;
-        release) COMPREPLY=($(compgen -W "$nodes --timeout --force --yes --json" -- "$cur")) ;;
+        release) COMPREPLY=($(compgen -W "$nodes --timeout --force --yes --ticket --json" -- "$cur")) ;;
         watch) COMPREPLY=($(compgen -W "$nodes --timeout --interval --count --json" -- "$cur")) ;;
         admit) COMPREPLY=($(compgen -W "$nodes --timeout" -- "$cur")) ;;
         doctor) COMPREPLY=($(compgen -W "$nodes --timeout --ttl --name --json" -- "$cur")) ;;

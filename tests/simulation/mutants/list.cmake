@@ -235,3 +235,31 @@ redlock_mutant(drift_taken_for_a_step "a clock that runs a little fast is said t
     FILE src/quorum/clock_step_detector.cpp FROM "* drift_});" TO "* 0.0});")
 redlock_mutant(suspended_for_ever "a node whose clock was set never votes again"
     FILE src/quorum/node_clock.cpp FROM "std::max(suspended_until_, received + lasts)" TO "time_point::max() - lasts")
+
+# Leases that travel.
+redlock_mutant(adoption_by_one_node "the vote of one node adopts a lease"
+    FILE src/quorum/adopt_machine.cpp FROM "if (now < holders_.valid_until() - timing_->stop_margin) {" TO "if (v == vote::granted) {"
+    FILE2 src/lease/lease_registry.cpp FROM2 "    if (now >= what->machine->stops_at()) {" TO2 "    if (false) {")
+redlock_mutant(adoption_keeps_the_value "nodes leave the value of the ticket where it is"
+    FILE src/testing/redis_model.cpp FROM "    set_all(c, now);
+    return granted();
+}
+
+// Like the script for extensions" TO "    set_all(former, now);
+    return granted();
+}
+
+// Like the script for extensions")
+redlock_mutant(adoption_of_anything "nodes do not compare the value of the ticket"
+    FILE src/testing/redis_model.cpp FROM "if (!again && !are_all_ours(former, now)) return refused();" TO "if (!again && !is_any_there(c, now)) return refused();")
+redlock_mutant(adopted_under_the_old_guard "an adopted lease extends with the guard of its ticket"
+    FILE src/acquire/adoptions.cpp FROM "record_->assign_guard(ticket_.guard + 1)" TO "record_->assign_guard(ticket_.guard)")
+redlock_mutant(adoption_is_not_undone "what nodes had replaced for an adoption that failed is not given back"
+    FILE src/acquire/adoptions.cpp FROM "    owner_.releases_.start(record_, now, errc{}, machine_->refused());
+" TO "")
+redlock_mutant(detached_and_released "a lease that is detached is released"
+    FILE src/client/engine.cpp FROM "    on_strand([this, h] { detach_handle(h); });" TO "    on_strand([this, h](time_point t) { release_handle(h, t); });")
+redlock_mutant(detached_and_extended "the watchdog goes on extending a lease that is detached"
+    FILE src/client/engine.cpp FROM "    leases_.detach(*what);
+    stop_nodes_when_quiet();" TO "    what->detached = true;
+    stop_nodes_when_quiet();")

@@ -61,6 +61,7 @@ public:
         last_released = e;
         note(e.at, "released ", e.lock, ' ', name(e.result), e.was_lost ? " lost" : "");
     }
+    void on_detached(event::detached const& e) override { note(e.at, "detached ", e.lock); }
     void on_handoff(event::handoff const& e) override
     {
         last_handoff = e;
@@ -327,6 +328,25 @@ BOOST_FIXTURE_TEST_CASE(max_hold_and_cancel_say_so, observed_world)
     CHECK_WORDS(told->news(), {with("not acquired other", errc::client_cancelled), with("lost other", errc::client_cancelled)});
     ask({.ttl = 9s}, "too late");
     CHECK_WORDS(told->news(), {with("not acquired too late", errc::client_cancelled)});
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lease_that_travels, observed_world)
+{
+    asked& first = acquire();
+    told->news();
+    auto const token = first.held.token();
+    auto const ticket = first.held.detach();
+    settle();
+    CHECK_WORDS(told->news(), {"detached resource"});
+    std::optional<lease> adopted;
+    client->adopt(ticket, [&](error_code, lease l) { adopted = std::move(l); });
+    advance(1ms);
+    CHECK_WORDS(told->news(), {"acquired resource adopted 1"});
+    BOOST_TEST(told->last_acquired.token == token);
+    BOOST_TEST(told->last_votes.empty());
+    client->adopt(ticket, [](error_code, lease) {});
+    advance(1ms);
+    CHECK_WORDS(told->news(), {with("not acquired resource", errc::lease_lost)});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lease_that_is_handed_over, observed_world)

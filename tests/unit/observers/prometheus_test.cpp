@@ -105,9 +105,9 @@ BOOST_AUTO_TEST_CASE(each_event_counts)
     BOOST_TEST(e.value("redlock_extensions_total", {{"outcome", "unknown"}}) == 1);
     BOOST_TEST(e.value("redlock_leases_lost_total", {{"reason", "lease_lost"}}) == 1);
     BOOST_TEST(e.value("redlock_releases_total", {{"outcome", "lease_lost"}}) == 1);
-    BOOST_TEST(e.value("redlock_hold_seconds_count") == 2, "lost, handed over; what was lost before it was released counts once");
-    BOOST_TEST(e.value("redlock_hold_seconds_sum") == 22);
-    BOOST_TEST(e.value("redlock_leases") == -1, "one more ended here than was acquired");
+    BOOST_TEST(e.value("redlock_hold_seconds_count") == 3, "lost, handed over, detached; what was lost before it was released counts once");
+    BOOST_TEST(e.value("redlock_hold_seconds_sum") == 24);
+    BOOST_TEST(e.value("redlock_leases") == -2, "two more ended here than was acquired");
     BOOST_TEST(e.value("redlock_overruns_total") == 1);
     BOOST_TEST(e.value("redlock_watchdog_late_total") == 1);
     BOOST_TEST(e.value("redlock_late_grants_undone_total", {{"node", "10.0.0.1:6379"}}) == 1);
@@ -140,6 +140,11 @@ BOOST_AUTO_TEST_CASE(a_lease_is_held_from_its_acquisition_to_its_one_end)
     p.on(event::released{.at = noon, .lock = "resource"});
     BOOST_TEST(leases() == 0);
     BOOST_TEST(read(p).value("redlock_acquisitions_total", {{"outcome", "handoff"}}) == 1);
+    p.on(event::acquired{.at = noon, .lock = "resource", .origin = event::origin::adopted});
+    BOOST_TEST(leases() == 1);
+    BOOST_TEST(read(p).value("redlock_acquisitions_total", {{"outcome", "adopted"}}) == 1);
+    p.on(event::detached{.at = noon, .lock = "resource"});
+    BOOST_TEST(leases() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(nodes_that_are_down_may_not_vote)

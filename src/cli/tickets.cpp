@@ -1,0 +1,210 @@
+#include "cli/tickets.hpp"
+
+#include "cli/settings.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
+#include "cli/waiting.hpp"
+
+#include <redlock/redlock.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <csignal>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace redlock::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto drain_timeout = 2s;
+
+// A client for as long as one operation takes. Ctrl-C and the like end the operation, and what it had got is given back.
+class short_client {
+public:
+    explicit short_client(config const& nodes) : nodes_{io_.get_executor(), nodes}
+    {
+        nodes_.run(asio::detached);
+        signals_.async_wait([this](error_code ec, int number) {
+            if (ec) return;
+            ended_by_ = number;
+            stop_.emit(asio::cancellation_type::terminal);
+        });
+    }
+
+    ~short_client()
+    {
+        finish([&](auto done) { nodes_.drain(asio::cancel_after(drain_timeout, std::move(done))); });
+        signals_.cancel();
+        nodes_.cancel();
+        io_.run();
+    }
+
+    client& nodes() noexcept { return nodes_; }
+
+    // The signal that has ended an operation; 0: none.
+    int ended_by() const noexcept { return ended_by_; }
+
+    // Runs an operation that gets a handler for `error_code, lease`.
+    template <class Start>
+    std::pair<error_code, lease> get(Start start)
+    {
+        std::optional<std::pair<error_code, lease>> result;
+        start(asio::bind_cancellation_slot(stop_.slot(), [&](error_code ec, lease got) { result.emplace(ec, std::move(got)); }));
+        while (!result) io_.run_one();
+        return std::move(*result);
+    }
+
+    // The same for `error_code`.
+    template <class Start>
+    error_code finish(Start start)
+    {
+        std::optional<error_code> result;
+        start([&](error_code ec) { result = ec; });
+        while (!result) io_.run_one();
+        return *result;
+    }
+
+    // Prints a ticket of the lease. If nobody can read it, the lease is given back, since nobody could otherwise.
+    int hand_out(lease held)
+    {
+        auto const ticket = held.detach();
+        if (ticket.empty()) throw failure{exit_code::lost, "the lock was lost before its ticket could be printed"};
+        try {
+            terminal{}.write(ticket + '\n');
+        } catch (failure const&) {
+            auto back = get([&](auto done) { nodes_.adopt(ticket, std::move(done)); });
+            if (back.second) finish([&](auto done) { back.second.release(std::move(done)); });
+            throw;
+        }
+        return to_int(exit_code::success);
+    }
+
+private:
+    asio::io_context io_{1};
+    asio::signal_set signals_{io_, SIGINT, SIGTERM, SIGHUP};
+    asio::cancellation_signal stop_;
+    int ended_by_{0};
+    client nodes_;
+};
+
+lock_options options_of(acquire_options const& options, settings const& from)
+{
+    auto lock = from.lock;
+    if (options.from.config_file.empty()) lock.ttl = 30s;
+    if (options.ttl) lock.ttl = *options.ttl;
+    if (options.no_fencing) lock.fencing = false;
+    lock.auto_extend = true;
+    lock.max_handoffs = 0;
+    lock.max_attempts = 0;
+    if (options.wait && *options.wait > 0ms) lock.acquire_timeout = *options.wait;
+    return lock;
+}
+
+// What the lease has from now on. The ticket says the rest.
+lock_options options_of(known_ticket const& ticket, settings const& from, std::optional<milliseconds> ttl)
+{
+    auto lock = from.lock;
+    lock.ttl = ttl.value_or(ticket.what.ttl);
+    lock.lock_delay = ticket.what.lock_delay;
+    lock.auto_extend = true;
+    lock.acquire_timeout.reset();
+    return lock;
+}
+
+int acquire(acquire_options const& options)
+{
+    auto from = settings_of(options.from);
+    if (options.bootstrap) from.client.bootstrap = true;
+    if (!options.label.empty()) from.client.label = options.label;
+    auto const wanted = options_of(options, from);
+    bool const once = options.no_wait || options.wait == 0ms;
+    short_client with{from.client};
+    lock resource{with.nodes(), options.name, wanted};
+    attempt_report report;
+    auto [ec, held] = with.get(
+        [&](auto done) { once ? resource.try_acquire(report, std::move(done)) : resource.acquire(report, std::move(done)); });
+    if (!ec) return with.hand_out(std::move(held));
+    if (with.ended_by() != 0) return to_int(exit_code::signal) + with.ended_by();
+    std::string const text = name_in_words(options.name) + " was not acquired: " + (report.outcome ? report.outcome : ec).message();
+    if (ec == condition::contended) {
+        std::fprintf(stderr, "redlock: %s\n", text.c_str());
+        return options.conflict_exit_code.value_or(to_int(exit_code::contended));
+    }
+    throw failure{exit_code::no_majority, text + silent_nodes_in_words(report, with.nodes().status(), wanted.fencing)};
+}
+
+}  // namespace
+
+known_ticket read(ticket_option const& option)
+{
+    known_ticket ticket{option.text, {}};
+    if (option.text == "-" && !std::getline(std::cin, ticket.text))
+        throw failure{exit_code::usage, "--ticket -: there is no line in the input"};
+    if (errc const problem = detail::read_ticket(ticket.text, ticket.what); problem != errc{})
+        throw failure{exit_code::usage, "--ticket: " + error_code{problem}.message()};
+    return ticket;
+}
+
+failure not_adopted(error_code why, known_ticket const& ticket)
+{
+    std::string const name = name_in_words(ticket.what.text);
+    if (why == errc::lease_lost)
+        return {exit_code::lost,
+                name + " is not held by this ticket any more: its time has passed, it was given back, or the ticket was used"};
+    if (why == errc::ticket_of_other_nodes) return {exit_code::config, "--ticket: " + why.message()};
+    if (why == errc::ttl_too_long) return {exit_code::usage, "--ticket: " + why.message()};
+    return {exit_code::no_majority, name + " could not be adopted: " + why.message()};
+}
+
+int execute(acquire_options const& options)
+{
+    check_name(options.name);
+    ::signal(SIGPIPE, SIG_IGN);
+    try {
+        return acquire(options);
+    } catch (std::invalid_argument const& error) {
+        throw failure{exit_code::usage, in_terms_of_options(error.what(), options.from)};
+    }
+}
+
+int execute(extend_options const& options)
+{
+    ::signal(SIGPIPE, SIG_IGN);
+    auto const ticket = read(options.ticket);
+    try {
+        auto const from = settings_of(options.from);
+        auto const wanted = options_of(ticket, from, options.ttl);
+        short_client with{from.client};
+        auto [ec, held] = with.get([&](auto done) { with.nodes().adopt(ticket.text, wanted, std::move(done)); });
+        if (!ec) return with.hand_out(std::move(held));
+        if (with.ended_by() != 0) return to_int(exit_code::signal) + with.ended_by();
+        throw not_adopted(ec, ticket);
+    } catch (std::invalid_argument const& error) {
+        throw failure{exit_code::usage, in_terms_of_options(error.what(), options.from)};
+    }
+}
+
+int release_by(release_options const& options)
+{
+    auto const ticket = read(options.ticket);
+    short_client with{settings_of(options.from).client};
+    auto [ec, held] = with.get([&](auto done) { with.nodes().adopt(ticket.text, std::move(done)); });
+    if (ec && with.ended_by() != 0) return to_int(exit_code::signal) + with.ended_by();
+    if (ec) throw not_adopted(ec, ticket);
+    auto const result = with.finish([&, l = &held](auto done) { l->release(std::move(done)); });
+    if (result == condition::lost) throw not_adopted(errc::lease_lost, ticket);
+    if (result) throw failure{exit_code::no_majority, name_in_words(ticket.what.text) + ": " + result.message()};
+    return to_int(exit_code::success);
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,26 @@
+#include "quorum/adopt_machine.hpp"
+
+namespace redlock::quorum {
+
+adopt_outcome adopt_machine::on_vote(std::size_t node, vote v, std::uint64_t admission, time_point sent, time_point now) noexcept
+{
+    if (outcome_ != adopt_outcome::pending) return adopt_outcome::pending;
+    if (v == vote::granted) {
+        if (granted_.has(node) && granted_as_[node] != admission) return adopt_outcome::pending;
+        granted_.add(node);
+        granted_as_[node] = admission;
+        refused_.remove(node);
+        holders_.holds(node, sent + timing_->validity);
+    } else if (v == vote::refused) {
+        refused_.add(node);
+        holders_.gone(node);
+    }
+    if (now < holders_.valid_until() - timing_->stop_margin) {
+        outcome_ = adopt_outcome::adopted;
+    } else if (holders_.majority_gone()) {
+        outcome_ = adopt_outcome::over;
+    }
+    return outcome_;
+}
+
+}  // namespace redlock::quorum
