@@ -66,6 +66,7 @@ class Trace:
         self.machines = {}          # of each client, where processes leave notes
         self.foundings = {}         # by client
         self.open_extensions = {}   # of each lease
+        self.again = {}             # climbs that are an earlier one asked for again
         self.begun = False
         self.number, self.last = 0, []
 
@@ -311,25 +312,35 @@ class Trace:
         guard = self.state["guard"].get(value)
         if guard is None or int(low) > guard:
             raise NotAllowed(f"{value} climbs from {low}; its guard is {words(guard)}")
+        s = self.state
+        same = [d for d, a in s["of"] if a == value and s["high"][d] == int(high)]
+        if int(high) <= guard and same:     # it had succeeded as far as one could know, and is asked for again: these are late messages of it
+            self.again[int(c)] = same[0]
+            return
         self.step("begins_to_climb", self.element("Climb", int(c)), value, self.element("Token", int(high)))
+
+    def climb_of(self, c):
+        return self.again.get(int(c), int(c))
 
     def line_climb(self, changes, node, value, name, low, life, c):
         n = int(node)
         if c == "-":
             raise NotAllowed(f"{value} was not asked to climb at server {node}")
         self.is_shown(n, changes)
-        self.step("climb_from_a_mark" if self.is_marked_above(n, name, int(low)) else "climb", int(c), value, n, name, life)
+        self.step("climb_from_a_mark" if self.is_marked_above(n, name, int(low)) else "climb", self.climb_of(c), value, n, name, life)
         return n
 
     def line_check_climb(self, _, node, value, name, life, c):
-        self.step("check_climb", int(c), int(node), name, life)
+        self.step("check_climb", self.climb_of(c), int(node), name, life)
 
     def line_has_climbed(self, _, c, value, *nodes):
+        if int(c) in self.again:
+            return
         self.with_majority("has_climbed", {int(n) for n in nodes}, lambda q: (int(c), value, q),
                            f"only the nodes {{{', '.join(nodes)}}} have told {value} that they climbed")
 
     def line_climb_ends(self, _, c):
-        self.step("climb_ends", int(c))
+        self.step("climb_ends", self.climb_of(c))
 
     # ---- what happens by itself ----
 

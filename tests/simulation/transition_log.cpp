@@ -312,7 +312,7 @@ void transition_log::sent(process const& p, server const& to, command const& c, 
     if (c.what == verb::climb) return begin_to_climb(value, a, p, to, c);
     if (c.what != verb::extend || !c.fenced) return;
     for (climb& each : a.climbs)
-        if (each.high == c.token && a.guard < c.token) climbed(value, a, each);
+        if (!each.over && each.high == c.token && a.guard < c.token) climbed(value, a, each);
     if (a.guard == 0) complete(value, a, c.token);
     auto const is_another = [&](extension const& last) {
         return last.sent != universe_.now() || last.guard != c.token || last.nodes.contains(to.index());
@@ -333,9 +333,10 @@ void transition_log::heard(std::size_t client, server const& from, command const
     if (it == attempts_.end() || !c.fenced) return;
     attempt& a = it->second;
     if (c.what == verb::extend) a.renewals.push_back({from.index(), sent});
+    climb* answered = nullptr;
     for (climb& each : a.climbs)
-        if (c.what == verb::climb && each.high == c.goal && each.sent <= sent && each.nodes.contains(from.index()))
-            each.voted.insert(from.index());
+        if (c.what == verb::climb && each.high == c.goal && each.sent <= sent && each.nodes.contains(from.index())) answered = &each;
+    if (answered) answered->voted.insert(from.index());
     if (may_grant_tokens(c)) a.grants.emplace_back(from.index(), c.what == verb::acquire ? answer.counter : c.token);
 }
 
@@ -401,7 +402,13 @@ void transition_log::begin_to_climb(std::string const& value, attempt& a, proces
         return !last.over && last.low == c.token && last.high == c.goal && now < last.ends && !last.nodes.contains(to.index());
     };
     if (a.climbs.empty() || !is_of(a.climbs.back())) {
-        for (climb& each : a.climbs) settle_climb(value, a, each);
+        // The guard that it begins from says whether those before have succeeded.
+        for (climb& each : a.climbs) {
+            if (each.over) continue;
+            if (each.high <= c.token) settle_climb(value, a, each);
+            else line("climb_ends " + text_of(each.number));
+            each.over = true;
+        }
         a.climbs.push_back({climbs_, universe_.now(), c.token, c.goal, now + validity_of(c.ttl)});
         line("begins_to_climb " + text_of(climbs_++) + " " + value + " " + text_of(c.token) + " " + text_of(c.goal));
     }
