@@ -80,7 +80,7 @@ public:
     template <class Handler>
     void operator()(Handler&& handler) const
     {
-        target_->adopt(request_, lease_handler{std::forward<Handler>(handler), get_executor()});
+        target_->adopt(adopt_request{request_}, lease_handler{std::forward<Handler>(handler), target_->get_executor()});
     }
 
 private:
