@@ -30,9 +30,12 @@ public:
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override { of_->on_vote(node, answer, sent_, now); }
     void on_sent(quorum::node_set const& nodes) override { of_->record_->sent_to.add(nodes); }
+    // A node that gets it late still has the value of the ticket, and would keep it for a ttl. A release that is behind this request removes both.
     bool wanted(std::size_t, time_point now) const override
     {
-        return !of_->record_->release_started && !of_->record_->detached && now < sent_ + of_->under_->times.validity;
+        auto const& r = *of_->record_;
+        bool const is_undone = r.release_started && !r.machine;
+        return !is_undone && !r.detached && now < sent_ + of_->under_->times.validity;
     }
 
 private:
@@ -98,6 +101,7 @@ void adoption::on_vote(std::size_t node, reply const& answer, time_point sent, t
 {
     auto const self = shared_from_this();
     bool const granted = answer.vote == vote::granted;
+    has_answered_.add(node);
     if (record_->release_started) {
         // As with attempts: the release is behind it, unless a server that had lost its scripts got them in another order.
         if (answer.vote != vote::refused) owner_.releases_.repeat(record_, node);
@@ -120,6 +124,9 @@ void adoption::adopted(time_point now)
 {
     if (is_fenced()) record_->assign_guard(ticket_.guard + 1);
     if (!owner_.leases_.adopt(record_, machine_->holders(), first_sent_, now)) return give_up(errc::no_majority);
+    // The request waits for the others to be connected, or is on its way: a release goes to them, too.
+    for (std::size_t node = 0; node < owner_.env_.to_nodes->nodes(); ++node)
+        if (!has_answered_.has(node)) record_->sent_to.add(node);
     owner_.locks_.won(*record_, nullptr, now);
     auto held = record_->add_adopted(owner_.env_.to_nodes->nodes(), ticket_.token, ticket_.last_token);
     record_->set_owner(under_->options.owner);

@@ -62,6 +62,7 @@ private:
     time_point gives_up_at_{};
     time_point first_sent_{};
     std::uint32_t rounds_{0};
+    quorum::node_set has_answered_;  // nodes that have answered once, or are known to be away
     quorum::node_set too_long_;  // nodes that do not allow such a ttl
 };
 

@@ -315,6 +315,7 @@ private:
                      "Nothing was ever locked on these nodes: does not wait for what they may have forgotten");
         add_number(sub, "--conflict-exit-code", acquire_.conflict_exit_code, exit_code_bounds, "exit code",
                    "The exit code when somebody else holds the lock; default 75");
+        sub.add_flag("--quiet,-q", acquire_.quiet, "Does not say on stderr what it waits for");
     }
 
     void extend()

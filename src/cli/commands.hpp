@@ -72,6 +72,7 @@ struct acquire_options {
     bool no_wait{false};
     bool no_fencing{false};
     bool bootstrap{false};
+    bool quiet{false};
     std::optional<int> conflict_exit_code;
     std::string label;
 };

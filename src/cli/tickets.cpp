@@ -1,5 +1,7 @@
 #include "cli/tickets.hpp"
 
+#include "cli/glance.hpp"
+#include "cli/reminder.hpp"
 #include "cli/settings.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
@@ -13,6 +15,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <csignal>
 #include <iostream>
@@ -27,6 +30,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto drain_timeout = 2s;
+constexpr auto rest_timeout = 200ms;  // for the nodes that are not needed for a majority
+constexpr auto glance_timeout = 500ms;
 
 // A client for as long as one operation takes. Ctrl-C and the like end the operation, and what it had got is given back.
 class short_client {
@@ -50,6 +55,7 @@ public:
     }
 
     client& nodes() noexcept { return nodes_; }
+    asio::io_context& context() noexcept { return io_; }
 
     // The signal that has ended an operation; 0: none.
     int ended_by() const noexcept { return ended_by_; }
@@ -74,9 +80,22 @@ public:
         return *result;
     }
 
+    // Waits until all nodes have the lease, or for a moment: a process that ends at once would leave out the slower ones, and the ticket is for less
+    // than it could be.
+    void wait_for_rest(lease const& held)
+    {
+        bool is_over = false;
+        asio::steady_timer limit{io_, rest_timeout};
+        limit.async_wait([&](error_code) { is_over = true; });
+        while (!is_over && held.nodes_held() < nodes_.status().nodes.size()) io_.run_one();
+        limit.cancel();
+        while (!is_over) io_.run_one();
+    }
+
     // Prints a ticket of the lease. If nobody can read it, the lease is given back, since nobody could otherwise.
     int hand_out(lease held)
     {
+        wait_for_rest(held);
         auto const ticket = held.detach();
         if (ticket.empty()) throw failure{exit_code::lost, "the lock was lost before its ticket could be printed"};
         try {
@@ -121,6 +140,34 @@ lock_options options_of(known_ticket const& ticket, settings const& from, std::o
     return lock;
 }
 
+// Tells the user, who sees nothing else, why there is no ticket yet.
+class waiting_notes {
+public:
+    waiting_notes(short_client& with, config const& nodes, lock const& what, bool fencing)
+        : with_{with}, config_{nodes}, name_{what.name()}, fencing_{fencing}, reminder_{with.context(), [this] { look(); }}
+    {
+        reminder_.start();
+    }
+    ~waiting_notes() { reminder_.stop(); }
+
+private:
+    void look()
+    {
+        glance_.emplace(with_.context().get_executor(), config_, name_, glance_timeout, [this](lock_view const& lock) {
+            auto const text = waiting_in_words(lock, with_.nodes().status(), fencing_, boot_clock::now() - since_);
+            std::fprintf(stderr, "redlock: %s\n", text.c_str());
+        });
+    }
+
+    short_client& with_;
+    config const& config_;
+    std::string name_;
+    bool fencing_;
+    boot_clock::time_point since_{boot_clock::now()};
+    std::optional<glance> glance_;
+    reminder<asio::steady_timer> reminder_;
+};
+
 int acquire(acquire_options const& options)
 {
     auto from = settings_of(options.from);
@@ -131,8 +178,11 @@ int acquire(acquire_options const& options)
     short_client with{from.client};
     lock resource{with.nodes(), options.name, wanted};
     attempt_report report;
+    std::optional<waiting_notes> notes;
+    if (!options.quiet) notes.emplace(with, from.client, resource, wanted.fencing);
     auto [ec, held] = with.get(
         [&](auto done) { once ? resource.try_acquire(report, std::move(done)) : resource.acquire(report, std::move(done)); });
+    notes.reset();
     if (!ec) return with.hand_out(std::move(held));
     if (with.ended_by() != 0) return to_int(exit_code::signal) + with.ended_by();
     std::string const text = name_in_words(options.name) + " was not acquired: " + (report.outcome ? report.outcome : ec).message();

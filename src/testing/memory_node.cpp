@@ -36,6 +36,7 @@ public:
         of_.index_ = index;
         of_.listener_ = std::move(listener);
         of_.started = true;
+        if (of_.connects_late) return;
         if (!of_.refuse_connections) return of_.connect();
         if (auto const l = of_.listener_.lock()) l->on_down(index, errc::node_unreachable, "refused");
     }

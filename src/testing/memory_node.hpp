@@ -90,6 +90,7 @@ public:
     bool owned{false};  // a client still has it
     std::string of_server;           // what it says which server it is
     bool refuse_connections{false};  // never comes up by itself
+    bool connects_late{false};       // the same, and does not say so: it is being connected to
 
     std::size_t count(detail::verb what) const;
 

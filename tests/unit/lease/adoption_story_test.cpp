@@ -1,6 +1,8 @@
 // Leases that are detached, and go on with whoever has their ticket: several clients over nodes in memory.
 #include "support/world.hpp"
 
+#include "lease/ticket.hpp"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -588,6 +590,48 @@ BOOST_FIXTURE_TEST_CASE(what_a_cancelled_adoption_had_got_is_released_also_where
     for (std::size_t n : {0u, 1u}) nodes[n]->go_on();
     advance(100ms);
     BOOST_TEST(keys() == 0u);
+}
+
+// As when a command adopts a lease and releases it at once.
+BOOST_FIXTURE_TEST_CASE(a_release_also_reaches_a_node_that_is_connected_later, world)
+{
+    detail::ticket const ticket{.keys = {"resource"}, .text = "resource", .value = "before", .ttl = 10s, .nodes = 3};
+    for (auto const& n : nodes) n->set("resource", ticket.value, ticket.ttl);
+    nodes[2]->connects_late = true;
+    start();
+    std::optional<lease> adopted;
+    client->adopt(to_text(ticket), [&](error_code ec, lease l) {
+        BOOST_TEST(!ec, ec.message());
+        adopted = std::move(l);
+    });
+    advance(1ms);
+    BOOST_REQUIRE(adopted.has_value());
+    std::optional<error_code> released, drained;
+    adopted->release([&](error_code ec) { released = ec; });
+    client->drain([&](error_code ec) { drained = ec; });
+    advance(1ms);
+    BOOST_TEST((released == error_code{}));
+    BOOST_TEST(!drained.has_value());
+    BOOST_TEST(keys() == 1u);
+    nodes[2]->connect();
+    advance(1ms);
+    BOOST_TEST((drained == error_code{}));
+    BOOST_TEST(keys() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(but_takes_nothing_from_another_adopter_there_if_this_one_was_too_late, world)
+{
+    detail::ticket const ticket{.keys = {"resource"}, .text = "resource", .value = "before", .ttl = 10s, .nodes = 3};
+    nodes[2]->set("resource", ticket.value, ticket.ttl);
+    nodes[2]->connects_late = true;
+    start();
+    std::optional<error_code> result;
+    client->adopt(to_text(ticket), [&](error_code ec, lease) { result = ec; });
+    advance(1ms);
+    BOOST_TEST((result == errc::lease_lost));
+    nodes[2]->connect();
+    advance(1s);
+    BOOST_TEST(nodes[2]->get("resource").value_or("") == ticket.value);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_extension_that_was_asked_for_ends_with_the_lease, one_client)
