@@ -319,6 +319,19 @@ void engine::extend(std::shared_ptr<lease_state> of, plain_handler handler)
     on_strand([this, h = std::move(h), w = std::move(w)] { leases_.extend(*h, w); });
 }
 
+void engine::downgrade(std::shared_ptr<lease_state> of, plain_handler handler)
+{
+    auto h = to_handle(std::move(of));
+    auto w = wait_with(std::move(handler), [this, &h] {
+        return [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
+            if (auto const found = weak.lock(); found && gives_up(type)) leases_.abandon_extend(found->of, who);
+        };
+    });
+    on_strand([this, h = std::move(h), w = std::move(w)](time_point t) {
+        if (leases_.downgrade(*h, w)) acquisitions_.on_downgraded(h->of, t);
+    });
+}
+
 void engine::extend_all_on(std::string name)
 {
     on_strand([this, which = std::move(name)](time_point t) { leases_.extend_all_on(which, t); });

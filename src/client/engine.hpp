@@ -78,6 +78,7 @@ public:
 
     void acquire(acquire_request request, lease_handler handler) override;
     void extend(std::shared_ptr<lease_state> of, plain_handler handler) override;
+    void downgrade(std::shared_ptr<lease_state> of, plain_handler handler) override;
     void release(std::shared_ptr<lease_state> of, plain_handler handler) override;
     void wait_lost(std::shared_ptr<lease_state> of, plain_handler handler) override;
     std::string_view name_of(lease_state const& of) const noexcept override { return static_cast<lease_handle const&>(of).of.what->text(); }

@@ -131,8 +131,16 @@ public:
         c.retention = what->under->tokens.retention;
         c.token = last_token;
         c.others = what->others();
+        c.shared = reads();
+        c.was_writer = is_downgraded();
         return c;
     }
+
+    // Of a reader of a read-write lock, and not of a writer, or of an exclusive lock.
+    bool reads() const noexcept { return what->is_for_readers() || is_downgraded(); }
+
+    // It was won by a writer, who reads now.
+    bool is_downgraded() const noexcept { return first.is_of_reader() && !what->is_for_readers(); }
 
     bool is_fenced() const noexcept { return what->under->tokens.fenced; }
 
@@ -144,7 +152,7 @@ public:
     {
         if (!is_fenced()) return;
         last_token = last;
-        next_token = last - what->under->tokens.reserved + 1;
+        next_token = reads() ? last : last - what->under->tokens.reserved + 1;  // readers share one, and reserve none
     }
     bool has_tokens_for_another() const noexcept { return !is_fenced() || next_token + what->under->tokens.block - 1 <= last_token; }
 

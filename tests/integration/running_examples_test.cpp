@@ -111,6 +111,8 @@ BOOST_AUTO_TEST_CASE(shared_client)
     BOOST_TEST(said.find(", 0 of them") == std::string::npos, said);
 }
 
+BOOST_AUTO_TEST_CASE(rw_lock) { BOOST_TEST(output_of("rw_lock") == "edition 1, 10 pages\nedition 2, 20 pages\nseveral read at once\n"); }
+
 BOOST_AUTO_TEST_CASE(several) { BOOST_TEST(output_of("several") == "alice 80\nbob 110\ncarol 110\n"); }
 
 BOOST_AUTO_TEST_CASE(scope)
