@@ -61,6 +61,7 @@ plan plan_of(run_options const& options)
     if (options.from.config_file.empty()) lock.ttl = 30s;
     if (options.ttl) lock.ttl = *options.ttl;
     if (options.no_fencing) lock.fencing = false;
+    p.shared = options.shared;
     p.times = times_of(lock.ttl, options.kill_grace);
     lock.stop_margin = p.times.grace + p.times.margin;
     lock.auto_extend = true;

@@ -21,7 +21,7 @@ _redlock()
     esac
     case $command in
         '') COMPREPLY=($(compgen -W 'run inspect list release watch admit doctor bench completion --help --version' -- "$cur")) ;;
-        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --name --no-fencing --bootstrap --no-env --events-fd --on-lost --conflict-exit-code --pass-notify --verbose --quiet --" -- "$cur")) ;;
+        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --name --no-fencing --shared --bootstrap --no-env --events-fd --on-lost --conflict-exit-code --pass-notify --verbose --quiet --" -- "$cur")) ;;
         inspect) COMPREPLY=($(compgen -W "$nodes --timeout --json" -- "$cur")) ;;
         list) COMPREPLY=($(compgen -W "$nodes --timeout --time --limit --foreign --watch --interval --count --json" -- "$cur")) ;;
         release) COMPREPLY=($(compgen -W "$nodes --timeout --force --yes --json" -- "$cur")) ;;
