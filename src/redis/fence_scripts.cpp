@@ -345,28 +345,31 @@ script const& fence_extend_script()
 script const& fence_climb_script()
 {
     static script const s = make_script(climb_text);
-    script const& fence_adopt_script()
-    {
-        static script const s = make_script(adopt_text);
-        return s;
-    }
+    return s;
+}
 
-    script const& inspect_script()
-    {
-        static script const s = make_script(inspect_text);
-        return s;
-    }
+script const& fence_adopt_script()
+{
+    static script const s = make_script(adopt_text);
+    return s;
+}
 
-    script const& mark_script()
-    {
-        static script const s = make_script(mark_text);
-        return s;
-    }
+script const& inspect_script()
+{
+    static script const s = make_script(inspect_text);
+    return s;
+}
 
-    script const& admit_script()
-    {
-        static script const s = make_script(admit_text);
-        return s;
-    }
+script const& mark_script()
+{
+    static script const s = make_script(mark_text);
+    return s;
+}
+
+script const& admit_script()
+{
+    static script const s = make_script(admit_text);
+    return s;
+}
 
 }  // namespace redlock::detail
