@@ -78,7 +78,7 @@ public:
 private:
     bool reenter(acquisition& what, lease_record& lease, time_point now);
     bool reenter_to_read(acquisition& what, time_point now);
-    void send(command const& request, std::shared_ptr<attempt> const& by, wait_queue const* in);
+    void send(pending_request&& asked, wait_queue const* in);
     void reject_locally(acquisition& what, time_point now);
     void retry_later(acquisition& what, error_code why, time_point now);
     bool waits_for_itself(acquisition const& what, lease_record const* here);

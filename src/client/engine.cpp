@@ -360,7 +360,7 @@ std::string engine::detach(std::shared_ptr<lease_state> of)
     t.last_token = std::max(h->last_token, t.token);
     t.ttl = std::chrono::duration_cast<std::chrono::milliseconds>(r.what->under->times.ttl);
     t.lock_delay = r.what->under->key_ttl - t.ttl;
-    t.nodes = h->nodes;
+    t.nodes = static_cast<std::uint8_t>(h->nodes());
     {
         std::lock_guard const guard{status_mutex_};
         for (std::string const& each : servers_)

@@ -89,7 +89,7 @@ std::shared_ptr<lease_handle> lease_record::add_nested()
 std::shared_ptr<lease_handle> lease_record::add_adopted(std::size_t nodes, quorum::token_number token, quorum::token_number last)
 {
     auto const h = add();
-    h->nodes = static_cast<std::uint8_t>(nodes);
+    h->set_nodes(nodes);
     h->token.store(token, std::memory_order_relaxed);
     h->last_token = last;
     return h;

@@ -128,6 +128,8 @@ reply redis_model::of_readers(command const& c, time_point now, std::string_view
     }
     case verb::release: return readers.release(c.key, c.value, now) == 1 ? granted() : refused();
     case verb::want: return readers.want(c.key, c.value, c.ttl, now) == 1 ? granted() : refused();
+    case verb::climb:
+    case verb::adopt:
     case verb::watch:
     case verb::inspect:
     case verb::mark:
