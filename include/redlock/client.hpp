@@ -113,7 +113,7 @@ public:
             detail::initiate_adopt{core_, detail::adopt_request{std::string{ticket}, std::nullopt}}, token);
     }
 
-    /// The same with options for the lease from now on. `fencing` and `token_block` are those of the ticket whatever is said here. An `acquire_timeout`
+    /// The same, and with options for the lease from now on. `fencing` and `token_block` are those of the ticket whatever is said here. An `acquire_timeout`
     /// ends the wait for a majority sooner.
     /// Throws `std::invalid_argument` for options out of bounds.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>

@@ -12,8 +12,8 @@ namespace {
 
 // The pause between two rounds, as a fraction of the time after which the ticket is good for nothing.
 constexpr int round_fraction = 64;
-constexpr duration pause_min = std::chrono::milliseconds{5};
-constexpr duration pause_max = std::chrono::seconds{1};
+constexpr duration round_pause_min = std::chrono::milliseconds{5};
+constexpr duration round_pause_max = std::chrono::seconds{1};
 
 std::shared_ptr<lock_descriptor const> descriptor_of(ticket const& t, std::shared_ptr<resolved_options const> under)
 {
@@ -74,7 +74,7 @@ void adoption::ask(time_point now)
     c.former = ticket_.value;
     c.token = ticket_.guard;
     record_->asked_in = owner_.env_.to_nodes->next_round();
-    auto const pause = std::clamp<duration>((ticket_.ttl + ticket_.lock_delay) / round_fraction, pause_min, pause_max);
+    auto const pause = std::clamp<duration>((ticket_.ttl + ticket_.lock_delay) / round_fraction, round_pause_min, round_pause_max);
     owner_.env_.set_timer(*this, std::min(gives_up_at_, now + under_->times.node_timeout + pause));
     owner_.env_.to_nodes->add({c, make_recycled<round>(shared_from_this(), now), machine_->refused()});
 }
@@ -113,7 +113,7 @@ void adoption::on_vote(std::size_t node, reply const& answer, time_point sent, t
     case adopt_outcome::adopted: return adopted(now);
     case adopt_outcome::over: return give_up(owner_.is_elsewhere(ticket_) ? errc::ticket_of_other_nodes : errc::lease_lost);
     }
-    if (too_long_.size() > 0 && why_not() == errc::ttl_too_long) give_up(errc::ttl_too_long);
+    if (!too_long_.empty() && why_not() == errc::ttl_too_long) give_up(errc::ttl_too_long);
 }
 
 void adoption::adopted(time_point now)

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view family = "redlock-ticket-";
 constexpr std::uint64_t version = 1;
-constexpr std::size_t text_max = 64 * 1024;  // no ticket is longer; bounds what a reader works on
+constexpr std::size_t text_max = std::size_t{64} * 1024;  // no ticket is longer; bounds what a reader works on
 constexpr std::size_t keys_max = 64;
 constexpr std::uint64_t token_end = std::uint64_t{1} << 53;
 constexpr std::uint64_t time_max_ms = 30ull * 24 * 3600 * 1000;
@@ -51,7 +51,8 @@ bool from_letters(std::string_view text, std::string& bytes)
         auto const at = letters.find(c);
         if (at == letters.npos) return false;
         bits = (bits << 6 | static_cast<std::uint32_t>(at)) & 0xffff;
-        if ((count += 6) < 8) continue;
+        count += 6;
+        if (count < 8) continue;
         count -= 8;
         bytes += static_cast<char>(bits >> count & 0xff);
     }
