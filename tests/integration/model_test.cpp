@@ -490,7 +490,7 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
     constexpr std::array retentions{2'000'000ms, 3'000'000ms};
     constexpr std::array verbs{verb::acquire, verb::acquire, verb::acquire, verb::confirm, verb::confirm, verb::extend, verb::extend,
                                verb::climb,   verb::climb,   verb::release, verb::mark,    verb::admit,   verb::adopt,  verb::adopt};
-    for (int i = 0; i < 40'000; ++i) {
+    for (int i = 0; i < 48'000; ++i) {
         auto const& keys = pick(locks);
         std::string const name = keys[below(keys.size())];
         if (below(20) == 0) lose_something(name);

@@ -145,8 +145,9 @@ public:
     // A lease was detached, so that its keys may stay until they expire; or adopted, which one may do once.
     void travels(std::string const& ticket);
     void arrives(ticket const& with);
-    // Somebody tries to. True: he is the first.
-    bool is_tried(ticket const& with) { return tried_.insert(with.text).second; }
+    // Somebody tries to.
+    void is_tried(ticket const& with) { ++tried_[with.text]; }
+    int times_tried(ticket const& with) const { return tried_.at(with.text); }
 
     // Keys of these values may stay until they expire: nobody was left to remove them.
     void excuse(std::string const& value_prefix) { excused_.push_back(value_prefix); }
@@ -248,7 +249,7 @@ private:
     std::vector<std::string> excused_;
     std::set<std::string> detached_;  // values
     std::set<std::string> adopted_;  // tickets
-    std::set<std::string> tried_;  // tickets
+    std::map<std::string, int> tried_;  // tickets
     std::unordered_map<std::string, token_number> guards_;  // of adopted leases, by value
     std::optional<std::string> verdict_;
     std::vector<int> open_;  // operations, for each process
