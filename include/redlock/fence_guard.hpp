@@ -30,15 +30,25 @@ concept fenced_write = std::invocable<F> && !requires { typename std::coroutine_
 // A guard's state for one resource.
 struct fenced_resource {
     std::mutex mutex;
-    std::uint64_t highest{0};
+    std::uint64_t highest{0};  // of writers
+    std::uint64_t highest_reader{0};
     bool forgotten{false};  // the map does not contain this object any more: a thread that waited for the mutex must look the name up again
 
     bool takes(std::uint64_t token) noexcept
     {
-        if (token == 0 || token < highest) return false;
+        if (token == 0 || token < highest || token <= highest_reader) return false;
         highest = token;
         return true;
     }
+
+    bool takes_reader(std::uint64_t token) noexcept
+    {
+        if (token == 0 || token < highest) return false;
+        if (token > highest_reader) highest_reader = token;
+        return true;
+    }
+
+    std::uint64_t highest_of_all() const noexcept { return highest > highest_reader ? highest : highest_reader; }
 };
 
 }  // namespace detail
@@ -48,7 +58,9 @@ struct fenced_resource {
 /// For a resource that belongs to this process: a device, a cache, an index in memory. Keep it beside the resource. Where a database
 /// holds the data, the database has to compare: docs/fenced-writes.md.
 ///
-/// A token that is equal to the largest is accepted, since tokens are unique: the same holder writes again. Token 0 is always refused: it
+/// A token that is equal to the largest is accepted, since tokens are unique: the same holder writes again. With a `rw_lock`, readers share tokens, and
+/// two groups of readers that overlap are not ordered. So there are two numbers: a writer is accepted if no writer had a larger token and no reader
+/// a larger or equal one; a reader (`run_shared`, `admit_shared`), if no writer had a larger one. A lease that was downgraded is a reader's. Token 0 is always refused: it
 /// comes from a lock without `lock_options::fencing`, or from an empty lease.
 ///
 /// A new object has seen nothing. If the resource outlives the process, keep the token with it, and begin with `admit` of that.
@@ -69,13 +81,26 @@ public:
         return std::invoke(std::forward<F>(f));
     }
 
+    /// The same for a reader of a `rw_lock`: runs `f` if no writer had a larger token. From then on writers with this token, or a smaller one, are
+    /// refused.
+    template <detail::fenced_write F>
+    std::invoke_result_t<F> run_shared(std::uint64_t token, F&& f)
+    {
+        std::lock_guard const lock{resource_.mutex};
+        if (!resource_.takes_reader(token)) throw system_error{errc::stale_token};
+        return std::invoke(std::forward<F>(f));
+    }
+
     /// Whether `token` is not smaller than any before it. From now on smaller tokens are refused. Call `admit` when a holder begins, before the
     /// holder reads, so that no earlier holder writes between its reading and its writing.
     ///
     /// `admit` does not protect a write that follows: a newer holder may come before the write is done. Use `run` for writes.
     [[nodiscard]] bool admit(std::uint64_t token);
 
-    /// The largest token that was accepted; 0 if there was none.
+    /// The same for a reader of a `rw_lock`.
+    [[nodiscard]] bool admit_shared(std::uint64_t token);
+
+    /// The largest token that was accepted, of whichever kind; 0 if there was none.
     std::uint64_t highest() const;
 
 private:
@@ -97,7 +122,16 @@ public:
     template <detail::fenced_write F>
     std::invoke_result_t<F> run(std::string_view name, std::uint64_t token, F&& f)
     {
-        auto const entered = enter(name, token);
+        auto const entered = enter(name, token, &detail::fenced_resource::takes);
+        if (!entered.lock) throw system_error{errc::stale_token, std::string{name}};
+        return std::invoke(std::forward<F>(f));
+    }
+
+    /// The same for a reader of a `rw_lock`: see `fence::run_shared`.
+    template <detail::fenced_write F>
+    std::invoke_result_t<F> run_shared(std::string_view name, std::uint64_t token, F&& f)
+    {
+        auto const entered = enter(name, token, &detail::fenced_resource::takes_reader);
         if (!entered.lock) throw system_error{errc::stale_token, std::string{name}};
         return std::invoke(std::forward<F>(f));
     }
@@ -105,7 +139,10 @@ public:
     /// Whether `token` is not smaller than any before it for `name`. `fence::admit` says what this does not protect.
     [[nodiscard]] bool admit(std::string_view name, std::uint64_t token);
 
-    /// The largest token that was accepted for `name`; 0 if there was none, or it is forgotten.
+    /// The same for a reader of a `rw_lock`.
+    [[nodiscard]] bool admit_shared(std::string_view name, std::uint64_t token);
+
+    /// The largest token that was accepted for `name`, of whichever kind; 0 if there was none, or it is forgotten.
     std::uint64_t highest(std::string_view name) const;
 
     /// Forgets `name`, after waiting for a `run` that is under way. From then on any token is accepted again, also one that was refused
@@ -124,8 +161,8 @@ private:
         std::unique_lock<std::mutex> lock;  // declared after the resource: unlocked first
     };
 
-    // Holds the lock if the token is accepted.
-    entry enter(std::string_view name, std::uint64_t token);
+    // Holds the lock if the token is accepted, which `takes` decides.
+    entry enter(std::string_view name, std::uint64_t token, bool (detail::fenced_resource::*takes)(std::uint64_t) noexcept);
     std::shared_ptr<detail::fenced_resource> find(std::string_view name) const;
 
     mutable std::mutex mutex_;  // of the map only; never held while waiting for a resource

@@ -20,9 +20,12 @@
 
 namespace redlock {
 
+/// How a lease holds its lock: alone, or beside others that read.
+enum class lock_mode : std::uint8_t { exclusive, shared };
+
 /// Proof of holding a lock until `valid_until()`.
 ///
-/// Move-only. A default-constructed or moved-from lease is empty: it holds nothing. Made by `lock::acquire()`; from then on
+/// Move-only. A default-constructed or moved-from lease is empty: it holds nothing. Made by `lock::acquire()` and by `rw_lock`; from then on
 /// the client's watchdog extends it until it is released or lost. The destructor never blocks and never throws; it hands the
 /// release to the client, which does it in the background (`client::drain()` waits for it).
 ///
@@ -32,7 +35,7 @@ namespace redlock {
 /// called on Asio's `system_executor`, since there is no client whose executor could serve.
 ///
 /// Thread safety: distinct leases may be used from any thread. Of one lease, `valid`, `valid_until`, `nodes_held`, `faults_tolerated`,
-/// `token`, `next_token` and `name` may be called at any time from any thread; everything else needs the usual care that two
+/// `token`, `next_token`, `mode` and `name` may be called at any time from any thread; everything else needs the usual care that two
 /// threads do not use one object.
 class [[nodiscard]] REDLOCK_API lease {
 public:
@@ -87,6 +90,9 @@ public:
     /// Thread safety: may be called at any time from any thread; no two calls move on to the same token.
     bool next_token() noexcept;
 
+    /// `shared` for a lease of `rw_lock::acquire_shared()`, and from the call of `downgrade()` on; otherwise `exclusive`.
+    lock_mode mode() const noexcept;
+
     /// The name of the lock; empty for an empty lease.
     std::string_view name() const noexcept;
 
@@ -108,6 +114,28 @@ public:
     auto extend(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::core::extend}, token);
+    }
+
+    /// Makes a reader of the writer of a `rw_lock`: others may read from then on, and no writer comes in between. The lease keeps its token.
+    ///
+    /// The way back, an upgrade, does not exist: two readers that want to write would wait for each other for ever. Release the lease, acquire the
+    /// lock, and look again at what was read.
+    ///
+    /// Preconditions: none; an empty, released or lost lease is an error, see below. Nothing is done, without an error, when it is shared already.
+    /// Lifetimes: the lease object may be moved or destroyed meanwhile.
+    /// Completion signature: `void(error_code)`; called when a majority has it as a reader's. It is `mode() == lock_mode::shared` from the start of
+    /// this operation on, and stays that whatever the outcome is.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: `terminal` and `partial` stop the waiting, not the downgrade. `total` is ignored.
+    /// Errors: `errc::no_majority` (too few nodes confirmed in time; they hear of it with the next extension), `errc::lease_lost` or whatever else
+    /// ended the lease, `errc::not_held`, `asio::error::operation_not_supported` (the lease is of a `lock`, others of its `lock_options::owner` share
+    /// it, or it had to get back onto a node after a restart), `errc::client_cancelled`, `asio::error::operation_aborted`.
+    /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
+    /// Source: docs/proof.md, "Readers and a writer".
+    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    auto downgrade(CompletionToken&& token = {})
+    {
+        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::core::downgrade}, token);
     }
 
     /// Gives the lock back on every node. The lease is over from the moment this starts.
@@ -132,7 +160,7 @@ public:
 
     /// Ends the care of this object for the lease, without a release, and returns a ticket: a text with which another process, on whatever host, goes on
     /// with it (`client::adopt()`), with the same token. Leaves this lease empty. Returns an empty text, and changes nothing, if the lease is not held any
-    /// more, or is empty.
+    /// more, is empty, or is a reader's (`mode()`).
     ///
     /// Nobody extends the lease until it is adopted: from now on the time runs that is left of its ttl, and after it the ticket is good for nothing.
     /// One adoption succeeds at the most, whoever has copies of the ticket. Who has one may use the lock as its holder, and release it: treat it

@@ -28,7 +28,7 @@ class REDLOCK_API lock {
 public:
     /// The name is the key on the servers, byte for byte, unless `config::key_format` says otherwise. Another library that uses the same key with
     /// `SET NX PX` (redsync, node-redlock, redis-py) shares the lock. Throws `std::invalid_argument` if the name is empty or reserved for the
-    /// library (its key is `redlock:node`, `redlock:hw` or `redlock:wait`, or ends in `:fence`), if an option makes no sense, or if the ttl of a lock
+    /// library (its key is `redlock:node`, `redlock:hw` or `redlock:wait`, or ends in `:fence` or `:want`), if an option makes no sense, or if the ttl of a lock
     /// with `fencing` is above `config::max_ttl`.
     lock(client const& owner, std::string name, lock_options const& options = {});
 
@@ -107,6 +107,7 @@ public:
 
 private:
     friend struct detail::access;
+    friend class rw_lock;
 
     lock(client const& owner, detail::resource what, lock_options const& options);
 

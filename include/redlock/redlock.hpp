@@ -15,6 +15,7 @@
 #include <redlock/lock.hpp>
 #include <redlock/observer.hpp>
 #include <redlock/options.hpp>
+#include <redlock/rw_lock.hpp>
 #include <redlock/status.hpp>
 #include <redlock/version.hpp>
 #include <redlock/with_lock.hpp>

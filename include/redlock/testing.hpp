@@ -240,7 +240,8 @@ public:
     /// when none of the clients has it.
     void lose(std::string_view name, std::chrono::milliseconds ttl = std::chrono::seconds{1});
 
-    /// Who holds it now; nobody has to answer for that, nodes that are down count too. Without a majority: nobody.
+    /// Who holds it now; nobody has to answer for that, nodes that are down count too. Without a majority: nobody. The readers of a `rw_lock` are not
+    /// told.
     std::optional<holding> holder(std::string_view name) const;
 
     /// How many leases of all clients ended before they were released.

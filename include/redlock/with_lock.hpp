@@ -4,6 +4,7 @@
 
 #include <redlock/detail/scope.hpp>
 #include <redlock/lock.hpp>
+#include <redlock/rw_lock.hpp>
 
 #include <boost/asio/awaitable.hpp>
 
@@ -51,6 +52,42 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(lo
 {
     detail::require_named_body<Body>();
     return detail::run_with_lock<std::decay_t<Body>>(std::move(resource), &report, std::forward<Body>(body));
+}
+
+/// The same as a writer of a read-write lock.
+template <class Body>
+    requires detail::scope_body<std::decay_t<Body>, lease&>
+asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw_lock resource, Body&& body)
+{
+    detail::require_named_body<Body>();
+    return detail::run_with_lock<std::decay_t<Body>>(detail::access::writer_of(resource), nullptr, std::forward<Body>(body));
+}
+
+/// The same, and fills `report` when the lock was acquired, or was not. `report` must live until the scope ends.
+template <class Body>
+    requires detail::scope_body<std::decay_t<Body>, lease&>
+asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw_lock resource, attempt_report& report, Body&& body)
+{
+    detail::require_named_body<Body>();
+    return detail::run_with_lock<std::decay_t<Body>>(detail::access::writer_of(resource), &report, std::forward<Body>(body));
+}
+
+/// The same as a reader of a read-write lock. To acquire the lock inside the body, to read or to write, is to wait for oneself (`errc::self_deadlock`).
+template <class Body>
+    requires detail::scope_body<std::decay_t<Body>, lease&>
+asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_shared_lock(rw_lock resource, Body&& body)
+{
+    detail::require_named_body<Body>();
+    return detail::run_with_lock<std::decay_t<Body>>(detail::access::reader_of(resource), nullptr, std::forward<Body>(body));
+}
+
+/// The same, and fills `report` when the lock was acquired, or was not. `report` must live until the scope ends.
+template <class Body>
+    requires detail::scope_body<std::decay_t<Body>, lease&>
+asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_shared_lock(rw_lock resource, attempt_report& report, Body&& body)
+{
+    detail::require_named_body<Body>();
+    return detail::run_with_lock<std::decay_t<Body>>(detail::access::reader_of(resource), &report, std::forward<Body>(body));
 }
 
 }  // namespace redlock

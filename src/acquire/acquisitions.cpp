@@ -76,6 +76,7 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what, time_point no
     wait_queue* const there = lock_table_.find(*what->request.what);
     lease_record* const here = lock_table_.lease_of(*what->request.what, there);
     if (here && reenter(*what, *here, now)) return;
+    if (what->request.what->is_for_readers() && reenter_to_read(*what, now)) return;
     if (what->fails_fast()) return try_now(*what, now);
     if (waits_for_itself(*what, here)) return finish(*what, errc::self_deadlock, {});
     wait_queue& in = there ? *there : lock_table_.make(what->request.what, now);
@@ -99,6 +100,17 @@ bool acquisitions::reenter(acquisition& what, lease_record& lease, time_point no
     detach(what);
     finish(what, {}, redlock::lease{inner});
     return true;
+}
+
+// The owner reads already, or writes: to wait for others, who wait for this owner, would be to wait for itself.
+bool acquisitions::reenter_to_read(acquisition& what, time_point now)
+{
+    if (what.owner() == owner_id{}) return false;
+    lease_record* own = nullptr;
+    lock_table_.each_on(what.request.what->first(), [&](lease_record& lease) {
+        if (lease.has_handles() && lease.owner() == what.owner()) own = &lease;
+    });
+    return own && reenter(what, *own, now);
 }
 
 void acquisitions::try_now(acquisition& what, time_point now)
@@ -140,10 +152,18 @@ bool acquisitions::waits_for_itself(acquisition const& what, lease_record const*
     auto const visit = [&](lease_record const& lease) {
         lease.each_handle([&](lease_handle const& h) { own = own || (h.scope() && what.is_awaited_in(*h.scope())); });
     };
+    bool const reads = what.request.what->is_for_readers();
     if (here) {
         visit(*here);
-    } else if (what.can_be_cancelled) {
+    } else if (what.can_be_cancelled && !reads) {
         lock_table_.each_overlapping(*what.request.what, visit);
+    }
+    if (reads && what.can_be_cancelled) lock_table_.each_on(what.request.what->first(), visit);
+    if (!reads && lock_table_.has_readers()) {  // an upgrade
+        lock_table_.each_reader_of(*what.request.what, [&](lease_record const& lease) {
+            visit(lease);
+            own = own || (what.owner() != owner_id{} && lease.has_handles() && lease.owner() == what.owner());
+        });
     }
     if (own) ++env_.count.self_deadlocks;
     if (own && env_.observed) env_.observed->self_deadlock(what.request.what);
@@ -182,7 +202,20 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     pending_request asked{h.request(verb::acquire), what.current};
     if (h.is_fenced()) asked.request.token = env_.tokens.next();
     h.asked_in = env_.to_nodes->next_round();
-    env_.to_nodes->add(std::move(asked));
+    send(std::move(asked), what.queue_of);
+}
+
+// A reader that has waited for a writer tells each node the counter that this node refused it with. All other requests are the same for all nodes.
+void acquisitions::send(pending_request&& asked, wait_queue const* in)
+{
+    if (!asked.request.shared || !in || in->waited_for_writers_at().empty()) return env_.to_nodes->add(std::move(asked));
+    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) {
+        command c = asked.request;
+        c.since = in->refused_with(node);
+        auto others = quorum::node_set::all(env_.to_nodes->nodes());
+        others.remove(node);
+        env_.to_nodes->add({c, asked.asked_by, others});
+    }
 }
 
 void acquisitions::on_decided(attempt& a, acquire_outcome outcome, time_point now)
@@ -202,7 +235,12 @@ void acquisitions::on_decided(attempt& a, acquire_outcome outcome, time_point no
         h->assign_tokens(*a.machine().token());
         lock_table_.won(*h, what.queue_of, now);
         if (env_.observed) env_.observed->won(a.machine().votes());
-        return grant(what, *h);
+        if (!h->reads()) return grant(what, *h);
+        wait_queue* const in = what.queue_of ? what.queue_of : lock_table_.find(*h->what);
+        auto const next = in ? in->shared_from_this() : nullptr;
+        grant(what, *h);
+        if (next) next->let_readers_in(env_.now());
+        return;
     }
     if (outcome == acquire_outcome::contended) ++env_.count.contended;
     if (outcome == acquire_outcome::no_majority) ++env_.count.no_majority;
@@ -269,12 +307,18 @@ void acquisitions::on_released(lease_record& lease, time_point now)
     lock_table_.freed_by_us(*lease.what, lease.sent_to, nullptr, now);
 }
 
+void acquisitions::on_downgraded(lease_record& lease, time_point now)
+{
+    lock_table_.downgraded(lease, now);
+    lock_table_.freed_by_us(*lease.what, lease.sent_to, nullptr, now);  // for the readers of this client that wait
+}
+
 // An attempt was not won: what to do next.
 void acquisitions::on_attempt_failed(acquisition& what, attempt const& lost, error_code why, time_point now)
 {
     if (what.stop_when_idle) return finish(what, asio::error::operation_aborted, {});
     if (what.fails_fast()) return retry_later(what, why, now);
-    what.queue_of->failed(lost, now);
+    what.queue_of->failed(what, lost, now);
 }
 
 void acquisitions::detach(acquisition& what)

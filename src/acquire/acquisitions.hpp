@@ -39,6 +39,9 @@ public:
     // The release of a lease is on its way to the nodes.
     void on_released(lease_record& lease, time_point now);
 
+    // The holder of the lease is a reader from now on; the request that says so is on its way.
+    void on_downgraded(lease_record& lease, time_point now);
+
     // Completes all acquisitions with `why`, and rolls their attempts back.
     void fail_all(error_code why);
 
@@ -74,6 +77,8 @@ public:
 
 private:
     bool reenter(acquisition& what, lease_record& lease, time_point now);
+    bool reenter_to_read(acquisition& what, time_point now);
+    void send(pending_request&& asked, wait_queue const* in);
     void reject_locally(acquisition& what, time_point now);
     void retry_later(acquisition& what, error_code why, time_point now);
     bool waits_for_itself(acquisition const& what, lease_record const* here);

@@ -14,7 +14,7 @@ attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease
     : owner_{owner},
       caller_{&caller},
       record_{std::move(what)},
-      machine_{owner.env().to_nodes->nodes(), now, record_->what->under->times},
+      machine_{owner.env().to_nodes->nodes(), now, record_->what->under->times, record_->reads()},
       granted_as_{owner.env().to_nodes->nodes()}
 {
 }
@@ -44,6 +44,8 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
     if (stands) granted_.add(node);
     if (answer.vote == vote::refused) refused_.add(node), counter_ = std::max(counter_, answer.counter);
     if (failed && answer.error == errc::ttl_too_long) ++too_long_;
+    if (record_->reads() && answer.vote == vote::refused && !answer.writer_waits && caller_ && caller_->queue_of)
+        caller_->queue_of->refused_by_writer(node, answer.counter);
 
     bool const was_open = machine_.outcome() == acquire_outcome::pending;
     auto const outcome = machine_.on_vote(node, answer.vote, now, answer.counter);

@@ -34,6 +34,11 @@ wait_queue& lock_table::make(std::shared_ptr<resource const> const& what, time_p
 void lock_table::won(lease_record& lease, wait_queue* in, time_point now)
 {
     if (!in) in = find(*lease.what);
+    if (lease.reads()) {
+        add_reader(lease);
+        if (in) in->reads(now);
+        return;
+    }
     if (lease_record* const before = lease_of(*lease.what, in)) detach(*before);  // lost, or about to be: two cannot be valid
     leases_.insert(&lease);
     if (!lease.what->others().empty()) of_several_.push_back(&lease);
@@ -41,9 +46,25 @@ void lock_table::won(lease_record& lease, wait_queue* in, time_point now)
     if (in) in->won(lease, now);
 }
 
+// Nobody finds it as the lease of the lock: each reader has one of its own.
+void lock_table::add_reader(lease_record& lease)
+{
+    readers_.emplace(lease.what->first(), &lease);
+    lease.is_current = true;
+}
+
+// Writers of this client that wait ask the nodes from now on, and leave their wish.
+void lock_table::downgraded(lease_record& lease, time_point now)
+{
+    leases_.erase(&lease);
+    add_reader(lease);
+    if (wait_queue* const in = find(*lease.what); in && in->here() == &lease) in->vacated(lease, false, now);
+}
+
 void lock_table::vacated(lease_record& lease, bool released, time_point now)
 {
     if (!lease.is_current) return;
+    if (lease.reads()) return detach(lease);
     wait_queue* in = find(*lease.what);
     if (!in && released) in = &make(lease.what, now);
     detach(lease);
@@ -52,6 +73,12 @@ void lock_table::vacated(lease_record& lease, bool released, time_point now)
 
 void lock_table::detach(lease_record& lease) noexcept
 {
+    if (lease.reads()) {
+        auto const [begin, end] = readers_.equal_range(lease.what->first());
+        readers_.erase(std::find_if(begin, end, [&](auto const& e) { return e.second == &lease; }));
+        lease.is_current = false;
+        return;
+    }
     leases_.erase(&lease);
     if (!lease.what->others().empty()) std::erase(of_several_, &lease);
     lease.is_current = false;
@@ -96,7 +123,7 @@ void lock_table::list(wait_queue& l)
 {
     if (std::exchange(l.in_table.is_listed, true)) return;
     by_key_.emplace(l.what->first(), &l);
-    for (std::string const& name : l.what->others()) by_key_.emplace(name, &l);
+    for (std::string const& name : l.what->watched()) by_key_.emplace(name, &l);
 }
 
 void lock_table::unlist(wait_queue& l) noexcept
@@ -109,7 +136,7 @@ void lock_table::unlist(wait_queue& l) noexcept
         by_key_.erase(it);
     };
     remove(l.what->first());
-    for (std::string const& name : l.what->others()) remove(name);
+    for (std::string const& name : l.what->watched()) remove(name);
 }
 
 template <class F>
@@ -173,6 +200,7 @@ void lock_table::clear() noexcept
     by_key_.clear();
     retiring_.clear();
     leases_.clear();
+    readers_.clear();
     of_several_.clear();
     for (wait_queue* const each : std::exchange(queues_, {})) {
         auto const last = std::move(each->in_table.self);

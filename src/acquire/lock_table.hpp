@@ -47,6 +47,29 @@ public:
         if (!what.others().empty()) each_of_one_name(what, f);
     }
 
+    // Calls `f` for each lease of this client that has the name among its names: the exclusive ones, and those of readers.
+    template <class F>
+    void each_on(std::string const& key, F f) const
+    {
+        for (lease_record* const lease : of_several_)
+            if (shares_a_name(*lease->what, resource{key})) f(*lease);
+        each_of_one_key(key, f);
+        each_reader_of(resource{key}, f);
+    }
+
+    // Calls `f` for each lease to read one of the names.
+    template <class F>
+    void each_reader_of(resource const& what, F f) const
+    {
+        auto const visit = [&](std::string_view key) {
+            auto const [begin, end] = readers_.equal_range(key);
+            for (auto it = begin; it != end; ++it) f(*it->second);
+        };
+        visit(what.first());
+        for (std::string const& name : what.others()) visit(name);
+    }
+    bool has_readers() const noexcept { return !readers_.empty(); }
+
     // The wait queue of the acquisitions that want the lease next, or null.
     wait_queue* behind(lease_record const& lease) const noexcept { return lease.is_current ? find(*lease.what) : nullptr; }
 
@@ -55,6 +78,9 @@ public:
 
     // The lease is lost, or its release is on the way to the nodes.
     void vacated(lease_record& lease, bool released, time_point now);
+
+    // The holder of the lease is about to become a reader.
+    void downgraded(lease_record& lease, time_point now);
 
     // A node tells that a key has changed. An empty key: any key may have.
     void on_changed(std::size_t node, std::string_view key, time_point now);
@@ -92,19 +118,20 @@ public:
 private:
     void forget_old(time_point now);
     void detach(lease_record& lease) noexcept;
+    void add_reader(lease_record& lease);
     static bool shares_a_name(resource const& a, resource const& b);
 
     // Calls `f` for the leases of locks that have just one of the names.
     template <class F>
     void each_of_one_name(resource const& what, F f) const
     {
-        auto const visit = [&](std::string const& key) {
-            lease_record const* lease = detail::find(leases_, resource{key});
-            if (!lease) lease = detail::find(leases_, resource{{key}, {}});  // a lock whose key differs from its name
-            if (lease) f(*lease);
-        };
-        visit(std::string{what.first()});
-        for (std::string const& name : what.others()) visit(name);
+        each_of_one_key(what.first(), f);
+        for (std::string const& name : what.others()) each_of_one_key(name, f);
+    }
+    template <class F>
+    void each_of_one_key(std::string const& key, F f) const
+    {
+        if (lease_record* const lease = detail::find(leases_, resource{key})) f(*lease);
     }
 
     template <class F>
@@ -116,7 +143,8 @@ private:
     acquisitions& owner_;
     name_table<wait_queue> queues_;
     name_table<lease_record> leases_;  // the leases that this client has
-    std::vector<lease_record const*> of_several_;  // those of leases_ whose locks have several names
+    std::vector<lease_record*> of_several_;  // those of leases_ whose locks have several names
+    std::unordered_multimap<std::string_view, lease_record*> readers_;  // the leases to read, by their key
     std::unordered_multimap<std::string_view, wait_queue*> by_key_;  // the wait queues that are told of changes
     std::deque<std::shared_ptr<wait_queue>> retiring_;  // empty wait queues, the oldest first
     time_point oldest_kept_until_{};  // until then the first of retiring_ stays, and the others behind it

@@ -16,12 +16,47 @@ namespace {
 // A lease that has less than this fraction of its validity left is not handed over.
 constexpr int worth_passing_on = 4;  // a quarter
 
+// A wish ends after so long, and is renewed twice as often.
+constexpr std::chrono::milliseconds wish_lasts{1'000};
+
 quorum::lock_outlook outlook_of(error_code why) noexcept
 {
     return why == condition::contended ? quorum::lock_outlook::held : quorum::lock_outlook::no_majority;
 }
 
 }  // namespace
+
+// The wish of the first acquisition. Nobody waits for an answer: a node that does not get it lets readers in.
+class wait_queue::wish final : public vote_handler {
+public:
+    wish(wait_queue const& of, lock_value fresh) : names_{of.first().request.what}, value_{std::move(fresh)} {}
+
+    void on_vote(std::size_t, reply const&, time_point) override {}
+    bool wanted(std::size_t, time_point now) const override { return now < ends_; }
+
+    command left(time_point now)
+    {
+        renew_at_ = now + wish_lasts / 2;
+        ends_ = now + wish_lasts;
+        command c{verb::want, names_->first(), value_.head(), wish_lasts};
+        c.value_end = value_.tail();
+        return c;
+    }
+    command withdrawn() const
+    {
+        command c{verb::release, names_->want(), value_.head(), wish_lasts};
+        c.value_end = value_.tail();
+        return c;
+    }
+    time_point renew_at() const noexcept { return renew_at_; }
+    std::string const& key() const noexcept { return names_->want(); }
+
+private:
+    std::shared_ptr<resource const> names_;
+    lock_value value_;
+    time_point renew_at_{};
+    time_point ends_{};
+};
 
 // A lease that exists before its wait queue was won without contention: the queue learns of that moment now.
 wait_queue::wait_queue(lock_table& in, std::shared_ptr<resource const> of, lease_record* lease)
@@ -38,7 +73,11 @@ void wait_queue::join(acquisition& who, time_point now)
     queue_.push_back(who);
     who.queue_of = this;
     if (!is_first || here_) who.last_outcome = errc::contended;  // unless an attempt or a probe learns more
-    if (!is_first) return;
+    if (!is_first) {
+        if (what->is_for_readers() && contention_.outlook() == quorum::lock_outlook::unknown) in_.owner().next_attempt(who, now);
+        return;
+    }
+    refused_at_ = {};
     contention_.begin(here_ != nullptr);
     consider(now);
 }
@@ -49,9 +88,15 @@ void wait_queue::detach(acquisition& who)
     queue_.erase(queue_.iterator_to(who));
     who.queue_of = nullptr;
     if (queue_.empty()) {
-        in_.env().cancel_timer(*this);
-        in_.unlist(*this);
-        in_.retire(*this, in_.env().now());
+        lock_table& in = in_;  // retire() may destroy this queue
+        auto const now = in.env().now();
+        auto const gives_up = wish_;
+        withdraw_wish();
+        in.env().cancel_timer(*this);
+        in.unlist(*this);
+        in.retire(*this, now);
+        // The nodes do not tell the readers of this client.
+        if (gives_up) in.freed_by_us(resource{gives_up->key()}, quorum::node_set::all(in.env().to_nodes->nodes()), nullptr, now);
     } else if (was_first && !here_) {
         consider(in_.env().now());
     }
@@ -62,6 +107,24 @@ void wait_queue::won(lease_record& lease, time_point now)
     contention_.won(now, in_.slot());
     in_.env().cancel_timer(*this);
     here_ = &lease;
+    withdraw_wish();
+}
+
+void wait_queue::reads(time_point now) { contention_.won_to_read(now, in_.slot()); }
+
+void wait_queue::let_readers_in(time_point now)
+{
+    if (in_.is_closed()) return;
+    for (acquisition& each : queue_)
+        if (!each.is_attempting()) in_.owner().next_attempt(each, now);
+    refused_at_ = {};  // forgotten with the grant: who comes later has not waited
+}
+
+void wait_queue::refused_by_writer(std::size_t node, quorum::token_number counter)
+{
+    refused_with_.resize(in_.env().to_nodes->nodes());
+    refused_with_[node] = counter;
+    refused_at_.add(node);
 }
 
 bool wait_queue::may_hand_over(lease_record const& lease, time_point now) const
@@ -82,13 +145,19 @@ void wait_queue::vacated(lease_record& lease, bool released, time_point now)
     consider(now);
 }
 
-void wait_queue::failed(attempt const& lost, time_point now)
+void wait_queue::failed(acquisition& who, attempt const& lost, time_point now)
 {
     acquisition& head = first();
+    if (&who != &head) return consider(now);  // the first one learns the same
     auto const delay = head.next_delay(in_.env().jitter);
-    quorum::wait_odds const odds{in_.slot(), in_.nodes_are_crowded(), delay, in_.chance(), in_.chance()};
+    using of_lock = quorum::wait_odds::of_lock;
+    auto const sides = what->is_for_readers()               ? of_lock::readers
+                       : head.request.what->leaves_a_wish() ? of_lock::writers
+                                                            : of_lock::exclusive;
+    quorum::wait_odds const odds{in_.slot(), in_.nodes_are_crowded(), delay, in_.chance(), in_.chance(), sides};
     quorum::lost_attempt const news{outlook_of(head.last_outcome), lost.was_refused(), lost.counter(), lost.granted()};
-    if (contention_.failed(news, now, odds, head.poll_interval(), in_.env().has_run)) send_probe(nullptr);
+    if (contention_.failed(news, now, odds, head.poll_interval(), in_.env().has_run))
+        what->is_for_readers() ? attempt_and_probe(wait_move::attempt, now) : send_probe(nullptr);
     consider(now);
 }
 
@@ -135,8 +204,9 @@ void wait_queue::consider(time_point now)
             carry_out(decision.what, now);
             continue;
         }
-        if (decision.at == time_point::max()) return in_.env().cancel_timer(*this);
-        return in_.env().set_timer(*this, decision.at);
+        auto const at = first().request.what->leaves_a_wish() ? std::min(decision.at, leave_wish(now)) : decision.at;
+        if (at == time_point::max()) return in_.env().cancel_timer(*this);
+        return in_.env().set_timer(*this, at);
     }
 }
 
@@ -152,15 +222,37 @@ void wait_queue::carry_out(wait_move move, time_point now)
     if (move == wait_move::poll || move == wait_move::probe) {
         if (move == wait_move::poll) ++in_.env().count.polls;
         contention_.probing(move, now, head.poll_interval(), head.next_delay(in_.env().jitter));
-        return send_probe(nullptr);
+        // A probe cannot tell readers, whom a reader may join, from a writer.
+        return what->is_for_readers() ? attempt_and_probe(wait_move::attempt, now) : send_probe(nullptr);
     }
     if (move == wait_move::race) {
         ++in_.env().count.wakeups;
         head.begin_delays_anew();  // delays grow while votes are split, and not while somebody holds the lock
     }
+    attempt_and_probe(move, now);
+}
+
+void wait_queue::attempt_and_probe(wait_move move, time_point now)
+{
+    acquisition& head = first();
     bool const probes_too = contention_.attempting(move, now);
     in_.owner().next_attempt(head, now);
     if (probes_too) send_probe(head.current);
+}
+
+// Leaves the wish if it is time for that, and returns when the next one is due. As long as nobody was seen to hold the lock, there is none.
+time_point wait_queue::leave_wish(time_point now)
+{
+    if (contention_.outlook() != quorum::lock_outlook::held) return time_point::max();
+    if (!wish_) wish_ = make_recycled<wish>(*this, in_.env().fresh_value());
+    if (now >= wish_->renew_at()) in_.env().to_nodes->add({wish_->left(now), wish_});
+    return wish_->renew_at();
+}
+
+// The node deletes it behind what was left of it before, since all goes the same way.
+void wait_queue::withdraw_wish()
+{
+    if (auto const gone = std::exchange(wish_, nullptr)) in_.env().to_nodes->add({gone->withdrawn(), gone});
 }
 
 // Asks the nodes how long they keep the keys of the lock, alone or along with an attempt.
@@ -197,7 +289,7 @@ void wait_queue::send_probe(std::shared_ptr<attempt> const& along_with)
 {
     in_.list(*this);
     command c{verb::watch, what->first(), {}, {}};
-    c.others = what->others();
+    c.others = what->watched();
     in_.env().to_nodes->add({c, make_recycled<probe>(*this, along_with)});
 }
 

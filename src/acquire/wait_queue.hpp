@@ -42,6 +42,18 @@ public:
     // A lease was won on the nodes.
     void won(lease_record& lease, time_point now);
 
+    // Of a queue of readers. One of them, or one that did not wait, was granted.
+    void reads(time_point now);
+    // All who wait make their attempts now: readers do not exclude each other, and those who waited for the same writer go together.
+    void let_readers_in(time_point now);
+    // A node refused a reader because somebody writes. The counter of that refusal is what a node lets in past the wish of the next writer.
+    void refused_by_writer(std::size_t node, quorum::token_number counter);
+    quorum::node_set const& waited_for_writers_at() const noexcept { return refused_at_; }
+    std::int64_t refused_with(std::size_t node) const noexcept
+    {
+        return refused_at_.has(node) ? static_cast<std::int64_t>(refused_with_[node]) : -1;
+    }
+
     // Whether the lease may be handed over to the next acquisition in the wait queue.
     bool may_hand_over(lease_record const& lease, time_point now) const;
     void handed_over() noexcept { contention_.handed_over(); }
@@ -49,8 +61,8 @@ public:
     // This client does not have the lease any more.
     void vacated(lease_record& lease, bool released, time_point now);
 
-    // The attempt of the first acquisition was not won.
-    void failed(attempt const& lost, time_point now);
+    // An attempt was not won: that of the first acquisition, or of a reader behind it.
+    void failed(acquisition& who, attempt const& lost, time_point now);
 
     // A key has changed on a node.
     void changed(std::size_t node, time_point now);
@@ -85,8 +97,12 @@ public:
 
 private:
     class probe;
+    class wish;
 
     void carry_out(quorum::wait_move move, time_point now);
+    void attempt_and_probe(quorum::wait_move move, time_point now);
+    time_point leave_wish(time_point now);
+    void withdraw_wish();
     void send_probe(std::shared_ptr<attempt> const& along_with);
     void on_probe(probe const& asked, std::size_t node, reply const& answer, time_point now);
 
@@ -94,6 +110,9 @@ private:
     acquisition::list<hook_of_queue> queue_;
     lease_record* here_{nullptr};  // this client's lease of the lock
     quorum::contention contention_;
+    quorum::node_set refused_at_;  // readers: nodes where a writer was in the way, in this wait
+    std::vector<quorum::token_number> refused_with_;  // and their counters
+    std::shared_ptr<wish> wish_;  // writers of a read-write lock, while the first one waits
 };
 
 }  // namespace redlock::detail

@@ -15,7 +15,7 @@ char const* text_of(errc e) noexcept
     case errc::validity_exhausted: return "a majority granted the lock, but too late to use it";
     case errc::acquire_timed_out: return "the lock was not acquired in time: somebody else holds it";
     case errc::acquire_timed_out_no_majority: return "the lock was not acquired in time: too few nodes answered to know who holds it";
-    case errc::self_deadlock: return "the scope that holds the lock asks for it again, and would wait for itself";
+    case errc::self_deadlock: return "the scope or the owner that holds the lock asks for it again, and would wait for itself";
     case errc::lease_lost: return "the lease is lost: the critical section is no longer protected";
     case errc::max_hold_exceeded: return "the lease was held for max_hold, so it is not extended any more";
     case errc::not_held: return "there is no lease: this object is empty or was released";

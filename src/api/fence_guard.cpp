@@ -10,20 +10,34 @@ bool fence::admit(std::uint64_t token)
     return resource_.takes(token);
 }
 
+bool fence::admit_shared(std::uint64_t token)
+{
+    std::lock_guard const lock{resource_.mutex};
+    return resource_.takes_reader(token);
+}
+
 std::uint64_t fence::highest() const
 {
     std::lock_guard const lock{resource_.mutex};
-    return resource_.highest;
+    return resource_.highest_of_all();
 }
 
-bool fence_guard::admit(std::string_view name, std::uint64_t token) { return static_cast<bool>(enter(name, token).lock); }
+bool fence_guard::admit(std::string_view name, std::uint64_t token)
+{
+    return static_cast<bool>(enter(name, token, &fenced_resource::takes).lock);
+}
+
+bool fence_guard::admit_shared(std::string_view name, std::uint64_t token)
+{
+    return static_cast<bool>(enter(name, token, &fenced_resource::takes_reader).lock);
+}
 
 std::uint64_t fence_guard::highest(std::string_view name) const
 {
     auto const resource = find(name);
     if (!resource) return 0;
     std::lock_guard const lock{resource->mutex};
-    return resource->forgotten ? 0 : resource->highest;
+    return resource->forgotten ? 0 : resource->highest_of_all();
 }
 
 void fence_guard::forget(std::string_view name)
@@ -43,7 +57,7 @@ std::size_t fence_guard::size() const
     return resources_.size();
 }
 
-fence_guard::entry fence_guard::enter(std::string_view name, std::uint64_t token)
+fence_guard::entry fence_guard::enter(std::string_view name, std::uint64_t token, bool (fenced_resource::*takes)(std::uint64_t) noexcept)
 {
     if (token == 0) return {};  // no entry is made for the name
     for (;;) {  // repeated only if forget() came between finding the resource and locking it
@@ -56,7 +70,7 @@ fence_guard::entry fence_guard::enter(std::string_view name, std::uint64_t token
         }
         result.lock = std::unique_lock{result.resource->mutex};
         if (result.resource->forgotten) continue;
-        if (!result.resource->takes(token)) result.lock.unlock();
+        if (!((*result.resource).*takes)(token)) result.lock.unlock();
         return result;
     }
 }

@@ -19,7 +19,7 @@ std::size_t lease::nodes_held() const noexcept { return state_ ? state_->nodes_h
 std::size_t lease::faults_tolerated() const noexcept
 {
     if (!state_) return 0;
-    std::size_t const nodes = state_->nodes;
+    std::size_t const nodes = state_->nodes();
     std::size_t const needed = nodes - nodes / 2;  // N + 1 - M
     auto const held = nodes_held();
     return held > needed ? held - needed : 0;
@@ -34,6 +34,12 @@ bool lease::next_token() noexcept
     while (now < state_->last_token)
         if (state_->token.compare_exchange_weak(now, now + 1, std::memory_order_relaxed)) return true;
     return false;
+}
+
+lock_mode lease::mode() const noexcept
+{
+    bool const reads = state_ && state_->is_of_reader();
+    return reads ? lock_mode::shared : lock_mode::exclusive;
 }
 
 std::string_view lease::name() const noexcept { return state_ ? state_->owner->name_of(*state_) : std::string_view{}; }

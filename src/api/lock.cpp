@@ -2,9 +2,9 @@
 #include <redlock/lock.hpp>
 
 #include "api/bounds.hpp"
+#include "api/checked_key.hpp"
 #include "client/resolved_options.hpp"
 #include "redis/key_format.hpp"
-#include "redis/keys.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -19,10 +19,7 @@ constexpr std::size_t names_max = 64;
 
 std::string key_of(std::string name, detail::key_format const& format)
 {
-    if (name.empty()) refuse("the name is empty");
-    std::string key = format.key_of(std::move(name));
-    if (detail::is_own_key(key)) refuse("the key is \"" + key + "\", which this library keeps for itself");
-    return key;
+    return detail::checked_key("redlock::lock", std::move(name), format);
 }
 
 detail::resource one(std::string name, detail::key_format const& format)

@@ -282,7 +282,10 @@ private:
         add_duration(sub, "--kill-grace", run_.kill_grace,
                      "From SIGTERM to SIGKILL, when the lease is about to be lost; default: a sixth of the ttl");
         sub.add_option("--label", run_.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
-        sub.add_flag("--no-fencing", run_.no_fencing, "Without a fencing token: cheaper, for work that may be done twice once in a while");
+        auto* const no_fencing = sub.add_flag("--no-fencing", run_.no_fencing,
+                                              "Without a fencing token: cheaper, for work that may be done twice once in a while");
+        sub.add_flag("--shared", run_.shared, "Holds the lock together with others that say --shared, and with nobody else: a reader")
+            ->excludes(no_fencing);
         sub.add_flag("--bootstrap", run_.bootstrap,
                      "Nothing was ever locked on these nodes: does not wait for what they may have forgotten");
         sub.add_flag("--no-env", run_.no_env,

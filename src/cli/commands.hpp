@@ -51,6 +51,7 @@ struct run_options {
     std::optional<milliseconds> kill_grace;
     bool no_wait{false};
     bool no_fencing{false};
+    bool shared{false};
     bool bootstrap{false};
     bool verbose{false};
     bool quiet{false};

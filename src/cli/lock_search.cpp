@@ -40,7 +40,7 @@ bool is_anywhere(lock_view const& lock)
 // Of this library on one node at least: others may have a foreign value under that name.
 bool is_of_ours(lock_view const& lock)
 {
-    return std::any_of(lock.nodes.begin(), lock.nodes.end(), [](key_view const& k) { return k.present && k.holder; });
+    return std::any_of(lock.nodes.begin(), lock.nodes.end(), [](key_view const& k) { return k.present && (k.holder || k.readers > 0); });
 }
 
 }  // namespace

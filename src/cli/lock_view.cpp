@@ -11,8 +11,10 @@ namespace redlock::cli {
 
 namespace {
 
-enum question : std::size_t { type, value, ttl, fence };
-static_assert(fence + 1 == questions_per_key);
+enum question : std::size_t { type, value, ttl, fence, members, size };
+static_assert(size + 1 == questions_per_key);
+
+constexpr std::size_t readers_shown = 10;
 
 constexpr std::size_t id_size = 8;
 
@@ -33,9 +35,21 @@ std::int64_t majority_ttl(lock_view const& of, std::string const& holder)
 {
     std::vector<std::int64_t> all;
     for (key_view const& k : of.nodes)
-        if (k.problem.empty() && k.present && k.value == holder && k.type == "string") all.push_back(k.ttl_ms);
+        if (k.problem.empty() && k.present && k.value == holder && (k.type == "string" || k.readers > 0)) all.push_back(k.ttl_ms);
+    if (all.size() < of.majority) return -1;  // readers, and sets of others
     std::sort(all.begin(), all.end(), [](std::int64_t a, std::int64_t b) { return a >= 0 && (b < 0 || a < b); });
     return all[all.size() - of.majority];
+}
+
+// A sorted set is that of our readers if it has the empty member. It is the first, since its score is negative.
+void read_readers(key_view& k, reply const& members, reply const& size)
+{
+    bool const is_ours = members.type == reply::kind::list ? !members.items.empty() && members.items.front().text.empty()
+                                                           : members.is_text() && !members.text.empty();
+    if (!is_ours || size.number(0) < 2) return;
+    k.readers = static_cast<std::size_t>(size.number(0)) - 1;
+    for (reply const& member : members.items)
+        if (auto const who = detail::holder_of(member.text)) k.some_readers.push_back(*who);
 }
 
 }  // namespace
@@ -56,7 +70,8 @@ char const* to_string(lock_state state) noexcept
 std::vector<words> questions_about(std::string const& key, value_part part)
 {
     words const reading = part == value_part::whole ? words{"GET", key} : words{"GETRANGE", key, "0", std::to_string(value_beginning - 1)};
-    return {{"TYPE", key}, reading, {"PTTL", key}, {"GET", key + std::string{detail::fence_suffix}}};
+    words const members = part == value_part::whole ? words{"ZRANGE", key, "0", std::to_string(readers_shown)} : words{"ZSCORE", key, ""};
+    return {{"TYPE", key}, reading, {"PTTL", key}, {"GET", key + std::string{detail::fence_suffix}}, members, {"ZCARD", key}};
 }
 
 key_view read_key(answers const& from, std::size_t first)
@@ -84,6 +99,7 @@ key_view read_key(answers const& from, std::size_t first)
         k.present = r[value].is_error();
         if (k.present) k.problem = r[value].text;  // the permissions forbid to read the key
     }
+    if (k.present && k.type == "zset") read_readers(k, r[members], r[size]);
     auto counter = r[fence];
     if (constexpr std::string_view mark_of_a_climb{".0"}; counter.text.ends_with(mark_of_a_climb))
         counter.text.resize(counter.text.size() - mark_of_a_climb.size());
@@ -122,7 +138,7 @@ lock_view judge(std::string name, std::vector<key_view> nodes)
     if (view.state != lock_state::held) return view;
 
     key_view const& held = view.nodes[*view.holder];
-    if (held.type == "string") view.ttl_ms = majority_ttl(view, held.value);
+    if (held.type == "string" || held.readers > 0) view.ttl_ms = majority_ttl(view, held.value);
     for (key_view const& k : view.nodes)
         if (k.present && k.value == held.value && k.counter) view.counter = std::max(view.counter.value_or(0), *k.counter);
     return view;

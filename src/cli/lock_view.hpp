@@ -21,6 +21,8 @@ struct key_view {
     std::string type;  // the answer to TYPE: "string" if the key can be a lock
     std::string value;  // of a string. It is never printed, since everyone who knows the value can release the lock
     std::optional<detail::holder_info> holder;  // none: the value does not describe its holder
+    std::size_t readers{0};  // of a read-write lock; then the type is "zset"
+    std::vector<detail::holder_info> some_readers{};  // the first of them, as far as their values say
     std::int64_t ttl_ms{-1};  // -1: the key never expires
     std::optional<std::uint64_t> counter;  // the largest fencing token that was reserved; none: there is no counter
 
@@ -59,7 +61,7 @@ inline constexpr std::size_t value_beginning = 512;  // bytes
 
 // The commands that read one key of a lock from a node.
 std::vector<words> questions_about(std::string const& key, value_part part = value_part::whole);
-inline constexpr std::size_t questions_per_key = 4;
+inline constexpr std::size_t questions_per_key = 6;
 
 // Reads the answers to questions_about. `first`: the index of the first of these answers.
 key_view read_key(answers const& from, std::size_t first);

@@ -24,12 +24,22 @@ std::string counter_in_words(key_view const& key) { return key.counter ? std::to
 
 std::string short_holder(key_view const& key)
 {
+    if (key.readers > 0) return count_of(key.readers, "reader");
     if (!key.holder) return key.type == "string" ? "foreign " + key.id() : "foreign " + printable(key.type);
     return key.holder->host + ' ' + std::to_string(key.holder->pid) + (key.holder->label.empty() ? "" : ' ' + key.holder->label);
 }
 
 ordered_json holder_to_json(key_view const& key)
 {
+    if (key.readers > 0) {
+        auto some = ordered_json::array();
+        for (auto const& who : key.some_readers)
+            some.push_back({{"host", who.host},
+                            {"pid", who.pid},
+                            {"since", who.since},
+                            {"label", who.label.empty() ? ordered_json{} : ordered_json(who.label)}});
+        return {{"foreign", false}, {"readers", key.readers}, {"some_readers", some}};
+    }
     if (!key.holder) return {{"foreign", true}, {"type", key.type}, {"id", key.id()}};
     ordered_json h{{"foreign", false}, {"host", key.holder->host}, {"pid", key.holder->pid}, {"since", key.holder->since}};
     h["label"] = key.holder->label.empty() ? ordered_json{} : ordered_json(key.holder->label);
@@ -39,6 +49,13 @@ ordered_json holder_to_json(key_view const& key)
 
 std::string holder_in_words(key_view const& key)
 {
+    if (key.readers > 0) {
+        std::string text = count_of(key.readers, "reader");
+        for (auto const& who : key.some_readers)
+            text += (&who == &key.some_readers.front() ? ": " : "; ") + who.host + ", process " + std::to_string(who.pid) +
+                    (who.label.empty() ? "" : ", label " + who.label);
+        return text;
+    }
     if (!key.holder) {
         if (key.type != "string") return "a " + printable(key.type) + " of somebody else's";
         return "a value of somebody else's (" + key.id() + ')';

@@ -68,6 +68,7 @@ plan plan_of(run_options const& options)
     if (options.ttl) lock.ttl = *options.ttl;
     if (options.no_fencing) lock.fencing = false;
     if (p.ticket) lock.fencing = p.ticket->what.fenced;
+    p.shared = options.shared;
     p.times = times_of(lock.ttl, options.kill_grace);
     lock.stop_margin = p.times.grace + p.times.margin;
     lock.auto_extend = true;

@@ -51,6 +51,7 @@ session::session(plan what, inheritance const& from, guardian& guard, offspring 
       nodes_{io_.get_executor(), plan_.nodes, events_.client_observer()},
       lock_{nodes_, plan_.name, plan_.options}
 {
+    if (plan_.options.fencing) both_.emplace(nodes_, plan_.name, plan_.options);
 }
 
 int session::run()
@@ -75,10 +76,12 @@ void session::acquire()
     auto done = asio::bind_cancellation_slot(stop_acquiring_.slot(), [this](error_code ec, lease got) { on_acquired(ec, std::move(got)); });
     if (plan_.ticket) {
         nodes_.adopt(plan_.ticket->text, plan_.options, std::move(done));
+    } else if (plan_.shared) {
+        plan_.once ? both_->try_acquire_shared(report_, std::move(done)) : both_->acquire_shared(report_, std::move(done));
     } else if (plan_.once) {
         lock_.try_acquire(report_, std::move(done));
     } else {
-        lock_.acquire(report_, std::move(done));
+        both_ ? both_->acquire(report_, std::move(done)) : lock_.acquire(report_, std::move(done));
     }
     acquiring_since_ = boot_clock::now();
     manager_.status("waiting for " + name_in_words(plan_.name));

@@ -33,6 +33,7 @@ namespace redlock::cli {
 struct plan {
     config nodes;
     lock_options options;
+    bool shared{false};  // to read
     end_times times;
     bool once{false};
     bool verbose{false};
@@ -101,6 +102,7 @@ private:
     service_manager manager_;
     client nodes_;
     lock lock_;
+    std::optional<rw_lock> both_;  // with tokens: readers and writers wait for each other in turns
     job_control terminal_;
     asio::signal_set signals_{io_};
     asio::cancellation_signal stop_acquiring_;

@@ -347,6 +347,7 @@ std::string engine::detach(std::shared_ptr<lease_state> of)
 {
     auto const h = to_handle(std::move(of));
     if (h->phase.load(std::memory_order_acquire) != lease_phase::held || now() >= h->valid_until()) return {};
+    if (h->is_of_reader()) return {};  // a ticket is of one holder
     lease_record const& r = h->of;
     ticket t;
     t.keys.push_back(r.what->first());
@@ -359,7 +360,7 @@ std::string engine::detach(std::shared_ptr<lease_state> of)
     t.last_token = std::max(h->last_token, t.token);
     t.ttl = std::chrono::duration_cast<std::chrono::milliseconds>(r.what->under->times.ttl);
     t.lock_delay = r.what->under->key_ttl - t.ttl;
-    t.nodes = h->nodes;
+    t.nodes = static_cast<std::uint8_t>(h->nodes());
     {
         std::lock_guard const guard{status_mutex_};
         for (std::string const& each : servers_)
@@ -393,6 +394,19 @@ void engine::extend(std::shared_ptr<lease_state>&& of, plain_handler&& handler)
         };
     });
     on_strand([this, h = std::move(h), w = std::move(w)] { leases_.extend(*h, w); });
+}
+
+void engine::downgrade(std::shared_ptr<lease_state>&& of, plain_handler&& handler)
+{
+    auto h = to_handle(std::move(of));
+    auto w = wait_with(std::move(handler), [this, &h] {
+        return [this, weak = std::weak_ptr{h}](waiter const* who, asio::cancellation_type_t type) {
+            if (auto const found = weak.lock(); found && gives_up(type)) leases_.abandon_extend(found->of, who);
+        };
+    });
+    on_strand([this, h = std::move(h), w = std::move(w)](time_point t) {
+        if (leases_.downgrade(*h, w)) acquisitions_.on_downgraded(h->of, t);
+    });
 }
 
 void engine::extend_all_on(std::string name)

@@ -80,6 +80,7 @@ public:
     void acquire(acquire_request&& request, lease_handler&& handler) override;
     void adopt(adopt_request&& request, lease_handler&& handler) override;
     void extend(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
+    void downgrade(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
     void release(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
     void wait_lost(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
     std::string detach(std::shared_ptr<lease_state> of) override;

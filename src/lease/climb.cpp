@@ -56,7 +56,7 @@ void climb::end(bool succeeded, time_point now)
 
 void lease_registry::start_climb(std::shared_ptr<lease_record> const& what, quorum::token_number needed, time_point now)
 {
-    if (!what->is_lease() || needed <= what->guard() || what->climbs().is_under_way) return;
+    if (!what->is_lease() || what->reads() || needed <= what->guard() || what->climbs().is_under_way) return;
     auto& state = what->climbs();
     state.is_under_way = true;
     state.tried = std::max(state.tried, needed);

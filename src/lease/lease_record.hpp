@@ -133,8 +133,16 @@ public:
         c.retention = what->under->tokens.retention;
         c.token = guard();
         c.others = what->others();
+        c.shared = reads();
+        c.was_writer = is_downgraded();
         return c;
     }
+
+    // Of a reader of a read-write lock, and not of a writer, or of an exclusive lock.
+    bool reads() const noexcept { return what->is_for_readers() || is_downgraded(); }
+
+    // It was won by a writer, who reads now.
+    bool is_downgraded() const noexcept { return first.is_of_reader() && !what->is_for_readers(); }
 
     bool is_fenced() const noexcept { return what->under->tokens.fenced; }
 
@@ -151,13 +159,14 @@ public:
         bool is_under_way{false};
     };
     climb_state& climbs() { return with_cold().climbs; }
+    bool has_tried_to_climb() const noexcept { return cold_ && cold_->climbs.tried > 0; }
 
     // The attempt got its tokens; `last` is the largest of those that are reserved.
     void assign_tokens(quorum::token_number last) noexcept
     {
         if (!is_fenced()) return;
         last_token = last;
-        next_token = last - what->under->tokens.reserved + 1;
+        next_token = reads() ? last : last - what->under->tokens.reserved + 1;  // readers share one, and reserve none
         raise_guard(last);
     }
 

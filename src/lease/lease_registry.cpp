@@ -62,12 +62,13 @@ std::shared_ptr<lease_handle> lease_record::add()
 
 std::shared_ptr<lease_handle> lease_record::add_handle(std::size_t nodes)
 {
-    assert(has_tokens_for_another());
+    assert(reads() || has_tokens_for_another());
     auto const h = add();
-    h->nodes = static_cast<std::uint8_t>(nodes);
+    h->set_nodes(nodes);
+    if (reads()) h->becomes_reader();
     if (is_fenced()) {
         h->token.store(next_token, std::memory_order_relaxed);
-        next_token += what->under->tokens.block;
+        next_token += reads() ? 1 : what->under->tokens.block;
         h->last_token = next_token - 1;
     }
     return h;
@@ -78,7 +79,8 @@ std::shared_ptr<lease_handle> lease_record::add_nested()
     assert(has_handles());
     lease_handle const& outer = first.is_here() ? first : *cold_->handles.front();
     auto const h = add();
-    h->nodes = outer.nodes;
+    h->set_nodes(outer.nodes());
+    if (outer.is_of_reader()) h->becomes_reader();
     h->token.store(outer.token.load(std::memory_order_relaxed), std::memory_order_relaxed);
     h->last_token = h->token;
     return h;
@@ -87,7 +89,7 @@ std::shared_ptr<lease_handle> lease_record::add_nested()
 std::shared_ptr<lease_handle> lease_record::add_adopted(std::size_t nodes, quorum::token_number token, quorum::token_number last)
 {
     auto const h = add();
-    h->nodes = static_cast<std::uint8_t>(nodes);
+    h->set_nodes(nodes);
     h->token.store(token, std::memory_order_relaxed);
     h->last_token = last;
     return h;
@@ -256,18 +258,49 @@ void lease_registry::on_timer(lease_record& what, time_point now)
     set_timer(what);
 }
 
+// Whether it is held now; if not, `who` is told why.
+bool lease_registry::is_held(lease_handle const& by, waiter& who, time_point now)
+{
+    lease_record& what = by.of;
+    if (what.is_lease() && now >= what.machine->stops_at()) lose(what, errc::lease_lost);
+    switch (by.phase.load()) {
+    case lease_phase::held: return true;
+    case lease_phase::lost: who.done(by.lost_because.load()); break;
+    case lease_phase::released: who.done(errc::not_held); break;
+    }
+    return false;
+}
+
 void lease_registry::extend(lease_handle const& by, std::shared_ptr<waiter> who)
 {
-    lease_record* const what = &by.of;
     auto const now = env_.now();
-    if (what->is_lease() && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);
-    switch (by.phase.load()) {
-    case lease_phase::held: break;
-    case lease_phase::lost: return who->done(by.lost_because.load());
-    case lease_phase::released: return who->done(errc::not_held);
+    if (!is_held(by, *who, now)) return;
+    start_extension(by.of.shared(), now, std::move(who));
+    set_timer(by.of);
+}
+
+// From before the first byte of it, the holder counts as a reader, also on nodes that still have it as a writer.
+bool lease_registry::downgrade(lease_handle const& by, std::shared_ptr<waiter> who)
+{
+    lease_record& what = by.of;
+    auto const now = env_.now();
+    if (!is_held(by, *who, now)) return false;
+    if (what.reads()) {
+        who->done(error_code{});
+        return false;
     }
-    start_extension(what->shared(), now, std::move(who));
-    set_timer(*what);
+    std::size_t handles = 0;
+    what.each_handle([&](lease_handle&) { ++handles; });
+    // Of a lease that has climbed, nodes may have counters above its guard; that this is safe for readers is argued nowhere.
+    if (!what.what->leaves_a_wish() || handles > 1 || what.has_tried_to_climb()) {
+        who->done(asio::error::operation_not_supported);
+        return false;
+    }
+    what.first.becomes_reader();
+    what.each_handle([](lease_handle& h) { h.becomes_reader(); });
+    start_extension(what.shared(), now, std::move(who));
+    set_timer(what);
+    return true;
 }
 
 void lease_registry::start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who,

@@ -73,6 +73,10 @@ public:
     void extend(lease_handle const& by, std::shared_ptr<waiter> who);
     void abandon_extend(lease_record const& what, waiter const* who);
 
+    // Makes a reader of the writer of a read-write lock. The first extension as a reader does it on the nodes, and `who` is told when a majority has
+    // answered. Returns false, and tells `who` why, if it does nothing.
+    bool downgrade(lease_handle const& by, std::shared_ptr<waiter> who);
+
     // For simulations: extends all leases on that name now, due or not.
     void extend_all_on(std::string_view name, time_point now);
 
@@ -118,6 +122,7 @@ public:
     releases& all_releases() const noexcept { return releases_; }
 
 private:
+    bool is_held(lease_handle const& by, waiter& who, time_point now);
     void start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who, bool after_climb = false);
 
     environment& env_;

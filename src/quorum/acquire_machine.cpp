@@ -5,8 +5,8 @@
 
 namespace redlock::quorum {
 
-acquire_machine::acquire_machine(std::size_t nodes, time_point sent, timing const& t)
-    : timing_{&t}, sent_{sent}, asked_{sent}, votes_{nodes}
+acquire_machine::acquire_machine(std::size_t nodes, time_point sent, timing const& t, bool to_read)
+    : timing_{&t}, sent_{sent}, asked_{sent}, votes_{nodes}, to_read_{to_read}
 {
 }
 
@@ -31,7 +31,7 @@ void acquire_machine::note_grant(std::size_t node, token_number counter) noexcep
         largest_ = counter;
         confirmed_ = {};
     }
-    if (counter == largest_) confirmed_.add(node);
+    if (counter == largest_ && !(to_read_ && token_)) confirmed_.add(node);
     if (!token_ && votes_.majority_granted()) choose_token();
 }
 

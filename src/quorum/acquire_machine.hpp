@@ -25,8 +25,9 @@ enum class acquire_outcome {
 class acquire_machine {
 public:
     // `sent`: the time before the first byte went out. Everything is counted from there (distlock page: T1). `t` lives as long as this.
-    acquire_machine(std::size_t nodes, time_point sent, timing const& t);
-    acquire_machine(std::size_t nodes, time_point sent, timing&& t) = delete;
+    // `to_read`: readers share counters, so a grant that comes after the token was chosen may be older than the token, though the numbers are equal.
+    acquire_machine(std::size_t nodes, time_point sent, timing const& t, bool to_read = false);
+    acquire_machine(std::size_t nodes, time_point sent, timing&& t, bool to_read = false) = delete;
 
     // A node's vote. `counter`: the last token that it granted; always 0 without tokens. Returns the outcome when this vote decides
     // the attempt, `pending` otherwise. Votes after the decision still count for the tenure: a late grant makes the lease stand on
@@ -73,6 +74,7 @@ private:
     token_number largest_{0};  // of those counters
     std::optional<token_number> token_;
     bool wants_confirmation_{false};
+    bool to_read_;
     acquire_outcome outcome_{acquire_outcome::pending};
 };
 

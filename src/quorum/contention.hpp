@@ -56,6 +56,12 @@ struct wait_odds {
     duration delay;  // until the next attempt, if the nodes do not tell when the keys become free
     double head_start;  // a random number between 0 and 1, for the head start of other clients
     double back_off;  // another one, for the length of a backoff
+    // Of a read-write lock, or not. Readers come and go while the key stays. So a change is seldom an extension of all that is there, and races that
+    // are lost to readers are no sign of a crowd, and say nothing about whose turn it is: chance decides between writers, behind readers that wait.
+    enum class of_lock : std::uint8_t { exclusive, readers, writers };
+    of_lock sides{of_lock::exclusive};
+
+    bool is_shared() const noexcept { return sides != of_lock::exclusive; }
 };
 
 // A node's answer to a probe.
@@ -95,6 +101,13 @@ public:
 
     // This client won the lock on the nodes.
     void won(time_point now, duration slot) noexcept;
+
+    // This client won the lock to read, beside others: the next one need not wait.
+    void won_to_read(time_point now, duration slot) noexcept
+    {
+        won(now, slot);
+        outlook_ = lock_outlook::unknown;
+    }
 
     // This client's own lease has ended, with or without a release.
     void vacated() noexcept { wait_.reset(); }
@@ -163,6 +176,7 @@ private:
     };
 
     wait& this_wait();
+    duration head_start(wait_odds const& odds) const noexcept;
     bool looks_like_an_extension(wait const& current, time_point now, duration ttl) const noexcept;
     learned learn(wait& current, std::size_t node, bool answered, time_point now) noexcept;
 

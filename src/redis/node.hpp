@@ -41,6 +41,7 @@ enum class verb : std::uint8_t {
     mark,     // leave a mark in the record of a node that lost its memory
     admit,    // let it vote again
     adopt,    // a lease goes on under a new value: replace the former value; with tokens, raise the counter above the guard
+    want,     // leave the wish of a writer, so that no new readers come
 };
 
 // One request about one lock, or about a node's admission. The strings belong to whoever waits for the answer.
@@ -57,10 +58,13 @@ struct command {
     std::uint32_t block{1};         // acquire: how many tokens
     std::chrono::milliseconds retention{};
     bool refresh{false};            // extend: the counter's retention, too
+    bool shared{false};             // acquire, confirm, extend, release: of a reader (redis/shared_scripts.hpp)
+    bool was_writer{false};         // extend, shared: the lease began as a writer's
     std::string_view id{};          // mark, admit: that the server must still have
     std::string_view value_end{};           // what stands behind that; many values have it in common
     std::string_view former{};              // adopt: the whole value that is replaced; `token` is the guard that went with it
     std::span<std::string const> others{};  // further keys of the same lock: all or none; sorted, and behind `key`
+    std::int64_t since{-1};  // acquire, shared: the counter of the last refusal by a writer; -1: there was none
 
     std::size_t key_count() const noexcept { return 1 + others.size(); }
     std::string_view key_at(std::size_t i) const noexcept { return i == 0 ? key : std::string_view{others[i - 1]}; }
@@ -85,6 +89,7 @@ struct reply {
     quorum::token_number counter{0};  // acquire with tokens: the last of those that were granted; extend: the guard that it needs
     bool recreated{false};              // extend: the key was missing, and is there again
     bool watching{false};             // watch: the node will say when a key changes
+    bool writer_waits{false};         // acquire, shared: refused because of a writer's wish
     std::optional<std::chrono::milliseconds>
         expires_in{};  // watch: when the last of the keys goes, `never_expires` if it does not; none: all are free
     std::uint64_t admission{0};       // set by the rounds: equal numbers, the same admission of the node as the same server
@@ -99,7 +104,7 @@ struct reply {
         error = {};
         detail.clear();
         counter = 0;
-        recreated = watching = false;
+        recreated = watching = writer_waits = false;
         expires_in.reset();
         admission = 0;
         if (facts) facts.reset();

@@ -3,6 +3,7 @@
 #include "redis/fence_scripts.hpp"
 #include "redis/group_binding.hpp"
 #include "redis/server_facts.hpp"
+#include "redis/shared_scripts.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -73,6 +74,11 @@ reply to_reply(std::optional<std::int64_t> answer)
     case fence_not_admitted: return {vote::failed, errc::node_not_admitted, "it does not remember its admission"};
     case fence_ttl_too_long: return {vote::failed, errc::ttl_too_long, {}};
     case fence_no_counter: return {vote::failed, errc::unexpected_reply, "the key of the counter (NAME:fence) holds something else"};
+    case shared_writer_waits: {
+        reply r{vote::refused, {}, {}};
+        r.writer_waits = true;
+        return r;
+    }
     case fence_used_up: return {vote::failed, errc::server_error, "FENCE tokens are used up"};
     default: return unexpected();
     }
@@ -188,9 +194,9 @@ void reply_reader::on_node(std::size_t index, node_view const& node)
         element_ = 0;
         if (call.what == verb::acquire && call.fenced) return on_acquires_with_tokens(call, node);
         if (call.what == verb::acquire && node.data_type == resp3::type::null) return set_vote(r, vote::refused);
-        if (call.what == verb::release && call.count > 1) return on_releases(call, node);
+        if (call.what == verb::release && (call.count > 1 || call.shared)) return on_releases(call, node);
         bool const is_number = (call.what == verb::release && call.count == 1) || call.what == verb::confirm || call.what == verb::adopt ||
-                               call.what == verb::admit;
+                               call.what == verb::admit || call.what == verb::want;
         if (is_number) on_number(call, r, node);
     } else if (node.depth == 1 && array_call_ == index + 1) {
         on_element(call, element_++, node);
@@ -322,7 +328,8 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
     case verb::confirm:
     case verb::adopt:
     case verb::watch:
-    case verb::admit: return;
+    case verb::admit:
+    case verb::want: return;
     }
 }
 

@@ -1,6 +1,7 @@
 #include "redis/redis_request.hpp"
 
 #include "redis/fence_scripts.hpp"
+#include "redis/shared_scripts.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -35,14 +36,19 @@ std::vector<script const*> scripts_of_nodes()
             &fence_adopt_script(),
             &inspect_script(),
             &mark_script(),
-            &admit_script()};
+            &admit_script(),
+            &shared_acquire_script(),
+            &shared_confirm_script(),
+            &shared_extend_script(),
+            &shared_release_script(),
+            &shared_want_script()};
 }
 
 namespace {
 
 bool same_call(command const& a, command const& b) noexcept
 {
-    if (a.what != b.what) return false;
+    if (a.what != b.what || a.shared != b.shared) return false;
     if (a.what == verb::release) return a.others.empty() && b.others.empty();
     if (a.what == verb::acquire)
         return a.fenced && b.fenced && a.others.empty() && b.others.empty() && a.ttl == b.ttl && a.block == b.block &&
@@ -214,6 +220,73 @@ void adoption(command_writer& to, command const& c, std::string_view id)
     add_value(words << c.former, c) << c.token << c.ttl << c.retention;
 }
 
+void reads(command_writer& to, command const* first, std::size_t count, std::string_view id)
+{
+    resp_writer& words = to.words();
+    call(words, shared_acquire_script(), 2 + 3 * count) << node_record_key << high_water_key;
+    for (std::size_t i = 0; i < count; ++i) (words << first[i].key).add(first[i].key, fence_suffix).add(first[i].key, want_suffix);
+    to.add_id(id);
+    words << first->ttl << first->retention;
+    for (std::size_t i = 0; i < count; ++i) {
+        add_value(words, first[i]) << first[i].token;
+        if (first[i].since < 0) words << "-1";
+        else words << static_cast<std::uint64_t>(first[i].since);
+    }
+}
+
+void confirmation_of_reader(command_writer& to, command const& c, std::string_view id)
+{
+    resp_writer& words = to.words();
+    call(words, shared_confirm_script(), 4);
+    add_locks_and_fences(words, c);
+    words << node_record_key << high_water_key;
+    to.add_id(id);
+    add_value(words, c) << c.token << c.retention;
+}
+
+void extensions_of_readers(command_writer& to, command const* first, std::size_t count, std::string_view id)
+{
+    resp_writer& words = to.words();
+    bool const refresh = std::any_of(first, first + count, [](command const& c) { return c.refresh; });
+    call(words, shared_extend_script(), 2 + 2 * count) << node_record_key << high_water_key;
+    for (std::size_t i = 0; i < count; ++i) add_locks_and_fences(words, first[i]);
+    to.add_id(id);
+    words << first->retention << "1" << (refresh ? "1" : "0");
+    for (std::size_t i = 0; i < count; ++i)
+        add_value(words, first[i]) << first[i].token << first[i].ttl << (first[i].was_writer ? "1" : "0");
+}
+
+void releases_of_readers(resp_writer& words, command const* first, std::size_t count)
+{
+    call(words, shared_release_script(), count);
+    for (std::size_t i = 0; i < count; ++i) words << first[i].key;
+    for (std::size_t i = 0; i < count; ++i) add_value(words, first[i]);
+}
+
+void wish(resp_writer& words, command const& c)
+{
+    (call(words, shared_want_script(), 2) << c.key).add(c.key, want_suffix);
+    add_value(words, c) << c.ttl;
+}
+
+// The words of one call about readers.
+void encode_of_readers(command_writer& to, command const* first, std::size_t count, std::string_view id)
+{
+    switch (first->what) {
+    case verb::acquire: return reads(to, first, count, id);
+    case verb::confirm: return confirmation_of_reader(to, *first, id);
+    case verb::extend: return extensions_of_readers(to, first, count, id);
+    case verb::release: return releases_of_readers(to.words(), first, count);
+    case verb::climb:
+    case verb::adopt:
+    case verb::watch:
+    case verb::inspect:
+    case verb::mark:
+    case verb::admit:
+    case verb::want: break;
+    }
+}
+
 void of_admission(resp_writer& words, command const& c)
 {
     script const& s = c.what == verb::inspect ? inspect_script() : c.what == verb::mark ? mark_script() : admit_script();
@@ -229,6 +302,10 @@ void push(boost::redis::request& request, command_writer to, set_options& option
 {
     command const& c = *first;
     resp_writer& words = to.words();
+    if (c.shared) {
+        encode_of_readers(to, first, count, id);
+        return to.push_to(request, "EVALSHA");
+    }
     switch (c.what) {
     case verb::acquire:
         if (!c.fenced && c.others.empty()) {
@@ -248,6 +325,7 @@ void push(boost::redis::request& request, command_writer to, set_options& option
     case verb::inspect:
     case verb::mark:
     case verb::admit: of_admission(words, c); break;
+    case verb::want: wish(words, c); break;
     }
     to.push_to(request, "EVALSHA");
 }
@@ -287,7 +365,7 @@ void redis_request::encode(batch const& work, std::string_view id, request_extra
         }
         std::size_t const count = extras.apart ? 1 : run_of_same(commands, i);
         push(request, {words_, ids_}, set_options_, &c, count, id);
-        calls.push_back({wire_call::kind::commands, c.what, c.fenced, i, count, false, {}});
+        calls.push_back({wire_call::kind::commands, c.what, c.fenced, i, count, false, {}, c.shared});
         if (c.what == verb::extend || c.what == verb::climb) calls.back().key_counts = key_counts(&c, count);
         i += count;
     }
@@ -318,7 +396,7 @@ void redis_request::push_watch(command const& c, std::size_t index)
         request.push("CLIENT", "CACHING", "YES");
         calls.push_back({wire_call::kind::arm});
         request.push("PTTL", key);
-        calls.push_back({wire_call::kind::commands, verb::watch, false, index, 1, goes_on, {}});
+        calls.push_back({wire_call::kind::commands, verb::watch, false, index, 1, goes_on, {}, false});
     };
     watch(c.key, false);
     for (std::string const& key : c.others) watch(key, true);

@@ -52,6 +52,7 @@ struct wire_call {
     std::size_t count{0};  // how many commands of the batch
     bool goes_on{false};  // the call is about another key of the same command as an earlier call
     std::vector<std::size_t> key_counts{};  // the number of keys of each extension or climb; empty: one key each
+    bool shared{false};  // of readers
 };
 
 // All scripts that a node may be asked to run.

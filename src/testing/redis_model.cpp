@@ -1,5 +1,9 @@
 #include "testing/redis_model.hpp"
 
+#include "redis/fence_scripts.hpp"
+#include "redis/shared_scripts.hpp"
+#include "testing/shared_model.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <chrono>
@@ -57,6 +61,7 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
     assert(c.value_end.empty());  // tests give whole values
     // The real scripts compare this id with the id in the node's record, and not with the server's own.
     if (c.votes_with_tokens() && !remembers(learned)) return not_admitted();
+    if (c.shared || c.what == verb::want) return of_readers(c, now, learned);
     notice(c.key, now);
     for (std::string const& other : c.others) notice(other, now);
     switch (c.what) {
@@ -80,6 +85,55 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
     case verb::inspect: return inspected(facts());
     case verb::mark: return mark(c, now);
     case verb::admit: return admit(c);
+    case verb::want: break;
+    }
+    return refused();
+}
+
+namespace {
+
+reply to_reply(shared_model::answer const& said)
+{
+    reply r = refused();
+    switch (said.code) {
+    case 1: return granted(said.number);
+    case detail::fence_refused: break;
+    case detail::shared_writer_waits: r.writer_waits = true; break;
+    case detail::fence_overtaken: break;
+    case detail::fence_not_admitted: return not_admitted();
+    case detail::fence_ttl_too_long: return ttl_too_long(std::chrono::milliseconds{said.number});
+    case detail::fence_no_counter: return no_counter();
+    default: return error_reply("FENCE tokens are used up");
+    }
+    r.counter = said.number;
+    return r;
+}
+
+}  // namespace
+
+reply redis_model::of_readers(command const& c, time_point now, std::string_view learned)
+{
+    shared_model readers{*this};
+    shared_model::lease const lease{c.key, c.value, c.token, c.ttl, c.retention, true, c.refresh, c.was_writer};
+    switch (c.what) {
+    case verb::acquire: {
+        std::optional<token_number> since;
+        if (c.since >= 0) since = static_cast<token_number>(c.since);
+        return to_reply(readers.acquire(learned, {c.key, c.value, c.ttl, c.retention, c.token, since}, now));
+    }
+    case verb::confirm: return to_reply({readers.confirm(learned, lease, now), 0});
+    case verb::extend: {
+        int const said = readers.extend(learned, lease, now);
+        return said == 2 ? recreated() : to_reply({said, 0});
+    }
+    case verb::release: return readers.release(c.key, c.value, now) == 1 ? granted() : refused();
+    case verb::want: return readers.want(c.key, c.value, c.ttl, now) == 1 ? granted() : refused();
+    case verb::climb:
+    case verb::adopt:
+    case verb::watch:
+    case verb::inspect:
+    case verb::mark:
+    case verb::admit: break;
     }
     return refused();
 }

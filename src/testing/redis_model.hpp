@@ -108,6 +108,7 @@ private:
     void renew(entry& e, duration ttl, time_point now);
     void changed(std::string_view key) const;
     detail::reply watch(detail::command const& c, time_point now);
+    detail::reply of_readers(detail::command const& c, time_point now, std::string_view learned);
     detail::reply acquire_with_tokens(detail::command const& c, time_point now);
     detail::reply confirm(detail::command const& c, time_point now);
     detail::reply adopt(detail::command const& c, time_point now);

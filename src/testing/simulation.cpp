@@ -272,7 +272,7 @@ public:
             auto& memory = n->state_->memory();
             auto const wall = n->state_->wall();
             auto const* const e = memory.find(name, wall);
-            if (!e) continue;
+            if (!e || e->readers) continue;
             auto const expires = e->expires ? memory.gone_at(*e) - wall : duration::max();
             left[e->value].push_back(std::chrono::floor<std::chrono::milliseconds>(expires));
         }

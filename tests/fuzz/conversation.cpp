@@ -154,6 +154,7 @@ verdict of_one(wire_call const& call, answer const& a)
     case verb::adopt: return {call.fenced ? vote_of(root_number(a), {1}, {0, -2}) : vote_of(root_number(a), {1}, {0})};
     case verb::release: return {vote_of(root_number(a), {1}, {0})};
     case verb::admit: return {vote_of(root_number(a), {1, 2}, {0, -1})};
+    case verb::want: return {vote_of(root_number(a), {1}, {0})};
     case verb::mark: return of_mark(a);
     case verb::inspect: return {elements(a).size() >= 6 ? vote::granted : vote::failed};
     case verb::extend:

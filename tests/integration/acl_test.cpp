@@ -21,6 +21,7 @@ rights const for_tokens{"+mget", "+info"};
 rights const for_waiting{"+pttl", "+client|tracking", "+client|caching"};
 rights const plain_keys{"~lock:*"};
 rights const token_keys{"~redlock:node", "~redlock:hw"};
+rights const for_readers{"+zadd", "+zscore", "+zrem", "+zrange", "+zremrangebyscore", "+pexpireat"};
 
 rights operator+(rights a, rights const& b)
 {
@@ -41,6 +42,17 @@ public:
     {
         c_.usable_at_start = 0;
         c_.keys_may_stay = true;
+    }
+
+    // The same of a read-write lock: two readers, a writer that waits for them and becomes a reader.
+    std::string outcome_of_readers()
+    {
+        std::string result;
+        c_.run([&]() -> asio::awaitable<void> {
+            auto playing = read_and_write();
+            result = co_await std::move(playing);
+        });
+        return result;
     }
 
     std::string outcome()
@@ -99,6 +111,46 @@ private:
         co_return not_released ? "release: " + not_released.message() : "";
     }
 
+    asio::awaitable<std::string> read_and_write()
+    {
+        rw_lock const both{c_.nodes, "lock:a", options_};
+        attempt_report report;
+        error_code ec;
+        lease one;
+        for (int tries = 0; tries < 20 && !one.valid(); ++tries) {
+            auto attempt = both.try_acquire_shared(report, asio::as_tuple);
+            auto [why, won] = co_await std::move(attempt);
+            ec = why;
+            one = std::move(won);
+            auto pausing = pause(ec ? 20ms : 0ms);
+            co_await std::move(pausing);
+        }
+        if (ec) co_return "acquire: " + report.nodes[0].detail;
+        auto second = both.try_acquire_shared(report, asio::as_tuple);
+        auto [not_second, two] = co_await std::move(second);
+        if (not_second) co_return "acquire another: " + report.nodes[0].detail;
+        auto extend = one.extend(asio::as_tuple);
+        auto [not_extended] = co_await std::move(extend);
+        if (not_extended) co_return "extend: " + not_extended.message();
+        lease writer;
+        both.acquire([&](error_code, lease won) { writer = std::move(won); });
+        auto seeing = eventually([&] { return c_.nodes.status().counters.contended > 0; });
+        co_await std::move(seeing);
+        for (lease* each : {&one, &two}) {
+            auto release = each->release(asio::as_tuple);
+            auto [not_released] = co_await std::move(release);
+            if (not_released) co_return "release: " + not_released.message();
+        }
+        auto winning = eventually([&] { return writer.valid(); });
+        if (!co_await std::move(winning)) co_return "the writer waits for ever";
+        auto down = writer.downgrade(asio::as_tuple);
+        auto [not_down] = co_await std::move(down);
+        if (not_down) co_return "downgrade: " + not_down.message();
+        auto last = writer.release(asio::as_tuple);
+        auto [not_last] = co_await std::move(last);
+        co_return not_last ? "release of the writer: " + not_last.message() : "works";
+    }
+
     // Another client holds the lock and releases it: the first one is told, or finds out when it looks.
     asio::awaitable<std::string> wait_for_another()
     {
@@ -137,6 +189,16 @@ rights without(rights all, std::string const& right)
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(access_control)
+
+BOOST_AUTO_TEST_CASE(read_write_locks_need_more_and_no_more_than_that)
+{
+    rights const all = for_plain_locks + for_tokens + for_waiting + plain_keys + token_keys + for_readers;
+    BOOST_TEST(trial(all, true).outcome_of_readers() == "works");
+    for (std::string const& right : for_readers) {
+        auto const found = trial(without(all, right), true).outcome_of_readers();
+        BOOST_TEST(found != "works", "without " << right);
+    }
+}
 
 rights const of_plain_locks = for_plain_locks + for_waiting + plain_keys;
 rights const of_locks_with_tokens = of_plain_locks + for_tokens + token_keys;

@@ -231,7 +231,8 @@ struct both_with_tokens {
         case verb::mark: return in_words(c.what, call(detail::mark_script(), node_keys, {id, value}));
         case verb::admit: return in_words(c.what, call(detail::admit_script(), node_keys, {id, token, ttl, value}));
         case verb::watch:
-        case verb::inspect: break;
+        case verb::inspect:
+        case verb::want: break;
         }
         return "?";
     }
@@ -316,9 +317,9 @@ struct both_with_tokens {
     {
         if (model.admitted() || below(4) > 0) return;
         auto const id = model.id;
-        both_do({verb::mark, {}, "m0", {}, false, 0, 0, 1, {}, false, id}, id);
+        both_do({verb::mark, {}, "m0", {}, false, 0, 0, 1, {}, false, false, false, id}, id);
         std::string const mark = model.record ? model.record->mark : "";
-        both_do({verb::admit, {}, mark, 10'000'000ms, false, below(1'000), 0, 1, {}, false, id}, id);
+        both_do({verb::admit, {}, mark, 10'000'000ms, false, below(1'000), 0, 1, {}, false, false, false, id}, id);
         BOOST_REQUIRE(model.admitted());
     }
 

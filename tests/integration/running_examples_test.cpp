@@ -125,6 +125,8 @@ BOOST_AUTO_TEST_CASE(travelling)
     BOOST_TEST(again.said().find("the lease is lost") != std::string::npos, again.said());
 }
 
+BOOST_AUTO_TEST_CASE(rw_lock) { BOOST_TEST(output_of("rw_lock") == "edition 1, 10 pages\nedition 2, 20 pages\nseveral read at once\n"); }
+
 BOOST_AUTO_TEST_CASE(several) { BOOST_TEST(output_of("several") == "alice 80\nbob 110\ncarol 110\n"); }
 
 BOOST_AUTO_TEST_CASE(scope)

@@ -20,6 +20,7 @@ char const* to_string(detail::verb v) noexcept
     case detail::verb::inspect: return "inspect";
     case detail::verb::mark: return "mark";
     case detail::verb::admit: return "admit";
+    case detail::verb::want: return "want";
     }
     return "?";
 }
@@ -49,7 +50,8 @@ std::string about_tokens(detail::command const& c, std::string_view learned)
     case detail::verb::admit: return "with " + std::to_string(c.token) + ", at " + to;
     case detail::verb::release:
     case detail::verb::watch:
-    case detail::verb::inspect: break;
+    case detail::verb::inspect:
+    case detail::verb::want: break;
     }
     return {};
 }

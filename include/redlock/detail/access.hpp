@@ -9,6 +9,7 @@
 #include <redlock/detail/lease_state.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/lock.hpp>
+#include <redlock/rw_lock.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -24,6 +25,10 @@ struct access {
     static client make_client(std::shared_ptr<core> of) noexcept { return client{std::move(of)}; }
 
     static std::shared_ptr<core> const& core_of(client const& c) noexcept { return c.core_; }
+
+    // For with_lock and with_shared_lock.
+    static lock const& writer_of(rw_lock const& both) noexcept { return both.writer_; }
+    static lock const& reader_of(rw_lock const& both) noexcept { return both.reader_; }
 
     // For with_lock: `asker` waits, and the body will run on `scope`.
     template <class CompletionToken>

@@ -77,6 +77,7 @@ public:
     virtual void acquire(acquire_request&& request, lease_handler&& handler) = 0;
     virtual void adopt(adopt_request&& request, lease_handler&& handler) = 0;
     virtual void extend(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
+    virtual void downgrade(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
     virtual void release(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
     virtual void wait_lost(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
 

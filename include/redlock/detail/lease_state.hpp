@@ -18,6 +18,8 @@ class core;
 enum class lease_phase : std::uint8_t { held, lost, released };
 
 struct REDLOCK_API lease_state {
+    static constexpr std::uint8_t reader_bit = 0x80;
+
     explicit lease_state(std::shared_ptr<core> from) : owner{std::move(from)} {}
     lease_state(lease_state const&) = delete;
     lease_state& operator=(lease_state const&) = delete;
@@ -34,7 +36,12 @@ struct REDLOCK_API lease_state {
     std::atomic<errc> lost_because{errc::lease_lost};  // meaningful in phase lost
     std::atomic<lease_phase> phase{lease_phase::held};
     std::atomic<std::uint8_t> nodes_held{0};
-    std::uint8_t nodes{0};  // in all
+    std::atomic<std::uint8_t> nodes_and_side{0};  // in all, set before anybody has the lease; and reader_bit
+
+    std::size_t nodes() const noexcept { return nodes_and_side.load(std::memory_order_relaxed) & ~reader_bit; }
+    void set_nodes(std::size_t n) noexcept { nodes_and_side.store(static_cast<std::uint8_t>(n), std::memory_order_relaxed); }
+    bool is_of_reader() const noexcept { return (nodes_and_side.load(std::memory_order_relaxed) & reader_bit) != 0; }
+    void becomes_reader() noexcept { nodes_and_side.fetch_or(reader_bit, std::memory_order_relaxed); }
 
 protected:
     ~lease_state() = default;

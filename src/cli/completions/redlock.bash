@@ -21,7 +21,7 @@ _redlock()
     esac
     case $command in
         '') COMPREPLY=($(compgen -W 'run acquire extend inspect list release watch admit doctor bench completion --help --version' -- "$cur")) ;;
-        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --name --no-fencing --bootstrap --no-env --events-fd --on-lost --conflict-exit-code --pass-notify --ticket --verbose --quiet --" -- "$cur")) ;;
+        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --name --no-fencing --shared --bootstrap --no-env --events-fd --on-lost --conflict-exit-code --pass-notify --ticket --verbose --quiet --" -- "$cur")) ;;
         acquire) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --label --no-fencing --bootstrap --conflict-exit-code --quiet" -- "$cur")) ;;
         extend) COMPREPLY=($(compgen -W "$nodes --ticket --ttl" -- "$cur")) ;;
         inspect) COMPREPLY=($(compgen -W "$nodes --timeout --json" -- "$cur")) ;;

@@ -28,6 +28,7 @@ complete -c redlock -n "__fish_seen_subcommand_from run" -l no-env -d 'Keeps RED
 complete -c redlock -n "__fish_seen_subcommand_from run" -l events-fd -x -d 'Writes events to a descriptor'
 complete -c redlock -n "__fish_seen_subcommand_from run" -l on-lost -x -a 'TERM INT HUP QUIT USR1 USR2 KILL' -d 'What the command gets when the lease is lost'
 complete -c redlock -n "__fish_seen_subcommand_from run acquire" -l conflict-exit-code -x -d 'When somebody else holds the lock'
+complete -c redlock -n "__fish_seen_subcommand_from run" -l shared -d 'Together with others that say --shared'
 complete -c redlock -n "__fish_seen_subcommand_from run" -l pass-notify -d 'The command tells systemd itself'
 complete -c redlock -n "__fish_seen_subcommand_from list" -l limit -x -d 'How many locks to find'
 complete -c redlock -n "__fish_seen_subcommand_from list" -l foreign -d 'Also keys of others'

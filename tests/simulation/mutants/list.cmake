@@ -67,7 +67,7 @@ redlock_mutant(unknown_is_lost "an extension that too few nodes answered counts 
 redlock_mutant(renewed_from_the_reply "a renewal is counted from its reply"
     FILE src/quorum/lease_machine.cpp FROM "renewed_until_{sent + t.validity}," TO "renewed_until_{sent + t.validity + t.node_timeout},")
 redlock_mutant(extends_after_the_end "a lease whose end has passed is extended"
-    FILE src/lease/lease_registry.cpp FROM "if (what->is_lease() && now >= what->machine->stops_at()) lose(*what, errc::lease_lost);" TO "")
+    FILE src/lease/lease_registry.cpp FROM "if (what.is_lease() && now >= what.machine->stops_at()) lose(what, errc::lease_lost);" TO "")
 
 # The end of a lease.
 redlock_mutant(scope_cancelled_late "a scope is cancelled after the validity of its lease"
@@ -154,7 +154,7 @@ redlock_mutant(passed_on_too_late "a lease is passed on however little of it is 
     FILE src/acquire/wait_queue.cpp FROM "    if (lease.machine->left(now) < lease.what->under->times.validity / worth_passing_on) return false;
 " TO "")
 redlock_mutant(passed_on_with_its_token "a lease is passed on without tokens of its own"
-    FILE src/lease/lease_registry.cpp FROM "        next_token += what->under->tokens.block;
+    FILE src/lease/lease_registry.cpp FROM "        next_token += reads() ? 1 : what->under->tokens.block;
         h->last_token = next_token - 1;" TO "        h->last_token = next_token + what->under->tokens.block - 1;")
 redlock_mutant(passed_on_to_anybody "a lease is passed on to somebody who asked with other options"
     FILE src/acquire/wait_queue.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;

@@ -126,6 +126,43 @@ BOOST_AUTO_TEST_CASE(the_token_of_a_write_that_failed_counts)
     BOOST_TEST(guard.admit("r", 34));
 }
 
+BOOST_AUTO_TEST_CASE(readers_share_a_token_and_do_not_refuse_each_other)
+{
+    fence guard;
+    BOOST_TEST(guard.admit(10));
+    BOOST_TEST(guard.admit_shared(11));
+    BOOST_TEST(guard.admit_shared(11));
+    BOOST_TEST(guard.admit_shared(12));  // of another group that began later, and overlaps
+    BOOST_TEST(guard.admit_shared(11));
+    BOOST_TEST(guard.highest() == 12u);
+    BOOST_TEST(!guard.admit_shared(9));
+    BOOST_TEST(!guard.admit_shared(0));
+}
+
+BOOST_AUTO_TEST_CASE(a_late_writer_is_refused_after_a_reader_and_a_late_reader_after_a_writer)
+{
+    fence_guard guard;
+    int value = 0;
+    guard.run("r", 10, [&] { value = 10; });
+    BOOST_TEST(guard.run_shared("r", 11, [&] { return value; }) == 10);
+    BOOST_CHECK_EXCEPTION(guard.run("r", 10, [&] { value = -1; }), system_error, is_stale);
+    BOOST_CHECK_EXCEPTION(guard.run("r", 11, [&] { value = -1; }), system_error, is_stale);  // no writer has a reader's token
+    BOOST_TEST(guard.admit_shared("r", 11));
+    guard.run("r", 20, [&] { value = 20; });
+    BOOST_CHECK_EXCEPTION(guard.run_shared("r", 11, [&] { return value; }), system_error, is_stale);
+    BOOST_TEST(!guard.admit_shared("r", 19));
+    BOOST_TEST(guard.highest("r") == 20u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_was_downgraded_reads_with_its_token_and_writes_no_more)
+{
+    fence guard;
+    BOOST_TEST(guard.admit(10));
+    BOOST_TEST(guard.admit_shared(10));
+    BOOST_TEST(!guard.admit(10));
+    BOOST_TEST(guard.admit(11));
+}
+
 BOOST_AUTO_TEST_CASE(the_error_names_the_resource)
 {
     fence_guard guard;

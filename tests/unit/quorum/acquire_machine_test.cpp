@@ -256,6 +256,24 @@ BOOST_AUTO_TEST_CASE(a_late_grant_of_the_same_token_confirms_it)
     BOOST_TEST(machine.on_vote(2, granted, start + 2ms, 9) == acquire_outcome::granted);
 }
 
+BOOST_AUTO_TEST_CASE(a_late_grant_to_a_reader_counts_only_when_it_is_confirmed)
+{
+    acquire_machine machine{3, start, times, true};
+    machine.on_vote(0, granted, start + 1ms, 7);
+    machine.on_vote(1, granted, start + 1ms, 9);
+    BOOST_TEST(machine.wants_confirmation(start + 1ms));
+    BOOST_TEST(machine.on_vote(2, granted, start + 2ms, 9) == acquire_outcome::pending);
+    BOOST_TEST(machine.on_confirmation(2, granted, start + 3ms) == acquire_outcome::granted);
+}
+
+BOOST_AUTO_TEST_CASE(equal_counters_of_a_majority_of_readers_need_no_second_round)
+{
+    acquire_machine machine{3, start, times, true};
+    machine.on_vote(0, granted, start + 1ms, 9);
+    BOOST_TEST(machine.on_vote(1, granted, start + 1ms, 9) == acquire_outcome::granted);
+    BOOST_TEST(!machine.wants_confirmation(start + 1ms));
+}
+
 BOOST_AUTO_TEST_CASE(a_late_grant_of_a_larger_token_is_a_refusal)
 {
     auto machine = attempt(3);

@@ -1,0 +1,120 @@
+// A read-write lock: many may read, or one may write.
+#ifndef REDLOCK_RW_LOCK_HPP
+#define REDLOCK_RW_LOCK_HPP
+
+#include <redlock/client.hpp>
+#include <redlock/detail/export.hpp>
+#include <redlock/lease.hpp>
+#include <redlock/lock.hpp>
+#include <redlock/options.hpp>
+
+#include <string>
+#include <utility>
+
+namespace redlock {
+
+/// A cheap handle that consists of the name of a resource, options, and a client, like `lock`. Any number of leases to read are held at the same
+/// time, or one to write.
+///
+/// A writer is the exclusive lock of that name: a `lock`, an older version of this library, or another library with `SET NX PX` excludes readers, and
+/// is excluded by them, without knowing of them.
+///
+/// Nobody starves, as long as all writers are `rw_lock`s: a writer that waits leaves a wish on the nodes. While the wish is there, they let in only
+/// those readers that a writer had refused before. So a writer waits for the readers that were there, and readers wait for one writer. Writers of other
+/// kinds leave no wish, and `try_acquire()` leaves none: a stream of readers can keep them out. A reader that crashed keeps writers out until its ttl
+/// is over.
+///
+/// Not offered, because it cannot be done rightly:
+/// - An upgrade from reading to writing: two readers that want it would wait for each other for ever. A coroutine in a `with_shared_lock` body, and a
+///   `lock_options::owner` that reads, is told so at once when it acquires the lock to write: `errc::self_deadlock`. The way down is
+///   `lease::downgrade()`.
+/// - Several names in one lock, some to read and some to write: one token for all of them is not argued for (docs/proof.md).
+/// - Readers without tokens: nodes that lost their data could let a writer in beside them.
+///
+/// Lifetimes: may outlive the client object; operations then complete with `errc::client_cancelled`.
+/// Thread safety: const members may be called from any thread at the same time.
+class REDLOCK_API rw_lock {
+public:
+    /// The name is the key on the servers, as for a `lock`; `NAME:want` is the key of the wish. Throws `std::invalid_argument` as the constructor of
+    /// `lock` does, and if `lock_options::fencing` is off.
+    rw_lock(client const& owner, std::string name, lock_options const& options = {});
+
+    /// The name for people to read.
+    std::string const& name() const noexcept { return writer_.name(); }
+
+    /// The options that the constructor got. A reader has one token, whatever `lock_options::token_block` is, and its lease is never handed over.
+    lock_options const& options() const noexcept { return writer_.options(); }
+
+    /// Acquires the lock to write. Everything else as `lock::acquire()`.
+    ///
+    /// Errors: those of `lock::acquire()`; `errc::self_deadlock` also when the owner reads, or the body of a `with_shared_lock` awaits this.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto acquire(CompletionToken&& token = {}) const
+    {
+        return writer_.acquire(std::forward<CompletionToken>(token));
+    }
+
+    /// The same, and fills `report` just before it completes. `report` must live until then.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto acquire(attempt_report& report, CompletionToken&& token = {}) const
+    {
+        return writer_.acquire(report, std::forward<CompletionToken>(token));
+    }
+
+    /// Makes one attempt to acquire the lock to write. Everything else as `lock::try_acquire()`.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto try_acquire(CompletionToken&& token = {}) const
+    {
+        return writer_.try_acquire(std::forward<CompletionToken>(token));
+    }
+
+    /// The same, and fills `report` just before it completes. `report` must live until then.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
+    {
+        return writer_.try_acquire(report, std::forward<CompletionToken>(token));
+    }
+
+    /// Acquires the lock to read: waits while somebody writes, or a writer waits that came before. One round trip if nobody does. Everything else,
+    /// cancellation and errors included, as `lock::acquire()`.
+    ///
+    /// The lease is one of its own, also beside other readers of this client. Its token is larger than those of all writers before, and smaller than
+    /// those of all writers after it; readers share tokens. `lease::mode()` says `lock_mode::shared`.
+    /// With `lock_options::owner`, an owner that reads or writes already gets a nested lease at once.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto acquire_shared(CompletionToken&& token = {}) const
+    {
+        return reader_.acquire(std::forward<CompletionToken>(token));
+    }
+
+    /// The same, and fills `report` just before it completes. `report` must live until then.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
+    {
+        return reader_.acquire(report, std::forward<CompletionToken>(token));
+    }
+
+    /// Makes one attempt to acquire the lock to read. Everything else as `lock::try_acquire()`; `errc::contended` also when a writer waits.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto try_acquire_shared(CompletionToken&& token = {}) const
+    {
+        return reader_.try_acquire(std::forward<CompletionToken>(token));
+    }
+
+    /// The same, and fills `report` just before it completes. `report` must live until then.
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    auto try_acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
+    {
+        return reader_.try_acquire(report, std::forward<CompletionToken>(token));
+    }
+
+private:
+    friend struct detail::access;
+
+    lock writer_;
+    lock reader_;
+};
+
+}  // namespace redlock
+
+#endif
