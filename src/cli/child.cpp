@@ -69,7 +69,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts)
 }
 
 // Runs between fork and exec. Makes only system calls, since other threads may have held any mutex at the fork.
-[[noreturn]] void become(char* const* argv, char* const* envp, inheritance const& from, pid_t parent, int report, bool foreground)
+[[noreturn]] void become(char* const* argv, char* const* envp, inheritance const& from, pid_t parent, int report, bool foreground,
+                         std::function<void()> const& before_exec)
 {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(to_int(exit_code::cannot_execute));  // the parent died before the line above
@@ -78,6 +79,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts)
         ::signal(SIGTTOU, SIG_IGN);
         ::tcsetpgrp(STDIN_FILENO, ::getpid());
     }
+    before_exec();
     from.restore();
     ::execvpe(argv[0], argv, envp);
     int const why = errno;
@@ -138,7 +140,8 @@ void job_control::take_back() noexcept
     given_ = false;
 }
 
-child::child(std::vector<std::string> const& command, environment const& more, inheritance const& from, job_control& terminal)
+child::child(std::vector<std::string> const& command, environment const& more, inheritance const& from, job_control& terminal,
+             std::function<void()> const& before_exec)
 {
     auto given = command;
     auto variables = environment_with(more);
@@ -155,7 +158,7 @@ child::child(std::vector<std::string> const& command, environment const& more, i
     bool const foreground = terminal.wanted_at_once();
     pid_ = ::fork();
     int const why_no_process = errno;
-    if (pid_ == 0) become(argv.data(), envp.data(), from, parent, ends[1], foreground);
+    if (pid_ == 0) become(argv.data(), envp.data(), from, parent, ends[1], foreground, before_exec);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     ::close(ends[1]);
     if (pid_ < 0) {

@@ -3,6 +3,7 @@
 #define REDLOCK_CLI_CHILD_HPP
 
 #include <csignal>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,8 +56,10 @@ public:
     using environment = std::vector<std::pair<std::string, std::string>>;  // added to this process's own
 
     // Starts `command`, found in PATH. The kernel kills the command when this thread ends. Throws `failure` with `not_found` or `cannot_execute`, as
-    // shells do, and `internal` when the system has no process left.
-    child(std::vector<std::string> const& command, environment const& more, inheritance const& from, job_control& terminal);
+    // shells do, and `internal` when the system has no process left. `before_exec` runs in the new process, which leads its group already, and may only
+    // make system calls.
+    child(std::vector<std::string> const& command, environment const& more, inheritance const& from, job_control& terminal,
+          std::function<void()> const& before_exec);
 
     // The id of the command's process, and of its process group.
     pid_t pid() const noexcept { return pid_; }

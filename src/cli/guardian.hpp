@@ -28,7 +28,8 @@ public:
     // Ends the guardian's process, which kills nothing.
     ~guardian();
 
-    // From now on the guardian kills the group at `kill_at`, or as soon as redlock has ended.
+    // From now on the guardian kills the group at `kill_at`, or as soon as redlock has ended. Makes only system calls, so that the leader of the group
+    // can call it between fork and exec.
     void protect(pid_t group, boot_clock::time_point kill_at) noexcept;
 
     // Changes `kill_at`. A later moment costs no system call: the guardian wakes up at the earlier one, and finds that there is time left.

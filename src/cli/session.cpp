@@ -176,15 +176,17 @@ child::environment session::environment() const
 
 void session::start_command()
 {
+    // Before the command runs: if this process is killed now, the command may have started others already, which the kernel does not end.
+    auto const protect = [this, kill_at = plan_.times.guard_at(lease_.valid_until())] { guard_.protect(::getpid(), kill_at); };
     try {
-        child_.emplace(plan_.command, environment(), inherited_, terminal_);
+        child_.emplace(plan_.command, environment(), inherited_, terminal_, protect);
     } catch (failure const& error) {
         say(error.what());
         command_code_ = to_int(error.code);
         outcome_ = run_outcome::not_started;
         return group_has_gone();
     }
-    guard_.protect(child_->pid(), plan_.times.guard_at(lease_.valid_until()));
+    guard_.put_off(plan_.times.guard_at(lease_.valid_until()));
     events_.command_started(lease_.token(), child_->pid());
     manager_.ready("holds " + name_in_words(plan_.name) + (lease_.token() == 0 ? "" : ", token " + std::to_string(lease_.token())));
     // This process must not be suspended: the lease would end meanwhile.

@@ -185,7 +185,8 @@ BOOST_AUTO_TEST_CASE(who_waits_sees_for_what)
     }
     BOOST_TEST(quiet.errors() == "");
 
-    program alone{{"acquire", "job", "--bootstrap"}, {.environment = {{"REDLOCK_NODES", all[0].url() + ",redis://127.0.0.1:1,redis://127.0.0.1:2"}}}};
+    program alone{{"acquire", "job", "--bootstrap"},
+                  {.environment = {{"REDLOCK_NODES", all[0].url() + ",redis://127.0.0.1:1,redis://127.0.0.1:2"}}}};
     BOOST_TEST(eventually([&] { return contains(alone.errors(), "Connection refused"); }), alone.errors());
     alone.send(SIGTERM);
     BOOST_TEST(alone.wait() == 128 + SIGTERM);
