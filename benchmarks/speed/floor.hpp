@@ -49,6 +49,9 @@ public:
     /// A node has granted its next command; for who reads answers otherwise. The clock is only looked at for those who are timed.
     void hear_grant(std::size_t node, std::uint64_t token);
 
+    /// How many answers of this node were taken in.
+    std::uint64_t heard(std::size_t node) const noexcept { return heads_[node]; }
+
     /// Acquisitions of those who have rested. Returns when the next of them will have.
     std::optional<steady::time_point> wake(steady::time_point now);
 

@@ -33,8 +33,11 @@ struct kind {
     char const* name;
     sample (*run)(workload const&);
 };
-constexpr std::array<kind, 3> kinds{
-    {{"redlock", &run_ours}, {"epoll-floor", &run_epoll_floor}, {"boost-redis-floor", &run_boost_redis_floor}}};
+constexpr std::array<kind, 5> kinds{{{"redlock", &run_ours},
+                                     {"epoll-floor", &run_epoll_floor},
+                                     {"boost-redis-floor", &run_boost_redis_floor},
+                                     {"coroutines-floor", &run_coroutines_floor},
+                                     {"duties-floor", &run_duties_floor}}};
 
 struct task {
     char const* key;
@@ -45,12 +48,15 @@ struct task {
     std::size_t pairs;
     std::size_t runs{1};  ///< One caller has less to average over.
 };
-constexpr std::array<task, 6> tasks{{{"instructions_per_pair_n3_c256", 0, 3, 256, false, 10'240},
+constexpr std::array<task, 9> tasks{{{"instructions_per_pair_n3_c256", 0, 3, 256, false, 10'240},
                                      {"instructions_per_pair_n5_c256", 0, 5, 256, false, 10'240},
                                      {"fenced_instructions_per_pair_n3_c256", 0, 3, 256, true, 5'120},
                                      {"instructions_per_pair_n3_c1", 0, 3, 1, false, 500, 3},
                                      {"epoll_floor_instructions_per_pair_n3_c256", 1, 3, 256, false, 20'480},
-                                     {"boost_redis_floor_instructions_per_pair_n3_c256", 2, 3, 256, false, 10'240}}};
+                                     {"boost_redis_floor_instructions_per_pair_n3_c256", 2, 3, 256, false, 10'240},
+                                     {"coroutines_floor_instructions_per_pair_n3_c256", 3, 3, 256, false, 10'240},
+                                     {"duties_floor_instructions_per_pair_n3_c256", 4, 3, 256, false, 10'240},
+                                     {"duties_floor_instructions_per_pair_n5_c256", 4, 5, 256, false, 10'240}}};
 
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 

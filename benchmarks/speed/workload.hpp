@@ -65,6 +65,7 @@ sample run_epoll_floor(workload const& what);  ///< Raw non-blocking sockets and
 sample run_asio_floor(workload const& what);  ///< The same over Asio's sockets.
 sample run_boost_redis_floor(workload const& what);  ///< The same over Boost.Redis; without tokens only.
 sample run_coroutines_floor(workload const& what);  ///< The same, with a coroutine for each caller.
+sample run_duties_floor(workload const& what);  ///< The same, with what a lock has to remember.
 sample run_ours(workload const& what);  ///< Coroutines on an io_context, with this library.
 
 /// A fleet on processors that its clients do not use, which knows the scripts and has admitted its nodes.
