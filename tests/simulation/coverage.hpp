@@ -24,6 +24,8 @@ struct coverage {
     // Tokens.
     count confirmed, overtaken, floor_reached, recreated, climbed, climbed_again, extended_at_a_mark, block, next_token, plain, written,
         write_refused;
+    // Read-write locks.
+    count read, read_together, downgraded, downgrade_unconfirmed, access_of_reader, reading_refused, let_in_beside_a_waiting_writer;
     // Admission.
     count not_admitted, vote_dropped, quarantine, admission, admission_repeated, founding, stranded, mark_repeated;
     // Processes that live for a moment.
@@ -92,6 +94,13 @@ struct coverage {
             {"lease without tokens", &c::plain},
             {"write accepted", &c::written},
             {"write refused: a larger token was there", &c::write_refused},
+            {"lease to read", &c::read},
+            {"two read at once", &c::read_together},
+            {"writer became a reader", &c::downgraded},
+            {"writer became a reader, and no majority says so yet", &c::downgrade_unconfirmed},
+            {"access of a reader", &c::access_of_reader},
+            {"access refused to a reader: a writer with a larger token was there", &c::reading_refused},
+            {"reader let in beside a writer who waits", &c::let_in_beside_a_waiting_writer},
             {"script refused: not admitted", &c::not_admitted},
             {"vote dropped: another server by then", &c::vote_dropped},
             {"quarantine begun", &c::quarantine},

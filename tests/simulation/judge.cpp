@@ -43,13 +43,16 @@ std::vector<std::string> names_in(std::string_view text)
 // Virtual time stands still while handlers run, so that this covers only what is rounded.
 constexpr duration rounding = 1us;
 
+// A wish that nobody renews any more is over by then.
+constexpr duration wish_lasts_max = 1'001ms;
+
 }  // namespace
 
 judge::judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a}
 {
     in.on_sent = [this](process const& p, detail::command const& c) {
         if (c.what == detail::verb::acquire && c.fenced)
-            attempts_.try_emplace(std::string{c.value}, attempt{universe_.now(), text_of_keys(c), c.block});
+            attempts_.try_emplace(std::string{c.value}, attempt{universe_.now(), text_of_keys(c), c.shared ? 1 : c.block, c.shared});
         if (c.what == detail::verb::release) check_release(p, c);
         if (c.what == detail::verb::adopt && c.fenced) guards_.try_emplace(std::string{c.value}, c.token + 1);
     };
@@ -70,6 +73,8 @@ judge::watched::watched(judge& by, process& p, lease& held, lock_options const& 
       since_{by.universe_.now()},
       token_{held.token()}
 {
+    reads_ = held.mode() == lock_mode::shared;
+    if (reads_) options_.token_block = 1;
     if (adopted) {
         lineage_ = adopted->lineage;
         value_ = by.most_stored(*this);
@@ -88,12 +93,14 @@ judge::watched::watched(judge& by, process& p, lease& held, lock_options const& 
     if (auto* const r = by.universe_.records)
         record_ = r->lease_begins(process_, name_, by.universe_.now(), p.clock.when(seen_until_), known_value());
     by.leases_.push_back(this);
+    if (reads_) ++by.universe_.covered->read;
+    by.a_writer_comes_or_goes(*this);
     adopted ? by.check_proof(*this) : by.take_down_tokens(*this);
     if (adopted && token_ != first_) by.violation("an adopted lease has another token than its ticket: " + called());
     if (by.universe_.transitions && has_tokens() && !nested_) by.universe_.transitions->held(value_, first_, last_);
     if (names_.size() > 1) ++by.universe_.covered->several_names;
     if (nested_) ++by.universe_.covered->nested;
-    if (!nested_) by.check_turn(*this);
+    if (!nested_ && !reads_) by.check_turn(*this);
     bool const at_rest = by.universe_.paused_between(p, by.universe_.now() - rounding, by.universe_.now()) == 0ns;
     if (at_rest && !by.valid(*this) && held.lost_error() != errc::client_cancelled)
         by.violation("acquire handed out a lease that had ended: " + called());
@@ -102,6 +109,7 @@ judge::watched::watched(judge& by, process& p, lease& held, lock_options const& 
 judge::watched::~watched()
 {
     if (judge_.universe_.processes()[process_]) leaves();
+    judge_.a_writer_comes_or_goes(*this);
     std::erase(judge_.leases_, this);
     if (auto* const r = judge_.universe_.records) r->lease_ends(record_, judge_.universe_.now(), "given back");
 }
@@ -111,27 +119,32 @@ void judge::watched::leaves(lease const& held)
     if (std::exchange(left_, true)) return;
     bool const valid = judge_.valid(process_, held);
     auto const now = judge_.universe_.now();
+    judge_.a_writer_comes_or_goes(*this);
     auto& row = judge_.turns_[{process_, name_}];
     if (row.value == known_value()) row.left = valid ? std::optional{now} : std::nullopt;
 }
 
-judge::place::place(judge& by, process const& p, std::string name)
-    : judge_{by}, process_{p.index()}, name_{std::move(name)}, names_{names_in(name_)}
+judge::place::place(judge& by, process const& p, std::string name, wants what)
+    : judge_{by}, process_{p.index()}, name_{std::move(name)}, names_{names_in(name_)}, what_{what}, since_{by.universe_.now()}
 {
     by.in_line_.push_back(this);
 }
 
-judge::place::~place() { std::erase(judge_.in_line_, this); }
+judge::place::~place()
+{
+    std::erase(judge_.in_line_, this);
+    if (what_ == wants::to_write) judge_.writers_moved_[name_] = judge_.universe_.now();
+}
 
 // One that was lost before its holder could hear of it says nothing; nor does the order, when one client may have two leases at once.
 void judge::place::served(lease const& with)
 {
-    if (!judge_.valid(process_, with) || !judge_.assumes_.exclusion(false)) return;
+    if (!judge_.valid(process_, with) || !judge_.assumes_.exclusion(false) || what_ == wants::to_read) return;
     if (overtaken_)
         judge_.violation("somebody who asked later was served before: client " + std::to_string(process_) + ", \"" + name_ + "\"");
     for (place* const other : judge_.in_line_) {
         if (other == this) break;
-        if (other->process_ == process_ && other->name_ == name_) other->overtaken_ = true;
+        if (other->process_ == process_ && other->name_ == name_ && other->what_ == what_) other->overtaken_ = true;
     }
 }
 
@@ -143,7 +156,7 @@ void judge::watched::lost(error_code why)
     universe& u = judge_.universe_;
     if (why == errc::max_hold_exceeded) return had_its_time();
     if (u.records) u.records->lease_ends(record_, u.now(), "lost");
-    if (!judge_.assumes_.exclusion(false) || value_.empty()) return;
+    if (!judge_.assumes_.exclusion(false) || value_.empty() || !is_sure_) return;
     process& p = *u.processes()[process_];
     if (u.now() >= p.clock.when(seen_until_ - stop_margin_of(options_))) return;  // it was time
     if (judge_.can_be_extended(*this) >= most_of(u.servers().size()))
@@ -189,23 +202,33 @@ void judge::watched::write()
     auto& covered = *judge_.universe_.covered;
     for (std::string const& name : names_) {
         auto& what = judge_.resources_[name];
-        if (token_ < what.token) {
-            ++covered.write_refused;
+        bool const refused = token_ < what.token || (!reads_ && token_ <= what.readers);
+        if (refused == (reads_ ? what.guard.admit_shared(token_) : what.guard.admit(token_)))
+            judge_.violation("redlock::fence does not keep its rule, with a token of " + called());
+        if (refused) {
+            ++(reads_ ? covered.reading_refused : covered.write_refused);
             // Nobody with a larger token can have been there: it would have needed a key that this lease still has. Only those whose
             // hold it is, too, may have moved on to a later token.
-            if (judge_.assumes_.exclusion(true) && what.writer != lineage() && judge_.valid(*this))
+            bool const by_itself = token_ < what.token && what.writer == lineage();
+            if (judge_.assumes_.exclusion(true) && !by_itself && judge_.valid(*this))
                 judge_.violation("what \"" + name + "\" protects refused the holder of a valid lease: " + called());
             continue;
         }
-        ++covered.written;
+        ++(reads_ ? covered.access_of_reader : covered.written);
         if (token_ == what.token && what.writer != lineage())
             judge_.violation("two holders write with one token: " + what.writer + " and " + called());
-        what = {token_, lineage()};
+        if (reads_) {
+            what.readers = std::max(what.readers, token_);
+        } else {
+            what.token = token_;
+            what.writer = lineage();
+        }
     }
 }
 
 void judge::confirm_event(server const& s, detail::command const& c, token_number token)
 {
+    for (std::size_t i = 0; !c.shared && i < c.key_count(); ++i) writers_moved_[std::string{c.key_at(i)}] = universe_.now();
     auto& events = attempts_[std::string{c.value}].confirmed;
     auto const bit = std::uint32_t{1} << s.index();
     auto const it = std::find_if(events.begin(), events.end(), [&](attempt::event const& e) { return e.token == token; });
@@ -248,10 +271,8 @@ void judge::check_waiting()
 {
     for (place* const each : in_line_) {
         auto const& servers = universe_.servers();
-        bool const free = std::all_of(servers.begin(), servers.end(), [&](auto const& s) {
-            return s->memory.admitted() &&
-                   std::none_of(each->names_.begin(), each->names_.end(), [&](auto const& name) { return s->find(name); });
-        });
+        bool const free = std::all_of(servers.begin(), servers.end(),
+                                      [&](auto const& s) { return s->memory.admitted() && !is_kept_out(*each, *s); });
         if (!free) {
             each->free_since_.reset();
         } else if (!each->free_since_) {
@@ -262,11 +283,49 @@ void judge::check_waiting()
     }
 }
 
+// Readers do not keep out each other, but a writer's wish does.
+bool judge::is_kept_out(place const& who, server& s) const
+{
+    return std::any_of(who.names_.begin(), who.names_.end(), [&](std::string const& name) {
+        auto const* const e = s.find(name);
+        if (who.what_ != wants::to_read) return e != nullptr;
+        return (e && !e->readers) || s.find(name + ":want");
+    });
+}
+
+// While a writer waits, and no other one has come or gone, his wish stands.
+void judge::let_in(std::string const& name, duration asked)
+{
+    if (!wish_known_after) return;
+    for (place const* const each : in_line_) {
+        if (each->what_ != wants::to_write || each->name_ != name) continue;
+        if (asked > std::max(each->since_, writers_moved_[name]) + *wish_known_after)
+            violation("a reader who came later was let in before a writer of client " + std::to_string(each->process_) + " who waits: \"" +
+                      name + "\"");
+        else ++universe_.covered->let_in_beside_a_waiting_writer;
+    }
+}
+
+void judge::a_writer_comes_or_goes(watched const& w)
+{
+    if (w.reads_) return;
+    for (std::string const& name : w.names_) writers_moved_[name] = universe_.now();
+}
+
+// From the moment at which the lease says that it is a reader's, it is.
+void judge::note_side(watched& w)
+{
+    if (w.reads_ || !*w.lease_ || w.lease_->mode() != lock_mode::shared) return;
+    a_writer_comes_or_goes(w);
+    w.reads_ = w.was_writer_ = true;
+    ++universe_.covered->downgraded;
+}
+
 // Who holds it gives it back, or has lost it, and nobody else.
 void judge::check_release(process const& p, detail::command const& c)
 {
     for (watched const* const w : leases_)
-        if (w->process_ == p.index() && w->known_value() == c.value && !w->left_ && valid(*w))
+        if (w->process_ == p.index() && w->known_value() == c.value && w->is_sure_ && !w->left_ && valid(*w))
             violation("the keys of a valid lease are given back: " + w->called());
 }
 
@@ -288,7 +347,7 @@ bool judge::share_a_hold(watched const& a, watched const& b) const noexcept
     return nested && a.process_ == b.process_ && a.name_ == b.name_ && a.options_.owner == b.options_.owner && a.value_ == b.value_;
 }
 
-std::string judge::find_value(watched const& w) const { return w.has_tokens() ? value_by_token(w) : most_stored(w); }
+std::string judge::find_value(watched& w) const { return w.has_tokens() ? value_by_token(w) : most_stored(w); }
 
 std::string judge::most_stored(watched const& w) const
 {
@@ -303,23 +362,39 @@ std::string judge::most_stored(watched const& w) const
 }
 
 // The attempt of its process that a majority confirmed with its token, or whose tokens, reserved for others to come, it is one of.
-std::string judge::value_by_token(watched const& w) const
+std::string judge::value_by_token(watched& w) const
 {
     std::string const mine = "p" + std::to_string(w.process_) + "-";
     token_number const last = w.token_ + w.options_.token_block - 1;
     std::string found;
     int most = 0;
+    int candidates = 0;
     for (auto const& [value, a] : attempts_) {
-        if (!value.starts_with(mine) || a.name != w.name_) continue;
+        if (!value.starts_with(mine) || a.name != w.name_ || a.reads != w.reads_) continue;
         for (auto const& e : a.confirmed) {
             int const servers = std::popcount(e.servers);
             bool const is_in = last <= e.token && w.token_ + a.reserved > e.token;
+            if (is_in && w.reads_ && static_cast<std::size_t>(servers) >= most_of(universe_.servers().size()) && ++candidates > 1)
+                w.is_sure_ = false;
             if (!is_in || servers < most || (servers == most && value > found)) continue;
             most = servers;
             found = value;
         }
     }
     return found;
+}
+
+// When the first attempt to read began that it can be.
+duration judge::first_of_readers(watched const& w) const
+{
+    auto first = universe_.now();
+    std::string const mine = "p" + std::to_string(w.process_) + "-";
+    for (auto const& [value, a] : attempts_) {
+        if (!value.starts_with(mine) || a.name != w.name_ || !a.reads) continue;
+        if (std::any_of(a.confirmed.begin(), a.confirmed.end(), [&](auto const& e) { return e.token == w.token_; }))
+            first = std::min(first, a.began);
+    }
+    return first;
 }
 
 // Promises 1 and 2 of the proof.
@@ -336,14 +411,15 @@ void judge::take_down_tokens(watched& w)
     if (w.options_.token_block > 1) ++universe_.covered->block;
     auto const a = attempts_.find(w.value_);
     if (w.token_ == 0 || a == attempts_.end()) return violation("a lease has a token that no server has granted: " + w.called());
-    for (std::string const& name : w.names_) compare_tokens(name, {w.value_, w.token_, w.last_, a->second.began, universe_.now()});
+    auto const began = w.is_sure_ ? a->second.began : first_of_readers(w);
+    for (std::string const& name : w.names_) compare_tokens(name, {w.value_, w.token_, w.last_, w.reads_, began, universe_.now()});
 }
 
 void judge::compare_tokens(std::string const& name, owned const& mine)
 {
     auto& others = tokens_[name];
     for (owned const& o : others) {
-        if (mine.first > o.last) continue;
+        if (mine.first > o.last || (mine.reads && o.reads)) continue;
         auto const both = o.by + " has " + std::to_string(o.first) + " to " + std::to_string(o.last) + ", " + mine.by + " has " +
                           std::to_string(mine.first) + " to " + std::to_string(mine.last);
         if (o.first <= mine.last) violation("two leases on \"" + name + "\" own one token: " + both);
@@ -365,7 +441,7 @@ void judge::check_proof(watched const& w)
     if (universe_.transitions && !w.nested_) universe_.transitions->moved_on(w.value_, begins);
     for (std::string const& name : w.names_)
         for (owned const& o : tokens_[name])
-            if (o.first > w.last_ && o.by != w.value_ && o.completed < begins - rounding)
+            if (o.first > w.last_ && o.by != w.value_ && !(w.reads_ && o.reads) && o.completed < begins - rounding)
                 violation("a lease was extended although one with a larger token was complete: " + w.called() + " and " + o.by);
 }
 
@@ -375,15 +451,20 @@ std::size_t judge::can_be_extended(watched const& w)
     auto const& servers = universe_.servers();
     auto const guard = w.has_tokens() ? guard_of(w.value_) : 0;
     return static_cast<std::size_t>(std::count_if(servers.begin(), servers.end(), [&](auto const& s) {
-        return std::all_of(w.names_.begin(), w.names_.end(), [&](std::string const& name) {
-            auto const* const e = s->find(name);
-            if (!e || e->value != w.value_ || e->of_nobody) return false;
-            if (!w.has_tokens() || !s->memory.admitted()) return true;
-            auto const* const fence = s->memory.find_counter(name, s->time());
-            auto const counter = fence && fence->value ? *fence->value : *s->memory.high_water;
-            return (counter <= guard || (fence && fence->marked)) && s->memory.record->base <= guard;
-        });
+        return std::all_of(w.names_.begin(), w.names_.end(), [&](std::string const& name) { return keeps(*s, w, name, guard); });
     }));
+}
+
+bool judge::keeps(server& s, watched const& w, std::string const& name, token_number guard) const
+{
+    auto const* const e = s.find(name);
+    if (!e || !s.has(name, w.value_) || e->of_nobody || s.is_stray(name, w.value_)) return false;
+    if (!w.has_tokens() || !s.memory.admitted()) return true;
+    if (s.memory.record->base > guard) return false;
+    if (e->readers) return e->readers->epoch <= guard;
+    auto const* const fence = s.memory.find_counter(name, s.time());
+    auto const counter = fence && fence->value ? *fence->value : *s.memory.high_water;
+    return counter <= guard || (fence && fence->marked);
 }
 
 // By the attempt of this value, and by its extensions: that is what its requests carry.
@@ -411,6 +492,7 @@ void judge::look()
         }
     }
     for (watched* const w : leases_) {
+        note_side(*w);
         if (auto const until = w->lease_->valid_until(); until > w->seen_until_) {
             w->seen_until_ = until;
             if (universe_.processes()[w->process_]) check_proof(*w);
@@ -425,8 +507,12 @@ void judge::look()
             watched const& b = *leases_[j];
             if (!have_one_in_common(a.names_, b.names_) || !assumes_.exclusion(a.has_tokens() && b.has_tokens())) continue;
             if (share_a_hold(a, b)) continue;
-            if (valid(a) && valid(b))
+            if (!valid(a) || !valid(b)) continue;
+            if (a.reads_ && b.reads_) {
+                ++universe_.covered->read_together;
+            } else {
                 violation("two leases on \"" + a.name_ + "\" are valid at once: " + a.called() + " and " + b.called());
+            }
         }
     }
 }
@@ -459,8 +545,7 @@ std::size_t judge::stored(std::string const& name, std::string const& value)
     auto const names = names_in(name);
     return static_cast<std::size_t>(std::count_if(servers.begin(), servers.end(), [&](auto const& s) {
         return std::all_of(names.begin(), names.end(), [&](std::string const& each) {
-            auto const* const e = s->find(each);
-            return e && e->value == value && !e->of_nobody;
+            return s->has(each, value) && !s->find(each)->of_nobody && !s->is_stray(each, value);
         });
     }));
 }
@@ -468,12 +553,21 @@ std::size_t judge::stored(std::string const& name, std::string const& value)
 std::optional<std::string> judge::key_without_an_owner() const
 {
     if (!assumes_.clocks_within_drift) return {};  // a client cannot tell how long such a server keeps a key
+    auto const is_excused = [&](std::string const& value) {
+        return std::any_of(excused_.begin(), excused_.end(), [&](auto const& x) { return value.starts_with(x); });
+    };
     for (auto const& s : universe_.servers()) {
+        auto const text = "server " + std::to_string(s->index()) + " still has ";
         for (auto const& e : s->memory.entries(s->time())) {
-            if (e.of_nobody || !e.expires) continue;
-            if (detached_.contains(e.value)) continue;
-            if (std::any_of(excused_.begin(), excused_.end(), [&](auto const& x) { return e.value.starts_with(x); })) continue;
-            return "server " + std::to_string(s->index()) + " still has a key without an owner: " + e.key + " = " + e.value;
+            if (e.key.ends_with(":want")) {
+                if (!e.expires || *e.expires > s->time() + wish_lasts_max) return text + "a wish that does not end: " + e.key;
+            } else if (e.readers) {
+                for (auto const& reader : e.readers->ends)
+                    if (s->has(e.key, reader.first) && !e.of_nobody && !s->is_stray(e.key, reader.first) && !is_excused(reader.first))
+                        return text + "a reader without an owner: " + e.key + " = " + reader.first;
+            } else if (!e.of_nobody && e.expires && !detached_.contains(e.value) && !is_excused(e.value)) {
+                return text + "a key without an owner: " + e.key + " = " + e.value;
+            }
         }
     }
     return {};

@@ -4,10 +4,12 @@
 
 #include "universe.hpp"
 
+#include <redlock/fence_guard.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -59,6 +61,8 @@ public:
         // The lease was lost: it must have been time, or its keys must be gone. To be called when the holder hears of it.
         void lost(error_code why);
 
+        bool reads() const noexcept { return reads_; }
+
         // A scope's body is over.
         void body_ended(bool heeds_cancellation);
 
@@ -97,6 +101,9 @@ public:
         std::vector<std::string> names_;
         std::string lineage_;     // of an adopted lease
         std::string value_;       // the attempt's that completed with its token; else what most servers have stored for it
+        bool is_sure_{true};      // of its value: several readers of one client may have got one token at the same time
+        bool reads_{false};
+        bool was_writer_{false};  // and reads now
         duration since_;
         token_number token_{0};   // the one that it writes with
         token_number first_{0};   // of its block
@@ -107,10 +114,13 @@ public:
         std::size_t record_{0};
     };
 
-    // Somebody who waits as long as it takes: whoever asked before him for the same, through the same client, is served before him.
+    // What somebody wants who waits: a lock; or a read-write lock, to read or to write. Each has a line of its own.
+    enum class wants : std::uint8_t { a_lock, to_write, to_read };
+
+    // Somebody who waits as long as it takes: whoever asked before him for the same, through the same client, is served before him; but not readers.
     class place {
     public:
-        place(judge& by, process const& p, std::string name);
+        place(judge& by, process const& p, std::string name, wants what = wants::a_lock);
         ~place();
         place(place const&) = delete;
         place& operator=(place const&) = delete;
@@ -124,12 +134,20 @@ public:
         std::size_t process_;
         std::string name_;
         std::vector<std::string> names_;
+        wants what_;
+        duration since_;
         bool overtaken_{false};
         std::optional<duration> free_since_{};  // while he waits
     };
 
     // Where nothing goes wrong, except that pushes are lost: a lock is not free for longer than this while somebody waits for it.
     std::optional<duration> free_at_most;
+
+    // Where nothing goes wrong: a reader who asks so long after a writer began to wait does not come before him.
+    std::optional<duration> wish_known_after;
+
+    // A reader who had asked at that time was let in.
+    void let_in(std::string const& name, duration asked);
 
     // Nobody sees the lease of a scope that is cancelled before its body begins.
     void scope_waits(process const& p) { ++unseen(p).scopes; }
@@ -175,6 +193,7 @@ private:
         duration began{};
         std::string name{};
         token_number reserved{1};
+        bool reads{false};
         struct event {
             token_number token;
             std::uint32_t servers;  // that confirmed it, a bit each
@@ -187,12 +206,13 @@ private:
         std::string by;
         token_number first;
         token_number last;
-        duration began;      // its attempt
+        bool reads;
+        duration began;  // its attempt
         duration completed;  // at the latest
     };
     // What a client does with a lock before it gives others their turn.
     struct turn {
-        lock_options rules;       // of its first lease
+        lock_options rules;  // of its first lease
         duration began{};
         std::uint32_t passed_on{0};
         std::string value{};
@@ -203,10 +223,12 @@ private:
         int scopes{0};
         duration latest{-1};
     };
-    // What a lock protects.
+    // What a lock protects. It keeps the largest token of a writer and that of a reader.
     struct resource {
         token_number token{0};
         std::string writer;
+        token_number readers{0};
+        redlock::fence guard{};  // the library's own, which must say the same
     };
 
     friend class place;
@@ -218,12 +240,17 @@ private:
     void check_turn(watched const& w);
     void check_waiting();
     void check_release(process const& p, detail::command const& c);
-    std::string find_value(watched const& w) const;
+    std::string find_value(watched& w) const;  // of readers, also whether it is sure
     std::string most_stored(watched const& w) const;
     watched const* find_outer(watched const& w) const;
     bool share_a_hold(watched const& a, watched const& b) const noexcept;
     void compare_tokens(std::string const& name, owned const& mine);
-    std::string value_by_token(watched const& w) const;
+    void note_side(watched& w);
+    void a_writer_comes_or_goes(watched const& w);
+    bool is_kept_out(place const& who, server& s) const;
+    bool keeps(server& s, watched const& w, std::string const& name, token_number guard) const;
+    std::string value_by_token(watched& w) const;
+    duration first_of_readers(watched const& w) const;
     token_number guard_of(std::string const& value) const;
     void take_down_tokens(watched& w);
     void check_proof(watched const& w);
@@ -241,11 +268,12 @@ private:
     assumptions assumes_;
     std::vector<watched*> leases_;
     std::unordered_map<std::string, attempt> attempts_;  // by value
-    std::map<std::string, std::vector<owned>> tokens_;   // by name
-    std::map<std::string, resource> resources_;          // by name
+    std::map<std::string, std::vector<owned>> tokens_;  // by name
+    std::map<std::string, resource> resources_;  // by name
+    std::map<std::string, duration> writers_moved_;  // by name: when one was granted something, had it, left it or gave up last
     std::map<std::pair<std::size_t, std::string>, turn> turns_;  // by process and name
     std::map<std::size_t, unseen_leases> unseen_;
-    std::vector<place*> in_line_;                                 // who asked first is first
+    std::vector<place*> in_line_;  // who asked first is first
     std::vector<std::string> excused_;
     std::set<std::string> detached_;  // values
     std::set<std::string> adopted_;  // tickets

@@ -48,6 +48,7 @@ public:
         if (with_transitions) u_.transitions = &steps_.emplace(u_);
         set_the_stage();
         stage_.travels = seed % 8 == 6 && !with_transitions;  // nothing is drawn for it, so that other seeds are what they were
+        stage_.shares = seed % 8 == 7 && !with_transitions;
         draw_weather();
         build();
         for (std::size_t n = calm_ ? 0 : (storm_ ? 4 : 0) + chance_.below(8); n > 0; --n) plan_fault(u_, range_);
@@ -173,6 +174,8 @@ private:
         says_changes_ = chance_.one_in(2);
         bool const told = says_changes_ && w.push_lost_percent == 0;
         constexpr duration turns = 200ms;  // for others, and the head start of others
+        constexpr duration wishes = 500ms;  // until the next one
+        if (told && stage_.shares && stage_.of_locks == kinds::with_tokens) rules_.wish_known_after = wishes + 200ms + 40 * w.delay_max;
         rules_.free_at_most = usual.max_retry_delay + (told ? 0ms : usual.poll_interval) + turns + 20 * w.delay_max;
     }
 
@@ -196,6 +199,7 @@ private:
         records.setting("servers begin", begins_empty_         ? "empty"
                                          : range_.tokens_ahead ? "admitted, with tokens ahead of all clocks"
                                                                : "admitted");
+        if (stage_.shares) records.setting("users", "read and write");
         if (brief_) records.setting("processes", "live for a moment");
         records.setting("clocks", rules_.assumes().clocks_within_drift ? "within drift" : "may run wrong");
     }

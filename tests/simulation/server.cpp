@@ -118,7 +118,10 @@ struct server::before {
             auto const* const e = on.memory.find(c.key_at(i), on.time());
             there.push_back(e != nullptr);
             bool const adopts = c.what == verb::adopt && e && e->value == c.former;
-            others.push_back(e && e->value != c.value && !adopts);
+            bool const is_set = e && e->readers;
+            others.push_back(e && !is_set && e->value != c.value && !adopts);
+            readers.push_back(is_set ? e->readers->ends : ends{});
+            if (is_set) was_reader = readers.back().erase(std::string{c.value}) > 0;
             auto const* const fence = on.memory.find_counter(c.key_at(i), on.time());
             above_guard = above_guard || (fence && fence->value > c.token);
             expires.push_back(e ? e->expires : std::nullopt);
@@ -129,8 +132,22 @@ struct server::before {
         return std::all_of(there.begin(), there.end(), [](bool is) { return is; });
     }
 
+    // Each other reader is where it was, unless its time is over.
+    bool readers_stay(std::size_t key, testing::redis_model::entry const* after, time_point now) const
+    {
+        return std::all_of(readers[key].begin(), readers[key].end(), [&](auto const& each) {
+            if (each.second <= std::chrono::floor<std::chrono::milliseconds>(now)) return true;
+            if (!after || !after->readers) return false;
+            auto const found = after->readers->ends.find(each.first);
+            return found != after->readers->ends.end() && found->second == each.second && after->expires >= each.second;
+        });
+    }
+
+    using ends = std::map<std::string, time_point>;
     std::vector<bool> there;
     std::vector<bool> others;
+    std::vector<ends> readers;  // others than the one that the command is about
+    bool was_reader{false};
     std::vector<std::optional<time_point>> expires;
     bool above_guard{false};  // a counter
 };
@@ -153,10 +170,31 @@ reply server::execute(command const& c, std::string_view learned, bool of_nobody
         bool const changed = !after || after->expires != was.expires[i] || after->value == c.value;
         if (was.others[i] && changed && universe_.on_violation)
             universe_.on_violation("a request changed a key with somebody else's value");
+        if (!was.readers_stay(i, after, time()) && universe_.on_violation)
+            universe_.on_violation("a request changed what the key says of another reader");
         if (of_nobody && !was.there[i] && after) after->of_nobody = true;
     }
+    note_reader(c, was, of_nobody);
     count(c, answer, was, was_admitted);
     return answer;
+}
+
+void server::note_reader(command const& c, before const& was, bool of_nobody)
+{
+    std::pair<std::string, std::string> const reader{c.key, c.value};
+    auto const* const after = memory.find(c.key, time());
+    bool const is_reader = after && after->readers && after->readers->ends.contains(reader.second);
+    if (!is_reader || was.was_reader) return;
+    of_nobody ? static_cast<void>(strays_.insert(reader)) : static_cast<void>(strays_.erase(reader));
+}
+
+bool server::has(std::string const& key, std::string const& value)
+{
+    auto const* const e = find(key);
+    if (!e) return false;
+    if (!e->readers) return e->value == value;
+    auto const reader = e->readers->ends.find(value);
+    return reader != e->readers->ends.end() && reader->second > std::chrono::floor<std::chrono::milliseconds>(time());
 }
 
 void server::count(command const& c, reply const& answer, before const& was, bool was_admitted)
@@ -275,7 +313,11 @@ void server::lose(keeps what)
     memory.master = now.master;
     memory.expires_early = now.expires_early;
     memory.on_change = now.on_change;
-    for (auto& e : memory.entries(time())) memory.find(e.key, time())->of_nobody = true;  // its owner may have let go since
+    for (auto& e : memory.entries(time())) {
+        memory.find(e.key, time())->of_nobody = true;  // its owner may have let go since
+        if (!e.readers) continue;
+        for (auto const& reader : e.readers->ends) strays_.insert({e.key, reader.first});
+    }
 }
 
 void server::become_another() { memory.id = static_cast<char>('A' + index_) + std::to_string(++lives_); }

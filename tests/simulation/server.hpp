@@ -13,8 +13,10 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace redlock::simulation {
@@ -99,10 +101,17 @@ public:
     time_point time() const noexcept;
     testing::redis_model::entry const* find(std::string const& key) { return memory.find(key, time()); }
 
+    // Whether the key is there with this value; or, if it is a set of readers, with this reader, whose time is not over.
+    bool has(std::string const& key, std::string const& value);
+
+    // A reader that got into the set in a way that its client cannot know of.
+    bool is_stray(std::string const& key, std::string const& value) const { return strays_.contains({key, value}); }
+
 private:
     struct before;
 
     std::optional<detail::reply> refusal(detail::command const& c);
+    void note_reader(detail::command const& c, before const& was, bool of_nobody);
     void count(detail::command const& c, detail::reply const& answer, before const& was, bool was_admitted);
     void evict(std::string_view key);
     void lose(keeps what);
@@ -115,6 +124,7 @@ private:
     std::vector<link*> links_;  // to all clients
     bool up_{true};
     bool stopped_{false};
+    std::set<std::pair<std::string, std::string>> strays_;  // key and value
     bool knows_scripts_{true};
     complaint complains_{complaint::none};
     testing::redis_model older_state_;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <exception>
 #include <stdexcept>
+#include <tuple>
 
 namespace redlock::simulation {
 
@@ -89,6 +90,7 @@ asio::awaitable<void> user::work(std::size_t actions)
 asio::awaitable<void> user::act()
 {
     if (stage_.travels && stage_.world.chance.one_in(2)) return stage_.world.chance.one_in(2) ? send_off() : pick_up();
+    if (stage_.shares && !stage_.world.chance.one_in(5)) return share();
     if (stage_.queues && stage_.world.chance.one_in(2)) return stand_in_line();
     switch (stage_.world.chance.below(16)) {
     case 0:
@@ -187,6 +189,12 @@ std::unique_ptr<judge::place> user::place_for(redlock::lock const& resource) con
     auto const& options = resource.options();
     if (options.max_attempts > 0 || options.owner != owner_id{}) return nullptr;
     return std::make_unique<judge::place>(stage_.rules, process_, resource.name());
+}
+
+std::unique_ptr<judge::place> user::place_for(redlock::rw_lock const& resource, bool reads) const
+{
+    if (resource.options().max_attempts > 0) return nullptr;
+    return std::make_unique<judge::place>(stage_.rules, process_, resource.name(), reads ? judge::wants::to_read : judge::wants::to_write);
 }
 
 // Acquires, and looks at what came of it; an empty lease if nothing did.
@@ -754,6 +762,207 @@ asio::awaitable<void> user::wait_for_turn(redlock::lock const& resource, std::si
     write(watched);
     auto end = end_holding(std::move(held), watched);
     co_await std::move(end);
+}
+
+redlock::rw_lock user::choose_rw_lock()
+{
+    auto& chance = stage_.world.chance;
+    auto options = choose_options();
+    options.fencing = true;
+    if (chance.one_in(3)) options.token_block = static_cast<std::uint32_t>(1 + chance.below(stage_.block_max));
+    if (chance.one_in(6)) {
+        options.auto_extend = false;
+        options.stop_margin = 0ms;
+    }
+    return {*client_, stage_.names[chance.below(stage_.names.size())], options};
+}
+
+// One of the things that are done with a read-write lock.
+asio::awaitable<void> user::share()
+{
+    auto const resource = choose_rw_lock();
+    auto what = [&]() -> asio::awaitable<void> {
+        switch (stage_.world.chance.below(10)) {
+        case 0:
+        case 1:
+        case 2: return read_together(resource);
+        case 3: return share_in_a_scope(resource, true);
+        case 4: return share_in_a_scope(resource, false);
+        case 5: return come_when_free(resource);
+        case 6:
+        case 7: return use_shared(resource, true);
+        default: return use_shared(resource, false);
+        }
+    }();
+    co_await std::move(what);
+}
+
+// Several through one client, at about the same time: most read.
+asio::awaitable<void> user::read_together(redlock::rw_lock const& resource)
+{
+    auto& chance = stage_.world.chance;
+    std::vector<asio::awaitable<void>> all;
+    for (std::size_t n = 2 + chance.below(4); n > 0; --n) all.push_back(use_shared(resource, !chance.one_in(5)));
+    auto everybody = all_of(std::move(all));
+    co_await std::move(everybody);
+}
+
+asio::awaitable<void> user::use_shared(redlock::rw_lock const& resource, bool reads)
+{
+    auto& chance = stage_.world.chance;
+    if (chance.one_in(2)) {
+        auto later = sleep(chance.scaled(stage_.hold_max));
+        co_await std::move(later);
+    }
+    if (!client_) co_return;
+    bool const once = chance.one_in(4);
+    auto const gives_up_after = !once && chance.one_in(8) ? 1ns + chance.scaled(2 * stage_.usual.ttl) : 0ns;
+    auto taking = take_shared(resource, reads, once, gives_up_after);
+    lease held = co_await std::move(taking);
+    if (!held) co_return;
+    auto holding = hold_shared(std::move(held), resource.options());
+    co_await std::move(holding);
+}
+
+// Acquires to read or to write, and looks at what came of it; an empty lease if nothing did.
+asio::awaitable<lease> user::take_shared(redlock::rw_lock const& resource, bool reads, bool once, duration gives_up_after)
+{
+    auto const executor = co_await asio::this_coro::executor;
+    std::optional<canceller> soon;
+    if (gives_up_after > 0ns) soon.emplace(executor, gives_up_after, asio::cancellation_type::terminal);
+    asio::cancellation_signal nobody;
+    auto const token = [&] { return asio::bind_cancellation_slot(soon ? soon->slot() : nobody.slot(), as_result); };
+    attempt_report report;
+    stage_.rules.started(process_);
+    auto const begin = stage_.world.now();
+    auto const place = once ? nullptr : place_for(resource, reads);
+    std::tuple<error_code, lease> result;
+    if (reads) {
+        auto acquire = once ? resource.try_acquire_shared(report, token()) : resource.acquire_shared(report, token());
+        result = co_await std::move(acquire);
+    } else {
+        auto acquire = once ? resource.try_acquire(report, token()) : resource.acquire(report, token());
+        result = co_await std::move(acquire);
+    }
+    stage_.rules.ended(process_);
+    auto& [ec, held] = result;
+    if (place && held) place->served(held);
+    if (reads && held) stage_.rules.let_in(resource.name(), begin);
+    if (held && (held.mode() == lock_mode::shared) != reads) stage_.rules.violation("a lease is not of the side that was asked for");
+    if (acquired(ec, resource.options(), begin, &report) != static_cast<bool>(held))
+        stage_.rules.violation("acquire completed with an error and a lease, or with neither");
+    co_return std::move(held);
+}
+
+// Reads or writes, once more after a while; who writes may go on as a reader.
+asio::awaitable<void> user::hold_shared(lease held, lock_options const& options)
+{
+    auto& chance = stage_.world.chance;
+    judge::watched watched{stage_.rules, process_, held, options};
+    if (chance.one_in(2)) write(watched);
+    auto rest = chance.one_in(4) ? sleep(chance.scaled(stage_.hold_max / 8)) : work_and_watch_extensions(time_to_hold());
+    co_await std::move(rest);
+    write(watched);
+    if (!watched.reads() && client_ && chance.one_in(2)) {
+        auto becoming = become_reader(held, watched);
+        co_await std::move(becoming);
+        write(watched);
+        auto more = sleep(time_to_hold());
+        co_await std::move(more);
+        write(watched);
+    }
+    for (int looks = 0; !options.auto_extend && held.valid() && looks < 100; ++looks) {  // it believes its lease to the last moment
+        auto last = sleep(held.valid_until() - simulated_clock::now());
+        co_await std::move(last);
+    }
+    auto end = end_holding(std::move(held), watched);
+    co_await std::move(end);
+}
+
+asio::awaitable<void> user::become_reader(lease& held, judge::watched& watched)
+{
+    bool const was_held = held.valid();
+    stage_.rules.started(process_);
+    auto down = held.downgrade(as_result);
+    auto const [ec] = co_await std::move(down);
+    stage_.rules.ended(process_);
+    expect(ec, {errc::no_majority, errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled, asio::error::operation_not_supported},
+           "downgrade");
+    if (!ec && held.mode() != lock_mode::shared) stage_.rules.violation("a lease was downgraded and does not read");
+    if (ec == errc::no_majority) ++stage_.world.covered->downgrade_unconfirmed;
+    if (ec == errc::lease_lost && was_held && stage_.calm && watched.reads())
+        stage_.rules.violation("a lease was lost when it was downgraded, and no fault happened");
+}
+
+asio::awaitable<void> user::share_in_a_scope(redlock::rw_lock const& resource, bool reads)
+{
+    auto& chance = stage_.world.chance;
+    auto const executor = co_await asio::this_coro::executor;
+    bool const cancelled = chance.one_in(4);
+    canceller caller{executor, cancelled ? chance.scaled(2 * stage_.hold_max) : duration{24h}, asio::cancellation_type::terminal};
+    auto place = place_for(resource, reads);
+    auto const begin = stage_.world.now();
+    bool entered = false;
+    auto body = [this, &resource, &place, &entered, reads, begin](lease& held) -> asio::awaitable<void> {
+        judge::watched watched{stage_.rules, process_, held, resource.options()};
+        struct on_exit {
+            user& self;
+            judge::watched& watched;
+            ~on_exit()
+            {
+                if (self.stage_.world.is_dead(self.process_)) return;
+                watched.body_ended(true);
+                watched.leaves();
+            }
+        } const guard{*this, watched};
+        entered = true;
+        place.reset();
+        stage_.rules.scope_begins(process_);
+        if (reads) stage_.rules.let_in(resource.name(), begin);
+        for (int slice = 0; slice < 2; ++slice) {
+            write(watched);
+            auto rest = sleep(time_to_hold() / 2);
+            co_await std::move(rest);
+        }
+        write(watched);
+    };
+    stage_.rules.started(process_);
+    stage_.rules.scope_waits(process_);
+    auto scope = reads ? asio::co_spawn(executor, with_shared_lock(resource, body), asio::bind_cancellation_slot(caller.slot(), as_result))
+                       : asio::co_spawn(executor, with_lock(resource, body), asio::bind_cancellation_slot(caller.slot(), as_result));
+    auto const [failure] = co_await std::move(scope);
+    stage_.rules.ended(process_);
+    if (!entered) stage_.rules.scope_gives_up(process_);
+    error_code ec;
+    if (failure) {
+        try {
+            std::rethrow_exception(failure);
+        } catch (system_error const& e) {
+            ec = e.code();
+        }
+    }
+    expect(ec,
+           {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::acquire_timed_out_no_majority,
+            errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled, errc::release_unconfirmed, asio::error::operation_aborted},
+           reads ? "with_shared_lock" : "with_lock");
+    if (ec == asio::error::operation_aborted && !cancelled) stage_.rules.violation("a scope was aborted by nobody");
+}
+
+// A writer who comes when a majority of the servers forgets the last reader, or a reader who comes when it forgets a writer.
+asio::awaitable<void> user::come_when_free(redlock::rw_lock const& resource)
+{
+    auto& chance = stage_.world.chance;
+    for (std::size_t tries = 1 + chance.below(4); tries > 0 && client_; --tries) {
+        auto const free = until_the_lock_is_free({resource.name()});
+        auto wait = sleep(std::max(duration{}, free + chance.between(-100us, 300us) - stage_.world.weather.delay_min));
+        co_await std::move(wait);
+        if (!client_) co_return;
+        auto taking = take_shared(resource, chance.one_in(3), true);
+        lease held = co_await std::move(taking);
+        if (!held) continue;
+        auto holding = hold_shared(std::move(held), resource.options());
+        co_await std::move(holding);
+    }
 }
 
 // An owner takes what he has, again and again, and gives it back in any order.

@@ -35,6 +35,7 @@ struct stage {
     std::size_t at_work{0};           // users
     bool travels{false};              // leases are detached and adopted
     std::vector<judge::ticket> tickets{};
+    bool shares{false};               // many read, or one writes
 };
 
 // co_await sleep(d) in the time of the process; can be cancelled.
@@ -70,6 +71,15 @@ private:
     asio::awaitable<void> send_off();
     asio::awaitable<void> pick_up();
     bool detach(lease& held, judge::watched& watched, lock_options const& options);
+    asio::awaitable<void> share();
+    asio::awaitable<void> read_together(redlock::rw_lock const& resource);
+    asio::awaitable<void> use_shared(redlock::rw_lock const& resource, bool reads);
+    asio::awaitable<void> share_in_a_scope(redlock::rw_lock const& resource, bool reads);
+    asio::awaitable<void> come_when_free(redlock::rw_lock const& resource);
+    asio::awaitable<void> become_reader(lease& held, judge::watched& watched);
+    asio::awaitable<lease> take_shared(redlock::rw_lock const& resource, bool reads, bool once, duration gives_up_after = {});
+    asio::awaitable<void> hold_shared(lease held, lock_options const& options);
+    redlock::rw_lock choose_rw_lock();
     asio::awaitable<void> stand_in_line();
     asio::awaitable<void> wait_for_turn(redlock::lock const& resource, std::size_t number);
     asio::awaitable<void> give_up_waiting_for(redlock::lock const& resource);
@@ -79,6 +89,7 @@ private:
     asio::awaitable<void> all_of(std::vector<asio::awaitable<void>> what);
 
     std::unique_ptr<judge::place> place_for(redlock::lock const& resource) const;
+    std::unique_ptr<judge::place> place_for(redlock::rw_lock const& resource, bool reads) const;
     asio::awaitable<lease> take(redlock::lock const& resource, bool once = false, attempt_report* report = nullptr);
     asio::awaitable<void> work_and_watch_extensions(duration work_for);
     asio::awaitable<void> end_holding(lease held, judge::watched& watched);

@@ -263,3 +263,58 @@ redlock_mutant(detached_and_extended "the watchdog goes on extending a lease tha
     FILE src/client/engine.cpp FROM "    leases_.detach(*what);
     stop_nodes_when_quiet();" TO "    what->detached = true;
     stop_nodes_when_quiet();")
+
+# Read-write locks.
+redlock_mutant(reader_beside_a_writer "a reader is granted where a writer has the key"
+    FILE src/testing/shared_model.cpp FROM "    if (there && !there->readers) return {fence_refused, *counter};
+    auto set" TO "    if (there && !there->readers && there->value == r.value) return {fence_refused, *counter};
+    auto set"
+    FILE2 src/testing/shared_model.cpp FROM2 "    auto set = there ? *there->readers : redis_model::reader_set{};" TO2 "    auto set = there && there->readers ? *there->readers : redis_model::reader_set{};"
+    FILE3 src/testing/shared_model.cpp FROM3 "*r.since == (there ? set.epoch : *counter)" TO3 "*r.since == (there && there->readers ? set.epoch : *counter)")
+redlock_mutant(writer_beside_readers "a writer is granted where readers are"
+    FILE src/testing/redis_model.cpp FROM "        if (find(c.key_at(i), now)) return true;
+    return false;" TO "        if (auto const* const e = find(c.key_at(i), now); e && !e->readers) return true;
+    return false;")
+redlock_mutant(reader_waits_for_no_writer "the client's readers do not look at the answers of nodes where somebody writes"
+    FILE src/acquire/attempt.cpp FROM "machine_.on_vote(node, answer.vote, now, answer.counter);" TO "machine_.on_vote(node, record_->reads() && answer.vote == vote::refused && !answer.writer_waits ? vote::granted : answer.vote, now, answer.counter);")
+redlock_mutant(late_reader_unconfirmed "a grant to a reader that arrived after the token was chosen counts unconfirmed"
+    FILE src/quorum/acquire_machine.cpp FROM "if (counter == largest_ && !(to_read_ && token_)) confirmed_.add(node);" TO "if (counter == largest_ || (to_read_ && token_)) confirmed_.add(node);")
+redlock_mutant(reader_of_one_round "a reader has the largest token of one round, and nobody confirms it"
+    FILE src/quorum/acquire_machine.cpp FROM "        confirmed_ = {};
+" TO "        if (!to_read_) confirmed_ = {};
+")
+redlock_mutant(first_reader_raises_nothing "the first reader does not raise the counter"
+    FILE src/testing/shared_model.cpp FROM "        token = last + 1;" TO "        token = last;")
+redlock_mutant(reader_confirms_without_counting "a reader's confirmation does not raise the counter"
+    FILE src/testing/shared_model.cpp FROM "    if (*counter < l.token) server_.set_counter(l.name, l.token, l.retention, now);
+    return 1;" TO "    return 1;")
+redlock_mutant(reader_extends_behind_a_writer "a reader's extension does not look at the tokens of the writers since"
+    FILE src/testing/shared_model.cpp FROM "    if (server_.record->base > l.token || (is_set ? there->readers->epoch : *counter) > l.token) return fence_overtaken;
+" TO "")
+redlock_mutant(reader_deletes_the_set "a reader's release deletes the other readers, too"
+    FILE src/testing/shared_model.cpp FROM "    if (left.readers->ends.empty()) {
+        server_.del(name);" TO "    if (true) {
+        server_.del(name);")
+redlock_mutant(set_ends_with_the_last_comer "the set of readers ends with the reader that came last"
+    FILE src/testing/shared_model.cpp FROM "bool const longer = before && before->readers && before->expires && *before->expires > ends;" TO "bool const longer = false && before;")
+redlock_mutant(readers_never_end "the time of each reader is not looked at: readers that are over keep the key"
+    FILE src/testing/shared_model.cpp FROM "    left.expires = std::max_element(left.readers->ends.begin(), left.readers->ends.end(), later)->second;
+    bool const is_over = *left.expires <= whole_milliseconds(now);" TO "    left.expires.reset();
+    bool const is_over = left.readers->ends.size() > 99 && later(*left.readers->ends.begin(), *left.readers->ends.begin());")
+redlock_mutant(downgrade_releases_first "a downgrade gives the lease back, and goes on as a reader"
+    FILE src/lease/lease_registry.cpp FROM "    what.first.becomes_reader();
+    what.each" TO "    env_.to_nodes->add({what.request(verb::release), make_recycled<extension>(*this, what.shared(), now, true)});
+    what.first.becomes_reader();
+    what.each")
+redlock_mutant(downgrade_keeps_the_counter "a downgrade does not raise the counter above the writer's token"
+    FILE src/testing/shared_model.cpp FROM "    token_number const least = l.token + (l.was_writer ? 1 : 0);" TO "    token_number const least = l.token;")
+redlock_mutant(wish_ignored "nodes let readers in although a writer waits"
+    FILE src/testing/shared_model.cpp FROM "    if (find(want_key(r.name), now) && " TO "    if (false && ")
+redlock_mutant(wish_never_ends "a node keeps a writer's wish for ever"
+    FILE src/testing/shared_model.cpp FROM "    server_.set(want_key(name), who, ttl, now);" TO "    server_.set(want_key(name), who, 60 * ttl, now);")
+redlock_mutant(everybody_was_in_line "a reader that no writer had refused goes before the wish"
+    FILE src/testing/shared_model.cpp FROM "    bool const is_in_line = r.since && *r.since" TO "    bool const is_in_line = !r.since || *r.since")
+redlock_mutant(readers_fence_forgets_readers "what checks tokens does not keep those of readers"
+    FILE include/redlock/fence_guard.hpp FROM "        if (token > highest_reader) highest_reader = token;
+" TO ""
+    SOURCES tests/simulation/judge.cpp src/api/fence_guard.cpp)
