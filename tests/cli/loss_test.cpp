@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -112,6 +113,21 @@ BOOST_AUTO_TEST_CASE(a_killed_redlock_takes_the_whole_group_with_it)
     // At once, and far before the lease ends; a busy machine may take a while.
     BOOST_TEST(eventually([&] { return nobody_writes(); }));
     check_gone(killed + 3);
+}
+
+// The kernel ends the command itself, since its parent died. What it started is left to the guardian.
+BOOST_AUTO_TEST_CASE(a_redlock_that_is_killed_as_soon_as_its_command_runs_leaves_nobody_behind)
+{
+    for (int i = 0; i < 10; ++i) {
+        auto const file = path("grandchild" + std::to_string(i));
+        program p{run("job", {"--bootstrap"}, {"sh", "-c", "sh -c 'echo $$ >\"$1\"; exec sleep 60' sh \"$1\" & kill -9 $PPID", "sh", file}),
+                  environment()};
+        BOOST_TEST(p.wait() == 128 + SIGKILL, p.errors());
+        // An empty command line: it has ended, and perhaps nobody has asked how.
+        BOOST_TEST(
+            eventually([&] { return read_file("/proc/" + std::to_string(std::atoi(read_file(file).c_str())) + "/cmdline").empty(); }));
+        for (auto& s : all) s.command({"DEL", "job"});
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_stopped_redlock_cannot_keep_its_command)

@@ -1,5 +1,6 @@
 // What the command decides without I/O: words, times, what keys come to, what is wrong with nodes. And the guardian.
 #include "cli/doctor_rules.hpp"
+#include "cli/child.hpp"
 #include "cli/guardian.hpp"
 #include "cli/lock_view.hpp"
 #include "cli/offspring.hpp"
@@ -535,6 +536,28 @@ BOOST_AUTO_TEST_CASE(the_guardian_kills_at_its_moment_and_not_before)
     auto const after = boot_clock::now() - start;
     BOOST_TEST(WTERMSIG(status) == SIGKILL);
     BOOST_TEST((after >= 400ms && after < 2s), after.count());
+}
+
+// Here redlock has the guardian protect the group: later, a command that ran already could outlive a redlock that is killed.
+BOOST_AUTO_TEST_CASE(what_runs_before_exec_leads_the_group_and_precedes_the_command)
+{
+    int ends[2];
+    BOOST_TEST_REQUIRE(::pipe(ends) == 0);
+    job_control terminal;
+    auto const before_exec = [&] {
+        pid_t const ids[2] = {::getpid(), ::getpgrp()};
+        ::_exit(::write(ends[1], ids, sizeof ids) == sizeof ids ? 9 : 1);
+    };
+    child const started{{"sh", "-c", "exit 3"}, {}, inheritance{}, terminal, before_exec};
+    int status = 0;
+    BOOST_TEST(::waitpid(started.pid(), &status, 0) == started.pid());
+    BOOST_TEST(WEXITSTATUS(status) == 9);
+    pid_t ids[2] = {0, 0};
+    BOOST_TEST(::read(ends[0], ids, sizeof ids) == ssize_t{sizeof ids});
+    BOOST_TEST(ids[0] == started.pid());
+    BOOST_TEST(ids[1] == started.pid());
+    ::close(ends[0]);
+    ::close(ends[1]);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
