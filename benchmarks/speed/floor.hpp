@@ -1,4 +1,4 @@
-// What the token_clock share: callers that acquire and release all the time, as plain state machines over prepared bytes. No I/O.
+// What the floors share: callers that acquire and release all the time, as plain state machines over prepared bytes. No I/O.
 //
 // It is what a lock on a majority costs at least: every acquisition goes to all nodes (SET NX PX, or the script with tokens), ends when
 // a majority has answered, and its release goes out at once; answers that come later are only counted. No second round, no timer, no lease,

@@ -15,7 +15,7 @@ detail::resource side_of(client const& owner, std::string const& name, detail::r
     return {key, name, which, key + std::string{detail::want_suffix}};
 }
 
-lock_options const& with_tokens(lock_options const& options)
+lock_options with_tokens(lock_options const& options)
 {
     if (!options.fencing) throw std::invalid_argument{"redlock::rw_lock: lock_options::fencing is off, but readers need tokens"};
     return options;

@@ -11,6 +11,8 @@
 
 namespace redlock::cli {
 
+constexpr std::chrono::milliseconds glance_timeout{500};  // what a user may wait for an explanation
+
 class glance {
 public:
     using handler = std::function<void(lock_view)>;

@@ -28,7 +28,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto glance_timeout = 500ms;
 constexpr auto release_timeout = 2s;
 constexpr auto ending_group_interval = 20ms;  // between checks whether a process of the ending group is left
 constexpr auto terminal_interval = 200ms;  // between attempts to give the terminal to the command

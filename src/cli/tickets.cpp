@@ -31,7 +31,6 @@ using namespace std::chrono_literals;
 
 constexpr auto drain_timeout = 2s;
 constexpr auto rest_timeout = 200ms;  // for the nodes that are not needed for a majority
-constexpr auto glance_timeout = 500ms;
 
 // A client for as long as one operation takes. Ctrl-C and the like end the operation, and what it had got is given back.
 class short_client {

