@@ -17,7 +17,8 @@ arguments const reads{"sh", "-c", "echo ready; exec sleep 60"};
 // Two that read.
 struct two_readers : servers {
     two_readers()
-        : servers{3}, one{run("job", {"--shared", "--label", "first"}, reads), environment()},
+        : servers{3},
+          one{run("job", {"--shared", "--label", "first"}, reads), environment()},
           two{run("job", {"--shared", "--ttl", "3s"}, reads), environment()}
     {
         for (program* each : {&one, &two})
