@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -132,8 +133,9 @@ private:
         auto extend = one.extend(asio::as_tuple);
         auto [not_extended] = co_await std::move(extend);
         if (not_extended) co_return "extend: " + not_extended.message();
-        lease writer;
-        both.acquire([&](error_code, lease won) { writer = std::move(won); });
+        // The handler may be called after this coroutine has returned.
+        auto const writer = std::make_shared<lease>();
+        both.acquire([writer](error_code, lease won) { *writer = std::move(won); });
         auto seeing = eventually([&] { return c_.nodes.status().counters.contended > 0; });
         co_await std::move(seeing);
         for (lease* each : {&one, &two}) {
@@ -141,12 +143,12 @@ private:
             auto [not_released] = co_await std::move(release);
             if (not_released) co_return "release: " + not_released.message();
         }
-        auto winning = eventually([&] { return writer.valid(); });
+        auto winning = eventually([&] { return writer->valid(); });
         if (!co_await std::move(winning)) co_return "the writer waits for ever";
-        auto down = writer.downgrade(asio::as_tuple);
+        auto down = writer->downgrade(asio::as_tuple);
         auto [not_down] = co_await std::move(down);
         if (not_down) co_return "downgrade: " + not_down.message();
-        auto last = writer.release(asio::as_tuple);
+        auto last = writer->release(asio::as_tuple);
         auto [not_last] = co_await std::move(last);
         co_return not_last ? "release of the writer: " + not_last.message() : "works";
     }
@@ -159,16 +161,17 @@ private:
         auto acquire = theirs.acquire();
         lease first = co_await std::move(acquire);
         auto const before = c_.nodes.status().counters;
-        bool won = false;
-        ours.acquire([&](error_code ec, lease second) {
-            won = !ec;
+        // The handler may be called after this coroutine has returned.
+        auto const won = std::make_shared<bool>(false);
+        ours.acquire([won](error_code ec, lease second) {
+            *won = !ec;
             second = lease{};
         });
         auto seeing = eventually([&] { return c_.nodes.status().counters.contended > before.contended; });
         co_await std::move(seeing);
         auto release = first.release();
         co_await std::move(release);
-        auto winning = eventually([&] { return won; });
+        auto winning = eventually([&] { return *won; });
         bool const has_won = co_await std::move(winning);
         auto const after = c_.nodes.status().counters;
         other->cancel();
