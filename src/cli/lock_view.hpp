@@ -54,8 +54,8 @@ struct lock_view {
     lock_state state{lock_state::unknown};
     std::size_t answered{0};
     std::size_t majority{1};
-    std::size_t held_on{
-        0};  // how many nodes have the most frequent value; of readers the one on the fewest nodes counts, a majority at least
+    // How many nodes have the most frequent value; of readers the one on the fewest nodes counts, a majority at least.
+    std::size_t held_on{0};
     std::size_t readers{0};  // how many hold it together; 0: nobody reads
     bool writer_waits{false};  // on one node at least
     std::optional<std::size_t> holder;  // a node that has this value; none: no node has the key
@@ -71,8 +71,8 @@ struct lock_view {
 // How much of the value is read. The beginning has all of a value of this library's, and costs little where the value is something large of others.
 enum class value_part : std::uint8_t { whole, beginning };
 inline constexpr std::size_t value_beginning = 512;  // bytes
-inline constexpr std::size_t readers_read =
-    500;  // of the whole: so many readers of a node are read one by one, and only counted beyond that
+// Of the whole: so many readers of a node are read one by one, and only counted beyond that.
+inline constexpr std::size_t readers_read = 500;
 
 // The commands that read one key of a lock from a node.
 std::vector<words> questions_about(std::string const& key, value_part part = value_part::whole);

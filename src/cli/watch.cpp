@@ -1,6 +1,5 @@
 // `redlock watch`: shows the state of locks again and again, until the user stops it. It also shows how often each lock changed hands meanwhile, and
-// for how long its holder has had it. It cannot show who waits for a lock, since the servers do
-// not know that; only of a writer who waits for readers they do.
+// for how long its holder has had it. It cannot show who waits for a lock, since the servers do not know that. Of readers, it shows that a writer waits.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
