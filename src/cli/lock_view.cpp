@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -41,23 +42,34 @@ std::int64_t majority_ttl(lock_view const& of, std::string const& holder)
     return all[all.size() - of.majority];
 }
 
-// Milliseconds since 1970 of the server's clock; 0: it does not say.
+// Beyond that a double does not count in ones any more, and no clock is there.
+constexpr std::int64_t latest_ms = std::int64_t{1} << 53;
+
+// Milliseconds since 1970 of the server's clock; 0: it does not say, or nothing that a clock says.
 std::int64_t milliseconds_of(reply const& time)
 {
-    return time.items.size() == 2 ? time.items[0].number(0) * 1000 + time.items[1].number(0) / 1000 : 0;
+    if (time.items.size() != 2) return 0;
+    auto const s = time.items[0].number(0);
+    return s < 0 || s > latest_ms / 1000 ? 0 : s * 1000 + time.items[1].number(0) / 1000;
+}
+
+// A score as milliseconds; 0: it is no number, or no clock is there.
+std::int64_t milliseconds_of_score(reply const& score)
+{
+    double const ms = std::strtod(score.text.c_str(), nullptr);
+    return std::abs(ms) <= static_cast<double>(latest_ms) ? static_cast<std::int64_t>(ms) : 0;
 }
 
 // Calls f(member, score). With RESP3 the answer is a list of pairs, without it a flat list.
 template <class F>
 void for_each_member(reply const& range, F const& f)
 {
-    auto const score_of = [](reply const& r) { return static_cast<std::int64_t>(std::strtod(r.text.c_str(), nullptr)); };
     auto const& items = range.items;
     if (!items.empty() && items.front().type == reply::kind::list) {
         for (reply const& pair : items)
-            if (pair.items.size() == 2) f(pair.items[0].text, score_of(pair.items[1]));
+            if (pair.items.size() == 2) f(pair.items[0].text, milliseconds_of_score(pair.items[1]));
     } else {
-        for (std::size_t i = 0; i + 1 < items.size(); i += 2) f(items[i].text, score_of(items[i + 1]));
+        for (std::size_t i = 0; i + 1 < items.size(); i += 2) f(items[i].text, milliseconds_of_score(items[i + 1]));
     }
 }
 

@@ -211,6 +211,33 @@ BOOST_AUTO_TEST_CASE(what_is_said_of_readers)
     BOOST_TEST(judge("r", {waits, readers({"a"}), readers({"a"})}).writer_waits);
 }
 
+// Whatever a server says: a reader's end is a time that a clock can have, or has passed.
+BOOST_AUTO_TEST_CASE(readers_whose_ends_are_no_times)
+{
+    auto const text = [](std::string t) { return reply{reply::kind::text, std::move(t), {}}; };
+    auto const list = [](std::vector<reply> items) { return reply{reply::kind::list, {}, std::move(items)}; };
+    auto const number = [](std::string t) { return reply{reply::kind::integer, std::move(t), {}}; };
+    auto const read = [&](std::string const& end, std::string const& seconds) {
+        auto const members = list({text(""), text("-7"), text("a"), text("5000"), text("b"), text(end)});
+        answers from;
+        from.replies = {text("zset"),  reply{reply::kind::error, "WRONGTYPE", {}},
+                        number("900"), text("7"),
+                        members,       number("3"),
+                        number("-2"),  list({text(seconds), text("0")})};
+        return read_key(from, 0);
+    };
+    BOOST_TEST(read("6000", "1").readers == 2u);
+    BOOST_TEST(read("6000", "5").readers == 1u);
+    for (char const* end : {"inf", "-inf", "nan", "1e300", "-1e300", "9223372036854775808", "x", ""}) {
+        auto const seen = read(end, "1");
+        BOOST_TEST(seen.readers == 1u, end);
+        BOOST_TEST_REQUIRE(seen.some_readers.size() == 1u, end);
+        BOOST_TEST(seen.some_readers[0].ttl_ms == 4000, end);
+    }
+    for (char const* seconds : {"9223372036854775807", "-9223372036854775808", "x"})
+        BOOST_TEST(read("6000", seconds).readers == 2u, seconds);
+}
+
 BOOST_FIXTURE_TEST_CASE(nothing_is_wrong_with_healthy_nodes, group_of_three) { BOOST_TEST(diagnose().empty()); }
 
 BOOST_FIXTURE_TEST_CASE(clocks, group_of_three)
