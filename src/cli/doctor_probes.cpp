@@ -47,12 +47,14 @@ struct trial {
 
 constexpr char const* no_lock = "no lock can be acquired or kept";
 constexpr char const* not_told = "waiting clients are not told of changes, and look by themselves";
+constexpr char const* no_readers = "nobody can hold a read-write lock to read";
 constexpr char const* no_token = "no lock with fencing can be acquired";
 
 std::vector<trial> trials(std::string const& name, node_address const& address)
 {
     auto const fence = name + std::string{detail::fence_suffix};
     std::string const node{detail::node_record_key}, hw{detail::high_water_key};
+    std::string const nobody = name + ":redlock-doctor:" + detail::random_value();
     auto const script = detail::make_script("return 1");
     std::vector<trial> all{
         {"set", {"SET", name, "x", "PX", "0"}, no_lock},
@@ -60,7 +62,7 @@ std::vector<trial> trials(std::string const& name, node_address const& address)
         {"pttl", {"PTTL", name}, no_lock},
         {"pexpire", {"PEXPIRE", name, "soon"}, no_lock},
         {"exists", {"EXISTS", name}, "no lock of several names can be acquired"},
-        {"del", {"DEL", name + ":redlock-doctor:" + detail::random_value()}, "no lock can be released"},
+        {"del", {"DEL", nobody}, "no lock can be released"},
         {"script|load", {"SCRIPT", "LOAD", std::string{script.text}}, no_lock},
         {"evalsha", {"EVALSHA", script.sha1, "0"}, no_lock},
         {"time", {"TIME"}, no_lock},
@@ -68,6 +70,12 @@ std::vector<trial> trials(std::string const& name, node_address const& address)
         {"set", {"SET", fence, "x", "PX", "0"}, no_token},
         {"set", {"SET", node, "x", "PX", "0"}, "a node that restarts cannot be admitted again"},
         {"set", {"SET", hw, "x", "PX", "0"}, no_token},
+        {"zadd", {"ZADD", name, "x", "x"}, no_readers, false},
+        {"zscore", {"ZSCORE", nobody, "x"}, no_readers, false},
+        {"zrem", {"ZREM", nobody, "x"}, no_readers, false},
+        {"zrange", {"ZRANGE", nobody, "0", "0"}, no_readers, false},
+        {"zremrangebyscore", {"ZREMRANGEBYSCORE", nobody, "x", "x"}, no_readers, false},
+        {"pexpireat", {"PEXPIREAT", name, "soon"}, no_readers, false},
         {"client|tracking", {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"}, not_told, false},
         {"client|caching", {"CLIENT", "CACHING", "YES"}, not_told, false},
     };

@@ -22,7 +22,7 @@ std::string local(system_clock::time_point t) { return local_time(static_cast<st
 
 std::string holder_cell(lock_view const& lock)
 {
-    auto who = lock.holder ? short_holder(lock.nodes[*lock.holder]) : "-";
+    auto const who = lock.holder ? short_holder(lock.nodes[*lock.holder]) + wish_in_words(lock) : "-";
     switch (lock.state) {
     case lock_state::held: return who;
     case lock_state::partly: return "no majority: " + who;
@@ -116,10 +116,12 @@ std::string lock_table(terminal const& out, search_result const& found)
 {
     if (found.locks.empty()) return "";
     auto const now = system_clock::now();
-    table rows{{"lock", "holder", "nodes", "since", "held", "ends", "ttl"}};
+    table rows{{"lock", "mode", "holder", "nodes", "since", "held", "ends", "ttl"}};
     for (lock_view const& lock : found.locks) {
         auto const start = since(lock);
+        auto const mode = mode_in_words(lock);
         rows.add({{name_in_words(lock.name)},
+                  {mode.empty() ? "-" : mode},
                   {holder_cell(lock), tone_for(lock.state)},
                   {on_nodes(lock), tone_for(lock.state)},
                   {start ? local(*start) : "-"},
@@ -135,7 +137,7 @@ std::string remarks(terminal const& out, server_group const& nodes, search_resul
     std::vector<std::string> all;
     auto const held = count_in(found, lock_state::held), partly = count_in(found, lock_state::partly),
                unknown = count_in(found, lock_state::unknown);
-    auto const is_held_by_others = [](lock_view const& l) { return l.state == lock_state::held && !l.info(); };
+    auto const is_held_by_others = [](lock_view const& l) { return l.state == lock_state::held && !l.info() && l.readers == 0; };
     auto const others = static_cast<std::size_t>(std::count_if(found.locks.begin(), found.locks.end(), is_held_by_others));
     if (held > others || is_known(found))
         all.push_back(held == others ? "no lock is held" : count_of(held - others, "lock is held", "locks are held"));
@@ -171,7 +173,7 @@ std::string lock_lines(search_result const& found)
     std::string text;
     for (lock_view const& lock : found.locks) {
         text += local(now) + ' ' + name_in_words(lock.name) + ' ' + cli::to_string(lock.state);
-        if (lock.state == lock_state::held) text += " by " + holder_in_words(lock.nodes[*lock.holder]);
+        if (lock.state == lock_state::held) text += " by " + holder_in_words(lock.nodes[*lock.holder]) + wish_in_words(lock);
         text += ", on " + std::to_string(lock.held_on) + " of " + count_of(lock.nodes.size(), "node");
         if (lock.state == lock_state::held && lock.ttl_ms >= 0) text += ", ttl " + in_words(milliseconds{lock.ttl_ms});
         text += '\n';

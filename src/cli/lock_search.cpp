@@ -63,32 +63,47 @@ std::vector<words> node_scan::next_questions() const
     std::vector<words> all;
     if (!found_.problem.empty()) return all;
     for (auto const& [key, name] : unread_) all.push_back({"GETRANGE", key, "0", std::to_string(value_beginning - 1)});
+    for (auto const& [key, name] : no_strings_) all.push_back({"ZSCORE", key, ""});
     if (!at_end_) all.push_back({"SCAN", cursor_, "MATCH", pattern_.keys(), "COUNT", std::to_string(step)});
     return all;
 }
 
 void node_scan::take(answers const& from, std::set<std::string>& names)
 {
-    auto const read = std::exchange(unread_, {});
-    if (!from.ok() || from.replies.size() < read.size() + (at_end_ ? 0 : 1)) {
+    auto const read = std::exchange(unread_, {}), sets = std::exchange(no_strings_, {});
+    auto const both = read.size() + sets.size();
+    if (!from.ok() || from.replies.size() < both + (at_end_ ? 0 : 1)) {
         found_.problem = from.ok() ? "it has not answered all of it" : from.problem;
         return;
     }
-    for (std::size_t i = 0; i < read.size() && found_.problem.empty(); ++i) take_value(read[i].second, from.replies[i], names);
+    for (std::size_t i = 0; i < read.size() && found_.problem.empty(); ++i) {
+        if (is_wrong_type(from.replies[i])) no_strings_.push_back(read[i]);
+        else take_value(read[i].second, from.replies[i], names);
+    }
+    for (std::size_t i = 0; i < sets.size(); ++i) take_epoch(sets[i].second, from.replies[read.size() + i], names);
     if (!found_.problem.empty()) return;
-    if (!at_end_) take_keys(from.replies[read.size()]);
-    found_.complete = found_.problem.empty() && at_end_ && unread_.empty();
+    if (!at_end_) take_keys(from.replies[both]);
+    found_.complete = found_.problem.empty() && at_end_ && unread_.empty() && no_strings_.empty();
 }
 
 void node_scan::take_value(std::string const& name, reply const& value, std::set<std::string>& names)
 {
-    if (value.is_error() && !is_wrong_type(value)) {
+    if (value.is_error()) {
         found_.problem = value.text;  // permissions, above all
         return;
     }
     if (value.is_text() && value.text.empty()) return;  // it has gone meanwhile
     ++found_.keys;
     bool const ours = value.is_text() && detail::holder_of(value.text).has_value();
+    if (!ours) ++found_.foreign;
+    if (ours || with_foreign_) names.insert(name);
+}
+
+// Only a set of readers has the empty member. An error: something else, or the user may not look.
+void node_scan::take_epoch(std::string const& name, reply const& epoch, std::set<std::string>& names)
+{
+    ++found_.keys;
+    bool const ours = epoch.is_text() && !epoch.text.empty();
     if (!ours) ++found_.foreign;
     if (ours || with_foreign_) names.insert(name);
 }

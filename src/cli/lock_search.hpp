@@ -58,6 +58,7 @@ public:
 
 private:
     void take_value(std::string const& name, reply const& value, std::set<std::string>& names);
+    void take_epoch(std::string const& name, reply const& epoch, std::set<std::string>& names);
     void take_keys(reply const& scan);
 
     name_pattern const& pattern_;
@@ -65,6 +66,7 @@ private:
     bool at_end_{false};  // the cursor came back to the start
     std::string cursor_{"0"};
     std::vector<std::pair<std::string, std::string>> unread_;  // keys and names of the last step
+    std::vector<std::pair<std::string, std::string>> no_strings_;  // those of the step before that may be sets of readers
     node_search found_;
 };
 

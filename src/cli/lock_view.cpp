@@ -3,6 +3,9 @@
 #include "redis/keys.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <utility>
@@ -11,10 +14,8 @@ namespace redlock::cli {
 
 namespace {
 
-enum question : std::size_t { type, value, ttl, fence, members, size };
-static_assert(size + 1 == questions_per_key);
-
-constexpr std::size_t readers_shown = 10;
+enum question : std::size_t { type, value, ttl, fence, members, size, want, time };
+static_assert(time + 1 == questions_per_key);
 
 constexpr std::size_t id_size = 8;
 
@@ -41,20 +42,96 @@ std::int64_t majority_ttl(lock_view const& of, std::string const& holder)
     return all[all.size() - of.majority];
 }
 
-// A sorted set is that of our readers if it has the empty member. It is the first, since its score is negative.
-void read_readers(key_view& k, reply const& members, reply const& size)
+// Beyond that a double does not count in ones any more, and no clock is there.
+constexpr std::int64_t latest_ms = std::int64_t{1} << 53;
+
+// Milliseconds since 1970 of the server's clock; 0: it does not say, or nothing that a clock says.
+std::int64_t milliseconds_of(reply const& time)
 {
-    bool const is_ours = members.type == reply::kind::list ? !members.items.empty() && members.items.front().text.empty()
-                                                           : members.is_text() && !members.text.empty();
-    if (!is_ours || size.number(0) < 2) return;
-    k.readers = static_cast<std::size_t>(size.number(0)) - 1;
-    for (reply const& member : members.items)
-        if (auto const who = detail::holder_of(member.text)) k.some_readers.push_back(*who);
+    if (time.items.size() != 2) return 0;
+    auto const s = time.items[0].number(0);
+    return s < 0 || s > latest_ms / 1000 ? 0 : s * 1000 + time.items[1].number(0) / 1000;
+}
+
+// A score as milliseconds; 0: it is no number, or no clock is there.
+std::int64_t milliseconds_of_score(reply const& score)
+{
+    double const ms = std::strtod(score.text.c_str(), nullptr);
+    return std::abs(ms) <= static_cast<double>(latest_ms) ? static_cast<std::int64_t>(ms) : 0;
+}
+
+// Calls f(member, score). With RESP3 the answer is a list of pairs, without it a flat list.
+template <class F>
+void for_each_member(reply const& range, F const& f)
+{
+    auto const& items = range.items;
+    if (!items.empty() && items.front().type == reply::kind::list) {
+        for (reply const& pair : items)
+            if (pair.items.size() == 2) f(pair.items[0].text, milliseconds_of_score(pair.items[1]));
+    } else {
+        for (std::size_t i = 0; i + 1 < items.size(); i += 2) f(items[i].text, milliseconds_of_score(items[i + 1]));
+    }
+}
+
+// A sorted set is that of our readers if it has the empty member. It is the first, since its score is negative; then come those whose time has
+// passed, whom the next reader removes.
+void read_readers(key_view& k, reply const& members, reply const& size, std::int64_t now)
+{
+    if (members.type != reply::kind::list) {
+        bool const is_ours = members.is_text() && !members.text.empty();
+        // One reader at least: the key ends with the last of them.
+        if (is_ours) k.readers = static_cast<std::size_t>(std::max<std::int64_t>(1, size.number(0)));
+        return;
+    }
+    bool is_ours = false;
+    std::size_t not_reading = 0;
+    for_each_member(members, [&](std::string const& value, std::int64_t end) {
+        if (value.empty()) is_ours = true;
+        if (value.empty() || end <= now) ++not_reading;
+        else k.some_readers.push_back({value, detail::holder_of(value), end - now});
+    });
+    auto const all = static_cast<std::size_t>(std::max<std::int64_t>(0, size.number(0)));
+    if (is_ours && all > not_reading) k.readers = all - not_reading;
+    else k.some_readers.clear();
+}
+
+// On how many nodes each reader is; where the nodes do not say, as many on all as a majority has.
+void count_readers(lock_view& view)
+{
+    std::map<std::string, std::size_t> nodes_of;
+    std::vector<std::size_t> counts;
+    bool all_are_named = true;
+    for (key_view const& k : view.nodes) {
+        if (!k.problem.empty() || !k.present || k.readers == 0) continue;
+        counts.push_back(k.readers);
+        all_are_named = all_are_named && k.readers == k.some_readers.size();
+        for (reader_view const& r : k.some_readers) ++nodes_of[r.value];
+    }
+    if (counts.size() < view.majority) return;
+    std::sort(counts.begin(), counts.end(), std::greater<>{});
+    if (!all_are_named) {
+        view.readers = counts[view.majority - 1];
+        return;
+    }
+    std::size_t least = 0, most = 0;
+    for (auto const& [value, nodes] : nodes_of) {
+        most = std::max(most, nodes);
+        if (nodes < view.majority) continue;
+        ++view.readers;
+        least = least == 0 ? nodes : std::min(least, nodes);
+    }
+    view.held_on = least > 0 ? least : most;
 }
 
 }  // namespace
 
 std::string key_view::id() const { return hash_of(type + ' ' + value); }
+
+std::int64_t lock_view::first_reader_ttl_ms() const
+{
+    if (!holder || nodes[*holder].some_readers.empty()) return -1;
+    return nodes[*holder].some_readers.front().ttl_ms;
+}
 
 char const* to_string(lock_state state) noexcept
 {
@@ -70,8 +147,19 @@ char const* to_string(lock_state state) noexcept
 std::vector<words> questions_about(std::string const& key, value_part part)
 {
     words const reading = part == value_part::whole ? words{"GET", key} : words{"GETRANGE", key, "0", std::to_string(value_beginning - 1)};
-    words const members = part == value_part::whole ? words{"ZRANGE", key, "0", std::to_string(readers_shown)} : words{"ZSCORE", key, ""};
-    return {{"TYPE", key}, reading, {"PTTL", key}, {"GET", key + std::string{detail::fence_suffix}}, members, {"ZCARD", key}};
+    auto const own_now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
+    words const members = part == value_part::whole ? words{"ZRANGE", key, "0", std::to_string(readers_read), "WITHSCORES"}
+                                                    : words{"ZSCORE", key, ""};
+    words const size = part == value_part::whole ? words{"ZCARD", key}
+                                                 : words{"ZCOUNT", key, '(' + std::to_string(own_now.count()), "+inf"};
+    return {{"TYPE", key},
+            reading,
+            {"PTTL", key},
+            {"GET", key + std::string{detail::fence_suffix}},
+            members,
+            size,
+            {"PTTL", key + std::string{detail::want_suffix}},
+            {"TIME"}};
 }
 
 key_view read_key(answers const& from, std::size_t first)
@@ -99,7 +187,8 @@ key_view read_key(answers const& from, std::size_t first)
         k.present = r[value].is_error();
         if (k.present) k.problem = r[value].text;  // the permissions forbid to read the key
     }
-    if (k.present && k.type == "zset") read_readers(k, r[members], r[size]);
+    if (k.present && k.type == "zset") read_readers(k, r[members], r[size], milliseconds_of(r[time]));
+    k.writer_waits = r[want].number(-2) != -2;
     auto counter = r[fence];
     if (constexpr std::string_view mark_of_a_climb{".0"}; counter.text.ends_with(mark_of_a_climb))
         counter.text.resize(counter.text.size() - mark_of_a_climb.size());
@@ -119,12 +208,19 @@ lock_view judge(std::string name, std::vector<key_view> nodes)
         key_view const& k = view.nodes[i];
         if (!k.problem.empty()) continue;
         ++view.answered;
+        view.writer_waits = view.writer_waits || k.writer_waits;
         if (!k.present) continue;
         auto const count = ++votes[{k.type, k.value}];
         if (count > view.held_on) {
             view.held_on = count;
             view.holder = i;
         }
+    }
+    if (view.holder && view.nodes[*view.holder].readers > 0) {
+        count_readers(view);
+        for (std::size_t i = 0; i < view.nodes.size(); ++i)
+            if (view.nodes[i].problem.empty() && view.nodes[i].some_readers.size() > view.nodes[*view.holder].some_readers.size())
+                view.holder = i;
     }
     std::size_t const silent = view.nodes.size() - view.answered;
     if (view.held_on >= view.majority) {

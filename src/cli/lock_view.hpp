@@ -14,6 +14,13 @@
 
 namespace redlock::cli {
 
+// A reader of a read-write lock on one node.
+struct reader_view {
+    std::string value;  // as secret as that of a key
+    std::optional<detail::holder_info> who;
+    std::int64_t ttl_ms{0};
+};
+
 // The key on one node.
 struct key_view {
     std::string problem;  // why the key could not be read; empty: it was read
@@ -21,10 +28,11 @@ struct key_view {
     std::string type;  // the answer to TYPE: "string" if the key can be a lock
     std::string value;  // of a string. It is never printed, since everyone who knows the value can release the lock
     std::optional<detail::holder_info> holder;  // none: the value does not describe its holder
-    std::size_t readers{0};  // of a read-write lock; then the type is "zset"
-    std::vector<detail::holder_info> some_readers{};  // the first of them, as far as their values say
+    std::size_t readers{0};  // of a read-write lock: those whose time has not passed on this node; then the type is "zset"
+    std::vector<reader_view> some_readers{};  // those who end first; of value_part::beginning none
     std::int64_t ttl_ms{-1};  // -1: the key never expires
     std::optional<std::uint64_t> counter;  // the largest fencing token that was reserved; none: there is no counter
+    bool writer_waits{false};  // a writer's wish is there: readers who come now wait for that writer
 
     // A short text that differs between different values, and may be printed.
     std::string id() const;
@@ -46,22 +54,29 @@ struct lock_view {
     lock_state state{lock_state::unknown};
     std::size_t answered{0};
     std::size_t majority{1};
-    std::size_t held_on{0};  // how many nodes have the most frequent value
+    // How many nodes have the most frequent value; of readers the one on the fewest nodes counts, a majority at least.
+    std::size_t held_on{0};
+    std::size_t readers{0};  // how many hold it together; 0: nobody reads
+    bool writer_waits{false};  // on one node at least
     std::optional<std::size_t> holder;  // a node that has this value; none: no node has the key
     std::size_t faults_tolerated{0};  // how many nodes can lose this value before another value could get a majority
     std::int64_t ttl_ms{-1};  // time until fewer than a majority have it, without an extension; -1: never
     std::optional<std::uint64_t> counter;  // the largest counter on the nodes that have it
 
+    // Those who read end one after the other; this is the first of them, on the node that names most. -1: unknown.
+    std::int64_t first_reader_ttl_ms() const;
     std::optional<detail::holder_info> info() const { return holder ? nodes[*holder].holder : std::nullopt; }
 };
 
 // How much of the value is read. The beginning has all of a value of this library's, and costs little where the value is something large of others.
 enum class value_part : std::uint8_t { whole, beginning };
 inline constexpr std::size_t value_beginning = 512;  // bytes
+// Of the whole: so many readers of a node are read one by one, and only counted beyond that.
+inline constexpr std::size_t readers_read = 500;
 
 // The commands that read one key of a lock from a node.
 std::vector<words> questions_about(std::string const& key, value_part part = value_part::whole);
-inline constexpr std::size_t questions_per_key = 6;
+inline constexpr std::size_t questions_per_key = 8;
 
 // Reads the answers to questions_about. `first`: the index of the first of these answers.
 key_view read_key(answers const& from, std::size_t first);

@@ -18,6 +18,8 @@ std::int64_t now_s()
 
 std::string ttl_in_words(std::int64_t ms) { return ms < 0 ? "never ends" : in_words(std::chrono::milliseconds{ms}); }
 
+constexpr std::size_t readers_named = 10;
+
 std::string counter_in_words(key_view const& key) { return key.counter ? std::to_string(*key.counter) : "-"; }
 
 }  // namespace
@@ -33,11 +35,15 @@ ordered_json holder_to_json(key_view const& key)
 {
     if (key.readers > 0) {
         auto some = ordered_json::array();
-        for (auto const& who : key.some_readers)
-            some.push_back({{"host", who.host},
-                            {"pid", who.pid},
-                            {"since", who.since},
-                            {"label", who.label.empty() ? ordered_json{} : ordered_json(who.label)}});
+        for (reader_view const& r : key.some_readers) {
+            if (some.size() == readers_named) break;
+            if (r.who)
+                some.push_back({{"host", r.who->host},
+                                {"pid", r.who->pid},
+                                {"since", r.who->since},
+                                {"label", r.who->label.empty() ? ordered_json{} : ordered_json(r.who->label)},
+                                {"ttl_ms", r.ttl_ms}});
+        }
         return {{"foreign", false}, {"readers", key.readers}, {"some_readers", some}};
     }
     if (!key.holder) return {{"foreign", true}, {"type", key.type}, {"id", key.id()}};
@@ -51,10 +57,13 @@ std::string holder_in_words(key_view const& key)
 {
     if (key.readers > 0) {
         std::string text = count_of(key.readers, "reader");
-        for (auto const& who : key.some_readers)
-            text += (&who == &key.some_readers.front() ? ": " : "; ") + who.host + ", process " + std::to_string(who.pid) +
-                    (who.label.empty() ? "" : ", label " + who.label);
-        return text;
+        std::size_t named = 0;
+        for (reader_view const& r : key.some_readers) {
+            if (!r.who || named == readers_named) continue;
+            text += (named++ == 0 ? ": " : "; ") + r.who->host + ", process " + std::to_string(r.who->pid) +
+                    (r.who->label.empty() ? "" : ", label " + r.who->label);
+        }
+        return text + (named > 0 && named < key.readers ? "; and " + std::to_string(key.readers - named) + " more" : "");
     }
     if (!key.holder) {
         if (key.type != "string") return "a " + printable(key.type) + " of somebody else's";
@@ -74,11 +83,19 @@ std::string held_for(key_view const& key)
     return age < 0 ? since + ", by a clock that is ahead of this one" : since + " (" + in_words(std::chrono::seconds{age}) + ')';
 }
 
+std::string wish_in_words(lock_view const& lock) { return lock.writer_waits ? "; a writer waits" : ""; }
+
+std::string mode_in_words(lock_view const& lock)
+{
+    if (lock.state != lock_state::held) return "";
+    return lock.readers > 0 ? "shared" : "exclusive";
+}
+
 std::string headline(terminal const& out, lock_view const& lock)
 {
     std::string line = out.paint(tone::strong, name_in_words(lock.name)) + ": ";
     switch (lock.state) {
-    case lock_state::free: return line + out.paint(tone::good, "free");
+    case lock_state::free: return line + out.paint(tone::good, "free") + wish_in_words(lock);
     case lock_state::unknown:
         return line + out.paint(tone::alarm, "unknown") + ", since only " + std::to_string(lock.answered) + " of " +
                count_of(lock.nodes.size(), "node") + " answered";
@@ -88,7 +105,8 @@ std::string headline(terminal const& out, lock_view const& lock)
     }
     auto const& key = lock.nodes[*lock.holder];
     auto const since = held_for(key);
-    return line + out.paint(tone::warning, "held") + " by " + holder_in_words(key) + (since.empty() ? "" : ", " + since);
+    return line + out.paint(tone::warning, "held") + " by " + holder_in_words(key) + (since.empty() ? "" : ", " + since) +
+           wish_in_words(lock);
 }
 
 std::string second_line(lock_view const& lock)
@@ -96,7 +114,10 @@ std::string second_line(lock_view const& lock)
     if (lock.state != lock_state::held) return "";
     std::string line = "on " + std::to_string(lock.held_on) + " of " + count_of(lock.nodes.size(), "node") + ", a majority";
     line += lock.faults_tolerated == 0 ? " that survives no further fault" : "; survives " + count_of(lock.faults_tolerated, "more fault");
-    line += lock.ttl_ms < 0 ? "; never ends by itself" : "; ends in " + ttl_in_words(lock.ttl_ms) + " unless it is extended";
+    if (auto const first = lock.first_reader_ttl_ms(); lock.readers > 1 && first >= 0 && lock.ttl_ms >= 0)
+        line += "; the first reader ends in " + ttl_in_words(first) + ", the last in " + ttl_in_words(lock.ttl_ms) +
+                ", unless they are extended";
+    else line += lock.ttl_ms < 0 ? "; never ends by itself" : "; ends in " + ttl_in_words(lock.ttl_ms) + " unless it is extended";
     if (lock.counter) line += "; token " + std::to_string(*lock.counter);
     return line;
 }
@@ -129,6 +150,9 @@ ordered_json to_json(server_group const& nodes, lock_view const& lock)
     j["faults_tolerated"] = held ? ordered_json(lock.faults_tolerated) : ordered_json{};
     j["ttl_ms"] = held && lock.ttl_ms >= 0 ? ordered_json(lock.ttl_ms) : ordered_json{};
     j["token"] = lock.counter ? ordered_json(*lock.counter) : ordered_json{};
+    j["mode"] = held ? ordered_json(mode_in_words(lock)) : ordered_json{};
+    j["readers"] = lock.readers;
+    j["writer_waits"] = lock.writer_waits;
     j["holder"] = held ? holder_to_json(lock.nodes[*lock.holder]) : ordered_json{};
     j["on"] = ordered_json::array();
     for (std::size_t i = 0; i < lock.nodes.size(); ++i) {

@@ -18,6 +18,12 @@ std::string holder_in_words(key_view const& key);
 // not describe its holder.
 std::string held_for(key_view const& key);
 
+// `, 10 readers: ...; a writer waits` ends with this; empty: no writer waits.
+std::string wish_in_words(lock_view const& lock);
+
+// "shared", "exclusive", or "" if nobody holds the lock.
+std::string mode_in_words(lock_view const& lock);
+
 // One line with the state of the lock.
 std::string headline(terminal const& out, lock_view const& lock);
 // Another line that tells how safe a held lock is; empty for other states.

@@ -35,9 +35,27 @@ bool agreed()
 constexpr char const* delete_if_of_type =
     "if redis.call('TYPE', KEYS[1]).ok == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
+// Removes the readers that were shown, as their own releases would; others who have come meanwhile stay.
+constexpr char const* remove_readers = R"lua(local removed = 0
+for i = 1, #ARGV do
+  local gone = redis.pcall('ZREM', KEYS[1], ARGV[i])
+  if type(gone) == 'table' then return 0 end
+  removed = removed + gone
+end
+if removed > 0 then
+  local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
+  if not last[1] or last[1] == '' then redis.call('DEL', KEYS[1]) else redis.call('PEXPIREAT', KEYS[1], last[2]) end
+end
+return removed)lua";
+
 std::vector<words> deletion(std::string const& lock, key_view const& key)
 {
     if (!key.problem.empty() || !key.present) return {};
+    if (key.readers > 0 && !key.some_readers.empty()) {
+        words call{"EVAL", remove_readers, "1", lock};
+        for (reader_view const& r : key.some_readers) call.push_back(r.value);
+        return {std::move(call)};
+    }
     if (key.type != "string") return {{"EVAL", delete_if_of_type, "1", lock, key.type}};
     return {{"EVAL", std::string{detail::release_script().text}, "1", lock, key.value}};
 }
@@ -46,6 +64,7 @@ std::vector<words> deletion(std::string const& lock, key_view const& key)
 struct result {
     std::string what;
     tone in{tone::plain};
+    bool deleted{false};
 };
 
 result result_of(key_view const& key, answers const& a, std::size_t place)
@@ -54,7 +73,13 @@ result result_of(key_view const& key, answers const& a, std::size_t place)
     if (!key.present) return {"nothing there", tone::quiet};
     if (!a.ok()) return {a.problem, tone::alarm};
     if (a.replies[place].is_error()) return {a.replies[place].text, tone::alarm};
-    if (a.replies[place].number(0) > 0) return {"deleted", tone::good};
+    auto const gone = static_cast<std::size_t>(std::max<std::int64_t>(0, a.replies[place].number(0)));
+    if (gone > 0 && key.readers > 0) {
+        bool const all = gone >= key.readers;
+        return {(all ? "" : std::to_string(gone) + " of ") + count_of(key.readers, "reader") + " removed", all ? tone::good : tone::warning,
+                true};
+    }
+    if (gone > 0) return {"deleted", tone::good, true};
     return {"stays: it changed meanwhile, and is no longer what was shown", tone::warning};
 }
 
@@ -88,7 +113,7 @@ ordered_json to_json(server_group const& nodes, lock_view const& lock, outcome c
 {
     auto list = ordered_json::array();
     for (std::size_t i = 0; i < nodes.size(); ++i)
-        list.push_back({{"node", nodes.name(i)}, {"result", o.on[i].what}, {"deleted", o.on[i].what == "deleted"}});
+        list.push_back({{"node", nodes.name(i)}, {"result", o.on[i].what}, {"deleted", o.on[i].deleted}});
     return {{"name", lock.name}, {"deleted", o.deleted}, {"unknown", o.unknown}, {"before", to_json(nodes, lock)}, {"nodes", list}};
 }
 
@@ -123,7 +148,7 @@ int execute(release_options const& options)
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             bool const asked = !deletion("", lock.nodes[i]).empty();
             auto const r = result_of(lock.nodes[i], done[i], asked ? next[i]++ : 0);
-            o.deleted += r.what == "deleted" ? 1 : 0;
+            o.deleted += r.deleted ? 1 : 0;
             o.unknown += r.in == tone::alarm ? 1 : 0;
             o.on.push_back(r);
         }

@@ -23,7 +23,7 @@ std::string holder_of(lock_view const& lock)
 {
     auto const& key = lock.nodes[*lock.holder];
     auto const since = held_for(key);
-    return holder_in_words(key) + (since.empty() ? "" : ", " + since);
+    return holder_in_words(key) + (since.empty() ? "" : ", " + since) + wish_in_words(lock);
 }
 
 }  // namespace

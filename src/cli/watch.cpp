@@ -1,5 +1,5 @@
 // `redlock watch`: shows the state of locks again and again, until the user stops it. It also shows how often each lock changed hands meanwhile, and
-// for how long its holder has had it. It cannot show who waits for a lock, since the servers do not know that.
+// for how long its holder has had it. It cannot show who waits for a lock, since the servers do not know that. Of readers, it shows that a writer waits.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
@@ -60,7 +60,7 @@ std::vector<table::cell> row(lock_view const& lock, history const& seen)
                                lock.nodes.size() > 2;  // if one more node loses the key, another client could get a majority
     return {{name_in_words(lock.name)},
             {"held", tone::strong},
-            {holder_in_words(key)},
+            {holder_in_words(key) + wish_in_words(lock)},
             {on, no_spare_node ? tone::warning : tone::plain},
             {ttl},
             {since.empty() ? "-" : since},
@@ -84,7 +84,7 @@ void draw(terminal const& out, watch_options const& options, server_group const&
 std::string line(lock_view const& lock, history const& seen)
 {
     std::string text = now_text() + ' ' + name_in_words(lock.name) + ' ' + to_string(lock.state);
-    if (lock.state == lock_state::held) text += " by " + holder_in_words(lock.nodes[*lock.holder]);
+    if (lock.state == lock_state::held) text += " by " + holder_in_words(lock.nodes[*lock.holder]) + wish_in_words(lock);
     text += ", on " + std::to_string(lock.held_on) + " of " + count_of(lock.nodes.size(), "node");
     if (lock.state == lock_state::held && lock.ttl_ms >= 0) text += ", ttl " + in_words(milliseconds{lock.ttl_ms});
     return text + ", turn " + std::to_string(seen.turns) + '\n';

@@ -202,6 +202,17 @@ BOOST_FIXTURE_TEST_CASE(missing_permissions_are_listed_with_their_remedy, admitt
     BOOST_TEST(all[0].command({"EXISTS", "job"}) == "0");
 }
 
+// Most users have no read-write locks: what is missing for them is a warning.
+BOOST_FIXTURE_TEST_CASE(what_readers_need_is_tried, admitted)
+{
+    auto const port = std::to_string(all[0].port());
+    all[0].command({"ACL", "SETUSER", "app", "on", ">pw", "~*", "+@all", "-zadd", "-pexpireat"});
+    program p{{"doctor", "--json", "--nodes", "redis://app:pw@127.0.0.1:" + port}};
+    BOOST_TEST(p.wait() == 1, p.output());
+    BOOST_TEST(contains(p.output(), "zadd is refused, so that nobody can hold a read-write lock to read"), p.output());
+    BOOST_TEST(contains(p.output(), "ACL SETUSER app +pexpireat"), p.output());
+}
+
 BOOST_FIXTURE_TEST_CASE(the_lock_whose_permissions_are_tried_is_not_touched, admitted)
 {
     all[0].command({"SET", "job", "foreign", "PX", "60000"});

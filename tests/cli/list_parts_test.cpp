@@ -67,14 +67,32 @@ BOOST_AUTO_TEST_CASE(a_node_is_searched_step_by_step)
                         error_reply("WRONGTYPE Operation against a key holding the wrong kind of value"), scan_reply("0", {"last"})}),
               names);
     BOOST_TEST((names == std::set<std::string>{"job"}));
-    BOOST_TEST(scan.found().keys == 3u);
-    BOOST_TEST(scan.found().foreign == 2u);
+    BOOST_TEST(scan.found().keys == 2u);
+    BOOST_TEST(scan.found().foreign == 1u);
     BOOST_TEST(!scan.found().complete);
-    BOOST_TEST((scan.next_questions() == std::vector<words>{{"GETRANGE", "last", "0", "511"}}));
-    scan.take(answered({text_reply(value_of_ours)}), names);
+    BOOST_TEST((scan.next_questions() == std::vector<words>{{"GETRANGE", "last", "0", "511"}, {"ZSCORE", "map", ""}}));
+    scan.take(answered({text_reply(value_of_ours), error_reply("WRONGTYPE")}), names);
+    BOOST_TEST(scan.found().foreign == 2u);
     BOOST_TEST(scan.found().complete);
     BOOST_TEST(scan.next_questions().empty());
     BOOST_TEST((names == std::set<std::string>{"job", "last"}));
+}
+
+// Only the set of those who read a lock has the empty member. A user who may not look for it finds locks of writers all the same.
+BOOST_AUTO_TEST_CASE(sets_of_readers_are_locks)
+{
+    name_pattern const pattern{"raw", "*"};
+    std::set<std::string> names;
+    node_scan scan{pattern, false};
+    scan.take(answered({scan_reply("0", {"read", "ranks", "hidden"})}), names);
+    auto const no_string = error_reply("WRONGTYPE Operation against a key holding the wrong kind of value");
+    scan.take(answered({no_string, no_string, no_string}), names);
+    BOOST_TEST_REQUIRE(scan.next_questions().size() == 3u);
+    BOOST_TEST(!scan.found().complete);
+    scan.take(answered({text_reply("-8"), {}, error_reply("NOPERM no zscore for you")}), names);
+    BOOST_TEST((names == std::set<std::string>{"read"}));
+    BOOST_TEST(scan.found().complete);
+    BOOST_TEST(scan.found().foreign == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_node_with_a_problem_is_asked_no_more)

@@ -19,21 +19,6 @@ struct held : servers {
     program holder;
 };
 
-// Two that read.
-struct servers_of_readers : servers {
-    servers_of_readers()
-        : servers{3}, one{run("job", {"--shared"}, reads), environment()}, two{run("job", {"--shared"}, reads), environment()}
-    {
-        for (program* each : {&one, &two})
-            BOOST_TEST_REQUIRE(eventually([&] { return contains(each->output(), "ready"); }), each->errors());
-        BOOST_TEST_REQUIRE(eventually([&] { return all[0].command({"ZCARD", "job"}) == "3" && count_with("job") == 3; }));
-    }
-
-    arguments const reads{"sh", "-c", "echo ready; exec sleep 60"};
-    program one;
-    program two;
-};
-
 arguments inspect_json(std::string const& name) { return {"inspect", name, "--json"}; }
 
 }  // namespace
@@ -62,26 +47,6 @@ BOOST_FIXTURE_TEST_CASE(the_holder_is_named, held)
     BOOST_TEST(lock.at("ttl_ms").get<int>() > 10'000);
     BOOST_TEST(lock.at("on").size() == 3u);
     BOOST_TEST(!contains(p.output() + j.output(), secret));  // who knows it can release the lock
-}
-
-BOOST_FIXTURE_TEST_CASE(readers_are_counted_and_named_and_can_be_released, servers_of_readers)
-{
-    program p{{"inspect", "job"}, environment()};
-    BOOST_TEST(p.wait() == 0, p.errors());
-    BOOST_TEST(contains(p.output(), "held by 2 readers: "), p.output());
-    for (program const* each : {&one, &two}) BOOST_TEST(contains(p.output(), "process " + std::to_string(each->pid())), p.output());
-    program j{inspect_json("job"), environment()};
-    BOOST_TEST(j.wait() == 0);
-    auto const lock = j.json().at("locks").at(0);
-    BOOST_TEST(lock.at("state") == "held");
-    BOOST_TEST(lock.at("holder").at("readers") == 2);
-    BOOST_TEST(lock.at("ttl_ms").get<int>() > 10'000);
-    program writer{run("job", {"--no-wait"}, {"true"}), environment()};
-    BOOST_TEST(writer.wait() == 75);
-    BOOST_TEST(contains(writer.errors(), "2 readers"), writer.errors());
-    program release{{"release", "job", "--force", "--yes"}, environment()};
-    BOOST_TEST(release.wait() == 0, release.errors());
-    BOOST_TEST(contains(release.output(), "deleted on 3 of 3 nodes"), release.output());
 }
 
 // Locks are known by their names, whatever their keys.

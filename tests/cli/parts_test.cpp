@@ -47,6 +47,18 @@ key_view silent()
     return k;
 }
 
+// The set of these readers on one node.
+key_view readers(std::vector<std::string> const& values, std::int64_t ttl_ms = 1000)
+{
+    key_view k;
+    k.present = true;
+    k.type = "zset";
+    k.readers = values.size();
+    for (std::string const& v : values) k.some_readers.push_back({v, {}, ttl_ms});
+    k.ttl_ms = ttl_ms;
+    return k;
+}
+
 doctor_probe healthy(std::string name)
 {
     doctor_probe c;
@@ -172,6 +184,58 @@ BOOST_AUTO_TEST_CASE(what_keys_come_to)
     BOOST_TEST((judge("r", {key("a"), {}, silent()}).state == lock_state::unknown));  // the silent one can make it a majority
     BOOST_TEST((judge("r", {key("a"), key("a"), silent()}).state == lock_state::held));
     BOOST_TEST((judge("r", {key("a")}).state == lock_state::held));
+}
+
+// Each reader needs a majority of its own.
+BOOST_AUTO_TEST_CASE(what_is_said_of_readers)
+{
+    auto const two = judge("r", {readers({"a", "b"}, 900), readers({"a", "b"}, 500), readers({"a"}, 700)});
+    BOOST_TEST((two.state == lock_state::held));
+    BOOST_TEST(two.readers == 2u);
+    BOOST_TEST(two.held_on == 2u);
+    BOOST_TEST(two.faults_tolerated == 0u);
+    BOOST_TEST(two.ttl_ms == 700);
+    BOOST_TEST(two.first_reader_ttl_ms() == 900);
+    BOOST_TEST(!two.writer_waits);
+    auto const nobody = judge("r", {readers({"a"}), readers({"b"}), readers({"c"})});
+    BOOST_TEST((nobody.state == lock_state::partly));
+    BOOST_TEST(nobody.readers == 0u);
+    BOOST_TEST((judge("r", {readers({"a"}), readers({"b"}), silent()}).state == lock_state::unknown));
+    BOOST_TEST((judge("r", {readers({"a"}), key("b"), {}}).state == lock_state::partly));
+
+    auto many = readers({"a"});
+    many.readers = 700;  // more than are read one by one
+    BOOST_TEST(judge("r", {many, many, readers({"a"})}).readers == 700u);
+    auto waits = readers({"a"});
+    waits.writer_waits = true;
+    BOOST_TEST(judge("r", {waits, readers({"a"}), readers({"a"})}).writer_waits);
+}
+
+// Whatever a server says: a reader's end is a time that a clock can have, or has passed.
+BOOST_AUTO_TEST_CASE(readers_whose_ends_are_no_times)
+{
+    auto const text = [](std::string t) { return reply{reply::kind::text, std::move(t), {}}; };
+    auto const list = [](std::vector<reply> items) { return reply{reply::kind::list, {}, std::move(items)}; };
+    auto const number = [](std::string t) { return reply{reply::kind::integer, std::move(t), {}}; };
+    auto const read = [&](std::string const& end, std::string const& seconds) {
+        auto const members = list({text(""), text("-7"), text("a"), text("5000"), text("b"), text(end)});
+        answers from;
+        from.replies = {text("zset"),  reply{reply::kind::error, "WRONGTYPE", {}},
+                        number("900"), text("7"),
+                        members,       number("3"),
+                        number("-2"),  list({text(seconds), text("0")})};
+        return read_key(from, 0);
+    };
+    BOOST_TEST(read("6000", "1").readers == 2u);
+    BOOST_TEST(read("6000", "5").readers == 1u);
+    for (char const* end : {"inf", "-inf", "nan", "1e300", "-1e300", "9223372036854775808", "x", ""}) {
+        auto const seen = read(end, "1");
+        BOOST_TEST(seen.readers == 1u, end);
+        BOOST_TEST_REQUIRE(seen.some_readers.size() == 1u, end);
+        BOOST_TEST(seen.some_readers[0].ttl_ms == 4000, end);
+    }
+    for (char const* seconds : {"9223372036854775807", "-9223372036854775808", "x"})
+        BOOST_TEST(read("6000", seconds).readers == 2u, seconds);
 }
 
 BOOST_FIXTURE_TEST_CASE(nothing_is_wrong_with_healthy_nodes, group_of_three) { BOOST_TEST(diagnose().empty()); }

@@ -3,11 +3,11 @@
 //     acquire NAME TTL    asks once                  held T | refused
 //     wait NAME TTL       until it is acquired       held T
 //     extend TTL                                     extended T | lost
-//     release                                        released T | unconfirmed T
+//     release                                        released T | unconfirmed T | wrongtype T
 //     quit
 //
 // They say "ready" when they are connected. T is CLOCK_MONOTONIC in nanoseconds: after an acquisition, after an extension, before a release.
-// "released" comes when every server has answered, so that nothing is under way any more.
+// "wrongtype": the server's error reached the caller. "released" comes when every server has answered, so that nothing is under way any more.
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -28,7 +28,12 @@ export async function serve(holder) {
     extend: async (ttl) => (await holder.extend(Number(ttl)) ? `extended ${now()}` : 'lost'),
     async release() {
       const before = now();
-      return `${await holder.release() ? 'released' : 'unconfirmed'} ${before}`;
+      try {
+        return `${await holder.release() ? 'released' : 'unconfirmed'} ${before}`;
+      } catch (error) {
+        if (!error.message.includes('WRONGTYPE')) throw error;
+        return `wrongtype ${before}`;
+      }
     },
     quit: () => process.exit(0),
   };

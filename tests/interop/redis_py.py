@@ -13,7 +13,7 @@ import threading
 import time
 
 from redis import Redis
-from redis.exceptions import LockError, LockNotOwnedError
+from redis.exceptions import LockError, LockNotOwnedError, ResponseError
 from redis.lock import Lock
 
 server = Redis(host='127.0.0.1', port=int(sys.argv[1]))
@@ -55,6 +55,10 @@ class Holder:
             self.lock.release()
         except LockNotOwnedError:
             return f'unconfirmed {before}'
+        except ResponseError as error:
+            if 'WRONGTYPE' not in str(error):
+                raise
+            return f'wrongtype {before}'
         return f'released {before}'
 
     def release_elsewhere(self):

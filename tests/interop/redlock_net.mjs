@@ -19,9 +19,9 @@ if not found then return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) and 
 return found == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2]) or -1`;
 const unlock = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0`;
 
-// All at once; all answers are waited for.
+// All at once; all answers are waited for. An error of a server is no vote.
 async function by_majority(ask, yes) {
-  const answers = await Promise.all(servers.map(ask));
+  const answers = await Promise.all(servers.map((server) => ask(server).catch(() => null)));
   return answers.filter((answer) => answer === yes).length > servers.length / 2;
 }
 const script = (text, { key, id }, ...rest) => by_majority((server) => server.eval(text, 1, key, id, ...rest), 1);
