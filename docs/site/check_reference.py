@@ -13,8 +13,9 @@ REQUIRED = ("Preconditions", "Lifetimes", "Completion signature", "Executor", "P
 
 # Whoever adds an operation adds it here, or is told so; whoever takes one away, too.
 OPERATIONS = {"redlock::client::run", "redlock::client::drain", "redlock::client::adopt", "redlock::lock::acquire", "redlock::lock::try_acquire",
-              "redlock::lease::extend", "redlock::lease::downgrade", "redlock::lease::release", "redlock::lease::wait_lost", "redlock::with_lock", "redlock::testing::timer::async_wait",
-              "redlock::testing::sleep"}
+              "redlock::lease::extend", "redlock::lease::downgrade", "redlock::lease::release", "redlock::lease::wait_lost", "redlock::with_lock", "redlock::with_shared_lock",
+              "redlock::rw_lock::acquire", "redlock::rw_lock::try_acquire", "redlock::rw_lock::acquire_shared", "redlock::rw_lock::try_acquire_shared",
+              "redlock::testing::timer::async_wait", "redlock::testing::sleep"}
 
 UNIT = re.compile(r"\b(ns|us|ms|s|min|h|(nano|micro|milli)?seconds?|minutes?|hours?|days?)\b")
 COUNTS = re.compile(r"\b(std::)?(u?int\d+_t|size_t|double|float|long|int|unsigned)\b")

@@ -4,6 +4,7 @@
 
 #include <redlock/detail/export.hpp>
 #include <redlock/error.hpp>
+#include <redlock/lock_mode.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -38,6 +39,7 @@ struct attempt_report {
     std::uint32_t attempts{0};             ///< How many attempts the operation made.
     std::chrono::microseconds elapsed{};   ///< From the start of the operation to its end.
     std::vector<node_verdict> nodes;       ///< One for each node, in the order of the configuration.
+    lock_mode mode{lock_mode::exclusive};  ///< What was asked for.
 };
 
 /// The first node whose vote failed, and why, on one line: `10.0.0.1:6379: no usable connection to the node [Connection refused]`. Empty: there is

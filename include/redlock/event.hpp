@@ -5,6 +5,7 @@
 #include <redlock/attempt_report.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/error.hpp>
+#include <redlock/lock_mode.hpp>
 #include <redlock/status.hpp>
 
 #include <chrono>
@@ -56,6 +57,7 @@ struct acquired {
     duration valid_for{};                ///< What was left of its validity then.
     std::uint32_t nodes_held{0};         ///< On how many nodes the key is known to be ours.
     std::span<node_vote const> votes{};  ///< In the order of the configuration; empty unless `origin` is `nodes`.
+    lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
 /// An attempt found that somebody else holds the lock. `acquire()` goes on waiting.
@@ -68,6 +70,7 @@ struct contended {
     duration waited{};                   ///< Since the start of the operation.
     std::uint32_t attempts{0};           ///< Up to now.
     std::span<node_vote const> votes{};  ///< In the order of the configuration.
+    lock_mode mode{lock_mode::exclusive};  ///< How it was asked for.
 };
 
 /// An attempt failed for another reason.
@@ -80,6 +83,7 @@ struct attempt_failed {
     duration waited{};                   ///< Since the start of the operation.
     std::uint32_t attempts{0};           ///< Up to now.
     std::span<node_vote const> votes{};  ///< In the order of the configuration.
+    lock_mode mode{lock_mode::exclusive};  ///< How it was asked for.
 };
 
 /// An `acquire()` or `try_acquire()` ended without a lease.
@@ -91,6 +95,7 @@ struct not_acquired {
     error_code why{};                    ///< What the operation completed with.
     duration waited{};                   ///< Since the start of the operation.
     std::uint32_t attempts{0};           ///< How many the operation made.
+    lock_mode mode{lock_mode::exclusive};  ///< How it was asked for.
 };
 
 /// An acquisition inside the body of a `with_lock` would have waited for the lock of that very scope: it was told `errc::self_deadlock`.
@@ -111,6 +116,7 @@ struct extended {
     duration took{};                     ///< From the request to the majority's answers.
     duration valid_for{};                ///< What is left of its validity now.
     std::uint32_t nodes_held{0};         ///< On how many nodes the key is known to be ours.
+    lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
 /// How an extension ended that no majority confirmed.
@@ -134,6 +140,7 @@ struct extension_failed {
     duration took{};                     ///< From the request to its end.
     duration valid_for{};                ///< What is left of its validity now; not positive if nothing is.
     std::uint32_t nodes_held{0};         ///< On how many nodes the key is known to be ours.
+    lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
 /// A lease ended before it was released: scopes are being cancelled.
@@ -146,6 +153,7 @@ struct lost {
     error_code why{};                    ///< Condition `lost`.
     duration held_for{};                 ///< Since it was handed out.
     duration valid_for{};                ///< What is left for stopping; not positive if nothing is.
+    lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
 /// A lease was given back to the nodes, by a release or because its object is gone. Of nested leases, the last one. A lost lease is
@@ -160,6 +168,7 @@ struct released {
     duration took{};                     ///< From then on.
     error_code result{};                 ///< No error: a majority confirmed. Otherwise `errc::release_unconfirmed`, or why it was lost.
     bool was_lost{false};                ///< There was a `lost` before.
+    lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
 /// A released lease goes to the next of this client's waiters without asking the nodes: its `acquired` comes next.

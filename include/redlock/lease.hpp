@@ -6,6 +6,7 @@
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiation.hpp>
 #include <redlock/error.hpp>
+#include <redlock/lock_mode.hpp>
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
@@ -19,9 +20,6 @@
 #include <utility>
 
 namespace redlock {
-
-/// How a lease holds its lock: alone, or beside others that read.
-enum class lock_mode : std::uint8_t { exclusive, shared };
 
 /// Proof of holding a lock until `valid_until()`.
 ///

@@ -13,6 +13,7 @@
 #include <redlock/fence_guard.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/lock.hpp>
+#include <redlock/lock_mode.hpp>
 #include <redlock/observer.hpp>
 #include <redlock/options.hpp>
 #include <redlock/rw_lock.hpp>

@@ -45,9 +45,16 @@ public:
     /// The options that the constructor got. A reader has one token, whatever `lock_options::token_block` is, and its lease is never handed over.
     lock_options const& options() const noexcept { return writer_.options(); }
 
-    /// Acquires the lock to write. Everything else as `lock::acquire()`.
+    /// Acquires the lock to write, and waits as long as others read or write. Leaves a wish on the nodes while it waits for readers.
     ///
+    /// Preconditions: `client::run` is called, before or while it waits; otherwise it waits until its `acquire_timeout` (`errc::client_not_running`).
+    /// Lifetimes: the lock may be destroyed meanwhile.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: as `lock::acquire()`. Its wish ends a second later at the latest.
     /// Errors: those of `lock::acquire()`; `errc::self_deadlock` also when the owner reads, or the body of a `with_shared_lock` awaits this.
+    /// Thread safety: may be started from any thread.
+    /// Source: docs/proof.md, "Readers and a writer".
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
     auto acquire(CompletionToken&& token = {}) const
     {
@@ -61,7 +68,15 @@ public:
         return writer_.acquire(report, std::forward<CompletionToken>(token));
     }
 
-    /// Makes one attempt to acquire the lock to write. Everything else as `lock::try_acquire()`.
+    /// Makes one attempt to acquire the lock to write, and leaves no wish.
+    ///
+    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
+    /// Lifetimes: the lock may be destroyed meanwhile.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: as `lock::try_acquire()`.
+    /// Errors: those of `lock::try_acquire()`; `errc::contended` also when others read.
+    /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
     auto try_acquire(CompletionToken&& token = {}) const
     {
@@ -75,12 +90,20 @@ public:
         return writer_.try_acquire(report, std::forward<CompletionToken>(token));
     }
 
-    /// Acquires the lock to read: waits while somebody writes, or a writer waits that came before. One round trip if nobody does. Everything else,
-    /// cancellation and errors included, as `lock::acquire()`.
+    /// Acquires the lock to read: waits while somebody writes, or a writer waits that came before. One round trip if nobody does.
     ///
     /// The lease is one of its own, also beside other readers of this client. Its token is larger than those of all writers before, and smaller than
     /// those of all writers after it; readers share tokens. `lease::mode()` says `lock_mode::shared`.
     /// With `lock_options::owner`, an owner that reads or writes already gets a nested lease at once.
+    ///
+    /// Preconditions: `client::run` is called, before or while it waits; otherwise it waits until its `acquire_timeout` (`errc::client_not_running`).
+    /// Lifetimes: the lock may be destroyed meanwhile.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: as `lock::acquire()`.
+    /// Errors: those of `lock::acquire()`.
+    /// Thread safety: may be started from any thread.
+    /// Source: docs/proof.md, "Readers and a writer".
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
     auto acquire_shared(CompletionToken&& token = {}) const
     {
@@ -94,7 +117,15 @@ public:
         return reader_.acquire(report, std::forward<CompletionToken>(token));
     }
 
-    /// Makes one attempt to acquire the lock to read. Everything else as `lock::try_acquire()`; `errc::contended` also when a writer waits.
+    /// Makes one attempt to acquire the lock to read.
+    ///
+    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
+    /// Lifetimes: the lock may be destroyed meanwhile.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: as `lock::try_acquire()`.
+    /// Errors: those of `lock::try_acquire()`; `errc::contended` also when a writer waits.
+    /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
     auto try_acquire_shared(CompletionToken&& token = {}) const
     {

@@ -54,7 +54,7 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(lo
     return detail::run_with_lock<std::decay_t<Body>>(std::move(resource), &report, std::forward<Body>(body));
 }
 
-/// The same as a writer of a read-write lock.
+/// The same, and acquires a read-write lock to write.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
 asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw_lock resource, Body&& body)
@@ -72,7 +72,17 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::writer_of(resource), &report, std::forward<Body>(body));
 }
 
-/// The same as a reader of a read-write lock. To acquire the lock inside the body, to read or to write, is to wait for oneself (`errc::self_deadlock`).
+/// Acquires the lock to read, runs `body(lease&)`, and releases on every way out, as `with_lock` does. To acquire the lock inside the body, to read or to
+/// write, is to wait for oneself (`errc::self_deadlock`).
+///
+/// Preconditions: the calling coroutine has an executor whose context is running.
+/// Lifetimes: as of `with_lock`: copies the lock; the body is copied or moved in and lives until the scope ends.
+/// Completion signature: none of its own: it is an `asio::awaitable<T>` with what the body returns; `co_spawn` it to use any other completion token.
+/// Executor: the body runs on a strand of the caller's executor, and its cancellation is emitted there.
+/// Per-operation cancellation: the parent's cancellation is forwarded: while acquiring as in `rw_lock::acquire_shared()`, then to the body.
+/// The release itself is shielded from it.
+/// Errors, thrown as `system_error`: those of `rw_lock::acquire_shared()`, and then those of `with_lock`.
+/// Thread safety: as the coroutine that calls it.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
 asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_shared_lock(rw_lock resource, Body&& body)

@@ -397,6 +397,7 @@ void acquisitions::fill_report(acquisition& what, error_code ec)
     report.attempts = what.attempts;
     report.elapsed = to_microseconds(env_.now() - what.started);
     report.nodes = std::move(what.verdicts);
+    report.mode = what.request.what->is_for_readers() ? lock_mode::shared : lock_mode::exclusive;
     if (ec == errc::client_not_running) {
         report.nodes.assign(env_.to_nodes->nodes(), {{}, vote::failed, ec, {}, {}});
     } else if (report.nodes.empty() && ec) {

@@ -91,8 +91,9 @@ std::ostream& operator<<(std::ostream& out, vote v) { return out << to_string(v)
 
 std::ostream& operator<<(std::ostream& out, attempt_report const& report)
 {
-    std::string text = outcome_of(report) + " (" + std::to_string(report.attempts) + (report.attempts == 1 ? " attempt, " : " attempts, ") +
-                       in_milliseconds(report.elapsed) + ')';
+    char const* const mode = report.mode == lock_mode::shared ? "shared; " : "";
+    std::string text = outcome_of(report) + " (" + mode + std::to_string(report.attempts) +
+                       (report.attempts == 1 ? " attempt, " : " attempts, ") + in_milliseconds(report.elapsed) + ')';
     std::size_t name_width = 0;
     for (node_verdict const& verdict : report.nodes) name_width = std::max(name_width, verdict.node.size());
     for (node_verdict const& verdict : report.nodes) append_line(text, verdict, name_width);

@@ -36,6 +36,15 @@ bool lease::next_token() noexcept
     return false;
 }
 
+char const* to_string(lock_mode mode) noexcept
+{
+    switch (mode) {
+    case lock_mode::exclusive: return "exclusive";
+    case lock_mode::shared: return "shared";
+    }
+    return "unknown";
+}
+
 lock_mode lease::mode() const noexcept
 {
     bool const reads = state_ && state_->is_of_reader();

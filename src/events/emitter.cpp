@@ -19,6 +19,14 @@ void keep_votes(kept_event& in, quorum::ballot const& votes)
     for (std::size_t node = 0; node < votes.nodes(); ++node) in.votes[node] = votes.of(node);
 }
 
+lock_mode mode_if_shared(bool is_shared) { return is_shared ? lock_mode::shared : lock_mode::exclusive; }
+
+// What an attempt asks for.
+lock_mode mode_of(events::lock_name const& lock) { return mode_if_shared(lock->is_for_readers()); }
+
+// How a lease holds it.
+lock_mode mode_of(lease_record const& what) { return mode_if_shared(what.reads()); }
+
 }  // namespace
 
 std::unique_ptr<events> events::make(std::shared_ptr<observer> to, asio::any_io_executor const& fallback,
@@ -66,6 +74,7 @@ void events::got(lease_handle const& to, event::origin from, time_point started,
     e.attempts = attempts;
     e.valid_for = to.valid_until() - now;
     e.nodes_held = to.nodes_held.load(std::memory_order_relaxed);
+    e.mode = mode_of(to.of);
     kept_event kept{.what = e, .lock = to.of.what};
     if (votes) keep_votes(kept, *votes);
     queue_->add(std::move(kept));
@@ -77,21 +86,26 @@ void events::rejected_locally(lock_name const& lock, time_point started, std::ui
     e.by_this_client = true;
     e.waited = now_() - started;
     e.attempts = attempts;
+    e.mode = mode_of(lock);
     queue_->add({.what = e, .lock = lock});
 }
 
 void events::attempt_failed(lock_name const& lock, quorum::ballot const& votes, error_code why, time_point started, std::uint32_t attempts)
 {
     auto const waited = now_() - started;
-    kept_event kept{.what = event::contended{.at = at(), .waited = waited, .attempts = attempts}, .lock = lock};
-    if (why != errc::contended) kept.what = event::attempt_failed{.at = at(), .why = why, .waited = waited, .attempts = attempts};
+    auto const mode = mode_of(lock);
+    kept_event kept{.what = event::contended{.at = at(), .waited = waited, .attempts = attempts, .mode = mode}, .lock = lock};
+    if (why != errc::contended)
+        kept.what = event::attempt_failed{.at = at(), .why = why, .waited = waited, .attempts = attempts, .mode = mode};
     keep_votes(kept, votes);
     queue_->add(std::move(kept));
 }
 
 void events::not_acquired(lock_name const& lock, error_code why, time_point started, std::uint32_t attempts)
 {
-    queue_->add({.what = event::not_acquired{.at = at(), .why = why, .waited = now_() - started, .attempts = attempts}, .lock = lock});
+    event::not_acquired e{.at = at(), .why = why, .waited = now_() - started, .attempts = attempts};
+    e.mode = mode_of(lock);
+    queue_->add({.what = e, .lock = lock});
 }
 
 void events::self_deadlock(lock_name const& lock) { queue_->add({.what = event::self_deadlock{.at = at()}, .lock = lock}); }
@@ -109,14 +123,19 @@ void events::extension_decided(lease_record const& what, extend_outcome outcome,
                                                      .outcome = how,
                                                      .took = now - sent,
                                                      .valid_for = left,
-                                                     .nodes_held = held},
+                                                     .nodes_held = held,
+                                                     .mode = mode_of(what)},
                      .lock = what.what});
     };
     switch (outcome) {
     case extend_outcome::renewed:
-        return queue_->add(
-            {.what = event::extended{.at = at(), .token = what.marks().token, .took = now - sent, .valid_for = left, .nodes_held = held},
-             .lock = what.what});
+        return queue_->add({.what = event::extended{.at = at(),
+                                                    .token = what.marks().token,
+                                                    .took = now - sent,
+                                                    .valid_for = left,
+                                                    .nodes_held = held,
+                                                    .mode = mode_of(what)},
+                            .lock = what.what});
     case extend_outcome::held: return failed(event::extension_outcome::held);
     case extend_outcome::unknown: return failed(event::extension_outcome::unknown);
     case extend_outcome::lost: return failed(event::extension_outcome::lost);
@@ -134,7 +153,8 @@ void events::lost(lease_record& what, errc why)
                   .token = what.marks().token,
                   .why = why,
                   .held_for = now - what.marks().from,
-                  .valid_for = what.machine->valid_until() - now};
+                  .valid_for = what.machine->valid_until() - now,
+                  .mode = mode_of(what)};
     queue_->add({.what = e, .lock = what.what});
 }
 
@@ -163,6 +183,7 @@ void events::released(lease_record const& what, error_code result)
     e.took = now_() - seen.given_back;
     e.result = result;
     e.was_lost = seen.was_lost;
+    e.mode = mode_of(what);
     queue_->add({.what = e, .lock = what.what});
 }
 

@@ -44,6 +44,19 @@ struct coverage {
     count clock_fast, clock_step_forward, clock_step_back, step_noticed, early_expiry, key_deleted, flushed, paused, suspended,
         taken_by_foreigner;
 
+    // Schedules that are written as transitions have no leases that travel and no readers (schedule.cpp).
+    static constexpr bool happens_in_transitions(count coverage::* what)
+    {
+        using c = coverage;
+        constexpr auto never = std::to_array({&c::detached, &c::adopted, &c::adopted_late, &c::adoption_over, &c::adoption_unknown,
+                                              &c::adoption_cancelled, &c::read, &c::read_together, &c::downgraded,
+                                              &c::downgrade_unconfirmed, &c::access_of_reader, &c::reading_refused,
+                                              &c::let_in_beside_a_waiting_writer});
+        for (auto const each : never)
+            if (what == each) return false;
+        return true;
+    }
+
     template <class F>
     static void each(F&& f)
     {

@@ -110,6 +110,13 @@ BOOST_AUTO_TEST_CASE(an_operation_that_ended_before_its_first_attempt_acquired_n
     BOOST_TEST(printed(attempt_report{}) == "not tried (0 attempts, 0.000 ms)");
 }
 
+BOOST_AUTO_TEST_CASE(what_was_asked_for_is_said_of_readers)
+{
+    attempt_report report;
+    report.mode = lock_mode::shared;
+    BOOST_TEST(printed(report) == "not tried (shared; 0 attempts, 0.000 ms)");
+}
+
 BOOST_AUTO_TEST_CASE(a_server_cannot_break_the_log_into_lines)
 {
     attempt_report report = contended_report();

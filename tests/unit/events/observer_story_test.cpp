@@ -31,35 +31,41 @@ public:
     {
         last_acquired = e;
         last_votes.assign(e.votes.begin(), e.votes.end());
-        note(e.at, "acquired ", e.lock, ' ', to_string(e.origin), ' ', e.attempts);
+        note(e.at, "acquired ", e.lock, ' ', to_string(e.origin), ' ', e.attempts, if_shared(e.mode));
     }
     void on_contended(event::contended const& e) override
     {
         last_votes.assign(e.votes.begin(), e.votes.end());
-        note(e.at, "contended ", e.lock, ' ', e.by_this_client ? "here" : "there", ' ', e.attempts);
+        note(e.at, "contended ", e.lock, ' ', e.by_this_client ? "here" : "there", ' ', e.attempts, if_shared(e.mode));
     }
     void on_attempt_failed(event::attempt_failed const& e) override
     {
         last_votes.assign(e.votes.begin(), e.votes.end());
-        note(e.at, "failed ", e.lock, ' ', name(e.why), ' ', e.attempts);
+        note(e.at, "failed ", e.lock, ' ', name(e.why), ' ', e.attempts, if_shared(e.mode));
     }
-    void on_not_acquired(event::not_acquired const& e) override { note(e.at, "not acquired ", e.lock, ' ', name(e.why)); }
+    void on_not_acquired(event::not_acquired const& e) override
+    {
+        note(e.at, "not acquired ", e.lock, ' ', name(e.why), if_shared(e.mode));
+    }
     void on_self_deadlock(event::self_deadlock const& e) override { note(e.at, "self wait ", e.lock); }
     void on_extended(event::extended const& e) override
     {
         last_extended = e;
-        note(e.at, "extended ", e.lock, ' ', e.nodes_held);
+        note(e.at, "extended ", e.lock, ' ', e.nodes_held, if_shared(e.mode));
     }
-    void on_extension_failed(event::extension_failed const& e) override { note(e.at, "extension ", e.lock, ' ', to_string(e.outcome)); }
+    void on_extension_failed(event::extension_failed const& e) override
+    {
+        note(e.at, "extension ", e.lock, ' ', to_string(e.outcome), if_shared(e.mode));
+    }
     void on_lost(event::lost const& e) override
     {
         last_lost = e;
-        note(e.at, "lost ", e.lock, ' ', name(e.why));
+        note(e.at, "lost ", e.lock, ' ', name(e.why), if_shared(e.mode));
     }
     void on_released(event::released const& e) override
     {
         last_released = e;
-        note(e.at, "released ", e.lock, ' ', name(e.result), e.was_lost ? " lost" : "");
+        note(e.at, "released ", e.lock, ' ', name(e.result), e.was_lost ? " lost" : "", if_shared(e.mode));
     }
     void on_detached(event::detached const& e) override { note(e.at, "detached ", e.lock); }
     void on_handoff(event::handoff const& e) override
@@ -110,6 +116,8 @@ public:
     std::string last_text;
 
 private:
+    static char const* if_shared(lock_mode mode) { return mode == lock_mode::shared ? " shared" : ""; }
+
     static std::string name(error_code ec)
     {
         if (!ec) return "ok";
@@ -160,6 +168,18 @@ struct observed_world : world {
         redlock::lock const resource{*client, name, options};
         once ? resource.try_acquire(done) : resource.acquire(done);
         settle();
+        return a;
+    }
+    asked& ask_to_read(bool once = false)
+    {
+        asked& a = calls.emplace_back();
+        auto done = [&a](error_code ec, lease l) {
+            a.ec = ec;
+            a.held = std::move(l);
+        };
+        rw_lock const resource{*client, "resource", {.ttl = 9s}};
+        once ? resource.try_acquire_shared(done) : resource.acquire_shared(done);
+        advance(1ms);
         return a;
     }
     asked& acquire(lock_options const& options = {.ttl = 9s}, std::string const& name = "resource")
@@ -275,6 +295,51 @@ BOOST_FIXTURE_TEST_CASE(without_a_majority_an_attempt_fails, observed_world)
     advance(1ms);
     CHECK_WORDS(told->news(), {"undone resource node0"});
     BOOST_TEST(counters().late_grants_undone == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(of_readers_each_event_says_so, observed_world)
+{
+    asked& one = ask_to_read();
+    CHECK_WORDS(told->news(), {"acquired resource nodes 1 shared"});
+    ask({.ttl = 9s}, "resource", true);
+    advance(1ms);
+    CHECK_WORDS(told->news(), {"contended resource there 1", with("not acquired resource", errc::contended)});
+    advance(4s);
+    CHECK_WORDS(told->news(), {"extended resource 3 shared"});
+    release(one);
+    CHECK_WORDS(told->news(), {"released resource ok shared"});
+
+    asked& two = ask_to_read();
+    told->news();
+    for (auto& n : nodes) n->stop();
+    advance(20s);
+    auto const heard = told->news();
+    BOOST_TEST(heard.front() == "extension resource unknown shared");
+    BOOST_TEST(heard.back() == with("lost resource", errc::lease_lost) + " shared");
+    two.held = lease{};
+    ask_to_read(true);
+    advance(1s);
+    auto const refused = told->news();
+    BOOST_TEST(std::count(refused.begin(), refused.end(), with("failed resource", errc::no_majority) + " 1 shared") == 1);
+    BOOST_TEST(std::count(refused.begin(), refused.end(), with("not acquired resource", errc::no_majority) + " shared") == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_writer_who_went_on_as_a_reader_is_called_one, observed_world)
+{
+    asked& a = calls.emplace_back();
+    rw_lock{*client, "resource", {.ttl = 9s}}.acquire([&a](error_code ec, lease l) {
+        a.ec = ec;
+        a.held = std::move(l);
+    });
+    advance(1ms);
+    CHECK_WORDS(told->news(), {"acquired resource nodes 1"});
+    std::optional<error_code> down;
+    a.held.downgrade([&](error_code ec) { down = ec; });
+    advance(1ms);
+    BOOST_TEST((down && !*down));
+    told->news();
+    release(a);
+    CHECK_WORDS(told->news(), {"released resource ok shared"});
 }
 
 BOOST_FIXTURE_TEST_CASE(extensions_that_fail_and_the_loss_that_follows, observed_world)

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(members_are_under_their_own_names)
     json const acquired = json::parse(
         R"({"at": "2026-03-01T12:00:00.000412Z", "event": "acquired", "lock": "resource", "token": 7, "origin": "nodes",
         "waited_us": 1500, "attempts": 2, "valid_for_us": 9000000, "nodes_held": 2,
-        "votes": {"10.0.0.1:6379": "granted", "10.0.0.2:6379": "failed", "10.0.0.3:6379": "pending"}})");
+        "votes": {"10.0.0.1:6379": "granted", "10.0.0.2:6379": "failed", "10.0.0.3:6379": "pending"}, "mode": "exclusive"})");
     BOOST_TEST(events[0] == acquired);
     json const failed = json::parse(R"({"name": "no_majority", "message": "too few nodes answered to know who holds the lock"})");
     BOOST_TEST(events[2].at("why") == failed);
