@@ -22,7 +22,7 @@ std::string local(system_clock::time_point t) { return local_time(static_cast<st
 
 std::string holder_cell(lock_view const& lock)
 {
-    auto const who = lock.holder ? short_holder(lock.nodes[*lock.holder]) + wish_in_words(lock) : "-";
+    std::string who = lock.holder ? short_holder(lock.nodes[*lock.holder]) + wish_in_words(lock) : "-";
     switch (lock.state) {
     case lock_state::held: return who;
     case lock_state::partly: return "no majority: " + who;

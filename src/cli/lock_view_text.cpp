@@ -57,13 +57,13 @@ std::string holder_in_words(key_view const& key)
 {
     if (key.readers > 0) {
         std::string text = count_of(key.readers, "reader");
-        std::size_t named = 0;
+        std::size_t told = 0;
         for (reader_view const& r : key.some_readers) {
-            if (!r.who || named == readers_named) continue;
-            text += (named++ == 0 ? ": " : "; ") + r.who->host + ", process " + std::to_string(r.who->pid) +
+            if (!r.who || told == readers_named) continue;
+            text += (told++ == 0 ? ": " : "; ") + r.who->host + ", process " + std::to_string(r.who->pid) +
                     (r.who->label.empty() ? "" : ", label " + r.who->label);
         }
-        return text + (named > 0 && named < key.readers ? "; and " + std::to_string(key.readers - named) + " more" : "");
+        return text + (told > 0 && told < key.readers ? "; and " + std::to_string(key.readers - told) + " more" : "");
     }
     if (!key.holder) {
         if (key.type != "string") return "a " + printable(key.type) + " of somebody else's";
