@@ -236,6 +236,12 @@ void lease_registry::recreate_if_needed(lease_record& what, time_point now)
 
 void lease_registry::set_timer(lease_record& what) { env_.set_timer(what, what.machine->due()); }
 
+// Why a lease ends whose time has come. After a pause of the process, an operation may find that before the timer does.
+errc lease_registry::end_of(lease_record const& what, time_point now)
+{
+    return what.machine->duty(now) == lease_duty::stop_max_hold ? errc::max_hold_exceeded : errc::lease_lost;
+}
+
 void lease_registry::on_timer(lease_record& what, time_point now)
 {
     if (!what.is_lease()) return;
@@ -243,8 +249,8 @@ void lease_registry::on_timer(lease_record& what, time_point now)
     case lease_duty::stop:
         if (now >= what.machine->valid_until()) ++env_.count.watchdog_late;
         if (now >= what.machine->valid_until() && env_.observed) env_.observed->watchdog_late(what);
-        return lose(what, errc::lease_lost);
-    case lease_duty::stop_max_hold: return lose(what, errc::max_hold_exceeded);
+        [[fallthrough]];
+    case lease_duty::stop_max_hold: return lose(what, end_of(what, now));
     case lease_duty::extend: start_extension(what.shared(), now, nullptr); break;
     case lease_duty::recreate:
         if (what.machine->held_on(now) >= env_.to_nodes->voters()) {
@@ -262,7 +268,7 @@ void lease_registry::on_timer(lease_record& what, time_point now)
 bool lease_registry::is_held(lease_handle const& by, waiter& who, time_point now)
 {
     lease_record& what = by.of;
-    if (what.is_lease() && now >= what.machine->stops_at()) lose(what, errc::lease_lost);
+    if (what.is_lease() && now >= what.machine->stops_at()) lose(what, end_of(what, now));
     switch (by.phase.load()) {
     case lease_phase::held: return true;
     case lease_phase::lost: who.done(by.lost_because.load()); break;

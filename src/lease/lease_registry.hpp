@@ -122,6 +122,7 @@ public:
     releases& all_releases() const noexcept { return releases_; }
 
 private:
+    static errc end_of(lease_record const& what, time_point now);
     bool is_held(lease_handle const& by, waiter& who, time_point now);
     void start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who, bool after_climb = false);
 

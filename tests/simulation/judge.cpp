@@ -54,7 +54,7 @@ judge::judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a}
         if (c.what == detail::verb::acquire && c.fenced)
             attempts_.try_emplace(std::string{c.value}, attempt{universe_.now(), text_of_keys(c), c.shared ? 1 : c.block, c.shared});
         if (c.what == detail::verb::release) check_release(p, c);
-        if (c.what == detail::verb::adopt && c.fenced) guards_.try_emplace(std::string{c.value}, c.token + 1);
+        if (c.what == detail::verb::adopt) note_adoption(p, c);
     };
     in.on_extension = [this](detail::command const& c) {
         auto& guard = attempts_[std::string{c.value}].guard;
@@ -77,7 +77,7 @@ judge::watched::watched(judge& by, process& p, lease& held, lock_options const& 
     if (reads_) options_.token_block = 1;
     if (adopted) {
         lineage_ = adopted->lineage;
-        value_ = by.most_stored(*this);
+        value_ = by.value_of(*this, *adopted);
         first_ = adopted->token;
         last_ = adopted->last;
         by.arrives(*adopted);
@@ -297,6 +297,11 @@ bool judge::is_kept_out(place const& who, server& s) const
 void judge::let_in(std::string const& name, duration asked)
 {
     if (!wish_known_after) return;
+    // Whoever waited behind a writer goes before the next one, also when his lease expired and he does not know yet.
+    bool const behind_a_writer = std::ranges::any_of(leases_, [&](watched const* const w) {
+        return !w->reads_ && !w->left_ && std::ranges::find(w->names_, name) != w->names_.end();
+    });
+    if (behind_a_writer) return;
     for (place const* const each : in_line_) {
         if (each->what_ != wants::to_write || each->name_ != name) continue;
         if (asked > std::max(each->since_, writers_moved_[name]) + *wish_known_after)
@@ -345,6 +350,25 @@ bool judge::share_a_hold(watched const& a, watched const& b) const noexcept
 {
     bool const nested = a.nested_ || b.nested_;
     return nested && a.process_ == b.process_ && a.name_ == b.name_ && a.options_.owner == b.options_.owner && a.value_ == b.value_;
+}
+
+void judge::note_adoption(process const& p, detail::command const& c)
+{
+    adoption const a{p.index(), std::string{c.key}, c.token, std::string{c.value}};
+    if (!adoptions_.empty() && adoptions_.back().value == a.value) return;  // another node is asked, or once more
+    adoptions_.push_back(a);
+    if (c.fenced) guards_.try_emplace(a.value, a.guard + 1);
+}
+
+// What the process that adopts it has asked for with its ticket. Servers may have lost it again.
+std::string judge::value_of(watched const& w, ticket const& adopted) const
+{
+    detail::ticket t;
+    auto const error = detail::read_ticket(adopted.text, t);
+    auto const it = std::find_if(adoptions_.rbegin(), adoptions_.rend(), [&](adoption const& a) {
+        return a.process == w.process_ && std::ranges::find(w.names_, a.key) != w.names_.end() && a.guard == t.guard;
+    });
+    return error != errc{} || it == adoptions_.rend() ? std::string{} : it->value;
 }
 
 std::string judge::find_value(watched& w) const { return w.has_tokens() ? value_by_token(w) : most_stored(w); }

@@ -188,6 +188,14 @@ public:
 private:
     friend class watched;
 
+    // A request to take over a lease, under a new value.
+    struct adoption {
+        std::size_t process;
+        std::string key;
+        token_number guard;
+        std::string value;
+    };
+
     // An attempt, as far as messages tell.
     struct attempt {
         duration began{};
@@ -240,6 +248,8 @@ private:
     void check_turn(watched const& w);
     void check_waiting();
     void check_release(process const& p, detail::command const& c);
+    void note_adoption(process const& p, detail::command const& c);
+    std::string value_of(watched const& w, ticket const& adopted) const;
     std::string find_value(watched& w) const;  // of readers, also whether it is sure
     std::string most_stored(watched const& w) const;
     watched const* find_outer(watched const& w) const;
@@ -278,6 +288,7 @@ private:
     std::set<std::string> detached_;  // values
     std::set<std::string> adopted_;  // tickets
     std::map<std::string, int> tried_;  // tickets
+    std::vector<adoption> adoptions_;
     std::unordered_map<std::string, token_number> guards_;  // of adopted leases, by value
     std::optional<std::string> verdict_;
     std::vector<int> open_;  // operations, for each process

@@ -67,7 +67,7 @@ redlock_mutant(unknown_is_lost "an extension that too few nodes answered counts 
 redlock_mutant(renewed_from_the_reply "a renewal is counted from its reply"
     FILE src/quorum/lease_machine.cpp FROM "renewed_until_{sent + t.validity}," TO "renewed_until_{sent + t.validity + t.node_timeout},")
 redlock_mutant(extends_after_the_end "a lease whose end has passed is extended"
-    FILE src/lease/lease_registry.cpp FROM "if (what.is_lease() && now >= what.machine->stops_at()) lose(what, errc::lease_lost);" TO "")
+    FILE src/lease/lease_registry.cpp FROM "if (what.is_lease() && now >= what.machine->stops_at()) lose(what, end_of(what, now));" TO "")
 
 # The end of a lease.
 redlock_mutant(scope_cancelled_late "a scope is cancelled after the validity of its lease"

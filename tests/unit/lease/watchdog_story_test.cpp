@@ -194,6 +194,19 @@ BOOST_FIXTURE_TEST_CASE(never_extends_after_the_deadline_even_when_a_timer_was_l
     BOOST_TEST(nodes[0]->count(verb::extend) == 0u);
 }
 
+BOOST_FIXTURE_TEST_CASE(an_operation_that_finds_the_end_before_the_timer_gives_the_same_reason, lease_world)
+{
+    lease limited = acquire("limited", {.ttl = 9s, .max_hold = 2s});
+    pause(3s);
+    BOOST_TEST(extend(limited) == errc::max_hold_exceeded);
+    BOOST_TEST(limited.lost_error() == errc::max_hold_exceeded);
+    advance(20s);
+    lease usual = acquire();
+    pause(30s);
+    BOOST_TEST(extend(usual) == errc::lease_lost);
+    BOOST_TEST(usual.lost_error() == errc::lease_lost);
+}
+
 BOOST_FIXTURE_TEST_CASE(an_answer_after_the_end_does_not_revive_a_lease, lease_world)
 {
     lease held = acquire();
