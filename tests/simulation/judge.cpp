@@ -360,15 +360,18 @@ void judge::note_adoption(process const& p, detail::command const& c)
     if (c.fenced) guards_.try_emplace(a.value, a.guard + 1);
 }
 
-// What the process that adopts it has asked for with its ticket. Servers may have lost it again.
+// What the process that adopts it has asked for with its ticket. Servers may have lost it again. If it has asked twice, they can tell which one won.
 std::string judge::value_of(watched const& w, ticket const& adopted) const
 {
     detail::ticket t;
-    auto const error = detail::read_ticket(adopted.text, t);
-    auto const it = std::find_if(adoptions_.rbegin(), adoptions_.rend(), [&](adoption const& a) {
-        return a.process == w.process_ && std::ranges::find(w.names_, a.key) != w.names_.end() && a.guard == t.guard;
-    });
-    return error != errc{} || it == adoptions_.rend() ? std::string{} : it->value;
+    if (detail::read_ticket(adopted.text, t) != errc{}) return {};
+    std::string const stored = most_stored(w);
+    std::string last;
+    for (adoption const& a : adoptions_) {
+        bool const is_it = a.process == w.process_ && a.guard == t.guard && std::ranges::find(w.names_, a.key) != w.names_.end();
+        if (is_it && (last.empty() || last != stored)) last = a.value;
+    }
+    return last;
 }
 
 std::string judge::find_value(watched& w) const { return w.has_tokens() ? value_by_token(w) : most_stored(w); }
