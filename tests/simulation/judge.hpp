@@ -47,6 +47,7 @@ public:
         token_number last{0};  // of its block
         lock_options options{};
         duration until{};  // its validity, in the world's time
+        bool is_climbing{false};  // the nodes may have raised its counters, and the ticket does not say so
     };
 
     // While it lives, the lease is looked at after every step: no two valid ones on one name.

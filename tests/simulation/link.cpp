@@ -79,6 +79,7 @@ void link::exec(detail::batch const& work, std::string_view learned, std::vector
     for (detail::command const& c : work.commands) {
         m->commands.emplace_back(c);
         if (universe_.on_sent) universe_.on_sent(process_, c);
+        if (c.what == detail::verb::climb) ++universe_.climbs_unheard[{&process_, std::string{c.key}}];
         if (universe_.transitions) universe_.transitions->sent(process_, to_, c, learned, state_ == state::up);
     }
     m->learned = learned;
@@ -316,6 +317,9 @@ void link::deliver(message_ptr const& m)
     tell([this, m] {
         for (std::size_t i = 0; universe_.transitions && i < m->commands.size(); ++i)
             universe_.transitions->heard(client_, to_, m->commands[i].request(), m->answers[i], m->sent);
+        for (auto const& each : m->commands)
+            if (detail::command const c = each.request(); c.what == detail::verb::climb)
+                --universe_.climbs_unheard[{&process_, std::string{c.key}}];
         *m->replies = std::move(m->answers);
         std::move(m->handler)(error_code{});
     });

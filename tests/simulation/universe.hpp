@@ -30,6 +30,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -122,6 +123,7 @@ public:
     random chance;
     network_weather weather;
     coverage* covered;
+    std::map<std::pair<process const*, std::string>, std::size_t> climbs_unheard;  // requests to climb, by key, whose answers the client has not heard
     recorder* const records;  // null: nobody is interested
     transition_log* transitions{nullptr};  // the same
 

@@ -318,6 +318,9 @@ bool user::detach(lease& held, judge::watched& watched, lock_options const& opti
     judge::ticket t{
         {}, watched.lineage(), watched.next_of_block(), watched.last_of_block(), options, process_.clock.when(held.valid_until())};
     watched.leaves(held);
+    auto const& climbs = stage_.world.climbs_unheard;
+    auto const climb = climbs.find({&process_, name});
+    t.is_climbing = climb != climbs.end() && climb->second > 0;
     t.text = held.detach();
     say("detach " + name + (t.text.empty() ? ": it is over" : ""));
     if (t.text.empty() == was_valid) stage_.rules.violation("a valid lease has no ticket, or one that is over has one");
@@ -369,8 +372,9 @@ asio::awaitable<void> user::pick_up()
     if (chance.one_in(5)) gives_up.emplace(executor, chance.scaled(options.ttl), asio::cancellation_type::terminal);
     asio::cancellation_signal nobody;
     auto const begin = stage_.world.now();
-    // Without faults, who comes in time adopts, if nobody else tries: two may split the nodes. (A process that is paused is a fault.)
-    bool const may_expect_it = stage_.calm && !gives_up && ticket.until - begin > duration{options.ttl} / 2;
+    // Without faults, who comes in time adopts, if nobody else tries: two may split the nodes. (A process that is paused is a fault.) A climb that was
+    // under way raises the counters above the ticket's guard.
+    bool const may_expect_it = stage_.calm && !gives_up && !ticket.is_climbing && ticket.until - begin > duration{options.ttl} / 2;
     stage_.rules.is_tried(ticket);
     stage_.rules.started(process_);
     auto adopting = client_->adopt(ticket.text, options,
