@@ -175,7 +175,8 @@ private:
         bool const told = says_changes_ && w.push_lost_percent == 0;
         constexpr duration turns = 200ms;  // for others, and the head start of others
         constexpr duration wishes = 500ms;  // until the next one
-        if (told && stage_.shares && stage_.of_locks == kinds::with_tokens) rules_.wish_known_after = wishes + 200ms + usual.max_retry_delay + 40 * w.delay_max;
+        if (told && stage_.shares && stage_.of_locks == kinds::with_tokens)
+            rules_.wish_known_after = wishes + 200ms + usual.max_retry_delay + 40 * w.delay_max;
         rules_.free_at_most = usual.max_retry_delay + (told ? 0ms : usual.poll_interval) + turns + 20 * w.delay_max;
     }
 

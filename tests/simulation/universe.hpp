@@ -123,7 +123,8 @@ public:
     random chance;
     network_weather weather;
     coverage* covered;
-    std::map<std::pair<process const*, std::string>, std::size_t> climbs_unheard;  // requests to climb, by key, whose answers the client has not heard
+    std::map<std::pair<process const*, std::string>, std::size_t>
+        climbs_unheard;  // requests to climb, by key, whose answers the client has not heard
     recorder* const records;  // null: nobody is interested
     transition_log* transitions{nullptr};  // the same
 
