@@ -1,10 +1,11 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo demo-failover test asan tsan simulate mutants compilers newest-boost fuzz model proof bench bench-waiting faults soak package docs format check-format instructions tidy clean
+.PHONY: help setup demo demo-failover check test asan tsan simulate mutants compilers newest-boost fuzz model proof bench bench-waiting faults soak package docs format check-format instructions tidy clean
 
 help:
-	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s)'
+	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s); DASHBOARD=1: and shows it to a browser'
 	@echo 'make demo-failover  a primary is cut off with a holder, and a replica takes its place: a lock of ours beside SET NX PX (about 15 s)'
+	@echo 'make check  before each commit: layout, unit tests, 2,000 simulated schedules, the pages'
 	@echo 'make test   build and run all tests'
 	@echo 'make asan   unit, token, lifetime and simulation tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan   thread tests under ThreadSanitizer'
@@ -20,7 +21,7 @@ help:
 	@echo 'make bench      how fast locks are, over hand-written sockets: build/bench/summary.json and pictures (9 minutes; QUICK=1: one)'
 	@echo 'make instructions   instructions, allocations and bytes, held against benchmarks/instructions.json (2 minutes; RENEW=1: written there)'
 	@echo 'make bench-waiting   what waiting costs: figures and pictures in build/bench (about 10 minutes on an idle machine)'
-	@echo 'make faults DURATION=120s    real servers and everything that goes wrong with them; SEED=1 SERVER="redis-server valkey-server"'
+	@echo 'make faults DURATION=120s    real servers and groups, and everything that goes wrong with them; SEED=1 SERVER="redis-server valkey-server"'
 	@echo 'make soak SOAK=600s          the same under AddressSanitizer: nothing may grow'
 	@echo 'make package    Debian packages of the library and the command: build/package/packages'
 	@echo 'make docs       the site: pages, reference, search; fails where something is missing or a link is dead: build/docs/index.html'
@@ -33,11 +34,16 @@ setup:
 
 demo: setup
 	@cmake --workflow --preset demo
-	@build/release/examples/demo/redlock_demo
+	@$(if $(DASHBOARD),cmake --build --preset demo --target redlock_cli)
+	@build/release/examples/demo/redlock_demo $(if $(DASHBOARD),--dashboard build/release/src/cli/redlock)
 
 demo-failover: setup
 	@cmake --workflow --preset demo-failover
 	@build/release/examples/failover/redlock_failover_demo
+
+check: setup check-format
+	@cmake/setup.sh python3
+	@cmake --workflow --preset check
 
 test: setup
 	@cmake/setup.sh postgresql libpq-dev pkg-config python3 python3-redis valgrind
@@ -119,7 +125,7 @@ SERVER ?= redis-server
 faults: setup
 	@cmake/setup.sh iproute2 $(filter valkey,$(SERVER:-server=))
 	@cmake --workflow --preset faults
-	@PATH="$(CURDIR)/build/deps/valkey/usr/bin:$$PATH" tests/faults/run.sh build/debug/tests/faults/faults "$(SERVER)" --duration $(DURATION) $(if $(SEED),--seed $(SEED))
+	@PATH="$(CURDIR)/build/deps/valkey/usr/bin:$$PATH" tests/faults/run.sh build/debug/tests/faults/faults "$(SERVER)" --duration $(DURATION) $(if $(SEED),--seed $(SEED)) $(if $(SLACK),--slack $(SLACK))
 
 soak: setup
 	@cmake/setup.sh iproute2 $(filter valkey,$(SERVER:-server=))

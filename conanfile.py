@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSL-1.0
 from conan import ConanFile
 from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd

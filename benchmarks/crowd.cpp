@@ -1,4 +1,5 @@
 // How many commands the servers get for each acquisition, the more waiters there are.
+#include "contest.hpp"
 #include "measurements.hpp"
 #include "support.hpp"
 
@@ -35,7 +36,7 @@ json measure(crowd_choices const& chosen, std::string const& how, std::size_t wa
     auto const result = hold(servers, who, true);
     auto const commands = sum(result.commands);
     auto const nodes = static_cast<double>(chosen.nodes);
-    auto const total = static_cast<double>(result.total);
+    auto const total = static_cast<double>(result.all.acquired);
     return {{"how", how},
             {"fencing", !chosen.plain},
             {"waiters", waiters},
@@ -47,8 +48,8 @@ json measure(crowd_choices const& chosen, std::string const& how, std::size_t wa
             {"commands_per_acquisition", total == 0 ? json{} : json(static_cast<double>(commands) * nodes / total)},
             {"commands_per_second_and_node", static_cast<double>(commands) / result.seconds},
             {"commands_of_the_first_node", result.commands},
-            {"wait_mean_ms", result.wait_mean_ms},
-            {"wait_max_ms", result.wait_max_ms},
+            {"wait_mean_ms", result.all.mean_ms()},
+            {"wait_max_ms", result.all.longest_ms()},
             {"overlaps", result.overlaps},
             {"lost", result.lost}};
 }

@@ -12,6 +12,7 @@ void add_idle(CLI::App& app);
 void add_fair(CLI::App& app);
 void add_crowd(CLI::App& app);
 void add_replicas(CLI::App& app);
+void add_permits(CLI::App& app);
 
 /// Not a measurement: a process that holds locks for one, driven by the lines of tests/interop/holder.mjs.
 void add_holder(CLI::App& app);

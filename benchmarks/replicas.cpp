@@ -8,7 +8,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+#include <deque>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace bench {
 namespace {
@@ -44,6 +49,31 @@ std::size_t waits_of(redis_server const& server)
     return redlock::testing::calls_of(server, "wait") + redlock::testing::calls_of(server, "waitaof");
 }
 
+// Processor time that a server has used, in microseconds.
+double cpu_us(redis_server const& server)
+{
+    auto const info = server.command({"INFO", "cpu"});
+    double sum = 0;
+    for (std::string const name : {"used_cpu_sys:", "used_cpu_user:"}) sum += std::stod(info.substr(info.find(name) + name.size()));
+    return sum * 1e6;
+}
+
+// Of one lease, acquired and released: of the primary, and of both replicas.
+struct server_cost {
+    explicit server_cost(std::deque<redis_server> const& of_whom) : servers{of_whom}
+    {
+        for (auto const& s : servers) before.push_back(cpu_us(s));
+    }
+    json of(double leases) const
+    {
+        std::vector<double> used;
+        for (std::size_t i = 0; i < servers.size(); ++i) used.push_back((cpu_us(servers[i]) - before[i]) / leases);
+        return {{"primary", used[0]}, {"replicas", used[1] + used[2]}};
+    }
+    std::deque<redis_server> const& servers;
+    std::vector<double> before;
+};
+
 json measure(replica_choices const& chosen, std::string const& parameters)
 {
     primary_with_two const there{chosen};
@@ -56,12 +86,16 @@ json measure(replica_choices const& chosen, std::string const& parameters)
     std::uint64_t leases = 0;
     std::size_t waits = 0;
     double seconds = 0;
+    json alone_cpu_us;
+    json busy_cpu_us;
 
     auto one_after_the_other = [&]() -> asio::awaitable<void> {
         auto ready = usable(nodes);
         co_await std::move(ready);
         redlock::lock const resource{nodes, "measured", chosen.lock()};
+        std::optional<server_cost> cost;
         for (std::size_t i = 0; i < chosen.rounds + chosen.rounds / 10; ++i) {
+            if (i == chosen.rounds / 10) cost.emplace(there.servers);
             auto const asked_at = steady::now();
             auto acquisition = resource.acquire(asio::use_awaitable);
             redlock::lease held = co_await std::move(acquisition);
@@ -69,6 +103,7 @@ json measure(replica_choices const& chosen, std::string const& parameters)
             auto release = held.release(asio::use_awaitable);
             co_await std::move(release);
         }
+        alone_cpu_us = cost->of(static_cast<double>(chosen.rounds));
     };
     bool stop = false;
     auto all_the_time = [&](std::string const name) -> asio::awaitable<void> {
@@ -90,10 +125,12 @@ json measure(replica_choices const& chosen, std::string const& parameters)
         auto const began = steady::now();
         leases = 0;
         auto const before = waits_of(there.servers[0]);
+        server_cost const cost{there.servers};
         auto measured = pause(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>{chosen.seconds}));
         co_await std::move(measured);
         seconds = std::chrono::duration<double>{steady::now() - began}.count();
         waits = waits_of(there.servers[0]) - before;
+        busy_cpu_us = cost.of(static_cast<double>(std::max<std::uint64_t>(1, leases)));
         stop = true;
         nodes.cancel();
     };
@@ -105,8 +142,10 @@ json measure(replica_choices const& chosen, std::string const& parameters)
     return {{"parameters", parameters},
             {"fencing", !chosen.plain},
             {"acquire_us", distribution(std::move(acquire_us))},
+            {"server_cpu_us_of_a_lease", std::move(alone_cpu_us)},
             {"callers", chosen.callers},
             {"leases_per_second", count / seconds},
+            {"server_cpu_us_of_a_lease_with_callers", std::move(busy_cpu_us)},
             {"waits_per_lease", leases == 0 ? json{} : json(static_cast<double>(waits) / count)}};
 }
 

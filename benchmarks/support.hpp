@@ -124,31 +124,6 @@ private:
     pid_t pid_;
 };
 
-/// Who contends for one lock: coroutines that acquire, hold and release all the time, spread over processes. Those of a process share
-/// a client, or have one each.
-struct contenders {
-    std::size_t processes{1};
-    std::size_t waiters{1};
-    bool own_clients{false};
-    std::chrono::milliseconds hold{10};
-    std::chrono::milliseconds warm_up{1'000};
-    std::chrono::milliseconds duration{10'000};
-    redlock::lock_options lock;
-};
-
-struct contest {
-    std::vector<std::uint64_t> acquired;           ///< By each process.
-    std::uint64_t total{0};
-    std::uint64_t overlaps{0};                     ///< How often two were inside. Must be 0.
-    std::uint64_t lost{0};                         ///< Leases that were over before their release.
-    double wait_mean_ms{0};
-    double wait_max_ms{0};                         ///< Waits that had not ended count with what they had lasted.
-    double seconds{0};
-    std::map<std::string, std::uint64_t> commands; ///< That reached the first server, if they were to be counted.
-};
-
-contest hold(fleet const& servers, contenders const& who, bool count_commands);
-
 }  // namespace bench
 
 #endif

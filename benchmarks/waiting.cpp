@@ -1,6 +1,6 @@
 // What waiting for a lock costs, and how long it takes. Each measurement starts its own servers and writes JSON.
 //
-//     waiting handoff|remote|idle|fair|crowd|replicas [--help]
+//     waiting handoff|remote|idle|fair|crowd|replicas|permits [--help]
 #include "measurements.hpp"
 #include "support.hpp"
 
@@ -35,6 +35,7 @@ try {
     bench::add_fair(app);
     bench::add_crowd(app);
     bench::add_replicas(app);
+    bench::add_permits(app);
     bench::add_holder(app);
     raise_descriptor_limit();
     CLI11_PARSE(app, argc, argv);

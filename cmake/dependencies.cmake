@@ -15,16 +15,40 @@ function(redlock_boost_version directory result)
     endif()
 endfunction()
 
-# The first that is new enough: what the user named, the system's, what cmake/setup.sh unpacked.
+# The first that is new enough: what the user named, the system's, what cmake/setup.sh unpacked. A root is a prefix, or an unpacked release.
 set(REDLOCK_BOOST_INCLUDE "" CACHE PATH "A folder that holds boost/ of release 1.88 or newer; empty: look for it")
+option(REDLOCK_FETCH_BOOST "Download Boost 1.88.0, and use its headers" OFF)
+set(boost_ways "One of three ways:
+  -DBOOST_ROOT=/path/to/boost_1_88_0  an unpacked release, or an installed one; nothing of it has to be compiled
+  -DREDLOCK_FETCH_BOOST=ON  CMake downloads Boost 1.88.0 from archives.boost.io
+  ${PROJECT_SOURCE_DIR}/cmake/setup.sh  on Debian 12 or newer: unpacks Debian's header package into the build tree")
+
+if(REDLOCK_FETCH_BOOST)
+    include(FetchContent)
+    # No folder has that name, so only the headers are there, and no targets of Boost's own build.
+    FetchContent_Declare(redlock_boost_release
+        URL https://archives.boost.io/release/1.88.0/source/boost_1_88_0.tar.bz2
+        URL_HASH SHA256=46d9d2c06637b219270877c9e16155cbd015b6dc84349af064c088e9b5b12f7b
+        DOWNLOAD_EXTRACT_TIMESTAMP ON
+        SOURCE_SUBDIR headers-only)
+    FetchContent_MakeAvailable(redlock_boost_release)
+    set(boost_candidates "${redlock_boost_release_SOURCE_DIR}")
+elseif(REDLOCK_BOOST_INCLUDE)
+    set(boost_candidates "${REDLOCK_BOOST_INCLUDE}")
+else()
+    set(boost_candidates "")
+    foreach(root IN ITEMS "${BOOST_ROOT}" "${Boost_ROOT}" "$ENV{BOOST_ROOT}" "$ENV{Boost_ROOT}" LISTS CMAKE_PREFIX_PATH)
+        if(root)
+            list(APPEND boost_candidates "${root}/include" "${root}")
+        endif()
+    endforeach()
+    list(APPEND boost_candidates /usr/local/include /usr/include "${REDLOCK_DEPS}/boost/usr/include")
+endif()
+
 set(boost_include "")
-list(TRANSFORM CMAKE_PREFIX_PATH APPEND /include OUTPUT_VARIABLE prefixes)
-foreach(candidate IN ITEMS "${REDLOCK_BOOST_INCLUDE}" "${BOOST_ROOT}/include" "$ENV{BOOST_ROOT}/include" ${prefixes}
-        /usr/local/include /usr/include "${REDLOCK_DEPS}/boost/usr/include")
+set(boost_too_old "")
+foreach(candidate IN LISTS boost_candidates)
     redlock_boost_version("${candidate}" boost_version)
-    if(REDLOCK_BOOST_INCLUDE AND boost_version LESS 108800)
-        message(FATAL_ERROR "REDLOCK_BOOST_INCLUDE (${REDLOCK_BOOST_INCLUDE}) has no Boost >= 1.88 with Boost.Redis")
-    endif()
     if(boost_version GREATER_EQUAL 108800)
         set(boost_include "${candidate}")
         break()
@@ -33,12 +57,14 @@ foreach(candidate IN ITEMS "${REDLOCK_BOOST_INCLUDE}" "${BOOST_ROOT}/include" "$
     endif()
 endforeach()
 if(NOT boost_include)
-    if(NOT boost_too_old)
-        set(boost_too_old none)
+    if(REDLOCK_BOOST_INCLUDE)
+        message(FATAL_ERROR "REDLOCK_BOOST_INCLUDE (${REDLOCK_BOOST_INCLUDE}) has no Boost >= 1.88 with Boost.Redis. ${boost_ways}")
     endif()
     list(JOIN boost_too_old ", " found)
-    message(FATAL_ERROR "redlock needs Boost >= 1.88 with Boost.Redis, and found ${found}. On Debian, ${PROJECT_SOURCE_DIR}/cmake/setup.sh "
-        "fetches it; elsewhere set BOOST_ROOT or REDLOCK_BOOST_INCLUDE.")
+    if(NOT found)
+        set(found none)
+    endif()
+    message(FATAL_ERROR "redlock needs the headers of Boost >= 1.88 with Boost.Redis; found: ${found}. ${boost_ways}")
 endif()
 message(STATUS "Boost ${boost_version}: ${boost_include}")
 set(REDLOCK_BOOST_VERSION ${boost_version})

@@ -2,12 +2,12 @@
 # files), boost (headers of Boost) and command (see src/cli).
 include(CMakePackageConfigHelpers)
 
-# The Boost that cmake/setup.sh fetched is nowhere on the system, so whoever compiles with an installed redlock needs it from here.
-set(from_setup OFF)
-if(boost_include STREQUAL "${REDLOCK_DEPS}/boost/usr/include")
-    set(from_setup ON)
+# A Boost that was fetched is nowhere on the system, so programs that are compiled with an installed redlock need it from here.
+set(fetched OFF)
+if(REDLOCK_FETCH_BOOST OR boost_include STREQUAL "${REDLOCK_DEPS}/boost/usr/include")
+    set(fetched ON)
 endif()
-option(REDLOCK_INSTALL_BOOST "Install the headers of Boost too, in a folder of redlock's own" ${from_setup})
+option(REDLOCK_INSTALL_BOOST "Install the headers of Boost too, in a folder of redlock's own" ${fetched})
 
 set(boost_folder "${CMAKE_INSTALL_INCLUDEDIR}/redlock-boost")
 set(cmake_folder "${CMAKE_INSTALL_LIBDIR}/cmake/redlock")

@@ -46,7 +46,7 @@ asio::awaitable<void> answer(tcp::socket peer, redlock::client& nodes)
     try {
         int const count = co_await change(nodes, request.target());
         response.body() = std::to_string(count) + "\n";
-    } catch (boost::system::system_error const& e) {  // somebody else has the order for all of the deadline; or nobody can know who has it
+    } catch (boost::system::system_error const& e) {  // another client has the order until acquire_timeout; or nobody can know who has it
         bool const taken = e.code() == redlock::condition::contended;
         response.result(taken ? http::status::conflict : http::status::service_unavailable);
         if (!taken) std::cerr << e.what() << std::endl;  // with the first node that did not vote, and why: not for customers

@@ -16,7 +16,7 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// A lock may be used by any number of coroutines, wherever they run: those of one client stand in line, and the lease is handed from one to
+// A lock may be used by any number of coroutines, wherever they run: those of one client wait in a queue, and the lease is handed from one to
 // the next without a message.
 asio::awaitable<void> visit(redlock::lock const& lock, int& visits, int times)
 {

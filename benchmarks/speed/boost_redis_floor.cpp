@@ -3,7 +3,8 @@
 //
 // The same with a coroutine for each caller, that is suspended once for its acquisition and once for its release: still no lock.
 //
-// And that with the duties of a lock, each done in the cheapest way that this library knows: lock_duties. It still has no retry, no second round, no
+// And that with the duties of a lock, each done in the cheapest way that this library knows: lock_duties,
+// and what the servers send is held against bounds. It still has no retry, no second round, no
 // waiting callers, no nested leases, no events, no error, no cancellation and no other thread.
 #include "floor.hpp"
 #include "lock_duties.hpp"
@@ -12,6 +13,8 @@
 #include "redis/redis_request.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -19,6 +22,7 @@
 #include <boost/redis/connection.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <deque>
 #include <iterator>
 #include <memory>
 #include <stdexcept>
@@ -60,14 +64,13 @@ struct piece_iterator {
     difference_type left;
 };
 
-class boost_redis_loop;
-
 // What Boost.Redis tells of the answers of one node; small enough for std::function to keep it without allocating.
+template <class Loop>
 struct ear {
-    boost_redis_loop* loop;
+    Loop* loop;
     std::size_t node;
 
-    void hear(node_view const& said) const;
+    void hear(node_view const& said) const { loop->hear(node, said); }
 #if BOOST_VERSION >= 109000
     redis::any_adapter adapter() const
     {
@@ -90,6 +93,45 @@ void check(error_code ec)
 
 enum class callers_are : std::uint8_t { plain, coroutines, coroutines_with_duties };
 
+// Connections of the floors without duties: as Boost.Redis has them.
+struct plain_connections {
+    using type = redis::connection;
+
+    std::shared_ptr<type> make(asio::io_context& io)
+    {
+        return detail::make_connection<type>(io.get_executor(), asio::ssl::context{asio::ssl::context::tls_client});
+    }
+    void opened() noexcept {}
+    void asked(redis::request const&) noexcept {}
+    void answered(redis::request const&) noexcept {}
+};
+
+// Connections that a server cannot make allocate without end: what comes is held against bounds before Boost.Redis parses it.
+struct connections_within_bounds {
+    using type = detail::bounded_connection;
+
+    std::shared_ptr<type> make(asio::io_context& io)
+    {
+        detail::bounded_executor const executor{io.get_executor(), {&all.emplace_back(), false}};
+        return detail::make_connection<type>(executor, asio::ssl::context{asio::ssl::context::tls_client});
+    }
+    void opened() noexcept
+    {
+        for (auto& each : all) each.opened();
+    }
+    void asked(redis::request const& what) noexcept
+    {
+        for (auto& each : all) each.asked({what.payload().size(), what.get_expected_responses()});
+    }
+    void answered(redis::request const& what) noexcept
+    {
+        for (auto& each : all) each.answered({what.payload().size(), what.get_expected_responses()});
+    }
+
+    std::deque<detail::reply_bounds> all;
+};
+
+template <class Connections>
 class boost_redis_loop {
 public:
     boost_redis_loop(asio::io_context& io, workload const& what, meter& figures, callers_are kind)
@@ -106,6 +148,7 @@ public:
     void wait_for_nodes()
     {
         while (missing_ > 0) io_.run_one();
+        connections_.opened();
     }
 
     void start()
@@ -135,6 +178,7 @@ public:
     {
         if (missing_ > 0) return;  // PONG
         using redis::resp3::type;
+        if (duties_ && (said.depth > 0 || said.data_type == type::array)) return duties_->on_time(node, said.depth, said.value);
         bool const ok = said.data_type == type::simple_string ? said.value == "OK" : said.data_type == type::number && said.value == "1";
         if (!ok) throw std::runtime_error{"a node refused what nobody else holds: " + std::string{said.value}};
         if (duties_) duties_->on_vote(node, callers_.heard(node));
@@ -161,8 +205,7 @@ private:
         settings.addr = {"127.0.0.1", std::to_string(port)};
         settings.health_check_interval = 0s;
         settings.reconnect_wait_interval = 0s;
-        auto const connection = detail::make_connection<redis::connection>(io_.get_executor(),
-                                                                           asio::ssl::context{asio::ssl::context::tls_client});
+        auto const connection = connections_.make(io_);
         detail::run_connection(*connection, settings, [](error_code ec) { check(ec ? ec : asio::error::eof); });
         ears_.push_back({this, ears_.size()});
         connection->async_exec(hello_, ears_.back().adapter(), [this, connection](error_code ec, std::size_t) {
@@ -187,12 +230,32 @@ private:
             t->request.push_range(what.name, piece_iterator{words, static_cast<std::ptrdiff_t>(what.words)}, piece_iterator{words, 0});
         }
         callers_.sent();
+        if (duties_) return ask_with_duties(t);
         t->missing = nodes_.size();
         for (std::size_t i = 0; i < nodes_.size(); ++i)
             nodes_[i]->async_exec(t->request, ears_[i].adapter(), [this, t](error_code ec, std::size_t) {
                 check(ec);
                 if (--t->missing == 0) free_.push_back(t);
             });
+    }
+
+    // Each message asks for the node's time, behind its votes; and the nodes are asked as one operation.
+    void ask_with_duties(turn* t)
+    {
+        t->request.push("TIME");
+        connections_.asked(t->request);
+        using operation = decltype(nodes_.front()->async_exec(t->request, ears_.front().adapter(), asio::deferred));
+        std::vector<operation> all;
+        all.reserve(nodes_.size());
+        for (std::size_t i = 0; i < nodes_.size(); ++i)
+            all.push_back(nodes_[i]->async_exec(t->request, ears_[i].adapter(), asio::deferred));
+        auto answered = [this, t](auto const& /* the order */, auto const& errors, auto const& /* bytes */) {
+            for (error_code const& ec : errors) check(ec);
+            connections_.answered(t->request);
+            free_.push_back(t);
+        };
+        asio::experimental::make_parallel_group(std::allocator_arg, detail::recycling<void>{}, std::move(all))
+            .async_wait(asio::experimental::wait_for_all(), std::move(answered));
     }
 
     turn* free_turn()
@@ -241,21 +304,21 @@ private:
     std::optional<lock_duties> duties_;
     std::size_t missing_;
     redis::request hello_{detail::one_connection_only()};
-    std::vector<ear> ears_;
-    std::vector<std::shared_ptr<redis::connection>> nodes_;
+    Connections connections_;
+    std::vector<ear<boost_redis_loop>> ears_;
+    std::vector<std::shared_ptr<typename Connections::type>> nodes_;
     std::deque<turn> turns_;
     std::vector<turn*> free_;
     std::vector<std::optional<granted>> waiting_;
     bool flush_posted_{false};
 };
 
-void ear::hear(node_view const& said) const { loop->hear(node, said); }
-
+template <class Connections>
 sample run_over_boost_redis(workload const& what, callers_are kind)
 {
     meter figures;
     asio::io_context io{1};
-    boost_redis_loop loop{io, what, figures, kind};
+    boost_redis_loop<Connections> loop{io, what, figures, kind};
     loop.wait_for_nodes();
     kind == callers_are::plain ? loop.start() : loop.start_coroutines();
     if (what.in_step) {
@@ -271,8 +334,11 @@ sample run_over_boost_redis(workload const& what, callers_are kind)
 
 }  // namespace
 
-sample run_boost_redis_floor(workload const& what) { return run_over_boost_redis(what, callers_are::plain); }
-sample run_coroutines_floor(workload const& what) { return run_over_boost_redis(what, callers_are::coroutines); }
-sample run_duties_floor(workload const& what) { return run_over_boost_redis(what, callers_are::coroutines_with_duties); }
+sample run_boost_redis_floor(workload const& what) { return run_over_boost_redis<plain_connections>(what, callers_are::plain); }
+sample run_coroutines_floor(workload const& what) { return run_over_boost_redis<plain_connections>(what, callers_are::coroutines); }
+sample run_duties_floor(workload const& what)
+{
+    return run_over_boost_redis<connections_within_bounds>(what, callers_are::coroutines_with_duties);
+}
 
 }  // namespace bench

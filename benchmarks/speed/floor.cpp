@@ -40,7 +40,7 @@ prepared prepare(std::initializer_list<std::string_view> words)
     return p;
 }
 
-// The arguments are those of redis_request.cpp, with the defaults of lock_options and config.
+// The arguments are those of call_words.cpp, with the defaults of lock_options and config.
 prepared prepare_acquire(std::string const& key, std::string const& ttl, bool fencing)
 {
     std::string const value(value_size, 'v');

@@ -48,15 +48,17 @@ struct task {
     std::size_t pairs;
     std::size_t runs{1};  ///< One caller has less to average over.
 };
-constexpr std::array<task, 9> tasks{{{"instructions_per_pair_n3_c256", 0, 3, 256, false, 10'240},
-                                     {"instructions_per_pair_n5_c256", 0, 5, 256, false, 10'240},
-                                     {"fenced_instructions_per_pair_n3_c256", 0, 3, 256, true, 5'120},
-                                     {"instructions_per_pair_n3_c1", 0, 3, 1, false, 500, 3},
-                                     {"epoll_floor_instructions_per_pair_n3_c256", 1, 3, 256, false, 20'480},
-                                     {"boost_redis_floor_instructions_per_pair_n3_c256", 2, 3, 256, false, 10'240},
-                                     {"coroutines_floor_instructions_per_pair_n3_c256", 3, 3, 256, false, 10'240},
-                                     {"duties_floor_instructions_per_pair_n3_c256", 4, 3, 256, false, 10'240},
-                                     {"duties_floor_instructions_per_pair_n5_c256", 4, 5, 256, false, 10'240}}};
+constexpr std::array<task, 11> tasks{{{"instructions_per_pair_n3_c256", 0, 3, 256, false, 10'240},
+                                      {"instructions_per_pair_n5_c256", 0, 5, 256, false, 10'240},
+                                      {"fenced_instructions_per_pair_n3_c256", 0, 3, 256, true, 5'120},
+                                      {"instructions_per_pair_n3_c1", 0, 3, 1, false, 500, 3},
+                                      {"epoll_floor_instructions_per_pair_n3_c256", 1, 3, 256, false, 20'480},
+                                      {"boost_redis_floor_instructions_per_pair_n3_c256", 2, 3, 256, false, 10'240},
+                                      {"coroutines_floor_instructions_per_pair_n3_c256", 3, 3, 256, false, 10'240},
+                                      {"duties_floor_instructions_per_pair_n3_c256", 4, 3, 256, false, 10'240},
+                                      {"duties_floor_instructions_per_pair_n5_c256", 4, 5, 256, false, 10'240},
+                                      {"coroutines_floor_instructions_per_pair_n3_c1", 3, 3, 1, false, 500, 3},
+                                      {"duties_floor_instructions_per_pair_n3_c1", 4, 3, 1, false, 500, 3}}};
 
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
@@ -127,17 +129,15 @@ double median_of(std::size_t runs, std::function<double()> const& one)
     return median(std::move(all));
 }
 
-double instructions_per_pair(testbed const& where, task const& what, way by)
+double instructions_per_pair(workload work, std::size_t which, way by)
 {
-    workload work = where.work(what.callers, what.fencing);
     relay const between{work.at};
     work.at = between.ports();
     work.in_step = between.line();
-    work.pairs = what.pairs;
-    if (by == way::perf_event_open) return run_apart<sample>([&] { return kinds[what.kind].run(work); }).instructions_per_pair();
+    if (by == way::perf_event_open) return run_apart<sample>([&] { return kinds[which].run(work); }).instructions_per_pair();
     std::vector<std::string> worker{own_path(),
                                     "worker",
-                                    kinds[what.kind].name,
+                                    kinds[which].name,
                                     "--callers",
                                     std::to_string(work.callers),
                                     "--pairs",
@@ -149,8 +149,16 @@ double instructions_per_pair(testbed const& where, task const& what, way by)
                                     "--ids",
                                     joined(work.ids)};
     if (work.fencing) worker.emplace_back("--fencing");
+    if (work.reading) worker.emplace_back("--reading");
     auto const done = run_under_callgrind("bench::counted_turn", worker);
     return done.instructions / std::stod(done.output);
+}
+
+double instructions_per_pair(testbed const& where, task const& what, way by)
+{
+    workload work = where.work(what.callers, what.fencing);
+    work.pairs = what.pairs;
+    return instructions_per_pair(std::move(work), what.kind, by);
 }
 
 // A quick run has few callers, too.
@@ -196,6 +204,8 @@ double per_schedule(std::string const& simulate, std::size_t schedules, way by)
 }
 
 }  // namespace
+
+double instructions_per_pair(workload const& what) { return instructions_per_pair(what, 0, best_way()); }
 
 void measure_instructions(run& r)
 {
@@ -273,6 +283,7 @@ void add_instructions(CLI::App& app)
     worker.add_option("--at", part->what.at, "The relay's ports")->required()->delimiter(',');
     worker.add_option("--ids", part->what.ids, "Of the servers")->required()->delimiter(',');
     worker.add_flag("--fencing", part->what.fencing);
+    worker.add_flag("--reading", part->what.reading);
     worker.callback([part] { std::printf("%.0f\n", work(*part).pairs); });
 }
 

@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -92,6 +94,19 @@ public:
         if (++asked.answers == nodes_) asked.of.reset();
     }
 
+    // A part of a node's answer to TIME: seconds, then microseconds. Whether the clock was set meanwhile is seen when both are there.
+    void on_time(std::size_t node, std::size_t depth, std::string_view digits)
+    {
+        if (depth == 0) return void(clocks_[node].parts = 0);
+        std::int64_t number = 0;
+        if (std::from_chars(digits.data(), digits.data() + digits.size(), number).ec != std::errc{}) throw std::runtime_error{"no time"};
+        clock& of = clocks_[node];
+        if (of.parts++ == 0) return void(of.microseconds = number * 1'000'000);
+        auto const ahead = of.microseconds + number - now_.time_since_epoch() / std::chrono::microseconds{1};
+        if (of.ahead != 0 && ahead - of.ahead > ttl_ / std::chrono::microseconds{1}) throw std::runtime_error{"a node's clock was set"};
+        of.ahead = ahead;
+    }
+
     void complete(std::uint32_t who)
     {
         if (acquired_[who]) {
@@ -132,7 +147,14 @@ private:
         leases_[r.who] = as;
     }
 
+    struct clock {
+        int parts{0};
+        std::int64_t microseconds{0};
+        std::int64_t ahead{0};  // of this machine's; 0: not known yet
+    };
+
     std::size_t nodes_;
+    std::array<clock, redlock::max_nodes> clocks_{};
     redlock::detail::duration ttl_;
     redlock::detail::time_point now_{redlock::boot_clock::now()};
     redlock::detail::time_point sent_at_{now_};

@@ -1,6 +1,8 @@
 // The same work with this library: one coroutine a caller.
 #include "workload.hpp"
 
+#include <redlock/detail/access.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -45,6 +47,13 @@ asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::ch
             co_await std::move(resting);
         }
     }
+}
+
+redlock::lock lock_of(redlock::client const& nodes, workload const& what, std::size_t caller, std::size_t name,
+                      redlock::lock_options const& options)
+{
+    if (!what.reading) return {nodes, what.key(caller, name), options};
+    return redlock::detail::access::reader_of(redlock::rw_lock{nodes, what.key(0, name), options});
 }
 
 void run_for(asio::io_context& io, std::chrono::nanoseconds d, std::size_t threads)
@@ -101,10 +110,11 @@ sample run_ours(workload const& what)
     std::deque<tally> apart(what.threads > 1 ? what.callers : 0);
     redlock::lock_options options{.ttl = what.ttl, .fencing = what.fencing};
     if (what.in_step) options.node_timeout = what.ttl;  // who counts slows the client down
+    else if (what.rest == 0ns) options.node_timeout = what.ttl / 4;  // as in lock_duties: other programs may have the processors
     for (std::size_t i = 0; i < what.callers; ++i) {
         std::vector<redlock::lock> names;
         names.reserve(what.names);
-        for (std::size_t k = 0; k < what.names; ++k) names.emplace_back(nodes, what.key(i, k), options);
+        for (std::size_t k = 0; k < what.names; ++k) names.push_back(lock_of(nodes, what, i, k, options));
         asio::co_spawn(io,
                        call(std::move(names), what.threads == 1 && meter::times(i, what.callers), i * what.stagger,
                             what.rest > 0ns ? &pauses : nullptr, figures, what.threads > 1 ? &apart[i] : nullptr),

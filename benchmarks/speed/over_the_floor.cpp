@@ -1,4 +1,4 @@
-// The steps that compare this library with the token_clock.
+// The steps that compare this library with the floors.
 #include "allocations.hpp"
 #include "group.hpp"
 #include "handoff.hpp"
@@ -163,7 +163,7 @@ void measure_stalled(run& r)
     r.put("stalled_node_p99_ratio_over_floor", ratio(both[0].stalled, both[1].stalled, &sample::acquire_p99_us));
 }
 
-// More names than fit into any cache, against one for each caller. The token_clock show what it costs just to touch so much memory.
+// More names than fit into any cache, against one for each caller. The floors show what it costs just to touch so much memory.
 void measure_names(run& r)
 {
     constexpr std::size_t callers = 250;

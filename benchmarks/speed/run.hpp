@@ -79,6 +79,7 @@ void measure_sixteen(run&);
 void measure_crowd(run&);
 void measure_fenced(run&);
 void measure_server_cost(run&);
+void measure_readers(run&);
 void measure_stalled(run&);
 void measure_far(run&);
 void measure_keepalive(run&);
@@ -89,6 +90,9 @@ void measure_first(run&);
 void measure_group(run&);
 void measure_instructions(run&);
 void measure_threads(run&);
+
+/// Of this library's callers, in step with their servers, for workload::pairs.
+double instructions_per_pair(workload const& what);
 
 /// Resident memory of a lease that is held, its key included.
 double bytes_per_held_lease(workload const& what, std::size_t leases);

@@ -19,9 +19,10 @@ namespace bench {
 /// Callers that acquire and release all the time, each a name of its own.
 struct workload {
     ports at;
-    std::vector<std::string> ids;  ///< Of the servers, as they were admitted; for the token_clock' fenced scripts.
+    std::vector<std::string> ids;  ///< Of the servers, as they were admitted; for the floors' scripts with tokens.
     std::size_t callers{256};
     bool fencing{false};
+    bool reading{false};  ///< This library's callers read, all of them with one name.
     std::chrono::milliseconds ttl{10'000};
     std::chrono::nanoseconds warm_up{300ms};
     std::chrono::nanoseconds measured{2s};
@@ -30,7 +31,7 @@ struct workload {
     std::chrono::nanoseconds rest{};  ///< After each release, on average; this library's callers and those of the epoll floor only.
     std::chrono::nanoseconds stagger{};  ///< Caller i begins i times this later, so that they do not go in step.
 
-    /// For an io_context that several threads may run: without config::implicit_strand, which the token_clock have as well.
+    /// For an io_context that several threads may run: without config::implicit_strand, which the floors have as well.
     bool own_strand{false};
 
     /// Threads that run the io_context of this library's callers, on all processors; more than one with own_strand only.

@@ -14,6 +14,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 import check_reference  # noqa: E402
 import check_site  # noqa: E402
+import navigation  # noqa: E402
 import search_index  # noqa: E402
 from markdown import MARK, ROOT, links, pages  # noqa: E402
 from page import target_in_site  # noqa: E402
@@ -82,6 +83,7 @@ def main():
     show_sources(site)
     shutil.copy(ROOT / "docs/site/search.js", site)
     sections = search_index.write(site)
+    navigation.finish(site, ROOT / "docs/site/layout.xml")
 
     wrong, operations = check_reference.check(xml_of(site))
     dead, links_seen, pages_seen = check_site.check(site)

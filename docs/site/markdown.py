@@ -10,7 +10,7 @@ CODE = re.compile(r"(`+)(?:(?!\1).)+?\1(?!`)")
 
 def pages():
     """All Markdown files that are documentation."""
-    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def lines(text):

@@ -14,7 +14,7 @@ constexpr std::size_t minority[] = {3, 4};
 constexpr std::size_t majority[] = {0, 2, 4};
 
 constexpr auto downtime = 700ms;
-static_assert(downtime < ttl, "it comes back, without its memory, while leases that it granted are still held");
+static_assert(downtime < ttl, "it comes back, without its data, while leases that it granted are still held");
 
 bool every_lock_is_held_long(board const& shared)
 {
@@ -93,7 +93,7 @@ void contention_with_faults(stage& show)
 
     show.wait_for(2'500ms);
     show.servers.resume(stopped_node);
-    show.say_of_node(stopped_node, "goes on: what it still grants is given back", tone::good);
+    show.say_of_node(stopped_node, "goes on: what it still grants is rolled back", tone::good);
     show.wait_for(1'500ms);
 
     loss_of_memory_in_a_bare_majority(show);

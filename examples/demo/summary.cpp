@@ -82,9 +82,9 @@ std::vector<std::string> complaints(board const& shared, bool workers_succeeded)
     expect(sum.late == 0, "a critical section was not over at the end of its lease's validity");
     expect(sum.stale_tokens == 0, "a new holder's token was not larger than all before");
     expect(sum.refused_inside == 0, "a holder's write came after that of a larger token");
-    expect(sum.quarantines >= sum.restarts, "nobody quarantined a node that had lost its memory");
-    expect(sum.all_are_back, "not every process let a node vote again that had lost its memory");
-    expect(ns(sum.admitted_after_min_ns) >= ttl, "a node was admitted while leases that it forgot could be valid");
+    expect(sum.quarantines >= sum.restarts, "nobody quarantined a node that had lost its data");
+    expect(sum.all_are_back, "not every process let a node vote again that had lost its data");
+    expect(ns(sum.admitted_after_min_ns) >= ttl, "a node was admitted while leases that it had lost could be valid");
     expect(sum.cancelled > 0, "no scope was cancelled, although a majority was stopped");
     expect(sum.extensions > 0, "the watchdog extended nothing");
     expect(sum.beyond_ttl > 0, "no section lasted longer than the ttl");

@@ -102,7 +102,8 @@ public:
     /// Per-operation cancellation: `terminal` and `partial` stop it; what nodes had replaced is released, which ends the lease if they were a majority.
     /// `total` is ignored, since nodes may have replaced the value already.
     /// Errors: `errc::lease_lost` (it is over: its time has passed, it was released, or somebody else has adopted it), `errc::no_majority` (too few nodes
-    /// answered), `errc::invalid_ticket`, `errc::ticket_too_new`, `errc::ticket_of_other_nodes`, `errc::ttl_too_long` (above `config::max_ttl`, here or on
+    /// answered), `errc::invalid_ticket`, `errc::ticket_too_new`, `errc::ticket_of_other_nodes`, `errc::wrong_node_set`,
+    /// `errc::ttl_too_long` (above `config::max_ttl`, here or on
     /// the nodes), `errc::client_not_running`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     /// Source: docs/proof.md, "Leases that travel".

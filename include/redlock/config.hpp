@@ -20,6 +20,9 @@ namespace redlock {
 /// The largest number of nodes. A majority of 15 nodes tolerates the loss of 7.
 inline constexpr std::size_t max_nodes = 15;
 
+/// The largest number of shards of one client.
+inline constexpr std::size_t max_shards = 64;
+
 /// The largest value of `node_address::replicas`. A larger one is taken for a typing error.
 inline constexpr std::uint16_t max_replicas = 100;
 
@@ -74,7 +77,32 @@ struct sentinel_options {
     friend bool operator==(sentinel_options const&, sentinel_options const&) = default;
 };
 
-/// One node: a Redis or Valkey server, or, with `sentinel`, a group of them.
+/// The largest number of addresses in `cluster_options`.
+inline constexpr std::size_t max_cluster_addresses = 15;
+
+/// The largest number of shards of a Redis Cluster.
+inline constexpr std::uint16_t max_cluster_shards = 256;
+
+/// Where one server of a Redis Cluster listens.
+struct cluster_address {
+    std::string host;  ///< As `node_address::host`.
+    std::uint16_t port{6379};  ///< The TCP port.
+
+    friend bool operator==(cluster_address const&, cluster_address const&) = default;
+};
+
+/// A Redis Cluster (docs/redis-cluster.md). The client asks one of these servers for all others, and follows migrations of slots and failovers.
+struct cluster_options {
+    std::vector<cluster_address> addresses{};  ///< Some servers of the cluster, 1 to `max_cluster_addresses`.
+
+    /// How many shards the locks are spread over: 1 to `max_cluster_shards`. The cluster keeps the number. All clients must have the same one: a client
+    /// with another number gets no votes.
+    std::uint16_t shards{64};
+
+    friend bool operator==(cluster_options const&, cluster_options const&) = default;
+};
+
+/// One node: a Redis or Valkey server, or, with `sentinel`, a group of them, or, with `cluster`, a Redis Cluster.
 struct REDLOCK_API node_address {
     std::string host;  ///< A host name, an IPv4 address, or an IPv6 address without brackets.
     std::uint16_t port{6379};  ///< The TCP port.
@@ -107,6 +135,11 @@ struct REDLOCK_API node_address {
     /// them), so that a vote is on a majority of the group; a larger number has to be less than S.
     std::optional<sentinel_options> sentinel{};
 
+    /// The node is a Redis Cluster. Then `host` is empty and `port` has no meaning; user, password, `tls` and `fsync` are for all its servers, and
+    /// `database` is 0. `replicas` = 0 then means half of the servers of the largest group in the cluster (S/2 of S, a primary and its replicas), so that
+    /// a vote is on a majority of its group. If one node of a configuration is a cluster, all are, with the same number of shards.
+    std::optional<cluster_options> cluster{};
+
     /// Reads one of
     ///
     ///     redis://[[user]:password@]host[:port][/database][?parameters]
@@ -114,8 +147,10 @@ struct REDLOCK_API node_address {
     ///     unix://[[user]:password@]/path[?db=database&parameters]
     ///     redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/MASTER[?db=database&parameters]
     ///     rediss+sentinel://…                                                with TLS to the servers and to the Sentinels
+    ///     redis-cluster://[[user]:password@]host[:port][,host[:port]…][?shards=S&parameters]
+    ///     rediss-cluster://…                                                 with TLS
     ///
-    /// The hosts of the last two are Sentinels (port 26379 by default), and user and password are for the servers. Their Sentinels have parameters of
+    /// The hosts behind `+sentinel` are Sentinels (port 26379 by default), and user and password are for the servers. Their Sentinels have parameters of
     /// their own: `sentinel_username`, `sentinel_password`, `sentinel_password_file`, `sentinel_password_env`, `sentinel_tls=yes` or `no`, and with
     /// TLS `sentinel_ca_file`, `sentinel_ca_path`, `sentinel_certificate_file`, `sentinel_key_file`, `sentinel_server_name`, `sentinel_verify=no`.
     ///
@@ -124,11 +159,20 @@ struct REDLOCK_API node_address {
     /// written in brackets; user, password, path and values may be percent-encoded. Throws `config_error`, whose text repeats no part of the URL.
     static node_address from_url(std::string_view url);
 
-    /// `host:port`, with brackets around an IPv6 address, or `unix:/path`, or of a group `host:port,host:port/MASTER`; never the credentials. If TLS
+    /// `host:port`, with brackets around an IPv6 address, or `unix:/path`, or of a group `host:port,host:port/MASTER`, or of a
+    /// cluster `host:port,host:port`; never the credentials. If TLS
     /// verifies no certificates, the text says so.
     std::string to_string() const;
 
     friend bool operator==(node_address const&, node_address const&) = default;
+};
+
+/// Which of several shards a set of nodes is.
+struct shard_place {
+    std::size_t shard{0};  ///< Its index in `config::shards`.
+    std::size_t shards{1};  ///< How many there are.
+
+    friend bool operator==(shard_place const&, shard_place const&) = default;
 };
 
 /// How often a client checks that a node is still the server that was admitted, with its data. For locks with `fencing` only.
@@ -144,10 +188,17 @@ REDLOCK_API void log_to_stderr(std::string_view sentence);
 /// The configuration of a `client`, whose constructor calls `validate()`.
 struct REDLOCK_API config {
     /// The nodes. They are independent of each other: not replicas of each other, and not members of one cluster. Each may have replicas of its own,
-    /// or be a group that Sentinels watch.
+    /// or be a group that Sentinels watch, or a whole Redis Cluster.
     /// One node makes a single-instance lock; two and more make Redlock, with a majority of N/2+1. Odd numbers are better: four nodes tolerate no
     /// more faults than three.
     std::vector<node_address> nodes;
+
+    /// Several sets of nodes instead of one (`nodes` is empty then), for more locks than the servers of one set can carry. Each set is as `nodes`: it has its
+    /// own majority, its own tokens and its own admission. The name of a lock decides which set looks after it, or, where the name has a part in braces
+    /// as in `{order:7}:stock`, that part. A lock on several names needs all of them in one shard.
+    /// The number of the sets and their order decide where a lock is. All clients must have the same list: two clients with different lists can both hold
+    /// the same lock. At most `max_shards`.
+    std::vector<std::vector<node_address>> shards{};
 
     /// The name of the connections in the servers' CLIENT LIST. Visible ASCII, no spaces.
     std::string client_name{"redlock"};
@@ -192,7 +243,7 @@ struct REDLOCK_API config {
     /// each message is worth more than the losses of data that it does not notice.
     identity_check identity{identity_check::every_message};
 
-    /// Whether servers that are neither Redis nor Valkey may vote on locks with `fencing`. A node is admitted under the id of its server
+    /// Whether servers that are neither Redis nor Valkey are admitted for locks with `fencing`. A node is admitted under the id of its server
     /// (`master_replid` in INFO replication). Redis and Valkey take another id whenever they start and when they are promoted, so a server that lost
     /// its data has another id. Other programs may keep their id, and would then vote without a quarantine; so they get no vote, and `client_status`
     /// names the program. Set this only if you know that the ids of all nodes change with each loss of data. Locks without `fencing` do not depend on
@@ -216,6 +267,15 @@ struct REDLOCK_API config {
     /// the name, as in `redlock:{0}`, the default of RedLock.net. Clients that share locks must use the same keys. The format applies to all locks of
     /// a client; everywhere else locks go by their names. Exactly one `{0}` and no other braces, no `:fence` at the end, up to 256 bytes.
     std::string key_format{"raw"};
+
+    /// The name of the set of nodes: applications with different names never take each other's servers for theirs. The first client with locks with
+    /// `lock_options::fencing` writes it into the record of the set (docs/operations.md, "Which servers belong together"). A client whose name is not
+    /// that of the record is refused with `errc::wrong_node_set`. Empty: any set will do. Visible ASCII without spaces, up to 64 characters, not "-".
+    std::string set_name{};
+
+    /// For a program that uses one shard only, and has its nodes in `nodes`: which shard of `shards` that is, as the set's record says it. The command
+    /// `redlock` is such a program. None: `nodes` is no shard, or `shards` is used. A configuration file cannot set it.
+    std::optional<shard_place> place{};
 
     /// Gets a sentence that says why no lock can be acquired, when no acquisition could find a majority for 3 seconds (nodes are down, or may not
     /// vote yet; `client::run()` was not called). It comes once for each cause, and again after a minute. It does not come because another client
@@ -251,8 +311,8 @@ struct REDLOCK_API config {
     /// A configuration with these nodes, and defaults for everything else. Throws `config_error`.
     static config from_urls(std::vector<std::string> const& urls);
 
-    /// Throws `config_error` if there are no nodes or too many, if a server is there twice (even with different databases), if a host, a path or a
-    /// key format is not valid, if a username has no password, or if a duration is out of bounds.
+    /// Throws `config_error` if there are no nodes or too many, if a server is there twice (even with different databases), if a host, a path, a set_name
+    /// or a key format is not valid, if a username has no password, or if a duration is out of bounds.
     void validate() const;
 };
 

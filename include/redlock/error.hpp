@@ -21,7 +21,7 @@ enum class errc {
     // Outcomes of an acquisition.
     contended = 1,       ///< So many nodes refused that no majority was left: somebody else holds the lock.
     no_majority,         ///< Too few nodes answered to know: nodes are down, slow, or refuse to work.
-    validity_exhausted,  ///< A majority granted, but so late that nothing was left of the lease. It was given back.
+    validity_exhausted,  ///< A majority granted, but so late that nothing was left of the lease. It was rolled back.
     acquire_timed_out,   ///< `lock_options::acquire_timeout` passed while somebody else held the lock.
     acquire_timed_out_no_majority,  ///< `lock_options::acquire_timeout` passed while too few nodes answered to know who holds the lock.
     self_deadlock,       ///< The body of a `with_lock` asked for the lock of that very scope, and would have waited for itself.
@@ -44,31 +44,43 @@ enum class errc {
     node_timeout,        ///< The node did not answer within `lock_options::node_timeout`.
     node_unsuitable,     ///< Locks are not safe on this server (a cluster, a replica, eviction); the text names the remedy.
     node_duplicate,      ///< Another address of the configuration leads to the same server, which has one vote only.
-    node_not_admitted,   ///< The node lost its memory, or never had one: it may not vote yet; the text says for how long, and why.
+    node_not_admitted,   ///< The node lost its data, or is new: it has no vote yet; the text says for how long, and why.
     node_clock_stepped,  ///< The node's clock was set: what it kept may have expired early, so it may not grant anything for a while.
     ttl_too_long,        ///< The node does not allow a ttl like that: it was admitted with a smaller `config::max_ttl`.
-    not_durable,         ///< It granted, but too few replicas, or its disk, have it yet: it is undone. The text says how many.
-    node_queue_full,     ///< The node is not keeping up: its queue is full, so it was not asked.
-    handshake_refused,   ///< The server refused HELLO: a wrong or missing password, or a server older than Redis 6.
+    not_durable,  ///< It granted, but too few replicas, or its disk, have it yet: its grant is rolled back. The text says how many.
+    node_queue_full,  ///< The node is not keeping up: its queue is full, so it was not asked.
+    handshake_refused,  ///< The server refused HELLO: a wrong or missing password, or a server older than Redis 6.
     not_a_redis_server,  ///< What the server sent is not the Redis protocol.
-    server_error,        ///< The server answered with an error; the text is in the report.
-    unexpected_reply,    ///< The server answered with something that the protocol does not allow here.
+    server_error,  ///< The server answered with an error; the text is in the report.
+    unexpected_reply,  ///< The server answered with something that the protocol does not allow here.
     tls_failed,  ///< No connection with TLS: a certificate that is not believed, or a file that is not there; the text says which.
     credentials_unavailable,  ///< The password is not where the configuration says, or `config::credentials` failed; the text says why.
 
     // Why `client::adopt()` did not try, or could not succeed.
-    invalid_ticket,         ///< The text is no ticket, or not all of one: it was cut or altered.
-    ticket_too_new,         ///< A newer version of this library wrote the ticket.
+    invalid_ticket,  ///< The text is no ticket, or not all of one: it was cut or altered.
+    ticket_too_new,  ///< A newer version of this library wrote the ticket.
     ticket_of_other_nodes,  ///< The ticket is of a lock on other nodes than this client's.
+
+    // Why `lease::publish()` or `lease::inherited()` did not try.
+    state_too_large,    ///< More than `state_max` bytes: nothing was published.
+    state_unsupported,  ///< No state goes with this lease: it has no tokens (`lock_options::fencing`), is a reader's, or of several names.
+    // Semaphores.
+    permits_differ,  ///< The nodes keep another number of permits for this semaphore than this client says; `change_permits()` changes it.
+    too_many_permits,  ///< No permit was asked for, or more than the semaphore has: that could never be granted.
+    permits_changing,  ///< Another `change_permits()` of this semaphore came first.
+
+    // Sets of nodes.
+    wrong_node_set,  ///< The client's list of nodes is not that of the set to which the servers belong; the text says what differs.
 };
 
 /// Groups of error codes, to compare with: `if (ec == redlock::condition::not_acquired)`.
 enum class condition {
-    not_acquired = 1,  ///< Nothing is held: all codes of `contended` and `unavailable`, self_deadlock, ttl_too_long and those of tickets.
+    not_acquired = 1,  ///< Nothing is held: codes of `contended`, `unavailable`, tickets and permits; self_deadlock, ttl_too_long,
+    ///< wrong_node_set.
     lost,  ///< lease_lost, max_hold_exceeded or client_cancelled: the critical section must end.
     node_failure,  ///< Any reason why one node did not vote.
     contended,  ///< contended or acquire_timed_out: somebody else has the lock. A web service answers 409.
-    unavailable,  ///< no_majority, validity_exhausted, acquire_timed_out_no_majority or client_not_running: it cannot be known who has it. 503.
+    unavailable,  ///< no_majority, validity_exhausted, acquire_timed_out_no_majority or client_not_running: the holder cannot be known. 503.
     timed_out,  ///< acquire_timed_out or acquire_timed_out_no_majority: `lock_options::acquire_timeout` passed.
 };
 

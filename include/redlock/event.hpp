@@ -156,8 +156,8 @@ struct lost {
     lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
-/// A lease was given back to the nodes, by a release or because its object is gone. Of nested leases, the last one. A lost lease is
-/// given back as well, for the keys that may still be there.
+/// A lease was released on the nodes, by a release or because its object is gone. Of nested leases, the last one. A lost lease is
+/// released as well, for the keys that may still be there.
 struct released {
     static constexpr std::string_view name{"released"};  ///< What logs call it.
 
@@ -181,7 +181,7 @@ struct handoff {
     duration held_for{};                 ///< Since it was handed out.
 };
 
-/// `lease::detach()`: the lease ended for this client, without a release. Whoever has its ticket may go on with it.
+/// `lease::detach()`: the lease ended for this client, without a release. A process that has its ticket may go on with it.
 struct detached {
     static constexpr std::string_view name{"detached"};  ///< What logs call it.
 
@@ -211,7 +211,7 @@ struct watchdog_late {
     duration by{};                       ///< After the end of its validity.
 };
 
-/// A node granted after its attempt was over: it was given back.
+/// A node granted after its attempt had ended: the grant was rolled back.
 struct late_grant_undone {
     static constexpr std::string_view name{"late_grant_undone"};  ///< What logs call it.
 
@@ -238,7 +238,7 @@ struct node_down {
     std::string_view text{};             ///< The same in words, with what the server said.
 };
 
-/// A connected node may not vote on locks with `lock_options::fencing`. Told again when `admission` changes.
+/// A connected node has no vote on locks with `lock_options::fencing`. Told again when `admission` changes.
 struct node_excluded {
     static constexpr std::string_view name{"node_excluded"};  ///< What logs call it.
 
@@ -248,7 +248,7 @@ struct node_excluded {
     std::string_view text{};             ///< Why, for how long, and what to do.
 };
 
-/// A connected node may vote on locks with `lock_options::fencing` from now on.
+/// A connected node votes on locks with `lock_options::fencing` from now on.
 struct node_admitted {
     static constexpr std::string_view name{"node_admitted"};  ///< What logs call it.
 

@@ -53,9 +53,9 @@ struct fenced_resource {
 
 }  // namespace detail
 
-/// Remembers the largest fencing token that came to one resource, and refuses smaller ones.
+/// Keeps the largest fencing token that came to one resource, and refuses smaller ones.
 ///
-/// For a resource that belongs to this process: a device, a cache, an index in memory. Keep it beside the resource. Where a database
+/// For a resource that belongs to this process: a device, a cache, an index. Keep it beside the resource. Where a database
 /// holds the data, the database has to compare: docs/fenced-writes.md.
 ///
 /// A token that is equal to the largest is accepted, since tokens are unique: the same holder writes again. With a `rw_lock`, readers share tokens, and
@@ -109,7 +109,7 @@ private:
 
 /// The same for many resources. Each has a name, usually the name of its lock.
 ///
-/// One resource never waits for another. Every name costs memory until it is forgotten, less than 200 bytes and its length. No name is forgotten
+/// One resource never waits for another. Every name takes space until `forget`, less than 200 bytes and its length. No name is removed
 /// automatically, since this class cannot know how late a late writer may come.
 ///
 /// Thread safety: all members may be called from any thread at the same time.
@@ -142,17 +142,17 @@ public:
     /// The same for a reader of a `rw_lock`.
     [[nodiscard]] bool admit_shared(std::string_view name, std::uint64_t token);
 
-    /// The largest token that was accepted for `name`, of whichever kind; 0 if there was none, or it is forgotten.
+    /// The largest token that was accepted for `name`, of whichever kind; 0 if there was none, or it was removed by `forget`.
     std::uint64_t highest(std::string_view name) const;
 
-    /// Forgets `name`, after waiting for a `run` that is under way. From then on any token is accepted again, also one that was refused
-    /// before. So forget a resource when it is gone for good, or when every lease on it that was ever lost ended so long ago that no
+    /// Removes `name`, after waiting for a `run` that is under way. From then on any token is accepted again, also one that was refused
+    /// before. So call it when it is gone for good, or when every lease on it that was ever lost ended so long ago that no
     /// holder can still be at work.
     ///
     /// Preconditions: not called from a function that runs under the guard for `name`.
     void forget(std::string_view name);
 
-    /// How many names are remembered.
+    /// How many names it keeps.
     std::size_t size() const;
 
 private:

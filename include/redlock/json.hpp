@@ -33,6 +33,7 @@ namespace redlock {
 ///       "identity": "every_message",       "bootstrap": false,
 ///       "trust_server_identity": false,
 ///       "label": "nightly",                "key_format": "raw",
+///       "set_name": "billing",
 ///       "lock": {"ttl_ms": 10000, "lock_delay_ms": 0, "clock_drift": 0.01, "node_timeout_ms": 500, "acquire_timeout_ms": 60000, "max_attempts": 0,
 ///                "fencing": true, "token_block": 1,
 ///                "min_retry_delay_ms": 2, "max_retry_delay_ms": 1000, "poll_interval_ms": 5000,

@@ -11,7 +11,10 @@
 #include <functional>
 #include <iosfwd>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace redlock {
 
@@ -37,6 +40,14 @@ public:
     /// Writes to a file.
     explicit json_log(std::FILE* to, asio::any_io_executor executor = {});
 
+    /// Members of a line behind those of its event: names and texts.
+    using fields = std::vector<std::pair<std::string, std::string>>;
+
+    /// From now on each line has these members as well, for instance the ids of a trace. `more` is called by the thread that tells the event, as `on` is;
+    /// a name that the event has itself is left out.
+    /// Preconditions: no client has this log yet. Thread safety: not concurrently with other members.
+    void add_fields(std::function<fields(event::any const&)> more) { more_ = std::move(more); }
+
     /// Lines that the stream or the file did not take.
     std::uint64_t lines_failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
@@ -47,6 +58,7 @@ public:
 
 private:
     std::function<bool(std::string_view)> write_;
+    std::function<fields(event::any const&)> more_;  // empty: there are none
     asio::any_io_executor executor_;
     std::mutex writing_;
     std::atomic<std::uint64_t> failed_{0};

@@ -7,6 +7,7 @@
 #include <redlock/detail/initiation.hpp>
 #include <redlock/error.hpp>
 #include <redlock/lock_mode.hpp>
+#include <redlock/published.hpp>
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
@@ -15,15 +16,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace redlock {
 
 /// Proof of holding a lock until `valid_until()`.
 ///
-/// Move-only. A default-constructed or moved-from lease is empty: it holds nothing. Made by `lock::acquire()` and by `rw_lock`; from then on
+/// Move-only. A default-constructed or moved-from lease is empty: it holds nothing. Made by `lock::acquire()`, `rw_lock` and `semaphore`; from then on
 /// the client's watchdog extends it until it is released or lost. The destructor never blocks and never throws; it hands the
 /// release to the client, which does it in the background (`client::drain()` waits for it).
 ///
@@ -33,7 +36,7 @@ namespace redlock {
 /// called on Asio's `system_executor`, since there is no client whose executor could serve.
 ///
 /// Thread safety: distinct leases may be used from any thread. Of one lease, `valid`, `valid_until`, `nodes_held`, `faults_tolerated`,
-/// `token`, `next_token`, `mode` and `name` may be called at any time from any thread; everything else needs the usual care that two
+/// `token`, `next_token`, `mode`, `slot`, `slots` and `name` may be called at any time from any thread; everything else needs the usual care that two
 /// threads do not use one object.
 class [[nodiscard]] REDLOCK_API lease {
 public:
@@ -88,10 +91,18 @@ public:
     /// Thread safety: may be called at any time from any thread; no two calls move on to the same token.
     bool next_token() noexcept;
 
-    /// `shared` for a lease of `rw_lock::acquire_shared()`, and from the call of `downgrade()` on; otherwise `exclusive`.
+    /// `shared` for a lease of `rw_lock::acquire_shared()`, and from the call of `downgrade()` on; `permit` for one of a `semaphore`; otherwise
+    /// `exclusive`.
     lock_mode mode() const noexcept;
 
-    /// The name of the lock; empty for an empty lease.
+    /// The slot of a permit: which of the locks `NAME#0` to `NAME#(K-1)` it is. Of several permits, the first. None for a lease of something else, and
+    /// for an empty one.
+    std::optional<std::uint32_t> slot() const noexcept;
+
+    /// The slots of all permits, in increasing order.
+    std::vector<std::uint32_t> slots() const;
+
+    /// The name of the lock, and of a permit that of its slot (`NAME#3`); empty for an empty lease.
     std::string_view name() const noexcept;
 
     /// Extends the lease by the ttl of its options, on a majority.
@@ -111,7 +122,8 @@ public:
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     auto extend(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::core::extend}, token);
+        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::extend},
+                                                                       token);
     }
 
     /// Makes a reader of the writer of a `rw_lock`: others may read from then on, and no writer comes in between. The lease keeps its token.
@@ -133,7 +145,52 @@ public:
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     auto downgrade(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::core::downgrade}, token);
+        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::downgrade},
+                                                                       token);
+    }
+
+    /// Publishes a state that goes with the lock, up to `state_max` bytes: a checkpoint of a job, the address of a leader. Others see it with `lock::peek()`,
+    /// and the next holder inherits it (`inherited()`), with the token that this lease has now. It replaces what was published before. `value` is copied.
+    ///
+    /// When this completes without an error, a majority of the nodes keeps the state: every later holder inherits it, or a newer one, while the nodes
+    /// keep their data (kept on h of N nodes, h + M - N - 1 of them may lose their data). Nothing that a lease with a smaller token publishes, whenever it
+    /// arrives, is in its place again. With any other outcome it may have been published, or may be yet. Nodes keep it for `config::token_retention` after the last holder that has published
+    /// or inherited it; the watchdog sees to that, and gives it to nodes that come back.
+    ///
+    /// Preconditions: none; an empty, released or lost lease is an error, see below.
+    /// Lifetimes: the lease object may be moved or destroyed meanwhile.
+    /// Completion signature: `void(error_code)`.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: `terminal` and `partial` stop the waiting; what was sent to the nodes still counts. `total` is ignored.
+    /// Errors: `errc::state_too_large`, `errc::state_unsupported` (a lease without tokens, of a reader, or of several names), `errc::no_majority` (too few
+    /// nodes answered in time: publish it again), `errc::lease_lost` or whatever else ended the lease, `errc::not_held`, `errc::client_cancelled`,
+    /// `asio::error::operation_aborted`.
+    /// Thread safety: may be started from any thread, not concurrently with other members of the same object. Of several that are under way, the one that
+    /// was started last is the newest.
+    /// Source: docs/proof.md, "State that goes with a lock".
+    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    auto publish(std::string value, CompletionToken&& token = {})
+    {
+        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_publish{state_, std::move(value)}, token);
+    }
+
+    /// What was published last on this lock: by the holder before, or one before that. Ask before you publish something yourself; afterwards it is that.
+    /// An empty one (`!state`) if nothing was published, or nothing within `config::token_retention`.
+    ///
+    /// What it returns is on a majority of the nodes; if it was not, it is written back first. Nothing that an older holder publishes counts from then on.
+    ///
+    /// Preconditions: none; an empty, released or lost lease is an error, see below.
+    /// Lifetimes: the lease object may be moved or destroyed meanwhile.
+    /// Completion signature: `void(error_code, published_state)`; the state is empty when there is an error.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: `terminal` and `partial` complete at once. `total` is ignored.
+    /// Errors: those of `publish()`, but for `errc::state_too_large`.
+    /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
+    /// Source: docs/proof.md, "State that goes with a lock".
+    template <asio::completion_token_for<void(error_code, published_state)> CompletionToken = asio::deferred_t>
+    auto inherited(CompletionToken&& token = {})
+    {
+        return asio::async_initiate<CompletionToken, void(error_code, published_state)>(detail::initiate_inherited{state_}, token);
     }
 
     /// Gives the lock back on every node. The lease is over from the moment this starts.
@@ -153,21 +210,22 @@ public:
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     auto release(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::core::release}, token);
+        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::release},
+                                                                       token);
     }
 
     /// Ends the care of this object for the lease, without a release, and returns a ticket: a text with which another process, on whatever host, goes on
     /// with it (`client::adopt()`), with the same token. Leaves this lease empty. Returns an empty text, and changes nothing, if the lease is not held any
-    /// more, is empty, or is a reader's (`mode()`).
+    /// more, is empty, or is not exclusive (`mode()`): a ticket is of one holder, and does not carry the number of permits.
     ///
     /// Nobody extends the lease until it is adopted: from now on the time runs that is left of its ttl, and after it the ticket is good for nothing.
-    /// One adoption succeeds at the most, whoever has copies of the ticket. Who has one may use the lock as its holder, and release it: treat it
+    /// One adoption succeeds at the most, however many copies of the ticket exist. A copy is enough to use the lock as its holder, and to release it: treat it
     /// like a password that lasts as long as the lease. It contains the lock's name, its value (which names this host and
     /// process), the token, the ttl, and fingerprints of the servers, but no address and no password.
     ///
     /// A detached lease cannot be taken back except by `adopt()`. Waits for its loss complete with `asio::error::operation_aborted`. Other leases that
     /// the same `lock_options::owner` has of the lock are lost (`errc::lease_lost`), since it travels as a whole. Within `with_lock` the body may detach
-    /// the lease that it was given; nothing is released behind it then.
+    /// the lease that it was given; nothing is released at its end then.
     /// Thread safety: not concurrently with other members of the same object.
     /// Source: docs/proof.md, "Leases that travel".
     std::string detach();
@@ -186,7 +244,8 @@ public:
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     auto wait_lost(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::core::wait_lost}, token);
+        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::wait_lost},
+                                                                       token);
     }
 
     /// Why the lease ended before it was released (condition `lost`); no error while it is held, after its release, and for an

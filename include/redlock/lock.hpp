@@ -8,6 +8,7 @@
 #include <redlock/detail/resource.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
+#include <redlock/published.hpp>
 
 #include <initializer_list>
 #include <memory>
@@ -28,7 +29,7 @@ class REDLOCK_API lock {
 public:
     /// The name is the key on the servers, byte for byte, unless `config::key_format` says otherwise. Another library that uses the same key with
     /// `SET NX PX` (redsync, node-redlock, redis-py) shares the lock. Throws `std::invalid_argument` if the name is empty or reserved for the
-    /// library (its key is `redlock:node`, `redlock:hw` or `redlock:wait`, or ends in `:fence` or `:want`), if an option makes no sense, or if the ttl of a lock
+    /// library (its key is `redlock:node`, `redlock:hw` or `redlock:wait`, or ends in `:fence`, `:want` or `:published`), if an option makes no sense, or if the ttl of a lock
     /// with `fencing` is above `config::max_ttl`.
     lock(client const& owner, std::string name, lock_options const& options = {});
 
@@ -63,7 +64,7 @@ public:
     /// answered to know who holds it); with `max_attempts`, the outcome of the last attempt (`errc::contended`, `errc::no_majority`,
     /// `errc::validity_exhausted`);
     /// `errc::self_deadlock` (awaited in the body of a `with_lock` on the same lock, or on one that shares a name with it, see there);
-    /// `errc::client_not_running`; `errc::ttl_too_long` (no majority allows such a ttl with `fencing`); `errc::client_cancelled`;
+    /// `errc::client_not_running`; `errc::ttl_too_long` (no majority allows such a ttl with `fencing`); `errc::wrong_node_set`; `errc::client_cancelled`;
     /// `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     /// Source: the distlock page of Redis, "The Redlock algorithm"; docs/protocol.md.
@@ -89,7 +90,7 @@ public:
     /// Per-operation cancellation: as `acquire()`: `terminal` and `partial` complete at once, and all grants of the nodes, also later ones, are
     /// released in the background; with `total` the attempt is awaited, and if it wins, the operation succeeds.
     /// Errors: `errc::contended` (another holder has the lock), `errc::no_majority` (too few nodes answered to know), `errc::validity_exhausted`,
-    /// `errc::acquire_timed_out_no_majority` (an `acquire_timeout` within `node_timeout`), `errc::client_not_running`, `errc::ttl_too_long`,
+    /// `errc::acquire_timed_out_no_majority` (an `acquire_timeout` within `node_timeout`), `errc::client_not_running`, `errc::ttl_too_long`, `errc::wrong_node_set`,
     /// `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
@@ -105,11 +106,53 @@ public:
         return start(&report, true, token);
     }
 
+    /// Looks at the lock: who holds it, since when, and what was published with it (`lease::publish()`). It acquires nothing and changes nothing.
+    ///
+    /// It asks all nodes once, and completes when a majority has answered so that no other answer can change what it says, or after `node_timeout`.
+    /// Of what was published, it says the newest that it saw, and in `is_confirmed` whether a majority keeps it; a state that is not confirmed may be the
+    /// one that the next holder inherits, or not. Nodes that are quarantined are asked as well. Of a lock on several names, the first is looked at.
+    ///
+    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
+    /// Lifetimes: the lock may be destroyed meanwhile.
+    /// Completion signature: `void(error_code, lock_peek)`.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: `terminal`, `partial` and `total` complete at once.
+    /// Errors: `errc::no_majority` (too few nodes answered to say anything), `errc::client_not_running`, `errc::client_cancelled`,
+    /// `asio::error::operation_aborted`.
+    /// Thread safety: may be started from any thread.
+    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = asio::deferred_t>
+    auto peek(CompletionToken&& token = {}) const
+    {
+        return asio::async_initiate<CompletionToken, void(error_code, lock_peek)>(detail::initiate_peek{core_,
+                                                                                                        detail::peek_request{what_, {}}},
+                                                                                  token);
+    }
+
+    /// Waits until something else is to be seen of the lock than `last`, which `peek()` or this function returned, and returns that. The nodes tell of
+    /// changes; a client whose user may not be told (`CLIENT TRACKING`) asks every `lock_options::poll_interval`. An extension changes the key, too: then it
+    /// looks once more, and goes on waiting. While too few nodes answer, it waits for them.
+    ///
+    /// Preconditions: `client::run` is called, before or while it waits.
+    /// Lifetimes: the lock may be destroyed meanwhile.
+    /// Completion signature: `void(error_code, lock_peek)`.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: `terminal`, `partial` and `total` complete at once.
+    /// Errors: `errc::client_cancelled`, `asio::error::operation_aborted`.
+    /// Thread safety: may be started from any thread.
+    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = asio::deferred_t>
+    auto wait_changed(lock_peek last, CompletionToken&& token = {}) const
+    {
+        return asio::async_initiate<CompletionToken, void(error_code, lock_peek)>(
+            detail::initiate_peek{core_, detail::peek_request{what_, std::move(last)}}, token);
+    }
+
 private:
     friend struct detail::access;
     friend class rw_lock;
+    friend class semaphore;
 
     lock(client const& owner, detail::resource what, lock_options const& options);
+    lock(std::shared_ptr<detail::core> owner, detail::resource what, lock_options const& options);
 
     template <class CompletionToken>
     auto start(attempt_report* report, bool once, CompletionToken& token) const

@@ -1,4 +1,4 @@
-// How a lock is held: alone, or together with others that read.
+// How a lock is held: alone, together with others that read, or as some of a number of permits.
 #ifndef REDLOCK_LOCK_MODE_HPP
 #define REDLOCK_LOCK_MODE_HPP
 
@@ -12,6 +12,7 @@ namespace redlock {
 enum class lock_mode : std::uint8_t {
     exclusive,  ///< Alone: by a `lock`, or by the writer of an `rw_lock`.
     shared,     ///< Beside others that read: `rw_lock::acquire_shared()`, and a writer after `lease::downgrade()`.
+    permit,     ///< One or several permits of a `semaphore`.
 };
 
 /// The enumerator's name.

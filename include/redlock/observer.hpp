@@ -1,4 +1,4 @@
-// Whoever wants to know what a client does, while it does it.
+// Observers are told what a client does, while it does it.
 #ifndef REDLOCK_OBSERVER_HPP
 #define REDLOCK_OBSERVER_HPP
 
@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 ///     auto const watcher = std::make_shared<my_observer>();
 ///     redlock::client nodes{io.get_executor(), config, watcher};
 ///
-/// Who passes events on to another observer calls its `on`.
+/// To pass events on to another observer, call its `on`.
 ///
 /// Executor: events are kept in a queue and told on `executor()`, in the order in which they happened, never from inside the client's own
 /// work. What an observer does costs that executor's time: if it may block, let it have an executor of its own.

@@ -8,6 +8,7 @@
 #include <redlock/clock.hpp>
 #include <redlock/config.hpp>
 #include <redlock/credentials.hpp>
+#include <redlock/election.hpp>
 #include <redlock/error.hpp>
 #include <redlock/event.hpp>
 #include <redlock/fence_guard.hpp>
@@ -16,7 +17,9 @@
 #include <redlock/lock_mode.hpp>
 #include <redlock/observer.hpp>
 #include <redlock/options.hpp>
+#include <redlock/published.hpp>
 #include <redlock/rw_lock.hpp>
+#include <redlock/semaphore.hpp>
 #include <redlock/status.hpp>
 #include <redlock/version.hpp>
 #include <redlock/with_lock.hpp>

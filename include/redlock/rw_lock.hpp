@@ -6,10 +6,14 @@
 #include <redlock/detail/export.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/lock.hpp>
+#include <redlock/lock_mode.hpp>
 #include <redlock/options.hpp>
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace redlock {
 
@@ -22,13 +26,17 @@ namespace redlock {
 /// Nobody starves, as long as all writers are `rw_lock`s: a writer that waits leaves a wish on the nodes. While the wish is there, they let in only
 /// those readers that a writer had refused before. So a writer waits for the readers that were there, and readers wait for one writer. Writers of other
 /// kinds leave no wish, and `try_acquire()` leaves none: a stream of readers can keep them out. A reader that crashed keeps writers out until its ttl
-/// is over.
+/// is over, and one that is extended for ever keeps them out for ever (`lock_options::max_hold`).
+///
+/// What other libraries meet while somebody reads: their `GET` of the key is answered with WRONGTYPE, also in the script with which they release or
+/// extend a lock of theirs that has expired. That script ends nobody's reading. One that deletes the key without looking, ends all of it.
 ///
 /// Not offered, because it cannot be done rightly:
 /// - An upgrade from reading to writing: two readers that want it would wait for each other for ever. A coroutine in a `with_shared_lock` body, and a
 ///   `lock_options::owner` that reads, is told so at once when it acquires the lock to write: `errc::self_deadlock`. The way down is
 ///   `lease::downgrade()`.
-/// - Several names in one lock, some to read and some to write: one token for all of them is not argued for (docs/proof.md).
+/// - Several names in one lock, some to read and some to write: one token for all of them is not argued for (docs/proof.md). The constructors that
+///   would take them are deleted.
 /// - Readers without tokens: nodes that lost their data could let a writer in beside them.
 ///
 /// Lifetimes: may outlive the client object; operations then complete with `errc::client_cancelled`.
@@ -38,6 +46,12 @@ public:
     /// The name is the key on the servers, as for a `lock`; `NAME:want` is the key of the wish. Throws `std::invalid_argument` as the constructor of
     /// `lock` does, and if `lock_options::fencing` is off.
     rw_lock(client const& owner, std::string name, lock_options const& options = {});
+
+    /// Several names, or several with a mode each, are not offered: see above. A writer of several names is a `lock`.
+    rw_lock(client const& owner, std::initializer_list<std::string_view> names, lock_options const& options = {}) = delete;
+    rw_lock(client const& owner, std::initializer_list<std::pair<std::string_view, lock_mode>> names,
+            lock_options const& options = {}) = delete;
+    rw_lock(client const& owner, std::vector<std::string> names, lock_options const& options = {}) = delete;
 
     /// The name for people to read.
     std::string const& name() const noexcept { return writer_.name(); }

@@ -6,6 +6,7 @@
 #include <redlock/error.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,17 +24,17 @@ enum class node_state : std::uint8_t {
 /// The enumerator's name.
 REDLOCK_API char const* to_string(node_state state) noexcept;
 
-/// Whether a node may vote on locks with `lock_options::fencing`. Others do not ask.
+/// Whether a node votes on locks with `lock_options::fencing`. It makes no difference to other locks.
 enum class admission_state : std::uint8_t {
     unknown,       ///< It is not connected.
-    admitted,      ///< It remembers what it granted: it may vote.
+    admitted,      ///< It has its data: it votes.
     not_primary,   ///< It is a replica.
     unidentified,  ///< Its rules forbid INFO, and no other client has admitted it;
                    ///< or it is neither Redis nor Valkey (`config::trust_server_identity`).
-    uninitialized, ///< It has no memory of an admission, or lost it; nobody waits for it yet. That begins with the first lock.
-    quarantined,   ///< It waits until every lease that it could have forgotten is over.
-    catching_up,   ///< It must be told what ceil(N/2) other nodes remember, and for that they have to answer.
-    needs_operator,///< So many nodes lost their memory that only an operator can say what was lost.
+    uninitialized, ///< It has no record of an admission, or lost it; no client waits for it yet. That begins with the first lock.
+    quarantined,   ///< It waits until every lease that it could have granted has expired.
+    catching_up,   ///< It needs the token marks of ceil(N/2) nodes that have their data, and for that they have to answer.
+    needs_operator,///< So many nodes lost their data that only an operator can say what was lost.
 };
 
 /// The enumerator's name.
@@ -46,11 +47,16 @@ struct node_status {
     error_code last_error;       ///< Why the last connection ended or could not be made.
     std::string last_error_text; ///< The same in words, with what the server said.
     std::uint64_t connects{0};   ///< How often a connection became usable.
-    redlock::admission_state admission{redlock::admission_state::unknown};  ///< Whether it may vote on locks with `lock_options::fencing`.
-    std::string admission_text;  ///< Why it may not vote, for how long, and what to do; empty when it may.
+    redlock::admission_state admission{redlock::admission_state::unknown};  ///< Whether it votes on locks with `lock_options::fencing`.
+    std::string admission_text;  ///< Why it has no vote, for how long, and what to do; empty when it has one.
     std::uint64_t clock_steps{0};  ///< How often its wall clock was found to have been set, or to run as no clock should.
     std::chrono::milliseconds last_clock_step{0};  ///< How far, the last time; negative: back.
     std::string clock_text;  ///< Why it may not grant locks because of that, and for how long; empty when it may.
+    std::string
+        primary;  ///< Of a group (`node_address::sentinel`) that is usable: the server that is its primary, as `host:port`. Otherwise empty.
+    std::string
+        login_text;  ///< Why what `config::credentials` gave could not be renewed on open connections; the client repeats the attempt. Empty when all is well.
+    std::size_t shard{0};  ///< The index in `config::shards` of the set of nodes that the node belongs to.
 };
 
 /// Counters since the client was made. They only grow.
@@ -59,6 +65,7 @@ struct client_counters {
     std::uint64_t handoffs{0};  ///< Of these, leases that were passed on within the client.
     std::uint64_t nested{0};  ///< Of these, nested leases of an owner.
     std::uint64_t confirmations{0};  ///< Attempts whose token needed a second round, since the nodes' counters differed.
+    std::uint64_t permit_moves{0};  ///< Attempts to acquire permits that needed a second round, since nodes had given different slots.
     std::uint64_t contended{0};  ///< Attempts that ended with `errc::contended`.
     std::uint64_t no_majority{0};  ///< Attempts that ended with `errc::no_majority`.
     std::uint64_t validity_exhausted{0};  ///< Attempts that ended with `errc::validity_exhausted`.
@@ -66,7 +73,7 @@ struct client_counters {
     std::uint64_t polls{0};  ///< Times a waiting client looked by itself.
     std::uint64_t self_deadlocks{
         0};  ///< Acquisitions inside a `with_lock` body that would wait for their own scope: `errc::self_deadlock`.
-    std::uint64_t late_grants_undone{0};  ///< Grants that arrived after their attempt was over, and were given back.
+    std::uint64_t late_grants_undone{0};  ///< Grants that arrived after their attempt had ended, and were rolled back.
     std::uint64_t extensions_renewed{0};  ///< Extensions that a majority confirmed.
     std::uint64_t extensions_held{0};  ///< Less than a majority, but with earlier ones validity still grew.
     std::uint64_t extensions_unknown{0};  ///< Too few answers; repeated while validity lasts.

@@ -28,7 +28,7 @@
 
 namespace redlock::testing {
 
-/// The clock of a `simulation`: it stands still, except in its `run` functions and `pause`.
+/// The clock of a `simulation`: it does not move, except in its `run` functions and `pause`.
 ///
 /// Its time points are those of `boot_clock`, so that they can be compared with `lease::valid_until()`, which in a simulation is of this
 /// clock. `boot_clock` itself shows real time even there.
@@ -143,10 +143,10 @@ public:
 
     void down();     ///< Nobody reaches it: connections break, and none can be made. It keeps what it knows, and keys expire.
     void up();       ///< It can be reached again.
-    void stop();     ///< The process stands still: connections stay, nothing is answered.
+    void stop();     ///< The process is stopped: connections stay, nothing is answered.
     void go_on();    ///< After `stop()`: what was sent meanwhile is executed now.
     void restart();  ///< The process ends and begins anew, and finds on its disk what it knew. It votes again once it is admitted.
-    void forget();   ///< The same, but nothing was on its disk. It votes again once every lease that it could have forgotten is over.
+    void forget();   ///< The same, but it lost its data. It votes again once every lease that it could have granted has expired.
 
     /// What a request and its answer take from now on, at least, in whatever unit.
     void round_trip(std::chrono::nanoseconds time);
@@ -232,10 +232,10 @@ public:
     /// `std::logic_error` when somebody has it: see `lose()`.
     void hold_elsewhere(std::string_view name, std::chrono::milliseconds ttl = std::chrono::seconds{10});
 
-    /// And gives it back. Those who wait for it are told. Does nothing when it is not held elsewhere.
+    /// And releases it. Waiters are told. Does nothing when it is not held elsewhere.
     void release_elsewhere(std::string_view name);
 
-    /// The lock changes hands: the nodes forget who had it, and as with `hold_elsewhere()` somebody else is quicker. Whoever had it finds
+    /// The lock changes hands: the nodes lose its keys, and as with `hold_elsewhere()` somebody else acquires it. The holder finds
     /// out one round trip later instead of at the next extension: the lease is lost, its scope is cancelled. Throws `std::logic_error`
     /// when none of the clients has it.
     void lose(std::string_view name, std::chrono::milliseconds ttl = std::chrono::seconds{1});

@@ -5,6 +5,7 @@
 #include <redlock/detail/scope.hpp>
 #include <redlock/lock.hpp>
 #include <redlock/rw_lock.hpp>
+#include <redlock/semaphore.hpp>
 
 #include <boost/asio/awaitable.hpp>
 
@@ -70,6 +71,24 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw
 {
     detail::require_named_body<Body>();
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::writer_of(resource), &report, std::forward<Body>(body));
+}
+
+/// The same, and acquires a permit of a semaphore.
+template <class Body>
+    requires detail::scope_body<std::decay_t<Body>, lease&>
+asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(semaphore resource, Body&& body)
+{
+    detail::require_named_body<Body>();
+    return detail::run_with_lock<std::decay_t<Body>>(detail::access::one_permit_of(resource), nullptr, std::forward<Body>(body));
+}
+
+/// The same, and fills `report` when the permit was acquired, or was not. `report` must live until the scope ends.
+template <class Body>
+    requires detail::scope_body<std::decay_t<Body>, lease&>
+asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(semaphore resource, attempt_report& report, Body&& body)
+{
+    detail::require_named_body<Body>();
+    return detail::run_with_lock<std::decay_t<Body>>(detail::access::one_permit_of(resource), &report, std::forward<Body>(body));
 }
 
 /// Acquires the lock to read, runs `body(lease&)`, and releases on every way out, as `with_lock` does. To acquire the lock inside the body, to read or to

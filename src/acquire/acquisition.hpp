@@ -34,7 +34,7 @@ public:
     template <class Hook>
     using list = boost::intrusive::list<acquisition, boost::intrusive::base_hook<Hook>, boost::intrusive::constant_time_size<false>>;
 
-    acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_request&& what_is_wanted, lease_handler&& whom_to_tell,
+    acquisition(acquisitions& owner, std::shared_ptr<lease_core> of, acquire_request&& what_is_wanted, lease_handler&& whom_to_tell,
                 time_point now);
 
     bool wants_tokens() const noexcept { return options().fencing; }
@@ -55,11 +55,12 @@ public:
     lock_options const& options() const noexcept { return request.what->under->options; }
     bool is_awaited_in(scope_executors const& scope) const;
 
-    std::shared_ptr<core> const from;
+    std::shared_ptr<lease_core> const from;
     acquire_request request;
     lease_handler handler;
     time_point const started;
     time_point const deadline;  // the far future without one
+    bool has_deadline() const noexcept { return deadline != time_point::max(); }
     time_point retry_at{};      // of one that fails fast
     std::uint32_t attempts{0};
     error_code last_outcome;

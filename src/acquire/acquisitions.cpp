@@ -1,5 +1,7 @@
 #include "acquire/acquisitions.hpp"
 
+#include "acquire/self_deadlock.hpp"
+
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
@@ -11,8 +13,6 @@ namespace redlock::detail {
 using quorum::acquire_outcome;
 
 namespace {
-
-constexpr time_point never = time_point::max();
 
 error_code to_error(acquire_outcome outcome)
 {
@@ -29,56 +29,23 @@ error_code to_error(acquire_outcome outcome)
 
 }  // namespace
 
-acquisition::acquisition(acquisitions& owner, std::shared_ptr<core> of, acquire_request&& what_is_wanted, lease_handler&& whom_to_tell,
-                         time_point now)
-    : from{std::move(of)},
-      request{std::move(what_is_wanted)},
-      handler{std::move(whom_to_tell)},
-      started{now},
-      deadline{options().acquire_timeout ? now + *options().acquire_timeout : never},
-      can_be_cancelled{handler.slot().is_connected()},
-      owner_{owner},
-      delay_{options().min_retry_delay, options().max_retry_delay}
-{
-}
-
-void acquisition::on_timer(time_point now)
-{
-    auto const self = shared_from_this();
-    if (now >= deadline) {
-        auto const why = owner_.why_too_late(*this);
-        owner_.detach(*this);
-        return owner_.finish(*this, why, {});
-    }
-    if (!current) owner_.try_now(*this, now);
-}
-
-// What a body awaits runs on the executor of its scope, and is cancelled with it. What it has spawned and does not await has the
-// executor only, and may well wait for the end of the scope.
-bool acquisition::is_awaited_in(scope_executors const& scope) const
-{
-    return can_be_cancelled && (request.within ? request.within->asker == scope.scope : handler.runs_on(scope.scope));
-}
-
-bool acquisition::takes_what_is_held(lease_record const& lease) const noexcept
-{
-    return !stop_when_idle && lease.what->under->compatible_with(*request.what->under);
-}
-
 void acquisitions::start(std::shared_ptr<acquisition> const& what, time_point now)
 {
     if (what->stop_when_idle) return refuse(*what, asio::error::operation_aborted);
+    resource const& asked = *what->request.what;
+    if (asked.is_for_permits() && (asked.wanted() == 0 || asked.wanted() > asked.pool()->slots.size()))
+        return refuse(*what, errc::too_many_permits);
     what->started_waiting = true;
     waiting_.push_back(*what);
     what->keeps_itself = what;
     ++env_.count.waiting;
-    if (what->deadline != never) env_.set_timer(*what, what->deadline);
+    if (what->has_deadline()) env_.set_timer(*what, what->deadline);
     wait_queue* const there = lock_table_.find(*what->request.what);
     lease_record* const here = lock_table_.lease_of(*what->request.what, there);
     if (here && reenter(*what, *here, now)) return;
     if (what->request.what->is_for_readers() && reenter_to_read(*what, now)) return;
     if (what->fails_fast()) return try_now(*what, now);
-    if (waits_for_itself(*what, here)) return finish(*what, errc::self_deadlock, {});
+    if (waits_for_itself(*what, here, lock_table_)) return fail_in_self_deadlock(*what);
     wait_queue& in = there ? *there : lock_table_.make(what->request.what, now);
     in.join(*what, now);
 }
@@ -90,7 +57,7 @@ bool acquisitions::reenter(acquisition& what, lease_record& lease, time_point no
     bool const enough = lease.is_fenced() || !options.fencing;
     if (what.stop_when_idle) return false;
     if (options.owner == owner_id{} || !lease.has_handles() || lease.owner() != options.owner || !enough) return false;
-    if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
+    if (!lease.is_lease() || now >= lease.machine.stops_at()) return false;
     auto const inner = lease.add_nested();
     inner->set_scope(what.request.within);
     ++env_.count.acquired;
@@ -118,8 +85,8 @@ void acquisitions::try_now(acquisition& what, time_point now)
     resource const& names = *what.request.what;
     lease_record* const here = lock_table_.lease_of(names, lock_table_.find(names));
     if (here && reenter(what, *here, now)) return;
-    if (here) return reject_locally(what, now);
-    if (what.deadline != never) env_.set_timer(what, what.deadline);
+    if (here || lock_table_.has_all_permits(names)) return reject_locally(what, now);
+    if (what.has_deadline()) env_.set_timer(what, what.deadline);
     next_attempt(what, now);
 }
 
@@ -145,35 +112,18 @@ void acquisitions::retry_later(acquisition& what, error_code why, time_point now
     env_.set_timer(what, std::min(what.retry_at, what.deadline));
 }
 
-// Whoever asks is awaited by the scope that holds the lock, or one of its names. `here`: the lease that this client has of the same names.
-bool acquisitions::waits_for_itself(acquisition const& what, lease_record const* here)
+void acquisitions::fail_in_self_deadlock(acquisition& what)
 {
-    bool own = false;
-    auto const visit = [&](lease_record const& lease) {
-        lease.each_handle([&](lease_handle const& h) { own = own || (h.scope() && what.is_awaited_in(*h.scope())); });
-    };
-    bool const reads = what.request.what->is_for_readers();
-    if (here) {
-        visit(*here);
-    } else if (what.can_be_cancelled && !reads) {
-        lock_table_.each_overlapping(*what.request.what, visit);
-    }
-    if (reads && what.can_be_cancelled) lock_table_.each_on(what.request.what->first(), visit);
-    if (!reads && lock_table_.has_readers()) {  // an upgrade
-        lock_table_.each_reader_of(*what.request.what, [&](lease_record const& lease) {
-            visit(lease);
-            own = own || (what.owner() != owner_id{} && lease.has_handles() && lease.owner() == what.owner());
-        });
-    }
-    if (own) ++env_.count.self_deadlocks;
-    if (own && env_.observed) env_.observed->self_deadlock(what.request.what);
-    return own;
+    ++env_.count.self_deadlocks;
+    if (env_.observed) env_.observed->self_deadlock(what.request.what);
+    finish(what, errc::self_deadlock, {});
 }
 
 // Somebody else had the lock, as far as the nodes said last; or that could not be known.
 errc acquisitions::why_too_late(acquisition const& what) const
 {
     if (!env_.has_run) return errc::client_not_running;
+    if (lock_table_.has_all_permits(*what.request.what)) return errc::acquire_timed_out;
     bool const contended = what.queue_of ? what.queue_of->outlook() == quorum::lock_outlook::held : what.last_outcome == errc::contended;
     return contended ? errc::acquire_timed_out : errc::acquire_timed_out_no_majority;
 }
@@ -201,6 +151,13 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     env_.set_timer(*what.current, what.current->machine().times_out());
     pending_request asked{h.request(verb::acquire), what.current};
     if (h.is_fenced()) asked.request.token = env_.tokens.next();
+    if (what.request.what->is_for_permits()) {
+        auto const slots = asked.request.key_count();
+        asked.request.wanted = what.request.what->wanted();
+        asked.request.from = static_cast<std::uint32_t>(
+            std::min(static_cast<std::size_t>(lock_table_.chance() * double(slots)), slots - 1));
+        what.current->chooses_slots(asked.request.from);
+    }
     h.asked_in = env_.to_nodes->next_round();
     send(std::move(asked), what.queue_of);
 }
@@ -245,14 +202,19 @@ void acquisitions::on_decided(attempt& a, acquire_outcome outcome, time_point no
     if (outcome == acquire_outcome::contended) ++env_.count.contended;
     if (outcome == acquire_outcome::no_majority) ++env_.count.no_majority;
     if (outcome == acquire_outcome::validity_exhausted) ++env_.count.validity_exhausted;
-    bool const hopeless = outcome == acquire_outcome::no_majority && a.is_ttl_too_long();
-    if (hopeless) what.last_outcome = errc::ttl_too_long;
+    bool const too_long = outcome == acquire_outcome::no_majority && a.is_ttl_too_long();
+    if (too_long) what.last_outcome = errc::ttl_too_long;
+    bool const elsewhere = outcome == acquire_outcome::no_majority && (env_.is_list_refused || a.is_of_wrong_set());
+    if (elsewhere) what.last_outcome = errc::wrong_node_set;
+    bool const hopeless = too_long || elsewhere;
+    bool const differs = a.is_of_another_number_of_permits();
+    if (differs) what.last_outcome = errc::permits_differ;
     if (outcome == acquire_outcome::no_majority && !env_.has_run) what.last_outcome = errc::client_not_running;
     if (env_.outages) log_outage(a, outcome, now);
     if (env_.observed) env_.observed->attempt_failed(a.record()->what, a.machine().votes(), what.last_outcome, what.started, what.attempts);
     auto const lost = a.shared_from_this();
     detach(what);
-    if (hopeless && !what.stop_when_idle) return finish(what, errc::ttl_too_long, {});
+    if ((hopeless || differs) && !what.stop_when_idle) return finish(what, what.last_outcome, {});
     on_attempt_failed(what, *lost, what.last_outcome, now);
 }
 
@@ -293,7 +255,7 @@ bool acquisitions::hand_over(lease_record& lease, time_point now)
     if (!in || !in->may_hand_over(lease, now)) return false;
     auto const next = in->first().shared_from_this();
     detach(*next);  // it may have asked before there was a lease here
-    in->handed_over();
+    in->handed_over(lease);
     ++env_.count.handoffs;
     if (env_.observed) env_.observed->handed_over(lease);
     leases_.hand_over(lease, now);
@@ -397,7 +359,7 @@ void acquisitions::fill_report(acquisition& what, error_code ec)
     report.attempts = what.attempts;
     report.elapsed = to_microseconds(env_.now() - what.started);
     report.nodes = std::move(what.verdicts);
-    report.mode = what.request.what->is_for_readers() ? lock_mode::shared : lock_mode::exclusive;
+    report.mode = what.request.what->mode();
     if (ec == errc::client_not_running) {
         report.nodes.assign(env_.to_nodes->nodes(), {{}, vote::failed, ec, {}, {}});
     } else if (report.nodes.empty() && ec) {

@@ -81,7 +81,7 @@ private:
     void send(pending_request&& asked, wait_queue const* in);
     void reject_locally(acquisition& what, time_point now);
     void retry_later(acquisition& what, error_code why, time_point now);
-    bool waits_for_itself(acquisition const& what, lease_record const* here);
+    void fail_in_self_deadlock(acquisition& what);
     void on_attempt_failed(acquisition& what, attempt const& lost, error_code why, time_point now);
     void log_outage(attempt const& lost, quorum::acquire_outcome outcome, time_point now);
     void grant(acquisition& what, lease_record& lease);

@@ -34,7 +34,7 @@ public:
     bool wanted(std::size_t, time_point now) const override
     {
         auto const& r = *of_->record_;
-        bool const is_undone = r.release_started && !r.machine;
+        bool const is_undone = r.release_started && !r.machine.has_begun();
         return !is_undone && !r.detached && now < sent_ + of_->under_->times.validity;
     }
 
@@ -43,7 +43,7 @@ private:
     time_point sent_;
 };
 
-adoption::adoption(adoptions& owner, std::shared_ptr<core> of, ticket what, std::shared_ptr<resolved_options const> under,
+adoption::adoption(adoptions& owner, std::shared_ptr<lease_core> of, ticket what, std::shared_ptr<resolved_options const> under,
                    lease_handler whom_to_tell, time_point now)
     : owner_{owner},
       from_{std::move(of)},
@@ -94,6 +94,7 @@ errc adoption::why_not() const
     auto const nodes = owner_.env_.to_nodes->nodes();
     if (!owner_.env_.has_run) return errc::client_not_running;
     if (owner_.is_elsewhere(ticket_)) return errc::ticket_of_other_nodes;
+    if (owner_.env_.is_list_refused || nodes - of_other_sets_.size() < quorum::majority(nodes)) return errc::wrong_node_set;
     return nodes - too_long_.size() < quorum::majority(nodes) ? errc::ttl_too_long : errc::no_majority;
 }
 
@@ -108,16 +109,18 @@ void adoption::on_vote(std::size_t node, reply const& answer, time_point sent, t
         return;
     }
     if (done_) {
-        if (granted && record_->machine) owner_.leases_.late_grant(*record_, node, sent + under_->times.validity, now);
+        if (granted && record_->machine.has_begun()) owner_.leases_.late_grant(*record_, node, sent + under_->times.validity, now);
         return;
     }
     if (answer.error == errc::ttl_too_long) too_long_.add(node);
+    if (answer.error == errc::wrong_node_set) of_other_sets_.add(node);
     switch (machine_->on_vote(node, answer.vote, answer.admission, sent, now)) {
     case adopt_outcome::pending: break;
     case adopt_outcome::adopted: return adopted(now);
     case adopt_outcome::over: return give_up(owner_.is_elsewhere(ticket_) ? errc::ticket_of_other_nodes : errc::lease_lost);
     }
-    if (!too_long_.empty() && why_not() == errc::ttl_too_long) give_up(errc::ttl_too_long);
+    if (!too_long_.empty() && why_not() == errc::ttl_too_long) return give_up(errc::ttl_too_long);
+    if (!of_other_sets_.empty() && why_not() == errc::wrong_node_set) give_up(errc::wrong_node_set);
 }
 
 void adoption::adopted(time_point now)

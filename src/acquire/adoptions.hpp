@@ -25,7 +25,7 @@ class adoptions;
 
 class adoption final : public timer, public std::enable_shared_from_this<adoption> {
 public:
-    adoption(adoptions& owner, std::shared_ptr<core> of, ticket what, std::shared_ptr<resolved_options const> under,
+    adoption(adoptions& owner, std::shared_ptr<lease_core> of, ticket what, std::shared_ptr<resolved_options const> under,
              lease_handler whom_to_tell, time_point now);
     ~adoption();
 
@@ -51,7 +51,7 @@ private:
     void finish(error_code ec, lease held);
 
     adoptions& owner_;
-    std::shared_ptr<core> from_;  // until it is started
+    std::shared_ptr<lease_core> from_;  // until it is started
     ticket const ticket_;
     std::shared_ptr<resolved_options const> under_;
     lease_handler handler_;
@@ -64,6 +64,7 @@ private:
     std::uint32_t rounds_{0};
     quorum::node_set has_answered_;  // nodes that have answered once, or are known to be away
     quorum::node_set too_long_;  // nodes that do not allow such a ttl
+    quorum::node_set of_other_sets_;  // nodes for which the client's list of nodes is the wrong one
 };
 
 class adoptions {

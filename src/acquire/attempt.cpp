@@ -19,14 +19,24 @@ attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease
 {
 }
 
+void attempt::chooses_slots(std::size_t from)
+{
+    auto const nodes = owner_.env().to_nodes->nodes();
+    resource const& what = *record_->what;
+    permits_ = std::make_unique<permit_state>(quorum::permit_choice{nodes, what.wanted(), what.pool()->slots.size(), from}, nodes);
+}
+
+void attempt::on_sent(quorum::node_set const& nodes)
+{
+    record_->sent_to.add(nodes);
+    if (permits_ && permits_->asked) permits_->asked->sent_to.add(nodes);
+}
+
 // The services of an io_context that is destroyed take their handlers, and with them the rounds, before our own is told.
 attempt::~attempt() { owner_.env().cancel_timer(*this); }
 
 // A slow node is still asked after the majority was won: the lease then stands on one node more.
-bool attempt::wanted(std::size_t, time_point now) const
-{
-    return !record_->release_started && !record_->detached && now < machine_.deadline();
-}
+bool attempt::is_open(time_point now) const { return !record_->release_started && !record_->detached && now < machine_.deadline(); }
 
 void attempt::note(std::size_t node, reply const& answer, time_point now)
 {
@@ -39,14 +49,26 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
     if (caller_ && caller_->request.report) note(node, answer, now);
     granted_as_[node] = answer.admission;
     if (answer.counter > 0) owner_.env().tokens.saw(answer.counter);
+    permits_ ? on_permits(node, answer, now) : on_answer(node, answer, now);
+}
+
+// What an answer means for the record.
+void attempt::on_answer(std::size_t node, reply const& answer, time_point now)
+{
     bool const failed = answer.vote == vote::failed;
     bool const stands = answer.vote == vote::granted || (failed && answer.error == errc::not_durable);  // there is a key to be undone
     if (stands) granted_.add(node);
     if (answer.vote == vote::refused) refused_.add(node), counter_ = std::max(counter_, answer.counter);
     if (failed && answer.error == errc::ttl_too_long) ++too_long_;
+    if (failed && answer.error == errc::wrong_node_set) ++of_other_sets_;
     if (record_->reads() && answer.vote == vote::refused && !answer.writer_waits && caller_ && caller_->queue_of)
         caller_->queue_of->refused_by_writer(node, answer.counter);
+    count(node, answer, now);
+}
 
+void attempt::count(std::size_t node, reply const& answer, time_point now)
+{
+    bool const stands = answer.vote == vote::granted || (answer.vote == vote::failed && answer.error == errc::not_durable);
     bool const was_open = machine_.outcome() == acquire_outcome::pending;
     auto const outcome = machine_.on_vote(node, answer.vote, now, answer.counter);
     bool const granted = answer.vote == vote::granted;
@@ -57,7 +79,7 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
         // The release is behind it, on the same connection, unless a server that had lost its scripts got them in another order.
         // What did not count or was not answered may have set the key as well.
         owner_.all_releases().repeat(record_, node);
-    } else if (granted && !was_open && record_->machine && machine_.fits(answer.counter)) {
+    } else if (granted && !was_open && record_->machine.has_begun() && machine_.fits(answer.counter)) {
         owner_.leases().late_grant(*record_, node, machine_.deadline(), now);
     }
     if (machine_.wants_confirmation(now)) confirm();
@@ -72,10 +94,10 @@ void attempt::continue_with(acquire_outcome outcome, time_point now)
     if (machine_.votes().majority_out_of_reach()) owner_.undo(*this, caller_->queue_of);
 }
 
-bool attempt::is_ttl_too_long() const noexcept
+bool attempt::leaves_no_majority(std::size_t without) const noexcept
 {
     auto const nodes = machine_.votes().nodes();
-    return nodes - too_long_ < quorum::majority(nodes);
+    return nodes - without < quorum::majority(nodes);
 }
 
 // The answers to the confirmations of an attempt, which goes to all nodes: it costs those little that need none, and catches up with
@@ -85,7 +107,7 @@ public:
     explicit confirmation(std::shared_ptr<attempt> of) : of_{std::move(of)} {}
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override { of_->on_confirmation(node, answer, now); }
-    bool wanted(std::size_t node, time_point now) const override { return of_->wanted(node, now); }
+    bool wanted(std::size_t, time_point now) const override { return of_->is_open(now); }
 
 private:
     std::shared_ptr<attempt> of_;
@@ -119,6 +141,10 @@ void attempt::on_timer(time_point now)
     if (caller_->request.report) {
         for (std::size_t node = 0; node < machine_.votes().nodes(); ++node)
             if (machine_.votes().of(node) == vote::pending) caller_->verdicts[node] = {{}, vote::failed, errc::node_timeout, {}, {}};
+    }
+    if (permits_ && !permits_->asked && !permits_->is_hopeless) {
+        permits_->choice.time_is_up();
+        return settle(now);
     }
     auto const outcome = machine_.on_timeout(now);
     assert(outcome != acquire_outcome::pending);

@@ -7,11 +7,14 @@
 #include "quorum/acquire_machine.hpp"
 #include "quorum/node_set.hpp"
 #include "quorum/per_node.hpp"
+#include "quorum/permit_choice.hpp"
+#include "quorum/slot_set.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -21,15 +24,18 @@ class acquisitions;
 inline std::chrono::microseconds to_microseconds(duration d) { return std::chrono::duration_cast<std::chrono::microseconds>(d); }
 
 // One round with a value of its own, and a second one where tokens have to be confirmed. It outlives its decision, and its caller:
-// late votes are still counted, or undone. Kept by its tickets in the rounds.
+// late votes are still counted, or undone. Kept by its tickets in the rounds. An attempt to acquire permits is also permit_attempt.cpp.
 class attempt final : public vote_handler, public timer, public std::enable_shared_from_this<attempt> {
 public:
     attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease_record> what, time_point now);
     ~attempt();
 
+    // The attempt is about permits. `from`: the slot that it prefers.
+    void chooses_slots(std::size_t from);
+
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
-    void on_sent(quorum::node_set const& nodes) override { record_->sent_to.add(nodes); }
-    bool wanted(std::size_t, time_point) const override;
+    void on_sent(quorum::node_set const& nodes) override;
+    bool wanted(std::size_t, time_point now) const override { return is_open(now) && !(permits_ && permits_->asked); }
     void on_timer(time_point now) override;
 
     quorum::acquire_outcome outcome() const noexcept { return machine_.outcome(); }
@@ -40,7 +46,9 @@ public:
     quorum::node_set const& refused() const noexcept { return refused_; }
     quorum::acquire_machine const& machine() const noexcept { return machine_; }
     std::shared_ptr<lease_record> const& record() const noexcept { return record_; }
-    bool is_ttl_too_long() const noexcept;
+    bool is_ttl_too_long() const noexcept { return leaves_no_majority(too_long_); }
+    bool is_of_wrong_set() const noexcept { return leaves_no_majority(of_other_sets_); }
+    bool is_of_another_number_of_permits() const noexcept { return permits_ && permits_->choice.is_of_another_number(); }
 
     // Null once the attempt is over.
     acquisition* caller() const noexcept { return caller_; }
@@ -48,6 +56,31 @@ public:
 
 private:
     class confirmation;
+    class second_round;
+
+    // Permits: until the slots are chosen, record_ is about all slots of the semaphore, and from then on about the chosen ones.
+    struct permit_state : cold_state_base {
+        permit_state(quorum::permit_choice among, std::size_t nodes) : choice{std::move(among)}, counters{nodes} {}
+
+        quorum::permit_choice choice;
+        quorum::per_node<quorum::token_number> counters;
+        quorum::node_set failed;
+        quorum::node_set not_reached;  // the first round has not left for them when the slots are chosen, and never will
+        std::shared_ptr<lease_record> asked{};  // the record before; null: nothing is chosen
+        bool is_hopeless{false};
+    };
+
+    bool is_open(time_point now) const;
+    bool leaves_no_majority(std::size_t without) const noexcept;
+    void on_answer(std::size_t node, reply const& answer, time_point now);
+    void count(std::size_t node, reply const& answer, time_point now);
+    void on_permits(std::size_t node, reply const& answer, time_point now);
+    void settle(time_point now);
+    void choose(time_point now);
+    void move(time_point now);
+    void cast_votes(time_point now);
+    void on_late_permits(std::size_t node, reply const& answer, time_point now);
+    void give_back(std::size_t node, quorum::slot_set slots, time_point now);
 
     void note(std::size_t node, reply const& answer, time_point now);
     void confirm();
@@ -60,9 +93,11 @@ private:
     quorum::acquire_machine machine_;
     quorum::per_node<std::uint64_t> granted_as_;         // the admission of each node that granted
     std::size_t too_long_{0};                            // nodes that do not allow such a ttl
+    std::size_t of_other_sets_{0};  // nodes for which the client's list of nodes is the wrong one
     quorum::node_set granted_;  // also late
     quorum::node_set refused_;
     quorum::token_number counter_{0};                    // the largest in a refusal
+    std::unique_ptr<permit_state> permits_;              // null: the attempt is not about permits
 };
 
 }  // namespace redlock::detail

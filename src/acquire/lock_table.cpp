@@ -33,6 +33,10 @@ wait_queue& lock_table::make(std::shared_ptr<resource const> const& what, time_p
 
 void lock_table::won(lease_record& lease, wait_queue* in, time_point now)
 {
+    if (lease.what->is_of_slots()) {
+        won_permits(lease, in, now);
+        in = nullptr;  // the slots are locks that somebody may wait for as such
+    }
     if (!in) in = find(*lease.what);
     if (lease.reads()) {
         add_reader(lease);
@@ -53,6 +57,46 @@ void lock_table::add_reader(lease_record& lease)
     lease.is_current = true;
 }
 
+void lock_table::won_permits(lease_record& lease, wait_queue* in, time_point now)
+{
+    permits_.emplace(lease.what->pool()->record, &lease);
+    if (!in) in = find(*lease.what->permits());
+    lease.turn() = {now, 0};
+    if (in) in->won_permits(now);
+}
+
+void lock_table::vacated_permits(lease_record& lease, bool released, time_point now)
+{
+    auto const& semaphore = lease.what->shared_permits();
+    wait_queue* in = find(*semaphore);
+    if (!in && released) in = &make(semaphore, now);
+    detach(lease);
+    auto const keeps = in ? in->shared_from_this() : nullptr;
+    if (in) in->vacated_permits(lease, released, now);
+    tell_others(*semaphore->pool(), in, now);
+}
+
+// Those who want another number of permits may have waited because too many were here.
+void lock_table::tell_others(permit_pool const& of, wait_queue const* but, time_point now)
+{
+    each_listed(of.record, [&](wait_queue& l) {
+        if (&l != but) l.consider(now);
+    });
+}
+
+std::size_t lock_table::permits_here(permit_pool const& of) const
+{
+    std::size_t count = 0;
+    each_of_permits(of.record, [&](lease_record const& lease) { count += lease.what->slots().size(); });
+    return count;
+}
+
+bool lock_table::has_all_permits(resource const& wanted) const
+{
+    if (!wanted.is_for_permits() || permits_.empty() || !wanted.pool()->has_all()) return false;
+    return permits_here(*wanted.pool()) + wanted.wanted() > wanted.pool()->permits;
+}
+
 // Writers of this client that wait ask the nodes from now on, and leave their wish.
 void lock_table::downgraded(lease_record& lease, time_point now)
 {
@@ -65,6 +109,11 @@ void lock_table::vacated(lease_record& lease, bool released, time_point now)
 {
     if (!lease.is_current) return;
     if (lease.reads()) return detach(lease);
+    if (lease.what->is_of_slots()) vacated_permits(lease, released, now);
+    if (!lease.is_current) {
+        if (wait_queue* const on_slot = find(*lease.what); on_slot && on_slot->here() == &lease) on_slot->vacated(lease, released, now);
+        return;
+    }
     wait_queue* in = find(*lease.what);
     if (!in && released) in = &make(lease.what, now);
     detach(lease);
@@ -74,13 +123,16 @@ void lock_table::vacated(lease_record& lease, bool released, time_point now)
 void lock_table::detach(lease_record& lease) noexcept
 {
     if (lease.reads()) {
-        auto const [begin, end] = readers_.equal_range(lease.what->first());
-        readers_.erase(std::find_if(begin, end, [&](auto const& e) { return e.second == &lease; }));
+        readers_.erase({lease.what->first(), &lease});
         lease.is_current = false;
         return;
     }
     leases_.erase(&lease);
     if (!lease.what->others().empty()) std::erase(of_several_, &lease);
+    if (lease.what->is_of_slots()) {
+        auto const [begin, end] = permits_.equal_range(lease.what->pool()->record);
+        if (auto const it = std::find_if(begin, end, [&](auto const& e) { return e.second == &lease; }); it != end) permits_.erase(it);
+    }
     lease.is_current = false;
 }
 
@@ -123,6 +175,7 @@ void lock_table::list(wait_queue& l)
 {
     if (std::exchange(l.in_table.is_listed, true)) return;
     by_key_.emplace(l.what->first(), &l);
+    if (l.what->is_for_permits()) by_key_.emplace(l.what->pool()->record, &l);
     for (std::string const& name : l.what->watched()) by_key_.emplace(name, &l);
 }
 
@@ -136,6 +189,7 @@ void lock_table::unlist(wait_queue& l) noexcept
         by_key_.erase(it);
     };
     remove(l.what->first());
+    if (l.what->is_for_permits()) remove(l.what->pool()->record);
     for (std::string const& name : l.what->watched()) remove(name);
 }
 
@@ -201,6 +255,7 @@ void lock_table::clear() noexcept
     retiring_.clear();
     leases_.clear();
     readers_.clear();
+    permits_.clear();
     of_several_.clear();
     for (wait_queue* const each : std::exchange(queues_, {})) {
         auto const last = std::move(each->in_table.self);

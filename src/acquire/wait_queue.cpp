@@ -62,7 +62,7 @@ private:
 wait_queue::wait_queue(lock_table& in, std::shared_ptr<resource const> of, lease_record* lease)
     : what{std::move(of)}, in_{in}, here_{lease}, contention_{in.env().to_nodes->nodes()}
 {
-    if (lease) contention_.won(lease->machine->acquired(), in_.slot());
+    if (lease) contention_.won(lease->machine.acquired(), in_.slot());
 }
 
 wait_queue::~wait_queue() { in_.env().cancel_timer(*this); }
@@ -75,8 +75,10 @@ void wait_queue::join(acquisition& who, time_point now)
     if (!is_first || here_) who.last_outcome = errc::contended;  // unless an attempt or a probe learns more
     if (!is_first) {
         if (what->is_for_readers() && contention_.outlook() == quorum::lock_outlook::unknown) in_.owner().next_attempt(who, now);
+        if (may_attempt_along(who)) in_.owner().next_attempt(who, now);
         return;
     }
+    slots_ = {};
     refused_at_ = {};
     contention_.begin(here_ != nullptr);
     consider(now);
@@ -112,6 +114,31 @@ void wait_queue::won(lease_record& lease, time_point now)
 
 void wait_queue::reads(time_point now) { contention_.won_to_read(now, in_.slot()); }
 
+void wait_queue::won_permits(time_point now)
+{
+    contention_.won_to_read(now, in_.slot());
+    slots_ = {};
+}
+
+void wait_queue::vacated_permits(lease_record& lease, bool released, time_point now)
+{
+    // Others need their turn only where permits are scarce.
+    if (released && (scarce_ || !queue_.empty())) contention_.released(now, lease.what->under->limits, in_.slot());
+    queue_.empty() ? in_.retire(*this, now) : consider(now);
+}
+
+// As long as nothing is known of others, those behind the first need not wait for it: as many as there are permits.
+bool wait_queue::may_attempt_along(acquisition const& who) const
+{
+    if (!what->is_for_permits() || contention_.outlook() != quorum::lock_outlook::unknown || in_.is_closed()) return false;
+    std::size_t taken = in_.permits_here(*what->pool());
+    for (acquisition const& each : queue_) {
+        if (!each.is_attempting()) break;
+        taken += what->wanted();
+    }
+    return first().is_attempting() && &who != &first() && taken + what->wanted() <= what->pool()->permits;
+}
+
 void wait_queue::let_readers_in(time_point now)
 {
     if (in_.is_closed()) return;
@@ -127,13 +154,18 @@ void wait_queue::refused_by_writer(std::size_t node, quorum::token_number counte
     refused_at_.add(node);
 }
 
-bool wait_queue::may_hand_over(lease_record const& lease, time_point now) const
+void wait_queue::handed_over(lease_record& lease) { what->is_for_permits() ? void(++lease.turn().handoffs) : contention_.handed_over(); }
+
+bool wait_queue::may_hand_over(lease_record& lease, time_point now) const
 {
-    if (here_ != &lease || queue_.empty() || !lease.is_lease() || !lease.has_tokens_for_another()) return false;
+    if ((here_ != &lease && !what->is_for_permits()) || queue_.empty() || !lease.is_lease() || !lease.has_tokens_for_another())
+        return false;
     acquisition const& next = first();
     if (!next.takes_what_is_held(lease)) return false;
-    if (lease.machine->left(now) < lease.what->under->times.validity / worth_passing_on) return false;
-    return contention_.may_hand_over(now, lease.what->under->limits);
+    if (lease.machine.left(now) < lease.what->under->times.validity / worth_passing_on) return false;
+    auto const& limits = lease.what->under->limits;
+    if (what->is_for_permits()) return lease.turn().handoffs < limits.handoffs && now < lease.turn().began + limits.time;
+    return contention_.may_hand_over(now, limits);
 }
 
 void wait_queue::vacated(lease_record& lease, bool released, time_point now)
@@ -151,7 +183,9 @@ void wait_queue::failed(acquisition& who, attempt const& lost, time_point now)
     if (&who != &head) return consider(now);  // the first one learns the same
     auto const delay = head.next_delay(in_.env().jitter);
     using of_lock = quorum::wait_odds::of_lock;
+    if (std::exchange(slots_.raced, false)) slots_.count = std::max(slots_.count / 2, watched_slots_min);
     auto const sides = what->is_for_readers()               ? of_lock::readers
+                       : what->is_for_permits()             ? of_lock::permits
                        : head.request.what->leaves_a_wish() ? of_lock::writers
                                                             : of_lock::exclusive;
     quorum::wait_odds const odds{in_.slot(), in_.nodes_are_crowded(), delay, in_.chance(), in_.chance(), sides};
@@ -192,13 +226,18 @@ std::vector<std::shared_ptr<acquisition>> wait_queue::waiting_for(owner_id owner
 
 bool wait_queue::has_news(time_point now) const noexcept
 {
-    return here_ ? contention_.has_news_beside(here_->machine->acquired(), in_.slot()) : contention_.has_news(now);
+    return here_ ? contention_.has_news_beside(here_->machine.acquired(), in_.slot()) : contention_.has_news(now);
 }
 
 void wait_queue::consider(time_point now)
 {
     for (;;) {
         if (in_.is_closed() || queue_.empty() || here_ || first().is_attempting()) return in_.env().cancel_timer(*this);
+        if (in_.has_all_permits(*what)) {  // the nodes cannot help
+            in_.list(*this);
+            first().last_outcome = errc::contended;
+            return in_.env().cancel_timer(*this);
+        }
         auto const decision = contention_.next(now, first().request.what->under->times.ttl);
         if (decision.what != wait_move::wait) {
             carry_out(decision.what, now);
@@ -228,6 +267,7 @@ void wait_queue::carry_out(wait_move move, time_point now)
     if (move == wait_move::race) {
         ++in_.env().count.wakeups;
         head.begin_delays_anew();  // delays grow while votes are split, and not while somebody holds the lock
+        slots_.raced = true;
     }
     attempt_and_probe(move, now);
 }
@@ -253,6 +293,15 @@ time_point wait_queue::leave_wish(time_point now)
 void wait_queue::withdraw_wish()
 {
     if (auto const gone = std::exchange(wish_, nullptr)) in_.env().to_nodes->add({gone->withdrawn(), gone});
+}
+
+// Slots that stand together, other ones each time.
+void wait_queue::choose_slots()
+{
+    auto const all = what->pool()->keys.size();
+    slots_.count = std::min(slots_.count, all);
+    auto const places = all - slots_.count + 1;
+    slots_.first = std::min(static_cast<std::size_t>(in_.chance() * static_cast<double>(places)), places - 1);
 }
 
 // Asks the nodes how long they keep the keys of the lock, alone or along with an attempt.
@@ -290,6 +339,13 @@ void wait_queue::send_probe(std::shared_ptr<attempt> const& along_with)
     in_.list(*this);
     command c{verb::watch, what->first(), {}, {}};
     c.others = what->watched();
+    if (what->is_for_permits()) {
+        choose_slots();
+        std::span<std::string const> const keys{what->pool()->keys};
+        c.key = keys[slots_.first];
+        c.others = keys.subspan(slots_.first + 1, slots_.count - 1);
+        c.any = true;
+    }
     in_.env().to_nodes->add({c, make_recycled<probe>(*this, along_with)});
 }
 

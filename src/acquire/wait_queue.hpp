@@ -54,9 +54,16 @@ public:
         return refused_at_.has(node) ? static_cast<std::int64_t>(refused_with_[node]) : -1;
     }
 
+    // Of a semaphore: this client got a permit, or has one less. It may have several.
+    void won_permits(time_point now);
+    void vacated_permits(lease_record& lease, bool released, time_point now);
+
     // Whether the lease may be handed over to the next acquisition in the wait queue.
-    bool may_hand_over(lease_record const& lease, time_point now) const;
-    void handed_over() noexcept { contention_.handed_over(); }
+    bool may_hand_over(lease_record& lease, time_point now) const;
+    void handed_over(lease_record& lease);
+
+    // Of a semaphore: whether other permits were free when the last one was won.
+    void permits_are_scarce(bool yes) noexcept { scarce_ = yes; }
 
     // This client does not have the lease any more.
     void vacated(lease_record& lease, bool released, time_point now);
@@ -101,6 +108,8 @@ private:
 
     void carry_out(quorum::wait_move move, time_point now);
     void attempt_and_probe(quorum::wait_move move, time_point now);
+    bool may_attempt_along(acquisition const& who) const;
+    void choose_slots();
     time_point leave_wish(time_point now);
     void withdraw_wish();
     void send_probe(std::shared_ptr<attempt> const& along_with);
@@ -113,6 +122,17 @@ private:
     quorum::node_set refused_at_;  // readers: nodes where a writer was in the way, in this wait
     std::vector<quorum::token_number> refused_with_;  // and their counters
     std::shared_ptr<wish> wish_;  // writers of a read-write lock, while the first one waits
+
+    static constexpr std::size_t watched_slots_max = 8;
+    static constexpr std::size_t watched_slots_min = 2;
+
+    // Of a semaphore: the slots that nodes are asked to watch. So a release wakes only some of those who wait.
+    struct {
+        std::size_t first{0};
+        std::size_t count{watched_slots_max};
+        bool raced{false};  // the attempt under way was made because one of them had become free
+    } slots_;
+    bool scarce_{false};
 };
 
 }  // namespace redlock::detail

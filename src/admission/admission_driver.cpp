@@ -34,7 +34,19 @@ std::shared_ptr<std::vector<std::string> const> names_of_nodes(environment const
     return names;
 }
 
+// A node that waits has one. Others are of servers that have left, or whose mark somebody else has taken away.
+constexpr std::size_t sightings_max = 64;
+
 std::string words_of(reply const& failure) { return failure.detail.empty() ? failure.error.message() : failure.detail; }
+
+// How often nodes without a record of a set are looked at: others may have founded one.
+constexpr duration set_look_interval = std::chrono::seconds{2};
+
+quorum::admission_settings with_sets(quorum::admission_settings settings, quorum::set_membership const& sets)
+{
+    if (sets.is_active()) settings.may_be_admitted = [&sets](std::size_t node) { return sets.may_be_admitted(node); };
+    return settings;
+}
 
 std::string of_nodes(std::size_t n, std::size_t all) { return std::to_string(n) + " of " + std::to_string(all) + " nodes"; }
 
@@ -48,30 +60,30 @@ std::string admission_picture::text(time_point now) const
     std::string const alone = not_carried.empty() ? "" : "; " + not_carried;
     switch (state) {
     case admission_state::admitted: return "";
-    case admission_state::unknown: return "it is not connected, or has not said yet what it remembers";
+    case admission_state::unknown: return "it is not connected, or has not said yet which data it has";
     case admission_state::not_primary:
-        return "it is a replica, which would forget what its master granted; waiting does not help: use independent masters";
+        return "it is a replica, which would lose what its primary granted; waiting does not help: use independent primaries";
     case admission_state::unidentified:
         if (!why_unidentified.empty()) return why_unidentified;
-        return "it does not tell whether it lost its memory: allow +info +mget +time and the keys redlock:node and redlock:hw, rename none "
+        return "it does not tell whether it lost its data: allow +info +mget +time and the keys redlock:node and redlock:hw, rename none "
                "of these commands, or let a client that may use INFO admit it";
     case admission_state::uninitialized:
-        if (!not_marked.empty()) return "it does not remember what it granted; the wait for that to be over cannot begin: " + not_marked;
-        return "it does not remember what it granted; the wait for that to be over begins with the next lock";
+        if (!not_marked.empty())
+            return "it lost its data, or is new; the wait until earlier leases have expired cannot begin: " + not_marked;
+        return "it lost its data, or is new; the wait until earlier leases have expired begins with the next lock";
     case admission_state::quarantined:
         if (nobody_remembers)
-            return "no node remembers anything, so this is a new set of nodes or all was lost: " + left +
-                   " left until no lease of before can be valid; if nothing was ever locked here, set config::bootstrap" + waits_for +
-                   alone;
-        return "it restarted, or lost its memory: " + left + " left until every lease that it may have forgotten is over" + alone;
+            return "no node has data, so this is a new set of nodes, or all lost their data: " + left +
+                   " left until earlier leases have expired; if nothing was ever locked here, set config::bootstrap" + waits_for + alone;
+        return "it restarted, or lost its data: " + left + " left until earlier leases have expired" + alone;
     case admission_state::catching_up:
-        if (nobody_remembers) return "no node remembers anything; a new beginning needs all of them" + waits_for;
-        return "it restarted, or lost its memory, and must be told what " + of_nodes(needed, nodes) + " remember; " +
-               of_nodes(admitted, nodes) + " can say" + waits_for;
+        if (nobody_remembers) return "no node has data; a new beginning needs all of them" + waits_for;
+        return "it restarted, or lost its data, and needs the token marks of " + of_nodes(needed, nodes) + "; " +
+               of_nodes(admitted, nodes) + " have them" + waits_for;
     case admission_state::needs_operator:
-        return "only " + of_nodes(admitted, nodes) + " remember what they granted, and " + std::to_string(needed) +
-               " must, for the others to be admitted; to begin anew, delete the key redlock:node on every node: they wait until no "
-               "lease of before can be valid, and tokens go on from the wall clock";
+        return "only " + of_nodes(admitted, nodes) + " have their data, and " + std::to_string(needed) +
+               " must, for the others to be admitted; to begin anew, delete the key redlock:node on every node: they wait until "
+               "earlier leases have expired, and tokens go on from the wall clock";
     }
     return "";
 }
@@ -106,10 +118,53 @@ private:
     time_point asked_;
 };
 
-admission_driver::admission_driver(environment& env, quorum::admission_settings settings, std::size_t nodes,
+// A claim of quorum::set_membership; its answer goes to the driver.
+class admission_driver::claim final : public vote_handler {
+public:
+    claim(admission_driver& owner, quorum::set_claim what) : owner_{owner}, what_{std::move(what)} {}
+
+    command request() const noexcept
+    {
+        command c{verb::claim, {}, what_.text, {}};
+        c.former = what_.expected;
+        c.id = what_.id;
+        return c;
+    }
+
+    void on_vote(std::size_t, reply const& answer, time_point now) override
+    {
+        bool const failed = answer.vote == vote::failed;
+        owner_.claimed(what_.node, failed ? std::nullopt : std::optional{answer.detail}, failed, now);
+    }
+    bool wanted(std::size_t, time_point) const override { return true; }
+
+private:
+    admission_driver& owner_;
+    quorum::set_claim what_;
+};
+
+// A look at a node's record of its set, of which quorum::admission need not know.
+class admission_driver::look final : public vote_handler {
+public:
+    explicit look(admission_driver& owner) : owner_{owner} {}
+
+    void on_vote(std::size_t node, reply const& answer, time_point now) override
+    {
+        if (answer.vote != vote::granted || !owner_.met_.has(node)) return;
+        owner_.sets_.on_facts(node, *answer.facts);
+        owner_.go_on(now);
+    }
+    bool wanted(std::size_t, time_point) const override { return true; }
+
+private:
+    admission_driver& owner_;
+};
+
+admission_driver::admission_driver(environment& env, quorum::admission_settings settings, quorum::set_settings sets, std::size_t nodes,
                                    std::shared_ptr<quarantine_log> log)
     : env_{env},
-      rules_{nodes, std::move(settings)},
+      sets_{std::move(sets)},
+      rules_{nodes, with_sets(std::move(settings), sets_)},
       names_{names_of_nodes(env)},
       log_{std::move(log)},
       refused_(nodes, false),
@@ -118,11 +173,23 @@ admission_driver::admission_driver(environment& env, quorum::admission_settings 
 {
 }
 
+std::string admission_driver::meet(std::size_t node, quorum::node_facts const& facts)
+{
+    if (!sets_.is_active()) return {};
+    sets_.on_facts(node, facts);
+    auto why = sets_.objection(node);
+    if (why.empty()) return why;
+    sets_.on_gone(node, true);
+    tend_sets(env_.now());  // what it says may be about the other nodes, too
+    return why;
+}
+
 void admission_driver::up(std::size_t node, quorum::node_facts const& facts)
 {
     auto const now = env_.now();
     refused_[node] = false;
     not_marked_[node].clear();
+    met_.add(node);
     rules_.on_facts(node, facts, time_point{}, now);  // the facts were read at an unknown moment of the handshake, so they count as old
     go_on(now);
 }
@@ -130,6 +197,8 @@ void admission_driver::up(std::size_t node, quorum::node_facts const& facts)
 void admission_driver::down(std::size_t node, error_code why)
 {
     refused_[node] = is_refusal(why);
+    met_.remove(node);
+    sets_.on_gone(node, why == errc::wrong_node_set);
     rules_.on_gone(node);
     go_on(env_.now());
 }
@@ -151,6 +220,7 @@ void admission_driver::on_timer(time_point now) { go_on(now); }
 void admission_driver::go_on(time_point now)
 {
     if (stopped_ || std::exchange(going_on_, true)) return;
+    tend_sets(now);
     if (wanted_) {
         for (admission_request const& what : rules_.requests(now)) ask(what, now);
         env_.cancel_timer(*this);
@@ -161,9 +231,48 @@ void admission_driver::go_on(time_point now)
     if (on_idle && is_idle()) on_idle();
 }
 
+void admission_driver::tend_sets(time_point now)
+{
+    if (!sets_.is_active() || stopped_) return;
+    env_.is_list_refused = sets_.is_list_refused();
+    for (std::size_t node = 0; node < names_->size(); ++node)
+        if (auto const why = sets_.objection(node); !why.empty() && met_.has(node) && on_wrong_set) on_wrong_set(node, why);
+    for (std::size_t node : sets_.looks()) look_at_set_of(node);
+    bool looks = false;
+    for (std::size_t node = 0; node < names_->size(); ++node) looks = looks || (met_.has(node) && sets_.is_to_be_looked_at(node));
+    if (!looks) env_.cancel_timer(look_for_sets_);
+    else if (!look_for_sets_.is_set()) env_.set_timer(look_for_sets_, now + set_look_interval);
+    if (!wanted_) return;
+    for (quorum::set_claim const& each : sets_.claims()) {
+        auto const c = std::make_shared<claim>(*this, each);
+        env_.to_nodes->ask(each.node, {c->request(), c});
+    }
+}
+
+void admission_driver::look_for_sets(time_point now)
+{
+    sets_.may_claim_again();
+    for (std::size_t node = 0; node < names_->size(); ++node)
+        if (met_.has(node) && sets_.is_to_be_looked_at(node)) look_at_set_of(node);
+    go_on(now);
+}
+
+void admission_driver::look_at_set_of(std::size_t node)
+{
+    env_.to_nodes->ask(node, {command{verb::inspect, {}, {}, {}}, std::make_shared<look>(*this)});
+}
+
+void admission_driver::claimed(std::size_t node, std::optional<std::string> const& text, bool failed, time_point now)
+{
+    sets_.on_claimed(node, text);
+    if (!failed && (!text || text->empty())) rules_.on_suspect(node);  // it is another server
+    go_on(now);
+}
+
 bool admission_driver::is_idle() const noexcept
 {
     if (!wanted_ || stopped_) return true;
+    if (sets_.is_claiming()) return false;
     bool waits = false, decides = false;
     for (std::size_t node = 0; node < names_->size(); ++node) {
         auto const state = rules_.of(node);
@@ -186,13 +295,15 @@ void admission_driver::answered(admission_request const& what, reply const& answ
     if (answer.vote == vote::failed) {
         rules_.on_failed(what.node, now);
     } else if (what.what == kind::mark) {
-        auto const before = log_ && yes ? log_->read() : std::vector<quorum::mark_sighting>{};
+        auto before = log_ && yes ? log_->read() : std::vector<quorum::mark_sighting>{};
+        before.insert(before.end(), seen_.begin(), seen_.end());
         rules_.on_marked(what.node, yes ? std::optional{answer.detail} : std::nullopt, now, before);
         note_sighting(what);
     } else if (what.what == kind::admit) {
         rules_.on_admit_answered(what.node, yes);
-        if (log_ && yes) log_->remove(what.id, what.mark);
+        if (yes) forget(what);
     } else {
+        sets_.on_facts(what.node, *answer.facts);
         rules_.on_facts(what.node, *answer.facts, asked, now);
     }
     go_on(now);
@@ -202,39 +313,53 @@ void admission_driver::answered(admission_request const& what, reply const& answ
 void admission_driver::note_sighting(admission_request const& what)
 {
     auto const s = rules_.sighting(what.node);
-    if (log_ && s && s->id == what.id) log_->add(*s, env_.to_nodes->name(what.node));
+    if (!s || s->id != what.id) return;
+    if (log_) log_->add(*s, env_.to_nodes->name(what.node));
+    auto const same = [&](quorum::mark_sighting const& each) { return each.id == s->id && each.mark == s->mark; };
+    std::erase_if(seen_, same);  // *s is no later
+    if (seen_.size() == sightings_max) seen_.erase(seen_.begin());
+    seen_.push_back(*s);
+}
+
+void admission_driver::forget(admission_request const& what)
+{
+    std::erase_if(seen_, [&](quorum::mark_sighting const& s) { return s.id == what.id && s.mark == what.mark; });
+    if (log_) log_->remove(what.id, what.mark);
 }
 
 void admission_driver::tell_all()
 {
-    auto const common = picture();
+    auto now = picture();
     auto const telling = ++tellings_;
     // A listener may change something, and all nodes are told from there.
     for (std::size_t node = 0; node < names_->size() && telling == tellings_; ++node) {
-        auto own = common;
-        own.state = rules_.of(node);
-        own.drained = rules_.drained_at(node);
-        if (log_ && own.state == redlock::admission_state::quarantined) own.not_carried = log_->problem();
-        own.why_unidentified = rules_.why_unidentified(node);
-        own.not_marked = not_marked_[node];
-        tell(node, std::move(own));
+        now.state = rules_.of(node);
+        now.drained = rules_.drained_at(node);
+        now.not_carried = log_ && now.state == redlock::admission_state::quarantined ? log_->problem() : std::string{};
+        now.why_unidentified = rules_.why_unidentified(node);
+        now.not_marked = not_marked_[node];
+        tell(node, now);
     }
 }
 
 // Listeners copy the picture and make sentences of it, so a node is told of changes only.
-void admission_driver::tell(std::size_t node, admission_picture&& now)
+void admission_driver::tell(std::size_t node, admission_picture const& now)
 {
     bool const deciding = rules_.is_deciding(node);
     std::string const& id = rules_.id(node);
-    if (auto const& before = told_[node]; before && before->picture == now && before->deciding == deciding && before->id == id) return;
-    told_[node] = notice{now, deciding, id};
+    auto& told = told_[node];
+    if (told && told->deciding == deciding && told->id == id && told->picture == now) return;
+    if (!told) told.emplace();
+    told->picture = now;
+    told->deciding = deciding;
+    told->id = id;
     if (on_change) on_change(node, now);
     if (deciding) {
         env_.to_nodes->decide_later(node);
     } else if (now.state == redlock::admission_state::admitted) {
         env_.to_nodes->admit(node, id);
     } else {
-        env_.to_nodes->exclude(node, [now = std::move(now)](time_point t) { return now.text(t); });
+        env_.to_nodes->exclude(node, [now](time_point t) { return now.text(t); });
     }
 }
 

@@ -1,5 +1,5 @@
 // src/admission: which nodes may vote with tokens. The driver carries the requests of quorum::admission to the nodes and their answers back, and
-// tells fanout which nodes may vote.
+// tells fanout which nodes may vote. It does the same for quorum::set_membership, which decides whether the client's list of nodes is the right one.
 //
 // Nodes are inspected when they connect. Marks and admissions, which write to a node, begin with the first lock that wants tokens: a
 // client without such locks leaves nothing on the nodes but its keys.
@@ -10,6 +10,7 @@
 #include "client/environment.hpp"
 #include "quorum/admission.hpp"
 #include "quorum/node_set.hpp"
+#include "quorum/set_membership.hpp"
 
 #include <redlock/status.hpp>
 
@@ -49,8 +50,16 @@ private:
 
 class admission_driver final : public timer {
 public:
-    admission_driver(environment& env, quorum::admission_settings settings, std::size_t nodes, std::shared_ptr<quarantine_log> log);
-    ~admission_driver() { env_.cancel_timer(*this); }
+    admission_driver(environment& env, quorum::admission_settings settings, quorum::set_settings sets, std::size_t nodes,
+                     std::shared_ptr<quarantine_log> log);
+    ~admission_driver()
+    {
+        env_.cancel_timer(*this);
+        env_.cancel_timer(look_for_sets_);
+    }
+
+    // A node has told facts about itself, before anything else is done with it. Answers why the client must not use the node; empty: it may.
+    std::string meet(std::size_t node, quorum::node_facts const& facts);
 
     void up(std::size_t node, quorum::node_facts const& facts);
     void down(std::size_t node, error_code why);
@@ -72,10 +81,22 @@ public:
     // Called with every change.
     std::function<void(std::size_t node, admission_picture const& now)> on_change;
 
+    // Called when a node that was met turns out to be of another set than the client's list.
+    std::function<void(std::size_t node, std::string const& why)> on_wrong_set;
+
     void clear() noexcept { stopped_ = true; }
 
 private:
     class question;
+    class claim;
+    class look;
+
+    // When to look whether other clients have founded a set on nodes that had none.
+    struct set_timer final : timer {
+        explicit set_timer(admission_driver& owner) : of{owner} {}
+        void on_timer(time_point now) override { of.look_for_sets(now); }
+        admission_driver& of;
+    };
 
     // What the rounds and the owner were told of a node.
     struct notice {
@@ -88,14 +109,23 @@ private:
     void ask(quorum::admission_request const& what, time_point now);
     void answered(quorum::admission_request const& what, reply const& answer, time_point asked, time_point now);
     void note_sighting(quorum::admission_request const& what);
+    void forget(quorum::admission_request const& what);
+    void tend_sets(time_point now);
+    void look_for_sets(time_point now);
+    void look_at_set_of(std::size_t node);
+    void claimed(std::size_t node, std::optional<std::string> const& text, bool failed, time_point now);
     void tell_all();
-    void tell(std::size_t node, admission_picture&& now);
+    void tell(std::size_t node, admission_picture const& now);
     admission_picture picture() const;
 
     environment& env_;
+    quorum::set_membership sets_;
     quorum::admission rules_;
+    set_timer look_for_sets_{*this};
+    quorum::node_set met_;  // nodes that are connected
     std::shared_ptr<std::vector<std::string> const> names_;  // of all nodes
     std::shared_ptr<quarantine_log> log_;  // may be null
+    std::vector<quorum::mark_sighting> seen_;  // of nodes that wait, also of those that are not connected: the wait goes on meanwhile
     std::vector<bool> refused_;
     std::vector<std::string> not_marked_;
     std::vector<std::optional<notice>> told_;  // none: nothing yet

@@ -91,7 +91,7 @@ std::ostream& operator<<(std::ostream& out, vote v) { return out << to_string(v)
 
 std::ostream& operator<<(std::ostream& out, attempt_report const& report)
 {
-    char const* const mode = report.mode == lock_mode::shared ? "shared; " : "";
+    std::string const mode = report.mode == lock_mode::exclusive ? std::string{} : std::string{to_string(report.mode)} + "; ";
     std::string text = outcome_of(report) + " (" + mode + std::to_string(report.attempts) +
                        (report.attempts == 1 ? " attempt, " : " attempts, ") + in_milliseconds(report.elapsed) + ')';
     std::size_t name_width = 0;

@@ -5,18 +5,25 @@
 #include "base/start_inline.hpp"
 #include "base/strand.hpp"
 #include "client/basic_core.hpp"
+#include "client/sharded_core.hpp"
 #include "lease/holder_info.hpp"
 #include "lease/random_value.hpp"
+#include "quorum/set_record.hpp"
+#include "redis/cluster_link.hpp"
+#include "redis/cluster_node.hpp"
 #include "redis/group_node.hpp"
 #include "redis/node_address.hpp"
 #include "redis/redis_node.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <random>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace redlock {
 
@@ -29,17 +36,27 @@ std::uint64_t wall_clock()
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count()));
 }
 
-std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config const& configuration,
-                                        std::shared_ptr<redlock::observer> observer)
-{
-    configuration.validate();
-    asio::any_io_executor const strand = detail::make_client_strand(executor, configuration.implicit_strand);
+struct node_list {
     std::vector<std::unique_ptr<detail::node>> nodes;
-    for (node_address const& address : configuration.nodes) {
+    std::vector<std::string> members{};  // what the record of their set calls them; empty: there is no such record
+};
+
+node_list make_nodes(asio::any_io_executor const& strand, std::vector<node_address> const& addresses, config const& configuration)
+{
+    node_list made;
+    for (node_address const& address : addresses) {
         auto const whole = completed(address, configuration.tls);
-        if (whole.sentinel) nodes.push_back(std::make_unique<detail::group_node>(strand, whole, configuration));
-        else nodes.push_back(std::make_unique<detail::redis_node>(strand, whole, configuration));
+        if (whole.sentinel) made.nodes.push_back(std::make_unique<detail::group_node>(strand, whole, configuration));
+        else made.nodes.push_back(std::make_unique<detail::redis_node>(strand, whole, configuration));
+        made.members.push_back(quorum::member_name(member_address(address)));
     }
+    return made;
+}
+
+// The core of one set of nodes. All cores of a client have the same strand.
+std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, asio::any_io_executor const& strand, node_list set,
+                                        config const& configuration, std::shared_ptr<redlock::observer> observer)
+{
     detail::engine_settings settings;
     settings.max_node_queue = configuration.max_node_queue;
     auto const random = std::make_shared<detail::random_values>();
@@ -56,18 +73,54 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, config c
     if (auto const& folder = configuration.quarantine_folder; !folder.empty())
         settings.quarantines = std::make_shared<detail::quarantine_folder>(folder);
     settings.keys = detail::key_format{configuration.key_format};
+    settings.sets.members = std::move(set.members);
+    settings.sets.name = configuration.set_name;
+    if (configuration.place && configuration.place->shards > 1) {  // one shard is as good as none
+        settings.sets.shard = configuration.place->shard;
+        settings.sets.shards = configuration.place->shards;
+    }
     settings.run_here = detail::start_inline(strand);
     if (auto const* const plain = executor.target<asio::io_context::executor_type>(); plain && configuration.implicit_strand)
         settings.single = &plain->context();
     settings.observer = std::move(observer);
     settings.log = configuration.log;
-    return detail::basic_core<boot_clock>::make(std::move(executor), strand, std::move(nodes), settings);
+    return detail::basic_core<boot_clock>::make(std::move(executor), strand, std::move(set.nodes), settings);
+}
+
+std::shared_ptr<detail::core> make_core(asio::any_io_executor const& executor, config const& configuration,
+                                        std::shared_ptr<redlock::observer> observer)
+{
+    configuration.validate();
+    asio::any_io_executor const strand = detail::make_client_strand(executor, configuration.implicit_strand);
+    if (configuration.shards.empty() && !configuration.nodes.front().cluster)
+        return make_core(executor, strand, make_nodes(strand, configuration.nodes, configuration), configuration, std::move(observer));
+
+    if (observer) observer = detail::one_at_a_time(std::move(observer), executor);
+    std::vector<std::shared_ptr<detail::core>> shards;
+    auto const add = [&](node_list set) {
+        config of_shard = configuration;
+        of_shard.place = shard_place{shards.size(), configuration.shards.size()};
+        of_shard.log = detail::log_of_shard(configuration.log, shards.size());
+        shards.push_back(make_core(executor, strand, std::move(set), of_shard, observer));
+    };
+    for (auto const& nodes : configuration.shards) add(make_nodes(strand, nodes, configuration));
+    if (!shards.empty()) return std::make_shared<detail::sharded_core>(std::move(shards));
+
+    std::vector<std::shared_ptr<detail::cluster_link>> links;
+    for (node_address const& cluster : configuration.nodes)
+        links.push_back(std::make_shared<detail::cluster_link>(strand, completed(cluster, configuration.tls), configuration));
+    for (std::size_t s = 0; s < configuration.nodes.front().cluster->shards; ++s) {
+        node_list set;
+        for (auto const& link : links) set.nodes.push_back(std::make_unique<detail::cluster_node>(strand, link, s, configuration));
+        add(std::move(set));
+    }
+    return std::make_shared<detail::sharded_core>(std::move(shards), detail::sharded_core::admission::together);
 }
 
 }  // namespace
 
 client::client(asio::any_io_executor executor, config const& configuration, std::shared_ptr<redlock::observer> observer)
-    : core_{make_core(std::move(executor), configuration, std::move(observer))}
+    : core_{make_core(executor, configuration, std::move(observer))}
 {
 }
 

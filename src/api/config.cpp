@@ -1,6 +1,7 @@
 #include <redlock/config.hpp>
 
 #include "api/bounds.hpp"
+#include "quorum/set_record.hpp"
 #include "redis/key_format.hpp"
 #include "redis/node_address.hpp"
 
@@ -16,32 +17,83 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-std::string place_of(std::size_t node) { return "nodes[" + std::to_string(node) + ']'; }
+// A node, and where it stands in the configuration.
+struct placed_node {
+    node_address const* node;
+    std::string place;
+};
+
+std::vector<placed_node> all_nodes(config const& of)
+{
+    std::vector<placed_node> all;
+    for (std::size_t n = 0; n < of.nodes.size(); ++n) all.push_back({&of.nodes[n], "nodes[" + std::to_string(n) + ']'});
+    for (std::size_t s = 0; s < of.shards.size(); ++s)
+        for (std::size_t n = 0; n < of.shards[s].size(); ++n)
+            all.push_back({&of.shards[s][n], "shards[" + std::to_string(s) + "][" + std::to_string(n) + ']'});
+    return all;
+}
 
 void require_between(char const* member, milliseconds value, milliseconds min, milliseconds max)
 {
     bounds::require_between<config_error>(std::string{"config::"} + member, value, min, max);
 }
 
-void validate_node(std::size_t index, node_address const& node)
+void validate_node(placed_node const& which)
 {
-    if (node.unix_socket.empty() && !node.sentinel)
-        if (auto const problem = host_problem(node.host); !problem.empty()) throw config_error{place_of(index) + ": the host " + problem};
-    std::string const place = place_of(index) + (node.unix_socket.empty() && !node.sentinel ? " (" + node.to_string() + ')' : "");
+    node_address const& node = *which.node;
+    if (node.unix_socket.empty() && !node.sentinel && !node.cluster)
+        if (auto const problem = host_problem(node.host); !problem.empty()) throw config_error{which.place + ": the host " + problem};
+    std::string const place = which.place +
+                              (node.unix_socket.empty() && !node.sentinel && !node.cluster ? " (" + node.to_string() + ')' : "");
     if (auto const problem = connection_problem(node); !problem.empty()) throw config_error{place + ": " + problem};
     if (auto const problem = problem_with_this_build(node); !problem.empty()) throw config_error{place + ": " + problem};
-    if (node.port == 0 && !node.sentinel) throw config_error{place + ": the port must be between 1 and 65535"};
+    if (node.port == 0 && !node.sentinel && !node.cluster) throw config_error{place + ": the port must be between 1 and 65535"};
     if (node.replicas > max_replicas)
         throw config_error{place + ": it waits for " + std::to_string(node.replicas) + " replicas; there may be at most " +
                            std::to_string(max_replicas)};
 }
 
-void require_distinct(std::vector<node_address> const& nodes)
+// Also across shards: the locks of two shards would share the record of one server.
+void require_distinct(std::vector<placed_node> const& nodes)
 {
     for (std::size_t later = 1; later < nodes.size(); ++later)
         for (std::size_t earlier = 0; earlier < later; ++earlier)
-            if (auto const conflict = conflict_of(nodes[earlier], place_of(earlier), nodes[later]); !conflict.empty())
-                throw config_error{place_of(later) + " (" + nodes[later].to_string() + "): " + conflict};
+            if (auto const conflict = conflict_of(*nodes[earlier].node, nodes[earlier].place, *nodes[later].node); !conflict.empty())
+                throw config_error{nodes[later].place + " (" + nodes[later].node->to_string() + "): " + conflict};
+}
+
+void require_count(std::string const& place, std::size_t nodes)
+{
+    if (nodes == 0) throw config_error{place + " is empty: there must be at least one node"};
+    if (nodes > max_nodes)
+        throw config_error{place + " has " + std::to_string(nodes) + " nodes; there may be at most " + std::to_string(max_nodes)};
+}
+
+// A cluster is several shards already.
+void validate_clusters(config const& of)
+{
+    if (!of.set_name.empty() && !of.nodes.empty() && of.nodes.front().cluster)
+        throw config_error{"config::set_name is for sets of servers; a Redis Cluster keeps the number of its shards and no name"};
+    for (auto const& set : of.shards)
+        for (node_address const& node : set)
+            if (node.cluster)
+                throw config_error{"config::shards has a Redis Cluster (" + node.to_string() +
+                                   "); clusters are given in config::nodes, and cluster_options::shards is the number of their shards"};
+    for (node_address const& node : of.nodes)
+        if (node.cluster && of.nodes.front().cluster && node.cluster->shards != of.nodes.front().cluster->shards)
+            throw config_error{"config::nodes has clusters with different numbers of shards (" +
+                               std::to_string(of.nodes.front().cluster->shards) + " and " + std::to_string(node.cluster->shards) +
+                               "); all clusters need the same number"};
+}
+
+void validate_counts(config const& of)
+{
+    if (of.shards.empty()) return require_count("config::nodes", of.nodes.size());
+    if (!of.nodes.empty()) throw config_error{"config::nodes and config::shards both name nodes; one of them has to be empty"};
+    if (of.shards.size() > max_shards)
+        throw config_error{"config::shards has " + std::to_string(of.shards.size()) + " sets of nodes; there may be at most " +
+                           std::to_string(max_shards)};
+    for (std::size_t s = 0; s < of.shards.size(); ++s) require_count("config::shards[" + std::to_string(s) + ']', of.shards[s].size());
 }
 
 void validate_client_name(std::string const& name)
@@ -75,7 +127,7 @@ config config::from_urls(std::vector<std::string> const& urls)
         try {
             result.nodes.push_back(node_address::from_url(url));
         } catch (config_error const& error) {
-            throw config_error{place_of(result.nodes.size()) + ": " + error.what()};
+            throw config_error{"nodes[" + std::to_string(result.nodes.size()) + "]: " + error.what()};
         }
     }
     result.validate();
@@ -84,16 +136,18 @@ config config::from_urls(std::vector<std::string> const& urls)
 
 void config::validate() const
 {
-    if (nodes.empty()) throw config_error{"config::nodes is empty: there must be at least one node"};
-    if (nodes.size() > max_nodes)
-        throw config_error{"config::nodes has " + std::to_string(nodes.size()) + " nodes; there may be at most " +
-                           std::to_string(max_nodes)};
-    for (std::size_t index = 0; index < nodes.size(); ++index) validate_node(index, nodes[index]);
+    validate_counts(*this);
+    auto const all = all_nodes(*this);
+    for (placed_node const& which : all) validate_node(which);
     if (auto const problem = tls_problem(tls); !problem.empty()) throw config_error{"config::tls: " + problem};
-    require_distinct(nodes);
+    validate_clusters(*this);
+    require_distinct(all);
     validate_client_name(client_name);
     validate_label(label);
     if (auto const problem = detail::key_format_problem(key_format); !problem.empty()) throw config_error{"config::key_format " + problem};
+    if (auto const problem = quorum::set_name_problem(set_name); !problem.empty()) throw config_error{"config::set_name " + problem};
+    if (place && (!shards.empty() || place->shard >= place->shards || place->shards > max_shards))
+        throw config_error{"config::place is for one set of nodes out of at most " + std::to_string(max_shards) + " shards"};
     if (auto const problem = folder_problem(quarantine_folder); !problem.empty())
         throw config_error{"config::quarantine_folder " + problem};
     require_between("connect_timeout", connect_timeout, 10ms, 10min);

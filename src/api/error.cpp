@@ -27,8 +27,8 @@ char const* text_of(errc e) noexcept
     case errc::node_timeout: return "the node did not answer in time";
     case errc::node_unsuitable: return "locks are not safe on this server";
     case errc::node_duplicate: return "another address leads to the same server";
-    case errc::node_not_admitted: return "the node may not vote yet: it does not remember what it granted";
-    case errc::node_clock_stepped: return "the node may not vote yet: its clock was set";
+    case errc::node_not_admitted: return "the node is not admitted: it lost its data, or is new";
+    case errc::node_clock_stepped: return "the node has no vote for a while: its clock was set";
     case errc::ttl_too_long: return "the ttl is longer than the node allows";
     case errc::not_durable: return "too few replicas have what the node granted, or it is not on disk";
     case errc::node_queue_full: return "the node is not keeping up: its queue is full";
@@ -41,6 +41,12 @@ char const* text_of(errc e) noexcept
     case errc::invalid_ticket: return "this is no ticket of a lease, or not all of one";
     case errc::ticket_too_new: return "the ticket was written by a newer version of this library";
     case errc::ticket_of_other_nodes: return "the ticket is of a lock on other nodes";
+    case errc::state_too_large: return "the state is larger than 4096 bytes: nothing was published";
+    case errc::state_unsupported: return "no state goes with a lease without tokens, of a reader, or of several names";
+    case errc::permits_differ: return "the nodes keep another number of permits; redlock semaphore NAME --permits K changes it";
+    case errc::too_many_permits: return "no permit was asked for, or more than the semaphore has";
+    case errc::permits_changing: return "somebody else changes the number of permits of this semaphore";
+    case errc::wrong_node_set: return "the list of nodes is not that of the set to which the servers belong";
     }
     return nullptr;
 }
@@ -71,7 +77,9 @@ bool belongs_to(errc e, condition c) noexcept
     case errc::self_deadlock:
     case errc::invalid_ticket:
     case errc::ticket_too_new:
-    case errc::ticket_of_other_nodes: return c == condition::not_acquired;
+    case errc::ticket_of_other_nodes:
+    case errc::permits_differ:
+    case errc::too_many_permits: return c == condition::not_acquired;
     case errc::lease_lost:
     case errc::max_hold_exceeded:
     case errc::client_cancelled: return c == condition::lost;
@@ -89,10 +97,14 @@ bool belongs_to(errc e, condition c) noexcept
     case errc::unexpected_reply:
     case errc::tls_failed:
     case errc::credentials_unavailable: return c == condition::node_failure;
-    case errc::ttl_too_long: return c == condition::not_acquired || c == condition::node_failure;
+    case errc::ttl_too_long:
+    case errc::wrong_node_set: return c == condition::not_acquired || c == condition::node_failure;
     case errc::not_held:
     case errc::release_unconfirmed:
-    case errc::stale_token: return false;
+    case errc::state_too_large:
+    case errc::state_unsupported:
+    case errc::stale_token:
+    case errc::permits_changing: return false;
     }
     return false;
 }

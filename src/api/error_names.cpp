@@ -37,6 +37,12 @@ char const* to_string(errc e) noexcept
     case errc::invalid_ticket: return "invalid_ticket";
     case errc::ticket_too_new: return "ticket_too_new";
     case errc::ticket_of_other_nodes: return "ticket_of_other_nodes";
+    case errc::state_too_large: return "state_too_large";
+    case errc::state_unsupported: return "state_unsupported";
+    case errc::permits_differ: return "permits_differ";
+    case errc::too_many_permits: return "too_many_permits";
+    case errc::permits_changing: return "permits_changing";
+    case errc::wrong_node_set: return "wrong_node_set";
     }
     return nullptr;
 }

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace redlock {
 
@@ -84,6 +85,28 @@ sentinel_options sentinels_from_json(json const& value, std::string const& place
     return sentinel;
 }
 
+cluster_options cluster_from_json(json const& value, std::string const& place)
+{
+    cluster_options cluster;
+    object_reader reader{value, place, object_reader::content::secret};
+    reader.read_whole<std::uint16_t>("shards", cluster.shards, 1, max_cluster_shards);
+    json const* addresses = reader.find("addresses");
+    reader.refuse_unknown_keys();
+    std::string const list = reader.place_of("addresses");
+    if (!addresses) throw config_error{list + ": this key is missing"};
+    if (!addresses->is_array()) throw config_error{list + ": expected a list, found " + describe(*addresses, true)};
+    for (json const& a : *addresses) {
+        auto const at = list + '[' + std::to_string(cluster.addresses.size()) + ']';
+        if (!a.is_string()) throw config_error{at + ": expected host:port, found " + describe(a, true)};
+        try {
+            cluster.addresses.push_back(cluster_address_from_text(a.get_ref<std::string const&>()));
+        } catch (config_error const& error) {
+            throw config_error{at + ": " + error.what()};
+        }
+    }
+    return cluster;
+}
+
 node_address node_from_json(json const& value, std::string const& place)
 {
     if (value.is_string()) {
@@ -97,7 +120,7 @@ node_address node_from_json(json const& value, std::string const& place)
 
     node_address address;
     object_reader reader{value, place, object_reader::content::secret};
-    if (!value.contains("host") && !value.contains("unix_socket") && !value.contains("sentinel"))
+    if (!value.contains("host") && !value.contains("unix_socket") && !value.contains("sentinel") && !value.contains("cluster"))
         throw config_error{place + ".host: this key is missing"};
     reader.read("host", address.host);
     reader.read_whole<std::uint16_t>("port", address.port, 1);
@@ -111,10 +134,28 @@ node_address node_from_json(json const& value, std::string const& place)
     reader.read("fsync", address.fsync);
     if (json const* tls = reader.find("tls")) address.tls = tls_of_node(*tls, reader.place_of("tls"));
     if (json const* sentinel = reader.find("sentinel")) address.sentinel = sentinels_from_json(*sentinel, reader.place_of("sentinel"));
+    if (json const* cluster = reader.find("cluster")) address.cluster = cluster_from_json(*cluster, reader.place_of("cluster"));
     reader.refuse_unknown_keys();
-    if (address.sentinel && value.contains("replicas") && address.replicas == 0)
+    if ((address.sentinel || address.cluster) && value.contains("replicas") && address.replicas == 0)
         throw config_error{reader.place_of("replicas") + ": " + no_replicas_in_a_group()};
     return address;
+}
+
+std::vector<node_address> nodes_from_json(json const& value, std::string const& place)
+{
+    if (!value.is_array()) throw config_error{place + ": expected a list, found " + describe(value, true)};
+    std::vector<node_address> nodes;
+    for (json const& node : value) nodes.push_back(node_from_json(node, place + '[' + std::to_string(nodes.size()) + ']'));
+    return nodes;
+}
+
+std::vector<std::vector<node_address>> shards_from_json(json const& value)
+{
+    if (!value.is_array()) throw config_error{"shards: expected a list of lists of nodes, found " + describe(value, true)};
+    std::vector<std::vector<node_address>> shards;
+    for (json const& nodes : value) shards.push_back(nodes_from_json(nodes, "shards[" + std::to_string(shards.size()) + ']'));
+    if (shards.empty()) throw config_error{"shards: the list is empty; without shards, leave the key out and give nodes"};
+    return shards;
 }
 
 identity_check identity_from_json(json const& value)
@@ -177,6 +218,7 @@ settings settings_from_json(json const& document)
     config& client = result.client;
     object_reader reader{document, ""};
     json const* nodes = reader.find("nodes");
+    json const* shards = reader.find("shards");
     reader.read("client_name", client.client_name);
     reader.read("connect_timeout_ms", client.connect_timeout);
     reader.read("credentials_timeout_ms", client.credentials_timeout);
@@ -192,14 +234,15 @@ settings settings_from_json(json const& document)
     reader.read("trust_server_identity", client.trust_server_identity);
     reader.read("label", client.label);
     reader.read("key_format", client.key_format);
+    reader.read("set_name", client.set_name);
     if (json const* identity = reader.find("identity")) client.identity = identity_from_json(*identity);
     if (json const* tls = reader.find("tls")) client.tls = tls_from_json(*tls, "tls");
     json const* lock = reader.find("lock");
     reader.refuse_unknown_keys();
 
-    if (!nodes) throw config_error{"nodes: this key is missing"};
-    if (!nodes->is_array()) throw config_error{"nodes: expected a list, found " + describe(*nodes, true)};
-    for (json const& node : *nodes) client.nodes.push_back(node_from_json(node, "nodes[" + std::to_string(client.nodes.size()) + ']'));
+    if (!nodes && !shards) throw config_error{"nodes: this key is missing"};
+    if (nodes) client.nodes = nodes_from_json(*nodes, "nodes");
+    if (shards) client.shards = shards_from_json(*shards);
     if (lock) result.lock = lock_from_json(*lock);
     client.validate();
     if (lock && result.lock.fencing && result.lock.ttl + result.lock.lock_delay > client.max_ttl)

@@ -41,14 +41,29 @@ char const* to_string(lock_mode mode) noexcept
     switch (mode) {
     case lock_mode::exclusive: return "exclusive";
     case lock_mode::shared: return "shared";
+    case lock_mode::permit: return "permit";
     }
     return "unknown";
 }
 
 lock_mode lease::mode() const noexcept
 {
-    bool const reads = state_ && state_->is_of_reader();
-    return reads ? lock_mode::shared : lock_mode::exclusive;
+    if (!state_) return lock_mode::exclusive;
+    if (state_->is_of_reader()) return lock_mode::shared;
+    return state_->owner->slots_of(*state_).empty() ? lock_mode::exclusive : lock_mode::permit;
+}
+
+std::optional<std::uint32_t> lease::slot() const noexcept
+{
+    auto const all = state_ ? state_->owner->slots_of(*state_) : std::span<std::uint32_t const>{};
+    if (all.empty()) return std::nullopt;
+    return all.front();
+}
+
+std::vector<std::uint32_t> lease::slots() const
+{
+    auto const all = state_ ? state_->owner->slots_of(*state_) : std::span<std::uint32_t const>{};
+    return {all.begin(), all.end()};
 }
 
 std::string_view lease::name() const noexcept { return state_ ? state_->owner->name_of(*state_) : std::string_view{}; }
@@ -83,9 +98,9 @@ void lease::let_go() noexcept
 
 namespace detail {
 
-asio::any_io_executor const& initiate_on_lease::fallback() const noexcept
+asio::any_io_executor const& initiate_on_lease::executor_of(std::shared_ptr<lease_state> const& state) noexcept
 {
-    if (state_) return state_->owner->get_executor();
+    if (state) return state->owner->get_executor();
     static asio::any_io_executor const of_the_system{asio::system_executor{}};
     return of_the_system;
 }
@@ -95,6 +110,18 @@ void initiate_on_lease::start(std::shared_ptr<lease_state>&& state, plain_handle
     if (!state) return handler(errc::not_held);
     auto const owner = state->owner;
     ((*owner).*what_)(std::move(state), std::move(handler));
+}
+
+void initiate_publish::start(plain_handler&& handler) const
+{
+    if (!state_) return handler(errc::not_held);
+    state_->owner->publish(std::shared_ptr<lease_state>{state_}, std::string{bytes_}, std::move(handler));
+}
+
+void initiate_inherited::start(state_handler&& handler) const
+{
+    if (!state_) return handler(errc::not_held, published_state{});
+    state_->owner->inherited(std::shared_ptr<lease_state>{state_}, std::move(handler));
 }
 
 }  // namespace detail

@@ -64,9 +64,15 @@ lock::lock(client const& owner, std::initializer_list<std::string_view> names, l
 {
 }
 
-lock::lock(client const& owner, detail::resource what, lock_options const& options) : core_{detail::access::core_of(owner)}
+lock::lock(client const& owner, detail::resource what, lock_options const& options)
+    : lock{detail::access::core_of(owner), std::move(what), options}
+{
+}
+
+lock::lock(std::shared_ptr<detail::core> owner, detail::resource what, lock_options const& options) : core_{std::move(owner)}
 {
     validate(options);
+    if (auto shard = core_->shard_of(what)) core_ = std::move(shard);
     if (auto const most = core_->max_ttl(); options.fencing && options.ttl + options.lock_delay > most)
         throw std::invalid_argument{
             "lock_options::ttl is " + bounds::to_text(options.ttl) +

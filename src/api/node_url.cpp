@@ -12,7 +12,7 @@ namespace redlock {
 
 namespace {
 
-enum class scheme { redis, rediss, unix_socket, sentinels, sentinels_with_tls };
+enum class scheme { redis, rediss, unix_socket, sentinels, sentinels_with_tls, cluster, cluster_with_tls };
 
 [[noreturn]] void refuse(std::string const& what) { throw config_error{"the URL" + what}; }
 
@@ -62,7 +62,11 @@ scheme read_scheme(std::string_view& url)
     if (name == "unix") return scheme::unix_socket;
     if (name == "redis+sentinel") return scheme::sentinels;
     if (name == "rediss+sentinel") return scheme::sentinels_with_tls;
-    refuse("'s scheme must be redis://, rediss:// (with TLS), unix://, redis+sentinel:// or rediss+sentinel:// (with TLS)");
+    if (name == "redis-cluster") return scheme::cluster;
+    if (name == "rediss-cluster") return scheme::cluster_with_tls;
+    refuse(
+        "'s scheme must be redis://, rediss:// (with TLS), unix://, redis+sentinel://, rediss+sentinel:// (with TLS), redis-cluster:// or "
+        "rediss-cluster:// (with TLS)");
 }
 
 void read_credentials(node_address& address, std::string_view text)
@@ -120,6 +124,26 @@ void read_sentinels(sentinel_options& sentinel, std::string_view text)
     }
 }
 
+cluster_address to_cluster_address(host_of_url const& read) { return {read.host, read.port.value_or(cluster_address{}.port)}; }
+
+void read_cluster(cluster_options& cluster, std::string_view hosts, std::string_view path)
+{
+    if (path.size() > 1) refuse(" has a '/' behind the servers of the cluster, which has only database 0; leave it out");
+    for (std::size_t at = 0; at <= hosts.size();) {
+        auto const end = std::min(hosts.find(',', at), hosts.size());
+        cluster.addresses.push_back(to_cluster_address(read_host_and_port(hosts.substr(at, end - at))));
+        at = end + 1;
+    }
+}
+
+void read_shards(cluster_options& cluster, std::string_view value)
+{
+    auto const count = parse_number<std::uint16_t>(value);
+    if (!count || *count == 0 || *count > max_cluster_shards)
+        refuse("'s shards are not a number between 1 and " + std::to_string(max_cluster_shards));
+    cluster.shards = *count;
+}
+
 void read_master(sentinel_options& sentinel, std::string_view path)
 {
     if (path.size() < 2)
@@ -175,12 +199,16 @@ void read_replicas(node_address& address, std::string_view value)
 {
     auto const count = parse_number<std::uint16_t>(value);
     if (!count || *count > max_replicas) refuse("'s replicas are not a number between 0 and " + std::to_string(max_replicas));
-    if (address.sentinel && *count == 0) refuse(" cannot be used: " + no_replicas_in_a_group());
+    if ((address.sentinel || address.cluster) && *count == 0) refuse(" cannot be used: " + no_replicas_in_a_group());
     address.replicas = *count;
 }
 
 [[noreturn]] void refuse_parameter(node_address const& address)
 {
+    if (address.cluster)
+        refuse(" has a parameter that is not known; there are shards=S, replicas=K, fsync=yes, password_file, password_env, with "
+               "rediss-cluster:// also ca_file, ca_path, certificate_file, key_file, server_name and verify=no. In a password write %3F "
+               "for '?'");
     if (!address.sentinel)
         refuse(" has a parameter that is not known; there are replicas=K, fsync=yes, password_file, password_env, "
                "with rediss:// also ca_file, ca_path, certificate_file, key_file, server_name and verify=no, "
@@ -213,7 +241,9 @@ void read_parameter(node_address& address, std::string_view name, std::string_vi
 {
     if (address.sentinel && name.starts_with(of_sentinels))
         return read_sentinel_parameter(address, name.substr(of_sentinels.size()), value);
-    if (name == "replicas") {
+    if (name == "shards" && address.cluster) {
+        read_shards(*address.cluster, value);
+    } else if (name == "replicas") {
         read_replicas(address, value);
     } else if (name == "fsync") {
         address.fsync = yes_or_no("fsync", value);
@@ -263,6 +293,15 @@ sentinel_address sentinel_from_text(std::string_view text)
     }
 }
 
+cluster_address cluster_address_from_text(std::string_view text)
+{
+    try {
+        return to_cluster_address(read_host_and_port(text));
+    } catch (config_error const& error) {
+        throw config_error{"the address" + std::string{error.what()}.substr(std::string_view{"the URL"}.size())};
+    }
+}
+
 node_address node_address::from_url(std::string_view url)
 {
     if (url.empty()) refuse(" is empty");
@@ -283,7 +322,8 @@ node_address node_address::from_url(std::string_view url)
     std::string_view const host_and_port = at == std::string_view::npos ? authority : authority.substr(at + 1);
 
     node_address address;
-    if (kind == scheme::rediss || kind == scheme::sentinels_with_tls) address.tls.emplace();
+    if (kind == scheme::rediss || kind == scheme::sentinels_with_tls || kind == scheme::cluster_with_tls) address.tls.emplace();
+    if (kind == scheme::cluster || kind == scheme::cluster_with_tls) address.cluster.emplace();
     if (kind == scheme::sentinels || kind == scheme::sentinels_with_tls) {
         auto& sentinel = address.sentinel.emplace();
         sentinel.tls = address.tls;
@@ -296,7 +336,9 @@ node_address node_address::from_url(std::string_view url)
     }
     if (question < whole.size()) read_parameters(address, whole.substr(question + 1));
     if (at != std::string_view::npos) read_credentials(address, authority.substr(0, at));
-    if (address.sentinel) {
+    if (address.cluster) {
+        read_cluster(*address.cluster, host_and_port, path);
+    } else if (address.sentinel) {
         read_sentinels(*address.sentinel, host_and_port);
     } else if (kind != scheme::unix_socket) {
         auto const read = read_host_and_port(host_and_port);

@@ -1,4 +1,4 @@
-// redlock admit: waits until every node may vote on locks with fencing, and says meanwhile who waits for what.
+// redlock admit: waits until every node is admitted for locks with fencing, and prints meanwhile what each waits for.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/settings.hpp"
@@ -29,6 +29,7 @@ constexpr auto sure_of_no_hope = 2s;   // others may still connect, or find a wa
 
 bool needs_an_operator(node_status const& n)
 {
+    if (n.state == node_state::down && n.last_error == errc::wrong_node_set) return true;
     return n.state == node_state::usable && (n.admission == admission_state::needs_operator ||
                                              n.admission == admission_state::not_primary || n.admission == admission_state::unidentified);
 }
@@ -57,7 +58,7 @@ public:
         look();
         io_.run();
         if (!failure_.empty()) throw failure{exit_code::not_admitted, failure_};
-        out_.write("all " + count_of(said_.size(), "node") + " may vote\n");
+        out_.write("all " + count_of(said_.size(), "node") + " are admitted\n");
     }
 
 private:

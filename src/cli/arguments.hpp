@@ -13,8 +13,9 @@ namespace redlock::cli {
 // The command line was --help or --version, and parse() has printed the text already.
 struct nothing_to_do {};
 
-using request = std::variant<nothing_to_do, run_options, acquire_options, extend_options, inspect_options, list_options, release_options,
-                             watch_options, admit_options, doctor_options, bench_options, completion_options>;
+using request = std::variant<nothing_to_do, run_options, lead_options, leader_options, acquire_options, extend_options,
+                             semaphore_command_options, inspect_options, list_options, release_options, watch_options, admit_options,
+                             nodes_options, doctor_options, bench_options, dashboard_options, completion_options>;
 
 // `arguments`: without the program's name. Throws `failure` with exit_code::usage.
 request parse(std::vector<std::string> arguments);

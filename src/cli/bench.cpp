@@ -114,7 +114,7 @@ private:
                 std::string const& why = n.state != node_state::usable ? n.last_error_text : n.admission_text;
                 if (!why.empty()) text += "\n  " + n.node + ": " + printable(why);
             }
-            throw failure{exit_code::no_majority, text};
+            throw failure{ec == errc::wrong_node_set ? exit_code::config : exit_code::no_majority, text};
         }
         auto release = held.release(asio::as_tuple(asio::use_awaitable));
         co_await std::move(release);

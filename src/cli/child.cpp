@@ -70,7 +70,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts)
 
 // Runs between fork and exec. Makes only system calls, since other threads may have held any mutex at the fork.
 [[noreturn]] void become(char* const* argv, char* const* envp, inheritance const& from, pid_t parent, int report, bool foreground,
-                         std::function<void()> const& before_exec)
+                         std::function<void()> const& before_exec, int given)
 {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(to_int(exit_code::cannot_execute));  // the parent died before the line above
@@ -81,6 +81,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts)
     }
     before_exec();
     from.restore();
+    if (given >= 0) {
+        ::fcntl(given, F_SETFD, 0);
+        ::prctl(PR_SET_PDEATHSIG, 0);  // the guardian, which knows of this process by now, can be told to let it live
+    }
     ::execvpe(argv[0], argv, envp);
     int const why = errno;
     [[maybe_unused]] auto const told = ::write(report, &why, sizeof why);
@@ -141,11 +145,11 @@ void job_control::take_back() noexcept
 }
 
 child::child(std::vector<std::string> const& command, environment const& more, inheritance const& from, job_control& terminal,
-             std::function<void()> const& before_exec)
+             std::function<void()> const& before_exec, int given)
 {
-    auto given = command;
+    auto copy = command;
     auto variables = environment_with(more);
-    auto const argv = pointers(given);
+    auto const argv = pointers(copy);
     auto const envp = pointers(variables);
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw failure{exit_code::internal, std::string{"the system gives no pipe: "} + std::strerror(errno)};
@@ -158,7 +162,7 @@ child::child(std::vector<std::string> const& command, environment const& more, i
     bool const foreground = terminal.wanted_at_once();
     pid_ = ::fork();
     int const why_no_process = errno;
-    if (pid_ == 0) become(argv.data(), envp.data(), from, parent, ends[1], foreground, before_exec);
+    if (pid_ == 0) become(argv.data(), envp.data(), from, parent, ends[1], foreground, before_exec, given);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     ::close(ends[1]);
     if (pid_ < 0) {

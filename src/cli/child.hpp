@@ -57,9 +57,10 @@ public:
 
     // Starts `command`, found in PATH. The kernel kills the command when this thread ends. Throws `failure` with `not_found` or `cannot_execute`, as
     // shells do, and `internal` when the system has no process left. `before_exec` runs in the new process, which leads its group already, and may only
-    // make system calls.
+    // make system calls. `given`: a descriptor of this process that the command gets, too, to take over what this process does for it; then the
+    // command outlives this thread, unless the guardian ends it. -1: none.
     child(std::vector<std::string> const& command, environment const& more, inheritance const& from, job_control& terminal,
-          std::function<void()> const& before_exec);
+          std::function<void()> const& before_exec, int given = -1);
 
     // The id of the command's process, and of its process group.
     pid_t pid() const noexcept { return pid_; }

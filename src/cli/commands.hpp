@@ -1,19 +1,27 @@
 // src/cli: the redlock command.
 //
-//   arguments     the command line to one of the structures below (CLI11 is in there and nowhere else)
+//   arguments     the command line to one of the structures below (CLI11 is in there and nowhere else): argument_parser, arguments_of_holders,
+//                 arguments_of_looks and arguments_of_servers have the options of the commands; argument_kinds reads durations, numbers and the like
 //   settings      which nodes, from where
 //   node_link     asks one server; server_group: all of them; reply: what they answer
-//   sight         what the nodes hold under a name, and what that comes to
+//   lock_view     what the nodes hold under a name, and what that comes to; lock_view_text: the same in words
+//   semaphore_view    the same of a semaphore; semaphore_text: in words
+//   semaphore     shows a semaphore, or changes its number of permits (permit_change)
 //   inspect, release, watch, bench    the commands of these names
-//   list          looks for locks (lock_search), among keys that match (name_pattern), and shows them (lock_list)
-//   doctor        asks (doctor_probe) for facts, decides without I/O what is wrong (diagnosis), and says so
+//   list          looks for locks (lock_search), among keys that match (name_pattern), and shows them (lock_list), the slots of a
+//                 semaphore together (slot_search)
+//   doctor        asks (doctor_probes) for facts, decides without I/O what is wrong (doctor_rules, doctor_group,
+//                 doctor_admission, doctor_clocks), and says so
 //   admit         waits until all nodes may vote
+//   nodes         which servers belong together (set_views: as they say it, and who would be refused)
+//   dashboard/    a page for browsers: what the nodes and locks are and were
 //   tickets       acquire, extend and release --ticket: a lease that no process minds, held by its ticket
-//   run           a session: acquires, minds the lease and the signals, releases
+//   leader        who leads: what redlock lead has published
+//   run, lead     a session: acquires, minds the lease and the signals, releases
 //   glance        what the nodes hold, while something else goes on; waiting: why a lock is not had, in words
 //   run_events    what happens, for a program that reads (event_stream: without waiting for it); service_manager: the same for systemd
 //   signal_names  signals as people write them
-//   child         the process that runs the command; guardian: the one that ends it when nobody else can
+//   child         the process that runs the command; guardian: the one that ends it when nobody else can; lease_passing: gives it the ticket
 //   offspring     processes that the command started and that left its group
 //   times         when a command must end, by the end of its lease
 //   completions/  for shells; completion prints them
@@ -22,6 +30,7 @@
 #define REDLOCK_CLI_COMMANDS_HPP
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +45,8 @@ struct node_options {
     std::string urls;
     std::string config_file;
     milliseconds timeout{2'000};  // for a node to connect, and for an answer
+    std::optional<std::size_t> shard{};  // of a configuration with several sets of nodes
+    std::string set_name{};  // of the set that the nodes must be; empty: not said
 };
 
 // The ticket of a lease, as the command line gives it: the ticket itself, or "-" for a line of the input.
@@ -52,17 +63,43 @@ struct run_options {
     bool no_wait{false};
     bool no_fencing{false};
     bool shared{false};
+    std::optional<std::uint32_t> permits;  // NAME is a semaphore with so many
+    std::optional<std::uint32_t> take;  // so many of them at once
     bool bootstrap{false};
     bool verbose{false};
     bool quiet{false};
     bool no_env{false};
     bool pass_notify{false};
     std::optional<int> events_fd;
+    std::optional<int> pass_lease;
     int on_lost{15};  // SIGTERM
     std::optional<int> conflict_exit_code;
     std::string label;
     ticket_option ticket;  // empty: NAME is acquired
+    std::optional<std::string> publish;  // with the lock, while the command runs
     std::vector<std::string> command;
+};
+
+// As run, again and again: a command that leads.
+struct lead_options {
+    run_options term;
+};
+
+struct leader_options {
+    node_options from;
+    std::string name;
+    bool watch{false};
+    bool json{false};
+};
+
+// Of a semaphore: looks, or changes the number of permits.
+struct semaphore_command_options {
+    node_options from;
+    std::string name;
+    std::optional<std::uint32_t> permits;  // the new number; none: looks
+    std::optional<milliseconds> wait;  // for the holders above it
+    bool bootstrap{false};
+    bool json{false};
 };
 
 struct acquire_options {
@@ -124,6 +161,12 @@ struct admit_options {
     std::optional<milliseconds> timeout;  // for all of it
 };
 
+struct nodes_options {
+    node_options from;
+    std::string action;
+    bool json{false};
+};
+
 struct doctor_options {
     node_options from;
     std::optional<milliseconds> ttl;
@@ -141,21 +184,37 @@ struct bench_options {
     bool json{false};
 };
 
+struct dashboard_options {
+    node_options from{{}, {}, milliseconds{500}};
+    std::string listen{"127.0.0.1:8480"};
+    std::string token_file;  // empty: the token is in the environment, or there is none
+    std::vector<std::string> hosts;  // names by which it is asked, besides addresses and localhost
+    std::string pattern{"*"};
+    std::uint64_t limit{200};  // locks
+    milliseconds interval{1'000};  // between two looks
+    milliseconds history{600'000};
+};
+
 struct completion_options {
     std::string shell;
 };
 
 // Each returns what the process ends with, or throws failure.
 int execute(run_options const& options);
+int execute(lead_options const& options);
+int execute(leader_options const& options);
 int execute(acquire_options const& options);
 int execute(extend_options const& options);
+int execute(semaphore_command_options const& options);
 int execute(inspect_options const& options);
 int execute(list_options const& options);
 int execute(release_options const& options);
 int execute(watch_options const& options);
 int execute(admit_options const& options);
+int execute(nodes_options const& options);
 int execute(doctor_options const& options);
 int execute(bench_options const& options);
+int execute(dashboard_options const& options);
 int execute(completion_options const& options);
 
 }  // namespace redlock::cli

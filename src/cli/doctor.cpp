@@ -1,5 +1,6 @@
 // `redlock doctor`: reports what endangers locks on these nodes, the worst first. doctor_probes asks the nodes, doctor_rules judges the answers.
 #include "cli/commands.hpp"
+#include "cli/doctor_cluster.hpp"
 #include "cli/doctor_probes.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
@@ -85,6 +86,14 @@ exit_code verdict(std::vector<finding> const& found)
     return count(found, severity::warning) > 0 ? exit_code::warnings : exit_code::success;
 }
 
+ordered_json to_json(finding const& f)
+{
+    return {{"severity", to_string(f.is)},
+            {"node", f.where.empty() ? ordered_json{} : ordered_json(f.where)},
+            {"what", f.what},
+            {"remedy", f.remedy}};
+}
+
 ordered_json to_json(std::vector<doctor_probe> const& nodes, std::vector<finding> const& found)
 {
     ordered_json j{{"healthy", verdict(found) == exit_code::success},
@@ -92,11 +101,7 @@ ordered_json to_json(std::vector<doctor_probe> const& nodes, std::vector<finding
                    {"warnings", count(found, severity::warning)},
                    {"findings", ordered_json::array()},
                    {"nodes", ordered_json::array()}};
-    for (finding const& f : found)
-        j["findings"].push_back({{"severity", to_string(f.is)},
-                                 {"node", f.where.empty() ? ordered_json{} : ordered_json(f.where)},
-                                 {"what", f.what},
-                                 {"remedy", f.remedy}});
+    for (finding const& f : found) j["findings"].push_back(to_json(f));
     for (doctor_probe const& n : nodes) {
         auto const clock = n.best_clock();
         ordered_json node{{"node", n.node}, {"problem", n.problem.empty() ? ordered_json{} : ordered_json(n.problem)}};
@@ -115,11 +120,42 @@ ordered_json to_json(std::vector<doctor_probe> const& nodes, std::vector<finding
     return j;
 }
 
+// Clusters are judged by their map of slots.
+int execute(doctor_options const& options, settings const& from)
+{
+    terminal const out;
+    std::vector<finding> found;
+    ordered_json clusters = ordered_json::array();
+    auto const reports = examine_clusters(from.client, options.from.timeout);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        node_address const& cluster = from.client.nodes[i];
+        for (finding& f : diagnose_cluster(cluster, reports[i])) found.push_back(std::move(f));
+        auto const lines = shard_lines(cluster, reports[i].said.map);
+        if (!options.json) out.write(reports[i].cluster + '\n' + lines);
+        clusters.push_back({{"node", reports[i].cluster}, {"slots_covered", reports[i].said.map.covered()}});
+    }
+    std::stable_sort(found.begin(), found.end(), [](finding const& a, finding const& b) { return a.is > b.is; });
+    if (options.json) {
+        ordered_json j{{"healthy", verdict(found) == exit_code::success},
+                       {"dangers", count(found, severity::danger)},
+                       {"warnings", count(found, severity::warning)},
+                       {"findings", ordered_json::array()},
+                       {"nodes", std::move(clusters)}};
+        for (finding const& f : found) j["findings"].push_back(to_json(f));
+        out.write(dump(j, 2));
+    } else {
+        for (finding const& f : found) out.write(paragraph(out, f));
+        out.write('\n' + summary(found) + '\n');
+    }
+    return to_int(verdict(found));
+}
+
 }  // namespace
 
 int execute(doctor_options const& options)
 {
-    auto from = settings_of(options.from);
+    if (auto const of_clusters = settings_of_clusters(options.from)) return execute(options, *of_clusters);
+    auto from = settings_of(options.from, options.name.empty() ? std::vector<std::string>{} : std::vector{options.name});
     if (options.ttl) from.lock.ttl = *options.ttl;
     try {
         validate(from.lock);

@@ -63,6 +63,24 @@ std::string list(std::vector<std::string> const& all)
     return text;
 }
 
+struct stop_of_acquisitions {
+    std::string words;  // behind "nobody could acquire one"
+    bool for_want_of_a_server{false};  // which is missing now
+};
+
+// One server fewer: the promoted one has the other replicas.
+stop_of_acquisitions stop_after_failover(group_probe const& g, config const& settings, lock_options const& lock)
+{
+    std::size_t const attached = g.attached.value_or(g.size - 1);
+    std::size_t const left = attached > 0 ? attached - 1 : 0;
+    if (left < g.acknowledgements)
+        return {" until the old primary is back as a replica, since the promoted server would have " + count_of(left, "replica"),
+                g.size - 2 >= g.acknowledgements};
+    if (lock.fencing)
+        return {" for " + in_words(g.down_after + settings.max_ttl) + " and a few seconds (down-after-milliseconds + max_ttl)"};
+    return {" until the Sentinels have promoted a replica (" + in_words(g.down_after) + " and a few seconds)"};
+}
+
 }  // namespace
 
 group_probe examine_group(node_address const& address, detail::primary_finder::result const& found, std::string_view info)
@@ -115,7 +133,8 @@ std::vector<finding> diagnose_group(doctor_probe const& node, config const& sett
         add(severity::danger,
             "votes wait for k = " + std::to_string(k) + " of " + count_of(g.size - 1, "replica") + ", and " +
                 (lock.fencing ? "a majority of S = " + std::to_string(g.size) + " servers needs " : "without fencing it takes ") +
-                std::to_string(needed) + ": a failover can lose a lock that is held",
+                std::to_string(needed) + ": a failover can lose a lock that is held, and a second client could get it " +
+                (lock.fencing ? "when the quarantine is over" : "as soon as a replica is promoted"),
             lock.fencing ? "leave replicas out, or write replicas=" + std::to_string(needed)
                          : "use fencing (the default), or write replicas=" + std::to_string(needed));
     if (g.attached && *g.attached < k)
@@ -131,14 +150,12 @@ std::vector<finding> diagnose_group(doctor_probe const& node, config const& sett
             "replicas are attached to the primary that no Sentinel knows, and whose acknowledgements count all the same: " +
                 list(g.unknown),
             "detach what nobody would promote; Sentinels find new replicas within ten seconds");
-    if (k < needed) return found;
-    auto const stop = lock.fencing
-                          ? " for " + in_words(g.down_after + settings.max_ttl) + " and a few seconds (down-after-milliseconds + max_ttl)"
-                          : " until the Sentinels have promoted a replica (" + in_words(g.down_after) + " and a few seconds)";
-    add(severity::note,
+    auto const stop = stop_after_failover(g, settings, lock);
+    auto const verdict = k < needed ? " could lose a lock" : " would lose no lock";
+    add(stop.for_want_of_a_server ? severity::warning : severity::note,
         "a group of S = " + std::to_string(g.size) + " servers with the primary " + g.primary + " (epoch " + std::to_string(g.epoch) +
-            "); votes wait for k = " + std::to_string(k) + ". A failover now would lose no lock, and nobody could acquire one" + stop,
-        "nothing has to be done");
+            "); votes wait for k = " + std::to_string(k) + ". A failover now" + verdict + ", and nobody could acquire one" + stop.words,
+        stop.for_want_of_a_server ? "start the replica that is missing" : "nothing has to be done");
     return found;
 }
 

@@ -2,6 +2,7 @@
 
 #include "admission/quarantine_folder.hpp"
 #include "cli/doctor_group.hpp"
+#include "cli/set_views.hpp"
 #include "lease/random_value.hpp"
 #include "redis/group_binding.hpp"
 #include "redis/keys.hpp"
@@ -22,7 +23,7 @@ using namespace std::chrono_literals;
 constexpr int looks_at_clock = 8;
 constexpr auto between_looks = 60ms;
 
-enum question : std::size_t { info, fsync, save, whoami, record, high_water, client_list, client_id, questions };
+enum question : std::size_t { info, fsync, save, whoami, record, high_water, client_list, client_id, set_record, questions };
 
 std::vector<words> questions_to_node()
 {
@@ -33,7 +34,8 @@ std::vector<words> questions_to_node()
             {"GET", std::string{detail::node_record_key}},
             {"GET", std::string{detail::high_water_key}},
             {"CLIENT", "LIST"},
-            {"CLIENT", "ID"}};
+            {"CLIENT", "ID"},
+            {"GET", std::string{detail::set_record_key}}};
 }
 
 // A command as the library sends it, with arguments that make it do nothing. Servers check the user's permissions before the arguments, so the
@@ -48,6 +50,8 @@ struct trial {
 constexpr char const* no_lock = "no lock can be acquired or kept";
 constexpr char const* not_told = "waiting clients are not told of changes, and look by themselves";
 constexpr char const* no_readers = "nobody can hold a read-write lock to read";
+constexpr char const* no_state = "nothing can be published with a lock";
+constexpr char const* no_permits = "no semaphore can be used";
 constexpr char const* no_token = "no lock with fencing can be acquired";
 
 std::vector<trial> trials(std::string const& name, node_address const& address)
@@ -70,6 +74,9 @@ std::vector<trial> trials(std::string const& name, node_address const& address)
         {"set", {"SET", fence, "x", "PX", "0"}, no_token},
         {"set", {"SET", node, "x", "PX", "0"}, "a node that restarts cannot be admitted again"},
         {"set", {"SET", hw, "x", "PX", "0"}, no_token},
+        {"set", {"SET", name + std::string{detail::published_suffix}, "x", "PX", "0"}, no_state, false},
+        {"set", {"SET", name + std::string{detail::permits_suffix}, "x", "PX", "0"}, no_permits, false},
+        {"set", {"SET", name + "#0", "x", "PX", "0"}, no_permits, false},
         {"zadd", {"ZADD", name, "x", "x"}, no_readers, false},
         {"zscore", {"ZSCORE", nobody, "x"}, no_readers, false},
         {"zrem", {"ZREM", nobody, "x"}, no_readers, false},
@@ -90,6 +97,13 @@ bool is_refusal(reply const& r)
     for (char const* sign : {"NOPERM", "unknown command", "unknown subcommand", "Unknown subcommand"})
         if (r.text.find(sign) != std::string::npos) return true;
     return false;
+}
+
+// Whether the same command was refused already, with the same consequence: on another key.
+bool is_known(doctor_probe const& of, trial const& t)
+{
+    return std::any_of(of.refused.begin(), of.refused.end(),
+                       [&](refusal const& r) { return r.command == t.command && r.costs == t.consequence; });
 }
 
 // The value in the answer of CONFIG GET: a name and a value.
@@ -148,6 +162,7 @@ void read_answers(doctor_probe& c, answers const& a, std::string_view our_name)
     if (r[whoami].is_text()) c.user = r[whoami].text;
     if (r[record].is_text()) c.record = r[record].text;
     c.has_high_water = r[high_water].is_text();
+    c.set = set_text_of(r[set_record]);
     if (r[client_list].is_text() && !r[client_id].is_error())
         c.watched_from = hosts_that_look(r[client_list].text, our_name, r[client_id].text);
 }
@@ -187,7 +202,7 @@ std::vector<doctor_probe> examine(server_group& nodes, config const& settings, s
         if (!all[i].problem.empty() || !tried[i].ok()) continue;
         auto const list = trials(probe, settings.nodes[i]);
         for (std::size_t t = 0; t < list.size(); ++t)
-            if (reply const& r = tried[i].replies[t]; is_refusal(r))
+            if (reply const& r = tried[i].replies[t]; is_refusal(r) && !is_known(all[i], list[t]))
                 all[i].refused.push_back({list[t].command, r.text, list[t].consequence, list[t].needed_by_all});
     }
 

@@ -1,5 +1,6 @@
 #include "cli/facts.hpp"
 
+#include "redis/group_binding.hpp"
 #include "redis/server_facts.hpp"
 
 #include <algorithm>
@@ -9,9 +10,19 @@ namespace redlock::cli {
 
 std::string_view doctor_probe::field(std::string_view name) const { return detail::field_of_info(info, name); }
 
+namespace {
+
+constexpr std::size_t id_size = 40, mark_at = 69;  // of a record: 40 digits, ' ', 16 digits, ' ', 10 digits, ' ', mark
+
+}  // namespace
+
+bool doctor_probe::is_admitted() const
+{
+    return has_high_water && record.size() >= mark_at && detail::names_server(record.substr(0, id_size), field("master_replid"));
+}
+
 std::string_view doctor_probe::mark() const
 {
-    constexpr std::size_t mark_at = 69;  // behind 40 digits, ' ', 16 digits, ' ', 10 digits, ' '
     if (record.size() <= mark_at || record[mark_at] == '-') return "";
     return std::string_view{record}.substr(mark_at);
 }
@@ -43,6 +54,12 @@ std::string doctor_probe::persistence() const
     if (field("aof_enabled") == "1") return "aof " + (append_fsync.empty() ? "unknown" : append_fsync);
     if (!save) return "unknown";
     return save->empty() ? "none" : "snapshots";
+}
+
+bool is_unknown_command(std::string_view words)
+{
+    return words.find("unknown command") != std::string_view::npos || words.find("unknown subcommand") != std::string_view::npos ||
+           words.find("Unknown subcommand") != std::string_view::npos;
 }
 
 }  // namespace redlock::cli

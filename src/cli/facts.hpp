@@ -58,6 +58,7 @@ struct doctor_probe {
     std::optional<std::string> save;  // the setting save; none: unknown
     std::string user;  // the user of the server whose permissions apply; empty: unknown
     std::string record;  // the node's record, see redis/fence_scripts.hpp; empty: none
+    std::string set;  // the record of the node's set, as quorum::read_set_text() takes it
     bool has_high_water{false};  // the key of the high-water mark exists
     std::optional<std::vector<std::string>>
         watched_from;  // hosts of the clients that wait for this node's admission; none: CLIENT LIST is refused
@@ -68,11 +69,16 @@ struct doctor_probe {
 
     std::string_view field(std::string_view name) const;  // of INFO; empty: there is no such field
     std::uint64_t number(std::string_view name) const;  // a field of INFO as a number; 0: there is no such field
+    bool is_sentinel() const { return field("redis_mode") == "sentinel"; }
+    bool is_admitted() const;  // the server's record says so, for this loss of data
     std::string_view mark() const;  // the mark in the node's record: it names the loss of data that clients wait for; empty: none
     std::chrono::nanoseconds round_trip() const;  // the shortest
     std::optional<clock_sample> best_clock() const;  // the sample with the shortest round trip
     std::string persistence() const;  // how the server saves its data, in a word or two
 };
+
+// Whether a server's error says that it does not know the command.
+bool is_unknown_command(std::string_view words);
 
 }  // namespace redlock::cli
 

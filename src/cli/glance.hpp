@@ -1,13 +1,13 @@
-// Reads once what the nodes contain under a lock's name, while other work goes on. session uses it to say who holds the lock that it waits for.
+// Asks all nodes something once, while other work goes on. session uses it to say who holds the lock that it waits for.
 #ifndef REDLOCK_CLI_GLANCE_HPP
 #define REDLOCK_CLI_GLANCE_HPP
 
-#include "cli/lock_view.hpp"
+#include "cli/node_link.hpp"
 
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <string>
+#include <vector>
 
 namespace redlock::cli {
 
@@ -15,11 +15,12 @@ constexpr std::chrono::milliseconds glance_timeout{500};  // what a user may wai
 
 class glance {
 public:
-    using handler = std::function<void(lock_view)>;
+    using handler = std::function<void(std::vector<answers>)>;
 
-    // Starts to connect and to ask. Calls `done` once, on `executor`, when all nodes have answered or failed. `timeout` limits connecting, and once
+    // Starts to connect and to ask the same of all nodes. Calls `done` once, on `executor`, when all nodes have answered or failed. `timeout` limits connecting, and once
     // more the answers, so that takes at most twice as long. Destroying this object ends it without a call.
-    glance(asio::any_io_executor executor, config settings, std::string const& name, std::chrono::milliseconds timeout, handler done);
+    glance(asio::any_io_executor executor, config settings, std::vector<words> const& questions, std::chrono::milliseconds timeout,
+           handler done);
     glance(glance const&) = delete;
     glance& operator=(glance const&) = delete;
     ~glance();

@@ -18,10 +18,12 @@ inline constexpr char const* run_examples = R"(Examples:
   0 3 * * *  redlock run backup --config /etc/redlock.json --no-wait -- backup   (a crontab on every host)
   redlock run backup --no-wait --conflict-exit-code 0 -- backup                  (another host does it: that is fine)
   redlock run job --events-fd 3 --on-lost INT -- work 3>>/var/log/job.jsonl
+  redlock run exports --permits 4 -- export                                      (four at once, on all hosts)
   redlock run --ticket "$ticket" -- work                                         (of redlock acquire)
+  redlock run leader --pass-lease 3 -- service       (asks for the ticket on descriptor 3, and goes on with the lock itself)
 
 The command finds REDLOCK_NAME, REDLOCK_TOKEN (the fencing token) and REDLOCK_VALID_UNTIL (the lease's end at the start, in
-seconds since 1970) in its environment. When the lease is about to be lost, its process group gets SIGTERM, and SIGKILL
+seconds since 1970) in its environment; with --permits REDLOCK_SLOT, too: which permit it is. When the lease is about to be lost, its process group gets SIGTERM, and SIGKILL
 before somebody else can have the lock.
 
 Under systemd (Type=notify), READY=1 is sent when the lock is held and the command runs.
@@ -29,6 +31,21 @@ Under systemd (Type=notify), READY=1 is sent when the lock is held and the comma
 Exit code: the command's own, or 128 and the signal's number; 64 wrong usage, 69 too few nodes answered, 75 (or what
 --conflict-exit-code says) somebody else holds the lock, 78 wrong configuration, 79 the lease was lost, 126 the command
 cannot be executed, 127 it was not found.)";
+
+inline constexpr char const* lead_examples = R"(Examples:
+  redlock lead primary-api --publish 10.0.0.7:8080 -- /usr/local/bin/api          (on every host: it runs on one)
+
+Each time this host leads, the command is started anew. When its lease is about to be lost, its process group gets SIGTERM, and
+SIGKILL before another host can lead; then this host campaigns again. It ends when the command ends by itself, or with SIGTERM.
+The command's environment is that of redlock run.
+
+Exit code: the command's own, or 128 and the signal's number; 64, 69, 78, 126 and 127 as with redlock run.)";
+
+inline constexpr char const* leader_examples = R"(Examples:
+  curl "http://$(redlock leader primary-api)/health"
+  redlock leader primary-api --watch
+
+Exit code: 0; 1 if nobody leads, 69 if too few nodes answered.)";
 
 inline constexpr char const* acquire_examples = R"(Examples:
   ticket=$(redlock acquire nightly-report --ttl 10m --no-wait) || exit
@@ -57,12 +74,23 @@ inline constexpr char const* inspect_examples = R"(Examples:
 
 Exit code: 0, or 69 if too few nodes answered to know.)";
 
+inline constexpr char const* semaphore_examples = R"(Examples:
+  redlock semaphore exports
+  redlock semaphore exports --permits 2       (then change the commands and clients that say another number)
+  redlock semaphore exports --json | jq .free_estimate
+
+A change that was stopped, by whatever, is finished by the same command. From the moment that a majority of the nodes knows the
+new number, those who say another one are refused.
+
+Exit code: 0; 1 there is no such semaphore, 69 too few nodes answered (to change it, all have to), 75 somebody else has changed
+it, or slots above the number were held for all the time of --wait.)";
+
 inline constexpr char const* list_examples = R"(Examples:
   redlock list
   redlock list 'orders:*' --watch
   redlock list --json | jq -r '.locks[] | select(.holder.host == "web-3") | .name'
 
-The servers are searched by SCAN in small steps. Who waits for a lock is not known to them.
+The slots of a semaphore are one row. The servers are searched by SCAN in small steps. Who waits for a lock is not known to them.
 
 Exit code: 0, or 69 if too few nodes could be searched to know.)";
 
@@ -88,6 +116,15 @@ what they know. Clients see to that; this command does it where none is running 
 
 Exit code: 0 every node may vote; 80 one may not, and the time is over or an operator has to act.)";
 
+inline constexpr char const* nodes_examples = R"(Examples:
+  redlock nodes show
+  redlock nodes show --config /etc/redlock.json --json
+
+Servers that are used together are a set, and each has a record of it. A client whose list of nodes is another one is refused: this
+command says why, for the list that it is given.
+
+Exit code: 0; 69 too few nodes answered, 78 a client with this configuration would be refused.)";
+
 inline constexpr char const* doctor_examples = R"(Examples:
   redlock doctor
   redlock doctor --config /etc/redlock.json --ttl 5s --json
@@ -100,6 +137,13 @@ inline constexpr char const* bench_examples = R"(Examples:
   redlock bench --callers 256 --time 10s --no-fencing
 
 Exit code: 0, or 69 if no lock could be acquired.)";
+
+inline constexpr char const* dashboard_examples = R"(Examples:
+  redlock dashboard                                             (and open http://127.0.0.1:8480/)
+  redlock dashboard --pattern 'orders:*' --interval 250ms
+  redlock dashboard --listen 0.0.0.0:8480 --token-file /etc/redlock/token
+
+It only reads. What the page shows is at /api/status.json, too. Ctrl-C ends it.)";
 
 inline constexpr char const* completion_examples = R"(Examples:
   redlock completion bash > /etc/bash_completion.d/redlock

@@ -3,6 +3,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/lock_list.hpp"
 #include "cli/settings.hpp"
+#include "cli/slot_search.hpp"
 #include "cli/text.hpp"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ public:
 
     int once()
     {
-        auto const found = find_locks(nodes_, pattern_, limits_);
+        auto const found = search();
         if (options_.json) out_.write(dump(to_json(nodes_, found), 2));
         else out_.write(lock_table(out_, found) + remarks(out_, nodes_, found, limits_));
         return code_of(found);
@@ -58,7 +59,7 @@ public:
         int code = to_int(exit_code::success);
         for (std::uint64_t round = 0; options_.count == 0 || round < options_.count; ++round) {
             if (round > 0 && !nodes_.pause(options_.interval)) break;
-            auto const found = find_locks(nodes_, pattern_, limits_);
+            auto const found = search();
             if (nodes_.interrupted()) break;
             code = code_of(found);
             show(found);
@@ -67,6 +68,13 @@ public:
     }
 
 private:
+    search_result search()
+    {
+        auto found = find_locks(nodes_, pattern_, limits_);
+        gather_slots(nodes_, found);
+        return found;
+    }
+
     static int code_of(search_result const& found) { return to_int(is_known(found) ? exit_code::success : exit_code::no_majority); }
 
     void show(search_result const& found)

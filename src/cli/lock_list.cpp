@@ -1,10 +1,12 @@
 #include "cli/lock_list.hpp"
 
+#include "cli/semaphore_text.hpp"
 #include "cli/text.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -77,6 +79,55 @@ std::size_t count_in(search_result const& found, lock_state state)
     return static_cast<std::size_t>(std::count_if(found.locks.begin(), found.locks.end(), is));
 }
 
+constexpr std::size_t published_in_list = 40;  // columns
+constexpr char slots_follow = '#';  // so that a semaphore stands where its slots would
+
+std::vector<table::cell> row_of(lock_view const& lock, system_clock::time_point now)
+{
+    auto const start = since(lock);
+    auto const mode = mode_in_words(lock);
+    return {{name_in_words(lock.name)},
+            {mode.empty() ? "-" : mode},
+            {holder_cell(lock), tone_for(lock.state)},
+            {on_nodes(lock), tone_for(lock.state)},
+            {start ? local(*start) : "-"},
+            {age_cell(lock, now)},
+            {end_cell(lock, now)},
+            {ttl_cell(lock)}};
+}
+
+// The only holder, or how many there are.
+std::string holders_cell(semaphore_view const& of)
+{
+    if (of.held() > 1) return count_of(of.held(), "holder");
+    for (slot_view const& s : of.slots)
+        if (s.lock.state == lock_state::held) return holder_cell(s.lock);
+    return of.slots.empty() ? "-" : holder_cell(of.slots.front().lock);
+}
+
+lock_state state_of(semaphore_view const& of)
+{
+    if (of.held() > 0) return lock_state::held;
+    return of.held_unclearly() > 0 ? lock_state::unknown : lock_state::partly;
+}
+
+// Of several holders, the ends are those of the last one.
+std::vector<table::cell> row_of(semaphore_view const& of, system_clock::time_point now)
+{
+    auto const ttl = last_ttl_ms(of);
+    lock_view ends;
+    ends.state = of.held() > 0 ? lock_state::held : lock_state::free;
+    ends.ttl_ms = ttl;
+    return {{name_in_words(of.name)},
+            {of.permits ? std::to_string(of.held()) + " of " + std::to_string(*of.permits) : "permits"},
+            {holders_cell(of), of.held() > 0 ? tone::plain : tone::warning},
+            {std::to_string(least_held_on(of)) + " of " + std::to_string(of.nodes.size())},
+            {"-"},
+            {"-"},
+            {end_cell(ends, now)},
+            {ttl_cell(ends)}};
+}
+
 // Why a node was not searched, or did not answer afterwards.
 std::string problem_of(search_result const& found, std::size_t node)
 {
@@ -110,24 +161,31 @@ char const* to_string(search_result::end because)
 
 }  // namespace
 
-bool is_known(search_result const& found) { return found.enough() && count_in(found, lock_state::unknown) == 0; }
+bool is_known(search_result const& found)
+{
+    auto const is_unclear = [](semaphore_view const& s) { return s.held_unclearly() > 0; };
+    return found.enough() && count_in(found, lock_state::unknown) == 0 &&
+           std::none_of(found.semaphores.begin(), found.semaphores.end(), is_unclear);
+}
 
 std::string lock_table(terminal const& out, search_result const& found)
 {
-    if (found.locks.empty()) return "";
+    if (found.locks.empty() && found.semaphores.empty()) return "";
     auto const now = system_clock::now();
-    table rows{{"lock", "mode", "holder", "nodes", "since", "held", "ends", "ttl"}};
-    for (lock_view const& lock : found.locks) {
-        auto const start = since(lock);
-        auto const mode = mode_in_words(lock);
-        rows.add({{name_in_words(lock.name)},
-                  {mode.empty() ? "-" : mode},
-                  {holder_cell(lock), tone_for(lock.state)},
-                  {on_nodes(lock), tone_for(lock.state)},
-                  {start ? local(*start) : "-"},
-                  {age_cell(lock, now)},
-                  {end_cell(lock, now)},
-                  {ttl_cell(lock)}});
+    std::map<std::string, std::vector<table::cell>> by_name;
+    bool const with_states = std::any_of(found.locks.begin(), found.locks.end(), [](lock_view const& l) { return l.newest_state(); });
+    for (lock_view const& lock : found.locks) by_name.emplace(lock.name, row_of(lock, now));
+    for (semaphore_view const& s : found.semaphores) by_name.insert_or_assign(s.name + slots_follow, row_of(s, now));
+    if (with_states)
+        for (lock_view const& lock : found.locks)
+            if (auto const* const state = lock.newest_state())
+                by_name[lock.name].push_back({published_in_words(*state, published_in_list), tone::plain, true});
+    std::vector<std::string> heading{"lock", "mode", "holder", "nodes", "since", "held", "ends", "ttl"};
+    if (with_states) heading.emplace_back("published");
+    table rows{heading};
+    for (auto& [name, row] : by_name) {
+        if (row.size() < heading.size()) row.push_back({"-"});
+        rows.add(std::move(row));
     }
     return rows.text(out, "");
 }
@@ -141,6 +199,8 @@ std::string remarks(terminal const& out, server_group const& nodes, search_resul
     auto const others = static_cast<std::size_t>(std::count_if(found.locks.begin(), found.locks.end(), is_held_by_others));
     if (held > others || is_known(found))
         all.push_back(held == others ? "no lock is held" : count_of(held - others, "lock is held", "locks are held"));
+    auto const used = std::count_if(found.semaphores.begin(), found.semaphores.end(), [](semaphore_view const& s) { return s.held() > 0; });
+    if (used > 0) all.push_back(count_of(static_cast<std::size_t>(used), "semaphore has", "semaphores have") + " holders");
     if (others > 0)
         all.push_back(count_of(others, "key of others is", "keys of others are") +
                       " on a majority of the nodes: locks of other libraries, or no locks at all");
@@ -178,7 +238,9 @@ std::string lock_lines(search_result const& found)
         if (lock.state == lock_state::held && lock.ttl_ms >= 0) text += ", ttl " + in_words(milliseconds{lock.ttl_ms});
         text += '\n';
     }
-    if (!found.locks.empty()) return text;
+    for (semaphore_view const& s : found.semaphores)
+        text += local(now) + ' ' + name_in_words(s.name) + ' ' + held_in_words(s) + " held: " + holders_in_words(s) + '\n';
+    if (!text.empty()) return text;
     return local(now) + (found.enough() ? " no lock is held\n" : " unknown: too few nodes could be searched\n");
 }
 
@@ -197,13 +259,29 @@ ordered_json to_json(server_group const& nodes, search_result const& found)
                               {"searched_to_the_end", found.nodes[i].complete},
                               {"keys", found.nodes[i].keys}});
     }
-    j["locks"] = ordered_json::array();
+    auto const until = [now](std::int64_t ttl_ms) { return ordered_json(in_seconds_since_1970(now + milliseconds{ttl_ms})); };
+    std::map<std::string, ordered_json> by_name;
     for (lock_view const& lock : found.locks) {
         auto one = to_json(nodes, lock);
         bool const ends = lock.state == lock_state::held && lock.ttl_ms >= 0;
-        one["until"] = ends ? ordered_json(in_seconds_since_1970(now + milliseconds{lock.ttl_ms})) : ordered_json{};
-        j["locks"].push_back(std::move(one));
+        one["until"] = ends ? until(lock.ttl_ms) : ordered_json{};
+        by_name.emplace(lock.name, std::move(one));
     }
+    for (semaphore_view const& s : found.semaphores) {
+        auto const ttl = last_ttl_ms(s);
+        auto semaphore = to_json(nodes, s);
+        semaphore.erase("free_estimate");  // not all slots were read
+        by_name.insert_or_assign(s.name + slots_follow, ordered_json{{"name", s.name},
+                                                                     {"state", cli::to_string(state_of(s))},
+                                                                     {"mode", "permits"},
+                                                                     {"held_on", least_held_on(s)},
+                                                                     {"ttl_ms", ttl < 0 ? ordered_json{} : ordered_json(ttl)},
+                                                                     {"holder", nullptr},
+                                                                     {"semaphore", std::move(semaphore)},
+                                                                     {"until", ttl < 0 ? ordered_json{} : until(ttl)}});
+    }
+    j["locks"] = ordered_json::array();
+    for (auto& [name, one] : by_name) j["locks"].push_back(std::move(one));
     return j;
 }
 

@@ -24,17 +24,8 @@ std::vector<lock_view> look_at(server_group& nodes, std::vector<std::string> con
         if (!searched[node].problem.empty()) all[node].problem = searched[node].problem;
 
     std::vector<lock_view> views;
-    for (std::size_t n = 0; n < names.size(); ++n) {
-        std::vector<key_view> keys;
-        for (answers const& a : all) keys.push_back(read_key(a, n * questions_per_key));
-        views.push_back(judge(names[n], std::move(keys)));
-    }
+    for (std::size_t n = 0; n < names.size(); ++n) views.push_back(view_of(names[n], all, n * questions_per_key));
     return views;
-}
-
-bool is_anywhere(lock_view const& lock)
-{
-    return std::any_of(lock.nodes.begin(), lock.nodes.end(), [](key_view const& k) { return k.present; });
 }
 
 // Of this library on one node at least: others may have a foreign value under that name.
@@ -124,6 +115,7 @@ search_result find_locks(server_group& nodes, name_pattern const& pattern, searc
 {
     auto const end = steady::now() + limits.time;
     std::vector<node_scan> scans(nodes.size(), node_scan{pattern, limits.foreign});
+    for (std::size_t node = 0; node < std::min(scans.size(), limits.problems.size()); ++node) scans[node].give_up(limits.problems[node]);
     std::set<std::string> names;
     search_result result;
     auto const is_searching = [](node_scan const& s) { return !s.next_questions().empty(); };

@@ -2,8 +2,8 @@
 #ifndef REDLOCK_CLI_LOCK_SEARCH_HPP
 #define REDLOCK_CLI_LOCK_SEARCH_HPP
 
-#include "cli/lock_view.hpp"
 #include "cli/name_pattern.hpp"
+#include "cli/semaphore_view.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -19,6 +19,7 @@ struct search_limits {
     bool foreign{false};  // also keys whose values are not in this library's form
     std::chrono::milliseconds time{10'000};  // for the search; a step that is under way is finished
     std::size_t names{10'000};
+    std::vector<std::string> problems{};  // by node: why it is not asked; empty: it is. Nothing here: all are asked
 };
 
 // How far the search has come on one node.
@@ -35,6 +36,7 @@ struct search_result {
     end because{end::complete};
     std::vector<node_search> nodes;
     std::vector<lock_view> locks;  // those of which a node has a key, by name
+    std::vector<semaphore_view> semaphores{};  // see slot_search.hpp; they have those slots only that were found, so `free` says nothing
 
     // Whether the search saw so many nodes that no lock that is held on a majority of them can be missing.
     bool enough() const;
@@ -53,6 +55,9 @@ public:
     std::vector<words> next_questions() const;
     // Takes the answers to next_questions(), and adds the names that it finds.
     void take(answers const& from, std::set<std::string>& names);
+
+    // The node is not asked any more, for this reason.
+    void give_up(std::string const& why) { found_.problem = why; }
 
     node_search const& found() const noexcept { return found_; }
 

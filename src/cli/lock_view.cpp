@@ -1,6 +1,7 @@
 #include "cli/lock_view.hpp"
 
 #include "redis/keys.hpp"
+#include "redis/state_text.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +15,7 @@ namespace redlock::cli {
 
 namespace {
 
-enum question : std::size_t { type, value, ttl, fence, members, size, want, time };
+enum question : std::size_t { type, value, ttl, fence, members, size, want, state, time };
 static_assert(time + 1 == questions_per_key);
 
 constexpr std::size_t id_size = 8;
@@ -123,7 +124,31 @@ void count_readers(lock_view& view)
     view.held_on = least > 0 ? least : most;
 }
 
+std::optional<state_view> state_in(reply const& r)
+{
+    auto const kept = r.is_text() ? detail::read_state(r.text) : std::nullopt;
+    if (!kept) return std::nullopt;
+    return state_view{r.text, std::string{kept->bytes}, std::string{kept->writer}, kept->token, kept->stamp};
+}
+
+// The newest state that a node keeps.
+void find_newest_state(lock_view& view)
+{
+    for (std::size_t i = 0; i < view.nodes.size(); ++i) {
+        auto const& state = view.nodes[i].published;
+        if (state && (!view.published || view.newest_state()->stamp < state->stamp)) view.published = i;
+    }
+    auto const is_newest = [&](key_view const& k) { return k.published && k.published->text == view.newest_state()->text; };
+    if (view.published) view.published_on = static_cast<std::size_t>(std::count_if(view.nodes.begin(), view.nodes.end(), is_newest));
+}
+
 }  // namespace
+
+bool lock_view::published_by_holder() const
+{
+    auto const* const newest = newest_state();
+    return newest && state == lock_state::held && nodes[*holder].type == "string" && newest->writer == nodes[*holder].value;
+}
 
 std::string key_view::id() const { return hash_of(type + ' ' + value); }
 
@@ -159,6 +184,7 @@ std::vector<words> questions_about(std::string const& key, value_part part)
             members,
             size,
             {"PTTL", key + std::string{detail::want_suffix}},
+            {"GETRANGE", key + std::string{detail::published_suffix}, "0", std::to_string(state_beginning - 1)},
             {"TIME"}};
 }
 
@@ -188,6 +214,7 @@ key_view read_key(answers const& from, std::size_t first)
         if (k.present) k.problem = r[value].text;  // the permissions forbid to read the key
     }
     if (k.present && k.type == "zset") read_readers(k, r[members], r[size], milliseconds_of(r[time]));
+    k.published = state_in(r[state]);
     k.writer_waits = r[want].number(-2) != -2;
     auto counter = r[fence];
     if (constexpr std::string_view mark_of_a_climb{".0"}; counter.text.ends_with(mark_of_a_climb))
@@ -222,6 +249,7 @@ lock_view judge(std::string name, std::vector<key_view> nodes)
             if (view.nodes[i].problem.empty() && view.nodes[i].some_readers.size() > view.nodes[*view.holder].some_readers.size())
                 view.holder = i;
     }
+    find_newest_state(view);
     std::size_t const silent = view.nodes.size() - view.answered;
     if (view.held_on >= view.majority) {
         view.state = lock_state::held;
@@ -240,6 +268,18 @@ lock_view judge(std::string name, std::vector<key_view> nodes)
     return view;
 }
 
+lock_view view_of(std::string name, std::vector<answers> const& all, std::size_t first)
+{
+    std::vector<key_view> keys;
+    for (answers const& a : all) keys.push_back(read_key(a, first));
+    return judge(std::move(name), std::move(keys));
+}
+
+bool is_anywhere(lock_view const& lock)
+{
+    return std::any_of(lock.nodes.begin(), lock.nodes.end(), [](key_view const& k) { return k.present; });
+}
+
 std::vector<lock_view> look(server_group& nodes, std::vector<std::string> const& names)
 {
     std::vector<words> commands;
@@ -248,11 +288,7 @@ std::vector<lock_view> look(server_group& nodes, std::vector<std::string> const&
     auto const all = nodes.ask(commands);
 
     std::vector<lock_view> views;
-    for (std::size_t n = 0; n < names.size(); ++n) {
-        std::vector<key_view> keys;
-        for (answers const& a : all) keys.push_back(read_key(a, n * questions_per_key));
-        views.push_back(judge(names[n], std::move(keys)));
-    }
+    for (std::size_t n = 0; n < names.size(); ++n) views.push_back(view_of(names[n], all, n * questions_per_key));
     return views;
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/server_group.hpp"
 #include "lease/holder_info.hpp"
+#include "quorum/inherit_machine.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,15 @@ struct reader_view {
     std::int64_t ttl_ms{0};
 };
 
+// What a holder has published with a lock (docs/published-state.md), as one node keeps it.
+struct state_view {
+    std::string text;  // all of it, to compare it with that of other nodes
+    std::string bytes;  // what was published
+    std::string writer;  // the value of the lease that published it, as secret as that of a key
+    std::uint64_t token{0};  // that this lease had
+    quorum::state_stamp stamp{};
+};
+
 // The key on one node.
 struct key_view {
     std::string problem;  // why the key could not be read; empty: it was read
@@ -33,6 +43,7 @@ struct key_view {
     std::int64_t ttl_ms{-1};  // -1: the key never expires
     std::optional<std::uint64_t> counter;  // the largest fencing token that was reserved; none: there is no counter
     bool writer_waits{false};  // a writer's wish is there: readers who come now wait for that writer
+    std::optional<state_view> published{};  // none: nothing, or the permissions forbid to read it
 
     // A short text that differs between different values, and may be printed.
     std::string id() const;
@@ -62,7 +73,12 @@ struct lock_view {
     std::size_t faults_tolerated{0};  // how many nodes can lose this value before another value could get a majority
     std::int64_t ttl_ms{-1};  // time until fewer than a majority have it, without an extension; -1: never
     std::optional<std::uint64_t> counter;  // the largest counter on the nodes that have it
+    std::optional<std::size_t> published;  // a node that has the newest state; none: no node that answered has one
+    std::size_t published_on{0};  // on how many nodes this state is
 
+    state_view const* newest_state() const { return published ? &*nodes[*published].published : nullptr; }
+    // Whether the present holder of the lock has published it.
+    bool published_by_holder() const;
     // Those who read end one after the other; this is the first of them, on the node that names most. -1: unknown.
     std::int64_t first_reader_ttl_ms() const;
     std::optional<detail::holder_info> info() const { return holder ? nodes[*holder].holder : std::nullopt; }
@@ -76,13 +92,21 @@ inline constexpr std::size_t readers_read = 500;
 
 // The commands that read one key of a lock from a node.
 std::vector<words> questions_about(std::string const& key, value_part part = value_part::whole);
-inline constexpr std::size_t questions_per_key = 8;
+inline constexpr std::size_t questions_per_key = 9;
+// What is read of a published state. A longer one is not of this library.
+inline constexpr std::size_t state_beginning = 8'192;  // bytes
 
 // Reads the answers to questions_about. `first`: the index of the first of these answers.
 key_view read_key(answers const& from, std::size_t first);
 
 // Concludes the state of a lock from its key on each node.
 lock_view judge(std::string name, std::vector<key_view> nodes);
+
+// The same from the answers of all nodes to questions_about.
+lock_view view_of(std::string name, std::vector<answers> const& all, std::size_t first = 0);
+
+// Whether a node has a key of it.
+bool is_anywhere(lock_view const& lock);
 
 // Asks all nodes about all names in one message, and blocks until they have answered or failed.
 std::vector<lock_view> look(server_group& nodes, std::vector<std::string> const& names);

@@ -2,7 +2,9 @@
 
 #include "cli/text.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <string_view>
 
 namespace redlock::cli {
 
@@ -19,6 +21,29 @@ std::int64_t now_s()
 std::string ttl_in_words(std::int64_t ms) { return ms < 0 ? "never ends" : in_words(std::chrono::milliseconds{ms}); }
 
 constexpr std::size_t readers_named = 10;
+constexpr std::size_t published_columns = 60;
+
+// UTF-8 is what a JSON document can have.
+bool is_utf8(std::string const& text)
+{
+    try {
+        return !ordered_json(text).dump().empty();
+    } catch (ordered_json::type_error const&) {
+        return false;
+    }
+}
+
+std::string hexadecimal(std::string_view bytes)
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (char const c : bytes) {
+        auto const b = static_cast<unsigned char>(c);
+        text += digits[b >> 4];
+        text += digits[b & 15];
+    }
+    return text;
+}
 
 std::string counter_in_words(key_view const& key) { return key.counter ? std::to_string(*key.counter) : "-"; }
 
@@ -122,6 +147,25 @@ std::string second_line(lock_view const& lock)
     return line;
 }
 
+std::string published_in_words(state_view const& state, std::size_t columns)
+{
+    // Each byte takes four columns at the most, so what is cut off here would not be seen.
+    return cut(name_in_words(std::string_view{state.bytes}.substr(0, columns + 1)), columns);
+}
+
+std::string published_line(lock_view const& lock)
+{
+    auto const* const state = lock.newest_state();
+    if (!state) return "";
+    std::string line = "published by its holder: ";
+    if (!lock.published_by_holder()) {
+        auto const who = detail::holder_of(state->writer);
+        line = "published by an earlier holder" + (who ? " (" + who->host + ", process " + std::to_string(who->pid) + ')' : "") + ": ";
+    }
+    return line + published_in_words(*state, published_columns) + " (" + count_of(state->bytes.size(), "byte") + ", token " +
+           std::to_string(state->token) + "), on " + std::to_string(lock.published_on) + " of " + count_of(lock.nodes.size(), "node");
+}
+
 std::string node_table(terminal const& out, server_group const& nodes, lock_view const& lock)
 {
     table rows{{"node", "holder", "ttl", "token"}};
@@ -142,6 +186,20 @@ std::string node_table(terminal const& out, server_group const& nodes, lock_view
     return rows.text(out, "  ");
 }
 
+ordered_json published_to_json(lock_view const& lock)
+{
+    auto const* const state = lock.newest_state();
+    if (!state) return {};
+    bool const is_text = is_utf8(state->bytes);
+    ordered_json j{{"value", is_text ? ordered_json(state->bytes) : ordered_json{}}, {"size", state->bytes.size()}};
+    if (!is_text) j["hex"] = hexadecimal(state->bytes);
+    j["token"] = state->token;
+    j["by_holder"] = lock.published_by_holder();
+    j["on"] = lock.published_on;
+    if (auto const who = detail::holder_of(state->writer)) j["publisher"] = {{"host", who->host}, {"pid", who->pid}, {"since", who->since}};
+    return j;
+}
+
 ordered_json to_json(server_group const& nodes, lock_view const& lock)
 {
     ordered_json j{{"name", lock.name},         {"state", to_string(lock.state)}, {"nodes", lock.nodes.size()},
@@ -154,6 +212,7 @@ ordered_json to_json(server_group const& nodes, lock_view const& lock)
     j["readers"] = lock.readers;
     j["writer_waits"] = lock.writer_waits;
     j["holder"] = held ? holder_to_json(lock.nodes[*lock.holder]) : ordered_json{};
+    j["published"] = published_to_json(lock);
     j["on"] = ordered_json::array();
     for (std::size_t i = 0; i < lock.nodes.size(); ++i) {
         key_view const& key = lock.nodes[i];

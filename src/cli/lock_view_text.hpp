@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <string>
 
 namespace redlock::cli {
@@ -29,6 +30,11 @@ std::string headline(terminal const& out, lock_view const& lock);
 // Another line that tells how safe a held lock is; empty for other states.
 std::string second_line(lock_view const& lock);
 
+// `published by its holder: 10.0.0.7:8080 (13 bytes, token 12), on 3 of 3 nodes`; empty: nothing is.
+std::string published_line(lock_view const& lock);
+// The beginning of what was published, in so many columns, with control characters as \xNN: it may be anything.
+std::string published_in_words(state_view const& state, std::size_t columns);
+
 // `web-3 4711 nightly`, `foreign 3fa8b210`, for tables.
 std::string short_holder(key_view const& key);
 
@@ -37,6 +43,9 @@ std::string node_table(terminal const& out, server_group const& nodes, lock_view
 
 // Of a key that is there.
 nlohmann::ordered_json holder_to_json(key_view const& key);
+
+// Null: nothing is published. What is no UTF-8 is in hexadecimal digits.
+nlohmann::ordered_json published_to_json(lock_view const& lock);
 
 nlohmann::ordered_json to_json(server_group const& nodes, lock_view const& lock);
 

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
+#include "cli/semaphore_view.hpp"
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
 #include "cli/tickets.hpp"
@@ -125,6 +126,19 @@ std::string text(terminal const& out, server_group const& nodes, lock_view const
            rows.text(out, "  ");
 }
 
+// In place of a semaphore, the slots of which a node has a key.
+std::vector<lock_view> with_slots(server_group& nodes, std::vector<lock_view> locks, std::vector<std::string> const& names)
+{
+    auto semaphores = look_for_semaphores(nodes, names);
+    std::vector<lock_view> all;
+    for (std::size_t i = 0; i < locks.size(); ++i) {
+        if (!semaphores[i] || semaphores[i]->slots.empty() || is_anywhere(locks[i])) all.push_back(std::move(locks[i]));
+        if (!semaphores[i]) continue;
+        for (slot_view& s : semaphores[i]->slots) all.push_back(std::move(s.lock));
+    }
+    return all;
+}
+
 }  // namespace
 
 int execute(release_options const& options)
@@ -134,8 +148,8 @@ int execute(release_options const& options)
     if (!options.force)
         throw failure{exit_code::usage, "release takes a lock away from its holder, who is not told; if that is meant, give --force. "
                                         "(A holder releases by itself: redlock run does when its command ends.)"};
-    server_group nodes{settings_of(options.from).client, options.from.timeout};
-    auto const locks = look(nodes, options.names);
+    server_group nodes{settings_of(options.from, options.names).client, options.from.timeout};
+    auto const locks = with_slots(nodes, look(nodes, options.names), options.names);
     terminal const out;
     if (std::any_of(locks.begin(), locks.end(), [](lock_view const& l) { return l.held_on > 0; })) confirm(options, out, nodes, locks);
 

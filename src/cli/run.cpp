@@ -7,7 +7,11 @@
 #include "cli/tickets.hpp"
 
 #include <csignal>
+#include <memory>
+#include <random>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include <unistd.h>
@@ -41,8 +45,13 @@ void check_descriptor(int descriptor)
 
 plan plan_of(run_options const& options)
 {
-    auto const from = settings_of(options.from);
     plan p;
+    p.name = options.name;
+    if (!options.ticket.text.empty()) {
+        p.ticket = read(options.ticket);
+        p.name = p.ticket->what.text;
+    }
+    auto const from = p.ticket ? settings_of_keys(options.from, p.ticket->what.keys) : settings_of(options.from, {p.name});
     p.nodes = from.client;
     p.options = from.lock;
     p.once = options.no_wait || options.wait == 0ms;
@@ -51,14 +60,11 @@ plan plan_of(run_options const& options)
     p.no_env = options.no_env;
     p.pass_notify = options.pass_notify;
     p.events_fd = options.events_fd;
+    if (options.pass_lease) p.passing = std::make_unique<lease_passing>(*options.pass_lease);
     p.on_lost = options.on_lost;
     if (options.conflict_exit_code) p.conflict_code = *options.conflict_exit_code;
-    p.name = options.name;
-    if (!options.ticket.text.empty()) {
-        p.ticket = read(options.ticket);
-        p.name = p.ticket->what.text;
-    }
     p.command = options.command;
+    p.publish = options.publish;
     if (options.bootstrap) p.nodes.bootstrap = true;
     if (!options.label.empty()) p.nodes.label = options.label;
 
@@ -69,6 +75,8 @@ plan plan_of(run_options const& options)
     if (options.no_fencing) lock.fencing = false;
     if (p.ticket) lock.fencing = p.ticket->what.fenced;
     p.shared = options.shared;
+    p.permits = options.permits;
+    p.take = options.take.value_or(1);
     p.times = times_of(lock.ttl, options.kill_grace);
     lock.stop_margin = p.times.grace + p.times.margin;
     lock.auto_extend = true;
@@ -78,35 +86,61 @@ plan plan_of(run_options const& options)
     return p;
 }
 
-std::pair<int, bool> run_session(plan what, inheritance const& inherited)
+struct session_end {
+    int code;
+    bool ctrl_c;
+    bool may_campaign_again;
+};
+
+session_end run_session(plan what, inheritance const& inherited)
 {
     offspring const started{::getpid()};
     guardian guard{started};
     session s{std::move(what), inherited, guard, started};
     int const code = s.run();
-    return {code, s.ended_by_ctrl_c()};
+    return {code, s.ended_by_ctrl_c(), s.may_campaign_again()};
 }
 
-}  // namespace
+// So that others come first.
+void pause_before_campaign()
+{
+    std::uniform_int_distribution<int> length{100, 1'000};
+    std::random_device random;
+    std::this_thread::sleep_for(milliseconds{length(random)});
+}
 
-int execute(run_options const& options)
+// `terms`: the command is started again when the lease was lost, as soon as the lock is acquired again.
+int run(run_options const& options, bool terms)
 {
     if (options.ticket.text.empty()) check_name(options.name);
+    if (options.publish && options.publish->empty())
+        throw failure{exit_code::usage, "--publish: the address is empty, and nobody could find the leader by it"};
+    if (options.publish && options.publish->size() > state_max)
+        throw failure{exit_code::usage, "--publish takes up to " + std::to_string(state_max) + " bytes"};
     inheritance const inherited;
     if (options.events_fd) check_descriptor(*options.events_fd);
     try {
-        auto what = plan_of(options);
+        auto first = plan_of(options);
         ::signal(SIGPIPE, SIG_IGN);
-        auto const [code, ctrl_c] = run_session(std::move(what), inherited);
-        if (ctrl_c) {
+        auto end = run_session(std::move(first), inherited);
+        while (terms && end.may_campaign_again) {
+            pause_before_campaign();
+            end = run_session(plan_of(options), inherited);
+        }
+        if (end.ctrl_c) {
             // A shell goes on with its script unless it hears of Ctrl-C itself, and sees that we died of it.
             ::signal(SIGINT, SIG_DFL);
             ::kill(0, SIGINT);
         }
-        return code;
+        return end.code;
     } catch (std::invalid_argument const& error) {
         throw failure{exit_code::usage, in_terms_of_options(error.what(), options.from)};
     }
 }
+
+}  // namespace
+
+int execute(run_options const& options) { return run(options, false); }
+int execute(lead_options const& options) { return run(options.term, true); }
 
 }  // namespace redlock::cli

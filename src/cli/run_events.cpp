@@ -55,6 +55,7 @@ char const* to_string(run_outcome outcome) noexcept
     case run_outcome::completed: return "completed";
     case run_outcome::not_started: return "not_started";
     case run_outcome::contended: return "contended";
+    case run_outcome::permits_differ: return "permits_differ";
     case run_outcome::no_majority: return "no_majority";
     case run_outcome::interrupted: return "interrupted";
     case run_outcome::lost: return "lost";
@@ -97,6 +98,25 @@ void run_events::waiting(lock_view const& lock, std::size_t voting, std::chrono:
     line["state"] = to_string(lock.state);
     line["holder"] = lock.state == lock_state::held ? holder_to_json(lock.nodes[*lock.holder]) : ordered_json{};
     line["nodes"] = lock.nodes.size();
+    line["voting"] = voting;
+    write_later(line);
+}
+
+void run_events::waiting(semaphore_view const& permits, std::size_t voting, std::chrono::nanoseconds waited)
+{
+    if (!stream_) return;
+    auto line = begin_event("waiting");
+    line["lock"] = lock_;
+    line["waited_us"] = std::chrono::duration_cast<std::chrono::microseconds>(waited).count();
+    line["permits"] = permits.permits ? ordered_json(*permits.permits) : ordered_json{};
+    line["holders"] = ordered_json::array();
+    for (slot_view const& s : permits.slots) {
+        if (s.lock.state != lock_state::held) continue;
+        ordered_json one{{"slot", s.number}};
+        one.update(holder_to_json(s.lock.nodes[*s.lock.holder]));
+        line["holders"].push_back(std::move(one));
+    }
+    line["nodes"] = permits.nodes.size();
     line["voting"] = voting;
     write_later(line);
 }

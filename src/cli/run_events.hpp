@@ -4,7 +4,7 @@
 #define REDLOCK_CLI_RUN_EVENTS_HPP
 
 #include "cli/event_stream.hpp"
-#include "cli/lock_view.hpp"
+#include "cli/semaphore_view.hpp"
 
 #include <redlock/observer.hpp>
 
@@ -26,6 +26,7 @@ enum class run_outcome {
     completed,  // the command has ended by itself
     not_started,  // the command cannot be executed, or was not found
     contended,
+    permits_differ,
     no_majority,
     interrupted,  // a signal ended the waiting
     lost,
@@ -45,6 +46,7 @@ public:
 
     // `voting`: how many nodes have a vote.
     void waiting(lock_view const& lock, std::size_t voting, std::chrono::nanoseconds waited);
+    void waiting(semaphore_view const& permits, std::size_t voting, std::chrono::nanoseconds waited);
     void command_started(std::uint64_t token, pid_t pid);
     // `status`: as waitpid() gives it.
     void command_ended(std::uint64_t token, int status);

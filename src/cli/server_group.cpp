@@ -1,5 +1,6 @@
 #include "cli/server_group.hpp"
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -74,6 +75,11 @@ bool server_group::pause(std::chrono::milliseconds time)
     timer.cancel();
     while (!over && io_.run_one() > 0) {}
     return !interrupted_;
+}
+
+void server_group::interrupt()
+{
+    asio::post(io_, [this] { interrupted_ = true; });
 }
 
 void server_group::heed_signals()

@@ -32,6 +32,7 @@ public:
 
     // The key of a lock.
     std::string key_of(std::string lock) const { return keys_.key_of(std::move(lock)); }
+    detail::key_format const& keys() const noexcept { return keys_; }
 
     // Sends the same commands to all nodes. Returns one element for each node.
     std::vector<answers> ask(std::vector<words> const& commands);
@@ -45,6 +46,9 @@ public:
     // From now on SIGINT and SIGTERM do not end the process, but end pause() and ask() early, and interrupted() becomes true.
     void heed_signals();
     bool interrupted() const noexcept { return interrupted_; }
+
+    // The same as such a signal. From any thread.
+    void interrupt();
 
 private:
     asio::io_context io_{1};

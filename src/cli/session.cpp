@@ -1,12 +1,9 @@
 #include "cli/session.hpp"
 
 #include "cli/exit_codes.hpp"
-#include "cli/settings.hpp"
 #include "cli/signal_names.hpp"
 #include "cli/text.hpp"
-#include "cli/waiting.hpp"
 
-#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancel_after.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -50,7 +47,8 @@ session::session(plan what, inheritance const& from, guardian& guard, offspring 
       nodes_{io_.get_executor(), plan_.nodes, events_.client_observer()},
       lock_{nodes_, plan_.name, plan_.options}
 {
-    if (plan_.options.fencing) both_.emplace(nodes_, plan_.name, plan_.options);
+    if (plan_.permits) semaphore_.emplace(nodes_, plan_.name, semaphore_options{.permits = *plan_.permits, .lock = plan_.options});
+    else if (plan_.options.fencing) both_.emplace(nodes_, plan_.name, plan_.options);
 }
 
 int session::run()
@@ -70,85 +68,6 @@ int session::run()
     return result_;
 }
 
-void session::acquire()
-{
-    auto done = asio::bind_cancellation_slot(stop_acquiring_.slot(), [this](error_code ec, lease got) { on_acquired(ec, std::move(got)); });
-    if (plan_.ticket) {
-        nodes_.adopt(plan_.ticket->text, plan_.options, std::move(done));
-    } else if (plan_.shared) {
-        plan_.once ? both_->try_acquire_shared(report_, std::move(done)) : both_->acquire_shared(report_, std::move(done));
-    } else if (plan_.once) {
-        lock_.try_acquire(report_, std::move(done));
-    } else {
-        both_ ? both_->acquire(report_, std::move(done)) : lock_.acquire(report_, std::move(done));
-    }
-    acquiring_since_ = boot_clock::now();
-    manager_.status("waiting for " + name_in_words(plan_.name));
-    if (plan_.ticket) return;  // that takes no longer than its ttl, and nobody else holds it
-    if (!plan_.quiet || events_.wanted() || manager_.listens()) reminder_.start();
-}
-
-void session::explain_waiting()
-{
-    look_at_lock([this](lock_view const& lock) {
-        auto const status = nodes_.status();
-        auto const waited = boot_clock::now() - acquiring_since_;
-        auto const text = waiting_in_words(lock, status, plan_.options.fencing, waited);
-        if (!plan_.quiet) say(text);
-        events_.waiting(lock, count_voting(status, plan_.options.fencing), waited);
-        manager_.status(text.substr(0, text.find('\n')));
-    });
-}
-
-// Asks the nodes who holds the lock, and passes the answer to `explain`.
-void session::look_at_lock(std::function<void(lock_view const&)> explain)
-{
-    glance_.emplace(io_.get_executor(), plan_.nodes, plan_.name, glance_timeout, std::move(explain));
-}
-
-void session::on_acquired(error_code ec, lease got)
-{
-    reminder_.stop();
-    glance_.reset();
-    ctrl_c_ = interrupted_by_ == SIGINT && terminal_.is_ours();
-    if (ec && interrupted_by_ != 0) return finish(to_int(exit_code::signal) + interrupted_by_, run_outcome::interrupted);
-    if (ec) return explain_failure(ec);
-    lease_ = std::move(got);
-    if (plan_.verbose)
-        say((plan_.ticket ? "goes on with " + name_in_words(plan_.name)
-                          : "acquired " + name_in_words(plan_.name) + " after " + in_words(report_.elapsed)) +
-            (plan_.options.fencing ? ", token " + std::to_string(lease_.token()) : ""));
-    if (interrupted_by_ != 0) {
-        command_code_ = to_int(exit_code::signal) + interrupted_by_;
-        outcome_ = run_outcome::interrupted;
-        return group_has_gone();
-    }
-    start_command();
-}
-
-void session::explain_failure(error_code ec)
-{
-    if (plan_.ticket) {
-        auto const why = not_adopted(ec, *plan_.ticket);
-        say(why.what());
-        return finish(to_int(why.code), ec == errc::lease_lost ? run_outcome::lost : run_outcome::no_majority);
-    }
-    bool const contended = ec == condition::contended;
-    if (contended)
-        return look_at_lock([this](lock_view const& lock) {
-            say(contended_in_words(lock, !plan_.once));
-            finish(plan_.conflict_code, run_outcome::contended);
-        });
-    auto const status = nodes_.status();
-    std::string text = name_in_words(plan_.name) + " was not acquired: " + (report_.outcome ? report_.outcome : ec).message() +
-                       silent_nodes_in_words(report_, status, plan_.options.fencing);
-    auto const is_quarantined = [](node_status const& n) { return n.admission == admission_state::quarantined; };
-    if (plan_.nodes.quarantine_folder.empty() && std::any_of(status.nodes.begin(), status.nodes.end(), is_quarantined))
-        text += std::string{"\n  "} + no_quarantine_folder;
-    say(text);
-    finish(to_int(exit_code::no_majority), run_outcome::no_majority);
-}
-
 child::environment session::environment() const
 {
     auto const left = lease_.valid_until() - boot_clock::now();
@@ -157,7 +76,9 @@ child::environment session::environment() const
     std::snprintf(text.data(), text.size(), "%.3f", std::chrono::duration<double>{until.time_since_epoch()}.count());
     child::environment all{{"REDLOCK_NAME", plan_.name},
                            {"REDLOCK_TOKEN", lease_.token() == 0 ? "" : std::to_string(lease_.token())},
-                           {"REDLOCK_VALID_UNTIL", text.data()}};
+                           {"REDLOCK_VALID_UNTIL", text.data()},
+                           {"REDLOCK_SLOT", slots()}};  // empty: not that of an outer `redlock run`
+    if (passing_) all.emplace_back(lease_passing::variable, std::to_string(passing_->descriptor()));
     if (!plan_.pass_notify) all.emplace_back(notify_variable, "");  // the manager would take the command's words for ours
     if (!plan_.no_env) return all;
     auto const remove = [&](std::string_view name) {
@@ -178,7 +99,7 @@ void session::start_command()
     // Before the command runs: if this process is killed now, the command may have started others already, which the kernel does not end.
     auto const protect = [this, kill_at = plan_.times.guard_at(lease_.valid_until())] { guard_.protect(::getpid(), kill_at); };
     try {
-        child_.emplace(plan_.command, environment(), inherited_, terminal_, protect);
+        child_.emplace(plan_.command, environment(), inherited_, terminal_, protect, passing_ ? passing_->descriptor() : -1);
     } catch (failure const& error) {
         say(error.what());
         command_code_ = to_int(error.code);
@@ -187,12 +108,40 @@ void session::start_command()
     }
     guard_.put_off(plan_.times.guard_at(lease_.valid_until()));
     events_.command_started(lease_.token(), child_->pid());
-    manager_.ready("holds " + name_in_words(plan_.name) + (lease_.token() == 0 ? "" : ", token " + std::to_string(lease_.token())));
+    manager_.ready("holds " + what_is_held() + (lease_.token() == 0 ? "" : ", token " + std::to_string(lease_.token())));
     // This process must not be suspended: the lease would end meanwhile.
     ::signal(SIGTSTP, SIG_IGN);
     lease_.wait_lost([this](error_code ec) { on_lost(ec); });
+    if (passing_) passing_->begin(io_, [this] { pass_lease(); });
     check_lease_and_group();
     reap();  // the command may have ended before async_wait
+}
+
+// The command asked for the ticket. With it, the command goes on by itself: this process extends nothing any more, and ends nothing.
+void session::pass_lease()
+{
+    bool const ends = !child_ || command_code_ || kill_by_ || lost_;
+    if (ends || !passing_->is_open()) return passing_->end();
+    passed_until_ = lease_.valid_until();
+    auto const ticket = lease_.detach();
+    if (ticket.empty()) return passing_->end();  // it is lost already, as on_lost will be told
+    if (!passing_->answer(ticket)) {
+        lost_ = true;
+        terminate_command("the command went away while it was given the ticket");
+        return check_lease_and_group();
+    }
+    passed_ = true;
+    guard_.release();
+    check_lease_and_group();
+    manager_.status("the command has taken " + name_in_words(plan_.name) + " over");
+    if (plan_.verbose) say("the command has taken " + name_in_words(plan_.name) + " over");
+}
+
+void session::give_terminal()
+{
+    if (!waits_for_terminal_ || !terminal_.give_to(child_->pid())) return;
+    waits_for_terminal_ = false;
+    child_->signal(SIGCONT);
 }
 
 // Sends the command's group SIGTERM or SIGKILL if that is due, and sets a timer for the next check.
@@ -200,7 +149,11 @@ void session::check_lease_and_group()
 {
     if (!child_) return;
     auto const now = boot_clock::now();
-    auto const until = lease_.valid_until();
+    if (passed_) {
+        give_terminal();
+        return waits_for_terminal_ ? check_again_at(now + terminal_interval) : static_cast<void>(check_timer_.cancel());
+    }
+    auto const until = valid_until();
     guard_.put_off(plan_.times.guard_at(until));
     guard_.note(strays());
     auto kill_at = plan_.times.kill_at(until);
@@ -215,16 +168,18 @@ void session::check_lease_and_group()
         end_rest_of_group();
         if (!child_) return;
     }
-    if (waits_for_terminal_ && terminal_.give_to(child_->pid())) {
-        waits_for_terminal_ = false;
-        child_->signal(SIGCONT);
-    }
+    give_terminal();
 
     auto next = now + plan_.options.ttl / 10;
     if (command_code_ || killed_at_) next = now + ending_group_interval;
     if (waits_for_terminal_) next = std::min(next, now + terminal_interval);
     if (!killed_at_) next = std::min(next, std::max(now, kill_by_ ? std::min(kill_at, *kill_by_) : plan_.times.term_at(until)));
-    check_timer_.expires_at(next);
+    check_again_at(next);
+}
+
+void session::check_again_at(time_point when)
+{
+    check_timer_.expires_at(when);
     check_timer_.async_wait([this](error_code ec) {
         if (!ec) check_lease_and_group();
     });
@@ -242,7 +197,7 @@ void session::terminate_command(std::string const& why)
 {
     if (kill_by_) return;
     auto const now = boot_clock::now();
-    kill_by_ = std::min(now + plan_.times.grace, plan_.times.kill_at(lease_.valid_until()));
+    kill_by_ = std::min(now + plan_.times.grace, plan_.times.kill_at(valid_until()));
     auto const text = "the lease on " + name_in_words(plan_.name) + " is lost (" + why + "); the command " +
                       (plan_.on_lost == SIGTERM ? "has " : "gets " + name_of_signal(plan_.on_lost) + ", and has ") +
                       in_words(std::max(boot_clock::duration::zero(), *kill_by_ - now)) + " to end";
@@ -289,6 +244,7 @@ void session::report_strays() const
 
 void session::on_signal(int number)
 {
+    asked_to_end_ = asked_to_end_ || (number != 0 && number != SIGCHLD && number != SIGCONT && ends_waiting(number));
     if (number == SIGCHLD) {
         reap();
     } else if (number == SIGCONT) {
@@ -317,8 +273,9 @@ void session::reap()
         } else {
             command_code_ = code_of(status);
             events_.command_ended(lease_.token(), status);
-            manager_.stopping("the command has ended" +
-                              (lost_ ? std::string{", since the lease was lost"} : "; giving " + name_in_words(plan_.name) + " back"));
+            manager_.stopping("the command has ended" + (lost_     ? std::string{", since the lease was lost"}
+                                                         : passed_ ? std::string{}
+                                                                   : "; giving " + name_in_words(plan_.name) + " back"));
         }
     }
     if (child_ && command_code_) end_rest_of_group();
@@ -340,6 +297,7 @@ void session::on_stopped(int by)
 // The command has ended. The rest of its process group must end, too: the lock will not protect it any more.
 void session::end_rest_of_group()
 {
+    if (passed_) return group_has_gone();  // what the command left may go on with the lock
     bool const gone = !child_->signal(0) && errno == ESRCH;
     if (gone && (!lost_ || strays().empty())) return group_has_gone();
     auto const now = boot_clock::now();
@@ -361,8 +319,10 @@ void session::group_has_gone()
     ctrl_c_ = ctrl_c_ || (terminal_.given() && command_code_ == to_int(exit_code::signal) + SIGINT);
     terminal_.take_back();
     check_timer_.cancel();
-    if (child_) report_strays();
+    if (passing_) passing_->end();
+    if (child_ && !passed_) report_strays();
     child_.reset();
+    if (passed_) return finish(*command_code_, outcome_);
     if (lost_) {
         lease_ = lease{};
         return finish(to_int(exit_code::lost), run_outcome::lost);
@@ -374,7 +334,7 @@ void session::group_has_gone()
             return finish(to_int(exit_code::lost), run_outcome::lost);
         }
         if (ec)
-            say(name_in_words(plan_.name) + " was given back, but too few nodes confirmed it: it is free within " +
+            say(name_in_words(plan_.name) + " was released, but too few nodes confirmed it: it is free within " +
                 in_words(plan_.options.ttl));
         else if (plan_.verbose) say("released " + name_in_words(plan_.name));
         finish(*command_code_, outcome_);

@@ -1,4 +1,9 @@
 // `redlock run`: acquires the lock, runs the command, ends the command if the lease is lost, releases the lock.
+//
+// In the order of time: acquire() and start_command(); then check_lease_and_group() at every moment at which something may be due; then, when no process of
+// the command's group is left, group_has_gone(), which releases the lock, and finish(). The command's group ends in one of three ways: by itself
+// (end_rest_of_group() sees to what the command has left behind); since the lease is lost (terminate_command(), and kill_group() before the validity ends);
+// or by a signal to this process, which on_signal() passes on. A command that has taken the lease over (pass_lease()) is left alone.
 #ifndef REDLOCK_CLI_SESSION_HPP
 #define REDLOCK_CLI_SESSION_HPP
 
@@ -7,9 +12,11 @@
 #include "cli/exit_codes.hpp"
 #include "cli/glance.hpp"
 #include "cli/guardian.hpp"
+#include "cli/lease_passing.hpp"
 #include "cli/offspring.hpp"
 #include "cli/reminder.hpp"
 #include "cli/run_events.hpp"
+#include "cli/semaphore_view.hpp"
 #include "cli/service_manager.hpp"
 #include "cli/tickets.hpp"
 #include "cli/times.hpp"
@@ -22,9 +29,12 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock::cli {
@@ -34,6 +44,8 @@ struct plan {
     config nodes;
     lock_options options;
     bool shared{false};  // to read
+    std::optional<std::uint32_t> permits;  // of the semaphore; none: it is a lock
+    std::uint32_t take{1};  // how many permits at once
     end_times times;
     bool once{false};
     bool verbose{false};
@@ -41,10 +53,12 @@ struct plan {
     bool no_env{false};
     bool pass_notify{false};  // the command finds NOTIFY_SOCKET, and uses it itself
     std::optional<int> events_fd;
+    std::unique_ptr<lease_passing> passing;  // the command may take the lease over; null: it may not
     int on_lost{SIGTERM};  // what the command gets when the lease is lost
     int conflict_code{to_int(exit_code::contended)};
     std::string name;
     std::optional<known_ticket> ticket;  // the lease is adopted
+    std::optional<std::string> publish;  // with the lock, before the command starts
     std::vector<std::string> command;
 };
 
@@ -59,6 +73,9 @@ public:
     // The user pressed Ctrl-C for all that runs in the terminal, so this process should end by SIGINT: a shell script that started it then ends, too.
     bool ended_by_ctrl_c() const noexcept { return ctrl_c_; }
 
+    // The lease was lost, and nobody asked this process to end.
+    bool may_campaign_again() const noexcept { return outcome_ == run_outcome::lost && !asked_to_end_; }
+
 private:
     using time_point = boot_clock::time_point;
     using timer = asio::basic_waitable_timer<boot_clock>;
@@ -69,11 +86,22 @@ private:
     void on_acquired(error_code ec, lease got);
     void explain_failure(error_code ec);
     void look_at_lock(std::function<void(lock_view const&)> explain);
+    void explain_waiting_for_permits();
+    void explain_no_permit(error_code ec);
+    void look_at_permits(std::function<void(semaphore_view const&)> explain);
+    std::string slots() const;  // of the lease, with spaces between them; empty: it is of a lock
+    std::string what_is_held() const;  // for messages
 
     // The command.
+    void begin();
+    void publish();
     void start_command();
+    void pass_lease();
+    time_point valid_until() const { return lease_ ? lease_.valid_until() : passed_until_; }
     child::environment environment() const;
     void check_lease_and_group();
+    void check_again_at(time_point when);
+    void give_terminal();
     void terminate_command(std::string const& why);
     void kill_group();
     std::vector<process> strays() const;
@@ -96,6 +124,7 @@ private:
     guardian& guard_;
     offspring const& started_;
     asio::io_context io_{1};
+    std::unique_ptr<lease_passing> const passing_{std::move(plan_.passing)};
     run_events events_{io_, plan_.events_fd, plan_.name, [this](std::string const& why) {
                            say("events end here, descriptor " + std::to_string(*plan_.events_fd) + ": " + why);
                        }};
@@ -103,6 +132,7 @@ private:
     client nodes_;
     lock lock_;
     std::optional<rw_lock> both_;  // with tokens: readers and writers wait for each other in turns
+    std::optional<semaphore> semaphore_;
     job_control terminal_;
     asio::signal_set signals_{io_};
     asio::cancellation_signal stop_acquiring_;
@@ -120,12 +150,15 @@ private:
     std::optional<time_point> killed_at_;
     std::vector<process> ended_strays_;  // strays that the user was told of
     bool lost_{false};
+    bool passed_{false};  // the command, which asked for it, has the ticket of the lease
+    time_point passed_until_{};  // the end of that lease, as far as this process extended it
     bool waits_for_terminal_{false};  // the command was stopped, since it used the terminal while another group had it
     int interrupted_by_{0};  // the signal that ended the acquisition; 0: none
     int result_{0};
     run_outcome outcome_{};
     bool finished_{false};
     bool ctrl_c_{false};
+    bool asked_to_end_{false};
 };
 
 }  // namespace redlock::cli

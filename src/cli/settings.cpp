@@ -2,6 +2,9 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/text.hpp"
+#include "client/shard_choice.hpp"
+#include "quorum/set_record.hpp"
+#include "redis/key_format.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -38,10 +41,12 @@ settings from_list(std::string const& urls, std::string const& where)
 void warn_of_readers(std::string const& file, settings const& loaded)
 {
     struct stat s{};
-    auto const& nodes = loaded.client.nodes;
-    bool const secret = std::any_of(nodes.begin(), nodes.end(), [](node_address const& n) {
-        return !n.password.empty() || (n.sentinel && !n.sentinel->password.empty());
-    });
+    auto const has_secret = [](std::vector<node_address> const& nodes) {
+        return std::any_of(nodes.begin(), nodes.end(),
+                           [](node_address const& n) { return !n.password.empty() || (n.sentinel && !n.sentinel->password.empty()); });
+    };
+    auto const& shards = loaded.client.shards;
+    bool const secret = has_secret(loaded.client.nodes) || std::any_of(shards.begin(), shards.end(), has_secret);
     if (!secret || ::stat(file.c_str(), &s) != 0 || (s.st_mode & S_IROTH) == 0) return;
     std::string const name = printable(file);
     std::fprintf(stderr, "redlock: warning: %s holds passwords, and every user of this machine may read it; chmod o-rwx %s\n", name.c_str(),
@@ -82,12 +87,84 @@ std::string default_quarantine_folder()
     return home.empty() ? "" : home + "/.local/state/redlock/quarantine";
 }
 
-settings settings_of(node_options const& options)
+namespace {
+
+settings with_defaults(settings result, node_options const& options)
 {
-    settings result = chosen(options);
+    if (!options.set_name.empty()) {
+        if (!result.client.set_name.empty() && result.client.set_name != options.set_name)
+            throw failure{exit_code::usage, "--set-name and the configuration name different sets: \"" + printable(options.set_name) +
+                                                "\" and \"" + printable(result.client.set_name) + '"'};
+        result.client.set_name = options.set_name;
+        if (auto const problem = quorum::set_name_problem(options.set_name); !problem.empty())
+            throw failure{exit_code::usage, "--set-name " + problem};
+    }
     if (result.client.quarantine_folder.empty()) result.client.quarantine_folder = default_quarantine_folder();
     result.client.log = {};  // the command prints messages of its own
     return result;
+}
+
+std::string known_shards(std::size_t count)
+{
+    return "the configuration has " + count_of(count, "shard") + ", 0 to " + std::to_string(count - 1);
+}
+
+bool has_cluster(config const& of)
+{
+    return std::any_of(of.nodes.begin(), of.nodes.end(), [](node_address const& n) { return n.cluster.has_value(); });
+}
+
+// Leaves the nodes of one shard. `keys`: of the locks that the command is about.
+void choose_shard(config& of, node_options const& options, std::vector<std::string> const& keys)
+{
+    if (has_cluster(of))
+        throw failure{exit_code::config,
+                      "this command does not work with a Redis Cluster; redlock doctor does, and programs that use the library do"};
+    auto const count = of.shards.size();
+    if (count == 0) {
+        if (options.shard) throw failure{exit_code::usage, "--shard was given, but the configuration has one set of nodes and no shards"};
+        return;
+    }
+    if (options.shard && *options.shard >= count)
+        throw failure{exit_code::usage, "there is no shard " + std::to_string(*options.shard) + ": " + known_shards(count)};
+    auto shard = options.shard;
+    for (std::string const& key : keys) {
+        auto const own = detail::shard_of(key, count);
+        if (shard && *shard != own)
+            throw failure{exit_code::usage, "the lock with the key \"" + printable(key) + "\" is in shard " + std::to_string(own) +
+                                                " and not in shard " + std::to_string(*shard) + "; a command talks to one shard"};
+        shard = own;
+    }
+    if (!shard) throw failure{exit_code::usage, known_shards(count) + ": say which one with --shard"};
+    of.nodes = std::move(of.shards[*shard]);
+    of.place = shard_place{*shard, count};
+    of.shards.clear();
+}
+
+}  // namespace
+
+settings settings_of(node_options const& options, std::vector<std::string> const& names)
+{
+    settings result = chosen(options);
+    detail::key_format const format{result.client.key_format};
+    std::vector<std::string> keys;
+    for (std::string const& name : names) keys.push_back(format.key_of(name));
+    choose_shard(result.client, options, keys);
+    return with_defaults(std::move(result), options);
+}
+
+std::optional<settings> settings_of_clusters(node_options const& options)
+{
+    settings result = chosen(options);
+    if (!has_cluster(result.client)) return std::nullopt;
+    return with_defaults(std::move(result), options);
+}
+
+settings settings_of_keys(node_options const& options, std::vector<std::string> const& keys)
+{
+    settings result = chosen(options);
+    choose_shard(result.client, options, keys);
+    return with_defaults(std::move(result), options);
 }
 
 void check_name(std::string const& name)
@@ -98,7 +175,7 @@ void check_name(std::string const& name)
 std::string in_terms_of_options(std::string_view message, node_options const& from)
 {
     bool const with_file = !from.config_file.empty();
-    for (std::string_view const prefix : {"redlock::lock: ", "lock_options::", "config::"})
+    for (std::string_view const prefix : {"redlock::lock: ", "redlock::semaphore: ", "lock_options::", "config::"})
         if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
     std::string text{message};
     constexpr std::string_view member = "config::max_ttl";

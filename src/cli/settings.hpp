@@ -6,14 +6,23 @@
 
 #include <redlock/json.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace redlock::cli {
 
-// From --nodes, --config or REDLOCK_NODES, in this order. Throws `failure`: with `usage` when none of them is given, with `config` when the one
-// that is given cannot be used.
-settings settings_of(node_options const& options);
+// From --nodes, --config or REDLOCK_NODES, in this order. Of a configuration with shards, only the nodes of one are left: of that which --shard says, or
+// the locks `names`. Throws `failure`: with `usage` when there are no nodes, or it is open which shard is meant, with `config` when what is given cannot
+// be used.
+settings settings_of(node_options const& options, std::vector<std::string> const& names = {});
+
+// The same if the nodes are Redis Clusters, which settings_of() refuses; none: they are not.
+std::optional<settings> settings_of_clusters(node_options const& options);
+
+// The same for a lock whose keys on the nodes are known.
+settings settings_of_keys(node_options const& options, std::vector<std::string> const& keys);
 
 // The folder where the processes of this user note for each other which nodes are quarantined: from REDLOCK_STATE_DIR, XDG_STATE_HOME or HOME,
 // in this order. Empty when none of them is set. Throws `failure` with `config` when REDLOCK_STATE_DIR is no absolute path.
@@ -22,6 +31,7 @@ std::string default_quarantine_folder();
 // The text to print when default_quarantine_folder() is empty.
 inline constexpr char const* no_quarantine_folder =
     "neither REDLOCK_STATE_DIR nor XDG_STATE_HOME nor HOME names a folder, so that each process waits for nodes anew";
+
 // Turns a message of the library, which names members of config and lock_options, into one that names the command's options.
 std::string in_terms_of_options(std::string_view message, node_options const& from);
 

@@ -43,6 +43,7 @@ bool can_move()
 }
 
 constexpr std::size_t columns_of_old = 80, lines_of_old = 24, narrowest = 20;
+constexpr std::size_t gap = 2;  // between two columns of a table
 
 }  // namespace
 
@@ -101,46 +102,62 @@ std::vector<std::size_t> table::widths() const
     return all;
 }
 
+namespace {
+
+// Where the block ends that begins with the column `first`: it has as many columns as fit beside the table's first one. A column that is too wide for any
+// block is made narrower.
+std::size_t end_of_block(std::vector<std::size_t>& widths, std::size_t first, std::size_t most)
+{
+    std::size_t end = first, used = widths.front();
+    for (; end < widths.size(); ++end) {
+        widths[end] = std::min(widths[end], most - widths.front() - gap);
+        if (used + gap + widths[end] > most) break;
+        used += gap + widths[end];
+    }
+    return end;
+}
+
+}  // namespace
+
+// Columns that do not fit beside the others follow in blocks of their own, each with the first column again.
 std::string table::text(terminal const& out, std::string_view indent) const
 {
     auto widths = this->widths();
     std::size_t const most = out.columns() == 0 ? std::string::npos : std::max(out.columns(), indent.size() + narrowest) - indent.size();
-    if (widths.front() > most / 2) widths.front() = most / 2;
+    widths.front() = std::min(widths.front(), most / 2);
     std::string result, below;
-    for (std::size_t first = 1; first == 1 || first < widths.size();) {
-        std::size_t end = first, used = widths.front();
-        for (; end < widths.size(); ++end) {
-            widths[end] = std::min(widths[end], most - widths.front() - 2);
-            if (used + 2 + widths[end] > most) break;
-            used += 2 + widths[end];
-        }
+    std::size_t first = 1;
+    do {
+        auto const end = end_of_block(widths, first, most);
         if (first > 1) result += '\n';
         for (auto const& row : rows_) {
             if (first > 1 && row.back().note) continue;
-            std::string line{indent};
-            auto const put = [&](cell const& c, std::size_t width, bool last) {
-                auto const shown = cut(c.text, width);
-                line += out.paint(c.in, shown);
-                if (!last) line.append(width + 2 - columns_of(shown), ' ');
-            };
-            put(row.front(), widths.front(), row.size() == 1);
-            for (std::size_t c = first; c < std::min(end, row.size()); ++c) {
-                bool const fits = widths.front() + 2 + columns_of(row[c].text) <= most;
+            result += indent;
+            auto const last = std::min(end, row.size());
+            result += padded(out, row.front(), widths.front(), row.size() == 1);
+            for (std::size_t c = first; c < last; ++c) {
                 if (!row[c].note) {
-                    put(row[c], widths[c], c + 1 == std::min(end, row.size()));
-                } else if (fits) {
-                    line += out.paint(row[c].in, row[c].text);
+                    result += padded(out, row[c], widths[c], c + 1 == last);
+                } else if (widths.front() + gap + columns_of(row[c].text) <= most) {
+                    result += out.paint(row[c].in, row[c].text);
                 } else {
-                    line += out.paint(row[c].in, "see below");
-                    below += '\n' + std::string{indent} +
-                             wrapped(row.front().text + ": " + out.paint(row[c].in, row[c].text), most, indent.size() + 2) + '\n';
+                    result += out.paint(row[c].in, "see below");
+                    auto const note = row.front().text + ": " + out.paint(row[c].in, row[c].text);
+                    below += '\n' + std::string{indent} + wrapped(note, most, indent.size() + 2) + '\n';
                 }
             }
-            result += line + '\n';
+            result += '\n';
         }
         first = end;
-    }
+    } while (first < widths.size());
     return result + below;
+}
+
+// The cell in its column. The last one of a line has no spaces behind it.
+std::string table::padded(terminal const& out, cell const& c, std::size_t width, bool last)
+{
+    auto const shown = cut(c.text, width);
+    return out.paint(c.in, shown) + std::string(last ? 0 : width + gap - columns_of(shown), ' ');
 }
 
 }  // namespace redlock::cli

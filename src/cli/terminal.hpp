@@ -57,6 +57,7 @@ public:
 
 private:
     std::vector<std::size_t> widths() const;
+    static std::string padded(terminal const& out, cell const& c, std::size_t width, bool last);
 
     std::vector<std::vector<cell>> rows_;
 };

@@ -256,7 +256,8 @@ std::vector<std::string> split_urls(std::string_view text)
         auto const list = urls.empty() ? std::string::npos : urls.back().find("+sentinel://");
         bool const hosts_only = list != std::string::npos &&
                                 urls.back().find('/', list + std::string_view{"+sentinel://"}.size()) == std::string::npos;
-        if (hosts_only && part.find("://") == std::string::npos) (urls.back() += ',') += part;
+        bool const of_cluster = !urls.empty() && urls.back().find("-cluster://") != std::string::npos;
+        if ((hosts_only || of_cluster) && part.find("://") == std::string::npos) (urls.back() += ',') += part;
         else urls.push_back(std::move(part));
     }
     return urls;

@@ -6,6 +6,7 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "cli/waiting.hpp"
+#include "redis/key_format.hpp"
 
 #include <redlock/redlock.hpp>
 
@@ -22,6 +23,7 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace redlock::cli {
 
@@ -152,10 +154,13 @@ public:
 private:
     void look()
     {
-        glance_.emplace(with_.context().get_executor(), config_, name_, glance_timeout, [this](lock_view const& lock) {
-            auto const text = waiting_in_words(lock, with_.nodes().status(), fencing_, boot_clock::now() - since_);
-            std::fprintf(stderr, "redlock: %s\n", text.c_str());
-        });
+        auto const key = detail::key_format{config_.key_format}.key_of(name_);
+        glance_.emplace(with_.context().get_executor(), config_, questions_about(key), glance_timeout,
+                        [this](std::vector<answers> const& all) {
+                            auto const text = waiting_in_words(view_of(name_, all), with_.nodes().status(), fencing_,
+                                                               boot_clock::now() - since_);
+                            std::fprintf(stderr, "redlock: %s\n", text.c_str());
+                        });
     }
 
     short_client& with_;
@@ -169,7 +174,7 @@ private:
 
 int acquire(acquire_options const& options)
 {
-    auto from = settings_of(options.from);
+    auto from = settings_of(options.from, {options.name});
     if (options.bootstrap) from.client.bootstrap = true;
     if (!options.label.empty()) from.client.label = options.label;
     auto const wanted = options_of(options, from);
@@ -189,7 +194,8 @@ int acquire(acquire_options const& options)
         std::fprintf(stderr, "redlock: %s\n", text.c_str());
         return options.conflict_exit_code.value_or(to_int(exit_code::contended));
     }
-    throw failure{exit_code::no_majority, text + silent_nodes_in_words(report, with.nodes().status(), wanted.fencing)};
+    throw failure{ec == errc::wrong_node_set ? exit_code::config : exit_code::no_majority,
+                  text + silent_nodes_in_words(report, with.nodes().status(), wanted.fencing)};
 }
 
 }  // namespace
@@ -209,8 +215,8 @@ failure not_adopted(error_code why, known_ticket const& ticket)
     std::string const name = name_in_words(ticket.what.text);
     if (why == errc::lease_lost)
         return {exit_code::lost,
-                name + " is not held by this ticket any more: its time has passed, it was given back, or the ticket was used"};
-    if (why == errc::ticket_of_other_nodes) return {exit_code::config, "--ticket: " + why.message()};
+                name + " is not held by this ticket any more: its time has passed, it was released, or the ticket was used"};
+    if (why == errc::ticket_of_other_nodes || why == errc::wrong_node_set) return {exit_code::config, "--ticket: " + why.message()};
     if (why == errc::ttl_too_long) return {exit_code::usage, "--ticket: " + why.message()};
     return {exit_code::no_majority, name + " could not be adopted: " + why.message()};
 }
@@ -231,7 +237,7 @@ int execute(extend_options const& options)
     ::signal(SIGPIPE, SIG_IGN);
     auto const ticket = read(options.ticket);
     try {
-        auto const from = settings_of(options.from);
+        auto const from = settings_of_keys(options.from, ticket.what.keys);
         auto const wanted = options_of(ticket, from, options.ttl);
         short_client with{from.client};
         auto [ec, held] = with.get([&](auto done) { with.nodes().adopt(ticket.text, wanted, std::move(done)); });
@@ -246,7 +252,7 @@ int execute(extend_options const& options)
 int release_by(release_options const& options)
 {
     auto const ticket = read(options.ticket);
-    short_client with{settings_of(options.from).client};
+    short_client with{settings_of_keys(options.from, ticket.what.keys).client};
     auto [ec, held] = with.get([&](auto done) { with.nodes().adopt(ticket.text, std::move(done)); });
     if (ec && with.ended_by() != 0) return to_int(exit_code::signal) + with.ended_by();
     if (ec) throw not_adopted(ec, ticket);

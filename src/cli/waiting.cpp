@@ -34,11 +34,17 @@ std::size_t count_voting(client_status const& nodes, bool fencing)
     return static_cast<std::size_t>(std::count_if(nodes.nodes.begin(), nodes.nodes.end(), votes));
 }
 
-std::string waiting_in_words(lock_view const& lock, client_status const& nodes, bool fencing, std::chrono::nanoseconds waited)
+std::string nodes_without_vote(client_status const& nodes, bool fencing)
 {
     std::string silent;
     for (node_status const& n : nodes.nodes)
         if (auto const why = why_no_vote(n, fencing); !why.empty()) silent += line_of(n.node, why);
+    return silent;
+}
+
+std::string waiting_in_words(lock_view const& lock, client_status const& nodes, bool fencing, std::chrono::nanoseconds waited)
+{
+    auto const silent = nodes_without_vote(nodes, fencing);
     auto const voting = count_voting(nodes, fencing);
     std::string text = "waiting for " + name_in_words(lock.name) + " for " + in_words(waited);
     bool const held = lock.state == lock_state::held;

@@ -19,6 +19,9 @@ std::string waiting_in_words(lock_view const& lock, client_status const& nodes, 
 // How many nodes have a vote.
 std::size_t count_voting(client_status const& nodes, bool fencing);
 
+// The nodes without a vote, one a line, with the reasons; empty: all have one.
+std::string nodes_without_vote(client_status const& nodes, bool fencing);
+
 // `job is held by web-3, process 4711, since ...`. With `all_the_time` the text adds that the lock was not free during all of --wait.
 std::string contended_in_words(lock_view const& lock, bool all_the_time);
 

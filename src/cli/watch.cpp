@@ -1,12 +1,16 @@
 // `redlock watch`: shows the state of locks again and again, until the user stops it. It also shows how often each lock changed hands meanwhile, and
-// for how long its holder has had it. It cannot show who waits for a lock, since the servers do not know that. Of readers, it shows that a writer waits.
+// for how long its holder has had it. It cannot show who waits for a lock, since the servers do not know that. Of readers, it shows that a writer waits. A semaphore is one line, with the holders of its slots.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
+#include "cli/semaphore_text.hpp"
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
 
 #include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,12 +31,39 @@ struct history {
     std::string last;  // the last holder: key_view::id() of its value; empty: no holder
     std::uint64_t turns{0};  // how often a new holder was seen
 
+    std::map<std::uint32_t, std::string> of_slots;  // the same for each slot of a semaphore
+
     void add(lock_view const& lock)
     {
         if (lock.state == lock_state::unknown) return;
         std::string const holder = lock.state == lock_state::held ? lock.nodes[*lock.holder].id() : "";
         if (!holder.empty() && holder != last) ++turns;
         last = holder;
+    }
+
+    void add(semaphore_view const& semaphore)
+    {
+        std::map<std::uint32_t, std::string> now;
+        for (slot_view const& s : semaphore.slots) {
+            auto const before = of_slots.find(s.number);
+            if (s.lock.state == lock_state::unknown && before != of_slots.end()) now.insert(*before);
+            if (s.lock.state != lock_state::held) continue;
+            auto const holder = s.lock.nodes[*s.lock.holder].id();
+            if (before == of_slots.end() || before->second != holder) ++turns;
+            now[s.number] = holder;
+        }
+        of_slots = std::move(now);
+    }
+};
+
+// One name on the servers: a lock, unless it is a semaphore.
+struct watched {
+    lock_view lock;
+    std::optional<semaphore_view> semaphore;
+
+    bool is_known() const
+    {
+        return semaphore ? semaphore->is_known() && semaphore->held_unclearly() == 0 : lock.state != lock_state::unknown;
     }
 };
 
@@ -67,15 +98,29 @@ std::vector<table::cell> row(lock_view const& lock, history const& seen)
             {turns}};
 }
 
-void draw(terminal const& out, watch_options const& options, server_group const& nodes, std::vector<lock_view> const& locks,
+std::vector<table::cell> row(semaphore_view const& of, history const& seen)
+{
+    auto const holders = holders_in_words(of);
+    auto const ttl = last_ttl_ms(of);
+    return {{name_in_words(of.name)},
+            {of.is_known() ? held_in_words(of) : "unknown", of.is_known() ? tone::strong : tone::alarm},
+            {holders.empty() ? "-" : holders},
+            {std::to_string(least_held_on(of)) + " of " + std::to_string(of.nodes.size())},
+            {ttl < 0 ? "-" : in_words(milliseconds{ttl})},
+            {"-"},
+            {std::to_string(seen.turns)}};
+}
+
+void draw(terminal const& out, watch_options const& options, server_group const& nodes, std::vector<watched> const& locks,
           std::vector<history> const& seen)
 {
     table rows{{"lock", "state", "holder", "nodes", "ttl", "held", "turns"}};
-    for (std::size_t i = 0; i < locks.size(); ++i) rows.add(row(locks[i], seen[i]));
+    for (std::size_t i = 0; i < locks.size(); ++i)
+        rows.add(locks[i].semaphore ? row(*locks[i].semaphore, seen[i]) : row(locks[i].lock, seen[i]));
     std::string text{terminal::redraw};
     text += out.fold(now_text() + ", every " + in_words(options.interval) + ", Ctrl-C ends", 0) + "\n\n" + rows.text(out, "");
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        auto const& problem = locks.front().nodes[i].problem;
+        auto const& problem = locks.front().lock.nodes[i].problem;
         if (!problem.empty()) text += '\n' + out.fold(out.paint(tone::alarm, nodes.name(i) + ": " + printable(problem)), 2);
     }
     out.write(text + '\n');
@@ -90,12 +135,30 @@ std::string line(lock_view const& lock, history const& seen)
     return text + ", turn " + std::to_string(seen.turns) + '\n';
 }
 
-std::string json_line(server_group const& nodes, lock_view const& lock, history const& seen)
+std::string line(semaphore_view const& of, history const& seen)
+{
+    std::string text = now_text() + ' ' + name_in_words(of.name) + ' ';
+    text += of.is_known() ? held_in_words(of) + " held" : "unknown";
+    if (auto const holders = holders_in_words(of); !holders.empty()) text += ": " + holders;
+    return text + ", turn " + std::to_string(seen.turns) + '\n';
+}
+
+std::string json_line(server_group const& nodes, watched const& what, history const& seen)
 {
     auto const since_1970 = std::chrono::system_clock::now().time_since_epoch();
     ordered_json j{{"time", std::chrono::duration<double>{since_1970}.count()}, {"turns", seen.turns}};
-    j.update(to_json(nodes, lock));
+    j.update(to_json(nodes, what.lock));
+    j["semaphore"] = what.semaphore ? to_json(nodes, *what.semaphore) : ordered_json{};
     return dump(j, -1);
+}
+
+std::vector<watched> look_at_all(server_group& nodes, std::vector<std::string> const& names)
+{
+    auto locks = look(nodes, names);
+    auto semaphores = look_for_semaphores(nodes, names);
+    std::vector<watched> all;
+    for (std::size_t i = 0; i < names.size(); ++i) all.push_back({std::move(locks[i]), std::move(semaphores[i])});
+    return all;
 }
 
 }  // namespace
@@ -104,7 +167,7 @@ int execute(watch_options const& options)
 {
     for (std::string const& name : options.names) check_name(name);
     if (options.interval < milliseconds{10}) throw failure{exit_code::usage, "--interval is shorter than 10 ms"};
-    server_group nodes{settings_of(options.from).client, options.from.timeout};
+    server_group nodes{settings_of(options.from, options.names).client, options.from.timeout};
     nodes.heed_signals();
 
     terminal const out;
@@ -112,19 +175,21 @@ int execute(watch_options const& options)
     bool known = true;
     for (std::uint64_t round = 0; options.count == 0 || round < options.count; ++round) {
         if (round > 0 && !nodes.pause(options.interval)) break;
-        auto const locks = look(nodes, options.names);
+        auto const locks = look_at_all(nodes, options.names);
         if (nodes.interrupted()) break;
         known = true;
         for (std::size_t i = 0; i < locks.size(); ++i) {
-            seen[i].add(locks[i]);
-            known = known && locks[i].state != lock_state::unknown;
+            locks[i].semaphore ? seen[i].add(*locks[i].semaphore) : seen[i].add(locks[i].lock);
+            known = known && locks[i].is_known();
         }
         if (out.live() && !options.json) {
             draw(out, options, nodes, locks, seen);
             continue;
         }
-        for (std::size_t i = 0; i < locks.size(); ++i)
-            out.write(options.json ? json_line(nodes, locks[i], seen[i]) : line(locks[i], seen[i]));
+        for (std::size_t i = 0; i < locks.size(); ++i) {
+            if (options.json) out.write(json_line(nodes, locks[i], seen[i]));
+            else out.write(locks[i].semaphore ? line(*locks[i].semaphore, seen[i]) : line(locks[i].lock, seen[i]));
+        }
     }
     return to_int(known || nodes.interrupted() ? exit_code::success : exit_code::no_majority);
 }

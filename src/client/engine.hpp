@@ -4,12 +4,15 @@
 
 #include "acquire/acquisitions.hpp"
 #include "acquire/adoptions.hpp"
+#include "acquire/peeks.hpp"
+#include "acquire/permit_queries.hpp"
 #include "admission/admission_driver.hpp"
 #include "base/context_service.hpp"
-#include "base/mailbox.hpp"
-#include "base/start_inline.hpp"
-#include "client/environment.hpp"
+#include "client/pauses.hpp"
+#include "client/status_board.hpp"
+#include "client/strand_entrance.hpp"
 #include "lease/lease_registry.hpp"
+#include "lease/publications.hpp"
 #include "lease/releases.hpp"
 #include "redis/key_format.hpp"
 
@@ -21,8 +24,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace redlock::detail {
@@ -41,6 +46,7 @@ struct engine_settings {
     double clock_drift{0.01};  // between the clocks of clients, and of nodes
     bool bootstrap{false};
     std::shared_ptr<quarantine_log> quarantines{};  // may be null
+    quorum::set_settings sets{};  // without names of members nobody looks at sets
 
     key_format keys{};
 
@@ -54,9 +60,9 @@ struct engine_settings {
     outage_log::sink log{};                         // may be empty; not used with an observer
 };
 
-class engine : public core, public node_listener, public shutdown_hook, public std::enable_shared_from_this<engine> {
+class engine : public lease_core, public node_listener, public shutdown_hook, public strand_entrance {
 public:
-    using strand_type = fanout::strand_type;
+    using strand_entrance::strand_type;
 
     // Releases that are under way when the client is cancelled still go out, and admissions go on, for so long.
     static constexpr duration linger_max = std::chrono::milliseconds{500};
@@ -65,7 +71,7 @@ public:
            fanout::clock_function clock);
     ~engine() override = default;
 
-    asio::any_io_executor const& get_executor() const noexcept override { return outer_; }
+    asio::any_io_executor const& get_executor() const noexcept override { return outer(); }
     time_point now() const noexcept override { return env_.now(); }
     std::chrono::milliseconds max_ttl() const noexcept override { return max_ttl_; }
     key_format const& keys() const noexcept override { return keys_; }
@@ -83,8 +89,18 @@ public:
     void downgrade(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
     void release(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
     void wait_lost(std::shared_ptr<lease_state>&& of, plain_handler&& handler) override;
+    void publish(std::shared_ptr<lease_state>&& of, std::string&& bytes, plain_handler&& handler) override;
+    void inherited(std::shared_ptr<lease_state>&& of, state_handler&& handler) override;
+    void peek(peek_request&& request, peek_handler&& handler) override;
+    void pause(duration min, duration max, plain_handler&& handler) override;
     std::string detach(std::shared_ptr<lease_state> of) override;
     std::string_view name_of(lease_state const& of) const noexcept override { return static_cast<lease_handle const&>(of).of.what->text(); }
+    std::span<std::uint32_t const> slots_of(lease_state const& of) const noexcept override
+    {
+        return static_cast<lease_handle const&>(of).of.what->slots();
+    }
+    void ask_permits(permit_query&& what, permit_query_handler&& handler) override;
+    void count_available(permit_query&& what, available_handler&& handler) override;
     void let_go(std::shared_ptr<lease_state> of) noexcept override;
     void scope_ended(lease_state const& of) noexcept override;
 
@@ -98,6 +114,9 @@ public:
     void on_changed(std::size_t node, std::string_view key) override;
     void on_time(std::size_t node, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) override;
 
+    void on_primary(std::size_t node, std::string const& server) override { board_.primary(node, server); }
+    void on_login(std::size_t node, std::string const& why_not) override { board_.login(node, why_not); }
+
     void context_destroyed() noexcept override;
 
 protected:
@@ -107,15 +126,15 @@ protected:
     virtual void stop_watchdog() = 0;
     virtual void destroy_watchdog() noexcept = 0;
 
-    strand_type& strand() noexcept { return *strand_; }
-    environment& env() noexcept { return env_; }
+    std::shared_ptr<engine> self() { return std::static_pointer_cast<engine>(shared_from_this()); }
+    using strand_entrance::env;
+    using strand_entrance::strand;
 
 private:
-    template <class F>
-    void on_strand(F f, std::optional<time_point> known = {});
-    void send_for_mail();
-    template <class MakeCancel>
-    std::shared_ptr<waiter> wait_with(plain_handler&& handler, MakeCancel make_cancel);
+    std::shared_ptr<waiter> wait_for_extension(std::shared_ptr<lease_handle> const& whose, plain_handler&& handler);
+
+    template <class Handler>
+    void ask(permit_query&& what, Handler&& handler);
 
     void start();
     void stop();
@@ -137,17 +156,14 @@ private:
         engine& owner;
     };
 
-    asio::any_io_executor outer_;
-    std::optional<strand_type> strand_;
-    std::optional<strand_type> posting_;  // the same; never runs anything at once
-    run_here_function run_here_;
-    asio::io_context* single_;  // engine_settings::single
-    mailbox mail_;
-    environment env_;
     releases releases_{env_};
     lease_registry leases_{env_, releases_};
     acquisitions acquisitions_{env_, leases_, releases_};
     adoptions adoptions_{env_, leases_, releases_, acquisitions_.locks()};
+    publications publications_{env_, leases_};
+    peeks peeks_{env_};
+    pauses pauses_{env_};
+    permit_queries permit_queries_{env_};
     std::optional<admission_driver> admissions_;
     std::chrono::milliseconds max_ttl_;
     key_format const keys_;
@@ -161,11 +177,7 @@ private:
     std::mutex terms_mutex_;
     std::shared_ptr<resolved_options const> last_options_;  // most locks of a client have the same
 
-    mutable std::mutex status_mutex_;
-    std::vector<node_status> node_status_;
-    std::vector<admission_picture> admission_pictures_;
-    std::vector<node_clock> clock_pictures_;
-    std::vector<std::string> servers_;  // that the nodes are connected to; empty: none, or unknown
+    status_board board_;
 };
 
 }  // namespace redlock::detail

@@ -4,8 +4,10 @@
 //   client/engine               the operations of the public classes; start, stop, drain
 //   acquire/acquisitions        acquire() and try_acquire(): retries, deadlines
 //   acquire/attempt             one request to all nodes to grant a lock, and what their votes come to
+//   acquire/peeks               what others see of a lock, and who waits for a change of that
 //   acquire/wait_queue          who waits for a lock within this client, when the first asks again, to whom a lease is passed on
 //   lease/lease_registry        what is held: extensions, loss, who waits for it
+//   lease/publications          the state that goes with a lock
 //   lease/releases              releases, also in the background
 //   admission/admission_driver  which nodes may vote with tokens
 //   quorum/token_clock          what new tokens should at least be
@@ -52,7 +54,16 @@ struct environment {
     std::minstd_rand jitter;
     std::function<lock_value()> fresh_value;  // for every attempt: begins with 128 random bits, never used again
     token_clock tokens;
+    bool is_list_refused{false};  // no node has a vote, since the client's list of nodes is not that of a set
     std::chrono::milliseconds token_retention{};
+
+    // Nodes do not tell a client of its own changes: this tells those of it who look at the lock (acquire/peeks.hpp), if anybody does.
+    std::size_t lookers{0};
+    std::function<void(std::string_view key)> tell_lookers;
+    void changed_by_us(std::string_view key) const
+    {
+        if (lookers > 0) tell_lookers(key);
+    }
 
     void set_timer(timer& a, time_point at)
     {

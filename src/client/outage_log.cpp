@@ -61,7 +61,7 @@ outage_log::reason outage_log::why(fanout& nodes, quorum::node_set silent, bool 
         reply const* const not_asked = nodes.why_not_asked(node, fenced, now);
         if (!not_asked && !silent.has(node)) continue;
         std::string text = not_asked ? in_words(*not_asked) : "no answer in time";
-        // What stands behind the first figure is how long it still takes, or how many others there are.
+        // Without what follows the first digit, which changes all the time: how long it still takes, or how many others there are.
         r.cause += std::to_string(node) + text.substr(0, text.find_first_of("0123456789")) + '\n';
         auto const same = std::find_if(groups.begin(), groups.end(), [&](group const& g) { return g.text == text; });
         if (same == groups.end()) {

@@ -26,8 +26,8 @@ private:
 };
 
 struct counters {
-    counter acquired, handoffs, nested, confirmations, wakeups, polls, self_deadlocks, contended, no_majority, validity_exhausted,
-        late_grants_undone;
+    counter acquired, handoffs, nested, confirmations, permit_moves, wakeups, polls, self_deadlocks, contended, no_majority,
+        validity_exhausted, late_grants_undone;
     counter extensions_renewed, extensions_held, extensions_unknown, extensions_lost, recreated;
     counter released, releases_unconfirmed, leases_lost, overruns, overrun_max_ns, watchdog_late, clock_steps, events_dropped;
     counter leases, waiting, releases_pending;  // these also go down
@@ -39,6 +39,7 @@ struct counters {
         c.handoffs = handoffs.get();
         c.nested = nested.get();
         c.confirmations = confirmations.get();
+        c.permit_moves = permit_moves.get();
         c.wakeups = wakeups.get();
         c.polls = polls.get();
         c.self_deadlocks = self_deadlocks.get();

@@ -19,13 +19,11 @@ void keep_votes(kept_event& in, quorum::ballot const& votes)
     for (std::size_t node = 0; node < votes.nodes(); ++node) in.votes[node] = votes.of(node);
 }
 
-lock_mode mode_if_shared(bool is_shared) { return is_shared ? lock_mode::shared : lock_mode::exclusive; }
-
 // What an attempt asks for.
-lock_mode mode_of(events::lock_name const& lock) { return mode_if_shared(lock->is_for_readers()); }
+lock_mode mode_of(events::lock_name const& lock) { return lock->mode(); }
 
 // How a lease holds it.
-lock_mode mode_of(lease_record const& what) { return mode_if_shared(what.reads()); }
+lock_mode mode_of(lease_record const& what) { return what.reads() ? lock_mode::shared : what.what->mode(); }
 
 }  // namespace
 
@@ -115,8 +113,8 @@ void events::extension_decided(lease_record const& what, extend_outcome outcome,
 {
     if (!what.is_lease()) return;
     auto const now = now_();
-    auto const left = what.machine->valid_until() - now;
-    auto const held = static_cast<std::uint32_t>(what.machine->held_on(now));
+    auto const left = what.machine.valid_until() - now;
+    auto const held = static_cast<std::uint32_t>(what.machine.held_on(now));
     auto const failed = [&](event::extension_outcome how) {
         queue_->add({.what = event::extension_failed{.at = at(),
                                                      .token = what.marks().token,
@@ -153,7 +151,7 @@ void events::lost(lease_record& what, errc why)
                   .token = what.marks().token,
                   .why = why,
                   .held_for = now - what.marks().from,
-                  .valid_for = what.machine->valid_until() - now,
+                  .valid_for = what.machine.valid_until() - now,
                   .mode = mode_of(what)};
     queue_->add({.what = e, .lock = what.what});
 }
@@ -195,7 +193,7 @@ void events::overrun(lease_state const& of, duration by)
 
 void events::watchdog_late(lease_record const& what)
 {
-    auto const by = now_() - what.machine->valid_until();
+    auto const by = now_() - what.machine.valid_until();
     queue_->add({.what = event::watchdog_late{.at = at(), .token = what.marks().token, .by = by}, .lock = what.what});
 }
 

@@ -184,14 +184,10 @@ void fanout::exec_alone(std::shared_ptr<round> const& r, std::size_t node, time_
 // Starts one node's part of a round, in the form that parallel_group wants.
 class fanout::start_exec {
 public:
-    using executor_type = strand_type;
-
     start_exec(std::shared_ptr<fanout> owner, std::shared_ptr<round> r, std::size_t node, time_point now)
         : owner_{std::move(owner)}, round_{std::move(r)}, node_{node}, now_{now}
     {
     }
-
-    executor_type get_executor() const noexcept { return owner_->strand_; }
 
     template <class Handler>
     void operator()(Handler&& handler) const
@@ -355,12 +351,14 @@ std::size_t fanout::voters() const noexcept
     }));
 }
 
-void fanout::down(std::size_t node, std::string const& why)
+void fanout::down(std::size_t node, error_code why, std::string const& text)
 {
     link& l = links_[node];
     l.state = link_state::down;
-    l.lost = reply{vote::failed, errc::node_unreachable, why};
+    // Why there is no connection tells little, with one exception: an operator has to correct a list of nodes.
+    l.lost = reply{vote::failed, why == errc::wrong_node_set ? why : error_code{errc::node_unreachable}, text};
     auto const now = now_();
+    if (l.queue.empty()) return;
     auto waiting = std::exchange(l.queue, {});
     for (pending_request& t : waiting) enqueue(node, t, now);
 }
@@ -369,7 +367,7 @@ void fanout::close()
 {
     closed_ = true;
     auto const given_up = std::exchange(release_retries_, {});
-    for (std::size_t i = 0; i < links_.size(); ++i) down(i, "the client was cancelled");
+    for (std::size_t i = 0; i < links_.size(); ++i) down(i, errc::client_cancelled, "the client was cancelled");
 }
 
 void fanout::clear() noexcept

@@ -97,7 +97,7 @@ public:
     bool is_crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
 
     // The number of the next round.
-    std::uint64_t next_round() const noexcept { return next_round_; }
+    std::uint32_t next_round() const noexcept { return next_round_; }
 
     // Starts and stops the nodes; their events go to the listener, which passes them on to up() and down().
     void start(std::weak_ptr<node_listener> const& listener);
@@ -107,7 +107,7 @@ public:
     void reject(std::size_t node, error_code why, std::string words);
 
     void up(std::size_t node);
-    void down(std::size_t node, std::string const& why);
+    void down(std::size_t node, error_code why, std::string const& text);
 
     // Whether a node may vote with tokens. admit: yes, as this server. exclude: no, for this reason. decide_later: not known yet, so requests wait.
     void admit(std::size_t node, std::string const& id);
@@ -278,7 +278,7 @@ private:
     request_batch splitting_;
     request_batch message_;
     std::vector<std::shared_ptr<round>> spare_;  // rounds that are over, whose memory the next ones use
-    std::uint64_t next_round_{1};
+    std::uint32_t next_round_{1};
     std::uint64_t admissions_{0};
     std::atomic<bool> crowded_{false};
     bool flush_posted_{false};

@@ -32,7 +32,7 @@ duration pause_after(std::uint8_t errors, duration ttl) noexcept
 bool fanout::is_of_no_use_yet(link& l, std::size_t node, pending_request const& t, time_point now)
 {
     if (l.state != link_state::starting) return false;
-    while (!l.queue.empty() && l.queue.front().request.what == verb::acquire && !l.queue.front().asked_by->wanted(node, now))
+    while (!l.queue.empty() && l.queue.front().request.what != verb::release && !l.queue.front().asked_by->wanted(node, now))
         l.queue.pop_front();  // never got there, so nobody waits for the vote
     return t.request.what == verb::release && !t.asked_by->wanted(node, now);
 }

@@ -71,7 +71,7 @@ void lease_registry::climb_ended(lease_record& what, quorum::token_number guard,
     what.climbs().is_under_way = false;
     if (guard == 0) return;  // the next extension says again what is needed
     what.raise_guard(guard);
-    if (now >= what.machine->stops_at()) return;
+    if (now >= what.machine.stops_at()) return;
     start_extension(what.shared(), now, nullptr, true);
     set_timer(what);
 }

@@ -20,11 +20,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,8 @@ class extension;
 class lease_record;
 class lease_registry;
 class release;
+struct publication_text;
+struct ticket;
 
 // Members keep errors as errc, which is small; errc{} there means no error.
 inline error_code to_error(errc e) noexcept { return e == errc{} ? error_code{} : error_code{e}; }
@@ -45,9 +48,9 @@ struct cold_state_base {
 };
 
 // The part of a record that one lease object sees.
-class lease_handle final : public lease_state {
+class lease_handle : public lease_state {
 public:
-    lease_handle(lease_record& in, std::shared_ptr<core> from) : lease_state{std::move(from)}, of{in} {}
+    lease_handle(lease_record& in, std::shared_ptr<lease_core> from) : lease_state{std::move(from)}, of{in} {}
 
     enum class presence : std::uint8_t {
         not_yet,
@@ -70,8 +73,15 @@ public:
         nodes_held.store(static_cast<std::uint8_t>(on_nodes), std::memory_order_relaxed);
     }
 
+    // What another process needs to go on with the lease. `servers`: fingerprints of those that are connected. For any thread.
+    ticket to_ticket(std::vector<std::uint32_t> servers) const;
+
     // The executors of the with_lock that holds the lease; null without with_lock.
-    scope_executors const* scope() const noexcept { return cold_ ? cold_->scope.get() : nullptr; }
+    scope_executors const* scope() const noexcept
+    {
+        auto const* const state = cold_or_null();
+        return state ? state->scope.get() : nullptr;
+    }
     void set_scope(std::shared_ptr<scope_executors const> scope)
     {
         if (scope) cold().scope = std::move(scope);
@@ -81,40 +91,45 @@ public:
     waiter_list& waiters() { return cold().waiters; }
     void complete_waiters(error_code ec)
     {
-        if (cold_) cold_->waiters.complete_all(ec);
+        if (auto* const state = cold_or_null()) state->waiters.complete_all(ec);
     }
     void drop_waiters() noexcept
     {
-        if (cold_) cold_->waiters.clear();
+        if (auto* const state = cold_or_null()) state->waiters.clear();
     }
 
-private:
     struct cold_state : cold_state_base {
         std::shared_ptr<scope_executors const> scope;
         waiter_list waiters;
     };
 
-    cold_state& cold()
-    {
-        if (!cold_) cold_ = std::make_unique<cold_state>();
-        return *cold_;
-    }
+private:
+    // The first handle's is part of the record's.
+    cold_state& cold();
+    cold_state* cold_or_null() const noexcept;
+};
 
-    std::unique_ptr<cold_state> cold_;
+// A handle after the first, which is part of the record. It keeps the record alive.
+class extra_lease_handle final : public lease_handle {
+public:
+    explicit extra_lease_handle(std::shared_ptr<lease_record> const& in);
+
+    std::shared_ptr<lease_record> const keeps;
+    std::unique_ptr<cold_state> cold;
 };
 
 class lease_record final : public timer {
 public:
-    lease_record(std::shared_ptr<core> from, std::shared_ptr<lock_descriptor const> of, lock_value fresh_value)
+    lease_record(std::shared_ptr<lease_core> from, std::shared_ptr<lock_descriptor const> of, lock_value fresh_value)
         : what{std::move(of)}, value{std::move(fresh_value)}, first{*this, std::move(from)}
     {
     }
 
     enum class state : std::uint8_t { acquiring, held, lost, released };
     state phase{state::acquiring};
-    bool is_current{false};  // lock_table finds this record by its names
-    bool release_started{false};
-    bool detached{false};  // lease::detach(): the value is somebody else's to extend and release
+    bool is_current : 1 {false};  // lock_table finds this record by its names
+    bool release_started : 1 {false};
+    bool detached : 1 {false};  // lease::detach(): the value is somebody else's to extend and release
     quorum::node_set sent_to;  // nodes that were sent a request that may set or renew the key
 
     std::shared_ptr<lock_descriptor const> const what;
@@ -135,6 +150,11 @@ public:
         c.others = what->others();
         c.shared = reads();
         c.was_writer = is_downgraded();
+        if (permit_pool const* const pool = what->pool()) {
+            c.permits_key = pool->record;
+            c.permits = pool->permits;
+            c.version = pool->version();
+        }
         return c;
     }
 
@@ -159,29 +179,42 @@ public:
         bool is_under_way{false};
     };
     climb_state& climbs() { return with_cold().climbs; }
+    // Of permits: how long this client has had them, and how often they were handed over. (Of a lock, its wait queue knows that.)
+    struct turn_state {
+        time_point began{};
+        std::uint32_t handoffs{0};
+    };
+    turn_state& turn() { return with_cold().turn; }
+
     bool has_tried_to_climb() const noexcept { return cold_ && cold_->climbs.tried > 0; }
+
+    // What this lease has published last, or inherited: nodes that come back, and those that keep it for long, get it once more. Null: nothing.
+    std::shared_ptr<publication_text const> published() const noexcept { return cold_ ? cold_->published : nullptr; }
+    void set_published(std::shared_ptr<publication_text const> text) { with_cold().published = std::move(text); }
+    std::uint64_t next_publication() { return ++with_cold().publications; }
 
     // The attempt got its tokens; `last` is the largest of those that are reserved.
     void assign_tokens(quorum::token_number last) noexcept
     {
         if (!is_fenced()) return;
-        last_token = last;
-        next_token = reads() ? last : last - what->under->tokens.reserved + 1;  // readers share one, and reserve none
+        tokens_left = reads() ? 1 : what->under->tokens.reserved;  // readers share one, and reserve none
+        next_token = last - tokens_left + 1;
         raise_guard(last);
     }
 
     // An adopted lease: extensions carry this guard. Its tokens are those of the lease that was detached, and there are no others to hand over.
     void assign_guard(quorum::token_number guard) noexcept
     {
-        last_token = guard;
+        tokens_left = 0;
         next_token = guard + 1;
         raise_guard(guard);
     }
 
-    bool has_tokens_for_another() const noexcept { return !is_fenced() || next_token + what->under->tokens.block - 1 <= last_token; }
+    bool has_tokens_for_another() const noexcept { return !is_fenced() || what->under->tokens.block <= tokens_left; }
 
     // A request may let the key stay on a node until `t`.
-    void may_live_until(time_point t) noexcept { expires = std::max(expires, t); }
+    void may_live_until(time_point t) noexcept { expires_ = std::max(expires_, t); }
+    bool may_live(time_point now) const noexcept { return now < expires_; }
 
     bool is_lease() const noexcept { return phase == state::held; }
 
@@ -209,6 +242,10 @@ public:
             for (auto const& h : cold_->handles) f(*h);
     }
 
+    // What most leases do not need of the first handle's.
+    lease_handle::cold_state& cold_of_first() { return with_cold().of_first; }
+    lease_handle::cold_state* cold_of_first_or_null() const noexcept { return cold_ ? &cold_->of_first : nullptr; }
+
     // The extensions that lease::extend() has started. abandon_extend() searches them for a cancelled call.
     void asked_for(std::shared_ptr<extension> const& what);
     std::vector<std::weak_ptr<extension>> extensions_asked_for() const;
@@ -216,9 +253,9 @@ public:
     void publish(time_point now) noexcept
     {
         // If keys turn out to be gone, validity ended at an unknown moment in the past. Then go on showing the old end, but no later than now.
-        time_point const until = machine->valid_until();
+        time_point const until = machine.valid_until();
         time_point const shown = first.valid_until();
-        first.show(until < shown && until < now ? std::min(shown, now) : until, machine->held_on(now));
+        first.show(until < shown && until < now ? std::min(shown, now) : until, machine.held_on(now));
         if (cold_)
             for (auto const& h : cold_->handles) show_to(*h);
     }
@@ -234,33 +271,57 @@ public:
     event_marks& marks() { return with_cold().marks; }
     event_marks const& marks() const noexcept { return cold_->marks; }
 
+    // The registry that the record is in, with all leases that are held or were not released; null: it is in none. `index`: its place there.
+    lease_registry* registry() const noexcept { return index_ == no_index ? nullptr : registry_; }
+    std::uint32_t index() const noexcept { return index_; }
+    void set_index(std::uint32_t index) noexcept { index_ = index; }
+    void enter(lease_registry& where, std::uint32_t index) noexcept
+    {
+        registry_ = &where;
+        index_ = index;
+    }
+    void leave_registry() noexcept
+    {
+        index_ = no_index;
+        pending_release_ = nullptr;
+    }
+
     // The registry's pointer to this record. Precondition: the record is in the registry.
     std::shared_ptr<lease_record> const& shared() const noexcept;
+
+    // The release, until all nodes have answered it. It begins when the record has left the registry.
+    release* pending_release() const noexcept { return index_ == no_index ? pending_release_ : nullptr; }
+    void set_pending_release(release* to) noexcept
+    {
+        assert(index_ == no_index);
+        pending_release_ = to;
+    }
 
     // Destroys the handles and the callers that wait, when the context is destroyed.
     void clear() noexcept;
 
     void on_timer(time_point now) override;
-    bool may_come_early(time_point now) const override;
+    bool may_come_early(time_point now) const override { return duty_soon(now) == quorum::lease_duty::extend; }
 
-    lease_registry* registry{nullptr};  // while the record is in there
-    std::uint32_t index{0};  // in the registry
-    errc release_error{};  // the outcome, once the release is decided; errc{}: success
-    release* pending_release{nullptr};  // the release, until all nodes have answered it
-    std::optional<quorum::lease_machine> machine;  // none: a majority has not granted yet
+    // What is due now, or so soon that it may share the round of another extension.
+    quorum::lease_duty duty_soon(time_point now) const;
+
+    quorum::lease_machine machine;  // begins when a majority has granted
     time_point refreshed{};  // when the nodes were last told to keep the counter for its retention
-    std::uint64_t asked_in{0};  // number of the round with the last request that may set or renew the key
-    time_point expires{};  // when the key expires on the last node, if no release removes it
+    std::uint32_t asked_in{0};  // number of the round with the last request that may set or renew the key
+    errc release_error{};  // the outcome, once the release is decided; errc{}: success
 
 private:
-    struct extra_handle;
-
     struct cold_state : cold_state_base {
+        lease_handle::cold_state of_first;
         std::vector<std::shared_ptr<lease_handle>, recycling<std::shared_ptr<lease_handle>>> handles;  // handed over, or nested
         std::vector<std::weak_ptr<extension>> asked_for;
         owner_id owner{};
         event_marks marks;  // used if the client has an observer
         climb_state climbs;
+        std::shared_ptr<publication_text const> published;
+        std::uint64_t publications{0};
+        turn_state turn;
     };
 
     cold_state& with_cold()
@@ -271,9 +332,18 @@ private:
     std::shared_ptr<lease_handle> add();
     void show_to(lease_handle& h) const noexcept { h.show(first.valid_until(), first.nodes_held.load(std::memory_order_relaxed)); }
 
-    quorum::token_number last_token{0};  // the largest of those that are reserved
+    static constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
+
+    // In this order, so that no padding lies between them.
+    std::uint32_t index_{no_index};
+    std::uint32_t tokens_left{0};  // those that are reserved, and no handle has yet
+    quorum::token_number next_token{0};  // the first of them
     std::atomic<quorum::token_number> guard_{0};
-    quorum::token_number next_token{0};  // the first that no handle has yet
+    time_point expires_{};  // when the key expires on the last node, if no release removes it
+    union {  // a release begins when the record has left the registry
+        lease_registry* registry_;
+        release* pending_release_{nullptr};
+    };
     std::unique_ptr<cold_state> cold_;
 };
 

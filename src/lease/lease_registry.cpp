@@ -8,14 +8,9 @@
 
 namespace redlock::detail {
 
-using quorum::extend_outcome;
 using quorum::lease_duty;
 
 namespace {
-
-// How much sooner than necessary an extension may go out to share a round with one that is due.
-constexpr duration early_max = std::chrono::milliseconds{50};
-constexpr int early_fraction = 16;  // of extend_interval
 
 bool is_on(lease_record const& what, std::string_view name) noexcept
 {
@@ -23,199 +18,25 @@ bool is_on(lease_record const& what, std::string_view name) noexcept
     return what.what->first() == name || std::find(others.begin(), others.end(), name) != others.end();
 }
 
-duration early(quorum::timing const& t) noexcept { return std::min<duration>(early_max, t.extend_interval / early_fraction); }
-
 }  // namespace
-
-void lease_record::on_timer(time_point now)
-{
-    auto const self = shared();
-    registry->on_timer(*this, now);
-}
-
-std::shared_ptr<lease_record> const& lease_record::shared() const noexcept
-{
-    assert(registry != nullptr);
-    return registry->held_at(index);
-}
-
-// A handle after the first, which is part of the record. It keeps the record alive.
-struct lease_record::extra_handle {
-    explicit extra_handle(std::shared_ptr<lease_record> const& in) : keeps{in}, seat{*in, in->first.owner} {}
-
-    std::shared_ptr<lease_record> const keeps;
-    lease_handle seat;
-};
-
-std::shared_ptr<lease_handle> lease_record::add()
-{
-    std::shared_ptr<lease_handle> added{shared(), &first};
-    if (first.is != lease_handle::presence::not_yet) {
-        auto const g = make_recycled<extra_handle>(shared());
-        added = {g, &g->seat};
-        show_to(*added);
-        with_cold().handles.push_back(added);
-    }
-    added->is = lease_handle::presence::here;
-    return added;
-}
-
-std::shared_ptr<lease_handle> lease_record::add_handle(std::size_t nodes)
-{
-    assert(reads() || has_tokens_for_another());
-    auto const h = add();
-    h->set_nodes(nodes);
-    if (reads()) h->becomes_reader();
-    if (is_fenced()) {
-        h->token.store(next_token, std::memory_order_relaxed);
-        next_token += reads() ? 1 : what->under->tokens.block;
-        h->last_token = next_token - 1;
-    }
-    return h;
-}
-
-std::shared_ptr<lease_handle> lease_record::add_nested()
-{
-    assert(has_handles());
-    lease_handle const& outer = first.is_here() ? first : *cold_->handles.front();
-    auto const h = add();
-    h->set_nodes(outer.nodes());
-    if (outer.is_of_reader()) h->becomes_reader();
-    h->token.store(outer.token.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    h->last_token = h->token;
-    return h;
-}
-
-std::shared_ptr<lease_handle> lease_record::add_adopted(std::size_t nodes, quorum::token_number token, quorum::token_number last)
-{
-    auto const h = add();
-    h->set_nodes(nodes);
-    h->token.store(token, std::memory_order_relaxed);
-    h->last_token = last;
-    return h;
-}
-
-void lease_record::remove(lease_handle const& who) noexcept
-{
-    if (cold_) std::erase_if(cold_->handles, [&](auto const& h) { return h.get() == &who; });
-}
-
-void lease_record::asked_for(std::shared_ptr<extension> const& e)
-{
-    auto& all = with_cold().asked_for;
-    std::erase_if(all, [](auto const& weak) { return weak.expired(); });
-    all.push_back(e);
-}
-
-std::vector<std::weak_ptr<extension>> lease_record::extensions_asked_for() const
-{
-    return cold_ ? cold_->asked_for : std::vector<std::weak_ptr<extension>>{};
-}
-
-void lease_record::clear() noexcept
-{
-    registry = nullptr;
-    first.drop_waiters();
-    auto const gone = std::exchange(cold_, nullptr);
-    if (!gone) return;
-    for (auto const& h : gone->handles) h->drop_waiters();
-}
-
-bool lease_record::may_come_early(time_point now) const { return machine->duty(now, early(what->under->times)) == lease_duty::extend; }
-
-extension::extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now, bool after_climb)
-    : owner_{owner},
-      record_{std::move(what)},
-      machine_{owner.env().to_nodes->nodes(), now, record_->machine->valid_until(), record_->what->under->times},
-      sent_{now},
-      refreshes_{record_->wants_refresh(now)},
-      may_climb_{!after_climb}
-{
-}
-
-extension::~extension() { owner_.env().cancel_timer(*this); }  // as in ~attempt
-
-bool extension::wanted(std::size_t, time_point now) const
-{
-    // Never extend after the deadline that the holder counts on, nor what is being given back.
-    return record_->is_lease() && now < record_->machine->stops_at();
-}
-
-void extension::on_vote(std::size_t node, reply const& answer, time_point now)
-{
-    auto const outcome = machine_.on_vote(*record_->machine, node, answer.vote);
-    if (answer.vote == vote::refused) needed_ = std::max(needed_, answer.counter);
-    if (answer.recreated) ++owner_.env().count.recreated;
-    // As with late grants: the release is behind it, unless a server that had lost its scripts got them in another order.
-    if (record_->release_started && (answer.recreated || answer.vote == vote::failed)) owner_.all_releases().repeat(record_, node);
-    if (record_->is_lease()) {
-        record_->publish(now);
-        if (record_->registry && outcome == extend_outcome::pending) owner_.set_timer(*record_);
-    }
-    if (outcome != extend_outcome::pending) decided(outcome, now);
-    climb_if_needed(now);
-}
-
-// Only a lease that a majority still keeps can climb. It may be known only later that a node needs it.
-void extension::climb_if_needed(time_point now)
-{
-    if (may_climb_ && needed_ > 0 && machine_.outcome() == extend_outcome::renewed) owner_.start_climb(record_, needed_, now);
-}
-
-void extension::on_timer(time_point now)
-{
-    auto const self = shared_from_this();
-    auto const outcome = machine_.on_timeout(*record_->machine);
-    if (outcome != extend_outcome::pending) decided(outcome, now);
-}
-
-void extension::decided(extend_outcome outcome, time_point now)
-{
-    owner_.env().cancel_timer(*this);
-    error_code result = errc::no_majority;
-    auto& count = owner_.env().count;
-    switch (outcome) {
-    case extend_outcome::renewed:
-        ++count.extensions_renewed;
-        if (refreshes_) record_->refreshed = sent_;
-        result = {};
-        break;
-    case extend_outcome::held: ++count.extensions_held; break;
-    case extend_outcome::unknown: ++count.extensions_unknown; break;
-    case extend_outcome::lost:
-        ++count.extensions_lost;
-        result = errc::lease_lost;
-        break;
-    case extend_outcome::pending: assert(false);
-    }
-    if (owner_.env().observed) owner_.env().observed->extension_decided(*record_, outcome, sent_);
-    record_->machine->on_extension_done(outcome, now);
-    if (outcome == extend_outcome::lost) owner_.lose(*record_, errc::lease_lost);
-    if (record_->registry && record_->is_lease()) {
-        owner_.recreate_if_needed(*record_, now);
-        owner_.set_timer(*record_);
-    }
-    if (record_->phase == lease_record::state::lost) result = record_->first.lost_because.load();
-    waiters_.complete_all(result);
-}
 
 bool lease_registry::adopt(std::shared_ptr<lease_record> const& what, quorum::tenure const& holders, time_point sent, time_point now)
 {
-    assert(what->registry == nullptr && !what->release_started);
-    what->machine.emplace(holders, sent, now, what->what->under->times);
+    assert(what->registry() == nullptr && !what->release_started);
+    what->machine = quorum::lease_machine{holders, sent, now, what->what->under->times};
     for (std::size_t node = 0; env_.to_nodes->was_any_clock_set_since(sent) && node < env_.to_nodes->nodes(); ++node)
-        what->machine->on_step(node, env_.to_nodes->clock_of(node).set_forward_since(sent),
-                               now);  // its vote came before that was seen
-    if (now >= what->machine->stops_at()) {
-        what->machine.reset();
+        what->machine.on_step(node, env_.to_nodes->clock_of(node).set_forward_since(sent),
+                              now);  // its vote came before that was seen
+    if (now >= what->machine.stops_at()) {
+        what->machine = {};
         return false;
     }
     what->publish(now);
     what->phase = lease_record::state::held;
-    what->registry = this;
-    what->index = static_cast<std::uint32_t>(held_.size());
+    what->enter(*this, static_cast<std::uint32_t>(held_.size()));
     held_.push_back(what);
     ++env_.count.leases;
+    env_.changed_by_us(what->what->first());
     recreate_if_needed(*what, now);
     set_timer(*what);
     return true;
@@ -223,7 +44,7 @@ bool lease_registry::adopt(std::shared_ptr<lease_record> const& what, quorum::te
 
 void lease_registry::late_grant(lease_record& what, std::size_t node, time_point until, time_point now)
 {
-    what.machine->on_late_grant(node, until);
+    what.machine.on_late_grant(node, until);
     if (what.is_lease()) what.publish(now);  // one that was lost stays where it ended
 }
 
@@ -231,30 +52,30 @@ void lease_registry::late_grant(lease_record& what, std::size_t node, time_point
 // from one whose lease is over.
 void lease_registry::recreate_if_needed(lease_record& what, time_point now)
 {
-    if (what.is_fenced() && what.machine->held_on(now) < env_.to_nodes->voters()) what.machine->want_recreate(now);
+    if (what.is_fenced() && what.machine.held_on(now) < env_.to_nodes->voters()) what.machine.want_recreate(now);
 }
 
-void lease_registry::set_timer(lease_record& what) { env_.set_timer(what, what.machine->due()); }
+void lease_registry::set_timer(lease_record& what) { env_.set_timer(what, what.machine.due()); }
 
 // Why a lease ends whose time has come. After a pause of the process, an operation may find that before the timer does.
 errc lease_registry::end_of(lease_record const& what, time_point now)
 {
-    return what.machine->duty(now) == lease_duty::stop_max_hold ? errc::max_hold_exceeded : errc::lease_lost;
+    return what.machine.duty(now) == lease_duty::stop_max_hold ? errc::max_hold_exceeded : errc::lease_lost;
 }
 
 void lease_registry::on_timer(lease_record& what, time_point now)
 {
     if (!what.is_lease()) return;
-    switch (what.machine->duty(now, early(what.what->under->times))) {
+    switch (what.duty_soon(now)) {
     case lease_duty::stop:
-        if (now >= what.machine->valid_until()) ++env_.count.watchdog_late;
-        if (now >= what.machine->valid_until() && env_.observed) env_.observed->watchdog_late(what);
+        if (now >= what.machine.valid_until()) ++env_.count.watchdog_late;
+        if (now >= what.machine.valid_until() && env_.observed) env_.observed->watchdog_late(what);
         [[fallthrough]];
     case lease_duty::stop_max_hold: return lose(what, end_of(what, now));
     case lease_duty::extend: start_extension(what.shared(), now, nullptr); break;
     case lease_duty::recreate:
-        if (what.machine->held_on(now) >= env_.to_nodes->voters()) {
-            what.machine->forget_recreate();  // late answers have done it
+        if (what.machine.held_on(now) >= env_.to_nodes->voters()) {
+            what.machine.forget_recreate();  // late answers have done it
         } else {
             start_extension(what.shared(), now, nullptr);
         }
@@ -268,7 +89,7 @@ void lease_registry::on_timer(lease_record& what, time_point now)
 bool lease_registry::is_held(lease_handle const& by, waiter& who, time_point now)
 {
     lease_record& what = by.of;
-    if (what.is_lease() && now >= what.machine->stops_at()) lose(what, end_of(what, now));
+    lose_if_over(what, now);
     switch (by.phase.load()) {
     case lease_phase::held: return true;
     case lease_phase::lost: who.done(by.lost_because.load()); break;
@@ -317,7 +138,7 @@ void lease_registry::start_extension(std::shared_ptr<lease_record> const& what, 
         e->wait(std::move(who));
         what->asked_for(e);
     }
-    what->machine->on_extension_sent(now);
+    what->machine.on_extension_sent(now);
     what->may_live_until(now + 2 * what->what->under->times.key_ttl);  // it may wait in a node's queue for as long as it is valid
     env_.set_timer(*e, e->times_out());
     command c = what->request(verb::extend);
@@ -380,6 +201,11 @@ void lease_registry::lose(lease_record& what, errc why)
     if (on_lost) on_lost(what);
 }
 
+void lease_registry::lose_if_over(lease_record& what, time_point now)
+{
+    if (what.is_lease() && now >= what.machine.stops_at()) lose(what, end_of(what, now));
+}
+
 void lease_registry::lose_all(errc why)
 {
     for (auto const& h : held_) lose(*h, why);
@@ -390,7 +216,7 @@ void lease_registry::on_step(std::size_t node, duration by, time_point now)
     if (by <= duration::zero()) return;
     for (auto const& h : held_) {
         if (!h->is_lease()) continue;
-        h->machine->on_step(node, by, now);
+        h->machine.on_step(node, by, now);
         h->publish(now);
         set_timer(*h);
     }
@@ -399,8 +225,8 @@ void lease_registry::on_step(std::size_t node, duration by, time_point now)
 // A new holder has the whole of max_hold, and what is left of the validity: if that is not much, more is asked for at once.
 void lease_registry::hand_over(lease_record& what, time_point now)
 {
-    what.machine->handed_over(now);
-    if (what.machine->left(now) < (what.what->under->times.validity - what.what->under->times.stop_margin) * 5 / 8)
+    what.machine.handed_over(now);
+    if (what.machine.left(now) < (what.what->under->times.validity - what.what->under->times.stop_margin) * 5 / 8)
         start_extension(what.shared(), now, nullptr);
     set_timer(what);
 }
@@ -422,12 +248,13 @@ void lease_registry::detach(lease_record& what)
 void lease_registry::let_go(lease_record& what)
 {
     if (what.is_lease()) what.phase = lease_record::state::released;
-    if (what.registry == nullptr) return;
+    if (what.registry() == nullptr) return;
     env_.cancel_timer(what);
     --env_.count.leases;
-    what.registry = nullptr;
-    held_.back()->index = what.index;
-    std::swap(held_[what.index], held_.back());
+    auto const index = what.index();
+    held_.back()->set_index(index);
+    what.leave_registry();
+    std::swap(held_[index], held_.back());
     held_.pop_back();
 }
 

@@ -3,11 +3,10 @@
 #define REDLOCK_LEASE_LEASE_REGISTRY_HPP
 
 #include "client/environment.hpp"
+#include "lease/extension.hpp"
 #include "lease/lease_record.hpp"
 #include "lease/releases.hpp"
 #include "quorum/acquire_machine.hpp"
-
-#include <boost/asio/error.hpp>
 
 #include <functional>
 #include <memory>
@@ -15,41 +14,6 @@
 #include <vector>
 
 namespace redlock::detail {
-
-class lease_registry;
-
-// One extension of one lease. Extensions that are due together share a round, and a script call on each node.
-class extension final : public vote_handler, public timer, public std::enable_shared_from_this<extension> {
-public:
-    // `after_climb`: it sets the lease again after a climb, and does not start another one.
-    extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now, bool after_climb);
-    ~extension();
-
-    void on_vote(std::size_t node, reply const& answer, time_point now) override;
-    void on_sent(quorum::node_set const& nodes) override { record_->sent_to.add(nodes); }
-    bool wanted(std::size_t node, time_point now) const override;
-    void on_timer(time_point now) override;
-
-    // A call of lease::extend() waits for this extension, and gives up.
-    void wait(std::shared_ptr<waiter> who) { waiters_.push_back(std::move(who)); }
-    bool abandon(waiter const* who) { return waiters_.complete(who, asio::error::operation_aborted); }  // false: `who` does not wait for it
-
-    time_point times_out() const noexcept { return machine_.times_out(); }
-    bool refreshes() const noexcept { return refreshes_; }
-
-private:
-    void decided(quorum::extend_outcome outcome, time_point now);
-    void climb_if_needed(time_point now);
-
-    lease_registry& owner_;
-    std::shared_ptr<lease_record> record_;
-    quorum::extend_machine machine_;
-    time_point sent_;
-    quorum::token_number needed_{0};  // the guard that the lease needs on nodes that have refused
-    bool refreshes_;
-    bool may_climb_;
-    waiter_list waiters_;
-};
 
 class lease_registry {
 public:
@@ -96,6 +60,9 @@ public:
     void lose(lease_record& what, errc why);
     void lose_all(errc why);
 
+    // Ends a lease whose time has passed, if no timer has done so yet.
+    void lose_if_over(lease_record& what, time_point now);
+
     // A node's clock was set forward, so its keys expire so much earlier.
     void on_step(std::size_t node, duration by, time_point now);
 
@@ -108,6 +75,9 @@ public:
     // Called when a lease is lost.
     std::function<void(lease_record& what)> on_lost;
 
+    // Called when nodes should get once more what a lease has published: one has its key again, or all begin to keep it anew.
+    std::function<void(lease_record& what, time_point now)> on_publish_again;
+
     bool empty() const noexcept { return held_.empty(); }
 
     void clear() noexcept;
@@ -116,6 +86,10 @@ public:
     void set_timer(lease_record& what);
     void recreate_if_needed(lease_record& what, time_point now);
     void start_climb(std::shared_ptr<lease_record> const& what, quorum::token_number needed, time_point now);
+    void publish_again(lease_record& what, time_point now)
+    {
+        if (what.published() && what.is_lease() && on_publish_again) on_publish_again(what, now);
+    }
     void climb_ended(lease_record& what, quorum::token_number guard, time_point now);  // 0: it has failed
     std::shared_ptr<lease_record> const& held_at(std::size_t index) const noexcept { return held_[index]; }
     environment& env() const noexcept { return env_; }

@@ -16,15 +16,16 @@ release::release(releases& owner, std::shared_ptr<lease_record> const& what, err
 
 release::~release()
 {
-    record_->pending_release = nullptr;
+    record_->set_pending_release(nullptr);
     owner_.env().cancel_timer(*this);  // as in ~attempt
 }
 
-bool release::wanted(std::size_t node, time_point now) const { return record_->sent_to.has(node) && now < record_->expires; }
+bool release::wanted(std::size_t node, time_point now) const { return record_->sent_to.has(node) && record_->may_live(now); }
 
 void release::on_vote(std::size_t node, reply const& answer, time_point)
 {
     auto const outcome = machine_.on_vote(node, answer.vote);
+    owner_.env().changed_by_us(record_->what->first());
     if (outcome != release_outcome::pending && waiting_for_votes_) decided(outcome);
     if (machine_.complete() && !std::exchange(complete_, true)) owner_.completed();
 }
@@ -39,7 +40,7 @@ void release::decided(release_outcome outcome)
 {
     waiting_for_votes_ = false;
     owner_.env().cancel_timer(*this);
-    bool const was_a_lease = record_->machine.has_value();  // and not an attempt that is undone
+    bool const was_a_lease = record_->machine.has_begun();  // and not an attempt that is undone
     if (was_a_lease && outcome == release_outcome::released) ++owner_.env().count.released;
     if (was_a_lease && outcome == release_outcome::no_majority) ++owner_.env().count.releases_unconfirmed;
     if (was_a_lease && owner_.env().observed) owner_.env().observed->released(*record_, to_error(result()));
@@ -69,10 +70,11 @@ void release::abandon(waiter const* who) { waiters_.complete(who, asio::error::o
 
 void releases::start(std::shared_ptr<lease_record> const& what, time_point now, errc lost_before, quorum::node_set const& not_at)
 {
-    if (std::exchange(what->release_started, true)) return;
+    if (what->release_started) return;
+    what->release_started = true;
     if (not_at.size() == env_.to_nodes->nodes()) return;  // none is left
     auto const r = make_recycled<release>(*this, what, lost_before);
-    what->pending_release = r.get();
+    what->set_pending_release(r.get());
     ++pending_;
     ++env_.count.releases_pending;
     env_.set_timer(*r, now + what->what->under->times.node_timeout);
@@ -93,7 +95,7 @@ public:
     {
         if (!std::exchange(answered_, true)) owner_.completed();
     }
-    bool wanted(std::size_t, time_point now) const override { return now < record_->expires; }
+    bool wanted(std::size_t, time_point now) const override { return record_->may_live(now); }
 
 private:
     releases& owner_;
@@ -105,7 +107,7 @@ void releases::repeat(std::shared_ptr<lease_record> const& what, std::size_t nod
 {
     // It was set just now, perhaps: a request may take longer than anybody counted on.
     what->may_live_until(env_.now() + 2 * what->what->under->times.key_ttl);
-    release const* const r = what->pending_release;
+    release const* const r = what->pending_release();
     if (r && r->is_pending(node)) return;
     ++pending_;
     ++env_.count.releases_pending;
@@ -115,14 +117,14 @@ void releases::repeat(std::shared_ptr<lease_record> const& what, std::size_t nod
 void releases::wait(lease_record const& what, std::shared_ptr<waiter> who)
 {
     assert(what.release_started);
-    release* const r = what.pending_release;
+    release* const r = what.pending_release();
     if (!r || r->is_decided()) return who->done(to_error(what.release_error));
     r->wait(std::move(who));
 }
 
 void releases::abandon(lease_record const& what, waiter const* who)
 {
-    if (what.pending_release) what.pending_release->abandon(who);
+    if (release* const r = what.pending_release()) r->abandon(who);
 }
 
 void releases::completed()

@@ -78,7 +78,10 @@ json_log::json_log(std::FILE* to, asio::any_io_executor executor)
 
 void json_log::on(event::any const& what)
 {
-    ordered_json const text = std::visit([](auto const& e) { return to_json(e); }, what);
+    ordered_json text = std::visit([](auto const& e) { return to_json(e); }, what);
+    if (more_)
+        for (auto const& [name, value] : more_(what))
+            if (!text.contains(name)) text[name] = value;
     std::string const whole = text.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
     std::lock_guard const guard{writing_};
     if (!write_(whole)) failed_.fetch_add(1, std::memory_order_relaxed);

@@ -225,7 +225,7 @@ struct prometheus::metrics {
     numbers leases = gauge("redlock_leases", "Leases that are held now.");
     numbers lost = counter("redlock_leases_lost_total", "Leases that ended before they were released.", labels_with_lock({"reason"}));
     numbers extensions = counter("redlock_extensions_total", "Extensions of leases.", {"outcome"});
-    numbers releases = counter("redlock_releases_total", "Leases that were given back to the nodes.", {"outcome"});
+    numbers releases = counter("redlock_releases_total", "Leases that were released on the nodes.", {"outcome"});
     numbers overruns = counter("redlock_overruns_total", "Bodies of with_lock that went on after their lease had ended.");
     numbers late = counter("redlock_watchdog_late_total", "Leases that had ended when the watchdog came to extend them.");
     numbers self_deadlocks = counter("redlock_self_deadlocks_total", "Acquisitions that would have waited for the scope that they run in.");
@@ -233,7 +233,7 @@ struct prometheus::metrics {
     numbers votes = counter("redlock_node_votes_total", "Votes of a node on attempts to acquire, when they were decided.",
                             {"node", "vote"});
     numbers up = gauge("redlock_node_up", "Whether the node is connected and is asked for its vote.", {"node"});
-    numbers admitted = gauge("redlock_node_admitted", "Whether the node may vote on locks with fencing.", {"node"});
+    numbers admitted = gauge("redlock_node_admitted", "Whether the node votes on locks with fencing.", {"node"});
     numbers connects = counter("redlock_node_connects_total", "How often a connection to the node became usable.", {"node"});
     numbers steps = counter("redlock_node_clock_steps_total", "How often the wall clock of the node was found to have been set.", {"node"});
     numbers dropped = counter("redlock_events_dropped_total", "Events that were not counted here, as the observer did not keep up.");

@@ -13,8 +13,8 @@ using nlohmann::json;
 
 void to_json(json& to, node_status const& from)
 {
-    auto const& [node, state, last_error, last_error_text, connects, admission, admission_text, clock_steps, last_clock_step,
-                 clock_text] = from;
+    auto const& [node, state, last_error, last_error_text, connects, admission, admission_text, clock_steps, last_clock_step, clock_text,
+                 primary, login_text, shard] = from;
     to = {
         {"node", valid_utf8(node)},
         {"state", to_string(state)},
@@ -26,19 +26,23 @@ void to_json(json& to, node_status const& from)
         {"clock_steps", clock_steps},
         {"last_clock_step_ms", last_clock_step.count()},
         {"clock_text", valid_utf8(clock_text)},
+        {"primary", valid_utf8(primary)},
+        {"login_text", valid_utf8(login_text)},
+        {"shard", shard},
     };
 }
 
 void to_json(json& to, client_counters const& from)
 {
-    auto const& [acquired, handoffs, nested, confirmations, contended, no_majority, validity_exhausted, wakeups, polls, self_deadlocks,
-                 late_grants_undone, extensions_renewed, extensions_held, extensions_unknown, extensions_lost, recreated, released,
-                 releases_unconfirmed, leases_lost, clock_steps, overruns, watchdog_late, overrun_max, events_dropped] = from;
+    auto const& [acquired, handoffs, nested, confirmations, permit_moves, contended, no_majority, validity_exhausted, wakeups, polls,
+                 self_deadlocks, late_grants_undone, extensions_renewed, extensions_held, extensions_unknown, extensions_lost, recreated,
+                 released, releases_unconfirmed, leases_lost, clock_steps, overruns, watchdog_late, overrun_max, events_dropped] = from;
     to = {
         {"acquired", acquired},
         {"handoffs", handoffs},
         {"nested", nested},
         {"confirmations", confirmations},
+        {"permit_moves", permit_moves},
         {"contended", contended},
         {"no_majority", no_majority},
         {"validity_exhausted", validity_exhausted},

@@ -193,6 +193,7 @@ std::optional<admission_request> admission::admit(std::size_t node) const
     node_state const& n = nodes_[node];
     auto const drained = drained_at(n);
     if (!n.founds && read_since(drained) < intact_needed()) return std::nullopt;
+    if (settings_.may_be_admitted && !settings_.may_be_admitted(node)) return std::nullopt;
     admission_request r{admission_request::kind::admit,
                         node,
                         n.facts.id,

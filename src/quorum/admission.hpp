@@ -46,6 +46,7 @@ struct admission_settings {
     bool bootstrap;  // the operator says that nothing was ever locked on these nodes
     std::function<std::string()> fresh_mark;
     std::function<token_number()> wall_clock;  // in microseconds: the base of tokens of a cluster without any data
+    std::function<bool(std::size_t node)> may_be_admitted{};  // whether it has the record of its set; empty: nobody looks at sets
 };
 
 class admission {

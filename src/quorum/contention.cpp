@@ -73,12 +73,13 @@ contention::probe_stamp contention::probed()
     return {current.number, current.freed};
 }
 
-duration contention::head_start(wait_odds const& odds) const noexcept
+duration contention::head_start(wait_odds const& odds, time_point now) const noexcept
 {
     switch (odds.sides) {
-    case wait_odds::of_lock::exclusive: break;
+    case wait_odds::of_lock::exclusive:
+    case wait_odds::of_lock::permits: break;
     case wait_odds::of_lock::readers: return {};
-    case wait_odds::of_lock::writers: return odds.slot + std::chrono::duration_cast<duration>(odds.slot * odds.head_start);
+    case wait_odds::of_lock::writers: return fairness_.head_start_of_readers_and_writers(now, odds.slot, odds.head_start);
     }
     return fairness_.head_start_of_others(odds.slot, odds.head_start);
 }
@@ -92,11 +93,11 @@ bool contention::failed(lost_attempt const& what, time_point now, wait_odds cons
     if (what.refused) fairness_.refused(now);
     if (std::exchange(current.racing, false)) {
         if (is_new_holder) fairness_.lost_a_race();
-        if (!is_new_holder && !odds.is_shared()) current.left_when_extended = current.left_at_race;
+        if (!is_new_holder && odds.sides == wait_odds::of_lock::exclusive) current.left_when_extended = current.left_at_race;
     }
 
     current.schedule.probing(now + poll_interval, now + odds.delay);
-    current.schedule.failed(now, now + odds.delay, head_start(odds));
+    current.schedule.failed(now, now + odds.delay, head_start(odds, now));
     for (std::size_t node = 0; node < nodes_; ++node)
         if (what.granted.has(node)) current.schedule.on_changed(node, now);  // the grant is rolled back, and the node does not tell of that
     bool const first_probe = may_probe && !std::exchange(current.probed, true);

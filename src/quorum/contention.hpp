@@ -57,11 +57,12 @@ struct wait_odds {
     double head_start;  // a random number between 0 and 1, for the head start of other clients
     double back_off;  // another one, for the length of a backoff
     // Of a read-write lock, or not. Readers come and go while the key stays. So a change is seldom an extension of all that is there, and races that
-    // are lost to readers are no sign of a crowd, and say nothing about whose turn it is: chance decides between writers, behind readers that wait.
-    enum class of_lock : std::uint8_t { exclusive, readers, writers };
+    // are lost to readers are no sign of a crowd, and say nothing about whose turn it is: between writers, behind readers that wait, time decides.
+    // Permits of a semaphore also change while the others stay.
+    enum class of_lock : std::uint8_t { exclusive, readers, writers, permits };
     of_lock sides{of_lock::exclusive};
 
-    bool is_shared() const noexcept { return sides != of_lock::exclusive; }
+    bool is_shared() const noexcept { return sides == of_lock::readers || sides == of_lock::writers; }
 };
 
 // A node's answer to a probe.
@@ -176,7 +177,7 @@ private:
     };
 
     wait& this_wait();
-    duration head_start(wait_odds const& odds) const noexcept;
+    duration head_start(wait_odds const& odds, time_point now) const noexcept;
     bool looks_like_an_extension(wait const& current, time_point now, duration ttl) const noexcept;
     learned learn(wait& current, std::size_t node, bool answered, time_point now) noexcept;
 

@@ -30,15 +30,23 @@ fairness::fairness() noexcept : stay_out_{stay_out_max} {}
 
 void fairness::won(time_point now, duration slot) noexcept
 {
+    // Whoever wins again soon after a release, and was not refused between, goes on with the same turn: its limits count on.
     bool const goes_on = !new_turn_ && !contended_ && now < released_at_ + 2 * slots_max * slot;
     if (new_turn_ && !contended_) stay_out_ = std::max(stay_out_ * 3 / 4, stay_out_min);
     if (!goes_on) {
         taken_ = 0;
         began_ = now;
     }
-    // A quarter of the new and three of the old.
+
+    // What this wait has cost goes into the averages: a quarter of the new and three of the old.
     usual_in_quarters_ = usual_in_quarters_ - usual_in_quarters_ / 4 + std::min(lost_, 64u);
     if (lost_in_a_row_ < races_between_naps) backoff_window_ = backoff_window_ > slot ? backoff_window_ / 2 : duration::zero();
+    if (contended_) {
+        duration const waited = now - waits_since_;
+        usual_wait_ = usual_wait_ == duration::zero() ? waited : usual_wait_ - usual_wait_ / 4 + waited / 4;
+    }
+
+    // The next wait begins without a history.
     lost_ = 0;
     lost_in_a_row_ = 0;
     contended_ = false;
@@ -67,6 +75,7 @@ time_point fairness::released(time_point now, fairness_limits const& limits, dur
 void fairness::refused(time_point now) noexcept
 {
     refused_at_ = now;
+    if (!contended_) waits_since_ = now;
     contended_ = true;
     stay_out_ = stay_out_max;
 }
@@ -91,6 +100,16 @@ duration fairness::head_start_of_others(duration slot, double chance) const noex
     if (usual() == 0) return {};
     auto const behind = usual() > lost_ ? usual() - lost_ : 0;
     return std::min(behind, slots_max) * slot + std::chrono::duration_cast<duration>(slot * chance);
+}
+
+// Who has never waited to the end does not know how long that takes, and is ordered by chance alone.
+duration fairness::head_start_of_readers_and_writers(time_point now, duration slot, double chance) const noexcept
+{
+    auto const of_chance = std::chrono::duration_cast<duration>(slot * chance);
+    duration const waited = contended_ ? now - waits_since_ : duration::zero();
+    if (waited >= usual_wait_) return slot + of_chance;
+    auto const left = std::chrono::duration<double>{usual_wait_ - waited} / std::chrono::duration<double>{usual_wait_};
+    return slot + of_chance + std::chrono::duration_cast<duration>(slot * (slots_max * left));
 }
 
 }  // namespace redlock::quorum

@@ -54,6 +54,10 @@ public:
     // keeps apart who lost the same number of races.
     duration head_start_of_others(duration slot, double chance) const noexcept;
 
+    // The same for the writer of a read-write lock, who loses most races to readers: those who wait for about as long as a wait usually lasts go first.
+    // Readers always do, by one slot.
+    duration head_start_of_readers_and_writers(time_point now, duration slot, double chance) const noexcept;
+
     // Nothing is worth remembering any more.
     bool is_over(time_point now) const noexcept { return now >= over_at(); }
     time_point over_at() const noexcept { return forget_at_; }
@@ -73,6 +77,8 @@ private:
     std::uint32_t lost_{0};  // races, in this wait
     std::uint32_t usual_in_quarters_{0};  // races lost in a wait, on average
     bool contended_{false};  // refused since the last win
+    time_point waits_since_{};  // the first of these refusals
+    duration usual_wait_{};  // from there to the win, on average; of waits with a refusal
     bool new_turn_{false};  // the last one ended with the last release
     duration stay_out_;  // after a turn without any sign of others
     std::uint32_t lost_in_a_row_{0};  // races, since the last nap

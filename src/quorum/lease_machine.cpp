@@ -12,20 +12,16 @@ namespace {
 constexpr int retry_fraction = 8;
 constexpr duration retry_min = std::chrono::milliseconds{1};
 
-// The first delay before a missing key is set again. Answers that come late may make it unnecessary.
+// The first delay before a missing key is set again; each one after it is twice as long. Answers that come late may make it unnecessary.
 constexpr int recreate_fraction = 32;  // of the interval between extensions
 constexpr duration recreate_min = std::chrono::milliseconds{5};
 constexpr duration recreate_max = std::chrono::hours{1};  // the next extension comes earlier; this only keeps the number small
+constexpr int doublings_max = 20;  // of recreate_min, they are more than recreate_max
 
 }  // namespace
 
 lease_machine::lease_machine(tenure const& holders, time_point sent, time_point acquired, timing const& t)
-    : timing_{&t},
-      holders_{holders},
-      acquired_{acquired},
-      extend_at_{sent + t.extend_interval},
-      recreate_delay_{std::max<duration>(t.extend_interval / recreate_fraction, recreate_min)},
-      renew_at_{extend_at_}
+    : timing_{&t}, holders_{holders}, acquired_{acquired}, extend_at_{sent + t.extend_interval}, renew_at_{extend_at_}
 {
     assert(holders_.valid_until() > acquired);
 }
@@ -55,8 +51,14 @@ lease_duty lease_machine::duty(time_point now, duration early) const noexcept
 
 void lease_machine::want_recreate(time_point now) noexcept
 {
-    recreate_at_ = now + recreate_delay_;
-    recreate_delay_ = std::min<duration>(2 * recreate_delay_, recreate_max);
+    recreate_at_ = now + recreate_delay();
+    if (recreates_wanted_ < doublings_max) ++recreates_wanted_;
+}
+
+duration lease_machine::recreate_delay() const noexcept
+{
+    auto const first = std::max<duration>(timing_->extend_interval / recreate_fraction, recreate_min);
+    return recreates_wanted_ == 0 ? first : std::min(first * (1 << recreates_wanted_), recreate_max);
 }
 
 void lease_machine::on_step(std::size_t node, duration by, time_point now) noexcept

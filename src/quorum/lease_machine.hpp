@@ -7,6 +7,7 @@
 #include "quorum/votes.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace redlock::quorum {
 
@@ -23,6 +24,10 @@ enum class lease_duty { none, extend, recreate, stop, stop_max_hold };
 
 class lease_machine {
 public:
+    // Of what is no lease yet: nothing else may be asked of it but whether it has begun.
+    lease_machine() = default;
+    bool has_begun() const noexcept { return timing_ != nullptr; }
+
     // `t` lives as long as this.
     lease_machine(tenure const& holders, time_point sent, time_point acquired, timing const& t);
     lease_machine(tenure const& holders, time_point sent, time_point acquired, timing&& t) = delete;
@@ -66,13 +71,15 @@ public:
     timing const& times() const noexcept { return *timing_; }
 
 private:
-    timing const* timing_;
-    tenure holders_;
-    time_point acquired_;
-    time_point extend_at_;
+    duration recreate_delay() const noexcept;
+
+    timing const* timing_{nullptr};
+    [[no_unique_address]] tenure holders_;
+    std::uint8_t recreates_wanted_{0};  // how often, so far; lies in the padding of holders_
+    time_point acquired_{};
+    time_point extend_at_{};
     time_point recreate_at_{time_point::max()};
-    duration recreate_delay_;
-    time_point renew_at_;  // when the next extension is due if the last one succeeds
+    time_point renew_at_{};  // when the next extension is due if the last one succeeds
 };
 
 // One extension's votes. Feeds the lease's tenure; votes after the decision still do.

@@ -31,8 +31,7 @@ std::string node_clock::text(time_point now) const
     if (!is_suspended(now)) return "";
     bool const forward = last_step_ > duration::zero();
     return "its clock was set " + std::string{forward ? "forward" : "back"} + " by about " + in_seconds(std::chrono::abs(last_step_)) +
-           ", and it may have forgotten locks too early: " + in_seconds(suspended_until_ - now) +
-           " left until every lease of before is over";
+           ", and it may have expired locks too early: " + in_seconds(suspended_until_ - now) + " left until every lease of before is over";
 }
 
 }  // namespace redlock::detail

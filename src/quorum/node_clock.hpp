@@ -40,8 +40,8 @@ private:
     quorum::clock_step_detector track_;
     std::uint64_t steps_{0};
     duration last_step_{};
-    time_point last_step_at_{time_point::min()};  // seen
-    duration forward_{};                          // with steps shortly before it
+    time_point last_step_at_{time_point::min()};  // when it was noticed
+    duration forward_{};  // how far the clock was set forward by the last step and those shortly before it
     time_point suspended_until_{time_point::min()};
 };
 

@@ -18,6 +18,7 @@ struct node_facts {
     std::string mark;  // names one loss of data, and is written by the first client that waits for its end; empty: none
     token_number high_water{0};
     duration max_ttl{};  // the longest ttl that the record allows
+    std::string set{};  // the text of the node's record of its set (set_record.hpp); empty: there is none
     std::string why_unidentified{};  // why the id is not known, and what to do about it; empty: the user's permissions hide it
 };
 

@@ -14,6 +14,7 @@ namespace redlock::quorum {
 
 class tenure {
 public:
+    tenure() noexcept : until_{0} {}  // of no nodes
     explicit tenure(std::size_t nodes);
 
     // The nodes `held` have the key until `until`. The nodes `gone` answered that the key is not ours there.
@@ -41,9 +42,9 @@ private:
     std::size_t nodes() const noexcept { return until_.size(); }
     void count_anew() noexcept;
 
+    time_point valid_until_{};  // cached, since valid_until() is called much more often than a member changes
     [[no_unique_address]] per_node<time_point> until_;  // time_point{}: never held
     node_set gone_;  // lies in the padding of until_
-    time_point valid_until_{};  // cached, since valid_until() is called much more often than a member changes
 };
 
 }  // namespace redlock::quorum

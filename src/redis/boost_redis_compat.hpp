@@ -8,6 +8,7 @@
 
 #include <redlock/config.hpp>
 
+#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -127,10 +128,29 @@ void run_connection(Connection& connection, redis::config const& settings,
 #endif
 }
 
+// The executor of a handler, as small as a pointer. Boost.Redis and its channel copy it a dozen times a request, and each copy of a type-erased one is a
+// call. Does not count as work: async_run does, as long as requests can be answered.
+class executor_pointer {
+public:
+    explicit executor_pointer(asio::any_completion_executor const* to) noexcept : to_{to} {}
+
+    template <class F>
+    void execute(F&& f) const
+    {
+        to_->execute(std::forward<F>(f));
+    }
+    friend bool operator==(executor_pointer const&, executor_pointer const&) noexcept = default;
+
+private:
+    asio::any_completion_executor const* to_;
+};
+
+// `executor` must live until the handler is called.
 inline void exec_request(bounded_connection& connection, redis::request const& request, node_sink& sink,
+                         asio::any_completion_executor const& executor,
                          asio::any_completion_handler<void(boost::system::error_code, std::size_t)> handler)
 {
-    connection.async_exec(request, make_adapter(sink), std::move(handler));
+    connection.async_exec(request, make_adapter(sink), asio::bind_executor(executor_pointer{&executor}, std::move(handler)));
 }
 
 }  // namespace redlock::detail

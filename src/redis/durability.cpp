@@ -30,7 +30,8 @@ std::uint32_t to_number(std::string_view text)
 // was written before.
 bool is_to_be_durable(command const& c, reply const& r) noexcept
 {
-    bool const matters = c.may_grant() || c.may_renew() || c.what == verb::mark || c.what == verb::inspect;
+    bool const matters = c.may_grant() || c.may_renew() || c.is_about_state() || c.what == verb::mark || c.what == verb::inspect ||
+                         c.what == verb::claim;
     return matters && r.vote == vote::granted;
 }
 
@@ -53,10 +54,10 @@ void take_back(batch const& work, std::vector<reply>& replies, not_durable const
     }
 }
 
-boost::redis::request durability_request(durability const& wanted)
+boost::redis::request durability_request(durability const& wanted, std::string_view prefix)
 {
     boost::redis::request request{one_connection_only()};
-    request.push("SET", wait_mark_key, "1", "PX", small_write_ttl_ms);
+    request.push("SET", std::string{prefix}.append(wait_mark_key), "1", "PX", small_write_ttl_ms);
     auto const replicas = std::to_string(wanted.replicas);
     auto const timeout = std::to_string(wanted.timeout.count());
     if (wanted.fsync) {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::detail {
@@ -44,7 +45,8 @@ bool has_to_be_durable(batch const& work, std::vector<reply> const& replies) noe
 void take_back(batch const& work, std::vector<reply>& replies, not_durable const& because);
 
 // The message that waits for durability: the small write, WAIT or WAITAOF, and INFO. It is the same each time.
-boost::redis::request durability_request(durability const& wanted);
+// `prefix`: of the key of the small write.
+boost::redis::request durability_request(durability const& wanted, std::string_view prefix = {});
 
 // Reads the answers to durability_request.
 class durability_reader {

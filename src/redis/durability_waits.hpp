@@ -10,6 +10,8 @@
 #include <boost/asio/any_completion_handler.hpp>
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <optional>
 #include <vector>
 
@@ -23,7 +25,8 @@ public:
 
     // For all that any connection to this server was answered before this call. Completes within twice the time-out, or at once when
     // the connection is not open any more.
-    void wait(handler then);
+    // `prefix`: of a key that the server has; it must live until then. Whoever shares a wait shares the key of the first.
+    void wait(handler then, std::string_view prefix = {});
 
 private:
     void start();
@@ -31,6 +34,8 @@ private:
     std::shared_ptr<redis_connection> connection_;
     durability wanted_;
     boost::redis::request request_;
+    std::string prefix_;  // in request_
+    std::string_view next_prefix_;
     durability_reader reader_{wanted_};
     node_sink sink_;
     std::vector<handler> next_;  // those of the wait under way are kept by the request

@@ -8,6 +8,7 @@
 //                  replication id at its admission. The node grants no token up to BASE, and no ttl above MAXTTL. MARK is "-", or, during a
 //                  quarantine, a text that identifies the loss of data. Where votes wait for replicas, group_binding.hpp says what ID is.
 //   redlock:hw     the high-water mark: no counter of this server was ever above it
+//   redlock:set    the record of the set that the server belongs to (quorum/set_record.hpp); the same text on all its servers
 //
 // The scripts compare the id in the record with the id that the client knows, and not with the server's present id, since INFO costs more. Therefore
 // the last command of a message is INFO replication. The votes in the message count only if INFO shows the id that the client knows, and the role
@@ -20,9 +21,13 @@
 #include "redis/keys.hpp"
 #include "redis/scripts.hpp"
 
+#include <cstdint>
 #include <string_view>
 
 namespace redlock::detail {
+
+// Tokens are counted by Lua, whose numbers are doubles: exact only below this number.
+inline constexpr std::int64_t script_number_end = std::int64_t{1} << 53;
 
 // The answers of the scripts below if they fail. Nothing was written for that lease.
 enum fence_answer : int {
@@ -84,8 +89,14 @@ script const& fence_climb_script();
 script const& fence_adopt_script();
 
 // Reads the node's facts, for a handshake. KEYS: record, hw. Answers {replication id, role, seconds, microseconds, record, hw, version, cluster (0
-// or 1), maxmemory, maxmemory's policy, append-only file (0 or 1)}. A field is "" if the server does not have it, or if the permissions forbid INFO.
+// or 1), maxmemory, maxmemory's policy, append-only file (0 or 1), set's record}. A field is "" if the server does not have it, or if the permissions
+// forbid INFO. In place of a set's record that cannot be read stands "!" and the server's error.
 script const& inspect_script();
+
+// Writes the record of the server's set, if there is the text that the client expects. KEYS: record; the key of the set's record is made of it. ARGV: the id
+// that was seen, the text that is expected ("": none), the new text.
+// Answers {1, text} if the server has the new text now, {0, text} if it has another one, {-1, ""} the server has another id, or is no master.
+script const& claim_script();
 
 // Writes a mark into the record of a node that lost its data, unless the record has one already. The quarantine counts from the answer.
 // KEYS: record, hw. ARGV: the id that was seen, a random text of letters and digits to make a new mark of.

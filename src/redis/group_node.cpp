@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <optional>
@@ -100,11 +101,16 @@ public:
     {
         if (auto const listener = listener_.lock()) listener->on_time(index_, clock, sent, received);
     }
+    void on_login(std::size_t, std::string const& why_not) override
+    {
+        if (auto const listener = listener_.lock()) listener->on_login(index_, why_not);
+    }
 
 private:
     enum class state { searching, connecting, usable, closing, pausing };
 
     void search();
+    bool has_most_sentinels(primary_candidate const& group) const;
     void found(primary_choice const& choice);
     void fail(error_code why, std::string const& words);
     void pause(steady::duration time);
@@ -158,7 +164,11 @@ void group_node::impl::found(primary_choice const& choice)
     if (refused_ && candidate->primary == refused_->primary && candidate->epoch == refused_->epoch && choice.candidates.size() > 1)
         ++candidate;
     auto const acks = acknowledgements_of(*candidate, group_.replicas, group_.sentinel->master);
-    if (!acks.problem.empty()) return fail(errc::node_unsuitable, acks.problem);
+    if (!acks.problem.empty()) {
+        fail(errc::node_unsuitable, acks.problem);
+        refused_ = *candidate;
+        return;
+    }
     current_ = *candidate;
     state_ = state::connecting;
     server_ = std::make_unique<redis_node>(strand_, server_of(group_, current_.primary.host, current_.primary.port, acks.count), settings_);
@@ -185,16 +195,26 @@ void group_node::impl::on_up(std::size_t, std::string const& server, quorum::nod
 {
     state_ = state::usable;
     usable_since_ = steady::now();
-    newest_seen_ = current_.epoch;
+    if (has_most_sentinels(current_)) newest_seen_ = current_.epoch;
     refused_.reset();
     check_later();
-    if (auto const listener = listener_.lock()) listener->on_up(index_, server, facts);
+    auto const listener = listener_.lock();
+    if (!listener) return;
+    listener->on_primary(index_, to_string(current_.primary));
+    listener->on_up(index_, server, facts);
+}
+
+// A single Sentinel could lie about the epoch, and then nobody would be believed any more who says the truth.
+bool group_node::impl::has_most_sentinels(primary_candidate const& group) const
+{
+    return 2 * group.sentinels > group_.sentinel->addresses.size();
 }
 
 void group_node::impl::on_down(std::size_t, error_code why, std::string const& text)
 {
     bool const was_usable = state_ == state::usable;
-    bool const refused = why == errc::node_unsuitable || why == errc::node_duplicate || why == errc::not_a_redis_server;
+    bool const refused = why == errc::node_unsuitable || why == errc::node_duplicate || why == errc::not_a_redis_server ||
+                         why == errc::wrong_node_set;
     state_ = state::closing;
     checking_ = false;
     timer_.cancel();
@@ -253,6 +273,8 @@ void group_node::impl::check()
 void group_node::impl::checked(primary_finder::result const& result)
 {
     checking_ = false;
+    for (primary_candidate const& c : result.choice.candidates)
+        if (has_most_sentinels(c)) newest_seen_ = std::max(newest_seen_, c.epoch);
     if (is_superseded(current_.primary, current_.epoch, result.reports))
         return leave("the Sentinels name another primary now: " + to_string(result.choice.candidates.front().primary));
     for (primary_candidate const& c : result.choice.candidates)

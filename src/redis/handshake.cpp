@@ -16,33 +16,33 @@ namespace {
 std::string not_redis(handshake::call const& call, std::string_view answer)
 {
     constexpr std::size_t shown_max = 60;
-    auto const expected = call.answer.empty() ? std::string{"a map"} : '"' + std::string{call.answer} + '"';
+    auto const expected = call.expected.empty() ? std::string{"a map"} : '"' + std::string{call.expected} + '"';
     return std::string{call.command} + " was answered with \"" + std::string{answer.substr(0, shown_max)} + "\" and not with " + expected +
            ": what listens there is no Redis or Valkey server";
 }
 
 }  // namespace
 
-handshake::handshake(node_address const& address)
-    : request{one_connection_only()}, has_password{detail::has_password(address)}, address_{address}
+handshake::handshake(node_address const& address, bool of_cluster)
+    : request{one_connection_only()}, has_password{detail::has_password(address)}, in_cluster{of_cluster}, address_{address}
 {
     begin(question::hello);
     // For verb::watch. OPTIN: what is not asked for costs nothing, and the scripts arm no keys by reading them. Servers whose
     // rules forbid it are nodes that do not say when a key changes.
     ask({question::wish}, "CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
     // Servers whose rules forbid INFO answer with an error, and are believed to be suitable.
-    for (char const* section : {"server", "memory"}) ask({question::info, section}, "INFO", section);
+    for (char const* section : {"server", "memory"}) ask({.is = question::info, .section = section}, "INFO", section);
     for (script const* s : scripts_of_nodes()) ask({question::demand, s->sha1}, "SCRIPT", "LOAD", s->text);
     ask({question::demand, rights_script().sha1}, "SCRIPT", "LOAD", rights_script().text);
     ask({question::rights}, "EVALSHA", rights_script().sha1, "0");
-    ask({question::inspection}, "EVALSHA", inspect_script().sha1, "2", node_record_key, high_water_key);
+    if (!in_cluster) ask({question::inspection}, "EVALSHA", inspect_script().sha1, "2", node_record_key, high_water_key);
 }
 
-handshake::handshake(node_address const& address, durability const& wanted)
-    : request{one_connection_only()}, has_password{detail::has_password(address)}, needs{wanted}, address_{address}
+handshake::handshake(node_address const& address, durability const& wanted, bool of_cluster)
+    : request{one_connection_only()}, has_password{detail::has_password(address)}, needs{wanted}, in_cluster{of_cluster}, address_{address}
 {
     begin(question::hello);
-    for (char const* section : {"server", "replication"}) ask({question::info, section}, "INFO", section);
+    for (char const* section : {"server", "replication"}) ask({.is = question::info, .section = section}, "INFO", section);
     // They wait for nothing here: this is to see whether the server has and allows them.
     if (wanted.fsync) {
         ask({question::wait}, "WAITAOF", "1", "0", "1");
@@ -77,7 +77,7 @@ handshake handshake::with_login(std::string username, std::string password) cons
     address.password_file.clear();
     address.password_env.clear();
     if (greets_only_) return handshake{address, greeting_only{}};
-    return needs.wanted() ? handshake{address, needs} : handshake{address};
+    return needs.wanted() ? handshake{address, needs, in_cluster} : handshake{address, in_cluster};
 }
 
 char const* hello_refused(handshake const& asked) noexcept
@@ -102,9 +102,9 @@ void handshake_reader::on_node(std::size_t index, node_view const& node)
         else if (!boost::redis::resp3::is_aggregate(node.data_type)) object(errc::unexpected_reply, not_redis(call, node.value));
         return;
     case demand:
-        if (error || node.value != call.answer) object_to_demand(call, node.value, error);
+        if (error || node.value != call.expected) object_to_demand(call, node.value, error);
         return;
-    case info: return read_info(call.answer, node);
+    case info: return read_info(call.section, node);
     case rights:
         if (auto const why_not = objection_to_rights(node.value, error)) object(errc::node_unsuitable, *why_not);
         return;
@@ -133,7 +133,7 @@ void handshake_reader::read_hello(std::string_view element)
 void handshake_reader::conclude()
 {
     if (against_.why) return;
-    if (auto const why_not = objection_to(facts_)) return object(errc::node_unsuitable, *why_not);
+    if (auto const why_not = objection_to(facts_, asked_->in_cluster)) return object(errc::node_unsuitable, *why_not);
     if (auto const few = too_few_replicas()) return object(errc::not_durable, *few);
     auto const connected = facts_.connected_replicas();
     if (!connected) return;
@@ -164,7 +164,7 @@ void handshake_reader::read_info(std::string_view section, node_view const& node
 // A Sentinel has no scripts, so what it is comes first.
 void handshake_reader::object_to_demand(handshake::call const& call, std::string_view answer, bool is_error)
 {
-    if (auto const why_not = objection_to(facts_)) return object(errc::node_unsuitable, *why_not);
+    if (auto const why_not = objection_to(facts_, asked_->in_cluster)) return object(errc::node_unsuitable, *why_not);
     if (!is_error) return object(errc::unexpected_reply, not_redis(call, answer));
     if (is_unknown_command(answer)) return object(errc::node_unsuitable, objection_to_missing(call.command));
     object(errc::server_error, std::string{answer});
@@ -175,8 +175,8 @@ identity_suspicion handshake_reader::doubt(bool trusted) const
     if (!kind_.takes_new_ids() && !trusted) return {no_tokens_on(kind_.foreign()), false};
     if (renamed_.empty()) return {};
     return {"it does not know " + renamed_ +
-            ", which tells whether it lost its memory: renamed or disabled there (rename-command); waiting does "
-            "not help: give it back its name, or use locks without fencing"};
+            ", which tells whether it lost its data: renamed or disabled there (rename-command); waiting does "
+            "not help: restore its name, or use locks without fencing"};
 }
 
 void identity_suspicion::apply(quorum::node_facts& facts) const

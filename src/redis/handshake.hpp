@@ -25,14 +25,15 @@ namespace redlock::detail {
 // The questions to a server.
 class handshake {
 public:
-    explicit handshake(node_address const& address);
+    // `in_cluster`: the server has to be a member of a Redis Cluster. It is not asked for its facts, which each shard has of its own.
+    explicit handshake(node_address const& address, bool in_cluster = false);
 
     // Nothing but HELLO, whatever the server is: for programs that look at servers.
     struct greeting_only {};
     handshake(node_address const& address, greeting_only);
 
     // For the connection that waits for replicas and disks.
-    handshake(node_address const& address, durability const& wanted);
+    handshake(node_address const& address, durability const& wanted, bool in_cluster = false);
 
     // The same with what the server is logged in to with now.
     handshake with_login(std::string username, std::string password) const;
@@ -49,7 +50,8 @@ public:
     };
     struct call {
         question is;
-        std::string_view answer{};  // demand: the right one; info: the section
+        std::string_view expected{};  // demand: the right answer
+        std::string_view section{};  // info: what is asked for
         std::string_view command{};
     };
 
@@ -57,6 +59,7 @@ public:
     std::vector<call> calls;
     bool has_password;
     durability needs{};
+    bool in_cluster{false};
 
 private:
     void begin(question first);
@@ -65,7 +68,8 @@ private:
     void ask(call is, char const* command, Words const&... words)
     {
         request.push(command, words...);
-        calls.push_back({is.is, is.answer, command});
+        is.command = command;
+        calls.push_back(is);
     }
 
     node_address address_;

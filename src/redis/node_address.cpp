@@ -106,6 +106,7 @@ std::string server_key(node_address const& address)
 std::string connection_problem(node_address const& address)
 {
     if (auto const problem = address.sentinel ? sentinel_problem(address) : ""; !problem.empty()) return problem;
+    if (auto const problem = address.cluster ? cluster_problem(address) : ""; !problem.empty()) return problem;
     int const passwords = !address.password.empty() + !address.password_file.empty() + !address.password_env.empty();
     if (passwords > 1) return "there may be only one of password, password_file and password_env";
     if (address.username.empty()) return "the username is empty; the servers' own name for no special one is \"default\"";
@@ -237,8 +238,47 @@ bool has_sentinel(node_address const& group, std::string const& server)
 
 }  // namespace
 
+std::vector<std::string> servers_of_cluster(node_address const& cluster)
+{
+    std::vector<std::string> keys;
+    for (cluster_address const& a : cluster.cluster->addresses)
+        keys.push_back(server_key(node_address{.host = a.host, .port = a.port, .password = {}}));
+    return keys;
+}
+
+std::string cluster_problem(node_address const& cluster)
+{
+    cluster_options const& c = *cluster.cluster;
+    if (!cluster.host.empty()) return "there may be only one of host and cluster; write the host among the cluster's addresses";
+    if (!cluster.unix_socket.empty()) return "there may be only one of unix_socket and cluster";
+    if (cluster.sentinel) return "there may be only one of sentinel and cluster; a cluster has no Sentinels";
+    if (cluster.database != 0) return "a Redis Cluster has only database 0";
+    if (c.addresses.empty()) return "there is no address of a server of the cluster";
+    if (c.addresses.size() > max_cluster_addresses)
+        return "there are more than " + std::to_string(max_cluster_addresses) +
+               " addresses of the cluster; a few are enough, it says the others itself";
+    if (c.shards == 0 || c.shards > max_cluster_shards)
+        return "the number of shards must be between 1 and " + std::to_string(max_cluster_shards);
+    for (cluster_address const& a : c.addresses) {
+        if (auto const problem = host_problem(a.host); !problem.empty()) return "the host of a server of the cluster " + problem;
+        if (a.port == 0) return "the port of a server of the cluster must be between 1 and 65535";
+    }
+    auto keys = servers_of_cluster(cluster);
+    std::sort(keys.begin(), keys.end());
+    return std::adjacent_find(keys.begin(), keys.end()) == keys.end() ? "" : "the same server of the cluster is there twice";
+}
+
 std::string conflict_of(node_address const& earlier, std::string const& place, node_address const& later)
 {
+    if (earlier.cluster && later.cluster) {
+        auto const known = servers_of_cluster(earlier);
+        auto const all = servers_of_cluster(later);
+        bool const shared = std::find_first_of(all.begin(), all.end(), known.begin(), known.end()) != all.end();
+        return shared ? "the same cluster as " + place + "; every vote must come from a cluster of its own" : "";
+    }
+    if (earlier.cluster || later.cluster)
+        return "one of this node and " + place +
+               " is a Redis Cluster and the other is not; all nodes of a configuration are clusters, or none is";
     constexpr char const* own_server = "; every vote must come from a server of its own";
     if (!earlier.sentinel && !later.sentinel)
         return server_key(earlier) == server_key(later) ? "the same server as " + place + own_server : "";
@@ -254,6 +294,24 @@ std::string conflict_of(node_address const& earlier, std::string const& place, n
     return has_sentinel(later, server_key(earlier)) ? "one of its Sentinels is also " + place + no_node : "";
 }
 
+std::string member_address(node_address const& address)
+{
+    auto const database = address.database == 0 ? std::string{} : '/' + std::to_string(address.database);
+    auto const place = [](node_address const& a) {
+        auto key = server_key(a);
+        if (a.unix_socket.empty() && key.find(':') != std::string::npos) key = '[' + key.insert(key.rfind(' '), "]");
+        if (auto const space = key.rfind(' '); a.unix_socket.empty() && space != std::string::npos) key[space] = ':';
+        return key;
+    };
+    if (!address.sentinel) return place(address) + database;
+    std::vector<std::string> sentinels;
+    for (node_address const& each : sentinels_of(address)) sentinels.push_back(place(each));
+    std::sort(sentinels.begin(), sentinels.end());
+    std::string text;
+    for (std::string const& each : sentinels) text += (text.empty() ? "" : ",") + each;
+    return text + '/' + address.sentinel->master + database;
+}
+
 std::string host_and_port(std::string_view host, std::uint16_t port)
 {
     std::string const text{host};
@@ -264,7 +322,9 @@ std::string node_address::to_string() const
 {
     if (!unix_socket.empty()) return "unix:" + unix_socket;
     std::string where;
-    if (sentinel) {
+    if (cluster) {
+        for (cluster_address const& a : cluster->addresses) where += (where.empty() ? "" : ",") + host_and_port(a.host, a.port);
+    } else if (sentinel) {
         for (sentinel_address const& a : sentinel->addresses) where += (where.empty() ? "" : ",") + host_and_port(a.host, a.port);
         where += '/' + sentinel->master;
     } else {

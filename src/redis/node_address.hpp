@@ -43,6 +43,15 @@ std::string no_replicas_in_a_group();
 // The Sentinels of a group, as addresses that one can connect to.
 std::vector<node_address> sentinels_of(node_address const& group);
 
+// Reads `host[:port]` of a server of a cluster. Throws `config_error`.
+cluster_address cluster_address_from_text(std::string_view text);
+
+// Why these cannot be the addresses of a cluster; empty when they can. Repeats nothing of them.
+std::string cluster_problem(node_address const& cluster);
+
+// The key of each of its addresses, as server_key().
+std::vector<std::string> servers_of_cluster(node_address const& cluster);
+
 // Why these cannot be the Sentinels of a group; empty when they can. Repeats nothing of them.
 std::string sentinel_problem(node_address const& group);
 
@@ -52,6 +61,9 @@ std::string conflict_of(node_address const& earlier, std::string const& place, n
 // Equal for two addresses of one server (not of groups): whatever the database and however the host is spelt. Two names for one machine
 // are only noticed when the servers are asked.
 std::string server_key(node_address const& address);
+
+// The node's name in the record of its set: equal for two spellings of one address, as far as texts can tell. Contains no password.
+std::string member_address(node_address const& address);
 
 }  // namespace redlock
 

@@ -17,7 +17,7 @@ struct node_login::reauthentication {
     boost::redis::request request{one_connection_only()};
     node_sink sink;
     std::size_t unanswered{0};
-    bool refused{false};
+    std::string refusal;  // empty: none
 };
 
 node_login::node_login(asio::any_io_executor strand, node_address const& node, config const& settings)
@@ -57,9 +57,10 @@ void node_login::ask(credentials_request::result_handler handler)
     request_->start(ask_, node_, limit_);
 }
 
-void node_login::keep(std::vector<std::shared_ptr<redis_connection>> connections)
+void node_login::keep(std::vector<std::shared_ptr<redis_connection>> connections, std::function<void(std::string const&)> told)
 {
     if (!renewal_) return;
+    told_ = std::move(told);
     connections_ = std::move(connections);
     pause_.reset();
     renew_at(*renewal_);
@@ -69,6 +70,7 @@ void node_login::stop()
 {
     timer_.cancel();
     connections_.clear();
+    told_ = nullptr;
     reauthentication_.reset();
     renewal_.reset();
     if (auto const request = std::exchange(request_, nullptr)) request->cancel();
@@ -87,7 +89,7 @@ void node_login::renew()
     if (connections_.empty() || request_ || reauthentication_) return;
     ask([this](std::string const& why_not, credentials const& got) {
         if (why_not.empty()) authenticate(got);
-        else retry();
+        else retry(why_not);
     });
 }
 
@@ -96,7 +98,7 @@ void node_login::authenticate(credentials const& with)
     auto const now = reauthentication_ = std::make_shared<reauthentication>();
     now->request.push("AUTH", with.username, with.password);
     now->sink = [raw = now.get()](std::size_t, boost::redis::resp3::node_view const& node) {
-        raw->refused = raw->refused || is_error(node);
+        if (is_error(node)) raw->refusal = node.value;
     };
     now->unanswered = connections_.size();
     auto const connections = connections_;
@@ -109,12 +111,17 @@ void node_login::answered(std::shared_ptr<reauthentication> const& which, error_
 {
     if (reauthentication_ != which || ec || --which->unanswered > 0) return;
     reauthentication_.reset();
-    if (which->refused) return retry();
+    if (!which->refusal.empty()) return retry("the server refused them: " + which->refusal);
     pause_.reset();
+    told_({});
     if (renewal_) renew_at(*renewal_);
 }
 
 // A server that refuses AUTH keeps the connection as it was.
-void node_login::retry() { renew_at(steady::now() + pause_.next(random_)); }
+void node_login::retry(std::string const& why_not)
+{
+    renew_at(steady::now() + pause_.next(random_));
+    told_("the credentials could not be renewed, and the client repeats the attempt: " + why_not);
+}
 
 }  // namespace redlock::detail

@@ -13,9 +13,11 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace redlock::detail {
@@ -30,8 +32,9 @@ public:
     // For a node that is not connected.
     void obtain(credentials_request::result_handler handler);
 
-    // Keeps these connections logged in, with what obtain() got and what comes after it.
-    void keep(std::vector<std::shared_ptr<redis_connection>> connections);
+    // Keeps these connections logged in, with what obtain() got and what comes after it. `told`: is called after each attempt, with why it failed, or with
+    // an empty text.
+    void keep(std::vector<std::shared_ptr<redis_connection>> connections, std::function<void(std::string const& why_not)> told);
 
     // No handler is called any more, and the connections are forgotten. obtain() may be called again.
     void stop();
@@ -45,7 +48,7 @@ private:
     void renew();
     void authenticate(credentials const& with);
     void answered(std::shared_ptr<reauthentication> const& which, error_code ec);
-    void retry();
+    void retry(std::string const& why_not);
 
     asio::any_io_executor strand_;
     credentials_function ask_;
@@ -58,6 +61,7 @@ private:
     std::shared_ptr<credentials_request> request_;  // none: nothing is asked
     std::optional<steady::time_point> renewal_;  // none: they do not run out
     std::vector<std::shared_ptr<redis_connection>> connections_;
+    std::function<void(std::string const&)> told_;
     std::shared_ptr<reauthentication> reauthentication_;  // none: no AUTH is unanswered
 };
 

@@ -30,7 +30,7 @@ struct primary_choice {
     std::string words;
 };
 
-// `newest_seen`: the largest epoch of a primary that this client was connected to. Answers that are older do not count, unless most Sentinels are
+// `newest_seen`: the largest epoch of a primary that most Sentinels have named. Answers that are older do not count, unless most Sentinels are
 // older: then these were set up anew.
 primary_choice choose_primary(std::vector<sentinel_report> const& reports, std::string const& master, std::uint64_t newest_seen);
 

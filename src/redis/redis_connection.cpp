@@ -101,8 +101,8 @@ void redis_connection::open(std::shared_ptr<connection_owner> owner)
     if (!prepare(wanted)) return asio::post(strand_, [ended = std::move(ended)] { ended({}); });
     set_push_sink(*connection_, push_sink_);
     run_connection(*connection_, wanted, asio::bind_executor(strand_, std::move(ended)));
-    exec_request(*connection_, questions_.request, handshake_sink_,
-                 asio::bind_executor(strand_, [self](error_code ec, std::size_t) { self->on_handshake(ec); }));
+    exec_request(*connection_, questions_.request, handshake_sink_, handler_executor_,
+                 [self](error_code ec, std::size_t) { self->on_handshake(ec); });
     after(settings_.connect_timeout, [](redis_connection& me) { me.give_up(); });
 }
 
@@ -289,8 +289,7 @@ void redis_connection::send(redis::request const& what, node_sink& sink, answere
         self->progress();
         std::move(handler)(ec ? error_code{errc::node_unreachable} : error_code{});
     };
-    exec_request(*connection_, what, sink,
-                 asio::bind_executor(handler_executor_, asio::bind_allocator(recycling<void>{}, std::move(done))));
+    exec_request(*connection_, what, sink, handler_executor_, asio::bind_allocator(recycling<void>{}, std::move(done)));
 }
 
 }  // namespace redlock::detail

@@ -1,12 +1,14 @@
 #include "redis/redis_node.hpp"
 
 #include "quorum/backoff.hpp"
+#include "redis/change_notices.hpp"
 #include "redis/durability_waits.hpp"
 #include "redis/group_binding.hpp"
 #include "redis/handshake.hpp"
 #include "redis/node_login.hpp"
 #include "redis/redis_connection.hpp"
 #include "redis/redis_replies.hpp"
+#include "redis/repetition.hpp"
 #include "redis/request_pool.hpp"
 #include "redis/suitability_watch.hpp"
 
@@ -41,22 +43,23 @@ connection_settings while_waiting(connection_settings settings, durability const
 // made and lost together, as a node that can only do half of it is of no use.
 class redis_node::impl final : public connection_owner, public std::enable_shared_from_this<impl> {
 public:
-    impl(asio::any_io_executor strand, node_address const& address, config const& settings)
+    impl(asio::any_io_executor strand, node_address const& address, config const& settings, std::uint16_t shards)
         : strand_{std::move(strand)},
           name_{address.to_string()},
           durable_{address.replicas, address.fsync, settings.replication_timeout},
-          binding_{address.replicas},
+          binding_{address.replicas, shards},
           settings_{address, settings},
           waits_settings_{while_waiting(settings_, durable_)},
-          handshake_{address},
-          waits_handshake_{address, durable_},
+          handshake_{address, shards > 0},
+          waits_handshake_{address, durable_, shards > 0},
           login_{std::make_shared<node_login>(strand_, address, settings)},
           timer_{strand_},
           pause_{settings.min_reconnect_delay, settings.max_reconnect_delay},
           pause_max_{settings.max_reconnect_delay},
           random_{std::random_device{}()},
           identity_{settings.identity},
-          trusts_{settings.trust_server_identity}
+          trusts_{settings.trust_server_identity},
+          in_cluster_{shards > 0}
     {
     }
 
@@ -88,7 +91,7 @@ public:
         close_both();
     }
 
-    void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
+    void exec(std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
 
     void on_open(redis_connection& from) override;
     void on_closed(redis_connection& from, error_code why, std::string const& words) override;
@@ -108,7 +111,7 @@ private:
         std::unique_ptr<redis_request> own;  // what was sent, unless it is shared
         reply_reader reader;
         node_sink sink;
-        std::vector<std::string> changed;  // said by the server while it answered this
+        change_notices::keys changed;  // said by the server while it answered this
     };
 
     void connect();
@@ -117,15 +120,17 @@ private:
     void pause();
     void close_both();
     void watch_suitability();
-    void tell(std::vector<std::string>& changed);
+    void tell(std::string_view key);
 
     // Completes with (error_code, reply_reader::repeatable).
     template <class Handler>
     void send(redis_request const& shared, std::unique_ptr<redis_request> mine, std::string_view id, std::vector<reply>& replies,
               Handler handler);
-    void complete(std::shared_ptr<durability_waits> const& waits, batch const& work, std::vector<reply>& replies, exec_handler handler);
-    void repeat(reply_reader::repeatable what, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
-    request_extras extras_for(batch const& work) const;
+    void complete(std::shared_ptr<durability_waits> const& waits, std::string_view prefix, batch const& work, std::vector<reply>& replies,
+                  exec_handler handler);
+    void repeat(reply_reader::repeatable what, std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies,
+                exec_handler handler);
+    request_extras extras_for(std::string_view prefix, batch const& work) const;
     void stopped();
 
     template <class Handler>
@@ -153,6 +158,7 @@ private:
     std::minstd_rand random_;
     identity_check identity_;
     bool trusts_;
+    bool in_cluster_;
 
     std::size_t index_{0};
     std::weak_ptr<node_listener> listener_;
@@ -166,11 +172,7 @@ private:
     std::size_t open_{0};
     error_code refused_with_;  // what we found wrong with both, or our owner
     std::string refused_words_;
-    push_reader pushes_;
-    exchange* reading_{nullptr};  // its answers have begun to come, and it has not completed
-    std::vector<std::string> changed_;  // said by the server at any other time
-    std::size_t watches_waiting_{0};    // their answers are there, and wait for votes in the same message to be durable
-    std::vector<std::string> told_later_;
+    change_notices changes_{[this](std::string_view key) { tell(key); }};
     request_pool requests_;
 };
 
@@ -180,10 +182,7 @@ void redis_node::impl::connect()
     open_ = 0;
     refused_with_ = {};
     refused_words_.clear();
-    pushes_ = {};
-    reading_ = nullptr;
-    changed_.clear();
-    told_later_.clear();
+    changes_.reset();
     if (login_->asks()) log_in_and_open();
     else open();
 }
@@ -233,7 +232,10 @@ void redis_node::impl::on_open(redis_connection&)
     }
     state_ = state::usable;
     usable_since_ = steady::now();
-    login_->keep(waits_ ? std::vector{main_, waits_} : std::vector{main_});
+    login_->keep(waits_ ? std::vector{main_, waits_} : std::vector{main_}, [weak = weak_from_this()](std::string const& why_not) {
+        auto const self = weak.lock();
+        if (auto const listener = self ? self->listener_.lock() : nullptr) listener->on_login(self->index_, why_not);
+    });
     auto facts = server.take_facts();
     doubt_ = server.doubt(trusts_);
     doubt_.apply(facts);
@@ -282,17 +284,14 @@ void redis_node::impl::pause()
     after(pause_.next(random_), [](impl& me) { me.connect(); });
 }
 
-// Boost.Redis hands over a push where it stands between the answers, but it completes requests later. Whoever watches must hear
-// the answer to the watch first, so what the server says meanwhile waits for that.
 void redis_node::impl::on_push(redis_connection& from, node_view const& node)
 {
-    if (&from != main_.get()) return;
-    if (auto const key = pushes_.on_node(node)) (reading_ ? reading_->changed : changed_).emplace_back(*key);
+    if (&from == main_.get()) changes_.on_push(node);
 }
 
 void redis_node::impl::on_pushed(redis_connection& from)
 {
-    if (&from == main_.get()) tell(changed_);
+    if (&from == main_.get()) changes_.on_pushed();
 }
 
 void redis_node::impl::on_time(redis_connection&, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received)
@@ -300,20 +299,16 @@ void redis_node::impl::on_time(redis_connection&, quorum::wall_time clock, quoru
     if (auto const listener = listener_.lock(); listener && state_ == state::usable) listener->on_time(index_, clock, sent, received);
 }
 
-void redis_node::impl::tell(std::vector<std::string>& changed)
+void redis_node::impl::tell(std::string_view key)
 {
-    if (changed.empty()) return;
-    auto const keys = std::exchange(changed, {});
-    if (watches_waiting_ > 0) return void(told_later_.insert(told_later_.end(), keys.begin(), keys.end()));
-    auto const listener = listener_.lock();
-    for (std::string const& key : keys)
-        if (listener && state_ == state::usable) listener->on_changed(index_, key);
+    if (auto const listener = listener_.lock(); listener && state_ == state::usable) listener->on_changed(index_, key);
 }
 
-request_extras redis_node::impl::extras_for(batch const& work) const
+request_extras redis_node::impl::extras_for(std::string_view prefix, batch const& work) const
 {
-    bool const look = identity_ == identity_check::every_message && main_->server().says_its_id();
-    return {.load_scripts = false, .time = true, .identity = look && work.votes_with_tokens()};
+    // In a cluster the record says nothing of the server, since it moves with the slot.
+    bool const look = in_cluster_ || (identity_ == identity_check::every_message && main_->server().says_its_id());
+    return {.load_scripts = false, .time = true, .identity = look && work.votes_with_tokens(), .prefix = prefix};
 }
 
 // `shared`: what its calls are, and its bytes unless there is an own copy.
@@ -325,11 +320,11 @@ void redis_node::impl::send(redis_request const& shared, std::unique_ptr<redis_r
     auto const& request = mine ? mine->request : shared.request;
     auto const e = make_recycled<exchange>(std::move(mine), calls, id, replies);
     e->sink = [this, raw = e.get()](std::size_t call, node_view const& node) {
-        reading_ = raw;
+        changes_.answers_begin(raw->changed);
         raw->reader.on_node(call, node);
     };
     auto done = [self = shared_from_this(), e, &replies, handler = std::move(handler)](error_code ec) mutable {
-        if (self->reading_ == e.get()) self->reading_ = nullptr;
+        self->changes_.answers_end(e->changed);
         if (ec) return std::move(handler)(ec, reply_reader::repeatable{});
         e->reader.conclude();
         if (e->reader.has_facts()) {
@@ -339,23 +334,24 @@ void redis_node::impl::send(redis_request const& shared, std::unique_ptr<redis_r
         bool const demoted = e->reader.is_demoted();
         if (e->own) self->requests_.give_back(std::move(e->own));
         std::move(handler)(error_code{}, e->reader.what_to_repeat());
-        self->tell(e->changed);
+        self->changes_.tell(e->changed);
         if (demoted) self->reject(errc::node_unsuitable, why_not_a_replica());
     };
     main_->send(request, e->sink, asio::bind_allocator(recycling<void>{}, std::move(done)));
 }
 
-void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
+void redis_node::impl::exec(std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies,
+                            exec_handler handler)
 {
     assert(state_ == state::usable);
     replies.resize(work.commands.size());
-    auto const extras = extras_for(work);
+    auto const extras = extras_for(prefix, work);
     auto [wire, mine] = requests_.bytes_of(work, id, extras);
-    auto done = [self = shared_from_this(), waits = durability_, &work, id, &replies,
+    auto done = [self = shared_from_this(), waits = durability_, prefix, &work, id, &replies,
                  handler = std::move(handler)](error_code ec, reply_reader::repeatable again) mutable {
         if (ec) return std::move(handler)(ec);
-        if (again) return self->repeat(again, work, id, replies, std::move(handler));
-        self->complete(waits, work, replies, std::move(handler));
+        if (again) return self->repeat(again, prefix, work, id, replies, std::move(handler));
+        self->complete(waits, prefix, work, replies, std::move(handler));
     };
     send(wire, std::move(mine), id, replies, std::move(done));
 }
@@ -363,54 +359,42 @@ void redis_node::impl::exec(batch const& work, std::string_view id, std::vector<
 // What the main connection has answered is reported at once, unless a vote among it has to become durable first. What is sent later
 // can be answered sooner: whoever wants to undo such a vote need not wait for it. `waits`: those that were made with the main
 // connection that answered; a server that came back would answer for what it has forgotten.
-void redis_node::impl::complete(std::shared_ptr<durability_waits> const& waits, batch const& work, std::vector<reply>& replies,
-                                exec_handler handler)
+void redis_node::impl::complete(std::shared_ptr<durability_waits> const& waits, std::string_view prefix, batch const& work,
+                                std::vector<reply>& replies, exec_handler handler)
 {
     if (!waits || !has_to_be_durable(work, replies)) return std::move(handler)(error_code{});
     auto const is_watch = [](command const& c) { return c.what == verb::watch; };
     bool const watches = std::any_of(work.commands.begin(), work.commands.end(), is_watch);
-    if (watches) ++watches_waiting_;
-    waits->wait([weak = weak_from_this(), watches, &work, &replies,
-                 handler = std::move(handler)](std::optional<not_durable> const& why_not) mutable {
-        if (why_not) take_back(work, replies, *why_not);
-        std::move(handler)(error_code{});
-        auto const self = weak.lock();
-        if (self && watches && --self->watches_waiting_ == 0) self->tell(self->told_later_);
-    });
+    if (watches) changes_.hold_back();
+    waits->wait(
+        [weak = weak_from_this(), watches, &work, &replies,
+         handler = std::move(handler)](std::optional<not_durable> const& why_not) mutable {
+            if (why_not) take_back(work, replies, *why_not);
+            std::move(handler)(error_code{});
+            auto const self = weak.lock();
+            if (self && watches) self->changes_.go_on();
+        },
+        prefix);
 }
 
-// SCRIPT FLUSH, or a server that evicted its scripts; or a key that the user may not use, in a call with those of other locks. Nothing of those
-// calls was executed, so they can be repeated.
-void redis_node::impl::repeat(reply_reader::repeatable what, batch const& work, std::string_view id, std::vector<reply>& replies,
-                              exec_handler handler)
+void redis_node::impl::repeat(reply_reader::repeatable what, std::string_view prefix, batch const& work, std::string_view id,
+                              std::vector<reply>& replies, exec_handler handler)
 {
     if (state_ != state::usable) return std::move(handler)(errc::node_unreachable);
 
-    struct repetition {
-        batch work;
-        std::vector<std::size_t> where;
-        std::vector<reply> replies;
-    };
-    auto const again = std::make_shared<repetition>();
-    for (std::size_t i = 0; i < replies.size(); ++i) {
-        // A key has to be watched after what else is asked about it.
-        if (!what.is(replies[i]) && work.commands[i].what != verb::watch) continue;
-        again->work.commands.push_back(work.commands[i]);
-        again->where.push_back(i);
-    }
-    again->replies.resize(again->where.size());
-    auto extras = extras_for(again->work);
+    auto const again = std::make_shared<repetition>(what, work, replies);
+    auto extras = extras_for(prefix, again->work());
     extras.load_scripts = what.scripts;
     extras.apart = what.apart;
-    auto mine = std::make_unique<redis_request>(again->work, id, extras);
+    auto mine = std::make_unique<redis_request>(again->work(), id, extras);
     auto const& wire = *mine;
-    auto done = [self = shared_from_this(), waits = durability_, again, &work, &replies,
+    auto done = [self = shared_from_this(), waits = durability_, prefix, again, &work, &replies,
                  handler = std::move(handler)](error_code ec, reply_reader::repeatable) mutable {
         if (ec) return std::move(handler)(ec);
-        for (std::size_t i = 0; i < again->where.size(); ++i) replies[again->where[i]] = std::move(again->replies[i]);
-        self->complete(waits, work, replies, std::move(handler));
+        again->give_back(replies);
+        self->complete(waits, prefix, work, replies, std::move(handler));
     };
-    send(wire, std::move(mine), id, again->replies, std::move(done));
+    send(wire, std::move(mine), id, again->replies(), std::move(done));
 }
 
 void redis_node::impl::stopped()
@@ -421,7 +405,12 @@ void redis_node::impl::stopped()
 }
 
 redis_node::redis_node(asio::any_io_executor strand, node_address address, config const& settings)
-    : impl_{std::make_shared<impl>(std::move(strand), address, settings)}
+    : impl_{std::make_shared<impl>(std::move(strand), address, settings, std::uint16_t{0})}
+{
+}
+
+redis_node::redis_node(asio::any_io_executor strand, node_address address, config const& settings, std::uint16_t shards)
+    : impl_{std::make_shared<impl>(std::move(strand), address, settings, shards)}
 {
 }
 
@@ -437,7 +426,12 @@ void redis_node::reject(error_code why, std::string words) { impl_->reject(why, 
 
 void redis_node::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
 {
-    impl_->exec(work, id, replies, std::move(handler));
+    impl_->exec({}, work, id, replies, std::move(handler));
+}
+
+void redis_node::exec_in(std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
+{
+    impl_->exec(prefix, work, id, replies, std::move(handler));
 }
 
 }  // namespace redlock::detail

@@ -15,6 +15,10 @@ namespace redlock::detail {
 class redis_node final : public node {
 public:
     redis_node(asio::any_io_executor strand, node_address address, config const& settings);
+
+    // A primary of a Redis Cluster with so many shards. Its facts have to be asked for shard by shard (verb::inspect), those of on_up are empty, and
+    // keys that have changed are told with their prefix.
+    redis_node(asio::any_io_executor strand, node_address address, config const& settings, std::uint16_t shards);
     ~redis_node() override;
 
     std::string const& name() const noexcept override;
@@ -22,6 +26,9 @@ public:
     void stop() override;
     void reject(error_code why, std::string words) override;
     void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler) override;
+
+    // The same of a shard, whose keys have this prefix. The prefix must live until it completes.
+    void exec_in(std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
 
 private:
     class impl;

@@ -2,8 +2,11 @@
 
 #include "redis/fence_scripts.hpp"
 #include "redis/group_binding.hpp"
+#include "redis/semaphore_replies.hpp"
 #include "redis/server_facts.hpp"
 #include "redis/shared_scripts.hpp"
+#include "redis/state_scripts.hpp"
+#include "redis/state_text.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -16,14 +19,6 @@ namespace redlock::detail {
 namespace resp3 = boost::redis::resp3;
 
 namespace {
-
-template <class Number>
-Number to_number(std::string_view text)
-{
-    Number n{0};
-    std::from_chars(text.data(), text.data() + text.size(), n);
-    return n;
-}
 
 bool is_ok(resp3::node_view const& node) noexcept
 {
@@ -42,6 +37,8 @@ std::optional<std::int64_t> whole_number(resp3::node_view const& node)
     return n;
 }
 
+}  // namespace
+
 error_code unexpected_reply() noexcept
 {
     static error_code const ec = errc::unexpected_reply;
@@ -49,6 +46,25 @@ error_code unexpected_reply() noexcept
 }
 
 reply unexpected() { return {vote::failed, unexpected_reply(), {}}; }
+
+// The reply for the answer of a script with tokens.
+reply to_reply(std::optional<std::int64_t> answer)
+{
+    if (!answer) return unexpected();
+    switch (*answer) {
+    case 1: return {vote::granted, {}, {}};
+    case fence_refused:
+    case fence_overtaken: return {vote::refused, {}, {}};
+    case fence_not_admitted: return {vote::failed, errc::node_not_admitted, "it has no record of its admission"};
+    case fence_ttl_too_long: return {vote::failed, errc::ttl_too_long, {}};
+    case fence_no_counter: return {vote::failed, errc::unexpected_reply, "the key of the counter (NAME:fence) holds something else"};
+    case state_no_room: return {vote::failed, errc::unexpected_reply, "the key of the state (NAME:published) holds something else"};
+    case fence_used_up: return {vote::failed, errc::server_error, "FENCE tokens are used up"};
+    default: return unexpected();
+    }
+}
+
+namespace {
 
 // Fills a reply that is as the constructor left it, with nothing but a vote. The usual answers take this cheap way.
 void set_vote(reply& r, redlock::vote v) noexcept
@@ -60,34 +76,10 @@ void set_vote(reply& r, redlock::vote v) noexcept
 // Nobody waits for the end of a key that stays longer, and its end may be beyond what a clock of nanoseconds can count.
 constexpr std::chrono::milliseconds waited_for_max = std::chrono::days{365};
 
-// Tokens are counted by Lua, whose numbers are doubles: exact only below this number.
-constexpr std::int64_t token_end = std::int64_t{1} << 53;
-
-// The reply for the answer of a script with tokens.
-reply to_reply(std::optional<std::int64_t> answer)
-{
-    if (!answer) return unexpected();
-    switch (*answer) {
-    case 1: return {vote::granted, {}, {}};
-    case fence_refused:
-    case fence_overtaken: return {vote::refused, {}, {}};
-    case fence_not_admitted: return {vote::failed, errc::node_not_admitted, "it does not remember its admission"};
-    case fence_ttl_too_long: return {vote::failed, errc::ttl_too_long, {}};
-    case fence_no_counter: return {vote::failed, errc::unexpected_reply, "the key of the counter (NAME:fence) holds something else"};
-    case shared_writer_waits: {
-        reply r{vote::refused, {}, {}};
-        r.writer_waits = true;
-        return r;
-    }
-    case fence_used_up: return {vote::failed, errc::server_error, "FENCE tokens are used up"};
-    default: return unexpected();
-    }
-}
-
 // The same for an extension; the answer 2 says that it has set a missing key again, and one below -100 which guard the lease needs.
 reply to_extended(std::optional<std::int64_t> answer)
 {
-    if (answer && *answer < fence_needs_guard && *answer > fence_needs_guard - token_end) {
+    if (answer && *answer < fence_needs_guard && *answer > fence_needs_guard - script_number_end) {
         reply r{vote::refused, {}, {}};
         r.counter = static_cast<quorum::token_number>(fence_needs_guard - *answer);
         return r;
@@ -129,40 +121,6 @@ bool is_error(resp3::node_view const& node) noexcept
     return node.data_type == resp3::type::simple_error || node.data_type == resp3::type::blob_error;
 }
 
-void facts_reader::on_element(std::size_t index, std::string_view value)
-{
-    switch (index) {
-    case 0:
-        facts_.id = value;
-        says_its_id_ = !value.empty();
-        break;
-    case 1: facts_.master = value.empty() || value == "master"; break;
-    case 4: record_ = value; break;
-    case 5:
-        has_high_water_ = !value.empty();
-        facts_.high_water = to_number<quorum::token_number>(value);
-        break;
-    default: break;
-    }
-}
-
-// The record is "ID BASE MAXTTL MARK", of fixed widths up to the mark.
-quorum::node_facts facts_reader::take()
-{
-    constexpr std::size_t id_width = 40, base_at = 41, base_width = 16, ttl_at = 58, ttl_width = 10, mark_at = 69;
-    if (record_.size() > mark_at) {
-        std::string_view const record{record_};
-        auto const id = record.substr(0, id_width);
-        bool const ever_admitted = id.find_first_not_of('0') != std::string_view::npos;
-        if (ever_admitted && has_high_water_) facts_.admitted = id;
-        if (auto const mark = record.substr(mark_at); mark != "-") facts_.mark = mark;
-        facts_.high_water = std::max(facts_.high_water, to_number<quorum::token_number>(record.substr(base_at, base_width)));
-        facts_.max_ttl = std::chrono::milliseconds{to_number<std::int64_t>(record.substr(ttl_at, ttl_width))};
-    }
-    if (!says_its_id_) facts_.id = facts_.admitted;
-    return std::exchange(facts_, {});
-}
-
 reply_reader::reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies)
     : calls_{calls}, id_{id}, replies_{replies}
 {
@@ -192,11 +150,14 @@ void reply_reader::on_node(std::size_t index, node_view const& node)
     if (node.depth == 0) {
         array_call_ = node.data_type == resp3::type::array ? index + 1 : 0;
         element_ = 0;
+        bool const is_text = node.data_type == resp3::type::blob_string;
+        if (call.what == verb::acquire && call.of_slots) return void(is_text ? r = to_permits(node.value) : r);
+        if (call.what == verb::keep || call.what == verb::look) return void(is_text ? r = to_number_of_permits(call.what, node.value) : r);
         if (call.what == verb::acquire && call.fenced) return on_acquires_with_tokens(call, node);
         if (call.what == verb::acquire && node.data_type == resp3::type::null) return set_vote(r, vote::refused);
         if (call.what == verb::release && (call.count > 1 || call.shared)) return on_releases(call, node);
         bool const is_number = (call.what == verb::release && call.count == 1) || call.what == verb::confirm || call.what == verb::adopt ||
-                               call.what == verb::admit || call.what == verb::want;
+                               call.what == verb::publish || call.what == verb::admit || call.what == verb::want;
         if (is_number) on_number(call, r, node);
     } else if (node.depth == 1 && array_call_ == index + 1) {
         on_element(call, element_++, node);
@@ -228,7 +189,7 @@ void reply_reader::on_error(wire_call const& call, std::string_view text)
     if (is_of_a_replica(text)) demoted_ = true;
 }
 
-// A watch of several keys is answered by the first that cannot be read, or by the one that stays longest.
+// A watch of several keys is answered by the first that cannot be read, or by the one that stays longest; of slots, by the one that goes first.
 void reply_reader::on_time_left(wire_call const& call, reply& r, node_view const& node)
 {
     constexpr std::int64_t free = -2;
@@ -241,16 +202,22 @@ void reply_reader::on_time_left(wire_call const& call, reply& r, node_view const
     r.watching = armed_ && (r.watching || !call.goes_on);
     r.vote = vote::granted;
     r.error = {};
-    if (*left == free) return;
     std::chrono::milliseconds const time{*left};
     auto const stays = *left < 0 || time > waited_for_max ? never_expires : time;
+    if (call.of_slots) {
+        bool const was_free = call.goes_on && !r.expires_in;
+        if (*left == free || was_free) r.expires_in.reset();
+        else r.expires_in = std::min(r.expires_in.value_or(stays), stays);
+        return;
+    }
+    if (*left == free) return;
     r.expires_in = std::max(r.expires_in.value_or(stays), stays);
 }
 
 void reply_reader::on_number(wire_call const& call, reply& r, node_view const& node)
 {
     auto const number = whole_number(node);
-    if (call.what == verb::confirm || (call.what == verb::adopt && call.fenced)) {
+    if (call.what == verb::confirm || call.what == verb::publish || (call.what == verb::adopt && call.fenced)) {
         r = to_reply(number);
     } else if (number == 1 || (call.what == verb::admit && number == 2)) {
         set_vote(r, vote::granted);
@@ -274,10 +241,13 @@ void reply_reader::on_acquires_with_tokens(wire_call const& call, node_view cons
     };
     for (std::size_t i = 0; i < call.count; ++i) {
         std::int64_t code{0}, number{0};
-        if (!next(code) || at == end || !next(number) || number < 0 || number >= token_end) return;
+        if (!next(code) || at == end || !next(number) || number < 0 || number >= script_number_end) return;
         reply& r = replies_[call.first + i];
         if (code == 1) {
             if (number > 0) set_vote(r, vote::granted);  // without a token there is no grant
+        } else if (code == shared_writer_waits && call.shared) {
+            set_vote(r, vote::refused);
+            r.writer_waits = true;
         } else {
             r = to_reply(code);
             if (r.error == errc::ttl_too_long) r.detail = "this node allows up to " + std::to_string(number) + " ms";
@@ -314,14 +284,27 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
         if (element == 1 && mark_granted_ && node.data_type == resp3::type::blob_string && !node.value.empty())
             r = {vote::granted, {}, std::string{node.value}};
         return;
+    case verb::inherit:
+    case verb::peek: return on_state(call, r, element, node);
     case verb::inspect:
-        facts_.on_element(element, node.value);
+        if (element <= 5) facts_.on_element(element, node.value);
         if (element == 5) {
             r = reply{vote::granted, {}, {}};
             r.facts = std::make_shared<quorum::node_facts const>(facts_.take());
             has_facts_ = true;
             demoted_ = demoted_ || !r.facts->master;
         }
+        if (element == facts_reader::set_element && r.facts && !node.value.empty()) {
+            auto facts = *r.facts;
+            facts.set = node.value;
+            r.facts = std::make_shared<quorum::node_facts const>(std::move(facts));
+        }
+        return;
+    case verb::claim:
+        if (element == 0) claim_ = number;
+        if (element != 1 || !claim_ || node.data_type != resp3::type::blob_string) return;
+        if (claim_ == 1 || claim_ == 0) r = {claim_ == 1 ? vote::granted : vote::refused, {}, std::string{node.value}};
+        if (claim_ == -1) r = reply{vote::refused, {}, {}};
         return;
     case verb::acquire:
     case verb::release:
@@ -329,7 +312,37 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
     case verb::adopt:
     case verb::watch:
     case verb::admit:
-    case verb::want: return;
+    case verb::publish:
+    case verb::want:
+    case verb::keep:
+    case verb::look: return;
+    }
+}
+
+// What a node keeps: of verb::inherit {code, state}, of verb::peek {whose value, milliseconds, state}. The vote is granted by the last element, when all
+// of them are as they should be.
+void reply_reader::on_state(wire_call const& call, reply& r, std::size_t element, node_view const& node)
+{
+    bool const is_text = node.data_type == resp3::type::blob_string;
+    if (element == 0) {
+        array_is_good_ = call.what == verb::peek ? is_text : true;
+        state_found_.clear();
+        if (call.what == verb::peek) {
+            state_found_ = packed_holder(node.value);
+        } else if (auto const code = whole_number(node); code != 1) {
+            array_is_good_ = false;
+            r = to_reply(code);
+        }
+    } else if (call.what == verb::peek && element == 1) {
+        auto const left = whole_number(node);
+        array_is_good_ = array_is_good_ && left && *left >= -2;
+        state_left_ = left.value_or(-2);
+    } else if (element == (call.what == verb::peek ? 2u : 1u) && array_is_good_ && is_text) {
+        r = reply{vote::granted, {}, state_found_.append(node.value)};
+        if (call.what == verb::peek && state_left_ != -2) {
+            std::chrono::milliseconds const time{state_left_};
+            r.expires_in = state_left_ < 0 || time > waited_for_max ? never_expires : time;
+        }
     }
 }
 
@@ -382,46 +395,11 @@ void reply_reader::drop_votes_of_another_server()
     reply const instead = identity_error_.value_or(reply{vote::failed, errc::node_not_admitted, "it is another server than before"});
     for (wire_call const& call : calls_) {
         bool const votes = call.fenced && (call.what == verb::acquire || call.what == verb::confirm || call.what == verb::extend ||
-                                           call.what == verb::climb || call.what == verb::adopt);
+                                           call.what == verb::climb || call.what == verb::adopt || call.what == verb::publish ||
+                                           call.what == verb::inherit || call.what == verb::keep);
         for (std::size_t i = 0; votes && i < call.count; ++i)
             if (!is_noscript(replies_[call.first + i])) replies_[call.first + i] = instead;
     }
-}
-
-// Anything but an array of two numbers in their ranges is no time; `parts_` is -1 then.
-void time_reader::on_node(resp3::node_view const& node)
-{
-    if (node.depth == 0 && node.data_type == resp3::type::array && parts_ == 0) return;
-    std::int64_t number{-1};
-    auto const end = node.value.data() + node.value.size();
-    auto const read = std::from_chars(node.value.data(), end, number);
-    std::int64_t const most = parts_ == 0 ? 9'000'000'000 : 999'999;  // the year 2255; a second
-    bool const is_part = node.depth == 1 && node.data_type == resp3::type::blob_string && (parts_ == 0 || parts_ == 1);
-    if (!is_part || read.ec != std::errc{} || read.ptr != end || number < 0 || number > most) {
-        parts_ = -1;
-        return;
-    }
-    clock_ += parts_++ == 0 ? quorum::wall_time{std::chrono::seconds{number}} : quorum::wall_time{number};
-}
-
-// A push about changed keys is `invalidate` and an array of the keys, or null for all keys.
-std::optional<std::string_view> push_reader::on_node(resp3::node_view const& node)
-{
-    if (node.depth == 0) {
-        element_ = 0;
-        invalidates_ = false;
-        return {};
-    }
-    if (node.depth == 1) {
-        if (element_++ == 0) {
-            invalidates_ = node.value == "invalidate";
-        } else if (invalidates_ && node.data_type == resp3::type::null) {
-            return std::string_view{};
-        }
-        return {};
-    }
-    if (invalidates_ && node.depth == 2 && node.data_type == resp3::type::blob_string) return std::string_view{node.value};
-    return {};
 }
 
 }  // namespace redlock::detail

@@ -2,11 +2,14 @@
 #ifndef REDLOCK_REDIS_REDIS_REPLIES_HPP
 #define REDLOCK_REDIS_REDIS_REPLIES_HPP
 
+#include "redis/facts_reader.hpp"
 #include "redis/redis_request.hpp"
+#include "redis/time_reader.hpp"
 
 #include <boost/redis/resp3/node.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,32 +20,10 @@ namespace redlock::detail {
 // Whether a RESP3 node is an error: a simple one, or one with a length.
 bool is_error(boost::redis::resp3::node_view const& node) noexcept;
 
-// Reads the answer of inspect_script, element by element.
-class facts_reader {
-public:
-    void on_element(std::size_t index, std::string_view value);
-
-    // False when the server does not show its id. take() then uses the id in the server's record of its admission.
-    bool says_its_id() const noexcept { return says_its_id_; }
-    quorum::node_facts take();
-
-private:
-    quorum::node_facts facts_;
-    std::string record_;
-    bool has_high_water_{false};
-    bool says_its_id_{false};
-};
-
-// Reads the answer of TIME: seconds and microseconds.
-class time_reader {
-public:
-    void on_node(boost::redis::resp3::node_view const& node);
-    quorum::wall_time clock() const noexcept { return parts_ == 2 ? clock_ : quorum::wall_time{}; }
-
-private:
-    quorum::wall_time clock_{};
-    int parts_{0};
-};
+// An answer that makes no sense, and the reply for the code that a script with tokens answers.
+error_code unexpected_reply() noexcept;
+reply unexpected();
+reply to_reply(std::optional<std::int64_t> code);
 
 // Turns the answers to a redis_request into replies; redis_node has one for each message. The reader is tolerant: an answer that
 // makes no sense becomes a failed vote, and never an error of the connection.
@@ -86,6 +67,7 @@ private:
     void on_releases(wire_call const& call, node_view const& node);
     void on_acquires_with_tokens(wire_call const& call, node_view const& node);
     void on_element(wire_call const& call, std::size_t element, node_view const& node);
+    void on_state(wire_call const& call, reply& r, std::size_t element, node_view const& node);
     void on_extended(wire_call const& call, std::size_t element, reply&& of_key);
 
     std::vector<wire_call> const& calls_;
@@ -93,6 +75,11 @@ private:
     std::vector<reply>& replies_;
     std::size_t element_{0};  // of the array being read
     std::size_t array_call_{0};  // the call whose array is being read, plus one; 0: the answer being read is no array
+    // Of the array that tells a state: whether all elements were as they should be, and what they said.
+    bool array_is_good_{false};
+    std::string state_found_;
+    std::int64_t state_left_{-2};
+    std::optional<std::int64_t> claim_;  // the array answers verb::claim and began with this
     bool mark_granted_{false};  // the array answers verb::mark and begins with a success; its next element is the mark
     // Of extensions with several keys: the extension being read, how many of its keys have been read, and the worst reply of those keys.
     std::size_t extension_{0};
@@ -106,17 +93,6 @@ private:
     bool has_facts_{false};
     bool demoted_{false};
     bool armed_{false};  // the server watches the keys that the next call reads
-};
-
-// Reads pushes: messages that a server sends without being asked. Only those about changed keys matter.
-class push_reader {
-public:
-    // Takes one RESP3 node of any push. Returns a key that has changed, as in node_listener::on_changed (empty: all keys).
-    std::optional<std::string_view> on_node(boost::redis::resp3::node_view const& node);
-
-private:
-    std::size_t element_{0};  // of the push itself
-    bool invalidates_{false};
 };
 
 }  // namespace redlock::detail

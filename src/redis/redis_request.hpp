@@ -3,6 +3,7 @@
 #ifndef REDLOCK_REDIS_REDIS_REQUEST_HPP
 #define REDLOCK_REDIS_REDIS_REQUEST_HPP
 
+#include "redis/call_words.hpp"
 #include "redis/node.hpp"
 #include "redis/resp_writer.hpp"
 #include "redis/scripts.hpp"
@@ -24,18 +25,6 @@ inline constexpr std::size_t keys_per_call = 100;
 // Boost.Redis gives up such a request when the connection is lost, and never sends it again on another connection.
 boost::redis::request::config one_connection_only() noexcept;
 
-// The last words of `SET key value NX PX ttl`, encoded. Kept for the next command, which mostly has the same ttl.
-class set_options {
-public:
-    static constexpr std::size_t words = 3;
-
-    std::string_view of(std::chrono::milliseconds ttl);
-
-private:
-    std::chrono::milliseconds ttl_{-1};
-    std::string encoded_;
-};
-
 // One Redis command of the request, and which commands of the batch it carries.
 struct wire_call {
     enum class kind : std::uint8_t {
@@ -53,6 +42,7 @@ struct wire_call {
     bool goes_on{false};  // the call is about another key of the same command as an earlier call
     std::vector<std::size_t> key_counts{};  // the number of keys of each extension or climb; empty: one key each
     bool shared{false};  // of readers
+    bool of_slots{false};  // of a semaphore; of a watch: what counts is the first key that goes
 };
 
 // All scripts that a node may be asked to run.
@@ -64,6 +54,7 @@ struct request_extras {
     bool time{false};  // after the commands
     bool identity{false};  // at the end
     bool apart{false};  // commands share no call
+    std::string_view prefix{};  // of all keys; must live until the request is answered
 
     friend bool operator==(request_extras const&, request_extras const&) = default;
 };

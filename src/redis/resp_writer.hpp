@@ -45,6 +45,17 @@ public:
         return *this;
     }
 
+    // A key: the prefix of all keys, a name and a suffix.
+    resp_writer& key(std::string_view name, std::string_view suffix = {})
+    {
+        if (prefix_.empty()) return add(name, suffix);
+        key_.assign(prefix_).append(name);
+        return add(key_, suffix);
+    }
+
+    // `prefix` must live until the last key is written.
+    void put_before_keys(std::string_view prefix) noexcept { prefix_ = prefix; }
+
     // Some words that are encoded already.
     resp_writer& add_encoded(std::string_view bytes, std::size_t words)
     {
@@ -117,6 +128,8 @@ private:
         return bytes_.get() + size_;
     }
 
+    std::string_view prefix_;
+    std::string key_;  // a key with its prefix; kept for its memory
     std::unique_ptr<char[]> bytes_;
     std::size_t capacity_{0};
     std::size_t size_{0};

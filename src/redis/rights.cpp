@@ -39,7 +39,7 @@ bool is_unknown_command(std::string_view error) noexcept { return error.find("un
 std::string objection_to_missing(std::string_view commands)
 {
     return "the server does not know " + std::string{commands} +
-           ", without which a lock cannot be kept and given back; take rename-command out of its configuration, and restart it";
+           ", without which a lock cannot be kept and released; take rename-command out of its configuration, and restart it";
 }
 
 std::optional<std::string> objection_to_rights(std::string_view answer, bool is_error)
@@ -57,7 +57,7 @@ std::optional<std::string> objection_to_rights(std::string_view answer, bool is_
     std::transform(missing.begin(), missing.end(), missing.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     if (!missing.empty()) return objection_to_missing(missing);
     if (forbidden.empty()) return std::nullopt;
-    return "the user may not use commands without which a lock cannot be kept and given back; allow it (ACL SETUSER)" + forbidden;
+    return "the user may not use commands without which a lock cannot be kept and released; allow it (ACL SETUSER)" + forbidden;
 }
 
 }  // namespace redlock::detail

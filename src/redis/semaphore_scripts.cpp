@@ -1,5 +1,9 @@
 #include "redis/semaphore_scripts.hpp"
 
+#include "redis/fence_scripts.hpp"
+
+#include <string>
+
 namespace redlock::detail {
 
 namespace {
@@ -7,7 +11,8 @@ namespace {
 // semaphore_scripts.hpp says what each script does, and lists its KEYS, ARGV and answers. What fence_scripts.cpp says of its scripts holds here, too.
 //
 // A slot that MGET shows as free may be a key of another type: NX refuses it, and the next one is tried. A slot whose counter is something else is
-// passed over as if it was taken. The counters of slots that are not granted are not read.
+// passed over as if it was taken. The counters of slots that are not granted are not read. The record is written before the slots, since SET can be
+// refused. Its retention is never made shorter: another client may have asked for a longer one.
 constexpr std::string_view semaphore_acquire_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local n = (#KEYS - 3) / 2
 local s = call('MGET', unpack(KEYS, 1, n + 3))
@@ -16,7 +21,10 @@ if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then return '-1 0 -'
 local maxttl, value, ttl, wanted = tonumber(string.sub(node, 59, 68)), ARGV[2], ARGV[3], tonumber(ARGV[8])
 if tonumber(ttl) > maxttl then return string.format('-3 %.0f -', maxttl) end
 local version, permits = string.match(s[3] or '', '^(%d+) (%d+)$')
-if permits ~= ARGV[7] then return '-7 ' .. (permits or '0') .. ' ' .. (version or '0') end
+if s[3] and not permits then return '-4 0 -' end
+local newer = not version or tonumber(ARGV[10]) > tonumber(version)
+if permits and permits ~= ARGV[7] and not newer then return '-7 ' .. permits .. ' ' .. version end
+local shown = ' ' .. (newer and ARGV[10] or version)
 local map, free, ours, counter, even = {}, {}, 0, 0, true
 for i = 0, n - 1 do
   local slot = (ARGV[9] + i) % n + 1
@@ -30,9 +38,12 @@ for i = 0, n - 1 do
     ours, counter = ours + 1, c
   end
 end
+if newer and (ours > 0 or #free >= wanted) then
+  if not call('SET', KEYS[3], ARGV[10] .. ' ' .. ARGV[7], s[3] and 'XX' or 'NX', 'PX', ARGV[6]) then return '-4 0 -' end
+end
 if ours > 0 then
-  if ours == wanted and even and counter > 0 then return string.format('1 %.0f ', counter) .. table.concat(map) end
-  return '0 0 ' .. table.concat(map)
+  if ours == wanted and even and counter > 0 then return string.format('1 %.0f ', counter) .. table.concat(map) .. shown end
+  return '0 ' .. s[2] .. ' ' .. table.concat(map) .. shown
 end
 local got, i = {}, 1
 while #got < wanted and #got + #free - i + 1 >= wanted do
@@ -58,12 +69,30 @@ if #got < wanted or wanted < 1 or not fits then
     call('DEL', KEYS[slot + 3])
     map[slot] = '0'
   end
-  return fits and '0 0 ' .. table.concat(map) or '-5 0 -'
+  return fits and '0 ' .. s[2] .. ' ' .. table.concat(map) .. shown or '-5 0 -'
 end
 for _, slot in ipairs(got) do call('SET', KEYS[n + 3 + slot], text, 'PX', ARGV[6]) end
 if token > hw then call('SET', KEYS[2], text) end
-call('PEXPIRE', KEYS[3], ARGV[6])
-return '1 ' .. text .. ' ' .. table.concat(map))lua";
+if call('PTTL', KEYS[3]) < tonumber(ARGV[6]) then call('PEXPIRE', KEYS[3], ARGV[6]) end
+return '1 ' .. text .. ' ' .. table.concat(map) .. shown)lua";
+
+// What stands before the script that extends locks. It takes its own last key and argument off the lists, and turns `recreate` off where the record
+// says another number. Whatever the record says, it stays as long as somebody relies on the node.
+constexpr std::string_view semaphore_extend_head = R"lua(do
+  local key, said = table.remove(KEYS), table.remove(ARGV)
+  local node, kept = redis.call('GET', KEYS[1]), redis.pcall('GET', key)
+  if node and string.sub(node, 1, 40) == ARGV[1] then
+    local version, permits = string.match(said, '^(%d+) (%d+)$')
+    local their_version, theirs = string.match(type(kept) == 'string' and kept or '', '^(%d+) (%d+)$')
+    if not kept or theirs and tonumber(version) > tonumber(their_version) then
+      redis.call('SET', key, said, 'PX', ARGV[2])
+    else
+      if permits ~= theirs then ARGV[3] = '0' end
+      if theirs and redis.call('PTTL', key) < tonumber(ARGV[2]) then redis.call('PEXPIRE', key, ARGV[2]) end
+    end
+  end
+end
+)lua";
 
 constexpr std::string_view semaphore_keep_text = R"lua(local s = redis.call('MGET', KEYS[1], KEYS[2])
 if not s[1] or not tonumber(s[2]) or string.sub(s[1], 1, 40) ~= ARGV[1] then return '-1 0 0' end
@@ -72,22 +101,29 @@ if kept then
   local version, permits = string.match(type(kept) == 'string' and kept or '', '^(%d+) (%d+)$')
   if not version then return '-4 0 0' end
   local newer = tonumber(ARGV[2]) - tonumber(version)
-  if newer < 0 or newer == 0 and tonumber(ARGV[3]) > tonumber(permits) then return '0 ' .. permits .. ' ' .. version end
+  if newer < 0 or newer == 0 and ARGV[3] ~= permits then return '0 ' .. permits .. ' ' .. version end
 end
 redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. ARGV[3], 'PX', ARGV[4])
 return '1 ' .. ARGV[3] .. ' ' .. ARGV[2])lua";
 
 constexpr std::string_view semaphore_inspect_text = R"lua(local kept = redis.pcall('GET', KEYS[1])
 local version, permits = string.match(type(kept) == 'string' and kept or '', '^(%d+) (%d+)$')
-local answers = {tonumber(permits or 0), tonumber(version or 0)}
-for i = 2, #KEYS do answers[i + 1] = redis.call('PTTL', KEYS[i]) end
-return answers)lua";
+local map = {}
+for i = 2, #KEYS do map[i - 1] = redis.call('PTTL', KEYS[i]) == -2 and '0' or '1' end
+return (permits or '0') .. ' ' .. (version or '0') .. ' ' .. table.concat(map))lua";
 
 }  // namespace
 
 script const& semaphore_acquire_script()
 {
     static script const s = make_script(semaphore_acquire_text);
+    return s;
+}
+
+script const& semaphore_extend_script()
+{
+    static std::string const text = std::string{semaphore_extend_head}.append(fence_extend_script().text);
+    static script const s = make_script(text);
     return s;
 }
 

@@ -51,15 +51,21 @@ std::optional<std::uint32_t> server_facts::connected_replicas() const
 
 std::string why_not_a_replica()
 {
-    return "the server is a replica: it would forget locks that its master granted; waiting does not help: use independent masters "
+    return "the server is a replica: it would lose locks that its primary granted; waiting does not help: use independent primaries "
            "(REPLICAOF NO ONE)";
 }
 
-std::optional<std::string> objection_to(server_facts const& facts)
+std::string no_cluster_here()
 {
-    if (facts.mode == "cluster")
-        return "the server is a member of a Redis Cluster, which moves keys between servers and fails over asynchronously; "
-               "waiting does not help: use independent servers (cluster-enabled no)";
+    return "this server is no member of a Redis Cluster (cluster-enabled no); give its address as redis://host:port";
+}
+
+std::optional<std::string> objection_to(server_facts const& facts, bool in_cluster)
+{
+    if (facts.mode == "cluster" && !in_cluster)
+        return "the server is a member of a Redis Cluster, which moves keys between servers and fails over; waiting does not help: give "
+               "the cluster as the node, redis-cluster://host:port,host:port, or use independent servers (cluster-enabled no)";
+    if (facts.mode == "standalone" && in_cluster) return no_cluster_here();
     if (facts.mode == "sentinel")
         return "this is a Sentinel, which keeps no keys; use the address of an independent server, or redis+sentinel://host:port/MASTER "
                "for the "

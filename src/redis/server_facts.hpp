@@ -31,8 +31,12 @@ struct server_facts {
     void read_info(std::string_view text);
 };
 
-// Why locks are not safe on this server, and what to do about it; none if the server can be a node.
-std::optional<std::string> objection_to(server_facts const& facts);
+// Why locks are not safe on this server, and what to do about it; none if the server can be a node. `in_cluster`: it has to be a member of a Redis
+// Cluster; otherwise it must not be one.
+std::optional<std::string> objection_to(server_facts const& facts, bool in_cluster = false);
+
+// The objection to a server that is not in a cluster, but should be.
+std::string no_cluster_here();
 
 // The objection to a replica.
 std::string why_not_a_replica();

@@ -80,7 +80,7 @@ std::string no_tokens_on(std::string const& foreign)
 {
     return "it is " + foreign +
            ", and only of Redis and Valkey it is known that they take another id (master_replid) with each loss of "
-           "their memory, so it might vote on what it has forgotten: use Redis or Valkey, or locks without fencing; if you know that "
+           "data, so it might vote on what it has lost: use Redis or Valkey, or locks without fencing; if you know that "
            "its id changes, set config::trust_server_identity; waiting does not help";
 }
 

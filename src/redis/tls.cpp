@@ -57,7 +57,7 @@ std::string hint_for(int problem, std::string const& name)
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: return "; whoever signed it is not in ca_file, ca_path or the system's store";
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: return "; its issuer is not in ca_file, ca_path or the system's store";
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH: return "; it is not for " + name + ": set server_name to a name that it is for";
     default: return "";

@@ -110,7 +110,7 @@ void memory_node::exec(detail::batch const& work, std::string_view id, std::vect
     if (lingers) p->arrives += lingers();
     if (!in_flight_.empty()) p->arrives = std::max(p->arrives, in_flight_.back()->arrives);  // no request overtakes another
     p->id = id;
-    p->strings.reserve(4 * work.commands.size());
+    p->strings.reserve(5 * work.commands.size());
     // The sender may be gone when the commands are executed, so copy all that they refer to.
     auto const keep = [&](std::string_view text) -> std::string_view { return p->strings.emplace_back(text); };
     for (command const& c : work.commands) {
@@ -119,6 +119,7 @@ void memory_node::exec(detail::batch const& work, std::string_view id, std::vect
         copy.value = keep(c.value);
         copy.id = keep(c.id);
         copy.former = keep(c.former);
+        copy.permits_key = keep(c.permits_key);
         copy.others = p->others.emplace_back(c.others.begin(), c.others.end());
     }
     in_flight_.push_back(std::move(p));

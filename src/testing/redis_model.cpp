@@ -1,7 +1,9 @@
 #include "testing/redis_model.hpp"
 
 #include "redis/fence_scripts.hpp"
-#include "redis/shared_scripts.hpp"
+#include "redis/keys.hpp"
+#include "redis/state_text.hpp"
+#include "testing/model_replies.hpp"
 #include "testing/shared_model.hpp"
 
 #include <algorithm>
@@ -13,39 +15,12 @@
 namespace redlock::testing {
 
 using detail::command;
-using detail::reply;
 using detail::verb;
 
 namespace {
 
 constexpr token_number tokens_end = token_number{1} << 53;
 constexpr token_number half_a_day = 43'200'000'000;  // in microseconds
-
-time_point in_milliseconds(time_point t) { return std::chrono::floor<std::chrono::milliseconds>(t); }
-
-reply granted() { return {vote::granted, {}, {}}; }
-reply granted(token_number counter) { return {vote::granted, {}, {}, counter}; }
-reply recreated()
-{
-    reply r = granted();
-    r.recreated = true;
-    return r;
-}
-reply inspected(quorum::node_facts facts)
-{
-    reply r = granted();
-    r.facts = std::make_shared<quorum::node_facts const>(std::move(facts));
-    return r;
-}
-reply refused() { return {vote::refused, {}, {}}; }
-reply needs_guard(token_number guard) { return {vote::refused, {}, {}, guard}; }
-reply not_admitted() { return {vote::failed, errc::node_not_admitted, {}}; }
-reply ttl_too_long(std::chrono::milliseconds max)
-{
-    return {vote::failed, errc::ttl_too_long, "the node allows " + std::to_string(max.count()) + " ms"};
-}
-reply no_counter() { return {vote::failed, errc::unexpected_reply, "somebody else's data is where the counter should be"}; }
-reply error_reply(char const* text) { return {vote::failed, errc::server_error, text}; }
 
 int badness(reply const& r)
 {
@@ -61,7 +36,9 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
     assert(c.value_end.empty());  // tests give whole values
     // The real scripts compare this id with the id in the node's record, and not with the server's own.
     if (c.votes_with_tokens() && !remembers(learned)) return not_admitted();
-    if (c.shared || c.what == verb::want) return of_readers(c, now, learned);
+    if (c.shared || c.what == verb::want) return shared_model{*this}.execute(c, now, learned);
+    if (c.what == verb::keep || c.what == verb::look || (c.what == verb::acquire && c.is_of_permits()))
+        return semaphore_model{*this}.execute(c, now, learned);
     notice(c.key, now);
     for (std::string const& other : c.others) notice(other, now);
     switch (c.what) {
@@ -71,8 +48,13 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
         set_all(c, now);
         return granted();
     case verb::confirm: return confirm(c, now);
-    case verb::extend:
-        return worst_of_all(c, [&](std::string_view key) { return c.fenced ? extend_with_token(c, key, now) : extend(c, key, now); });
+    case verb::extend: {
+        bool const recreates = !c.is_of_permits() || semaphore_model{*this}.extends(learned, semaphore_model::name_of(c.permits_key),
+                                                                                    c.version, c.permits, c.retention, now);
+        return worst_of_all(c, [&](std::string_view key) {
+            return c.fenced ? extend_with_token(c, key, now, recreates) : extend(c, key, now);
+        });
+    }
     case verb::climb: return worst_of_all(c, [&](std::string_view key) { return climb(c, key, now); });
     case verb::release:  // like the script: DEL if GET returns our value
         return worst_of_all(c, [&](std::string_view key) {
@@ -83,57 +65,15 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
     case verb::adopt: return adopt(c, now);
     case verb::watch: return watch(c, now);
     case verb::inspect: return inspected(facts());
+    case verb::claim: return claim(c);
     case verb::mark: return mark(c, now);
     case verb::admit: return admit(c);
-    case verb::want: break;
-    }
-    return refused();
-}
-
-namespace {
-
-reply to_reply(shared_model::answer const& said)
-{
-    reply r = refused();
-    switch (said.code) {
-    case 1: return granted(said.number);
-    case detail::fence_refused: break;
-    case detail::shared_writer_waits: r.writer_waits = true; break;
-    case detail::fence_overtaken: break;
-    case detail::fence_not_admitted: return not_admitted();
-    case detail::fence_ttl_too_long: return ttl_too_long(std::chrono::milliseconds{said.number});
-    case detail::fence_no_counter: return no_counter();
-    default: return error_reply("FENCE tokens are used up");
-    }
-    r.counter = said.number;
-    return r;
-}
-
-}  // namespace
-
-reply redis_model::of_readers(command const& c, time_point now, std::string_view learned)
-{
-    shared_model readers{*this};
-    shared_model::lease const lease{c.key, c.value, c.token, c.ttl, c.retention, true, c.refresh, c.was_writer};
-    switch (c.what) {
-    case verb::acquire: {
-        std::optional<token_number> since;
-        if (c.since >= 0) since = static_cast<token_number>(c.since);
-        return to_reply(readers.acquire(learned, {c.key, c.value, c.ttl, c.retention, c.token, since}, now));
-    }
-    case verb::confirm: return to_reply({readers.confirm(learned, lease, now), 0});
-    case verb::extend: {
-        int const said = readers.extend(learned, lease, now);
-        return said == 2 ? recreated() : to_reply({said, 0});
-    }
-    case verb::release: return readers.release(c.key, c.value, now) == 1 ? granted() : refused();
-    case verb::want: return readers.want(c.key, c.value, c.ttl, now) == 1 ? granted() : refused();
-    case verb::climb:
-    case verb::adopt:
-    case verb::watch:
-    case verb::inspect:
-    case verb::mark:
-    case verb::admit: break;
+    case verb::publish: return publish(c, now);
+    case verb::inherit: return inherit(c, now);
+    case verb::peek: return peek(c, now);
+    case verb::want:
+    case verb::keep:
+    case verb::look: break;
     }
     return refused();
 }
@@ -141,15 +81,17 @@ reply redis_model::of_readers(command const& c, time_point now, std::string_view
 reply redis_model::watch(command const& c, time_point now)
 {
     reply r = granted();
+    bool is_free = false;  // some key
     auto const look_at = [&](std::string_view key) {
         entry const* const e = find(key, now);
-        if (!e) return;
+        if (!e) return void(is_free = true);
         auto lasts = detail::never_expires;
         if (e->expires) lasts = std::chrono::floor<std::chrono::milliseconds>(*e->expires - in_milliseconds(now));
-        r.expires_in = std::max(r.expires_in.value_or(lasts), lasts);
+        r.expires_in = c.any ? std::min(r.expires_in.value_or(lasts), lasts) : std::max(r.expires_in.value_or(lasts), lasts);
     };
     look_at(c.key);
     for (std::string const& other : c.others) look_at(other);
+    if (c.any && is_free) r.expires_in.reset();
     return r;
 }
 
@@ -219,7 +161,7 @@ reply redis_model::extend(command const& c, std::string_view key, time_point now
     return granted();
 }
 
-reply redis_model::extend_with_token(command const& c, std::string_view key, time_point now)
+reply redis_model::extend_with_token(command const& c, std::string_view key, time_point now, bool recreates)
 {
     if (c.ttl > record->max_ttl) return ttl_too_long(record->max_ttl);
     entry* const holder = find(key, now);
@@ -230,6 +172,7 @@ reply redis_model::extend_with_token(command const& c, std::string_view key, tim
     bool const marked = holder && fence && fence->marked && before > c.token;  // by a climb of this lease
     if (record->base > c.token || (before > c.token && !marked)) return needs_guard(std::max(before, record->base));
     bool const was_there = holder != nullptr;
+    if (!was_there && !recreates) return refused();
     if (was_there) {
         renew(*holder, c.ttl, now);
     } else {
@@ -254,6 +197,63 @@ reply redis_model::climb(command const& c, std::string_view key, time_point now)
     if (record->base > c.token || (before > c.token && !marked)) return refused();  // the guard
     set_counter(key, c.goal, c.retention, now, true);
     return granted();
+}
+
+namespace {
+
+std::string state_key(command const& c) { return std::string{c.key}.append(detail::published_suffix); }
+
+}  // namespace
+
+// Why the holder may neither publish nor inherit here.
+std::optional<reply> redis_model::objection_to_state(command const& c, time_point now)
+{
+    if (!is_ours(c, c.key, now)) return refused();
+    counter const* const fence = find_counter(c.key, now);
+    if (fence && !fence->value) return no_counter();
+    token_number const before = fence ? *fence->value : *high_water;
+    if (record->base > c.token || (before > c.token && !(fence && fence->marked))) return refused();  // the guard
+    return {};
+}
+
+reply redis_model::publish(command const& c, time_point now)
+{
+    if (auto const objection = objection_to_state(c, now)) return *objection;
+    std::string const key = state_key(c);
+    quorum::state_stamp const stamp{c.goal, static_cast<std::uint64_t>(c.since)};
+    if (entry const* const old = find(key, now)) {
+        auto const kept = detail::read_stamp(old->value);
+        if (!kept) return {vote::failed, errc::unexpected_reply, "somebody else's data is where the state should be"};
+        if (kept->rank > c.token) return refused();
+        if (*kept > stamp) return granted();
+    }
+    set(key, (std::to_string(stamp.rank) + ' ' + std::to_string(stamp.number) + ' ').append(c.former), c.retention, now);
+    return granted();
+}
+
+reply redis_model::inherit(command const& c, time_point now)
+{
+    if (auto const objection = objection_to_state(c, now)) return *objection;
+    counter const* const fence = find_counter(c.key, now);
+    if ((fence ? *fence->value : *high_water) < c.token) set_counter(c.key, c.token, c.retention, now);
+    entry const* const kept = find(state_key(c), now);
+    if (!kept) return {vote::granted, {}, {}};
+    std::string const state = kept->value;
+    set(state_key(c), state, c.retention, now);
+    return {vote::granted, {}, state};
+}
+
+reply redis_model::peek(command const& c, time_point now)
+{
+    entry const* const holder = find(c.key, now);
+    entry const* const kept = find(state_key(c), now);
+    reply r{vote::granted, {}, detail::packed_holder(holder ? holder->value : std::string{})};
+    if (kept) r.detail += kept->value;
+    if (holder) {
+        r.expires_in = detail::never_expires;
+        if (holder->expires) r.expires_in = std::chrono::floor<std::chrono::milliseconds>(*holder->expires - in_milliseconds(now));
+    }
+    return r;
 }
 
 // Executes the command for each key on its own. The command gets the worst of the replies.
@@ -308,12 +308,19 @@ std::optional<redis_model::extremes> redis_model::counters_of(command const& c, 
     return all;
 }
 
+reply redis_model::claim(command const& c)
+{
+    if (!is_still(c.id)) return refused();
+    if (set_record == c.former) set_record = c.value;
+    return {set_record == c.value ? vote::granted : vote::refused, {}, set_record};
+}
+
 // The mark contains the time. So the same request, executed again after another loss of data, makes another mark.
 reply redis_model::mark(command const& c, time_point now)
 {
     if (!is_still(c.id)) return refused();
     if (!record) record = node_record{std::string{no_id}, 0, {}, {}};
-    if (remembers(id)) return refused();
+    if (remembers(c.id)) return refused();
     if (record->mark.empty())
         record->mark = std::string{c.value} + '-' + std::to_string(now.time_since_epoch() / std::chrono::microseconds{1});
     return {vote::granted, {}, record->mark};
@@ -322,12 +329,12 @@ reply redis_model::mark(command const& c, time_point now)
 reply redis_model::admit(command const& c)
 {
     if (!is_still(c.id) || !record) return refused();
-    if (remembers(id)) return granted();
+    if (remembers(c.id)) return granted();
     if (record->mark.empty() || record->mark != c.value) return refused();
     token_number const base = std::max({record->base, high_water.value_or(0), c.token});
     auto const max_ttl = std::max(record->max_ttl, c.ttl);
     if (base >= tokens_end - 1 || max_ttl <= max_ttl.zero()) return error_reply("FENCE the id, the base or the ttl cannot be kept");
-    record = node_record{id, base, max_ttl, {}};
+    record = node_record{std::string{c.id}, base, max_ttl, {}};
     high_water = base;
     return granted();
 }
@@ -341,114 +348,8 @@ quorum::node_facts redis_model::facts() const
     if (record) f.mark = record->mark;
     f.high_water = high_water.value_or(0);
     if (record) f.max_ttl = record->max_ttl;
+    f.set = set_record;
     return f;
-}
-
-redis_model::entry* redis_model::find(std::string_view key, time_point now)
-{
-    auto const it = std::find_if(entries_.begin(), entries_.end(), [&](entry const& e) { return e.key == key; });
-    return it == entries_.end() || has_expired(it->expires, now) ? nullptr : &*it;
-}
-
-redis_model::entry const* redis_model::stored(std::string_view key) const
-{
-    auto const it = std::find_if(entries_.begin(), entries_.end(), [&](entry const& e) { return e.key == key; });
-    return it == entries_.end() ? nullptr : &*it;
-}
-
-void redis_model::notice(std::string_view key, time_point now)
-{
-    entry const* const e = stored(key);
-    if (e && has_expired(e->expires, now)) del(key);
-}
-
-void redis_model::expire(time_point now)
-{
-    std::vector<std::string> gone;
-    for (entry const& e : entries_)
-        if (has_expired(e.expires, now)) gone.push_back(e.key);
-    for (std::string const& key : gone) del(key);
-}
-
-void redis_model::renew(entry& e, duration ttl, time_point now)
-{
-    e.expires = in_milliseconds(now) + ttl;
-    changed(e.key);
-}
-
-void redis_model::changed(std::string_view key) const
-{
-    if (on_change) on_change(key);
-}
-
-redis_model::counter* redis_model::find_counter(std::string_view name, time_point now)
-{
-    auto const it = std::find_if(counters_.begin(), counters_.end(), [&](counter const& c) { return c.name == name; });
-    if (it == counters_.end()) return nullptr;
-    if (has_expired(it->expires, now)) {
-        counters_.erase(it);
-        return nullptr;
-    }
-    return &*it;
-}
-
-void redis_model::set(std::string_view key, std::string_view value, std::optional<duration> ttl, time_point now)
-{
-    auto const expires = ttl ? std::optional{in_milliseconds(now) + *ttl} : std::nullopt;
-    put({std::string{key}, std::string{value}, expires});
-}
-
-void redis_model::put(entry e)
-{
-    std::erase_if(entries_, [&](entry const& each) { return each.key == e.key; });
-    entries_.push_back(std::move(e));
-    changed(entries_.back().key);
-}
-
-void redis_model::set_counter(std::string_view name, token_number value, duration retention, time_point now, bool marked)
-{
-    auto const expires = in_milliseconds(now) + retention;
-    if (counter* const fence = find_counter(name, now)) {
-        fence->value = value;
-        fence->expires = expires;
-        fence->marked = marked;
-    } else {
-        counters_.push_back({std::string{name}, value, expires, marked});
-    }
-    high_water = std::max(*high_water, value);
-}
-
-void redis_model::del(std::string_view key)
-{
-    std::string const gone{key};  // a copy: `key` may refer to the entry that is erased
-    if (std::erase_if(entries_, [&](entry const& e) { return e.key == gone; }) > 0) changed(gone);
-}
-
-void redis_model::del_counter(std::string_view name)
-{
-    std::erase_if(counters_, [&](counter const& c) { return c.name == name; });
-}
-
-void redis_model::spoil_counter(std::string_view name)
-{
-    del_counter(name);
-    counters_.push_back({std::string{name}, {}, {}});
-}
-
-void redis_model::flush_all()
-{
-    entries_.clear();
-    counters_.clear();
-    record.reset();
-    high_water.reset();
-    changed({});
-}
-
-std::vector<redis_model::entry> redis_model::entries(time_point now) const
-{
-    auto there = entries_;
-    std::erase_if(there, [&](entry const& e) { return has_expired(e.expires, now); });
-    return there;
 }
 
 }  // namespace redlock::testing

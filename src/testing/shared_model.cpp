@@ -3,6 +3,7 @@
 #include "redis/fence_scripts.hpp"
 #include "redis/semaphore_scripts.hpp"
 #include "redis/shared_scripts.hpp"
+#include "testing/model_replies.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -18,9 +19,56 @@ namespace {
 
 constexpr token_number token_limit = token_number{1} << 53;
 
-time_point whole_milliseconds(time_point t) { return std::chrono::floor<std::chrono::milliseconds>(t); }
+reply to_reply(shared_model::answer const& said)
+{
+    reply r = refused();
+    switch (said.code) {
+    case 1: return granted(said.number);
+    case detail::fence_refused: break;
+    case detail::shared_writer_waits: r.writer_waits = true; break;
+    case detail::fence_overtaken: break;
+    case detail::fence_not_admitted: return not_admitted();
+    case detail::fence_ttl_too_long: return ttl_too_long(std::chrono::milliseconds{said.number});
+    case detail::fence_no_counter: return no_counter();
+    default: return error_reply("FENCE tokens are used up");
+    }
+    r.counter = said.number;
+    return r;
+}
 
 }  // namespace
+
+reply shared_model::execute(command const& c, time_point now, std::string_view learned)
+{
+    lease const l{c.key, c.value, c.token, c.ttl, c.retention, true, c.refresh, c.was_writer};
+    switch (c.what) {
+    case verb::acquire: {
+        std::optional<token_number> since;
+        if (c.since >= 0) since = static_cast<token_number>(c.since);
+        return to_reply(acquire(learned, {c.key, c.value, c.ttl, c.retention, c.token, since}, now));
+    }
+    case verb::confirm: return to_reply({confirm(learned, l, now), 0});
+    case verb::extend: {
+        int const said = extend(learned, l, now);
+        return said == 2 ? recreated() : to_reply({said, 0});
+    }
+    case verb::release: return release(c.key, c.value, now) == 1 ? granted() : refused();
+    case verb::want: return want(c.key, c.value, c.ttl, now) == 1 ? granted() : refused();
+    case verb::climb:
+    case verb::adopt:
+    case verb::watch:
+    case verb::inspect:
+    case verb::claim:
+    case verb::mark:
+    case verb::admit:
+    case verb::publish:
+    case verb::inherit:
+    case verb::peek:
+    case verb::keep:
+    case verb::look: break;
+    }
+    return refused();
+}
 
 redis_model::entry* shared_model::find(std::string_view name, time_point now)
 {
@@ -38,7 +86,7 @@ std::optional<token_number> shared_model::counter_of(std::string_view name, time
 void shared_model::enter(std::string_view name, std::string_view value, redis_model::reader_set readers, std::chrono::milliseconds ttl,
                          time_point now)
 {
-    auto const ends = whole_milliseconds(now) + ttl;
+    auto const ends = in_milliseconds(now) + ttl;
     auto const* const before = server_.find(name, now);
     bool const longer = before && before->readers && before->expires && *before->expires > ends;
     auto const expires = longer ? *before->expires : ends;
@@ -68,7 +116,7 @@ shared_model::answer shared_model::acquire(std::string_view id, reader const& r,
         set.epoch = last;
     }
     if (token != *counter) server_.set_counter(r.name, token, r.retention, now);
-    std::erase_if(set.ends, [&](auto const& each) { return each.second <= whole_milliseconds(now); });
+    std::erase_if(set.ends, [&](auto const& each) { return each.second <= in_milliseconds(now); });
     enter(r.name, r.value, std::move(set), r.ttl, now);
     return {1, token};
 }
@@ -103,7 +151,7 @@ int shared_model::extend(std::string_view id, lease const& l, time_point now)
     if (*counter < least) {
         server_.set_counter(l.name, least, l.retention, now);
     } else if (auto* const fence = server_.find_counter(l.name, now); fence && l.refresh) {
-        fence->expires = whole_milliseconds(now) + l.retention;
+        fence->expires = in_milliseconds(now) + l.retention;
     }
     enter(l.name, l.value, std::move(set), l.ttl, now);
     return is_there ? 1 : 2;
@@ -126,7 +174,7 @@ int shared_model::release(std::string_view name, std::string_view value, time_po
     }
     auto const later = [](auto const& a, auto const& b) { return a.second < b.second; };
     left.expires = std::max_element(left.readers->ends.begin(), left.readers->ends.end(), later)->second;
-    bool const is_over = *left.expires <= whole_milliseconds(now);
+    bool const is_over = *left.expires <= in_milliseconds(now);
     server_.put(std::move(left));
     if (is_over) server_.del(name);
     return 1;
@@ -139,6 +187,7 @@ int shared_model::want(std::string_view name, std::string_view who, std::chrono:
     return 1;
 }
 
+// A record that is nobody's: version 0.
 std::optional<semaphore_model::record> semaphore_model::kept(std::string_view name, time_point now)
 {
     server_.notice(permits_key(name), now);
@@ -148,6 +197,18 @@ std::optional<semaphore_model::record> semaphore_model::kept(std::string_view na
     std::istringstream text{there->value};
     text >> r.version >> r.permits;
     return r;
+}
+
+void semaphore_model::keep(std::string_view name, record const& r, std::chrono::milliseconds retention, time_point now)
+{
+    server_.set(permits_key(name), std::to_string(r.version) + " " + std::to_string(r.permits), retention, now);
+}
+
+void semaphore_model::keep_longer(std::string_view name, std::chrono::milliseconds retention, time_point now)
+{
+    auto* const there = server_.find(permits_key(name), now);
+    auto const until = in_milliseconds(now) + retention;
+    if (there && (!there->expires || *there->expires < until)) there->expires = until;
 }
 
 semaphore_model::answer semaphore_model::repeated(request const& r, std::string const& map, time_point now)
@@ -164,15 +225,24 @@ semaphore_model::answer semaphore_model::repeated(request const& r, std::string 
         ++ours;
     }
     if (ours == r.count && even && counter > 0) return {1, counter, map};
-    return {0, 0, map};
+    return {0, *server_.high_water, map};
 }
 
 semaphore_model::answer semaphore_model::acquire(std::string_view id, request const& r, time_point now)
 {
     if (!server_.remembers(id)) return {fence_not_admitted, 0};
     if (r.ttl > server_.record->max_ttl) return {fence_ttl_too_long, static_cast<token_number>(server_.record->max_ttl.count())};
-    auto const k = kept(r.name, now).value_or(record{});
-    if (k.permits != r.permits) return {semaphore_other_permits, k.permits, std::to_string(k.version)};
+    auto const k = kept(r.name, now);
+    if (k && k->version == 0) return {fence_no_counter, 0};
+    bool const newer = !k || r.version > k->version;
+    if (k && k->permits != r.permits && !newer) return {semaphore_other_permits, k->permits, std::to_string(k->version)};
+    auto a = choose(r, newer, now);
+    if (a.map != "-") a.version = newer ? r.version : k->version;
+    return a;
+}
+
+semaphore_model::answer semaphore_model::choose(request const& r, bool newer, time_point now)
+{
     std::string map(r.slots.size(), '0');
     std::vector<std::size_t> chosen;
     bool ours = false;
@@ -183,8 +253,9 @@ semaphore_model::answer semaphore_model::acquire(std::string_view id, request co
         if (there) map[i] = there->value == r.value ? '2' : '1';
         ours = ours || map[i] == '2';
     }
-    if (ours) return repeated(r, map, now);
     auto free = static_cast<std::size_t>(std::count(map.begin(), map.end(), '0'));
+    if (newer && (ours || free >= r.count)) keep(r.name, {r.version, r.permits}, r.retention, now);
+    if (ours) return repeated(r, map, now);
     for (std::size_t i = 0; i < r.slots.size() && chosen.size() < r.count && chosen.size() + free >= r.count; ++i) {
         auto const slot = (r.from + i) % r.slots.size();
         if (map[slot] != '0') continue;
@@ -201,14 +272,27 @@ semaphore_model::answer semaphore_model::acquire(std::string_view id, request co
     token_number token = last + r.block;
     if (r.floor > token && server_.floor_counts(r.floor, now)) token = r.floor;
     if (!(token > last && token < token_limit)) return {fence_used_up, 0};
-    if (chosen.size() < r.count || r.count == 0) return {0, 0, map};
+    if (chosen.size() < r.count || r.count == 0) return {0, *server_.high_water, map};
     for (std::size_t const slot : chosen) {
         server_.set(r.slots[slot], r.value, r.ttl, now);
         server_.set_counter(r.slots[slot], token, r.retention, now);
         map[slot] = '2';
     }
-    server_.find(permits_key(r.name), now)->expires = whole_milliseconds(now) + r.retention;
+    keep_longer(r.name, r.retention, now);
     return {1, token, map};
+}
+
+bool semaphore_model::extends(std::string_view id, std::string_view name, std::uint64_t version, std::uint64_t permits,
+                              std::chrono::milliseconds retention, time_point now)
+{
+    if (!server_.remembers(id)) return true;
+    auto const k = kept(name, now);
+    if (!k || (k->version > 0 && version > k->version)) {
+        keep(name, {version, permits}, retention, now);
+        return true;
+    }
+    if (k->version > 0) keep_longer(name, retention, now);
+    return k->version > 0 && k->permits == permits;
 }
 
 semaphore_model::answer semaphore_model::keep(std::string_view id, std::string_view name, std::uint64_t version, std::uint64_t permits,
@@ -216,9 +300,58 @@ semaphore_model::answer semaphore_model::keep(std::string_view id, std::string_v
 {
     if (!server_.remembers(id)) return {fence_not_admitted, 0, "0"};
     auto const k = kept(name, now);
-    if (k && (version < k->version || (version == k->version && permits > k->permits))) return {0, k->permits, std::to_string(k->version)};
-    server_.set(permits_key(name), std::to_string(version) + " " + std::to_string(permits), retention, now);
+    if (k && k->version == 0) return {fence_no_counter, 0, "0"};
+    if (k && (version < k->version || (version == k->version && permits != k->permits))) return {0, k->permits, std::to_string(k->version)};
+    keep(name, {version, permits}, retention, now);
     return {1, permits, std::to_string(version)};
+}
+
+semaphore_model::answer semaphore_model::look(std::string_view name, std::span<std::string const> slots, time_point now)
+{
+    auto const k = kept(name, now).value_or(record{});
+    answer a{1, k.permits, {}, k.version};
+    for (std::string const& slot : slots) {
+        server_.notice(slot, now);
+        a.map += server_.find(slot, now) ? '1' : '0';
+    }
+    return a;
+}
+
+reply semaphore_model::execute(command const& c, time_point now, std::string_view learned)
+{
+    answer said;
+    if (c.what == verb::keep) {
+        said = keep(learned, name_of(c.key), c.version, c.permits, c.retention, now);
+        if (said.code == 0 || said.code == 1) said.version = std::stoull(said.map);
+    } else if (c.what == verb::look) {
+        said = look(name_of(c.key), c.others, now);
+    } else {
+        std::vector<std::string> slots{std::string{c.key}};
+        slots.insert(slots.end(), c.others.begin(), c.others.end());
+        said = acquire(learned,
+                       {name_of(c.permits_key), slots, c.value, c.ttl, c.retention, c.token, c.block, c.permits, c.wanted, c.from,
+                        c.version},
+                       now);
+    }
+    if (said.code == detail::semaphore_other_permits) {
+        reply r{vote::failed, errc::permits_differ, "it keeps " + std::to_string(said.number)};
+        r.slots = std::make_shared<detail::slots_answer const>(
+            detail::slots_answer{0, 0, std::stoull(said.map), static_cast<std::uint32_t>(said.number)});
+        return r;
+    }
+    reply r = to_reply(shared_model::answer{said.code, said.number});
+    if (r.vote == vote::failed) return r;
+    detail::slots_answer slots{0, 0, said.version, 0};
+    if (c.what != verb::acquire) {
+        slots.permits = static_cast<std::uint32_t>(said.number);
+        r.counter = 0;
+    }
+    for (std::size_t i = 0; c.what != verb::keep && i < said.map.size(); ++i) {
+        if (said.map[i] == '0') slots.free |= quorum::only_slot(i);
+        if (said.map[i] == '2') slots.ours |= quorum::only_slot(i);
+    }
+    r.slots = std::make_shared<detail::slots_answer const>(slots);
+    return r;
 }
 
 }  // namespace redlock::testing

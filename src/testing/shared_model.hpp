@@ -18,6 +18,10 @@ class shared_model {
 public:
     explicit shared_model(redis_model& server) : server_{server} {}
 
+    // What a command about readers, or about the wish of a writer, does, and its answer.
+    // Precondition: the server remembers that `learned` was admitted, if the command votes with tokens.
+    detail::reply execute(detail::command const& c, time_point now, std::string_view learned);
+
     // The code and the number of an answer, as on the wire.
     struct answer {
         int code{0};
@@ -66,10 +70,15 @@ class semaphore_model {
 public:
     explicit semaphore_model(redis_model& server) : server_{server} {}
 
+    // What a command about permits does that is no extension, and its answer.
+    // Precondition: the server remembers that `learned` was admitted, if the command votes with tokens.
+    detail::reply execute(detail::command const& c, time_point now, std::string_view learned);
+
     struct answer {
         int code{0};
         token_number number{0};
         std::string map{"-"};  // -7: the version
+        std::uint64_t version{0};  // of an answer with a map
         bool operator==(answer const&) const = default;
     };
 
@@ -84,14 +93,26 @@ public:
         std::uint64_t permits{1};
         std::size_t count{1};
         std::size_t from{0};
+        std::uint64_t version{1};
     };
     answer acquire(std::string_view id, request const& r, time_point now);
+
+    // What is done to the record before the slots of a lease are extended. Returns whether slots that are missing may be set again.
+    bool extends(std::string_view id, std::string_view name, std::uint64_t version, std::uint64_t permits,
+                 std::chrono::milliseconds retention, time_point now);
+
+    // `number` and `map` of the answer: the permits and the version that are kept, and one digit for each slot. The code has no meaning.
+    answer look(std::string_view name, std::span<std::string const> slots, time_point now);
 
     // `map` of the answer is the version that is kept.
     answer keep(std::string_view id, std::string_view name, std::uint64_t version, std::uint64_t permits,
                 std::chrono::milliseconds retention, time_point now);
 
     static std::string permits_key(std::string_view name) { return std::string{name} + ":permits"; }
+    static std::string_view name_of(std::string_view permits_key)
+    {
+        return permits_key.substr(0, permits_key.size() - std::string_view{":permits"}.size());
+    }
 
 private:
     struct record {
@@ -99,6 +120,9 @@ private:
         std::uint64_t permits{0};
     };
     std::optional<record> kept(std::string_view name, time_point now);
+    void keep(std::string_view name, record const& r, std::chrono::milliseconds retention, time_point now);
+    void keep_longer(std::string_view name, std::chrono::milliseconds retention, time_point now);
+    answer choose(request const& r, bool newer, time_point now);
     answer repeated(request const& r, std::string const& map, time_point now);
 
     redis_model& server_;

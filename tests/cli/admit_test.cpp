@@ -179,10 +179,10 @@ BOOST_FIXTURE_TEST_CASE(admit_waits_for_all_nodes_and_says_for_what, brief_proce
     is_about_one_wait(steady::now() - begin);
     for (auto const& s : all) {
         auto const name = "127.0.0.1:" + std::to_string(s.port());
-        BOOST_TEST(contains(p.output(), name + ": quarantined: no node remembers anything"), p.output());
+        BOOST_TEST(contains(p.output(), name + ": quarantined: no node has data"), p.output());
         BOOST_TEST(contains(p.output(), name + ": admitted\n"), p.output());
     }
-    BOOST_TEST(contains(p.output(), "all 3 nodes may vote\n"), p.output());
+    BOOST_TEST(contains(p.output(), "all 3 nodes are admitted\n"), p.output());
     BOOST_TEST(once().wait() == 0);
     BOOST_TEST(all[0].command({"KEYS", "*admit*"}) == "");
     program again{{"admit", "--config", config}, options()};
@@ -194,7 +194,7 @@ BOOST_FIXTURE_TEST_CASE(admit_that_cannot_says_why_with_a_code_of_its_own, brief
     program late{{"admit", "--config", config, "--timeout", "300ms"}, options()};
     BOOST_TEST(late.wait() == 80);
     BOOST_TEST(contains(late.errors(), "redlock: not admitted within 300.0 ms\n"), late.errors());
-    BOOST_TEST(contains(late.errors(), ": quarantined: no node remembers anything"), late.errors());
+    BOOST_TEST(contains(late.errors(), ": quarantined: no node has data"), late.errors());
     program rest{{"admit", "--config", config}, options()};
     BOOST_TEST(rest.wait() == 0, rest.errors());
 
@@ -203,7 +203,7 @@ BOOST_FIXTURE_TEST_CASE(admit_that_cannot_says_why_with_a_code_of_its_own, brief
     program stranded{{"admit", "--config", config}, options()};
     BOOST_TEST(stranded.wait() == 80);
     BOOST_TEST(contains(stranded.errors(), "no wait will change this"), stranded.errors());
-    BOOST_TEST(contains(stranded.errors(), "only 1 of 3 nodes remember"), stranded.errors());
+    BOOST_TEST(contains(stranded.errors(), "only 1 of 3 nodes have their data"), stranded.errors());
 
     all[2].kill();
     program down{{"admit", "--config", config, "--timeout", "300ms"}, options()};
@@ -224,7 +224,7 @@ BOOST_FIXTURE_TEST_CASE(the_doctor_says_who_waits, brief_processes)
     examined("processes of this machine have waited for ");
     BOOST_TEST((until_it_runs() >= 0s));
     all[2].restart();
-    examined("it restarted, or lost its memory, and is not admitted yet; nobody waits for it");
+    examined("it restarted, or lost its data, and is not admitted yet; nobody waits for it");
     program const waits{{"admit", "--config", config}, options()};
     BOOST_TEST(eventually([&] { return contains(waits.output(), "quarantined"); }));
     examined("clients wait for it (from 127.0.0.1)");

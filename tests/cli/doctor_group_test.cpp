@@ -80,6 +80,26 @@ BOOST_AUTO_TEST_CASE(replicas_that_are_missing_or_unknown)
     BOOST_TEST(finds(severity::danger, "wait for 1 replica, and the primary has 0: they never count"));
 }
 
+BOOST_AUTO_TEST_CASE(how_long_a_failover_would_stop_acquisitions)
+{
+    // One of two replicas is missing: the other one would be promoted, and nobody could acknowledge its votes.
+    info = "role:master\r\nconnected_slaves:1\r\nslave0:ip=10.0.0.1,port=2,state=online\r\n";
+    std::string const until = "nobody could acquire one until the old primary is back as a replica, since the promoted server would have ";
+    BOOST_TEST(finds(severity::warning, "A failover now would lose no lock, and " + until + "0 replicas"));
+    // Where votes wait for all replicas, that is how it is.
+    info = "role:master\r\nconnected_slaves:2\r\nslave0:ip=10.0.0.1,port=2,state=online\r\nslave1:ip=10.0.0.1,port=3,state=online\r\n";
+    address.replicas = 2;
+    BOOST_TEST(finds(severity::note, "A failover now would lose no lock, and " + until + "1 replica"));
+    // Without fencing nothing waits for the end of a quarantine.
+    lock.fencing = false;
+    address.replicas = 1;
+    BOOST_TEST(finds(severity::danger,
+                     "without fencing it takes 2: a failover can lose a lock that is held, and a second client could get it as "
+                     "soon as a replica is promoted"));
+    BOOST_TEST(finds(severity::note, "A failover now could lose a lock, and nobody could acquire one until the Sentinels have promoted a "
+                                     "replica (5.0 s and a few seconds)"));
+}
+
 BOOST_AUTO_TEST_CASE(too_few_acknowledgements)
 {
     for (auto& r : reports)

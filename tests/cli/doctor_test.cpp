@@ -77,7 +77,7 @@ BOOST_FIXTURE_TEST_CASE(new_nodes_are_told_from_those_that_forgot, three_servers
     BOOST_TEST(d.code == 1);
     BOOST_TEST(d.with("not admitted yet").node == name_of(all[2]));
     all[1].restart();
-    BOOST_TEST(examine(*this).with("only 1 of 3 nodes remember").severity == "danger");
+    BOOST_TEST(examine(*this).with("only 1 of 3 nodes have their data").severity == "danger");
 }
 
 BOOST_FIXTURE_TEST_CASE(eviction_replicas_and_clusters_are_dangers, admitted)
@@ -205,9 +205,12 @@ BOOST_FIXTURE_TEST_CASE(missing_permissions_are_listed_with_their_remedy, admitt
 // Most users have no read-write locks: what is missing for them is a warning.
 BOOST_FIXTURE_TEST_CASE(what_readers_need_is_tried, admitted)
 {
-    auto const port = std::to_string(all[0].port());
-    all[0].command({"ACL", "SETUSER", "app", "on", ">pw", "~*", "+@all", "-zadd", "-pexpireat"});
-    program p{{"doctor", "--json", "--nodes", "redis://app:pw@127.0.0.1:" + port}};
+    std::string urls;
+    for (auto& s : all) {
+        s.command({"ACL", "SETUSER", "app", "on", ">pw", "~*", "+@all", "-zadd", "-pexpireat"});
+        urls += (urls.empty() ? "" : ",") + ("redis://app:pw@127.0.0.1:" + std::to_string(s.port()));
+    }
+    program p{{"doctor", "--json", "--nodes", urls}};
     BOOST_TEST(p.wait() == 1, p.output());
     BOOST_TEST(contains(p.output(), "zadd is refused, so that nobody can hold a read-write lock to read"), p.output());
     BOOST_TEST(contains(p.output(), "ACL SETUSER app +pexpireat"), p.output());
@@ -228,7 +231,7 @@ BOOST_FIXTURE_TEST_CASE(without_fencing_forgetting_is_a_danger, admitted)
     std::ofstream{file} << c;
     program p{{"doctor", "--json", "--config", file}};
     BOOST_TEST(p.wait() == 2);
-    BOOST_TEST(contains(p.output(), "it forgets everything when it restarts, and without fencing"), p.output());
+    BOOST_TEST(contains(p.output(), "it loses its data when it restarts, and without fencing"), p.output());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_bench_measures_and_cleans_up, admitted)

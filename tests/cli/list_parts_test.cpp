@@ -1,6 +1,7 @@
 // How redlock list searches: which keys are locks, what is asked next, and when enough was seen.
 #include "cli/lock_search.hpp"
 #include "cli/name_pattern.hpp"
+#include "cli/semaphore_view.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -133,6 +134,43 @@ BOOST_AUTO_TEST_CASE(how_many_nodes_are_enough)
             for (std::size_t i = 0; i < seen; ++i) r.nodes[i].complete = true;
             BOOST_TEST(r.enough() == (seen >= least), seen << " of " << nodes);
         }
+}
+
+BOOST_AUTO_TEST_CASE(names_of_slots)
+{
+    BOOST_TEST(slot_name("exports", 12) == "exports#12");
+    auto const slot = slot_of("a#b#63");
+    BOOST_TEST_REQUIRE(slot.has_value());
+    BOOST_TEST(slot->first == "a#b");
+    BOOST_TEST(slot->second == 63u);
+    for (char const* other : {"exports", "#1", "exports#", "exports#64", "exports#01", "exports#-1", "exports#1 ", "exports#99999999999"})
+        BOOST_TEST(!slot_of(other).has_value(), other);
+}
+
+// The number of the latest change counts, wherever it is; what no node has read is unknown.
+BOOST_AUTO_TEST_CASE(numbers_of_permits)
+{
+    auto const kept = [](std::string const& text) {
+        answers from;
+        from.replies = {reply{reply::kind::text, text, {}}, reply{reply::kind::integer, "900", {}}};
+        return read_number(from, 0);
+    };
+    for (char const* wrong : {"", "4", "1 ", "1 0", "x 4", "1 4 ", "-1 4"}) BOOST_TEST(!kept(wrong).problem.empty(), wrong);
+    auto const four = kept("1 4"), two = kept("2 2");
+    BOOST_TEST((four.permits == 4u && four.version == 1u && four.ttl_ms == 900));
+    auto const changing = judge_semaphore("s", {four, two, four}, {});
+    BOOST_TEST((changing.permits == 2u && changing.kept_on == 1u && changing.is_known()));
+    number_view silent;
+    silent.problem = "down";
+    BOOST_TEST(!judge_semaphore("s", {four, silent, silent}, {}).is_known());
+
+    slot_view taken{1, judge("s#1", std::vector<key_view>(3))}, free{0, judge("s#0", std::vector<key_view>(3))};
+    taken.lock.nodes[0].present = taken.lock.nodes[1].present = true;
+    auto const used = judge_semaphore("s", {two, two, two}, {free, taken});
+    BOOST_TEST(used.free == 1u);
+    BOOST_TEST_REQUIRE(used.slots.size() == 1u);
+    BOOST_TEST(!used.is_above(used.slots[0]));
+    BOOST_TEST(used.is_above({2, {}}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -217,6 +217,43 @@ BOOST_FIXTURE_TEST_CASE(watch_ends_well_while_nodes_do_not_answer, three_servers
     BOOST_TEST(hangs.wait() == 0);
 }
 
+// What is published may be anything, and comes to a terminal as text.
+BOOST_FIXTURE_TEST_CASE(what_was_published, three_servers)
+{
+    std::string const address = "10.0.0.7:8080\x1b[2J" + std::string(300, 'x');
+    program leader{{"lead", "api", "--publish", address, "--bootstrap", "--", "sh", "-c", "echo ready; exec sleep 60"}, environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(leader.output(), "ready"); }), leader.errors());
+    BOOST_TEST_REQUIRE(eventually([&] { return count_with("api:published") == 3u; }));
+    program p{{"inspect", "api"}, environment()};
+    BOOST_TEST(p.wait() == 0, p.errors());
+    BOOST_TEST(contains(p.output(), "published by its holder: \"10.0.0.7:8080\\x1b[2Jxxx"), p.output());
+    BOOST_TEST(contains(p.output(), "(317 bytes, token "), p.output());
+    BOOST_TEST(!contains(p.output(), "\x1b"));
+    BOOST_TEST(!contains(p.output(), std::string(100, 'x')));
+    program json{{"inspect", "api", "--json"}, environment()};
+    BOOST_TEST(json.wait() == 0);
+    auto const published = json.json().at("locks").at(0).at("published");
+    BOOST_TEST(published.at("value") == address);
+    BOOST_TEST(published.at("by_holder") == true);
+    BOOST_TEST(published.at("on") == 3);
+    BOOST_TEST(published.at("publisher").at("pid") == leader.pid());
+
+    program list{{"list"}, environment()};
+    BOOST_TEST(list.wait() == 0, list.errors());
+    BOOST_TEST(contains(list.output(), "  published\n"), list.output());
+    BOOST_TEST(contains(list.output(), "10.0.0.7:8080\\x1b[2Jxxx"), list.output());
+    BOOST_TEST(!contains(list.output(), "\x1b"));
+    program found{{"list", "--json"}, environment()};
+    BOOST_TEST(found.wait() == 0);
+    BOOST_TEST(found.json().at("locks").at(0).at("published").at("value") == address);
+
+    leader.send(SIGTERM);
+    leader.wait();
+    program after{{"inspect", "api"}, environment()};
+    BOOST_TEST(after.wait() == 0);
+    BOOST_TEST(contains(after.output(), "api: free\n  published by an earlier holder ("), after.output());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::testing

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <csignal>
 #include <cstddef>
 #include <cstring>
 #include <string>

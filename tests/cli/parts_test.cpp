@@ -220,10 +220,15 @@ BOOST_AUTO_TEST_CASE(readers_whose_ends_are_no_times)
     auto const read = [&](std::string const& end, std::string const& seconds) {
         auto const members = list({text(""), text("-7"), text("a"), text("5000"), text("b"), text(end)});
         answers from;
-        from.replies = {text("zset"),  reply{reply::kind::error, "WRONGTYPE", {}},
-                        number("900"), text("7"),
-                        members,       number("3"),
-                        number("-2"),  list({text(seconds), text("0")})};
+        from.replies = {text("zset"),
+                        reply{reply::kind::error, "WRONGTYPE", {}},
+                        number("900"),
+                        text("7"),
+                        members,
+                        number("3"),
+                        number("-2"),
+                        text(""),
+                        list({text(seconds), text("0")})};
         return read_key(from, 0);
     };
     BOOST_TEST(read("6000", "1").readers == 2u);
@@ -316,15 +321,20 @@ BOOST_FIXTURE_TEST_CASE(groups_that_are_too_large_or_were_admitted_otherwise, gr
 // The number of a group comes from its Sentinels, and not from the address.
 BOOST_FIXTURE_TEST_CASE(a_group_that_clients_have_admitted_for_another_number, group_of_three)
 {
-    auto const says_another_number = [this] {
+    std::string words = "the Sentinels know S = 3 servers of the group, which takes k = 1, and clients have admitted it for k = 2: nobody";
+    auto const says_another_number = [&] {
         auto const all = diagnose();
-        return std::any_of(all.begin(), all.end(),
-                           [](finding const& f) { return f.what.find("admitted it for replicas=2") != f.what.npos; });
+        return std::any_of(all.begin(), all.end(), [&](finding const& f) { return f.what.find(words) != f.what.npos; });
     };
     set_field(nodes[2], "connected_slaves", "2");
     nodes[2].record.replace(0, 5, "k002:");
     nodes[2].group.emplace();
+    nodes[2].group->size = 3;
     nodes[2].group->acknowledgements = 1;
+    BOOST_TEST(says_another_number());
+    settings.nodes[2].replicas = 1;
+    BOOST_TEST(!says_another_number());
+    words = "clients have admitted it for replicas=2, and this configuration says 1";
     BOOST_TEST(says_another_number());
     nodes[2].group->acknowledgements = 2;
     BOOST_TEST(!says_another_number());
@@ -336,7 +346,7 @@ BOOST_FIXTURE_TEST_CASE(admissions, group_of_three)
 {
     nodes[0].record[0] = 'c';  // of an earlier life
     BOOST_TEST(only().what ==
-               "it restarted, or lost its memory, and is not admitted yet; whether anybody waits for it cannot be seen, as CLIENT "
+               "it restarted, or lost its data, and is not admitted yet; whether anybody waits for it cannot be seen, as CLIENT "
                "LIST is refused");
     nodes[0].watched_from.emplace();
     BOOST_TEST(only().what.ends_with("; nobody waits for it, which takes 30.0 s"));
@@ -423,7 +433,7 @@ BOOST_FIXTURE_TEST_CASE(where_too_few_remember_nobody_is_told_to_wait, group_of_
     nodes[2].record.clear();
     finding const f = only();
     BOOST_TEST((f.is == severity::danger));
-    BOOST_TEST(f.what.starts_with("only 1 of 3 nodes remember what they granted, which is too few to admit the others"));
+    BOOST_TEST(f.what.starts_with("only 1 of 3 nodes have their data, which is too few to admit the others"));
     BOOST_TEST(f.remedy.starts_with("to begin anew, DEL redlock:node on every node; then redlock admit waits 30.0 s"));
     auto const wants_deletion = [&] {
         auto const all = diagnose();

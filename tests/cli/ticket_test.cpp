@@ -127,6 +127,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_ticket_is_wrong_usage)
     }
     fails({"run", "--ticket", "x", "--", "true"}, 64, "this is no ticket of a lease");
     fails({"run", "job", "--ticket", ticket, "--", "true"}, 64, "--ticket goes without NAME");
+    fails({"run", "--shared", "--ticket", ticket, "--", "true"}, 64, "--ticket goes without --shared");
     fails({"release", "job", "--ticket", ticket}, 64, "--ticket goes without NAME");
     fails({"release", "--force", "--ticket", ticket}, 64, "--ticket goes without NAME");
     fails({"release"}, 64, "NAME is required");
@@ -136,6 +137,19 @@ BOOST_AUTO_TEST_CASE(what_is_no_ticket_is_wrong_usage)
     fails({"extend", "--ticket", ticket, "--ttl", "5m"}, 64, "the ttl is longer");
     program p{{"release", "--ticket", ticket}, environment()};
     BOOST_TEST(p.wait() == 0, "none of these has done anything: " << p.errors());
+}
+
+// A script's variable that was never set. It must not become a lock of another kind.
+BOOST_AUTO_TEST_CASE(an_empty_ticket_is_wrong_usage)
+{
+    constexpr char const* words = "--ticket: the ticket is empty";
+    for (char const* const command : {"extend", "release"}) fails({command, "--ticket", ""}, 64, words);
+    fails({"run", "--ticket", "", "--", "echo", "no"}, 64, words);
+    fails({"run", "--ticket", "", "job", "--", "echo", "no"}, 64, words);
+    fails({"run", "--ticket=", "job", "--", "echo", "no"}, 64, "--ticket: this is no ticket of a lease");  // the next word is taken for it
+    auto const ticket = acquire();
+    fails({"release", "--ticket", "", "--force", "--yes", "job"}, 64, words);
+    BOOST_TEST(count_with("job") >= 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_ticket_of_other_servers_is_told_apart)

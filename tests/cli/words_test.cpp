@@ -35,8 +35,8 @@ void refuses(arguments const& words, int code, std::string const& says, program_
     BOOST_TEST(o.output == "");
 }
 
-char const* const commands[] = {"run",   "acquire", "extend", "inspect", "list",      "release",
-                                "watch", "admit",   "doctor", "bench",   "completion"};
+char const* const commands[] = {"run",   "lead",  "leader", "acquire", "extend", "inspect",   "list",      "release",
+                                "watch", "admit", "nodes",  "doctor",  "bench",  "dashboard", "completion"};
 
 // `--ttl` and the like in a text.
 std::set<std::string> options_in(std::string const& text)
@@ -53,6 +53,35 @@ std::set<std::string> options_in(std::string const& text)
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(words)
+
+// As by >&- in a shell. Without an output nobody has been told anything.
+BOOST_AUTO_TEST_CASE(an_output_that_cannot_be_written_is_no_success)
+{
+    servers one{1};
+    auto options = one.environment();
+    BOOST_TEST(of({"run", "job", "--bootstrap", "--", "true"}, options).code == 0);
+    options.closed_output = true;
+    std::vector<arguments> all{{"--version"},
+                               {"--help"},
+                               {"completion", "bash"},
+                               {"list"},
+                               {"list", "--json"},
+                               {"inspect", "job"},
+                               {"watch", "job", "--count", "1"},
+                               {"leader", "job", "--json"},
+                               {"leader", "job", "--watch"},
+                               {"doctor"},
+                               {"admit"},
+                               {"bench", "--time", "100ms"},
+                               {"release", "--force", "--yes", "job"},
+                               {"dashboard", "--listen", "127.0.0.1:0"}};
+    for (char const* const command : commands) all.push_back({command, "--help"});
+    for (arguments const& words : all) {
+        auto const o = of(words, options);
+        BOOST_TEST(o.code == 70, words.front() << ": " << o.code << ' ' << o.errors);
+        BOOST_TEST(contains(o.errors, "redlock: cannot write to the output: "), words.front() << ": " << o.errors);
+    }
+}
 
 BOOST_AUTO_TEST_CASE(wrong_usage_is_64_and_says_what_is_wrong)
 {

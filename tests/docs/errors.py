@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds docs/errors.md against the library: each code of redlock/error.hpp is explained once, with the words that it says, and each condition with its
-codes. The table of the peers is the same in the README and in docs/comparison.md.
+"""Holds docs/errors.md against the library: each code of redlock/error.hpp is explained once, with its text, and each condition with its
+codes. The table of other libraries is the same in the README and in docs/comparison.md.
 
     errors.py    exits with 1 and the list of what differs
 """
@@ -58,7 +58,7 @@ for name in names_of("condition"):
 tables = {path: re.search(r"^\| \| redlock \| Redisson .*?\n\n", text(path).replace("<!-- /readme-table -->", "") + "\n\n", re.S | re.M)
           for path in ("README.md", "docs/comparison.md")}
 if not all(tables.values()) or len({found[0].strip() for found in tables.values()}) != 1:
-    wrong.append("the README and docs/comparison.md have different tables of the peers")
+    wrong.append("the README and docs/comparison.md have different tables of other libraries")
 
 for what in wrong:
     print(what, file=sys.stderr)

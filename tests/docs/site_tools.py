@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs/site"))
 import check_reference  # noqa: E402
 import check_site  # noqa: E402
+import navigation  # noqa: E402
 import page  # noqa: E402
 import search_index  # noqa: E402
 from markdown import headings, links  # noqa: E402
@@ -109,6 +110,26 @@ class Pages(unittest.TestCase):
     def test_sections_of_headers(self):
         text = page.of_header(Path("lease.hpp"), "// A lease.\n    /// Errors: `errc::x`.\n    // For with_lock: it.\n    void f();\n\n")
         self.assertEqual(text, "/// @header A lease.\n    /// @saying{Errors} `errc::x`.\n/// @cond internal\n    void f();\n/// @endcond\n")
+
+
+class Navigation(unittest.TestCase):
+    def test_the_column_has_the_groups_and_marks_the_page(self):
+        text = navigation.column(navigation.groups(ROOT / "docs/site/layout.xml"), "waiting.html")
+        self.assertIn("<h2>Guides</h2>", text)
+        self.assertIn('<a href="waiting.html" class="here" aria-current="page">Waiting</a>', text)
+        self.assertEqual(text.count("aria-current"), 1)
+        self.assertIn('href="annotated.html"', text)
+
+    def test_cells_know_their_headings(self):
+        table = ('<table class="markdownTable"><tr><th>a &amp; <b>b</b></th><th></th></tr><tr><td class="x">1</td><td>2</td></tr></table><td>3</td>')
+        self.assertEqual(navigation.with_labels(table).split("</th></tr>")[1],
+                         '<tr><td data-label="a &amp; b" class="x">1</td><td>2</td></tr></table><td>3</td>')
+
+    def test_lists_of_members_have_no_empty_words(self):
+        row = '<tr class="memdesc:a1"><td class="mdescLeft">&#160;</td><td class="mdescRight">%s  <a href="x.html#a1">More...</a><br /></td></tr>'
+        self.assertEqual(navigation.without_more(row % "The same."), "")
+        self.assertNotIn("More", navigation.without_more(row % "Releases it."))
+        self.assertIn("Releases it.", navigation.without_more(row % "Releases it."))
 
 
 class Search(unittest.TestCase):

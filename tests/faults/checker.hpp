@@ -21,13 +21,17 @@ struct verdict {
 };
 
 /// Violations are
-/// - a write that was accepted after one with a larger token, or that does not continue the value before it,
+/// - a write that was accepted after a write or a reader's look with a larger token, or that does not continue the value before it,
+/// - a reader's look that was answered after a write with a larger token, or with another value than the last,
 /// - a write that was acknowledged to a worker but is not in the register's log,
-/// - a token in two leases on one name,
+/// - a token in two leases on one name, of which one is not a reader's (a writer that became a reader keeps its token),
+/// - two leases on permits of one semaphore whose holders believe in different numbers of permits,
 /// - a lease with a smaller token than one that was held before it was asked for. Not so where two clients could have had the lock at once,
-///   as a lease that is passed on within a client counts as asked for when the client asked.
+///   as a lease that is passed on within a client counts as asked for when the client asked. Readers are not compared with readers.
 ///
-/// An overlap is also a write that was refused as stale or as a conflict while its lease was valid.
+/// Readers do not overlap with readers. An overlap is also a moment at which more permits of a semaphore are believed in than there are, where each
+/// lease on a slot is one, and a write, or a reader's look, that was refused as stale or as a conflict while its lease was
+/// valid.
 verdict judge(history const& what);
 
 /// The end of what a holder believed.

@@ -6,6 +6,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace redlock::faults {
 
@@ -44,6 +46,18 @@ struct made_up {
         write_record const w{what.workers[worker].name, "n", token, value, at(when), answer};
         what.writes.push_back(w);
         if (w.accepted()) what.workers[worker].acknowledged.push_back(w);
+    }
+
+    lease_record& reader(std::size_t worker, std::uint64_t token, milliseconds held, milliseconds over)
+    {
+        auto& l = lease(worker, token, held, over);
+        l.reads = true;
+        return l;
+    }
+
+    void look(std::size_t worker, std::uint64_t token, std::uint64_t value, milliseconds when, std::string const& answer = "ok")
+    {
+        what.writes.push_back({what.workers[worker].name, "n", token, value, at(when), answer, true});
     }
 
     void fault_at(fault_kind kind, milliseconds injected, milliseconds healed)
@@ -234,6 +248,154 @@ BOOST_FIXTURE_TEST_CASE(most_faults_excuse_nothing, all_is_well)
         if (traits(kind).assumptions == breaks::nothing) fault_at(kind, 1000ms, 2000ms);
     BOOST_TEST(what.faults.size() > 15u);
     BOOST_TEST(verdict() == "0 1 0");
+}
+
+// Two readers at once, behind a writer that has become one, and the next writer.
+struct readers_are_well : all_is_well {
+    readers_are_well()
+    {
+        auto& once_a_writer = reader(1, 6, 1300ms, 1380ms);
+        once_a_writer.downgraded = true;
+        once_a_writer.asked = at(1199ms);
+        reader(0, 7, 1320ms, 1400ms);
+        reader(1, 7, 1330ms, 1390ms);
+        look(1, 6, 3, 1310ms);
+        look(0, 7, 3, 1340ms);
+        look(1, 7, 3, 1350ms);
+        lease(0, 8, 1410ms, 1500ms);
+        write(0, 8, 4, 1420ms);
+    }
+};
+
+BOOST_FIXTURE_TEST_CASE(finds_nothing_where_readers_are_well, readers_are_well)
+{
+    BOOST_TEST(verdict() == "0 0 0");
+    BOOST_TEST(readers_of(what).leases == 3u);
+    BOOST_TEST(readers_of(what, true).leases == 1u);
+    BOOST_TEST(readers_of(what).together_max == 3u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_writer_beside_readers, readers_are_well)
+{
+    lease(1, 9, 1499ms, 1600ms);
+    reader(0, 10, 1599ms, 1700ms);
+    BOOST_TEST(verdict() == "0 2 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_reader_with_the_token_of_a_writer, readers_are_well)
+{
+    reader(1, 8, 1510ms, 1600ms);
+    BOOST_TEST(verdict() == "2 0 0");  // and it asked when the writer had had it
+}
+
+BOOST_FIXTURE_TEST_CASE(a_writer_with_the_token_of_a_reader, readers_are_well)
+{
+    reader(1, 9, 1510ms, 1600ms);
+    lease(0, 9, 1610ms, 1700ms);
+    BOOST_TEST(verdict() == "2 0 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(readers_are_not_ordered, readers_are_well)
+{
+    reader(1, 10, 1510ms, 1600ms);
+    reader(0, 9, 1610ms, 1700ms);
+    BOOST_TEST(verdict() == "0 0 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_look_that_came_too_late_was_answered, readers_are_well)
+{
+    look(0, 7, 4, 1430ms);
+    BOOST_TEST(verdict() == "1 0 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_look_that_came_too_late_was_refused, readers_are_well)
+{
+    look(0, 7, 4, 1430ms, "stale");
+    BOOST_TEST(verdict() == "0 0 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_reader_was_told_an_old_value, readers_are_well)
+{
+    reader(1, 9, 1510ms, 1600ms);
+    look(1, 9, 3, 1520ms);
+    BOOST_TEST(verdict() == "1 0 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_writer_was_accepted_after_a_later_reader, readers_are_well)
+{
+    reader(1, 9, 1510ms, 1600ms);
+    look(1, 9, 4, 1520ms);
+    write(0, 8, 5, 1530ms);
+    BOOST_TEST(verdict() == "1 0 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_valid_reader_was_refused, readers_are_well)
+{
+    reader(1, 9, 1510ms, 1600ms);
+    look(1, 9, 4, 1520ms, "stale");
+    BOOST_TEST(verdict() == "0 1 0");
+}
+
+// Two permits: one is held, then both are in one lease, then one is a lock.
+struct permits_are_well : made_up {
+    permits_are_well()
+    {
+        permit(0, 5, {"h#0"}, 1000ms, 1100ms);
+        permit(1, 5, {"h#1"}, 1010ms, 1100ms);
+        permit(1, 7, {"h#0", "h#1"}, 1100ms, 1200ms);
+        permit(0, 8, {"h#1"}, 1210ms, 1300ms).permits = 0;  // somebody who knows of no semaphore
+        permit(1, 8, {"h#0"}, 1220ms, 1300ms);
+    }
+
+    lease_record& permit(std::size_t worker, std::uint64_t token, std::vector<std::string> slots, milliseconds held, milliseconds over)
+    {
+        auto& l = lease(worker, token, held, over);
+        l.names = std::move(slots);
+        l.permits = 2;
+        return l;
+    }
+};
+
+BOOST_FIXTURE_TEST_CASE(finds_nothing_where_permits_are_well, permits_are_well)
+{
+    BOOST_TEST(verdict() == "0 0 0");
+    BOOST_TEST(permits_of(what).leases == 4u);
+    BOOST_TEST(permits_of(what).together_max == 2u);
+}
+
+BOOST_FIXTURE_TEST_CASE(more_permits_are_held_than_there_are, permits_are_well)
+{
+    permit(1, 9, {"h#2"}, 1290ms, 1310ms);
+    BOOST_TEST(verdict() == "0 1 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(one_lease_on_more_permits_than_are_left, permits_are_well)
+{
+    permit(1, 9, {"h#2", "h#3"}, 1290ms, 1310ms);
+    BOOST_TEST(verdict() == "0 2 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(lost_data_does_not_excuse_one_permit_too_many, permits_are_well)
+{
+    permit(1, 9, {"h#2"}, 1290ms, 1310ms);
+    fault_at(fault_kind::flush_all, 1100ms, 1200ms);
+    BOOST_TEST(verdict() == "0 1 0");
+    fault_at(fault_kind::clock_forward, 1100ms, 1200ms);
+    BOOST_TEST(verdict() == "0 0 1");
+}
+
+BOOST_FIXTURE_TEST_CASE(tokens_of_a_slot_that_do_not_increase, permits_are_well)
+{
+    permit(1, 7, {"h#0"}, 1310ms, 1400ms);
+    BOOST_TEST(verdict() == "2 0 0");  // one token twice, and below the last
+    permit(0, 6, {"h#2"}, 1410ms, 1420ms);  // of another slot
+    BOOST_TEST(verdict() == "2 0 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(one_who_believes_in_another_number_of_permits, permits_are_well)
+{
+    permit(1, 9, {"h#0"}, 1310ms, 1400ms).permits = 3;
+    BOOST_TEST(verdict() == "1 0 0");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

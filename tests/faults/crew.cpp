@@ -34,13 +34,13 @@ std::string text_of(std::filesystem::path const& file)
 
 }  // namespace
 
-crew::crew(std::filesystem::path folder, std::vector<std::uint16_t> node_ports, std::uint64_t seed, packet_wire* wire, bool misconfigured)
-    : folder_{std::move(folder)}, node_ports_{std::move(node_ports)}, seed_{seed}, wire_{wire}, misconfigured_{misconfigured}
+crew::crew(std::filesystem::path folder, std::uint64_t seed, std::string const& register_address, std::vector<work_place> places)
+    : folder_{std::move(folder)}, seed_{seed}, places_{std::move(places)}
 {
     auto const port = folder_ / "register.port";
     register_.emplace(this_program(),
-                      std::vector<std::string>{"register", "--address", wire_ != nullptr ? "0.0.0.0" : "127.0.0.1", "--port-file", port,
-                                               "--log", folder_ / "register.jsonl"},
+                      std::vector<std::string>{"register", "--address", register_address, "--port-file", port, "--log",
+                                               folder_ / "register.jsonl"},
                       folder_ / "register.err");
     if (!eventually([&] { return std::filesystem::exists(port); }))
         throw std::runtime_error{"the register did not start: " + text_of(folder_ / "register.err")};
@@ -67,17 +67,13 @@ void crew::launch(std::size_t worker, bool bootstrap)
     auto& w = workers_[worker];
     auto const name = "w" + std::to_string(worker) + "." + std::to_string(w.lives.size());
     auto const log = folder_ / (name + ".jsonl");
-    std::vector<std::string> words;
-    if (far(worker)) words = wire_->under();
-    words.insert(words.end(),
-                 {this_program().string(), "worker", "--name", name, "--log", log.string(), "--seed",
-                  std::to_string(seed_ * worker_count + worker + w.lives.size()), "--register-port", std::to_string(register_port_),
-                  "--register-host", far(worker) ? packet_wire::address_of_others() : "127.0.0.1"});
-    for (std::size_t i = 0; i < node_count; ++i) {
-        if (misconfigured_ && (worker % 2 == 0) != (i < 2)) continue;
-        words.insert(words.end(), {"--node", "redis://" + (far(worker) ? packet_wire::address_of_node(i) : "127.0.0.1") + ":" +
-                                                 std::to_string(node_ports_[i])});
-    }
+    auto const& place = places_.at(worker);
+    std::vector<std::string> words = place.under;
+    words.insert(words.end(), {this_program().string(), "worker", "--name", name, "--log", log.string(), "--seed",
+                               std::to_string(seed_ * worker_count + worker + w.lives.size()), "--register-port",
+                               std::to_string(register_port_), "--register-host", place.register_host});
+    for (auto const& url : place.nodes) words.insert(words.end(), {"--node", url});
+    words.insert(words.end(), {"--kind", std::to_string(static_cast<int>(place.kind))});
     if (bootstrap) words.emplace_back("--bootstrap");
     w.lives.push_back({log, {}});
     w.process.emplace(words.front(), std::vector<std::string>{words.begin() + 1, words.end()},

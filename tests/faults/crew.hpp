@@ -3,8 +3,8 @@
 #define REDLOCK_TESTS_FAULTS_CREW_HPP
 
 #include "fault.hpp"
-#include "packet_wire.hpp"
 #include "records.hpp"
+#include "worker.hpp"
 
 #include "support/child_process.hpp"
 
@@ -16,12 +16,19 @@
 
 namespace redlock::faults {
 
+/// Where a worker works, and what it knows.
+struct work_place {
+    std::vector<std::string> under;  ///< What executes it; empty: nothing.
+    std::vector<std::string> nodes;  ///< URLs.
+    std::string register_host;
+    work_kind kind{work_kind::servers};
+};
+
 /// Thread safety: none.
 class crew {
 public:
-    /// Starts the register. `wire`: null where there is none; otherwise every second worker works at its far end. `misconfigured`: half of
-    /// the workers know only two of the nodes, and half only the other three.
-    crew(std::filesystem::path folder, std::vector<std::uint16_t> node_ports, std::uint64_t seed, packet_wire* wire, bool misconfigured);
+    /// Starts the register, which listens on `register_address`. Worker i works at places[i].
+    crew(std::filesystem::path folder, std::uint64_t seed, std::string const& register_address, std::vector<work_place> places);
 
     /// Starts all workers, and waits until each has held a lock. Throws `std::runtime_error`.
     void start();
@@ -50,15 +57,12 @@ private:
         std::vector<life> lives;
     };
 
-    bool far(std::size_t worker) const noexcept { return wire_ != nullptr && worker % 2 == 1; }
     void launch(std::size_t worker, bool bootstrap);
     std::string last_words(std::size_t worker) const;
 
     std::filesystem::path folder_;
-    std::vector<std::uint16_t> node_ports_;
     std::uint64_t seed_;
-    packet_wire* wire_;
-    bool misconfigured_;
+    std::vector<work_place> places_;
     std::uint16_t register_port_{0};
     std::optional<testing::child_process> register_;
     std::array<member, worker_count> workers_;

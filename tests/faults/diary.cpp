@@ -34,13 +34,25 @@ diary::diary(std::string worker, std::filesystem::path const& file) : worker_{st
     file_.write({{"e", "start"}, {"t", to_number(boot_clock::now())}, {"worker", worker_}});
 }
 
-std::uint64_t diary::held(redlock::lock const& what, redlock::lease const& lease, moment asked)
+std::vector<std::string> names_held(redlock::lock const& what, redlock::lease const& lease)
 {
+    if (lease.mode() != redlock::lock_mode::permit) return what.names();
+    std::vector<std::string> slots;
+    for (std::uint32_t const slot : lease.slots()) slots.push_back(what.name() + "#" + std::to_string(slot));
+    return slots;
+}
+
+std::uint64_t diary::held(diary_entry const& entry)
+{
+    auto const& [what, lease, asked, downgraded, permits] = entry;
     file_.write({{"e", "held"},
                  {"t", to_number(boot_clock::now())},
                  {"id", ++leases_},
-                 {"names", what.names()},
+                 {"names", names_held(what, lease)},
                  {"fenced", what.options().fencing},
+                 {"reads", downgraded || lease.mode() == redlock::lock_mode::shared},
+                 {"downgraded", downgraded},
+                 {"permits", permits},
                  {"token", lease.token()},
                  {"asked", to_number(asked)},
                  {"until", to_number(lease.valid_until())}});

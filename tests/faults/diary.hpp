@@ -11,8 +11,20 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace redlock::faults {
+
+/// What is held and used of a lock. Of permits of a semaphore: the slots that the lease has.
+std::vector<std::string> names_held(redlock::lock const& what, redlock::lease const& lease);
+
+struct diary_entry {
+    redlock::lock const& what;
+    redlock::lease const& lease;
+    moment asked;
+    bool downgraded{false};  ///< From now on it counts as a reader's, which was a writer's.
+    std::uint32_t permits{0};///< Of the semaphore, if it is of one.
+};
 
 class diary {
 public:
@@ -20,7 +32,7 @@ public:
 
     std::string const& worker() const noexcept { return worker_; }
 
-    std::uint64_t held(redlock::lock const& what, redlock::lease const& lease, moment asked);
+    std::uint64_t held(diary_entry const& entry);
     void still(std::uint64_t id, redlock::lease const& lease);
     void over(std::uint64_t id, redlock::lease const& lease, bool lost, moment at);
     void failed(std::string const& why);
@@ -37,10 +49,7 @@ private:
 /// From when a holder has its lease until it leaves, however that happens. The lease must live as long.
 class stay {
 public:
-    stay(diary& book, redlock::lock const& what, redlock::lease const& lease, moment asked)
-        : book_{book}, lease_{lease}, id_{book.held(what, lease, asked)}
-    {
-    }
+    stay(diary& book, diary_entry const& entry) : book_{book}, lease_{entry.lease}, id_{book.held(entry)} {}
     stay(stay const&) = delete;
     stay& operator=(stay const&) = delete;
     ~stay()

@@ -68,7 +68,9 @@ void fleet::begin_anew()
 std::vector<std::string> fleet::locks(std::size_t node) const
 {
     auto keys = servers_[node].ask({"KEYS", "*"}, patience).items;
-    std::erase_if(keys, [](std::string const& key) { return key.ends_with(":fence") || key == "redlock:node" || key == "redlock:hw"; });
+    std::erase_if(keys, [](std::string const& key) {
+        return key.ends_with(":fence") || key.ends_with(":permits") || key == "redlock:node" || key == "redlock:hw" || key == "redlock:set";
+    });
     return keys;
 }
 

@@ -19,6 +19,7 @@ int main(int argc, char** argv)
     app.require_subcommand(1);
 
     std::int64_t duration_ms = 120'000;
+    std::int64_t slack_ms = 2'000;
     run_options run{.duration = {},
                     .seed = std::random_device{}(),
                     .server = "redis-server",
@@ -34,7 +35,10 @@ int main(int argc, char** argv)
     runner->add_option("--server", run.server, "redis-server or valkey-server, or a path");
     runner->add_option("--folder", run.folder, "where logs go");
     runner->add_flag("--keep", run.keep, "keep the logs also when all was well");
-    runner->add_flag("--misconfigured", run.misconfigured, "workers that share no majority: must fail");
+    runner->add_flag("--group", run.group, "a primary and two replicas that three Sentinels watch, as the only node");
+    runner->add_option("--slack", slack_ms, "with --group: how long after max_ttl acquisitions must go on at the latest: 2s")
+        ->transform(CLI::AsNumberWithUnit(std::map<std::string, std::int64_t>{{"ms", 1}, {"s", 1'000}}));
+    runner->add_flag("--misconfigured", run.misconfigured, "workers that share no majority, or in a group locks without tokens: must fail");
     runner->add_option("--only", run.only, "names of faults, as in the table");
 
     std::string address;
@@ -54,6 +58,7 @@ int main(int argc, char** argv)
     worker->add_option("--log", work.log)->required();
     worker->add_option("--seed", work.seed)->required();
     worker->add_flag("--bootstrap", work.bootstrap);
+    worker->add_option("--kind", work.kind);
 
     auto* const probe = app.add_subcommand("probe", "whether this namespace can have a packet wire")->group("");
     CLI11_PARSE(app, argc, argv);
@@ -65,6 +70,7 @@ int main(int argc, char** argv)
         ::setenv("PATH", ((path != nullptr ? path : "/usr/bin:/bin") + std::string{":/usr/sbin:/sbin"}).c_str(), 1);  // ip is there
         if (*probe) return probe_namespace();
         run.duration = std::chrono::milliseconds{duration_ms};
+        run.slack = std::chrono::milliseconds{slack_ms};
         run.no_namespace = enter_namespace(argv);
         return run_faults(run);
     } catch (std::exception const& error) {

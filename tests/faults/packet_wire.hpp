@@ -6,10 +6,9 @@
 #define REDLOCK_TESTS_FAULTS_PACKET_WIRE_HPP
 
 #include "fault.hpp"
+#include "net_namespace.hpp"
 
 #include "simulation/random.hpp"
-#include "support/child_process.hpp"
-#include "support/temporary_folder.hpp"
 
 #include <array>
 #include <chrono>
@@ -47,28 +46,23 @@ public:
     static std::string address_of_others() { return "10.97.0." + std::to_string(1 + node_count); }
 
     /// What executes a program on the far side: these words, and then the program's.
-    std::vector<std::string> under() const;
+    std::vector<std::string> under() const { return far_namespace_.under(); }
 
 private:
-    struct descriptor {
-        int fd{-1};
-        ~descriptor();
-    };
     struct packet {
         std::chrono::steady_clock::time_point due;
-        int to;
+        tun_device const* to;
         std::vector<std::uint8_t> bytes;
         bool operator<(packet const& other) const noexcept { return due > other.due; }  // the next one is on top
     };
 
     void carry(std::stop_token stop);
-    void take(int from, int to);
+    void take(tun_device const& from, tun_device const& to);
     void deliver();
 
-    testing::temporary_folder folder_{"redlock-wire-"};
-    testing::child_process far_namespace_;
-    descriptor near_;
-    descriptor far_;
+    net_namespace far_namespace_;
+    tun_device near_{"near"};
+    tun_device far_{"far"};
     std::mutex mutex_;
     std::array<packet_rule, node_count> rules_{};
     simulation::random random_;

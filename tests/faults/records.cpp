@@ -44,6 +44,7 @@ write_record write_of(json const& line)
     w.value = line.at("value");
     w.at = moment_at(line, "t");
     w.answer = line.at("answer");
+    w.reads = line.value("reads", false);
     return w;
 }
 
@@ -89,6 +90,9 @@ worker_record read_worker(std::filesystem::path const& file)
             lease.worker = worker.name;
             lease.names = line.at("names");
             lease.fenced = line.at("fenced");
+            lease.reads = line.value("reads", false);
+            lease.downgraded = line.value("downgraded", false);
+            lease.permits = line.value("permits", 0U);
             lease.token = line.at("token");
             lease.asked = moment_at(line, "asked");
             lease.held = moment_at(line, "t");

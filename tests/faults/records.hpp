@@ -25,6 +25,9 @@ struct lease_record {
     std::string worker;
     std::vector<std::string> names;
     bool fenced{false};
+    bool reads{false};      ///< Beside others that read.
+    bool downgraded{false}; ///< Its holder was the writer with this token.
+    std::uint32_t permits{0};///< It is of a semaphore with so many permits, and its names are slots; 0: of no semaphore.
     std::uint64_t token{0};
     moment asked;              ///< Before it was asked for.
     moment held;               ///< From here on its holder believed in it,
@@ -33,7 +36,7 @@ struct lease_record {
     bool lost{false};          ///< It ended by itself, not by its holder's will.
 };
 
-/// A write as the register judged it, or as a worker heard of it.
+/// A write as the register judged it, or as a worker heard of it; or what a reader asked the register for.
 struct write_record {
     std::string worker;
     std::string name;
@@ -41,6 +44,7 @@ struct write_record {
     std::uint64_t value{0};
     moment at;
     std::string answer;  ///< ok; stale: a larger token was there before; conflict: not the next value.
+    bool reads{false};   ///< `value` is what the reader was told.
 
     bool accepted() const { return answer == "ok"; }
 };

@@ -15,6 +15,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -37,35 +38,44 @@ public:
     {
         std::istringstream words{line};
         std::string what;
-        std::string name;
-        std::uint64_t token = 0;
-        words >> what >> name >> token;
-        auto& last = cells_[name];
-        bool const stale = token < last.token;
-        if (!stale) last.token = token;
-        if (what == "read") return stale ? "stale" : "value " + std::to_string(last.value);
+        write_record asked;
+        words >> what >> asked.name >> asked.token;
+        auto& last = cells_[asked.name];
+        asked.reads = what == "look";
+        bool const stale = asked.token < last.writer || (!asked.reads && asked.token <= last.reader);
+        auto& seen = asked.reads ? last.reader : last.writer;
+        if (!stale) seen = std::max(seen, asked.token);
+        if (what == "read") return stale ? "stale" : value_ + std::to_string(last.value);
 
-        std::uint64_t value = 0;
-        std::string worker;
-        words >> value >> worker;
-        if (what != "write" || !words) throw std::runtime_error{"the register does not understand: " + line};
-        std::string const said = stale ? "stale" : value != last.value + 1 ? "conflict" : "ok";
-        if (said == "ok") last.value = value;
-        log_.write({{"t", to_number(boot_clock::now())},
-                    {"name", name},
-                    {"token", token},
-                    {"value", value},
-                    {"worker", worker},
-                    {"answer", said}});
-        return said;
+        if (asked.reads) asked.value = last.value;
+        else words >> asked.value;
+        words >> asked.worker;
+        if ((what != "write" && what != "look") || !words) throw std::runtime_error{"the register does not understand: " + line};
+        asked.answer = stale ? "stale" : !asked.reads && asked.value != last.value + 1 ? "conflict" : "ok";
+        if (asked.accepted()) last.value = asked.value;
+        write_down(asked);
+        return asked.reads && asked.accepted() ? value_ + std::to_string(last.value) : asked.answer;
     }
 
 private:
     struct cell {
-        std::uint64_t token{0};
+        std::uint64_t writer{0};  // the largest token
+        std::uint64_t reader{0};
         std::uint64_t value{0};
     };
 
+    void write_down(write_record const& asked)
+    {
+        log_.write({{"t", to_number(boot_clock::now())},
+                    {"name", asked.name},
+                    {"token", asked.token},
+                    {"value", asked.value},
+                    {"worker", asked.worker},
+                    {"answer", asked.answer},
+                    {"reads", asked.reads}});
+    }
+
+    static constexpr char const* value_ = "value ";
     std::map<std::string, cell> cells_;
     record_file log_;
 };
@@ -133,7 +143,19 @@ register_client::register_client(asio::any_io_executor executor, tcp::endpoint w
 
 asio::awaitable<register_client::reading> register_client::read(std::string name, std::uint64_t token)
 {
-    auto asking = ask("read " + name + " " + std::to_string(token));
+    auto asking = ask_for_value("read " + name + " " + std::to_string(token));
+    co_return co_await std::move(asking);
+}
+
+asio::awaitable<register_client::reading> register_client::look(std::string name, std::uint64_t token, std::string worker)
+{
+    auto asking = ask_for_value("look " + name + " " + std::to_string(token) + " " + worker);
+    co_return co_await std::move(asking);
+}
+
+asio::awaitable<register_client::reading> register_client::ask_for_value(std::string line)
+{
+    auto asking = ask(std::move(line));
     std::string const said = co_await std::move(asking);
     constexpr std::string_view value = "value ";
     if (said.starts_with(value)) co_return reading{register_answer::ok, std::stoull(said.substr(value.size()))};

@@ -2,7 +2,8 @@
 //
 // Over TCP, a line each way: "read NAME TOKEN" is answered "value N"; "write NAME TOKEN VALUE WORKER" is answered "ok", "stale" (a larger
 // token was here before) or "conflict" (VALUE is not the next one). A read counts as a token seen, so that who has read is not overtaken
-// by a write of an older lease.
+// by a write of an older lease. "look NAME TOKEN WORKER" is the read of a read-write lock's reader: refused if a writer with a larger token was here;
+// writers behind it need a larger token than it has. These are the two numbers of docs/rw-locks.md, "Tokens".
 #ifndef REDLOCK_TESTS_FAULTS_REGISTER_HPP
 #define REDLOCK_TESTS_FAULTS_REGISTER_HPP
 
@@ -37,9 +38,11 @@ public:
     };
 
     asio::awaitable<reading> read(std::string name, std::uint64_t token);
+    asio::awaitable<reading> look(std::string name, std::uint64_t token, std::string worker);
     asio::awaitable<register_answer> write(std::string name, std::uint64_t token, std::uint64_t value, std::string worker);
 
 private:
+    asio::awaitable<reading> ask_for_value(std::string line);
     asio::awaitable<std::string> ask(std::string line);
 
     asio::ip::tcp::endpoint where_;

@@ -3,25 +3,24 @@
 #include "checker.hpp"
 #include "crew.hpp"
 #include "fleet.hpp"
+#include "group_run.hpp"
 #include "injector.hpp"
+#include "pace.hpp"
 #include "packet_wire.hpp"
 #include "schedule.hpp"
 #include "table.hpp"
 #include "timing.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iomanip>
 #include <iostream>
 #include <optional>
-#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
 
-#include <poll.h>
 #include <unistd.h>
 
 namespace redlock::faults {
@@ -33,8 +32,6 @@ using namespace std::chrono_literals;
 constexpr auto admission_patience = 5 * max_ttl;
 // A key that was set while its server's clock was ahead stays for so long when the clock is right again.
 constexpr auto keys_patience = 10s;
-
-std::sig_atomic_t volatile interrupted = 0;
 
 // Of this run alone: several may go on at the same time.
 std::filesystem::path folder_of(run_options const& options)
@@ -51,7 +48,7 @@ public:
         std::filesystem::create_directories(folder_);
         if (options.no_namespace.empty()) wire_.emplace(options.seed);
         servers_.emplace(options.server, wire_ ? "0.0.0.0" : "127.0.0.1");
-        workers_.emplace(folder_, servers_->proxy().ports(), options.seed, wire_ ? &*wire_ : nullptr, options.misconfigured);
+        workers_.emplace(folder_, options.seed, wire_ ? "0.0.0.0" : "127.0.0.1", places());
         injector_.emplace(*servers_, *workers_, wire_ ? &*wire_ : nullptr);
     }
 
@@ -85,6 +82,24 @@ private:
             if (chosen && (options_.no_namespace.empty() || !t.needs_namespace)) kinds.push_back(kind);
         }
         return kinds;
+    }
+
+    // Where there is a wire, every second worker works at its far end.
+    std::vector<work_place> places()
+    {
+        std::vector<work_place> all(worker_count);
+        auto const ports = servers_->proxy().ports();
+        for (std::size_t worker = 0; worker < worker_count; ++worker) {
+            bool const far = wire_ && worker % 2 == 1;
+            auto& place = all[worker];
+            if (far) place.under = wire_->under();
+            place.register_host = far ? packet_wire::address_of_others() : "127.0.0.1";
+            for (std::size_t i = 0; i < node_count; ++i) {
+                if (options_.misconfigured && (worker % 2 == 0) != (i < 2)) continue;
+                place.nodes.push_back("redis://" + (far ? packet_wire::address_of_node(i) : "127.0.0.1") + ":" + std::to_string(ports[i]));
+            }
+        }
+        return all;
     }
 
     void go_through(phase const& next)
@@ -152,16 +167,23 @@ private:
 
         std::cout << '\n' << servers_->version() << ", seed " << options_.seed << ", " << options_.duration.count() / 1'000 << " s\n";
         print_table(std::cout, kinds_, kinds, all);
-        print_writes(what);
-        print_failures(what);
+        print_writes(std::cout, what);
+        auto const readers = readers_of(what);
+        auto const permits = permits_of(what);
+        std::cout << "readers: " << readers.leases << ", of which " << readers_of(what, true).leases << " began as writers; at most "
+                  << readers.together_max << " at once\n"
+                  << "leases on permits: " << permits.leases << "; at most " << permits.together_max << " permits at once\n";
+        print_failures(std::cout, what);
         auto const counters = counters_of(what);
-        print_counters(counters);
+        print_counters(std::cout, counters);
         print_usage(std::cout, what);
         std::cout << "keys left behind: " << keys << "; an operator was needed " << operators_ << " times more\n";
-        for (auto const& f : found.violations) wrong_.push_back("violation at " + seconds(f.at) + ": " + f.text);
-        for (auto const& f : found.overlaps) wrong_.push_back("overlap at " + seconds(f.at) + ": " + f.text);
+        complain("violation", found.violations);
+        complain("overlap", found.overlaps);
         if (keys > 0) wrong_.push_back(std::to_string(keys) + " keys were left behind");
         if (all.acquired == 0) wrong_.push_back("nobody acquired anything");
+        if (readers.together_max < 2) wrong_.push_back("no two readers were there at once");
+        if (permits.together_max < 2) wrong_.push_back("no two permits were held at once");
         for (auto const kind : kinds_)
             if (kinds[static_cast<std::size_t>(kind)].times == 0) wrong_.push_back("never happened: " + std::string{traits(kind).name});
         auto const stepped = [&](fault_kind kind) { return kinds[static_cast<std::size_t>(kind)].times > 0; };
@@ -178,37 +200,14 @@ private:
         return wrong_.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
     }
 
-    static void print_writes(history const& what)
+    // Few of each kind, so that both are seen where there are many.
+    template <class Findings>
+    void complain(std::string const& kind, Findings const& all)
     {
-        std::map<std::string, std::size_t> answers;
-        for (auto const& w : what.writes) ++answers[w.answer];
-        std::cout << "the register accepted " << answers["ok"] << " writes, and refused " << answers["stale"] << " as stale and "
-                  << answers["conflict"] << " as conflicts\n";
-    }
-
-    static void print_failures(history const& what)
-    {
-        std::map<std::string, std::uint64_t> all;
-        for (auto const& worker : what.workers)
-            for (auto const& [why, times] : worker.failures) all[why] += times;
-        for (auto const& [why, times] : all) std::cout << "operations that failed: " << times << " (" << why << ")\n";
-    }
-
-    // Of clients that lived until the end.
-    static std::map<std::string, std::uint64_t> counters_of(history const& what)
-    {
-        std::map<std::string, std::uint64_t> all;
-        for (auto const& worker : what.workers)
-            for (auto const& [name, times] : worker.counters) all[name] += times;
-        return all;
-    }
-
-    static void print_counters(std::map<std::string, std::uint64_t> const& all)
-    {
-        std::cout << "the clients counted:";
-        char const* separator = " ";
-        for (auto const& [name, times] : all) std::cout << std::exchange(separator, ", ") << times << ' ' << name;
-        std::cout << '\n';
+        constexpr std::size_t most = 20;
+        for (std::size_t i = 0; i < std::min(most, all.size()); ++i)
+            wrong_.push_back(kind + " at " + seconds(all[i].at) + ": " + all[i].text);
+        if (all.size() > most) wrong_.push_back("and " + std::to_string(all.size() - most) + " times more: " + kind);
     }
 
     std::string seconds(moment at) const
@@ -235,14 +234,6 @@ private:
         std::cout << ", " << what.length.count() << " ms" << std::endl;
     }
 
-    static void sleep_until(moment when)
-    {
-        while (boot_clock::now() < when) {
-            ::poll(nullptr, 0, static_cast<int>(std::chrono::ceil<milliseconds>(when - boot_clock::now()).count()));
-            if (interrupted != 0) throw std::runtime_error{"interrupted"};  // so that nothing is left behind
-        }
-    }
-
     run_options const& options_;
     std::filesystem::path folder_;
     std::vector<fault_kind> kinds_;
@@ -263,10 +254,17 @@ int run_faults(run_options const& options)
 {
     auto const folder = folder_of(options);
     int outcome = EXIT_FAILURE;
-    for (int const signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, [](int) { interrupted = 1; });
+    heed_interruptions();
     try {
-        run one{options};
-        outcome = one.pass();
+        if (options.group) {
+            auto const logs = std::filesystem::absolute(folder);
+            std::filesystem::remove_all(logs);
+            std::filesystem::create_directories(logs);
+            if (run_group_faults(options, logs)) outcome = EXIT_SUCCESS;
+        } else {
+            run one{options};
+            outcome = one.pass();
+        }
     } catch (std::exception const& error) {
         std::cout << "FAILED: " << error.what() << '\n';
     }

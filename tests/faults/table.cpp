@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iomanip>
+#include <map>
 #include <ostream>
 #include <string_view>
 #include <utility>
@@ -153,6 +154,86 @@ void print_table(std::ostream& out, std::vector<fault_kind> const& shown, std::v
     for (auto const kind : all_fault_kinds())
         if (std::ranges::find(shown, kind) != shown.end()) row(out, traits(kind).name, kinds[static_cast<std::size_t>(kind)]);
     row(out, "the whole run", all);
+}
+
+namespace {
+
+// `counts`: what a lease is of, and how much of it; empty: of nothing that counts.
+template <class Counts>
+company company_of(history const& what, Counts counts)
+{
+    company c;
+    std::map<std::string, std::vector<std::pair<moment, int>>> changes;  // of the number that is held, by name
+    for (auto const& worker : what.workers) {
+        for (auto const& lease : worker.leases) {
+            auto const [name, weight] = counts(lease);
+            if (name.empty()) continue;
+            ++c.leases;
+            auto& of_name = changes[name];
+            of_name.emplace_back(lease.held, weight);
+            of_name.emplace_back(std::max(lease.held, believed_until(lease, worker)), -weight);
+        }
+    }
+    for (auto& [name, list] : changes) {
+        std::ranges::sort(list);  // who leaves at an instant leaves before others come
+        std::ptrdiff_t together = 0;
+        for (auto const& [at, change] : list) {
+            together += change;
+            c.together_max = std::max(c.together_max, static_cast<std::size_t>(std::max<std::ptrdiff_t>(together, 0)));
+        }
+    }
+    return c;
+}
+
+}  // namespace
+
+company readers_of(history const& what, bool downgraded)
+{
+    return company_of(what, [=](lease_record const& l) {
+        bool const counts = l.reads && (l.downgraded || !downgraded);
+        return std::pair{counts ? l.names.front() : std::string{}, 1};
+    });
+}
+
+company permits_of(history const& what)
+{
+    return company_of(what, [](lease_record const& l) {
+        bool const counts = l.permits > 0;
+        return std::pair{counts ? l.names.front().substr(0, l.names.front().find('#')) : std::string{}, static_cast<int>(l.names.size())};
+    });
+}
+
+void print_writes(std::ostream& out, history const& what)
+{
+    std::map<std::string, std::size_t> answers;
+    std::map<std::string, std::size_t> looks;
+    for (auto const& w : what.writes) ++(w.reads ? looks : answers)[w.answer];
+    out << "the register accepted " << answers["ok"] << " writes, and refused " << answers["stale"] << " as stale and "
+        << answers["conflict"] << " as conflicts; it answered " << looks["ok"] << " readers, and refused " << looks["stale"] << '\n';
+}
+
+void print_failures(std::ostream& out, history const& what)
+{
+    std::map<std::string, std::uint64_t> all;
+    for (auto const& worker : what.workers)
+        for (auto const& [why, times] : worker.failures) all[why] += times;
+    for (auto const& [why, times] : all) out << "operations that failed: " << times << " (" << why << ")\n";
+}
+
+std::map<std::string, std::uint64_t> counters_of(history const& what)
+{
+    std::map<std::string, std::uint64_t> all;
+    for (auto const& worker : what.workers)
+        for (auto const& [name, times] : worker.counters) all[name] += times;
+    return all;
+}
+
+void print_counters(std::ostream& out, std::map<std::string, std::uint64_t> const& all)
+{
+    out << "the clients counted:";
+    char const* separator = " ";
+    for (auto const& [name, times] : all) out << std::exchange(separator, ", ") << times << ' ' << name;
+    out << '\n';
 }
 
 std::vector<std::string> growth(history const& what)

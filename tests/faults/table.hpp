@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,22 @@ figures figures_of_all(history const& what, verdict const& found);
 
 /// Only rows of what was to be there: `shown`.
 void print_table(std::ostream& out, std::vector<fault_kind> const& shown, std::vector<figures> const& kinds, figures const& all);
+
+/// Of those that do not hold alone.
+struct company {
+    std::size_t leases{0};
+    std::size_t together_max{0};  ///< The most that held one name, or one semaphore, at once.
+};
+/// Of read-write locks, the readers. `downgraded`: only those that began as a writer's.
+company readers_of(history const& what, bool downgraded = false);
+/// Of semaphores, the leases; `together_max` is of slots.
+company permits_of(history const& what);
+
+/// What the register answered, why operations failed, and what the clients counted that lived until the end.
+void print_writes(std::ostream& out, history const& what);
+void print_failures(std::ostream& out, history const& what);
+std::map<std::string, std::uint64_t> counters_of(history const& what);
+void print_counters(std::ostream& out, std::map<std::string, std::uint64_t> const& all);
 
 /// A worker that uses more and more memory or descriptors. Empty when there is none; only lives longer than a minute are looked at.
 std::vector<std::string> growth(history const& what);

@@ -3,6 +3,7 @@
 #define REDLOCK_TESTS_FAULTS_TIMING_HPP
 
 #include <chrono>
+#include <cstddef>
 
 namespace redlock::faults {
 
@@ -11,6 +12,27 @@ using std::chrono::milliseconds;
 inline constexpr milliseconds ttl{500};
 inline constexpr milliseconds max_ttl{600};
 inline constexpr milliseconds node_timeout{100};
+
+/// What locks and clients are like.
+struct tempo {
+    milliseconds ttl;
+    milliseconds max_ttl;
+    milliseconds node_timeout;
+    milliseconds long_section_min;  ///< Of sections whose lease has to be extended.
+    milliseconds long_section_max;
+    milliseconds acquire_timeout;
+    std::size_t long_sections_percent{2};
+};
+
+inline constexpr tempo on_servers{ttl, max_ttl, node_timeout, milliseconds{600}, milliseconds{1'500}, milliseconds{2'000}};
+
+/// In a group a vote waits for a replica, and after a failover nobody acquires for seconds.
+inline constexpr tempo in_a_group{milliseconds{1'000}, milliseconds{1'500}, milliseconds{500},
+                                  milliseconds{1'200}, milliseconds{3'000}, milliseconds{5'000}};
+
+/// So long that a failover takes less.
+inline constexpr tempo held_long_in_a_group{
+    milliseconds{5'000}, milliseconds{6'000}, milliseconds{500}, milliseconds{3'000}, milliseconds{4'500}, milliseconds{5'000}, 100};
 
 /// How long the runner waits for anything: disks and processors may be busy elsewhere, and that is no fault of ours.
 inline constexpr milliseconds patience{60'000};

@@ -9,6 +9,12 @@
 
 namespace redlock::faults {
 
+enum class work_kind : std::uint8_t {
+    servers,
+    group,        ///< The only node is a group: all locks have tokens, since others may be lost in a failover.
+    plain_group,  ///< All locks are without tokens, and are held long enough to be lost.
+};
+
 struct worker_options {
     std::string name;
     std::vector<std::string> nodes;     ///< URLs.
@@ -17,6 +23,7 @@ struct worker_options {
     std::filesystem::path log;
     std::uint64_t seed{0};
     bool bootstrap{false};                  ///< Nothing was ever locked on these nodes.
+    work_kind kind{work_kind::servers};
 };
 
 /// Works until SIGTERM; then finishes what it does, gives everything back, and ends. The exit code of the process.

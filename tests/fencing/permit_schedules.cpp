@@ -39,8 +39,8 @@ detail::script const& acquire_of(permit_mutant m)
     if (m != permit_mutant::any_k) return detail::semaphore_acquire_script();
     static std::string const text = [] {
         std::string changed{detail::semaphore_acquire_script().text};
-        std::string const compared = "if permits ~= ARGV[7] then";
-        return changed.replace(changed.find(compared), compared.size(), "if not permits then");
+        std::string const compared = "if permits and permits ~= ARGV[7] and not newer then";
+        return changed.replace(changed.find(compared), compared.size(), "if false then");
     }();
     static detail::script const s = detail::make_script(text);
     return s;
@@ -153,8 +153,9 @@ private:
             for (auto i = first; i < end; ++i) keys.push_back(slot_key(i));
             for (auto i = first; i < end; ++i) keys.push_back(slot_key(i) + ":fence");
             auto const from = std::to_string(r.what == verb::acquire ? a.start : 0);
-            r.answer =
-                on.run(acquire_of(mutant_), keys, {ids_[r.on], a.value, "600000", "0", "1", "600000", std::to_string(a.k), "1", from}).text;
+            r.answer = on.run(acquire_of(mutant_), keys,
+                              {ids_[r.on], a.value, "600000", "0", "1", "600000", std::to_string(a.k), "1", from, "1"})
+                           .text;
             for (auto i = first; i < end; ++i)  // a late one begins anew
                 if (r.answer.substr(0, 2) == "1 " && on.ask({"GET", slot_key(i)}).text == a.value)
                     ends_[r.on][slot_key(i)] = clock_ + time_to_live;

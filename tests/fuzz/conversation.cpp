@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <sstream>
 
@@ -21,7 +22,9 @@ struct verdict {
     std::uint64_t counter{0};
     bool recreated{false};
     bool watching{false};
+    bool writer_waits{false};
     std::optional<std::chrono::milliseconds> expires_in{};
+    std::optional<detail::slots_answer> slots{};
 };
 
 bool is_error(owned_node const& n) { return n.data_type == type::simple_error || n.data_type == type::blob_error; }
@@ -76,15 +79,84 @@ std::vector<std::string> words_of(answer const& a)
 }
 
 // "CODE NUMBER", for each of some acquires. None: this is no answer, and what is behind it is none.
-std::optional<verdict> of_acquire(std::vector<std::string> const& words, std::size_t index)
+std::optional<verdict> of_acquire(std::vector<std::string> const& words, std::size_t index, bool shared)
 {
     if (2 * index + 1 >= words.size()) return std::nullopt;
     auto const said = integer({type::number, 1, 0, words[2 * index]});
     auto const counter = integer({type::number, 1, 0, words[2 * index + 1]});
     if (!said || !counter || *counter < 0 || *counter >= std::int64_t{1} << 53) return std::nullopt;
-    if (said == 0 || said == -2) return verdict{vote::refused, static_cast<std::uint64_t>(*counter)};
+    if (said == 0 || said == -2 || (said == -6 && shared)) {
+        verdict v{vote::refused, static_cast<std::uint64_t>(*counter)};
+        v.writer_waits = said == -6;
+        return v;
+    }
     if (said != 1 || *counter == 0) return verdict{};
     return verdict{vote::granted, static_cast<std::uint64_t>(*counter)};
+}
+
+// A number as the scripts of semaphores write it, at least `least` and below `end`.
+std::optional<std::int64_t> number_at(std::vector<std::string> const& words, std::size_t index, std::int64_t least,
+                                      std::int64_t end = std::int64_t{1} << 53)
+{
+    if (index >= words.size()) return std::nullopt;
+    auto const n = integer({type::number, 1, 0, words[index]});
+    return n && *n >= least && *n < end ? n : std::nullopt;
+}
+
+// Adds the digits of a map to the slots; false if it is none.
+bool add_map(std::string const& map, detail::slots_answer& to)
+{
+    if (map.size() > 64 || map.find_first_not_of("012") != map.npos) return false;
+    for (std::size_t i = 0; i < map.size(); ++i) {
+        if (map[i] == '0') to.free |= std::uint64_t{1} << i;
+        if (map[i] == '2') to.ours |= std::uint64_t{1} << i;
+    }
+    return true;
+}
+
+// "CODE NUMBER MAP VERSION".
+verdict of_permits(std::vector<std::string> const& words)
+{
+    constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+    auto const code = number_at(words, 0, lowest);
+    auto const number = number_at(words, 1, 0);
+    if (!code || !number) return {};
+    detail::slots_answer said;
+    verdict v;
+    if (*code == -7) {
+        auto const version = number_at(words, 2, 1);
+        if (!version || *number < 1 || *number > std::int64_t{UINT32_MAX}) return {};
+        said.permits = static_cast<std::uint32_t>(*number);
+        said.version = static_cast<std::uint64_t>(*version);
+        v.slots = said;
+        return v;
+    }
+    if (*code != 0 && *code != 1) return {vote_of(code, {}, {-2})};
+    auto const version = number_at(words, 3, 1);
+    if (words.size() < 4 || !add_map(words[2], said) || !version || (*code == 1 && (*number == 0 || said.ours == 0))) return {};
+    said.version = static_cast<std::uint64_t>(*version);
+    v.what = *code == 1 ? vote::granted : vote::refused;
+    v.counter = static_cast<std::uint64_t>(*number);
+    v.slots = said;
+    return v;
+}
+
+// "CODE K VERSION" of keep, "K VERSION MAP" of look.
+verdict of_number_of_permits(verb what, std::vector<std::string> const& words)
+{
+    bool const keeps = what == verb::keep;
+    auto const code = keeps ? number_at(words, 0, std::numeric_limits<std::int64_t>::min()) : std::optional<std::int64_t>{1};
+    auto const permits = number_at(words, keeps ? 1 : 0, 0, std::int64_t{UINT32_MAX});
+    auto const version = number_at(words, keeps ? 2 : 1, 0);
+    std::size_t const map = keeps ? 3 : 2;
+    detail::slots_answer said;
+    if (!code || !permits || !version || words.size() > map + 1 || (words.size() > map && !add_map(words[map], said))) return {};
+    verdict v{vote_of(code, {1}, {0, -2})};
+    if (v.what == vote::failed) return v;
+    said.permits = static_cast<std::uint32_t>(*permits);
+    said.version = static_cast<std::uint64_t>(*version);
+    v.slots = said;
+    return v;
 }
 
 verdict of_mark(answer const& a)
@@ -93,6 +165,33 @@ verdict of_mark(answer const& a)
     auto const what = vote_of(e.empty() ? std::nullopt : integer(e[0]), {0, 1}, {2, -1});
     if (what == vote::granted && (e.size() < 2 || e[1].data_type != type::blob_string || e[1].value.empty())) return {};
     return {what};
+}
+
+verdict of_claim(answer const& a)
+{
+    auto const e = elements(a);
+    auto const what = vote_of(e.empty() ? std::nullopt : integer(e[0]), {1}, {0, -1});
+    if (what != vote::failed && (e.size() < 2 || e[1].data_type != type::blob_string)) return {};
+    return {what};
+}
+
+verdict of_inherit(answer const& a)
+{
+    auto const e = elements(a);
+    auto const what = vote_of(e.empty() ? std::nullopt : integer(e[0]), {1}, {0, -2});
+    if (what == vote::granted && (e.size() < 2 || e[1].data_type != type::blob_string)) return {};
+    return {what};
+}
+
+verdict of_peek(answer const& a)
+{
+    auto const e = elements(a);
+    auto const left = e.size() < 3 ? std::nullopt : integer(e[1]);
+    if (!left || *left < -2 || e[0].data_type != type::blob_string || e[2].data_type != type::blob_string) return {};
+    verdict v{vote::granted};
+    bool const stays = *left < 0 || std::chrono::milliseconds{*left} > std::chrono::days{365};
+    if (*left != -2) v.expires_in = stays ? detail::never_expires : std::chrono::milliseconds{*left};
+    return v;
 }
 
 // Which guard the lease needs there; 0: the answer does not say.
@@ -149,14 +248,22 @@ bool locks(verb what)
 verdict of_one(wire_call const& call, answer const& a)
 {
     switch (call.what) {
-    case verb::acquire: return call.fenced ? of_acquire(words_of(a), 0).value_or(verdict{}) : of_plain_acquire(a);
+    case verb::acquire:
+        if (call.of_slots) return of_permits(words_of(a));
+        return call.fenced ? of_acquire(words_of(a), 0, call.shared).value_or(verdict{}) : of_plain_acquire(a);
     case verb::confirm: return {vote_of(root_number(a), {1}, {0, -2})};
     case verb::adopt: return {call.fenced ? vote_of(root_number(a), {1}, {0, -2}) : vote_of(root_number(a), {1}, {0})};
     case verb::release: return {vote_of(root_number(a), {1}, {0})};
     case verb::admit: return {vote_of(root_number(a), {1, 2}, {0, -1})};
     case verb::want: return {vote_of(root_number(a), {1}, {0})};
+    case verb::publish: return {vote_of(root_number(a), {1}, {0, -2})};
+    case verb::inherit: return of_inherit(a);
+    case verb::peek: return of_peek(a);
     case verb::mark: return of_mark(a);
+    case verb::claim: return of_claim(a);
     case verb::inspect: return {elements(a).size() >= 6 ? vote::granted : vote::failed};
+    case verb::keep:
+    case verb::look: return of_number_of_permits(call.what, words_of(a));
     case verb::extend:
     case verb::climb:
     case verb::watch: break;
@@ -164,8 +271,8 @@ verdict of_one(wire_call const& call, answer const& a)
     return {};
 }
 
-// One PTTL of a watch, on top of what those before it came to.
-void add_watched(verdict& v, answer const& a, bool armed, bool first)
+// One PTTL of a watch, on top of what those before it came to. `any`: what counts is the first key that goes, and not the last.
+void add_watched(verdict& v, answer const& a, bool armed, bool first, bool any)
 {
     auto const left = root_number(a);
     if (!first && v.what == vote::failed) return;
@@ -175,9 +282,14 @@ void add_watched(verdict& v, answer const& a, bool armed, bool first)
     }
     v.what = vote::granted;
     v.watching = armed && (first || v.watching);
-    if (*left == -2) return;
     bool const stays = *left < 0 || std::chrono::milliseconds{*left} > std::chrono::days{365};
     auto const until = stays ? detail::never_expires : std::chrono::milliseconds{*left};
+    if (any) {
+        bool const one_is_free = *left == -2 || (!first && !v.expires_in);
+        v.expires_in = one_is_free ? std::nullopt : std::optional{std::min(v.expires_in.value_or(until), until)};
+        return;
+    }
+    if (*left == -2) return;
     v.expires_in = std::max(v.expires_in.value_or(until), until);
 }
 
@@ -193,17 +305,17 @@ std::vector<verdict> verdicts(std::vector<wire_call> const& calls, std::vector<a
         if (call.is != wire_call::kind::commands || a.empty()) continue;
         auto const for_all = [&](vote v) { std::fill_n(all.begin() + static_cast<std::ptrdiff_t>(call.first), call.count, verdict{v}); };
         if (call.what == verb::watch) {
-            add_watched(all[call.first], a, armed, !call.goes_on);
+            add_watched(all[call.first], a, armed, !call.goes_on, call.of_slots);
         } else if (is_error(a.front())) {
             for_all(locks(call.what) && a.front().value.starts_with("WRONGTYPE") ? vote::refused : vote::failed);
         } else if (call.what == verb::acquire && call.count > 1) {
             auto const words = words_of(a);
             for (std::size_t i = 0; i < call.count; ++i) {
-                auto const one = of_acquire(words, i);
+                auto const one = of_acquire(words, i, call.shared);
                 if (!one) break;
                 all[call.first + i] = *one;
             }
-        } else if (call.what == verb::release && call.count > 1) {
+        } else if (call.what == verb::release && (call.count > 1 || call.shared)) {
             bool const is_text = a.front().data_type == type::blob_string;
             for (std::size_t i = 0; is_text && i < call.count && i < a.front().value.size(); ++i) {
                 char const digit = a.front().value[i];
@@ -243,21 +355,69 @@ quorum::wall_time time_of(answer const& a)
 
 }  // namespace
 
+namespace {
+
+struct kind_of_request {
+    verb what;
+    bool shared{false};
+    bool was_writer{false};
+    bool permits{false};
+};
+
+constexpr std::array<kind_of_request, 25> requests{{{verb::acquire},
+                                                    {verb::confirm},
+                                                    {verb::extend},
+                                                    {verb::climb},
+                                                    {verb::release},
+                                                    {verb::watch},
+                                                    {verb::inspect},
+                                                    {verb::claim},
+                                                    {verb::mark},
+                                                    {verb::admit},
+                                                    {verb::adopt},
+                                                    {verb::want},
+                                                    {verb::publish},
+                                                    {verb::inherit},
+                                                    {verb::peek},
+                                                    {verb::acquire, true},
+                                                    {verb::confirm, true},
+                                                    {verb::extend, true},
+                                                    {verb::extend, true, true},
+                                                    {verb::release, true},
+                                                    {verb::acquire, false, false, true},
+                                                    {verb::extend, false, false, true},
+                                                    {verb::watch, false, false, true},
+                                                    {verb::keep, false, false, true},
+                                                    {verb::look, false, false, true}}};
+
+}  // namespace
+
 conversation::conversation(input& in)
 {
     std::size_t const commands = 1 + in.below(6);
     for (std::size_t i = 0; i < commands; ++i) {
-        auto const what = static_cast<verb>(in.below(9));
+        auto const [what, shared, was_writer, permits] = in.one_of(requests);
         detail::command c{what, names_[in.below(3)], "value", 10s};
-        bool const several = locks(what) || what == verb::watch;
+        bool const several = !shared && (locks(what) || what == verb::watch || what == verb::look);
         others_.emplace_back(several ? in.below(3) : 0, "other");
-        c.fenced = what == verb::confirm || what == verb::climb ||
+        c.shared = shared;
+        c.was_writer = was_writer;
+        c.fenced = what == verb::confirm || what == verb::climb || c.is_about_state() || (shared && what != verb::release) ||
+                   (permits && what != verb::watch && what != verb::look) ||
                    ((what == verb::acquire || what == verb::extend || what == verb::adopt) && in.flag());
+        c.any = permits && what == verb::watch;
+        if (permits && what != verb::watch) {
+            c.permits_key = permits_key_;
+            c.permits = 1 + static_cast<std::uint32_t>(in.below(3));
+            c.version = 1 + in.below(3);
+        }
         c.token = 1'000 + in.byte();
         c.block = 1 + in.byte();
         c.retention = 60s;
         c.id = server_id;
         c.former = "former";
+        c.goal = c.token;
+        c.since = c.is_about_state() ? 1 : c.token % 2 == 0 ? -1 : static_cast<std::int64_t>(c.token);  // of a state, its number
         work_.commands.push_back(c);
     }
     for (std::size_t i = 0; i < commands; ++i) work_.commands[i].others = others_[i];
@@ -294,8 +454,14 @@ void conversation::judge(std::vector<answer> const& answers) const
         bool const extends = work_.commands[i].what == verb::extend;
         check(!extends || is.counter == should.counter, "a refusal says which guard the lease needs if its answer does", which);
         check(is.recreated == should.recreated, "a key was set again if the answer says so", which);
+        check(is.writer_waits == should.writer_waits, "a writer waits if the answer says so", which);
         check(is.watching == should.watching, "a node tells of changes if it said OK", which);
         check(is.expires_in == should.expires_in, "a key stays as long as the answer says", which);
+        check((is.slots != nullptr) == should.slots.has_value(), "a reply has slots if its answer does", which);
+        if (is.slots)
+            check(is.slots->ours == should.slots->ours && is.slots->free == should.slots->free &&
+                      is.slots->version == should.slots->version && is.slots->permits == should.slots->permits,
+                  "the slots are those of the answer", which);
         bool const has_facts = granted && work_.commands[i].what == verb::inspect;
         check((is.facts != nullptr) == has_facts, "whoever was inspected has facts, and nobody else", which);
         check(!reader.is_noscript(is) || reader.what_to_repeat().scripts || looked_in_vain, "a script that is missing is noticed", which);

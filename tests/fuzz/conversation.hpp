@@ -39,6 +39,7 @@ public:
 
 private:
     std::array<std::string, 3> names_{"a", "b", "c"};
+    std::string permits_key_{"a:permits"};
     std::vector<std::vector<std::string>> others_;
     detail::batch work_;
     std::unique_ptr<detail::redis_request> request_;

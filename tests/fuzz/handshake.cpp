@@ -23,7 +23,7 @@ std::string right_answer(handshake::call const& call, input& in)
     case question::hello:
     case question::greeting:
         return "%3\r\n" + bulk("server") + bulk("redis") + bulk("mode") + bulk(in.one_of(modes)) + bulk("role") + bulk(in.one_of(roles));
-    case question::demand: return bulk(call.answer);
+    case question::demand: return bulk(call.expected);
     case question::wish: return "+OK\r\n";
     case question::wait: return ":0\r\n";
     case question::rights: return bulk(in.below(4) == 0 ? " +get" : "");
@@ -57,7 +57,7 @@ bool is_unsuitable(handshake const& asked, std::vector<answer> const& answers)
         owned_node const& root = answers[i].front();
         if (asked.calls[i].is == question::hello && is_error(root)) return true;
         if (asked.calls[i].is == question::rights && !is_error(root) && root.depth == 0 && root.value.starts_with(" +")) return true;
-        if (asked.calls[i].is == question::demand && (is_error(root) || root.value != asked.calls[i].answer)) return true;
+        if (asked.calls[i].is == question::demand && (is_error(root) || root.value != asked.calls[i].expected)) return true;
         if (asked.calls[i].is != question::hello || root.data_type != type::map || root.depth != 0) continue;
         std::vector<std::string> flat;
         for (owned_node const& n : answers[i])

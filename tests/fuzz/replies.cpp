@@ -12,7 +12,7 @@ constexpr std::array types{type::simple_string, type::simple_error,    type::num
                            type::null,          type::blob_error,      type::blob_string, type::array,    type::map,     type::set,
                            type::attribute,     type::verbatim_string, type::push,        type::number,   type::number,  type::number};
 
-constexpr std::array<std::string_view, 30> values{"0",
+constexpr std::array<std::string_view, 31> values{"0",
                                                   "1",
                                                   "2",
                                                   "-1",
@@ -41,7 +41,10 @@ constexpr std::array<std::string_view, 30> values{"0",
                                                   "NOSCRIPT no such script",
                                                   "ERR what",
                                                   "MOVED 1 127.0.0.1:1",
-                                                  "queued"};
+                                                  "queued",
+                                                  "-6"};
+
+constexpr std::array<std::string_view, 8> codes{"1", "1", "0", "-6", "-1", "-2", "-3", "-5"};
 
 class writer {
 public:
@@ -66,6 +69,48 @@ public:
 
     void leaf(type t, std::size_t depth, std::string_view value) { to_.push_back({t, 1, depth, std::string{value}}); }
 
+    // Two numbers for each acquire, or a digit for each release: as many as are right, or some more or less, and each right or strange.
+    void text(wire_call const& call)
+    {
+        bool const acquires = call.what == verb::acquire;
+        std::size_t const right_size = call.count * (acquires ? 2 : 1);
+        std::size_t const size = in_.below(8) == 7 ? in_.below(8) : right_size;
+        std::string words;
+        for (std::size_t i = 0; i < size; ++i) {
+            if (acquires && i > 0) words += ' ';
+            if (in_.below(8) == 7) words += values[in_.below(values.size())];
+            else if (!acquires) words += in_.flag() ? '1' : '0';
+            else if (i % 2 == 0) words += in_.one_of(codes);
+            else words += std::to_string(in_.byte());
+        }
+        leaf(type::blob_string, 0, words);
+    }
+
+    // What the scripts of semaphores say: a code where there is one, numbers and a map, each right or strange.
+    void permits(wire_call const& call)
+    {
+        constexpr std::array<std::string_view, 5> acquired{"C", "N", "M", "N", "N"};
+        constexpr std::array<std::string_view, 4> kept{"C", "N", "N", "M"};
+        constexpr std::array<std::string_view, 4> looked{"N", "N", "M", "N"};
+        bool const acquires = call.what == verb::acquire;
+        auto const right_size = acquires ? 4U : 3U;
+        std::size_t const size = in_.below(8) == 7 ? in_.below(5) : right_size;
+        std::string words;
+        for (std::size_t i = 0; i < size; ++i) {
+            auto const is = acquires                  ? acquired[i]
+                            : call.what == verb::keep ? kept[std::min<std::size_t>(i, 3)]
+                                                      : looked[std::min<std::size_t>(i, 3)];
+            if (i > 0) words += ' ';
+            if (in_.below(8) == 7) words += values[in_.below(values.size())];
+            else if (is == "C") words += in_.below(4) == 3 ? "-7" : in_.one_of(codes);
+            else if (is == "N") words += std::to_string(in_.byte());
+            else
+                for (std::size_t digits = in_.below(4) == 3 ? in_.below(70) : 3; digits > 0; --digits)
+                    words += static_cast<char>('0' + in_.below(3));
+        }
+        leaf(type::blob_string, 0, words);
+    }
+
     // As many elements as are right, or some more or less, and each right or strange.
     void numbers(std::size_t right_size)
     {
@@ -84,7 +129,6 @@ private:
 
 std::size_t elements_of(wire_call const& call)
 {
-    if (call.what == verb::release) return call.count;
     if (call.what != verb::extend && call.what != verb::climb) return 2;
     std::size_t keys = call.key_counts.empty() ? call.count : 0;
     for (std::size_t const n : call.key_counts) keys += n;
@@ -132,9 +176,9 @@ answer answer_to(wire_call const& call, input& in)
     else if (call.is == wire_call::kind::time) time(in, w, a);
     else if (call.is == wire_call::kind::arm) w.leaf(type::simple_string, 0, "OK");
     else if (call.what == verb::inspect) facts(in, w, a);
-    else if (call.what == verb::extend || call.what == verb::climb || call.what == verb::mark ||
-             (call.what == verb::release && call.count > 1) || (call.what == verb::acquire && call.fenced))
-        w.numbers(elements_of(call));
+    else if ((call.what == verb::acquire && call.of_slots) || call.what == verb::keep || call.what == verb::look) w.permits(call);
+    else if ((call.what == verb::release && (call.count > 1 || call.shared)) || (call.what == verb::acquire && call.fenced)) w.text(call);
+    else if (call.what == verb::extend || call.what == verb::climb || call.what == verb::mark) w.numbers(elements_of(call));
     else w.leaf(call.what == verb::acquire ? type::simple_string : type::number, 0);
     return a;
 }

@@ -152,6 +152,8 @@ void play_turns(input& in)
             check(back_off >= duration{} && back_off <= 8s, "no nap is longer than a few seconds");
             auto const head_start = t.head_start_of_others(slot, chance);
             check(head_start >= duration{} && head_start <= 9 * slot, "others are given a few slots at most");
+            auto const of_writer = t.head_start_of_readers_and_writers(now, slot, chance);
+            check(of_writer >= slot && of_writer <= 10 * slot, "writers leave readers one slot, and others a few more at most");
             auto const delay = delays.next(random);
             check(delay >= 2ms && delay <= 1s, "a random delay is between its bounds");
         }

@@ -4,6 +4,7 @@
 
 #include "conversation.hpp"
 
+#include "redis/push_reader.hpp"
 #include "redis/redis_replies.hpp"
 #include "redis/reply_bounds.hpp"
 

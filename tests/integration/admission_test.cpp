@@ -153,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_is_restarted_empty_waits_and_catches_up, pat
         servers[1].restart();
         bool const drains = co_await eventually([&] { return of(1) == admission_state::quarantined; });
         BOOST_TEST(drains);
-        BOOST_TEST(mentions(text(1), "lost its memory"), text(1));
+        BOOST_TEST(mentions(text(1), "lost its data"), text(1));
 
         // It has no vote: with another node stopped there is no majority.
         servers[2].stop();
@@ -255,7 +255,7 @@ BOOST_FIXTURE_TEST_CASE(too_many_losses_strand_the_cluster_until_an_operator_dec
         auto [ec, nothing] = co_await resource.acquire(asio::as_tuple);
         BOOST_TEST(ec == errc::acquire_timed_out_no_majority);
         BOOST_TEST((of(0) == admission_state::needs_operator));
-        BOOST_TEST(mentions(text(0), "only 1 of 3 nodes remember"), text(0));
+        BOOST_TEST(mentions(text(0), "only 1 of 3 nodes have their data"), text(0));
         BOOST_TEST(mentions(text(0), "delete the key redlock:node on every node"), text(0));
         auto const high_water = std::stoull(value(2, "redlock:hw"));
 

@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_client_with_another_number_of_replicas_has_no_vote)
         for (std::string const parameters : {"", "?replicas=2"}) {
             auto const other = c.client_of(c.primary(), parameters);
             other->begin_admission();
-            std::string const words = "clients of this group wait for 1 replicas, and this client waits for ";
+            std::string const words = "clients of this group wait for 1 replica, and this client waits for ";
             bool const said = co_await eventually([&] { return mentions(other->status().nodes[0].admission_text, words); });
             BOOST_TEST(said, other->status().nodes[0].admission_text);
             lock const another{*other, "another", with_tokens};

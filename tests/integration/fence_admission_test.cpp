@@ -206,7 +206,7 @@ BOOST_FIXTURE_TEST_CASE(inspect_tells_what_a_handshake_needs, fenced_server)
     run({"CONFIG", "SET", "maxmemory-policy", "volatile-lru"});
     words command{"EVALSHA", detail::inspect_script().sha1, "2", "redlock:node", "redlock:hw"};
     auto const facts = server.ask(command).items;
-    BOOST_REQUIRE_EQUAL(facts.size(), 11u);
+    BOOST_REQUIRE_EQUAL(facts.size(), 12u);
     BOOST_TEST(facts[0] == id);
     BOOST_TEST(facts[1] == "master");
     BOOST_TEST(facts[4] == record());
@@ -227,7 +227,7 @@ BOOST_FIXTURE_TEST_CASE(rules_that_forbid_info_leave_the_handshake_empty, fenced
     run({"ACL", "SETUSER", "default", "-info"});
     BOOST_TEST(acquire("a") == granted(start + 1));
     auto const facts = server.ask({"EVALSHA", detail::inspect_script().sha1, "2", "redlock:node", "redlock:hw"}).items;
-    BOOST_REQUIRE_EQUAL(facts.size(), 11u);
+    BOOST_REQUIRE_EQUAL(facts.size(), 12u);
     BOOST_TEST(facts[0] == "");
     BOOST_TEST(facts[4] == record());
     BOOST_TEST(facts[9] == "");

@@ -218,7 +218,8 @@ BOOST_FIXTURE_TEST_CASE(counters_go_after_their_retention_and_tokens_grow_on, th
         }
         bool const gone = co_await eventually([&] { return servers_with("r:fence") == 0; });
         BOOST_TEST(gone);
-        for (auto const& server : servers) BOOST_TEST(server.command({"DBSIZE"}) == "2", "the record and the high-water mark");
+        for (auto const& server : servers)
+            BOOST_TEST(server.command({"DBSIZE"}) == "3", "the node's record, the high-water mark, and the set's record");
         lease held = co_await resource.acquire();
         BOOST_TEST(held.token() > first);
         co_await held.release();
@@ -264,7 +265,7 @@ BOOST_FIXTURE_TEST_CASE(locks_that_cannot_be, three_nodes)
         return std::string{e.what()} == "lock_options::ttl is 61 s; with fencing it must not be above config::max_ttl, which is 1 min";
     });
     BOOST_CHECK_NO_THROW(lock(nodes, "r", {.ttl = 61s, .fencing = false}));
-    for (auto const* name : {"redlock:node", "redlock:hw", "redlock:wait", "r:fence", ":fence"})
+    for (auto const* name : {"redlock:node", "redlock:hw", "redlock:set", "redlock:wait", "r:fence", ":fence"})
         BOOST_CHECK_EXCEPTION(lock(nodes, name), invalid,
                               [&](invalid const& e) { return std::string{e.what()}.find(name) != std::string::npos; });
     BOOST_CHECK_THROW(lock(nodes, "r", {.token_block = 0}), invalid);

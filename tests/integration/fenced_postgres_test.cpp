@@ -3,9 +3,12 @@
 #include "support/postgres_client.hpp"
 #include "support/postgres_server.hpp"
 
+#include <redlock/fence_guard.hpp>
+
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 
 #include <poll.h>
@@ -27,6 +30,16 @@ constexpr char const* versioned_write = "UPDATE accounts SET balance = $2, versi
 constexpr char const* raise_fence =
     "INSERT INTO fences VALUES ($1, $2) ON CONFLICT (resource) DO UPDATE SET token = excluded.token WHERE fences.token <= excluded.token";
 
+// Of read-write locks: the largest token of a writer, and of a reader.
+constexpr char const* shared_fences =
+    "CREATE TABLE shared_fences (resource text PRIMARY KEY, writer bigint NOT NULL, reader bigint NOT NULL, CHECK (writer + reader > 0))";
+constexpr char const* enter_to_write =
+    "INSERT INTO shared_fences AS f VALUES ($1, $2, 0) ON CONFLICT (resource) DO UPDATE SET writer = excluded.writer"
+    " WHERE f.writer <= excluded.writer AND f.reader < excluded.writer";
+constexpr char const* enter_to_read =
+    "INSERT INTO shared_fences AS f VALUES ($1, 0, $2) ON CONFLICT (resource) DO UPDATE SET reader = greatest(f.reader, excluded.reader)"
+    " WHERE f.writer <= excluded.reader";
+
 // One server, and a session for each holder. Account a holds 100.
 struct bank {
     postgres_server server;
@@ -38,6 +51,7 @@ struct bank {
     {
         onlooker.command(schema);
         onlooker.command(fences);
+        onlooker.command(shared_fences);
         onlooker.command("INSERT INTO accounts VALUES ('a', 100), ('b', 100)");
     }
 
@@ -67,6 +81,11 @@ bool wrote(postgres_reply const& reply)
 {
     BOOST_TEST(!reply.is_error(), reply.message);
     return reply.affected == 1;
+}
+
+bool enter(postgres_client& session, bool writes, std::string const& token, std::string const& resource = "accounts")
+{
+    return wrote(session.ask(writes ? enter_to_write : enter_to_read, {resource, token}));
 }
 
 }  // namespace
@@ -216,6 +235,57 @@ BOOST_FIXTURE_TEST_CASE(a_writer_without_a_token_is_seen_by_a_version_only, bank
     BOOST_TEST(!wrote(holder_1.ask(versioned_write, {"a", "150", version_1})));
     BOOST_TEST(wrote(holder_1.ask(fenced_write, {"a", "150", first})));
     BOOST_TEST(balance("a") == "150");
+}
+
+// What a read-write lock protects keeps two numbers. A reader that was paused, and comes when a writer has been here, is refused.
+BOOST_FIXTURE_TEST_CASE(a_late_reader_is_refused_behind_a_writer, bank)
+{
+    BOOST_TEST(enter(holder_1, false, "33"));
+    BOOST_TEST(enter(holder_2, true, "34"));
+    BOOST_TEST(!enter(holder_1, false, "33"));
+}
+
+// A reader of a later group has read what a writer left that was paused: its write would change what was read.
+BOOST_FIXTURE_TEST_CASE(a_late_writer_is_refused_behind_readers, bank)
+{
+    BOOST_TEST(enter(holder_1, true, "33"));
+    BOOST_TEST(enter(holder_2, false, "34"));
+    BOOST_TEST(!enter(holder_1, true, "33"));
+    BOOST_TEST(!enter(holder_1, true, "34"));  // not above the reader
+    BOOST_TEST(enter(holder_1, true, "35"));
+}
+
+// With one number, the reader with the smaller token would be refused, though no writer was here.
+BOOST_FIXTURE_TEST_CASE(groups_of_readers_that_overlap_are_both_served, bank)
+{
+    BOOST_TEST(enter(holder_1, false, "34"));
+    BOOST_TEST(enter(holder_2, false, "33"));
+}
+
+// Every order in which four accesses can come, and what fence_guard says of each.
+BOOST_FIXTURE_TEST_CASE(the_two_numbers_are_those_of_fence_guard, bank)
+{
+    fence_guard guard;
+    for (std::size_t order = 0; order < 6 * 6 * 6 * 6; ++order) {
+        auto const name = "order " + std::to_string(order);
+        std::size_t rest = order;
+        for (int access = 0; access < 4; ++access, rest /= 6) {
+            bool const writes = rest % 2 == 0;
+            auto const token = 33 + rest % 6 / 2;
+            bool const admitted = writes ? guard.admit(name, token) : guard.admit_shared(name, token);
+            BOOST_TEST(enter(onlooker, writes, std::to_string(token), name) == admitted);
+        }
+    }
+}
+
+// A semaphore's slots have a guard each: the late holder of one is refused, and tokens of another slot say nothing of it.
+BOOST_FIXTURE_TEST_CASE(each_slot_of_a_semaphore_has_a_fence_of_its_own, bank)
+{
+    BOOST_TEST(wrote(holder_1.ask(raise_fence, {"exports#0", first})));
+    BOOST_TEST(wrote(holder_2.ask(raise_fence, {"exports#1", "90"})));
+    BOOST_TEST(wrote(holder_1.ask(raise_fence, {"exports#0", first})));
+    BOOST_TEST(wrote(holder_2.ask(raise_fence, {"exports#0", second})));
+    BOOST_TEST(!wrote(holder_1.ask(raise_fence, {"exports#0", first})));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,9 +3,12 @@
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 
+#include <redlock/fence_guard.hpp>
+
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -28,6 +31,15 @@ std::string const fenced_by_lock = R"(
     redis.call('HSET', KEYS[2], 'value', ARGV[2])
     return redis.status_reply('OK'))";
 
+// Of a read-write lock: the largest token of a writer, and of a reader. ARGV: the token, and whether it writes. Put what is read or written behind it.
+std::string const two_numbers = R"(
+    local seen = redis.call('HMGET', KEYS[1], 'writer', 'reader')
+    local writer, reader, token = tonumber(seen[1] or 0), tonumber(seen[2] or 0), tonumber(ARGV[1])
+    if token < 1 or token < writer or ARGV[2] == 'write' and token <= reader then return 0 end
+    if ARGV[2] == 'write' then redis.call('HSET', KEYS[1], 'writer', ARGV[1])
+    elseif token > reader then redis.call('HSET', KEYS[1], 'reader', ARGV[1]) end
+    return 1)";
+
 struct session {
     resp_client client;
 
@@ -43,9 +55,14 @@ struct session {
     {
         return ask({"EVAL", fenced, "1", key, token, "value", value}) == value;
     }
-    bool write_under_lock(std::string const& token, std::string const& key, std::string const& value)
+    bool write_under_lock(std::string const& token, std::string const& key, std::string const& value,
+                          std::string const& fence = "accounts:fence")
     {
-        return ask({"EVAL", fenced_by_lock, "2", "accounts:fence", key, token, value}) == "OK";
+        return ask({"EVAL", fenced_by_lock, "2", fence, key, token, value}) == "OK";
+    }
+    bool enter(bool writes, std::string const& token, std::string const& fence = "accounts:fences")
+    {
+        return client.ask({"EVAL", two_numbers, "1", fence, token, writes ? "write" : "read"}).text == "1";
     }
 
     // Redis' own optimistic locking: the version of a key is whether it was touched since WATCH.
@@ -196,6 +213,58 @@ BOOST_FIXTURE_TEST_CASE(a_fence_that_is_deleted_with_its_data_lets_everybody_in,
     BOOST_TEST(holder_2.fenced_write(second, "a", "70"));
     onlooker.ask({"DEL", "a"});
     BOOST_TEST(holder_1.fenced_write(first, "a", "150"));
+}
+
+// What a read-write lock protects keeps two numbers. A reader that was paused, and comes when a writer has been here, is refused.
+BOOST_FIXTURE_TEST_CASE(a_late_reader_is_refused_behind_a_writer, bank)
+{
+    BOOST_TEST(holder_1.enter(false, "33"));
+    BOOST_TEST(holder_2.enter(true, "34"));
+    BOOST_TEST(!holder_1.enter(false, "33"));
+}
+
+// A reader of a later group has read what a writer left that was paused: its write would change what was read.
+BOOST_FIXTURE_TEST_CASE(a_late_writer_is_refused_behind_readers, bank)
+{
+    BOOST_TEST(holder_1.enter(true, "33"));
+    BOOST_TEST(holder_2.enter(false, "34"));
+    BOOST_TEST(!holder_1.enter(true, "33"));
+    BOOST_TEST(!holder_1.enter(true, "34"));  // not above the reader
+    BOOST_TEST(holder_1.enter(true, "35"));
+}
+
+// With one number, the reader with the smaller token would be refused, though no writer was here.
+BOOST_FIXTURE_TEST_CASE(groups_of_readers_that_overlap_are_both_served, bank)
+{
+    BOOST_TEST(holder_1.enter(false, "34"));
+    BOOST_TEST(holder_2.enter(false, "33"));
+}
+
+// Every order in which four accesses can come, and what fence_guard says of each.
+BOOST_FIXTURE_TEST_CASE(the_two_numbers_are_those_of_fence_guard, bank)
+{
+    fence_guard guard;
+    for (std::size_t order = 0; order < 6 * 6 * 6 * 6; ++order) {
+        auto const name = "order " + std::to_string(order);
+        std::size_t rest = order;
+        for (int access = 0; access < 4; ++access, rest /= 6) {
+            bool const writes = rest % 2 == 0;
+            auto const token = 33 + rest % 6 / 2;
+            bool const admitted = writes ? guard.admit(name, token) : guard.admit_shared(name, token);
+            BOOST_TEST(onlooker.enter(writes, std::to_string(token), name) == admitted);
+        }
+    }
+}
+
+// A semaphore's slots have a guard each: the late holder of one is refused, and tokens of another slot say nothing of it.
+BOOST_FIXTURE_TEST_CASE(each_slot_of_a_semaphore_has_a_fence_of_its_own, bank)
+{
+    BOOST_TEST(holder_1.write_under_lock(first, "a", "1", "exports#0:last"));
+    BOOST_TEST(holder_2.write_under_lock("90", "b", "1", "exports#1:last"));
+    BOOST_TEST(holder_1.write_under_lock(first, "a", "2", "exports#0:last"));
+    BOOST_TEST(holder_2.write_under_lock(second, "a", "3", "exports#0:last"));
+    BOOST_TEST(!holder_1.write_under_lock(first, "a", "4", "exports#0:last"));
+    BOOST_TEST(onlooker.read("a") == "3");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

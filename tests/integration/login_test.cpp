@@ -22,6 +22,8 @@ redis_server_options const with_locker{.arguments = {"--user", "locker", "on", "
 
 node_address without_password(redis_server const& s) { return {.host = "127.0.0.1", .port = s.port(), .password = {}}; }
 
+bool speaks_of(std::string const& text, std::string_view what) { return text.find(what) != std::string::npos; }
+
 // What hands out the tokens. The client's io_context has one thread.
 struct a_vault {
     redlock::credentials token{.username = "locker", .password = "first"};
@@ -168,6 +170,10 @@ BOOST_AUTO_TEST_CASE(a_token_that_the_server_refuses_later_is_asked_for_anew_and
         auto refusal = eventually([&] { return was_refused_again(c.servers[0]); });
         bool const refused = co_await std::move(refusal);
         BOOST_TEST(refused);
+        auto telling = eventually(
+            [&] { return speaks_of(c.first().login_text, "and the client repeats the attempt: the server refused them: WRONGPASS"); });
+        bool const told = co_await std::move(telling);
+        BOOST_TEST(told, c.first().login_text);
         auto extend = held.extend();
         co_await std::move(extend);
         token.password = "second";
@@ -175,6 +181,9 @@ BOOST_AUTO_TEST_CASE(a_token_that_the_server_refuses_later_is_asked_for_anew_and
         auto success = eventually([&] { return has_logged_in_again(c.servers[0]) && !was_refused_again(c.servers[0]); });
         bool const succeeded = co_await std::move(success);
         BOOST_TEST(succeeded, login_statistics(c.servers[0]));
+        auto forgetting = eventually([&] { return c.first().login_text.empty(); });
+        bool const forgotten = co_await std::move(forgetting);
+        BOOST_TEST(forgotten, c.first().login_text);
         BOOST_TEST(never_connected_again(c));
         auto release = held.release();
         co_await std::move(release);
@@ -199,6 +208,9 @@ BOOST_AUTO_TEST_CASE(a_function_that_fails_later_costs_no_connection)
         BOOST_TEST(failed);
         BOOST_TEST(never_connected_again(c));
         BOOST_TEST(c.usable() == 1u);
+        BOOST_TEST(speaks_of(c.first().login_text, "the credentials could not be renewed, and the client repeats the attempt: "
+                                                   "config::credentials failed: the vault is sealed"),
+                   c.first().login_text);
         auto locking = c.lock_everywhere();
         co_await std::move(locking);
     });

@@ -1,6 +1,7 @@
 // The servers of story tests and of the simulation do what a real server does: the same random commands to both.
 #include "redis/fence_scripts.hpp"
 #include "redis/scripts.hpp"
+#include "redis/state_scripts.hpp"
 #include "support/fenced_server.hpp"
 #include "testing/redis_model.hpp"
 #include "support/redis_server.hpp"
@@ -101,10 +102,12 @@ struct both_with_tokens {
 
     both_with_tokens()
     {
-        for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
-                              &detail::fence_climb_script(), &detail::fence_acquire_several_script(),
-                              &detail::fence_confirm_several_script(), &detail::mark_script(), &detail::admit_script(),
-                              &detail::release_script(), &detail::release_several_script(), &detail::fence_adopt_script()})
+        for (auto const* s :
+             {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
+              &detail::fence_climb_script(), &detail::fence_acquire_several_script(), &detail::fence_confirm_several_script(),
+              &detail::mark_script(), &detail::admit_script(), &detail::release_script(), &detail::release_several_script(),
+              &detail::fence_adopt_script(), &detail::state_publish_script(), &detail::state_inherit_script(), &detail::state_peek_script(),
+              &detail::claim_script()})
             BOOST_REQUIRE_EQUAL(real.ask({"SCRIPT", "LOAD", std::string{s->text}}).text, s->sha1);
         learn();
         now = time_point{std::chrono::seconds{std::stoll(real.ask({"TIME"}).items.at(0))}};
@@ -154,6 +157,7 @@ struct both_with_tokens {
         case detail::fence_not_admitted: return what == verb::mark || what == verb::admit ? "refused" : "failed not admitted";
         case detail::fence_ttl_too_long: return "failed ttl too long";
         case detail::fence_no_counter: return "failed no counter";
+        case detail::state_no_room: return "failed no room";
         case detail::fence_used_up: return "failed server error";
         default: return "?";
         }
@@ -167,7 +171,8 @@ struct both_with_tokens {
         if (r.vote == vote::granted) return r.detail.empty() ? "granted" : "granted " + r.detail;
         if (r.error == errc::node_not_admitted) return "failed not admitted";
         if (r.error == errc::ttl_too_long) return "failed ttl too long";
-        if (r.error == errc::unexpected_reply) return "failed no counter";
+        if (r.error == errc::unexpected_reply)
+            return what == verb::publish && r.detail.ends_with("state should be") ? "failed no room" : "failed no counter";
         return "failed server error";
     }
 
@@ -228,13 +233,35 @@ struct both_with_tokens {
                                          {learned, std::string{c.former}, value, token, ttl, retention}));
         case verb::release:
             return in_words(c.what, call(several ? detail::release_several_script() : detail::release_script(), names, {value}));
+        case verb::claim: {
+            auto const answer = call(detail::claim_script(), {"redlock:node"}, {id, std::string{c.former}, value});
+            return answer[0] == "1" ? "granted " + answer[1] : "refused";
+        }
         case verb::mark: return in_words(c.what, call(detail::mark_script(), node_keys, {id, value}));
         case verb::admit: return in_words(c.what, call(detail::admit_script(), node_keys, {id, token, ttl, value}));
+        case verb::publish:
+            return in_words(c.what, call(detail::state_publish_script(), about_state(c),
+                                         {learned, value, token, retention, std::to_string(c.goal), std::to_string(c.since),
+                                          std::string{c.former}}));
+        case verb::inherit: {
+            auto const answer = call(detail::state_inherit_script(), about_state(c), {learned, value, token, retention});
+            BOOST_REQUIRE_EQUAL(answer.size(), 2u);
+            return in_words(c.what, words{answer[0]}) + (answer[0] == "1" && !answer[1].empty() ? " " + answer[1] : "");
+        }
         case verb::watch:
         case verb::inspect:
+        case verb::peek:
+        case verb::keep:
+        case verb::look:
         case verb::want: break;
         }
         return "?";
+    }
+
+    static words about_state(command const& c)
+    {
+        std::string const name{c.key};
+        return {name, name + ":fence", "redlock:node", "redlock:hw", name + ":published"};
     }
 
     // A key as the real server has it; "(nil)".
@@ -263,12 +290,16 @@ struct both_with_tokens {
         compare_expiry(name, e ? e->expires : std::nullopt);
         auto const* const c = model.find_counter(name, now);
         compare_expiry(name + ":fence", c ? c->expires : std::nullopt);
+        auto const* const state = model.find(name + ":published", now);
+        BOOST_REQUIRE_EQUAL(really_there(name + ":published"), state ? state->value : "(nil)");
+        compare_expiry(name + ":published", state ? state->expires : std::nullopt);
     }
 
     void compare_the_node()
     {
         BOOST_REQUIRE_EQUAL(really_there("redlock:node"), record_of_the_model());
         BOOST_REQUIRE_EQUAL(really_there("redlock:hw"), model.high_water ? std::to_string(*model.high_water) : "(nil)");
+        BOOST_REQUIRE_EQUAL(really_there("redlock:set"), model.set_record.empty() ? "(nil)" : model.set_record);
     }
 
     // The real server's clock goes on; ttls differ by more than this takes.
@@ -302,7 +333,9 @@ struct both_with_tokens {
     // Things that happen to a server.
     void lose_something(std::string const& name)
     {
-        switch (below(8)) {
+        switch (below(10)) {
+        case 8: real.ask({"SET", name + ":published", "no state"}); return model.set(name + ":published", "no state", {}, now);
+        case 9: real.ask({"DEL", name + ":published"}); return model.del(name + ":published");
         case 0: real.ask({"FLUSHALL"}); return model.flush_all();
         case 1: real.ask({"DEL", "redlock:node"}); return model.record.reset();
         case 2: real.ask({"DEL", "redlock:hw"}); return model.high_water.reset();
@@ -321,6 +354,19 @@ struct both_with_tokens {
         std::string const mark = model.record ? model.record->mark : "";
         both_do({verb::admit, {}, mark, 10'000'000ms, false, below(1'000), 0, 1, {}, false, false, false, id}, id);
         BOOST_REQUIRE(model.admitted());
+    }
+
+    // By the client of this server or of one that is gone, in place of the record that is there or of another one.
+    void claim_now_and_then()
+    {
+        if (below(10) > 0) return;
+        constexpr std::array records{"", "first", "second"};
+        std::string const id = below(4) > 0 ? model.id : std::string(40, '1');
+        std::string const former = below(4) > 0 ? model.set_record : pick(records);
+        command claim{verb::claim, {}, below(2) > 0 ? "first" : "second", {}};
+        claim.id = id;
+        claim.former = former;
+        both_do(claim, id);
     }
 
     // Marks end with a time, and each has its own clock.
@@ -488,18 +534,23 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
     constexpr std::array marks{"m0", "m1", "m2"};
     constexpr std::array ttls{1'000'000ms, 1'000'000ms, 1'000'000ms, 1'200'000ms, 20'000'000ms};
     constexpr std::array retentions{2'000'000ms, 3'000'000ms};
-    constexpr std::array verbs{verb::acquire, verb::acquire, verb::acquire, verb::confirm, verb::confirm, verb::extend, verb::extend,
-                               verb::climb,   verb::climb,   verb::release, verb::mark,    verb::admit,   verb::adopt,  verb::adopt};
-    for (int i = 0; i < 48'000; ++i) {
+    constexpr std::array verbs{verb::acquire, verb::acquire, verb::acquire, verb::confirm, verb::confirm, verb::extend,
+                               verb::extend,  verb::climb,   verb::climb,   verb::release, verb::mark,    verb::admit,
+                               verb::adopt,   verb::adopt,   verb::publish, verb::publish, verb::inherit};
+    for (int i = 0; i < 64'000; ++i) {
         auto const& keys = pick(locks);
         std::string const name = keys[below(keys.size())];
         if (below(20) == 0) lose_something(name);
         admit_if_it_must_be();
+        claim_now_and_then();
         auto const what = pick(verbs);
         bool const about_the_node = what == verb::mark || what == verb::admit;
         std::string const learned = below(12) == 0 ? other_id : model.id;
         std::string const left = what == verb::admit && model.record && below(2) == 0 ? model.record->mark : pick(marks);
-        auto c = on(keys, what, about_the_node ? std::string_view{left} : std::string_view{pick(values)}, pick(ttls));
+        bool const about_state = what == verb::publish || what == verb::inherit;
+        std::vector<std::string> const alone{name};
+        std::string const state = std::to_string(i) + " 3:one" + std::to_string(below(1'000));
+        auto c = on(about_state ? alone : keys, what, about_the_node ? std::string_view{left} : std::string_view{pick(values)}, pick(ttls));
         c.fenced = what != verb::release && !about_the_node;
         c.token = what == verb::acquire ? some_floor() : about_the_node ? below(1'000'000) : some_token(name);
         c.goal = c.token + 1 + below(3);
@@ -508,6 +559,11 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
         c.refresh = below(2) == 0;
         c.id = learned;
         c.former = pick(values);
+        if (about_state) {
+            c.goal = c.token - below(2);
+            c.since = 1 + static_cast<std::int64_t>(below(3));
+            c.former = state;
+        }
         auto const counter = counter_of_the_model(name);
         BOOST_TEST_CONTEXT("command " << i << ", verb " << static_cast<int>(what) << ", " << c.token << " to " << c.goal << ", at "
                                       << counter)
@@ -527,6 +583,11 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
         for (auto const what : {verb::release, verb::mark, verb::admit})
             BOOST_TEST((happened(what, "granted") > 50 && happened(what, "refused") > 50));
     }
+    for (auto const what : {verb::publish, verb::inherit})
+        for (std::string const how : {"granted", "refused", "failed not admitted", "failed no counter"})
+            BOOST_TEST(seen[named(what, false) + how] > 20, how);
+    for (std::string const how : {"granted", "refused"}) BOOST_TEST(seen[named(verb::claim, false) + how] > 500, how);
+    BOOST_TEST(seen[named(verb::publish, false) + "failed no room"] > 5);
     BOOST_TEST(seen["recreated in part"] > 50);
 }
 

@@ -16,6 +16,14 @@ BOOST_AUTO_TEST_CASE(a_lease_stands_on_all_replicas_at_once)
     for (lock_options const& options : {plain, with_tokens}) {
         replicated c{"?replicas=2"};
         c.run([&]() -> asio::awaitable<void> {
+            if (options.fencing) {
+                lock const first{c.nodes, "first", options};
+                lease held = co_await first.acquire();
+                co_await held.release();
+            }
+            bool const founded = !options.fencing ||
+                                 co_await eventually([&] { return mentions(c.primary().command({"GET", "redlock:set"}), " complete "); });
+            BOOST_TEST_REQUIRE(founded);  // which also waits for replicas
             auto const before = calls_of(c.primary(), "wait");
             lock const resource{c.nodes, "r", options};
             attempt_report report;

@@ -6,6 +6,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -14,7 +16,9 @@
 #include <deque>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -125,6 +129,51 @@ BOOST_AUTO_TEST_CASE(travelling)
     BOOST_TEST(again.said().find("the lease is lost") != std::string::npos, again.said());
 }
 
+BOOST_AUTO_TEST_CASE(checkpoint)
+{
+    BOOST_TEST(output_of("checkpoint", {"2"}) == "goes on at row 0\n");
+    BOOST_TEST(output_of("checkpoint", {"3"}) == "goes on at row 2\n");
+    BOOST_TEST(output_of("checkpoint", {"0"}) == "goes on at row 5\n");
+}
+
+// Of a line of OTLP.
+nlohmann::json span_in(std::string const& line)
+{
+    return nlohmann::json::parse(line).at("resourceSpans").at(0).at("scopeSpans").at(0).at("spans").at(0);
+}
+
+BOOST_AUTO_TEST_CASE(tracing)
+{
+    std::map<std::string, nlohmann::json> spans, logged;
+    std::istringstream said{output_of("tracing/tracing")};
+    for (std::string line; std::getline(said, line);) {
+        auto const text = nlohmann::json::parse(line);
+        if (text.contains("event")) logged[text.at("event")] = text;
+        else spans[span_in(line).at("name")] = span_in(line);
+    }
+    auto const& report = spans["nightly report"];
+    auto const& hold = spans["redlock.hold"];
+    BOOST_TEST(report.at("parentSpanId") == "");
+    BOOST_TEST(spans["redlock.acquire"].at("parentSpanId") == report.at("spanId"));
+    BOOST_TEST(hold.at("parentSpanId") == report.at("spanId"));
+    BOOST_TEST(spans["redlock.extend"].at("parentSpanId") == hold.at("spanId"));
+    BOOST_TEST(spans["redlock.release"].at("parentSpanId") == hold.at("spanId"));
+    auto const ns = [](nlohmann::json const& span, char const* name) { return std::stoll(span.at(name).get<std::string>()); };
+    for (auto const& [name, span] : spans) {
+        BOOST_TEST(span.at("traceId") == report.at("traceId"), name);
+        BOOST_TEST(ns(span, "startTimeUnixNano") <= ns(span, "endTimeUnixNano"), name);
+    }
+    BOOST_TEST(ns(hold, "endTimeUnixNano") - ns(hold, "startTimeUnixNano") >= 700'000'000);
+
+    for (auto const& [event, name] :
+         {std::pair{"acquired", "redlock.hold"}, {"extended", "redlock.extend"}, {"released", "redlock.hold"}}) {
+        BOOST_TEST(logged[event].at("trace_id") == report.at("traceId"), event);
+        BOOST_TEST(logged[event].at("span_id") == spans[name].at("spanId"), event);
+    }
+    BOOST_TEST(!logged["node_up"].contains("trace_id"));
+}
+BOOST_AUTO_TEST_CASE(exports) { BOOST_TEST(output_of("exports") == "20 exports, 4 at once\n"); }
+
 BOOST_AUTO_TEST_CASE(rw_lock) { BOOST_TEST(output_of("rw_lock") == "edition 1, 10 pages\nedition 2, 20 pages\nseveral read at once\n"); }
 
 BOOST_AUTO_TEST_CASE(several) { BOOST_TEST(output_of("several") == "alice 80\nbob 110\ncarol 110\n"); }
@@ -180,6 +229,29 @@ BOOST_AUTO_TEST_CASE(a_leader_leaves_and_another_one_leads)
     BOOST_TEST(first.process().exit_code().value_or(-1) == 0);
     BOOST_TEST(first.said().ends_with("anna steps down, in time\n"), first.said());
     BOOST_TEST(second.says("bert leads, with token "));
+    second.process().end(SIGTERM, 10s);
+    BOOST_TEST(second.process().exit_code().value_or(-1) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_election)
+{
+    running first{"election", {"anna:1"}, servers};
+    BOOST_TEST_REQUIRE(first.says("leading, with token "));
+    BOOST_TEST_REQUIRE(first.says("the leader is at anna:1\n"));
+    running second{"election", {"bert:2"}, servers};
+    BOOST_TEST_REQUIRE(second.says("the leader is at anna:1\n"));
+    BOOST_TEST(count(second.said(), "leading") == 0u, second.said());
+    first.process().end(SIGTERM, 10s);
+    BOOST_TEST(first.process().exit_code().value_or(-1) == 0);
+    BOOST_TEST_REQUIRE(second.says("leading, with token "));
+    BOOST_TEST_REQUIRE(second.says("the leader is at bert:2\n"));
+    servers[0].stop();
+    servers[1].stop();
+    BOOST_TEST_REQUIRE(eventually([&] { return servers[2].command({"EXISTS", "example:leader"}) == "0"; }));
+    servers[0].resume();
+    servers[1].resume();
+    bool const leads_again = eventually([&] { return count(second.said(), "leading, with token ") == 2; });
+    BOOST_TEST(leads_again, second.said());
     second.process().end(SIGTERM, 10s);
     BOOST_TEST(second.process().exit_code().value_or(-1) == 0);
 }

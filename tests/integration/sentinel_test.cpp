@@ -1,6 +1,8 @@
 // Groups that Sentinels watch: the client finds the primary, follows real failovers, and says what is wrong with a configuration.
+#include "support/certificates.hpp"
 #include "support/replicated.hpp"
 #include "support/scopes.hpp"
+#include "support/skipped.hpp"
 #include "support/watched_group.hpp"
 
 #include <memory>
@@ -101,6 +103,7 @@ BOOST_AUTO_TEST_CASE(a_lock_survives_what_becomes_of_its_group)
         lease second = co_await resource.acquire();
         BOOST_TEST(second.token() > token);
         BOOST_TEST(has(c.group.server(promoted), "r"));
+        BOOST_TEST(c.status().primary == "127.0.0.1:" + std::to_string(c.group.primary_port(2)));
 
         // It comes back empty, and as a primary until a Sentinel has told it what it is.
         c.group.server(old).restart();
@@ -167,6 +170,99 @@ BOOST_AUTO_TEST_CASE(sentinels_with_a_password)
     c.usable_at_start = 0;
     c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, "WRONGPASS"); });
 }
+
+// The servers themselves are spoken to without TLS.
+BOOST_AUTO_TEST_CASE(sentinels_with_tls)
+{
+    certificate_authority ours;
+    certificate_authority theirs;
+    auto const own = ours.issue();
+    of_a_group c{{.replicas = 1,
+                  .sentinels = 1,
+                  .sentinel_tls = {"--tls-cert-file", own.certificate, "--tls-key-file", own.key, "--tls-ca-cert-file", ours.file(),
+                                   "--tls-auth-clients", "no"}}};
+    c.connect_to({c.group.url_with_tls("?sentinel_tls=yes&sentinel_ca_file=" + ours.file())});
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        lease only = co_await resource.acquire();
+        co_await only.release();
+    });
+    c.connect_to({c.group.url_with_tls("?sentinel_tls=yes&sentinel_ca_file=" + theirs.file())});
+    c.usable_at_start = 0;
+    c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, "certificate"); });
+    c.connect_to({c.group.url_with_tls("")});
+    c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, "no Sentinel of \"mymaster\" answered"); });
+}
+
+// It calls a replica the primary. No other Sentinel contradicts it but one, which is named behind it.
+BOOST_AUTO_TEST_CASE(a_sentinel_that_lies_costs_a_question)
+{
+    of_a_group c;
+    auto const& liar = c.group.sentinels[1];
+    c.group.sentinels[0].stop();
+    liar.command({"SENTINEL", "REMOVE", "mymaster"});
+    liar.command({"SENTINEL", "MONITOR", "mymaster", "127.0.0.1", std::to_string(c.group.servers[1].port()), "9"});
+    auto const primary = c.group.primary_port(2);
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        for (int i = 0; i < 3; ++i) {
+            lease held = co_await resource.acquire();
+            BOOST_TEST(has(c.group.server(primary), "r"));
+            co_await held.release();
+        }
+    });
+    c.group.sentinels[0].resume();
+}
+
+// It has not heard of the failover, and for a while it is the only one that answers.
+BOOST_AUTO_TEST_CASE(a_sentinel_that_is_stale_costs_time_only)
+{
+    of_a_group c;
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        lease first = co_await resource.acquire();
+        auto const token = first.token();
+        auto const old = c.group.primary_port(1);
+        c.group.sentinels[0].stop();
+        c.group.server(old).kill();
+        auto const promoted = co_await c.another_than(old);
+        // Only the stale one answers now. It names the server that is gone.
+        c.group.sentinels[1].stop();
+        c.group.sentinels[2].stop();
+        c.group.sentinels[0].resume();
+        c.group.server(old).restart();
+        auto [ec, nothing] = co_await resource.try_acquire(asio::as_tuple);
+        BOOST_TEST(ec);
+        BOOST_TEST(!has(c.group.server(old), "r"));
+        c.group.sentinels[1].resume();
+        c.group.sentinels[2].resume();
+        lease second = co_await resource.acquire();
+        BOOST_TEST(second.token() > token);
+        BOOST_TEST(has(c.group.server(promoted), "r"));
+        co_await second.release();
+    });
+}
+
+#ifdef REDLOCK_VALKEY_SERVER
+BOOST_AUTO_TEST_CASE(a_group_of_valkey_servers)
+{
+    of_a_group c{{.server = {.binary = REDLOCK_VALKEY_SERVER}}};
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        lease first = co_await resource.acquire();
+        auto const token = first.token();
+        auto const old = c.group.primary_port();
+        c.group.server(old).kill();
+        auto const promoted = co_await c.another_than(old);
+        lease second = co_await resource.acquire();
+        BOOST_TEST(second.token() > token);
+        BOOST_TEST(has(c.group.server(promoted), "r"));
+        co_await second.release();
+    });
+}
+#else
+BOOST_AUTO_TEST_CASE(a_group_of_valkey_servers) { skipped("there is no valkey-server here (on Debian: cmake/setup.sh valkey)"); }
+#endif
 
 BOOST_AUTO_TEST_CASE(mistakes_are_told_with_what_to_write)
 {

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(ipv6)
 
 BOOST_AUTO_TEST_CASE(an_authority_that_is_not_trusted)
 {
-    std::string const hint = "; whoever signed it is not in ca_file, ca_path or the system's store";
+    std::string const hint = "; its issuer is not in ca_file, ca_path or the system's store";
     cluster_reached{1, server(), way_with({.ca_file = theirs.file()})}.expect_failure(
         errc::tls_failed, "certificate verify failed: self-signed certificate in certificate chain" + hint);
     // A server that does not send the certificate of its authority.

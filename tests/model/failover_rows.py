@@ -13,7 +13,7 @@ GROUPS = [
     holds("group-s4-two", "S = 4, k = 2, two failovers", group=1, servers=4, failovers=2, full=True),
     holds("group-s5", "S = 5, k = 2, a failover", group=1, servers=5, full=True),
     holds("group-all", "S = 3, k = 2 (all), two failovers", group=1, acks=2, failovers=2),
-    holds("group-loss", "two failovers or restarts, two losses of memory, no fsync",
+    holds("group-loss", "two failovers or restarts, two losses of data, no fsync",
           group=1, failovers=2, restart=1, losses=2, full=True),
     holds("group-more", "a client that waits for more than the others", group=1, other_acks=2, full=True),
     holds("group-ahead", "the promoted server's clock is ahead", group=1, failovers=2, ahead=1, full=True),
@@ -34,7 +34,7 @@ GROUPS = [
     holds("order-fsync", "k = S - 1, no clock, fsync, a failover or a restart", group=1, tokens=1, acks=2, fsync=1, losses=1, restart=1,
           full=True),
     holds("order-clock", "k = S/2, the base is a clock that is ahead", group=1, tokens=1, clock=1, full=True),
-    holds("order-clock-loss", "the same, and a loss of memory", group=1, tokens=1, clock=1, losses=1, restart=1, full=True),
+    holds("order-clock-loss", "the same, and a loss of data", group=1, tokens=1, clock=1, losses=1, restart=1, full=True),
     mutant("order-half", "mutant: k = S/2, no clock", group=1, tokens=1),
     mutant("order-no-fsync", "mutant: k = S - 1, no clock, no fsync, a loss", group=1, tokens=1, acks=2, losses=1),
 

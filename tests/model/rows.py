@@ -5,11 +5,19 @@ from failover_rows import FAILOVER
 from fence_model import Model
 from group import Group
 from groups import Groups
+from node_set_model import NodeSet
+from node_set_rows import NODE_SETS
+from set_founding_model import SetFounding
+from permits_model import Permits
 from row import Row, holds, mutant
 from semaphore_model import Semaphore
 from several import Several
 from shared_model import Shared
 from shared_rows import SEMAPHORE, SHARED
+from slot_model import Slot
+from slot_rows import SLOTS
+from state_model import State
+from state_rows import STATES
 from ticket_model import Ticket
 from ticket_rows import TICKETS
 
@@ -19,7 +27,7 @@ TABLE = [
     holds("three", "guard, N = 3, 3 attempts", attempts=3, large=True),
     holds("three-unsorted", "the same without symmetry reduction (checks the reduction)", attempts=3, sorted=0, large=True),
     holds("two-by-two", "guard, N = 3, 2 clients x 2 attempts", attempts=4, clients=2, large=True, optional=True, megabytes=8000),
-    holds("floor", "3 attempts, grants may jump to a floor", attempts=3, floor=3, large=True),
+    holds("floor", "3 attempts, grants may jump to a lower bound", attempts=3, floor=3, large=True),
     holds("repeated", "2 attempts, up to 2 acquires executed again", attempts=2, duplicates=2),
     holds("n4", "N = 4 (M = 3), 2 attempts", nodes=4),
     holds("n5", "N = 5, 2 attempts", nodes=5),
@@ -56,8 +64,8 @@ TABLE = [
     mutant("uneven", "mutant: repeated acquire answers the larger of two counters", resources=2, forgets=3, repeats=1, even=0),
     mutant("part-counts", "mutant: an extension of one of two keys is a vote", resources=2, extensions=1, recreate=1, part_counts=1),
 
-    "Memory loss and admission (drain, catch-up from ceil(N/2) intact nodes)",
-    holds("loss", "a node loses its memory, 2 attempts", losses=1),
+    "Loss of data and admission (drain, catch-up from ceil(N/2) nodes with data)",
+    holds("loss", "a node loses its data, 2 attempts", losses=1),
     holds("loss-three", "the same, 3 attempts", losses=1, attempts=3, large=True),
     holds("loss-twice", "two losses, one after the other", losses=2),
     holds("loss-rollback", "a loss may bring back an older state", losses=1, rollback=1),
@@ -96,14 +104,15 @@ TABLE = [
     mutant("trailing-reach", "sanity: an admitted node's vote is used", losses=1, trailing=1, reach=1),
     mutant("trailing-no-wait", "mutant: votes counted before the check", losses=1, trailing=1, trailing_wait=0),
     mutant("trailing-new-id", "mutant: an attempt changes to the new id", losses=1, trailing=1, bound_id=0),
-] + FAILOVER + TICKETS + SHARED + SEMAPHORE
+] + FAILOVER + TICKETS + STATES + SHARED + SEMAPHORE + NODE_SETS + SLOTS
 ROWS = [row for row in TABLE if isinstance(row, Row)]
 # Of the large models that must hold, those that --quick has, too: of each group with such, one.
 QUICK = {"three", "both-333", "both-recreate", "trailing-rollback"}
 
 # An option of these names says which model it is. fence_model.py has no word of its own.
 MODELS = {"carried": Carried, "resources": Several, "group": Group, "groups": Groups, "climb": Climb, "shared": Shared,
-          "semaphore": Semaphore, "ticket": Ticket}
+          "permits_record": Permits, "semaphore": Semaphore, "state": State, "ticket": Ticket, "node_set": NodeSet,
+          "founding": SetFounding, "slot": Slot}
 
 
 def model_of(row):
@@ -112,4 +121,4 @@ def model_of(row):
 
 def has_proof(row):
     """Is it about what tests/proof proves? Of the others there are small worlds only."""
-    return model_of(row) not in (Group, Groups, Climb, Shared, Semaphore, Ticket)
+    return model_of(row) not in (Group, Groups, Climb, Shared, Permits, Semaphore, State, Ticket, NodeSet, SetFounding, Slot)

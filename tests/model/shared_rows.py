@@ -43,7 +43,7 @@ SHARED = [
     holds("beside-loss-wrw", "writer, reader, writer, a loss", shared=1, clock=1, kinds="WRW", losses=1, full=True),
     mutant("beside-reach", "sanity: all three complete", shared=1, clock=1, kinds="WRR", reach=1),
     mutant("beside-wipe", "mutant: a reader's release deletes the set", shared=1, clock=1, kinds="WRR", extensions=1, wipes=1),
-    mutant("beside-last", "mutant: the set expires with who came last", shared=1, clock=1, kinds="WRR", last_expiry=1),
+    mutant("beside-last", "mutant: the set expires with the last reader to come", shared=1, clock=1, kinds="WRR", last_expiry=1),
     mutant("beside-minority", "mutant: readers ask one node fewer than a majority", shared=1, clock=1, kinds="WR", votes=1),
     mutant("beside-no-drain", "mutant: no drain", shared=1, clock=1, kinds="WR", losses=1, drain=0),
 ]
@@ -60,7 +60,7 @@ SEMAPHORE = [
     mutant("slots-reach", "sanity: k at a time", semaphore=1, reach=1),
     mutant("slots-mixed", "mutant: grants of different slots are added up", semaphore=1, mixed=1),
     mutant("slots-few", "mutant: one node fewer than a majority", semaphore=1, quorum=1),
-    mutant("slots-no-drain", "mutant: a node that lost its memory votes at once", semaphore=1, losses=1, drain=0),
+    mutant("slots-no-drain", "mutant: a node that lost its data votes at once", semaphore=1, losses=1, drain=0),
 
     "At most k: why permits are not counted",
     counting("count-majority", "k = 2, N = 3, a majority of counts", mutant),
@@ -77,4 +77,14 @@ SEMAPHORE = [
     mutant("change-any", "mutant: they are emptied on nodes with the old record", semaphore=1, design="change", attempts=2, on_record=0),
     mutant("change-few", "mutant: the new record on a majority, and a loss", semaphore=1, design="change", attempts=2, losses=1),
     mutant("change-lost", "not promised: two losses of a record", semaphore=1, design="change", attempts=2, losses=2, established=3),
+
+    "At most k: the record of k, and clients that say different numbers",
+    holds("permits", "two clients that say one, and one that says two; records end", permits_record=1),
+    holds("permits-two", "two that say two, and one that says one", permits_record=1, says="122"),
+    holds("permits-loss", "a loss", permits_record=1, losses=1, ends=1, says="12"),
+    mutant("permits-reach", "sanity: one after the other", permits_record=1, reach=1),
+    mutant("permits-ends", "mutant: extensions do not renew the record", permits_record=1, extends=0, says="12"),
+    mutant("permits-bare", "mutant: a slot that is set again writes no record", permits_record=1, carries=0, says="12", losses=2),
+    mutant("permits-blind", "mutant: nor does it compare the record that is there", permits_record=1, looks=0, says="12"),
+    mutant("permits-smaller", "mutant: of two first records, the smaller number stays", permits_record=1, first_stays=0, says="12"),
 ]

@@ -21,13 +21,22 @@ struct coverage {
     count watchdog_late, released, release_unconfirmed, released_by_destructor, waited_for_loss;
     // Leases that travel.
     count detached, adopted, adopted_late, adoption_over, adoption_unknown, adoption_cancelled;
+    // State that goes with a lock.
+    count published, publication_unknown, inherited, peeked, change_seen;
     // Tokens.
     count confirmed, overtaken, floor_reached, recreated, climbed, climbed_again, extended_at_a_mark, block, next_token, plain, written,
         write_refused;
     // Read-write locks.
     count read, read_together, downgraded, downgrade_unconfirmed, access_of_reader, reading_refused, let_in_beside_a_waiting_writer;
+    // Semaphores.
+    count permit, several_permits, permits_at_once, permits_differ, permit_moves;
     // Admission.
     count not_admitted, vote_dropped, quarantine, admission, admission_repeated, founding, stranded, mark_repeated;
+    // Sets of nodes.
+    count set_claimed, set_completed, stranger_refused;
+    // Groups.
+    count group_failover, laggard_promoted, old_primary_voted, not_durable, left_old_primary, sentinels_disagreed, other_k_refused,
+        group_acquired, group_lease_lost;
     // Processes that live for a moment.
     count visitor, visitor_acquired, visitor_contended, wait_carried;
     // Scopes.
@@ -48,10 +57,41 @@ struct coverage {
     static constexpr bool happens_in_transitions(count coverage::* what)
     {
         using c = coverage;
-        constexpr auto never = std::to_array({&c::detached, &c::adopted, &c::adopted_late, &c::adoption_over, &c::adoption_unknown,
-                                              &c::adoption_cancelled, &c::read, &c::read_together, &c::downgraded,
-                                              &c::downgrade_unconfirmed, &c::access_of_reader, &c::reading_refused,
-                                              &c::let_in_beside_a_waiting_writer});
+        constexpr auto never = std::to_array({&c::detached,
+                                              &c::adopted,
+                                              &c::adopted_late,
+                                              &c::adoption_over,
+                                              &c::adoption_unknown,
+                                              &c::adoption_cancelled,
+                                              &c::read,
+                                              &c::read_together,
+                                              &c::downgraded,
+                                              &c::downgrade_unconfirmed,
+                                              &c::access_of_reader,
+                                              &c::reading_refused,
+                                              &c::published,
+                                              &c::publication_unknown,
+                                              &c::inherited,
+                                              &c::peeked,
+                                              &c::change_seen,
+                                              &c::let_in_beside_a_waiting_writer,
+                                              &c::permit,
+                                              &c::several_permits,
+                                              &c::permits_at_once,
+                                              &c::permits_differ,
+                                              &c::permit_moves,
+                                              &c::set_claimed,
+                                              &c::set_completed,
+                                              &c::stranger_refused,
+                                              &c::group_failover,
+                                              &c::laggard_promoted,
+                                              &c::old_primary_voted,
+                                              &c::not_durable,
+                                              &c::left_old_primary,
+                                              &c::sentinels_disagreed,
+                                              &c::other_k_refused,
+                                              &c::group_acquired,
+                                              &c::group_lease_lost});
         for (auto const each : never)
             if (what == each) return false;
         return true;
@@ -95,6 +135,11 @@ struct coverage {
             {"ticket that was over", &c::adoption_over},
             {"adoption without a majority", &c::adoption_unknown},
             {"adoption cancelled", &c::adoption_cancelled},
+            {"state published", &c::published},
+            {"state published, and no majority says so", &c::publication_unknown},
+            {"state of a former holder inherited", &c::inherited},
+            {"looked at a lock", &c::peeked},
+            {"saw a lock change", &c::change_seen},
             {"confirmed in a second round", &c::confirmed},
             {"refused by the guard", &c::overtaken},
             {"token is the client's clock", &c::floor_reached},
@@ -114,6 +159,11 @@ struct coverage {
             {"access of a reader", &c::access_of_reader},
             {"access refused to a reader: a writer with a larger token was there", &c::reading_refused},
             {"reader let in beside a writer who waits", &c::let_in_beside_a_waiting_writer},
+            {"permit", &c::permit},
+            {"several permits", &c::several_permits},
+            {"permits held at once", &c::permits_at_once},
+            {"another number of permits refused", &c::permits_differ},
+            {"permits asked for in a second round", &c::permit_moves},
             {"script refused: not admitted", &c::not_admitted},
             {"vote dropped: another server by then", &c::vote_dropped},
             {"quarantine begun", &c::quarantine},
@@ -121,6 +171,9 @@ struct coverage {
             {"admission executed again, later", &c::admission_repeated},
             {"cluster founded", &c::founding},
             {"cluster stranded", &c::stranded},
+            {"record of a set written", &c::set_claimed},
+            {"record of a set completed", &c::set_completed},
+            {"refused with another list of nodes", &c::stranger_refused},
             {"mark written again, later", &c::mark_repeated},
             {"process that lives for a moment", &c::visitor},
             {"lock of such a process", &c::visitor_acquired},
@@ -143,6 +196,15 @@ struct coverage {
             {"gave up behind others in the line", &c::gave_up_in_line},
             {"refused while the same client holds it", &c::rejected_locally},
             {"operation started by its caller", &c::started_by_caller},
+            {"failover of a group", &c::group_failover},
+            {"replica promoted that was behind", &c::laggard_promoted},
+            {"vote at an old primary", &c::old_primary_voted},
+            {"vote that too few replicas acknowledged", &c::not_durable},
+            {"primary left as the Sentinels name another one", &c::left_old_primary},
+            {"Sentinels that disagreed", &c::sentinels_disagreed},
+            {"client with another k refused", &c::other_k_refused},
+            {"lock of a group acquired", &c::group_acquired},
+            {"lease of a group lost", &c::group_lease_lost},
             {"client destroyed at work", &c::client_destroyed},
             {"client cancelled at work", &c::client_cancelled},
             {"process killed", &c::process_killed},

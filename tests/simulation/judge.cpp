@@ -23,6 +23,15 @@ std::string text_of_keys(detail::command const& c)
     return text;
 }
 
+// Those that the command has there.
+std::string text_of_own_keys(server& s, detail::command const& c)
+{
+    std::string text;
+    for (std::size_t i = 0; i < c.key_count(); ++i)
+        if (s.has(std::string{c.key_at(i)}, std::string{c.value})) text += (text.empty() ? "" : ", ") + std::string{c.key_at(i)};
+    return text;
+}
+
 bool have_one_in_common(std::vector<std::string> const& a, std::vector<std::string> const& b)
 {
     return std::any_of(a.begin(), a.end(), [&](std::string const& name) { return std::find(b.begin(), b.end(), name) != b.end(); });
@@ -52,7 +61,8 @@ judge::judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a}
 {
     in.on_sent = [this](process const& p, detail::command const& c) {
         if (c.what == detail::verb::acquire && c.fenced)
-            attempts_.try_emplace(std::string{c.value}, attempt{universe_.now(), text_of_keys(c), c.shared ? 1 : c.block, c.shared});
+            attempts_.try_emplace(std::string{c.value},
+                                  attempt{universe_.now(), text_of_keys(c), c.shared ? 1 : c.block, c.shared, c.is_of_permits()});
         if (c.what == detail::verb::release) check_release(p, c);
         if (c.what == detail::verb::adopt) note_adoption(p, c);
     };
@@ -60,7 +70,7 @@ judge::judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a}
         auto& guard = attempts_[std::string{c.value}].guard;
         guard = std::max(guard, c.token);
     };
-    in.on_confirm_event = [this](server const& s, detail::command const& c, token_number token) { confirm_event(s, c, token); };
+    in.on_confirm_event = [this](server& s, detail::command const& c, token_number token) { confirm_event(s, c, token); };
 }
 
 judge::watched::watched(judge& by, process& p, lease& held, lock_options const& options, ticket const* adopted)
@@ -226,14 +236,16 @@ void judge::watched::write()
     }
 }
 
-void judge::confirm_event(server const& s, detail::command const& c, token_number token)
+void judge::confirm_event(server& s, detail::command const& c, token_number token)
 {
     for (std::size_t i = 0; !c.shared && i < c.key_count(); ++i) writers_moved_[std::string{c.key_at(i)}] = universe_.now();
     auto& events = attempts_[std::string{c.value}].confirmed;
     auto const bit = std::uint32_t{1} << s.index();
-    auto const it = std::find_if(events.begin(), events.end(), [&](attempt::event const& e) { return e.token == token; });
+    std::string const slots = attempts_[std::string{c.value}].of_permits ? text_of_own_keys(s, c) : std::string{};
+    auto const it = std::find_if(events.begin(), events.end(),
+                                 [&](attempt::event const& e) { return e.token == token && e.slots == slots; });
     if (it == events.end()) {
-        events.push_back({token, bit});
+        events.push_back({token, bit, slots});
     } else {
         it->servers |= bit;
     }
@@ -283,6 +295,41 @@ void judge::check_waiting()
     }
 }
 
+// Whatever an attempt got beside what became its lease goes back at once, and not when it expires.
+void judge::check_slots()
+{
+    // Clients hear of an admission late, and until then an attempt may wait for that server.
+    auto const& servers = universe_.servers();
+    if (!std::all_of(servers.begin(), servers.end(), [](auto const& s) { return s->memory.admitted(); })) return slots_left_at_most.reset();
+    decltype(slots_left_) left;
+    for (auto const& s : servers) {
+        for (auto const& e : s->memory.entries(s->time())) {
+            if (e.of_nobody || is_needed(e.key, e.value)) continue;
+            std::tuple const which{s->index(), e.key, e.value};
+            auto const before = slots_left_.find(which);
+            auto const since = before == slots_left_.end() ? universe_.now() : before->second;
+            if (universe_.now() - since > *slots_left_at_most)
+                violation("server " + std::to_string(s->index()) + " keeps a slot that nobody needs: " + e.key + " = " + e.value);
+            left.emplace(which, since);
+        }
+    }
+    slots_left_ = std::move(left);
+}
+
+// Of permits. As long as a server has not answered its client, be it that it cannot be asked, the attempt may be undecided.
+bool judge::is_needed(std::string const& slot, std::string const& value) const
+{
+    auto const a = attempts_.find(value);
+    if (a == attempts_.end() || !a->second.of_permits) return true;
+    for (auto const& l : universe_.links()) {
+        bool const is_its = value.starts_with("p" + std::to_string(l->client()) + "-");
+        if (is_its && (!l->up() || !l->quiet() || !l->to().memory.admitted())) return true;
+    }
+    return std::any_of(leases_.begin(), leases_.end(), [&](watched const* const w) {
+        return w->value_ == value && std::find(w->names_.begin(), w->names_.end(), slot) != w->names_.end();
+    });
+}
+
 // Readers do not keep out each other, but a writer's wish does.
 bool judge::is_kept_out(place const& who, server& s) const
 {
@@ -330,7 +377,8 @@ void judge::note_side(watched& w)
 void judge::check_release(process const& p, detail::command const& c)
 {
     for (watched const* const w : leases_)
-        if (w->process_ == p.index() && w->known_value() == c.value && w->is_sure_ && !w->left_ && valid(*w))
+        if (w->process_ == p.index() && w->known_value() == c.value && have_one_in_common(w->names_, names_in(text_of_keys(c))) &&
+            w->is_sure_ && !w->left_ && valid(*w))
             violation("the keys of a valid lease are given back: " + w->called());
 }
 
@@ -397,8 +445,9 @@ std::string judge::value_by_token(watched& w) const
     int most = 0;
     int candidates = 0;
     for (auto const& [value, a] : attempts_) {
-        if (!value.starts_with(mine) || a.name != w.name_ || a.reads != w.reads_) continue;
+        if (!value.starts_with(mine) || (a.name != w.name_ && !a.of_permits) || a.reads != w.reads_) continue;
         for (auto const& e : a.confirmed) {
+            if (a.of_permits && e.slots != w.name_) continue;
             int const servers = std::popcount(e.servers);
             bool const is_in = last <= e.token && w.token_ + a.reserved > e.token;
             if (is_in && w.reads_ && static_cast<std::size_t>(servers) >= most_of(universe_.servers().size()) && ++candidates > 1)
@@ -409,6 +458,16 @@ std::string judge::value_by_token(watched& w) const
         }
     }
     return found;
+}
+
+// All slots that it has, with its token.
+std::size_t judge::servers_that_gave(attempt const& a, watched const& w) const
+{
+    token_number const last = w.token_ + w.options_.token_block - 1;
+    std::uint32_t servers = 0;
+    for (auto const& e : a.confirmed)
+        if (e.slots == w.name_ && last <= e.token && w.token_ + a.reserved > e.token) servers |= e.servers;
+    return static_cast<std::size_t>(std::popcount(servers));
 }
 
 // When the first attempt to read began that it can be.
@@ -438,6 +497,8 @@ void judge::take_down_tokens(watched& w)
     if (w.options_.token_block > 1) ++universe_.covered->block;
     auto const a = attempts_.find(w.value_);
     if (w.token_ == 0 || a == attempts_.end()) return violation("a lease has a token that no server has granted: " + w.called());
+    if (a->second.of_permits && servers_that_gave(a->second, w) < most_of(universe_.servers().size()))
+        violation("too few servers have given all slots of a lease: " + w.called());
     auto const began = w.is_sure_ ? a->second.began : first_of_readers(w);
     for (std::string const& name : w.names_) compare_tokens(name, {w.value_, w.token_, w.last_, w.reads_, began, universe_.now()});
 }
@@ -527,11 +588,13 @@ void judge::look()
         if (w->options_.max_hold) check_max_hold(*w);
     }
     if (free_at_most) check_waiting();
+    if (slots_left_at_most) check_slots();
     if (leases_.size() < 2 || !assumes_.exclusion(true)) return;
     for (std::size_t i = 0; i < leases_.size(); ++i) {
         for (std::size_t j = i + 1; j < leases_.size(); ++j) {
             watched const& a = *leases_[i];
             watched const& b = *leases_[j];
+            if (a.permits_ > 0 && b.permits_ > 0) check_permits(a, b);
             if (!have_one_in_common(a.names_, b.names_) || !assumes_.exclusion(a.has_tokens() && b.has_tokens())) continue;
             if (share_a_hold(a, b)) continue;
             if (!valid(a) || !valid(b)) continue;
@@ -542,6 +605,23 @@ void judge::look()
             }
         }
     }
+}
+
+bool judge::are_two(process const& p, lease const& held, std::string const& name)
+{
+    auto const holds_it = [&](watched* w) { return !w->reads_ && std::count(w->names_.begin(), w->names_.end(), name) > 0 && valid(*w); };
+    return valid(p.index(), held) && std::any_of(leases_.begin(), leases_.end(), holds_it);
+}
+
+// Clients that say different numbers do not hold permits of one semaphore at the same time.
+void judge::check_permits(watched const& a, watched const& b)
+{
+    auto const semaphore = [](watched const& w) { return w.names_.front().substr(0, w.names_.front().find('#')); };
+    if (semaphore(a) != semaphore(b) || !valid(a) || !valid(b)) return;
+    ++universe_.covered->permits_at_once;
+    if (a.permits_ == b.permits_) return;
+    violation("one holds permits of \"" + semaphore(a) + "\" who says " + std::to_string(a.permits_) + ", and one who says " +
+              std::to_string(b.permits_));
 }
 
 // As its holder would find it now.
@@ -588,11 +668,14 @@ std::optional<std::string> judge::key_without_an_owner() const
         for (auto const& e : s->memory.entries(s->time())) {
             if (e.key.ends_with(":want")) {
                 if (!e.expires || *e.expires > s->time() + wish_lasts_max) return text + "a wish that does not end: " + e.key;
+            } else if (e.key.ends_with(":permits")) {
+                continue;  // stays for the retention
             } else if (e.readers) {
                 for (auto const& reader : e.readers->ends)
                     if (s->has(e.key, reader.first) && !e.of_nobody && !s->is_stray(e.key, reader.first) && !is_excused(reader.first))
                         return text + "a reader without an owner: " + e.key + " = " + reader.first;
-            } else if (!e.of_nobody && e.expires && !detached_.contains(e.value) && !is_excused(e.value)) {
+            } else if (!e.key.ends_with(":published") && !e.of_nobody && e.expires && !detached_.contains(e.value) &&
+                       !is_excused(e.value)) {
                 return text + "a key without an owner: " + e.key + " = " + e.value;
             }
         }

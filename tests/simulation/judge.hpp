@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -79,6 +80,9 @@ public:
 
         std::string const& value() const noexcept { return value_; }
 
+        // It is of a semaphore, whose user says that there are so many permits.
+        void of_permits(std::uint32_t permits) { permits_ = permits; }
+
         // Who acquired it, and the tokens that are left: what stays when it travels.
         std::string lineage() const { return lineage_.empty() ? called() : lineage_; }
         token_number next_of_block() const noexcept { return token_; }
@@ -112,6 +116,7 @@ public:
         time_point seen_until_{};
         bool nested_{false};
         bool left_{false};
+        std::uint32_t permits_{0};
         std::size_t record_{0};
     };
 
@@ -147,6 +152,9 @@ public:
     // Where nothing goes wrong: a reader who asks so long after a writer began to wait does not come before him.
     std::optional<duration> wish_known_after;
 
+    // Where nothing goes wrong: a slot that an attempt does not need stays no longer than this, once all servers have answered its client.
+    std::optional<duration> slots_left_at_most;
+
     // A reader who had asked at that time was let in.
     void let_in(std::string const& name, duration asked);
 
@@ -157,6 +165,9 @@ public:
 
     // After every step of the world.
     void look();
+
+    // Whether a lease of somebody who is not looked at is valid, and at the same time another one on the name.
+    bool are_two(process const& p, lease const& held, std::string const& name);
 
     // On how many servers the name has this value; of several names, each.
     std::size_t stored(std::string const& name, std::string const& value);
@@ -203,9 +214,11 @@ private:
         std::string name{};
         token_number reserved{1};
         bool reads{false};
+        bool of_permits{false};  // then the name is that of all slots, and each event is about some
         struct event {
             token_number token;
             std::uint32_t servers;  // that confirmed it, a bit each
+            std::string slots{};
         };
         std::vector<event> confirmed{};
         token_number guard{0};  // the largest that an extension was executed with
@@ -245,15 +258,18 @@ private:
     bool valid(watched const& w);
     bool valid(std::size_t process, lease const& held);
     void check_max_hold(watched const& w);
-    void confirm_event(server const& s, detail::command const& c, token_number token);
+    void confirm_event(server& s, detail::command const& c, token_number token);
     void check_turn(watched const& w);
     void check_waiting();
+    void check_slots();
+    bool is_needed(std::string const& slot, std::string const& value) const;
     void check_release(process const& p, detail::command const& c);
     void note_adoption(process const& p, detail::command const& c);
     std::string value_of(watched const& w, ticket const& adopted) const;
     std::string find_value(watched& w) const;  // of readers, also whether it is sure
     std::string most_stored(watched const& w) const;
     watched const* find_outer(watched const& w) const;
+    void check_permits(watched const& a, watched const& b);
     bool share_a_hold(watched const& a, watched const& b) const noexcept;
     void compare_tokens(std::string const& name, owned const& mine);
     void note_side(watched& w);
@@ -261,6 +277,7 @@ private:
     bool is_kept_out(place const& who, server& s) const;
     bool keeps(server& s, watched const& w, std::string const& name, token_number guard) const;
     std::string value_by_token(watched& w) const;
+    std::size_t servers_that_gave(attempt const& a, watched const& w) const;
     duration first_of_readers(watched const& w) const;
     token_number guard_of(std::string const& value) const;
     void take_down_tokens(watched& w);
@@ -285,6 +302,8 @@ private:
     std::map<std::pair<std::size_t, std::string>, turn> turns_;  // by process and name
     std::map<std::size_t, unseen_leases> unseen_;
     std::vector<place*> in_line_;  // who asked first is first
+    std::map<std::tuple<std::size_t, std::string, std::string>, duration>
+        slots_left_;  // by server, slot and value: since when nobody needs it
     std::vector<std::string> excused_;
     std::set<std::string> detached_;  // values
     std::set<std::string> adopted_;  // tickets

@@ -3,6 +3,9 @@
 #include "transition_log.hpp"
 #include "universe.hpp"
 
+#include "redis/durability.hpp"
+#include "redis/group_binding.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -68,6 +71,7 @@ detail::command link::command_copy::request() const
     c.value = value;
     c.id = id;
     c.former = former;
+    c.permits_key = permits_key;
     c.others = others;
     return c;
 }
@@ -161,7 +165,7 @@ void link::arrive(message_ptr const& m)
         if (done) {
             look(*m);
             note_votes(*m);
-            return answer(m);
+            return answer_when_durable(m);
         }
         // NOSCRIPT for some: the client loads the scripts and sends those again, and whatever watches behind them.
         for (std::size_t i = 0; i < m->commands.size(); ++i)
@@ -175,7 +179,7 @@ void link::arrive(message_ptr const& m)
                 execute(*m, m->commands.size(), false);
                 look(*m);
                 note_votes(*m);
-                answer(m);
+                answer_when_durable(m);
             });
         });
     });
@@ -269,6 +273,31 @@ void link::note_votes(message const& m)
             universe_.transitions->counted(to_, m.commands[i].request(), m.learned, m.sent);
 }
 
+// As durability_waits does, on another connection: a small write behind the votes, and the replicas' acknowledgements of it.
+void link::answer_when_durable(message_ptr const& m)
+{
+    if (acknowledgements.value_or(0) == 0) return answer(m);
+    detail::batch work;
+    for (command_copy const& c : m->commands) work.commands.push_back(c.request());
+    if (!detail::has_to_be_durable(work, m->answers)) return answer(m);
+    auto const concluded = [this, m](bool enough) {
+        if (m->connection != connection_) return;
+        if (!enough) {
+            detail::batch undone;
+            for (command_copy const& c : m->commands) undone.commands.push_back(c.request());
+            detail::take_back(undone, m->answers, {errc::not_durable, "too few replicas acknowledged"});
+            ++universe_.covered->not_durable;
+        }
+        answer(m);
+    };
+    universe_.after(delay() + delay(), [this, m, concluded] {
+        if (m->connection != connection_) return;
+        to_.when_it_runs([this, m, concluded] {
+            if (m->connection == connection_) to_.replicate(*acknowledgements, universe_.weather.replication_patience, concluded);
+        });
+    });
+}
+
 void link::answer(message_ptr const& m)
 {
     if (!m->answers.empty()) m->answers.back().server_time = std::chrono::duration_cast<quorum::wall_time>(to_.time().time_since_epoch());
@@ -276,6 +305,7 @@ void link::answer(message_ptr const& m)
     auto const takes = next_delay_back ? *std::exchange(next_delay_back, {}) : delay();
     m->answered = true;
     send_back(m, takes);
+    if (said_meanwhile_.empty()) return;
     for (auto const& said : std::exchange(said_meanwhile_, {}))
         if (said->connection == connection_) send_back(said, delay());
 }
@@ -296,7 +326,7 @@ void link::let_out()
 {
     while (!silent_ && !answers_.empty() && answers_.front()->due_back) {
         auto const m = std::move(answers_.front());
-        answers_.pop_front();
+        answers_.erase(answers_.begin());
         deliver(m);
     }
 }
@@ -317,9 +347,9 @@ void link::deliver(message_ptr const& m)
     tell([this, m] {
         for (std::size_t i = 0; universe_.transitions && i < m->commands.size(); ++i)
             universe_.transitions->heard(client_, to_, m->commands[i].request(), m->answers[i], m->sent);
-        for (auto const& each : m->commands)
-            if (detail::command const c = each.request(); c.what == detail::verb::climb)
-                --universe_.climbs_unheard[{&process_, std::string{c.key}}];
+        for (command_copy const& each : m->commands)
+            if (each.what.what == verb::climb) --universe_.climbs_unheard[{&process_, each.key}];
+        if (acknowledgements) detail::group_binding{*acknowledgements}.apply(m->answers);
         *m->replies = std::move(m->answers);
         std::move(m->handler)(error_code{});
     });
@@ -462,7 +492,9 @@ void link::connected(std::uint64_t attempt)
     last_arrival_ = last_answer_ = universe_.now();
     to_.load_scripts();
     if (universe_.transitions) universe_.transitions->catch_up(to_);
-    tell([listener = listener_, index = index_, facts = to_.memory.facts()] {
+    auto facts = to_.memory.facts();
+    if (acknowledgements) detail::group_binding{*acknowledgements}.apply(facts);
+    tell([listener = listener_, index = index_, facts = std::move(facts)] {
         if (auto const l = listener.lock()) l->on_up(index, {}, facts);
     });
 }

@@ -59,6 +59,9 @@ public:
     duration distance{};
     duration extra_delay{};
 
+    // The server is one of a group, and the client's votes wait for so many replicas.
+    std::optional<std::uint16_t> acknowledgements;
+
     // Tests that script what arrives when: the next message to the server takes so long.
     std::optional<duration> next_delay_there;
     std::optional<duration> next_delay_back;
@@ -73,6 +76,8 @@ public:
     // The server may not say what changes, as when its rules forbid CLIENT TRACKING.
     bool may_watch{true};
     bool is_watching(std::string_view key) const { return watched_.contains(key); }
+    // Whether a client has watched anything on this connection; then it hears of keys, if all go.
+    bool has_watched() const noexcept { return has_watched_; }
 
     // A key has changed on the server. Empty: all are gone.
     void on_change(std::string_view key);
@@ -88,7 +93,13 @@ private:
     // Bytes on the wire belong to nobody: the sender may be gone when they are executed.
     struct command_copy {
         explicit command_copy(detail::command const& c)
-            : what{c}, key{c.key}, value{c.value}, id{c.id}, former{c.former}, others(c.others.begin(), c.others.end())
+            : what{c},
+              key{c.key},
+              value{c.value},
+              id{c.id},
+              former{c.former},
+              permits_key{c.permits_key},
+              others(c.others.begin(), c.others.end())
         {
         }
         detail::command request() const;
@@ -99,6 +110,7 @@ private:
         std::string value;
         std::string id;
         std::string former;
+        std::string permits_key;
         std::vector<std::string> others;
     };
     struct message {
@@ -139,6 +151,7 @@ private:
     void look(message& m);
     void note_votes(message const& m);
     void answer(message_ptr const& m);
+    void answer_when_durable(message_ptr const& m);
     void let_out();
     void deliver(message_ptr const& m);
     void haunt(message_ptr const& m, std::size_t upto, duration when);
@@ -163,9 +176,9 @@ private:
     bool silent_{false};
     duration last_arrival_{};
     duration last_answer_{};
-    std::deque<message_ptr> line_;  // sent on this connection and not answered yet
+    std::vector<message_ptr> line_;  // sent on this connection and not answered yet
     std::vector<message_ptr> said_meanwhile_;  // pushes
-    std::deque<message_ptr> answers_;  // and pushes, on their way back
+    std::vector<message_ptr> answers_;  // and pushes, on their way back
     std::set<std::string, std::less<>> watched_;  // on this connection
     bool has_watched_{false};
     bool own_command_{false};  // is being executed

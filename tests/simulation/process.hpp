@@ -10,6 +10,7 @@
 #include <boost/asio/execution_context.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -107,75 +108,68 @@ private:
     machine_time time_{};
 };
 
+// As small as a pointer, so that a strand around it fits into an any_io_executor without allocating: its flags are in the pointer's low bits.
 class process::executor_type {
 public:
-    explicit executor_type(process& p) noexcept : process_{&p} {}
-    executor_type(executor_type const& other) noexcept
-        : process_{other.process_}, tracked_{other.tracked_}, may_run_at_once_{other.may_run_at_once_}
-    {
-        if (tracked_) ++process_->outstanding_;
-    }
+    explicit executor_type(process& p) noexcept : executor_type{p, may_run_at_once} {}
+    executor_type(executor_type const& other) noexcept : executor_type{*other.of(), other.flags()} {}
     executor_type& operator=(executor_type const& other) noexcept
     {
         executor_type copy{other};
-        std::swap(process_, copy.process_);
-        std::swap(tracked_, copy.tracked_);
-        std::swap(may_run_at_once_, copy.may_run_at_once_);
+        std::swap(bits_, copy.bits_);
         return *this;
     }
     ~executor_type()
     {
-        if (tracked_) --process_->outstanding_;
+        if (has(tracked)) --of()->outstanding_;
     }
 
-    process& query(asio::execution::context_t) const noexcept { return *process_; }
+    process& query(asio::execution::context_t) const noexcept { return *of(); }
     asio::execution::blocking_t query(asio::execution::blocking_t) const noexcept
     {
-        return may_run_at_once_ ? asio::execution::blocking_t{asio::execution::blocking.possibly}
-                                : asio::execution::blocking_t{asio::execution::blocking.never};
+        return has(may_run_at_once) ? asio::execution::blocking_t{asio::execution::blocking.possibly}
+                                    : asio::execution::blocking_t{asio::execution::blocking.never};
     }
-    executor_type require(asio::execution::blocking_t::possibly_t) const noexcept { return executor_type{*process_, tracked_, true}; }
-    executor_type require(asio::execution::blocking_t::never_t) const noexcept { return executor_type{*process_, tracked_, false}; }
-    executor_type require(asio::execution::outstanding_work_t::tracked_t) const noexcept
-    {
-        return executor_type{*process_, true, may_run_at_once_};
-    }
-    executor_type require(asio::execution::outstanding_work_t::untracked_t) const noexcept
-    {
-        return executor_type{*process_, false, may_run_at_once_};
-    }
+    executor_type require(asio::execution::blocking_t::possibly_t) const noexcept { return {*of(), flags() | may_run_at_once}; }
+    executor_type require(asio::execution::blocking_t::never_t) const noexcept { return {*of(), flags() & ~may_run_at_once}; }
+    executor_type require(asio::execution::outstanding_work_t::tracked_t) const noexcept { return {*of(), flags() | tracked}; }
+    executor_type require(asio::execution::outstanding_work_t::untracked_t) const noexcept { return {*of(), flags() & ~tracked}; }
 
     template <class F>
     void execute(F&& f) const
     {
         using function = std::decay_t<F>;
-        if (may_run_at_once_ && process_->inside_) {
+        process& in = *of();
+        if (has(may_run_at_once) && in.inside_) {
             function now{std::forward<F>(f)};
             std::move(now)();
             return;
         }
-        if (process_->gone_) {
+        if (in.gone_) {
             [[maybe_unused]] function const destroyed{std::forward<F>(f)};
             return;
         }
-        process_->ready_.push_back(new task_of<function>{std::forward<F>(f)});
+        in.ready_.push_back(new task_of<function>{std::forward<F>(f)});
     }
 
-    friend bool operator==(executor_type const& a, executor_type const& b) noexcept
-    {
-        return a.process_ == b.process_ && a.tracked_ == b.tracked_ && a.may_run_at_once_ == b.may_run_at_once_;
-    }
+    friend bool operator==(executor_type const& a, executor_type const& b) noexcept { return a.bits_ == b.bits_; }
 
 private:
-    executor_type(process& p, bool tracked, bool may_run_at_once) noexcept
-        : process_{&p}, tracked_{tracked}, may_run_at_once_{may_run_at_once}
+    static constexpr std::uintptr_t tracked = 1;
+    static constexpr std::uintptr_t may_run_at_once = 2;
+    static constexpr std::uintptr_t all_flags = tracked | may_run_at_once;
+
+    executor_type(process& p, std::uintptr_t flags) noexcept : bits_{reinterpret_cast<std::uintptr_t>(&p) | flags}
     {
-        if (tracked_) ++process_->outstanding_;
+        static_assert(alignof(process) > all_flags);
+        if (has(tracked)) ++p.outstanding_;
     }
 
-    process* process_;
-    bool tracked_{false};
-    bool may_run_at_once_{true};
+    process* of() const noexcept { return reinterpret_cast<process*>(bits_ & ~all_flags); }
+    std::uintptr_t flags() const noexcept { return bits_ & all_flags; }
+    bool has(std::uintptr_t flag) const noexcept { return (bits_ & flag) != 0; }
+
+    std::uintptr_t bits_;
 };
 
 inline process::executor_type process::get_executor() noexcept { return executor_type{*this}; }

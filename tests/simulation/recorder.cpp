@@ -18,9 +18,15 @@ char const* to_string(detail::verb v) noexcept
     case detail::verb::adopt: return "adopt";
     case detail::verb::watch: return "watch";
     case detail::verb::inspect: return "inspect";
+    case detail::verb::claim: return "claim";
     case detail::verb::mark: return "mark";
     case detail::verb::admit: return "admit";
+    case detail::verb::publish: return "publish";
+    case detail::verb::inherit: return "inherit";
+    case detail::verb::peek: return "peek";
     case detail::verb::want: return "want";
+    case detail::verb::keep: return "keep";
+    case detail::verb::look: return "look";
     }
     return "?";
 }
@@ -46,11 +52,18 @@ std::string about_tokens(detail::command const& c, std::string_view learned)
     case detail::verb::adopt:
     case detail::verb::extend: return c.fenced ? "with " + std::to_string(c.token) + ", at " + to : "";
     case detail::verb::climb: return "from " + std::to_string(c.token) + " to " + std::to_string(c.goal) + ", at " + to;
-    case detail::verb::mark: return "at " + to;
+    case detail::verb::publish:
+        return "with " + std::to_string(c.token) + ", of " + std::to_string(c.goal) + " number " + std::to_string(c.since) + ", at " + to;
+    case detail::verb::inherit: return "with " + std::to_string(c.token) + ", at " + to;
+    case detail::verb::claim:
+    case detail::verb::mark: return "at " + std::string{c.id};
     case detail::verb::admit: return "with " + std::to_string(c.token) + ", at " + to;
     case detail::verb::release:
     case detail::verb::watch:
     case detail::verb::inspect:
+    case detail::verb::peek:
+    case detail::verb::keep:
+    case detail::verb::look:
     case detail::verb::want: break;
     }
     return {};

@@ -1,4 +1,4 @@
-// Who waits, for how long, and what it costs: releases that are told, pushes that are lost, holders that die, lines within a client.
+// How long clients wait for each other, and what it costs. The queue within one client is in tests/unit/acquire/wait_queue_story_test.cpp.
 #include "scenario.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -12,9 +12,6 @@ constexpr duration round_trip = 2 * one_way;
 
 // Relies on what nodes tell: a random delay would show.
 constexpr lock_options waiting{.ttl = 9s, .min_retry_delay = 3s, .max_retry_delay = 3s, .poll_interval = 500ms};
-
-// Without a watchdog, and without a hurry to let others have their turn.
-constexpr lock_options unhurried{.ttl = 9s, .max_local_hold = 10s, .auto_extend = false};
 
 constexpr auto every_kind = {asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal};
 
@@ -46,21 +43,6 @@ BOOST_FIXTURE_TEST_CASE(a_release_wakes_who_waits, waiting_story)
     BOOST_TEST(two.counters().polls == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_lost_push_costs_a_poll_interval_at_most, waiting_story)
-{
-    auto& first = one.try_acquire();
-    run_to(1s);
-    auto& second = two.acquire(waiting);
-    run_to(1'200ms);
-    world.weather.push_lost_percent = 100;
-    one.release(first);
-    run_to(1'499ms);
-    BOOST_TEST(!second.done);
-    run_to(1'200ms + 500ms + 2 * round_trip);  // a look, an attempt
-    BOOST_TEST(second.valid());
-    BOOST_TEST(two.counters().polls == 1u);
-}
-
 // The server forgets with a connection what was to be told on it.
 BOOST_FIXTURE_TEST_CASE(a_connection_that_is_cut_while_its_client_waits_costs_no_more, waiting_story)
 {
@@ -85,20 +67,6 @@ BOOST_FIXTURE_TEST_CASE(one_node_in_three_that_tells_nothing_costs_nothing, wait
     run_to(1'200ms);
     one.release(first);
     run_to(1'200ms + 2 * round_trip);
-    BOOST_TEST(second.valid());
-}
-
-BOOST_FIXTURE_TEST_CASE(who_waits_for_a_holder_that_has_died_comes_when_its_keys_have_gone, waiting_story)
-{
-    one.try_acquire();
-    run_to(1s);
-    auto& second = two.acquire({.ttl = 9s, .min_retry_delay = 30s, .max_retry_delay = 30s, .poll_interval = 60s});
-    run_to(2s);
-    one.kill();
-    world.weather.push_lost_percent = 100;
-    run_to(9s);
-    BOOST_TEST(!second.done);
-    run_to(9s + 5ms);  // the client has heard how long the nodes keep the key
     BOOST_TEST(second.valid());
 }
 
@@ -136,49 +104,6 @@ BOOST_FIXTURE_TEST_CASE(what_nodes_said_of_a_lease_that_is_given_back_keeps_nobo
     run_to(20ms);
     BOOST_TEST(second.valid());
     BOOST_TEST(one.counters().handoffs == 0u);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_lease_is_passed_on_without_a_message, waiting_story)
-{
-    auto& first = one.try_acquire(unhurried);
-    auto& second = one.acquire(unhurried);
-    run_to(round_trip);  // of all who ask at the same moment, anybody may be first
-    auto& rival = two.acquire(waiting);
-    run_to(1s);
-    auto const value = value_on(A);
-    auto& released = one.release(first);
-    BOOST_TEST(messages_of(one, 1us) == 0u);
-    BOOST_TEST((released.done && !released.ec));
-    BOOST_TEST(second.valid());
-    BOOST_TEST((second.at == 1s));
-    BOOST_TEST((second.valid_until() == validity));
-    BOOST_TEST(second.held.token() > first.held.token());
-    BOOST_TEST(value_on(A) == value);
-    BOOST_TEST(!rival.done);
-}
-
-BOOST_FIXTURE_TEST_CASE(what_is_short_is_extended_when_it_is_passed_on, waiting_story)
-{
-    auto& first = one.try_acquire(unhurried);
-    auto& second = one.acquire(unhurried);
-    run_to(5s);
-    one.release(first);
-    run_to(5s + round_trip);
-    BOOST_TEST((second.at == 5s));
-    BOOST_TEST((second.valid_until() == 5s + validity));
-}
-
-BOOST_FIXTURE_TEST_CASE(what_is_too_short_is_given_back_and_acquired_again, waiting_story)
-{
-    auto& first = one.try_acquire(unhurried);
-    auto& second = one.acquire(unhurried);
-    run_to(6'500ms);
-    auto const value = value_on(A);
-    one.release(first);
-    run_to(6'600ms);
-    BOOST_TEST(second.valid());
-    BOOST_TEST((second.at >= 6'500ms + round_trip));
-    BOOST_TEST(value_on(A) != value);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lease_that_is_lost_is_not_passed_on, waiting_story)
@@ -238,27 +163,6 @@ BOOST_AUTO_TEST_CASE(whoever_gives_up_in_a_line_does_not_hold_up_the_others)
             story.teardown();
         }
     }
-}
-
-BOOST_FIXTURE_TEST_CASE(a_deadline_in_a_line_is_kept, waiting_story)
-{
-    auto& first = one.try_acquire();
-    one.acquire();
-    auto& second = one.acquire({.ttl = 9s, .acquire_timeout = 2s});
-    run_to(3s);
-    BOOST_TEST(second.ec == errc::acquire_timed_out);
-    BOOST_TEST((second.at == 2s));
-    BOOST_TEST(first.valid());
-}
-
-BOOST_FIXTURE_TEST_CASE(who_does_not_wait_is_refused_at_home, waiting_story)
-{
-    auto& first = one.try_acquire();
-    run_to(1s);
-    auto& second = one.try_acquire();
-    BOOST_TEST(messages_of(one, 1s) == 0u);
-    BOOST_TEST(second.ec == errc::contended);
-    BOOST_TEST(first.valid());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_line_whose_client_is_cut_off_has_the_lock_when_it_is_back, waiting_story)

@@ -4,6 +4,7 @@
 #include "judge.hpp"
 #include "link.hpp"
 #include "simulated_client.hpp"
+#include "strangers.hpp"
 #include "transition_log.hpp"
 #include "universe.hpp"
 #include "users.hpp"
@@ -43,12 +44,20 @@ public:
         : covered_{covered}, u_{seed, records}, storm_{u_.chance.one_in(4)}, rules_{u_, draw_assumptions(u_.chance, storm_)}
     {
         u_.covered = &covered;
-        u_.after_step = [this] { rules_.look(); };
+        u_.after_step = [this] {
+            rules_.look();
+            if (stage_.states) states_.look(stage_.names);
+            if (stranger_) stranger_->look();
+        };
         u_.on_violation = [this](std::string what) { rules_.violation(std::move(what)); };
         if (with_transitions) u_.transitions = &steps_.emplace(u_);
         set_the_stage();
         stage_.travels = seed % 8 == 6 && !with_transitions;  // nothing is drawn for it, so that other seeds are what they were
         stage_.shares = seed % 8 == 7 && !with_transitions;
+        if (seed % 8 == 5 && !with_transitions && stage_.of_locks != kinds::without_tokens) stage_.states = &states_;
+        states_.kept_for = 3 * stage_.usual.ttl;  // token_retention is more, and clocks are a little fast
+        if (seed % 8 == 4 && !with_transitions) stage_.permits = static_cast<std::uint32_t>(1 + chance_.below(3));
+        has_sets_ = seed % 8 == 3 && !with_transitions;
         draw_weather();
         build();
         for (std::size_t n = calm_ ? 0 : (storm_ ? 4 : 0) + chance_.below(8); n > 0; --n) plan_fault(u_, range_);
@@ -124,7 +133,7 @@ private:
         usual.max_local_hold = chance_.pick(std::array{100ms, usual.ttl / 2, 20 * usual.ttl, 0ms});
     }
 
-    // Admitted servers, whose marks may be ahead of all clocks, so that token_clock mean nothing; or a cluster that is yet to be founded.
+    // Admitted servers, whose marks may be ahead of all clocks, so that the token clock means nothing; or a cluster that is yet to be founded.
     void choose_tokens()
     {
         stage_.of_locks = chance_.one_in(12) ? kinds::without_tokens : chance_.one_in(5) ? kinds::mixed : kinds::with_tokens;
@@ -133,9 +142,9 @@ private:
         begins_empty_ = chance_.one_in(8);
         fresh_ = begins_empty_ && calm_ && chance_.one_in(2);
         range_.tokens_ahead = !begins_empty_ && chance_.one_in(2);
-        // A little ahead, and clients take it for a fast clock, which they follow; far ahead, and token_clock mean nothing.
+        // A little ahead, and clients take it for a fast clock, which they follow; far ahead, and the token clock means nothing.
         ahead_ = chance_.one_in(4) ? 1h : 48h;
-        // Close to the end of a half-day, which token_clock may not enter too early.
+        // Close to the end of a half-day, which the token clock may not enter too early.
         wall_ = 40'000 * half_a_day + chance_.between(-2s, 2s);
     }
 
@@ -177,6 +186,7 @@ private:
         constexpr duration wishes = 500ms;  // until the next one
         if (told && stage_.shares && stage_.of_locks == kinds::with_tokens)
             rules_.wish_known_after = wishes + 200ms + usual.max_retry_delay + 40 * w.delay_max;
+        if (stage_.permits > 0) rules_.slots_left_at_most = 1ms + 10 * w.delay_max;
         rules_.free_at_most = usual.max_retry_delay + (told ? 0ms : usual.poll_interval) + turns + 20 * w.delay_max;
     }
 
@@ -201,6 +211,8 @@ private:
                                          : range_.tokens_ahead ? "admitted, with tokens ahead of all clocks"
                                                                : "admitted");
         if (stage_.shares) records.setting("users", "read and write");
+        if (stage_.states) records.setting("users", "publish and inherit");
+        if (stage_.permits > 0) records.setting("permits", std::to_string(stage_.permits));
         if (brief_) records.setting("processes", "live for a moment");
         records.setting("clocks", rules_.assumes().clocks_within_drift ? "within drift" : "may run wrong");
     }
@@ -226,6 +238,7 @@ private:
             s.memory.expires_early = early;
             if (!begins_empty_) s.begin_admitted(stage_.usual.ttl, first_token());
         }
+        if (has_sets_) begin_with_sets();
         if (brief_) return invite();
         std::size_t const processes = 2 + (storm_ ? 1 : chance_.below(2));
         for (std::size_t i = 0; i < processes; ++i) {
@@ -241,6 +254,33 @@ private:
                 m.users.push_back(users_.back().get());
             }
         }
+        let_strangers_come();
+    }
+
+    // Servers of an older version have no record of a set, and one that lost its data can be founded anew by anybody: strangers come where neither is so.
+    void begin_with_sets()
+    {
+        if (begins_empty_ || chance_.one_in(3)) return;
+        quorum::set_record set{"s0", 0, 0, true, 0, 0, {}, {}};
+        for (auto const& s : u_.servers()) set.members.push_back(member_name(s->index()));
+        for (auto const& s : u_.servers()) s->memory.set_record = quorum::to_text(set);
+        strangers_come_ = rules_.assumes().memory_kept && !brief_ && u_.servers().size() > 1 && stage_.of_locks == kinds::with_tokens;
+    }
+
+    void let_strangers_come()
+    {
+        if (!strangers_come_) return;
+        std::vector<std::size_t> list;
+        for (auto const& s : u_.servers()) list.push_back(s->index());
+        // So few that the others' majority may leave them free.
+        std::size_t const most = u_.servers().size() == 5 ? 1 + chance_.below(3) : 1;
+        while (list.size() > most) list.erase(list.begin() + static_cast<std::ptrdiff_t>(chance_.below(list.size())));
+        auto options = stage_.usual;
+        options.fencing = true;
+        auto settings = draw_client();
+        settings.has_sets = true;
+        stranger_.emplace(u_, rules_, std::move(list), settings, stage_.names.front(), options, range_.horizon);
+        rules_.excuse("p" + std::to_string(u_.processes().size() - 1) + "-");
     }
 
     // Instead of processes that stay: two machines or three whose processes do not.
@@ -263,6 +303,7 @@ private:
         s.max_ttl = chance_.one_in(storm_ ? 2 : 4) ? 2 * ttl : ttl;
         s.token_retention = chance_.one_in(2) ? 4 * s.max_ttl : std::chrono::milliseconds{1h};
         s.bootstrap = fresh_;
+        s.has_sets = has_sets_ && !chance_.one_in(5);  // the others are of an older version
         return s;
     }
 
@@ -334,6 +375,7 @@ private:
 
     bool everybody_left() const
     {
+        if (stranger_ && !stranger_->has_left()) return false;
         return stage_.at_work == 0 && std::all_of(guests_.begin(), guests_.end(), [](auto const& each) { return each->are_gone(); });
     }
     duration limit() const
@@ -421,6 +463,7 @@ private:
         if (c.clock_steps > 0 && rules_.assumes().clocks_within_drift) rules_.violation("a clock that was not set is said to have been");
         covered_.wakeup += c.wakeups;
         covered_.poll += c.polls;
+        covered_.permit_moves += c.permit_moves;
     }
 
     void count_what_clients_saw()
@@ -437,9 +480,13 @@ private:
     random& chance_{u_.chance};
     bool const storm_;
     judge rules_;
+    state_judge states_{u_, rules_};
     stage stage_{u_, rules_, {}, {}, {}, false, kinds::with_tokens, 1, false, 0, 0};
     fault_range range_{};
     std::vector<std::unique_ptr<visitors>> guests_;
+    std::optional<stranger> stranger_;
+    bool has_sets_{false};
+    bool strangers_come_{false};
     bool calm_{false};
     bool brief_{false};  // no process stays
     bool begins_empty_{false};

@@ -1,10 +1,16 @@
 #include "server.hpp"
 
 #include "link.hpp"
+#include "quorum/set_record.hpp"
 #include "transition_log.hpp"
 #include "universe.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace redlock::simulation {
@@ -49,7 +55,8 @@ server::server(universe& in, std::size_t index, machine_clock const& clock) : wa
 
 void server::on_change(std::string_view key)
 {
-    for (link* const l : links_) l->on_change(key);
+    for (link* const l : links_)
+        if (l->has_watched()) l->on_change(key);
 }
 
 bool server::is_watched(std::string_view key) const
@@ -91,7 +98,9 @@ std::optional<reply> server::refusal(command const& c)
 {
     if (complains_ != complaint::loading && (c.what == verb::inspect || c.what == verb::watch)) return {};
     switch (complains_) {
-    case complaint::none: break;
+    case complaint::none:
+        if (is_replica) return error_reply("READONLY You can't write against a read only replica.");
+        break;
     case complaint::loading: return error_reply("LOADING Redis is loading the dataset in memory");
     case complaint::read_only: return error_reply("READONLY You can't write against a read only replica.");
     case complaint::misconf: return error_reply("MISCONF Redis is configured to save RDB snapshots, but it's unable to persist to disk");
@@ -112,30 +121,39 @@ std::optional<reply> server::refusal(command const& c)
 
 // Of a command's keys, as they were before it.
 struct server::before {
+    using ends = std::map<std::string, time_point>;
+    struct key {
+        bool there;
+        bool others;  // it has another value than the command's
+        std::optional<time_point> expires;
+        ends readers;  // others than the one that the command is about
+    };
+
     before(server& on, command const& c)
     {
+        auto const now = on.time();
         for (std::size_t i = 0; i < c.key_count(); ++i) {
-            auto const* const e = on.memory.find(c.key_at(i), on.time());
-            there.push_back(e != nullptr);
+            auto const* const e = on.memory.find(c.key_at(i), now);
             bool const adopts = c.what == verb::adopt && e && e->value == c.former;
             bool const is_set = e && e->readers;
-            others.push_back(e && !is_set && e->value != c.value && !adopts);
-            readers.push_back(is_set ? e->readers->ends : ends{});
-            if (is_set) was_reader = readers.back().erase(std::string{c.value}) > 0;
-            auto const* const fence = on.memory.find_counter(c.key_at(i), on.time());
+            key& k = keys.emplace_back(key{e != nullptr, e && !is_set && e->value != c.value && !adopts, {}, {}});
+            if (e) k.expires = e->expires;
+            if (is_set) k.readers = e->readers->ends;
+            if (is_set) was_reader = k.readers.erase(std::string{c.value}) > 0;
+            auto const* const fence = on.memory.find_counter(c.key_at(i), now);
             above_guard = above_guard || (fence && fence->value > c.token);
-            expires.push_back(e ? e->expires : std::nullopt);
         }
     }
     bool all_there() const
     {
-        return std::all_of(there.begin(), there.end(), [](bool is) { return is; });
+        return std::all_of(keys.begin(), keys.end(), [](key const& k) { return k.there; });
     }
 
     // Each other reader is where it was, unless its time is over.
-    bool readers_stay(std::size_t key, testing::redis_model::entry const* after, time_point now) const
+    bool readers_stay(std::size_t i, testing::redis_model::entry const* after, time_point now) const
     {
-        return std::all_of(readers[key].begin(), readers[key].end(), [&](auto const& each) {
+        ends const& readers = keys[i].readers;
+        return std::all_of(readers.begin(), readers.end(), [&](auto const& each) {
             if (each.second <= std::chrono::floor<std::chrono::milliseconds>(now)) return true;
             if (!after || !after->readers) return false;
             auto const found = after->readers->ends.find(each.first);
@@ -143,12 +161,8 @@ struct server::before {
         });
     }
 
-    using ends = std::map<std::string, time_point>;
-    std::vector<bool> there;
-    std::vector<bool> others;
-    std::vector<ends> readers;  // others than the one that the command is about
+    boost::container::small_vector<key, 2> keys;
     bool was_reader{false};
-    std::vector<std::optional<time_point>> expires;
     bool above_guard{false};  // a counter
 };
 
@@ -167,24 +181,26 @@ reply server::execute(command const& c, std::string_view learned, bool of_nobody
     if (universe_.transitions) universe_.transitions->executed(*this, c, learned, answer);
     for (std::size_t i = 0; i < c.key_count(); ++i) {
         auto* const after = memory.find(c.key_at(i), time());
-        bool const changed = !after || after->expires != was.expires[i] || after->value == c.value;
-        if (was.others[i] && changed && universe_.on_violation)
+        bool const changed = !after || after->expires != was.keys[i].expires || after->value == c.value;
+        if (was.keys[i].others && changed && universe_.on_violation)
             universe_.on_violation("a request changed a key with somebody else's value");
         if (!was.readers_stay(i, after, time()) && universe_.on_violation)
             universe_.on_violation("a request changed what the key says of another reader");
-        if (of_nobody && !was.there[i] && after) after->of_nobody = true;
+        if (of_nobody && !was.keys[i].there && after) after->of_nobody = true;
     }
     note_reader(c, was, of_nobody);
     count(c, answer, was, was_admitted);
+    if (on_write && c.what != verb::inspect && c.what != verb::watch) on_write();
     return answer;
 }
 
 void server::note_reader(command const& c, before const& was, bool of_nobody)
 {
-    std::pair<std::string, std::string> const reader{c.key, c.value};
+    if (was.was_reader) return;
     auto const* const after = memory.find(c.key, time());
-    bool const is_reader = after && after->readers && after->readers->ends.contains(reader.second);
-    if (!is_reader || was.was_reader) return;
+    if (!after || !after->readers) return;
+    std::pair<std::string, std::string> const reader{c.key, c.value};
+    if (!after->readers->ends.contains(reader.second)) return;
     of_nobody ? static_cast<void>(strays_.insert(reader)) : static_cast<void>(strays_.erase(reader));
 }
 
@@ -214,11 +230,13 @@ void server::count(command const& c, reply const& answer, before const& was, boo
     if (c.fenced && c.what == verb::extend && granted && !was_there) ++covered.recreated;
     if (c.fenced && c.what == verb::extend && granted && was_there && was.above_guard) ++covered.extended_at_a_mark;
     if (c.fenced && c.what == verb::extend && universe_.on_extension) universe_.on_extension(c);
+    if (granted && c.is_about_state() && universe_.on_state) universe_.on_state(index_, c);
     if (c.what == verb::climb && granted) ++(was.above_guard ? covered.climbed_again : covered.climbed);
     if (c.what == verb::mark && granted && answer.detail.starts_with(std::string{c.value} + '-')) {
         ++covered.quarantine;
         if (first_mark_[0] != c.id) first_mark_ = {std::string{c.id}, std::string{c.value}};
     }
+    if (c.what == verb::claim && granted) ++(quorum::read_set_text(c.value).record.complete ? covered.set_completed : covered.set_claimed);
     if (c.what != verb::admit || was_admitted || !memory.admitted()) return;
     ++covered.admission;
     last_admission_ = c;

@@ -98,6 +98,12 @@ public:
     testing::redis_model memory;
     machine_clock wall;
 
+    // In a group (replica_group): what is called after each command that may have written something; and what makes a write of its own, and calls
+    // back when so many replicas have acknowledged it, or not in time.
+    std::function<void()> on_write;
+    std::function<void(std::uint16_t replicas, duration patience, std::function<void(bool enough)> done)> replicate;
+    bool is_replica{false};
+
     time_point time() const noexcept;
     testing::redis_model::entry const* find(std::string const& key) { return memory.find(key, time()); }
 

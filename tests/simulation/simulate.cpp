@@ -1,9 +1,13 @@
 // Runs schedules: many of them for a verdict and figures, or one for its picture.
+#include "group_schedule.hpp"
 #include "page.hpp"
 #include "schedule.hpp"
 #include "support/instruction_counter.hpp"
 
 #include <CLI/CLI.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 
 #include <unistd.h>
 
@@ -16,6 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -25,6 +30,16 @@
 namespace {
 
 using namespace redlock::simulation;
+
+// Every sixteenth seed has a world of groups as well.
+constexpr std::uint64_t of_groups_one_in = 16;
+constexpr bool has_groups(std::uint64_t seed) noexcept { return seed % of_groups_one_in == 5; }
+
+#ifdef REDLOCK_SANITIZED
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
 
 // What an assertion of the library says is a violation too: say in which schedule.
 thread_local std::uint64_t current_seed = 0;
@@ -76,6 +91,7 @@ struct settings {
     std::uint64_t at_least{1};
     bool show_counters{true};
     std::ofstream* transitions{nullptr};
+    bool only_groups{false};
 };
 
 class run {
@@ -85,7 +101,7 @@ public:
     totals all()
     {
         std::vector<std::thread> threads;
-        for (unsigned i = 0; i < settings_.jobs; ++i) threads.emplace_back([this] { work(); });
+        for (unsigned i = 0; i < settings_.jobs; ++i) threads.emplace_back([this] { work_in_a_context(); });
         for (auto& t : threads) t.join();
         seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
         if (show_progress_) std::fprintf(stderr, "\r\033[K");
@@ -94,12 +110,24 @@ public:
 
     double seconds() const noexcept { return seconds_; }
 
+    totals const& of_groups() const noexcept { return of_groups_; }
+
 private:
     static constexpr std::uint64_t chunk = 64;
+
+    // Asio keeps the memory of handlers for the next ones, but only in threads that run an io_context. AddressSanitizer wants to see each of them freed.
+    void work_in_a_context()
+    {
+        if constexpr (is_sanitized) return work();
+        boost::asio::io_context io{1};
+        boost::asio::post(io, [this] { work(); });
+        io.run();
+    }
 
     void work()
     {
         totals mine;
+        totals of_groups;
         redlock::testing::instruction_counter const instructions;
         instructions.resume();
         for (;;) {
@@ -108,11 +136,16 @@ private:
             std::uint64_t const to = std::min(from + chunk, settings_.seeds);
             for (std::uint64_t i = from; i < to; ++i) {
                 current_seed = settings_.first + i;
-                std::string steps;
-                auto const r = run_schedule(current_seed, mine.covered, nullptr, settings_.transitions ? &steps : nullptr);
-                if (settings_.transitions) write(steps);
-                mine.add(r);
-                if (r.violation) report(current_seed, *r.violation);
+                if (!settings_.only_groups) {
+                    std::string steps;
+                    add(mine, run_schedule(current_seed, mine.covered, nullptr, settings_.transitions ? &steps : nullptr));
+                    if (settings_.transitions) write(steps);
+                }
+                if (settings_.only_groups || (has_groups(current_seed) && !settings_.transitions)) {
+                    instructions.pause();  // they are of schedules without groups
+                    add(of_groups, run_group_schedule(current_seed, of_groups.covered));
+                    instructions.resume();
+                }
             }
             progress(to - from);
         }
@@ -120,6 +153,13 @@ private:
         mine.instructions = instructions.total();
         std::lock_guard const guard{mutex_};
         sum_.add(mine);
+        of_groups_.add(of_groups);
+    }
+
+    void add(totals& to, result const& r)
+    {
+        to.add(r);
+        if (r.violation) report(current_seed, *r.violation);
     }
 
     void write(std::string const& steps)
@@ -163,6 +203,7 @@ private:
     std::atomic<std::uint64_t> violations_{0};
     std::mutex mutex_;
     totals sum_;
+    totals of_groups_;
     int shown_{-1};
     double seconds_{0};
 };
@@ -173,7 +214,15 @@ constexpr std::uint64_t enough_for_coverage = 10'000;
 int run_many(settings const& s)
 {
     run r{s};
-    auto const sum = r.all();
+    auto sum = r.all();
+    auto const& of_groups = r.of_groups();
+    if (of_groups.schedules > 0)
+        std::printf("of groups: schedules=%llu violations=%llu virtual_hours=%.1f steps=%llu hash=%016llx\n",
+                    static_cast<unsigned long long>(of_groups.schedules), static_cast<unsigned long long>(of_groups.violations),
+                    of_groups.virtual_hours, static_cast<unsigned long long>(of_groups.steps),
+                    static_cast<unsigned long long>(of_groups.hash));
+    sum.covered += of_groups.covered;
+    sum.violations += of_groups.violations;
     int missing = 0;
     coverage::each([&](std::string_view name, coverage::count coverage::* member) {
         auto const n = sum.covered.*member;
@@ -181,6 +230,7 @@ int run_many(settings const& s)
             std::printf("  %12llu  %.*s\n", static_cast<unsigned long long>(n), static_cast<int>(name.size()), name.data());
         if (n == 0 && (!s.transitions || coverage::happens_in_transitions(member))) ++missing;
     });
+    if (s.only_groups) return of_groups.violations > 0 ? 1 : 0;
     bool const untested = sum.schedules >= enough_for_coverage && missing > 0;
     if (untested) std::printf("%d of the counters are zero: these schedules do not test what they should\n", missing);
     bool const too_few = sum.schedules < s.at_least && sum.violations < s.violations_max;
@@ -203,6 +253,20 @@ bool write_page(std::string const& file, std::string const& text)
     out.close();
     if (!out) std::fprintf(stderr, "simulate: cannot write %s: %s\n", file.c_str(), std::strerror(errno));
     return !out.fail();
+}
+
+int run_one_of_groups(std::uint64_t seed, bool log)
+{
+    current_seed = seed;
+    coverage covered{};
+    std::function<void(std::string const&)> say;
+    if (log) say = [](std::string const& line) { std::puts(line.c_str()); };
+    auto const r = run_group_schedule(seed, covered, say);
+    if (r.violation) std::printf("violation: seed=%llu: %s\n", static_cast<unsigned long long>(seed), r.violation->c_str());
+    std::printf("of groups: schedules=1 violations=%d virtual_seconds=%.3f steps=%llu hash=%016llx\n", r.violation ? 1 : 0,
+                std::chrono::duration<double>(r.virtual_time).count(), static_cast<unsigned long long>(r.steps),
+                static_cast<unsigned long long>(r.hash));
+    return r.violation ? 1 : 0;
 }
 
 int run_one(std::uint64_t seed, bool log, std::string const& trace)
@@ -238,6 +302,7 @@ int main(int argc, char** argv)
     app.add_option("--violations", s.violations_max, "Stop after so many violations")->capture_default_str()->check(at_least_one);
     app.add_option("--seconds", s.seconds, "Begin no more schedules after so long")->check(CLI::PositiveNumber);
     app.add_option("--at-least", s.at_least, "Fail when fewer schedules ran")->check(at_least_one);
+    app.add_flag("--groups", s.only_groups, "Only worlds whose nodes are groups: of every seed, and not of every sixteenth");
     std::string transitions;
     app.add_option("--transitions", transitions, "Write what happens in the proof's terms to this file, for tests/proof/replay.py")
         ->type_name("FILE");
@@ -250,6 +315,7 @@ int main(int argc, char** argv)
     CLI11_PARSE(app, argc, argv);
 
     std::signal(SIGABRT, on_abort);
+    if (*one && s.only_groups) return run_one_of_groups(seed, log);
     if (transitions.empty()) return *one ? run_one(seed, log, trace) : run_many(s);
     if (*one) {
         s.first = seed;

@@ -13,10 +13,12 @@
 
 namespace redlock::simulation {
 
+std::string member_name(std::size_t server) { return "s" + std::to_string(server); }
+
 std::shared_ptr<client> make_client(universe& in, process& p, client_settings const& chosen)
 {
     asio::any_io_executor const executor{p.get_executor()};
-    asio::strand<asio::any_io_executor> const strand{executor};
+    asio::strand<process::executor_type> const strand{p.get_executor()};
     detail::engine_settings settings;
     settings.jitter_seed = static_cast<std::uint32_t>(in.chance.next());
     settings.fresh_value = [prefix = "p" + std::to_string(p.index()) + "-", n = 0]() mutable { return prefix + std::to_string(++n); };
@@ -27,6 +29,8 @@ std::shared_ptr<client> make_client(universe& in, process& p, client_settings co
     settings.token_retention = chosen.token_retention;
     settings.bootstrap = chosen.bootstrap;
     settings.quarantines = chosen.quarantines;
+    if (chosen.has_sets)
+        for (auto const i : in.list_of(p)) settings.sets.members.push_back(member_name(i));
     settings.run_here = [strand, &in](detail::task& what, detail::time_point now, std::shared_ptr<void> engine) {
         if (strand.running_in_this_thread() || in.chance.one_in(2)) return false;
         ++in.covered->started_by_caller;

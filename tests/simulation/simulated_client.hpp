@@ -18,8 +18,12 @@ struct client_settings {
     std::chrono::milliseconds max_ttl{30s};
     std::chrono::milliseconds token_retention{1h};
     bool bootstrap{false};
+    bool has_sets{false};  // looks at sets of nodes
     std::shared_ptr<detail::quarantine_log> quarantines{};
 };
+
+// What the server is called in the record of a set.
+std::string member_name(std::size_t server);
 
 // Its values are "p<process>-<number>".
 std::shared_ptr<client> make_client(universe& in, process& p, client_settings const& settings = {});

@@ -1,10 +1,13 @@
 #include "universe.hpp"
 
 #include "link.hpp"
+#include "quorum/set_record.hpp"
 #include "transition_log.hpp"
 
 #include <algorithm>
 #include <cassert>
+#include <set>
+#include <string>
 
 namespace redlock::simulation {
 
@@ -25,6 +28,15 @@ server& universe::add_server(machine_clock const& clock)
     return *servers_.back();
 }
 
+bool universe::has_two_sets() const
+{
+    std::set<std::string> ids;
+    for (auto const& s : servers_)
+        if (auto const said = quorum::read_set_text(s->memory.set_record); said.is == quorum::set_text::kind::good)
+            ids.insert(said.record.id);
+    return ids.size() > 1;
+}
+
 process& universe::add_process(machine_clock const& clock)
 {
     processes_.push_back(std::make_unique<process>(processes_.size(), clock));
@@ -35,9 +47,18 @@ process& universe::add_process(machine_clock const& clock)
 
 std::vector<std::unique_ptr<detail::node>> universe::nodes_for(process& p, asio::any_io_executor const& strand)
 {
+    if (groups) return groups(p, strand);
     std::vector<std::unique_ptr<detail::node>> nodes;
-    for (auto const& s : servers_) nodes.push_back(between(p, *s).front(strand));
+    for (auto const i : list_of(p)) nodes.push_back(between(p, *servers_[i]).front(strand));
     return nodes;
+}
+
+std::vector<std::size_t> universe::list_of(process const& p) const
+{
+    if (auto const own = lists.find(p.index()); own != lists.end()) return own->second;
+    std::vector<std::size_t> all;
+    for (auto const& s : servers_) all.push_back(s->index());
+    return all;
 }
 
 void universe::kill(process& p)

@@ -9,12 +9,15 @@
 //   universe    events, time, who runs next
 //   judge       what must hold
 //   users       what people do with the library
+//   strangers   processes with another list of nodes
 //   visitors    processes of a machine that live for a moment, one after the other
 //   faults      what goes wrong, and when
 //   schedule    one world from a seed: who, what, when, and which faults
 //   coverage    how often each interesting thing happened
 //   recorder    what happened in one schedule; page (page.cpp, page/) makes a picture of it
 //   transition_log  the same in the proof's terms; tests/proof/replay.py reads it
+//   replica_group, group_link  nodes that are groups: replication, Sentinels, failovers; and the way of a client to the primary
+//   group_schedule  one world of groups from a seed
 //   scenario    worlds without chance, for the stories in scenario_*_test.cpp
 //   simulate    the command; mutants/ are builds of it with a broken library
 #ifndef REDLOCK_TESTS_SIMULATION_UNIVERSE_HPP
@@ -55,6 +58,7 @@ struct network_weather {
     duration notices_after_max{1s};   // until a client gives up a connection that is silent
     std::size_t push_lost_percent{0}; // of pushes, without the loss of their connection
     duration expiry_noticed_max{100ms};  // how long a server may take to say that a key has expired
+    duration replication_patience{100ms};  // how long a vote waits for replicas
 };
 
 class universe {
@@ -69,8 +73,13 @@ public:
     server& add_server(machine_clock const& clock);
     process& add_process(machine_clock const& clock);
 
-    // The nodes of a client in `p`: one for each server.
+    // The nodes of a client in `p`: one for each server, unless `groups` makes others.
     std::vector<std::unique_ptr<detail::node>> nodes_for(process& p, asio::any_io_executor const& strand);
+    std::function<std::vector<std::unique_ptr<detail::node>>(process& p, asio::any_io_executor const& strand)> groups;
+
+    // A process that is here has these servers for nodes, and others have all.
+    std::map<std::size_t, std::vector<std::size_t>> lists;
+    std::vector<std::size_t> list_of(process const& p) const;
 
     // The process ends without a word; messages that it has sent stay in the network.
     void kill(process& p);
@@ -81,6 +90,9 @@ public:
     std::vector<std::unique_ptr<server>> const& servers() const noexcept { return servers_; }
     std::vector<std::unique_ptr<link>> const& links() const noexcept { return links_; }
     link& between(process const& p, server const& s) { return *links_[p.index() * servers_.size() + s.index()]; }
+
+    // Whether servers have records of two sets, as one that came back with an older state may.
+    bool has_two_sets() const;
 
     // Calls `f` when the world's time is `at`.
     void at(duration when, event f);
@@ -114,8 +126,9 @@ public:
     std::function<void(std::string)> on_violation;
 
     // Called when a server has the command's value in its key and this token in its counter (the proof's "confirm event").
-    std::function<void(server const&, detail::command const&, testing::token_number)> on_confirm_event;
+    std::function<void(server&, detail::command const&, testing::token_number)> on_confirm_event;
     std::function<void(detail::command const&)> on_extension;  // executed, with the guard that its lease has
+    std::function<void(std::size_t server, detail::command const&)> on_state;  // published or inherited, and granted
 
     // Called when a client sends something to a server.
     std::function<void(process const&, detail::command const&)> on_sent;

@@ -90,7 +90,9 @@ asio::awaitable<void> user::work(std::size_t actions)
 asio::awaitable<void> user::act()
 {
     if (stage_.travels && stage_.world.chance.one_in(2)) return stage_.world.chance.one_in(2) ? send_off() : pick_up();
+    if (stage_.permits > 0 && !stage_.world.chance.one_in(6)) return count();
     if (stage_.shares && !stage_.world.chance.one_in(5)) return share();
+    if (stage_.states && !stage_.world.chance.one_in(5)) return publish_and_inherit();
     if (stage_.queues && stage_.world.chance.one_in(2)) return stand_in_line();
     switch (stage_.world.chance.below(16)) {
     case 0:
@@ -151,6 +153,7 @@ void user::expect(error_code ec, std::initializer_list<error_code> allowed, char
 {
     if (stage_.world.records) say(std::string{operation} + ": " + (ec ? ec.message() : "done"));
     if (!ec || std::find(allowed.begin(), allowed.end(), ec) != allowed.end()) return;
+    if (ec == errc::wrong_node_set && stage_.world.has_two_sets()) return;
     stage_.rules.violation(std::string{operation} + " completed with an error that it does not document for this case: " + ec.message());
 }
 
@@ -159,8 +162,9 @@ bool user::acquired(error_code ec, lock_options const& options, duration since, 
     auto& covered = *stage_.world.covered;
     expect(ec,
            {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::acquire_timed_out_no_majority,
-            errc::client_cancelled, asio::error::operation_aborted},
+            errc::client_cancelled, asio::error::operation_aborted, stage_.permits > 0 ? errc::permits_differ : errc::contended},
            "acquire");
+    if (ec == errc::permits_differ) ++covered.permits_differ;
     if (ec == errc::acquire_timed_out) ++covered.acquire_timed_out;
     if (ec == errc::acquire_timed_out_no_majority) ++covered.acquire_timed_out_no_majority;
     if (options.acquire_timeout) {
@@ -514,6 +518,113 @@ asio::awaitable<void> user::extend_by_hand()
         stage_.rules.ended(process_);
         expect(failure, {errc::no_majority, errc::lease_lost, errc::client_cancelled}, "extend");
         if (!failure) ++stage_.world.covered->extended_by_caller;
+    }
+    write(watched);
+    auto end = end_holding(std::move(held), watched);
+    co_await std::move(end);
+}
+
+// What is sent now reaches one server, and the others later or never.
+void user::cut_off_but_one()
+{
+    auto& world = stage_.world;
+    auto const only = world.chance.below(world.servers().size());
+    for (auto const& s : world.servers()) {
+        if (s->index() == only) continue;
+        auto& link = world.between(process_, *s);
+        link.unreachable = true;
+        link.go_silent(true);
+    }
+    world.after(world.chance.scaled(2 * stage_.usual.ttl), [&world, client = process_.index(), only] {
+        if (!world.processes()[client]) return;
+        for (auto const& s : world.servers())
+            if (s->index() != only) world.between(*world.processes()[client], *s).heal();
+    });
+}
+
+asio::awaitable<void> user::publish(lease& held)
+{
+    if (!stage_.calm && stage_.world.chance.one_in(4)) cut_off_but_one();
+    auto& covered = *stage_.world.covered;
+    auto const begin = stage_.world.now();
+    auto const version = stage_.states->next(held.token());
+    stage_.rules.started(process_);
+    auto publishing = held.publish(state_judge::bytes_of(version), as_result);
+    auto const [ec] = co_await std::move(publishing);
+    stage_.rules.ended(process_);
+    expect(ec, {errc::no_majority, errc::lease_lost, errc::max_hold_exceeded, errc::not_held, errc::client_cancelled}, "publish");
+    if (ec == errc::no_majority) ++covered.publication_unknown;
+    if (ec) co_return;
+    ++covered.published;
+    stage_.states->published(std::string{held.name()}, version, begin);
+}
+
+asio::awaitable<void> user::inherit(lease& held)
+{
+    auto& covered = *stage_.world.covered;
+    auto const begin = stage_.world.now();
+    auto const token = held.token();
+    stage_.rules.started(process_);
+    auto asking = held.inherited(as_result);
+    auto const [ec, state] = co_await std::move(asking);
+    stage_.rules.ended(process_);
+    expect(ec, {errc::no_majority, errc::lease_lost, errc::max_hold_exceeded, errc::not_held, errc::client_cancelled}, "inherited");
+    if (ec && state) stage_.rules.violation("inherited() completed with an error and a state");
+    if (ec) co_return;
+    if (state && state.token != token) ++covered.inherited;
+    stage_.states->inherited(std::string{held.name()}, token, state, begin);
+}
+
+asio::awaitable<void> user::look_at(redlock::lock const& resource)
+{
+    auto const executor = co_await asio::this_coro::executor;
+    stage_.rules.started(process_);
+    auto looking = resource.peek(as_result);
+    auto const [ec, seen] = co_await std::move(looking);
+    stage_.rules.ended(process_);
+    expect(ec, {errc::no_majority, errc::client_cancelled}, "peek");
+    if (ec) co_return;
+    ++stage_.world.covered->peeked;
+    canceller enough{executor, time_to_hold(), asio::cancellation_type::terminal};
+    stage_.rules.started(process_);
+    auto waiting = resource.wait_changed(seen, asio::bind_cancellation_slot(enough.slot(), as_result));
+    auto const [why, news] = co_await std::move(waiting);
+    stage_.rules.ended(process_);
+    expect(why, {errc::client_cancelled, asio::error::operation_aborted}, "wait_changed");
+    if (why) co_return;
+    ++stage_.world.covered->change_seen;
+    if (news == seen) stage_.rules.violation("wait_changed() completed, and nothing has changed");
+}
+
+// Of a lock with one name and tokens. Some do not ask what they inherit, and some publish while somebody else has the lock by then.
+asio::awaitable<void> user::publish_and_inherit()
+{
+    auto& chance = stage_.world.chance;
+    auto options = choose_options();
+    options.fencing = true;
+    redlock::lock const resource{*client_, stage_.names[chance.below(stage_.names.size())], options};
+    if (chance.one_in(4)) {
+        auto looking = look_at(resource);
+        co_await std::move(looking);
+        if (!client_) co_return;
+    }
+    auto taking = take(resource);
+    lease held = co_await std::move(taking);
+    if (!held) co_return;
+    judge::watched watched{stage_.rules, process_, held, resource.options()};
+    if (!chance.one_in(4)) {
+        auto asking = inherit(held);
+        co_await std::move(asking);
+    }
+    for (std::size_t n = chance.below(4); n > 0; --n) {
+        auto publishing = publish(held);
+        co_await std::move(publishing);
+        auto rest = sleep(chance.one_in(3) ? time_to_hold() : chance.scaled(10ms));
+        co_await std::move(rest);
+    }
+    if (chance.one_in(4)) {
+        auto asking = inherit(held);
+        co_await std::move(asking);
     }
     write(watched);
     auto end = end_holding(std::move(held), watched);

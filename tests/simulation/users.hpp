@@ -3,6 +3,7 @@
 #define REDLOCK_TESTS_SIMULATION_USERS_HPP
 
 #include "judge.hpp"
+#include "state_judge.hpp"
 #include "universe.hpp"
 
 #include <redlock/redlock.hpp>
@@ -36,6 +37,8 @@ struct stage {
     bool travels{false};              // leases are detached and adopted
     std::vector<judge::ticket> tickets{};
     bool shares{false};               // many read, or one writes
+    state_judge* states{nullptr};     // where holders publish and inherit
+    std::uint32_t permits{0};         // of semaphores, which most users have; 0: none has
 };
 
 // co_await sleep(d) in the time of the process; can be cancelled.
@@ -65,6 +68,11 @@ private:
     asio::awaitable<void> give_up_waiting();
     asio::awaitable<void> extend_by_hand();
     asio::awaitable<void> wait_for_loss();
+    asio::awaitable<void> publish_and_inherit();
+    asio::awaitable<void> publish(lease& held);
+    void cut_off_but_one();
+    asio::awaitable<void> inherit(lease& held);
+    asio::awaitable<void> look_at(redlock::lock const& resource);
     asio::awaitable<void> sit_it_out();
     asio::awaitable<void> in_a_scope();
     asio::awaitable<void> be_a_rival();
@@ -80,6 +88,13 @@ private:
     asio::awaitable<lease> take_shared(redlock::rw_lock const& resource, bool reads, bool once, duration gives_up_after = {});
     asio::awaitable<void> hold_shared(lease held, lock_options const& options);
     redlock::rw_lock choose_rw_lock();
+    asio::awaitable<void> count();
+    asio::awaitable<void> count_together(redlock::semaphore const& resource);
+    asio::awaitable<void> use_permits(redlock::semaphore const& resource, std::uint32_t wanted);
+    asio::awaitable<void> count_in_a_scope(redlock::semaphore const& resource);
+    asio::awaitable<void> use_a_slot();
+    asio::awaitable<lease> take_permits(redlock::semaphore const& resource, std::uint32_t wanted, bool once, duration gives_up_after);
+    redlock::semaphore choose_semaphore();
     asio::awaitable<void> stand_in_line();
     asio::awaitable<void> wait_for_turn(redlock::lock const& resource, std::size_t number);
     asio::awaitable<void> give_up_waiting_for(redlock::lock const& resource);

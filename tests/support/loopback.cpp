@@ -23,46 +23,49 @@ namespace {
 constexpr int port_min = 20'000;
 constexpr int port_max = 29'999;
 
+std::string text_of(loopback family) { return family == loopback::ipv4 ? "127.0.0.1" : "::1"; }
+
 struct address {
     sockaddr_storage storage{};
     socklen_t size{};
 
-    address(loopback family, std::uint16_t port)
+    address(std::string const& host, std::uint16_t port)
     {
-        if (family == loopback::ipv4) {
-            sockaddr_in v4{};
+        sockaddr_in v4{};
+        sockaddr_in6 v6{};
+        if (::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1) {
             v4.sin_family = AF_INET;
             v4.sin_port = htons(port);
-            v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
             std::memcpy(&storage, &v4, size = sizeof v4);
-        } else {
-            sockaddr_in6 v6{};
+        } else if (::inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) == 1) {
             v6.sin6_family = AF_INET6;
             v6.sin6_port = htons(port);
-            v6.sin6_addr = in6addr_loopback;
             std::memcpy(&storage, &v6, size = sizeof v6);
+        } else {
+            throw std::runtime_error{host + " is no address"};
         }
     }
+    address(loopback family, std::uint16_t port) : address{text_of(family), port} {}
 
     sockaddr const* get() const noexcept { return reinterpret_cast<sockaddr const*>(&storage); }
 };
 
 [[noreturn]] void fail(int error, char const* what) { throw std::system_error{error, std::generic_category(), what}; }
 
-int open_socket(loopback family)
+int open_socket(address const& at)
 {
-    int const fd = ::socket(family == loopback::ipv4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int const fd = ::socket(at.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) fail(errno, "socket");
     return fd;
 }
 
 bool is_free(loopback family, std::uint16_t port)
 {
-    int const fd = open_socket(family);
+    address const at{family, port};
+    int const fd = open_socket(at);
     // Servers set this too; without it a port in TIME_WAIT would look taken.
     int const yes = 1;
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    address const at{family, port};
     bool const bound = ::bind(fd, at.get(), at.size) == 0;
     int const error = errno;
     ::close(fd);
@@ -103,10 +106,16 @@ std::uint16_t free_port(loopback family)
     throw std::runtime_error{"no free loopback port found"};
 }
 
-loopback_socket::loopback_socket(loopback family, std::uint16_t port, time_point deadline) : fd_{open_socket(family)}, deadline_{deadline}
+loopback_socket::loopback_socket(loopback family, std::uint16_t port, time_point deadline)
+    : loopback_socket{text_of(family), port, deadline}
 {
+}
+
+loopback_socket::loopback_socket(std::string const& host, std::uint16_t port, time_point deadline) : fd_{-1}, deadline_{deadline}
+{
+    address const peer{host, port};
+    fd_ = open_socket(peer);
     try {
-        address const peer{family, port};
         if (::connect(fd_, peer.get(), peer.size) == 0) return;
         if (errno != EINPROGRESS) fail(errno, "connect");
         wait_for(POLLOUT);

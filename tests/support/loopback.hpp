@@ -1,10 +1,11 @@
-// Ports and blocking sockets on this machine's loopback addresses, with a limit on every wait.
+// Ports and blocking sockets on this machine's loopback addresses and those of other network namespaces, with a limit on every wait.
 #ifndef REDLOCK_TESTS_SUPPORT_LOOPBACK_HPP
 #define REDLOCK_TESTS_SUPPORT_LOOPBACK_HPP
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace redlock::testing {
@@ -26,6 +27,9 @@ public:
 
     /// Connects. Throws `std::system_error`; after the deadline with `std::errc::timed_out`.
     loopback_socket(loopback family, std::uint16_t port, time_point deadline);
+
+    /// The same to another address, as in "10.97.0.1" or "::1".
+    loopback_socket(std::string const& host, std::uint16_t port, time_point deadline);
     loopback_socket(loopback_socket const&) = delete;
     loopback_socket& operator=(loopback_socket const&) = delete;
     ~loopback_socket();

@@ -48,7 +48,7 @@ redis_server::redis_server(redis_server_options options)
 std::string redis_server::url() const
 {
     std::string const user = options_.requirepass.empty() ? "" : "default:" + percent_encoded(options_.requirepass) + "@";
-    return "redis://" + user + (options_.ipv6 ? "[::1]" : "127.0.0.1") + ":" + std::to_string(port_);
+    return "redis://" + user + (options_.ipv6 ? "[::1]" : host()) + ":" + std::to_string(port_);
 }
 
 void redis_server::kill() noexcept
@@ -64,7 +64,7 @@ void redis_server::restart()
 
 resp_reply redis_server::ask(std::vector<std::string> const& words, std::chrono::milliseconds timeout) const
 {
-    resp_client client{options_.ipv6 ? loopback::ipv6 : loopback::ipv4, port_, timeout};
+    resp_client client{host(), port_, timeout};
     if (!options_.requirepass.empty()) {
         auto const welcome = client.ask({"AUTH", options_.requirepass});
         if (welcome.is_error()) throw std::runtime_error{"AUTH: " + welcome.text};
@@ -107,6 +107,7 @@ std::vector<std::string> redis_server::arguments() const
     } else {
         all.insert(all.end(), {"--save", "", "--appendonly", options_.appendonly ? "yes" : "no", "--appendfsync", "always"});
     }
+    if (!options_.address.empty()) all.insert(all.end(), {"--protected-mode", "no"});  // it refuses everybody who is not on loopback
     if (!options_.requirepass.empty()) all.insert(all.end(), {"--requirepass", options_.requirepass});
     if (tls_port_ != 0) all.insert(all.end(), {"--tls-port", std::to_string(tls_port_)});
     all.insert(all.end(), options_.tls.begin(), options_.tls.end());

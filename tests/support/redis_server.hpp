@@ -24,6 +24,7 @@ struct redis_server_options {
     std::vector<std::string> arguments{};     ///< Put behind our own, so they win: {"--maxmemory", "1mb"}.
     std::string requirepass{};                ///< The password of user "default"; empty: none is wanted.
     bool ipv6{false};                         ///< Listens on ::1 instead of 127.0.0.1.
+    std::string address{};                    ///< Not empty: listens there instead, as in "10.97.0.1", in another network namespace.
     bool appendonly{false};                   ///< Keeps its data over `kill()` and `restart()`. Off: it forgets everything.
     std::chrono::milliseconds start_timeout{10'000};  ///< From its start to its first answer.
     std::vector<std::string> tls{};           ///< Not empty: listens with TLS as well, with these arguments: {"--tls-cert-file", …}.
@@ -44,7 +45,7 @@ public:
     redis_server& operator=(redis_server const&) = delete;
 
     std::uint16_t port() const noexcept { return port_; }
-    std::string host() const { return options_.ipv6 ? "::1" : "127.0.0.1"; }
+    std::string host() const { return !options_.address.empty() ? options_.address : options_.ipv6 ? "::1" : "127.0.0.1"; }
 
     /// `redis://[default:password@]host:port`, as `config::from_urls` takes it.
     std::string url() const;

@@ -36,7 +36,7 @@ void wait_for_replicas(redis_server const& primary, std::size_t count)
     auto const end = std::chrono::steady_clock::now() + limit;
     auto const online = [&] { return occurrences(primary.command({"INFO", "replication"}), "state=online"); };
     while (online() < count && std::chrono::steady_clock::now() < end) ::poll(nullptr, 0, 5);
-    resp_client client{loopback::ipv4, primary.port(), limit + std::chrono::seconds{1}};
+    resp_client client{primary.host(), primary.port(), limit + std::chrono::seconds{1}};
     client.ask({"SET", "redlock:wait", "1"});
     auto const in_step = client.ask({"WAIT", std::to_string(count), std::to_string(limit.count())}).text;
     if (online() < count || std::stoul(in_step) < count)

@@ -37,6 +37,11 @@ resp_client::resp_client(loopback family, std::uint16_t port, std::chrono::milli
 {
 }
 
+resp_client::resp_client(std::string const& host, std::uint16_t port, std::chrono::milliseconds timeout)
+    : socket_{host, port, std::chrono::steady_clock::now() + timeout}
+{
+}
+
 resp_reply resp_client::ask(std::vector<std::string> const& command)
 {
     std::string request{"*"};

@@ -33,6 +33,9 @@ public:
     /// Connects. All that is done with the object must be over within `timeout`, or it throws `std::system_error` (timed_out).
     resp_client(loopback family, std::uint16_t port, std::chrono::milliseconds timeout);
 
+    /// The same to another address, as in "10.97.0.1" or "::1".
+    resp_client(std::string const& host, std::uint16_t port, std::chrono::milliseconds timeout);
+
     /// Sends a command and reads its reply; an error reply is a reply. Throws `std::system_error` when the connection fails,
     /// `std::runtime_error` when the server does not speak RESP2.
     resp_reply ask(std::vector<std::string> const& command);

@@ -17,11 +17,14 @@ using namespace std::chrono_literals;
 
 constexpr auto complete_time_max = 40s;
 
-redis_server_options sentinel_options_of(std::string const& password)
+redis_server_options sentinel_options_of(watched_group_options const& group)
 {
     redis_server_options options;
+    options.binary = group.server.binary;
+    options.start_timeout = group.server.start_timeout;
     options.sentinel = true;
-    options.requirepass = password;
+    options.requirepass = group.sentinel_password;
+    options.tls = group.sentinel_tls;
     return options;
 }
 
@@ -36,19 +39,18 @@ std::string value_in(resp_reply const& map, std::string const& name)
 
 watched_group::watched_group(watched_group_options options) : options_{std::move(options)}
 {
-    redis_server_options of_servers;
-    of_servers.arguments = {"--repl-ping-replica-period", "1"};
-    for (std::size_t i = 0; i <= options_.replicas; ++i) servers.emplace_back(quick_to_copy(of_servers));
+    redis_server_options of_servers = options_.server;
+    of_servers.arguments.insert(of_servers.arguments.begin(), {"--repl-ping-replica-period", "1"});
+    for (std::size_t i = 0; i <= options_.replicas; ++i) servers.emplace_back(on_machine(i, quick_to_copy(of_servers)));
     for (std::size_t i = 1; i < servers.size(); ++i) follow(servers[i], servers[0]);
     if (options_.replicas > 0) wait_for_replicas(servers[0], options_.replicas);
     std::string const& name = options_.master;
     auto const quorum = std::to_string(options_.sentinels / 2 + 1);
     for (std::size_t i = 0; i < options_.sentinels; ++i) {
-        auto const& s = sentinels.emplace_back(sentinel_options_of(options_.sentinel_password));
+        auto const& s = sentinels.emplace_back(on_machine(i, sentinel_options_of(options_)));
         if (!options_.sentinel_password.empty()) s.command({"SENTINEL", "CONFIG", "SET", "sentinel-pass", options_.sentinel_password});
-        // A machine that has much to do makes a Sentinel wait, and it must not take that for a wrong clock (TILT) and stop working.
-        s.command({"SENTINEL", "DEBUG", "INFO-PERIOD", "500", "PUBLISH-PERIOD", "200", "TILT-TRIGGER", "30000"});
-        s.command({"SENTINEL", "MONITOR", name, "127.0.0.1", std::to_string(servers[0].port()), quorum});
+        hasten(i);
+        s.command({"SENTINEL", "MONITOR", name, servers[0].host(), std::to_string(servers[0].port()), quorum});
         s.command({"SENTINEL", "SET", name, "down-after-milliseconds", "1000"});
         s.command({"SENTINEL", "SET", name, "failover-timeout", "5000"});
     }
@@ -65,7 +67,14 @@ std::string watched_group::url(std::string const& more) const
 std::string watched_group::url_of(std::vector<std::size_t> const& which, std::string const& more) const
 {
     std::string hosts;
-    for (auto const i : which) hosts += (hosts.empty() ? "" : ",") + std::string{"127.0.0.1:"} + std::to_string(sentinels[i].port());
+    for (auto const i : which) hosts += (hosts.empty() ? "" : ",") + sentinels[i].host() + ':' + std::to_string(sentinels[i].port());
+    return "redis+sentinel://" + hosts + '/' + options_.master + more;
+}
+
+std::string watched_group::url_with_tls(std::string const& more) const
+{
+    std::string hosts;
+    for (auto const& s : sentinels) hosts += (hosts.empty() ? "" : ",") + s.host() + ':' + std::to_string(s.tls_port());
     return "redis+sentinel://" + hosts + '/' + options_.master + more;
 }
 
@@ -80,6 +89,20 @@ redis_server& watched_group::server(std::uint16_t port)
     auto const found = std::find_if(servers.begin(), servers.end(), [port](redis_server const& s) { return s.port() == port; });
     if (found == servers.end()) throw std::runtime_error{"no server has this port"};
     return *found;
+}
+
+// A machine that has much to do makes a Sentinel wait, and it must not take that for a wrong clock (TILT) and stop working.
+void watched_group::hasten(std::size_t sentinel) const
+{
+    sentinels.at(sentinel).command({"SENTINEL", "DEBUG", "INFO-PERIOD", "500", "PUBLISH-PERIOD", "200", "TILT-TRIGGER", "30000"});
+}
+
+redis_server_options watched_group::on_machine(std::size_t i, redis_server_options options) const
+{
+    if (options_.machines.empty()) return options;
+    options.address = options_.machines.at(i).address;
+    options.under = options_.machines.at(i).under;
+    return options;
 }
 
 std::string watched_group::field(std::size_t sentinel, std::string const& name) const

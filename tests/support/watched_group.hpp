@@ -8,14 +8,24 @@
 #include <cstddef>
 #include <deque>
 #include <string>
+#include <vector>
 
 namespace redlock::testing {
+
+/// Where a server runs: at an address of its own, in a network namespace that these words enter.
+struct machine {
+    std::string address;
+    std::vector<std::string> under;
+};
 
 struct watched_group_options {
     std::size_t replicas{2};
     std::size_t sentinels{3};
     std::string master{"mymaster"};
     std::string sentinel_password{};  ///< Empty: the Sentinels want none.
+    redis_server_options server{};    ///< Of all servers.
+    std::vector<std::string> sentinel_tls{};  ///< Not empty: Sentinels listen with TLS as well, as in `redis_server_options::tls`.
+    std::vector<machine> machines{};  ///< Server i and Sentinel i run on machine i; empty: all of them here.
 };
 
 /// Servers and Sentinels on loopback, gone with the object. A server that is silent for a second is down.
@@ -30,11 +40,20 @@ public:
     /// The URL of a subset of the Sentinels.
     std::string url_of(std::vector<std::size_t> const& which, std::string const& more = "") const;
 
+    /// The URL with the ports for TLS, which is for the Sentinels alone.
+    std::string url_with_tls(std::string const& more) const;
+
     /// The port of the primary, as a Sentinel says.
     std::uint16_t primary_port(std::size_t sentinel = 0) const;
 
     /// The server with that port.
     redis_server& server(std::uint16_t port);
+
+    /// Makes a Sentinel ask and tell more often than it does by itself. It has forgotten that when it was restarted.
+    void hasten(std::size_t sentinel) const;
+
+    /// Whether all Sentinels see all servers and each other, with nothing that is amiss.
+    bool is_complete() const;
     redis_server& primary() { return server(primary_port()); }
 
     /// What a Sentinel says of the master: the value of a field of SENTINEL MASTER.
@@ -44,7 +63,7 @@ public:
     std::deque<redis_server> sentinels;
 
 private:
-    bool is_complete() const;
+    redis_server_options on_machine(std::size_t i, redis_server_options options) const;
     void wait_until_complete() const;
 
     watched_group_options options_;

@@ -10,11 +10,13 @@
 #include <redlock/lease.hpp>
 #include <redlock/lock.hpp>
 #include <redlock/rw_lock.hpp>
+#include <redlock/semaphore.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -30,6 +32,15 @@ struct access {
     static lock const& writer_of(rw_lock const& both) noexcept { return both.writer_; }
     static lock const& reader_of(rw_lock const& both) noexcept { return both.reader_; }
 
+    static lock const& one_permit_of(semaphore const& of) noexcept { return of.one_; }
+    static lock permits_of(semaphore const& of, std::uint32_t count) { return of.several(count); }
+
+    // For change_permits().
+    static lock permits_of(std::shared_ptr<core> const& owner, resource of, lock_options const& options)
+    {
+        return {owner, std::move(of), options};
+    }
+
     // For with_lock: `asker` waits, and the body will run on `scope`.
     template <class CompletionToken>
     static auto acquire_for(lock const& what, asio::any_io_executor asker, asio::any_io_executor scope, attempt_report& report,
@@ -38,6 +49,13 @@ struct access {
         auto within = std::make_shared<scope_executors const>(scope_executors{std::move(asker), std::move(scope)});
         return asio::async_initiate<CompletionToken, void(error_code, lease)>(
             initiate_acquire{what.core_, acquire_request{what.what_, &report, false, std::move(within)}}, token);
+    }
+
+    // For election: waits for a random time, by the clock of the client.
+    template <class CompletionToken>
+    static auto pause(lock const& of, boot_clock::duration min, boot_clock::duration max, CompletionToken&& token)
+    {
+        return asio::async_initiate<CompletionToken, void(error_code)>(initiate_pause{of.core_, min, max}, token);
     }
 
     // For with_lock: whether a release is due.

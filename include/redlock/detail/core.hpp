@@ -12,15 +12,20 @@
 #include <redlock/detail/export.hpp>
 #include <redlock/error.hpp>
 #include <redlock/options.hpp>
+#include <redlock/published.hpp>
 #include <redlock/status.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace redlock {
 
@@ -33,12 +38,16 @@ struct lease_state;
 
 using plain_handler = completion<error_code>;
 using lease_handler = completion<error_code, lease>;
+using state_handler = completion<error_code, published_state>;
+using peek_handler = completion<error_code, lock_peek>;
 
 class key_format;
 class lock_descriptor;
+class permit_pool;
 class resolved_options;
+class resource;
 
-// with_lock: the executor of whoever waits for it, and the one that its body will have.
+// with_lock: the executor of the waiting caller, and the one that its body will have.
 struct scope_executors {
     asio::any_io_executor asker;
     asio::any_io_executor scope;
@@ -56,6 +65,29 @@ struct adopt_request {
     std::optional<lock_options> options{};  // none: the ttl of the ticket, and defaults
 };
 
+struct peek_request {
+    std::shared_ptr<lock_descriptor const> what;
+    std::optional<lock_peek> last{};  // waits until something else is to be seen than this
+};
+
+// What one node keeps of a semaphore.
+struct permits_on_node {
+    bool answered{false};
+    bool kept{false};  // what it was told
+    std::uint32_t permits{0};  // 0: it has no record
+    std::uint64_t version{0};
+    std::uint64_t free{0};  // of the pool's slots, as bits
+};
+
+struct permit_query {
+    std::shared_ptr<permit_pool const> of;
+    std::uint64_t version{0};  // not 0: keep the pool's number of permits as this version
+    std::shared_ptr<resolved_options const> under{};
+};
+
+using permit_query_handler = completion<error_code, std::vector<permits_on_node>>;
+using available_handler = completion<error_code, std::size_t>;
+
 class REDLOCK_API core {
 public:
     virtual ~core() = default;
@@ -68,24 +100,48 @@ public:
     // What these options come to; the same for the same.
     virtual std::shared_ptr<resolved_options const> resolved_options_of(lock_options const& options) = 0;
 
+    // The core that looks after a lock; null: this one. A client of several sets of nodes has a core for each set. Throws std::invalid_argument if the
+    // names of the lock belong to several.
+    virtual std::shared_ptr<core> shard_of(resource const&) { return nullptr; }
+
     virtual void run(plain_handler&& handler) = 0;
     virtual void cancel() noexcept = 0;
     virtual void drain(plain_handler&& handler) = 0;
     virtual client_status status() const = 0;
     virtual void begin_admission() = 0;
 
+    // What all nodes say of a semaphore; with a version, they are told to keep its number of permits. And how many slots are free on a majority.
+    virtual void ask_permits(permit_query&& what, permit_query_handler&& handler) = 0;
+    virtual void count_available(permit_query&& what, available_handler&& handler) = 0;
+
     virtual void acquire(acquire_request&& request, lease_handler&& handler) = 0;
     virtual void adopt(adopt_request&& request, lease_handler&& handler) = 0;
+    virtual void peek(peek_request&& request, peek_handler&& handler) = 0;
+
+    // Waits for a random time between these.
+    virtual void pause(boot_clock::duration min, boot_clock::duration max, plain_handler&& handler) = 0;
+};
+
+// A core that looks after leases itself. One of several shards does; the core around them never sees a lease.
+class REDLOCK_API lease_core : public core {
+public:
     virtual void extend(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
     virtual void downgrade(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
     virtual void release(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
     virtual void wait_lost(std::shared_ptr<lease_state>&& state, plain_handler&& handler) = 0;
+
+    // `bytes` were copied from the caller's.
+    virtual void publish(std::shared_ptr<lease_state>&& state, std::string&& bytes, plain_handler&& handler) = 0;
+    virtual void inherited(std::shared_ptr<lease_state>&& state, state_handler&& handler) = 0;
 
     // Ends the care for a lease without a release, and returns its ticket; empty, and nothing has changed: the lease is not held any more.
     virtual std::string detach(std::shared_ptr<lease_state> state) = 0;
 
     // Of the lock that it is about; lives as long as the state.
     virtual std::string_view name_of(lease_state const& state) const noexcept = 0;
+
+    // The slots of permits; empty for other leases. They live as long as the state.
+    virtual std::span<std::uint32_t const> slots_of(lease_state const& state) const noexcept = 0;
 
     // A lease object is gone: release in the background.
     virtual void let_go(std::shared_ptr<lease_state> state) noexcept = 0;

@@ -11,6 +11,7 @@
 #include <boost/asio/associated_executor.hpp>
 
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -88,12 +89,73 @@ private:
     adopt_request request_;
 };
 
+class initiate_peek {
+public:
+    using executor_type = asio::any_io_executor;
+
+    initiate_peek(std::shared_ptr<core> target, peek_request request) : target_{std::move(target)}, request_{std::move(request)} {}
+
+    executor_type get_executor() const noexcept { return target_->get_executor(); }
+
+    template <class Handler>
+    void operator()(Handler&& handler) const
+    {
+        target_->peek(peek_request{request_}, peek_handler{std::forward<Handler>(handler), target_->get_executor()});
+    }
+
+private:
+    std::shared_ptr<core> target_;
+    peek_request request_;
+};
+
+class initiate_pause {
+public:
+    using executor_type = asio::any_io_executor;
+
+    initiate_pause(std::shared_ptr<core> target, boot_clock::duration min, boot_clock::duration max)
+        : target_{std::move(target)}, min_{min}, max_{max}
+    {
+    }
+
+    executor_type get_executor() const noexcept { return target_->get_executor(); }
+
+    template <class Handler>
+    void operator()(Handler&& handler) const
+    {
+        target_->pause(min_, max_, plain_handler{std::forward<Handler>(handler), target_->get_executor()});
+    }
+
+private:
+    std::shared_ptr<core> target_;
+    boot_clock::duration min_;
+    boot_clock::duration max_;
+};
+
+class initiate_available {
+public:
+    using executor_type = asio::any_io_executor;
+
+    initiate_available(std::shared_ptr<core> target, permit_query what) : target_{std::move(target)}, what_{std::move(what)} {}
+
+    executor_type get_executor() const noexcept { return target_->get_executor(); }
+
+    template <class Handler>
+    void operator()(Handler&& handler) const
+    {
+        target_->count_available(permit_query{what_}, available_handler{std::forward<Handler>(handler), target_->get_executor()});
+    }
+
+private:
+    std::shared_ptr<core> target_;
+    permit_query what_;
+};
+
 // Starts an operation on a lease. An empty lease has no client: its operations complete at once with `not_held`, on
 // the handler's own executor.
 class REDLOCK_API initiate_on_lease {
 public:
     using executor_type = asio::any_io_executor;
-    using operation = void (core::*)(std::shared_ptr<lease_state>&&, plain_handler&&);
+    using operation = void (lease_core::*)(std::shared_ptr<lease_state>&&, plain_handler&&);
 
     initiate_on_lease(std::shared_ptr<lease_state> state, operation what) : state_{std::move(state)}, what_{what} {}
 
@@ -110,13 +172,56 @@ public:
         start(std::move(state_), plain_handler{std::forward<Handler>(handler), fallback()});
     }
 
-private:
     // The client's executor; the system's, if the lease is empty.
-    executor_type const& fallback() const noexcept;
+    static executor_type const& executor_of(std::shared_ptr<lease_state> const& state) noexcept;
+
+private:
+    executor_type const& fallback() const noexcept { return executor_of(state_); }
     void start(std::shared_ptr<lease_state>&& state, plain_handler&& handler) const;
 
     std::shared_ptr<lease_state> state_;
     operation what_;
+};
+
+class REDLOCK_API initiate_publish {
+public:
+    using executor_type = asio::any_io_executor;
+
+    initiate_publish(std::shared_ptr<lease_state> state, std::string bytes) : state_{std::move(state)}, bytes_{std::move(bytes)} {}
+
+    executor_type get_executor() const noexcept { return initiate_on_lease::executor_of(state_); }
+
+    template <class Handler>
+    void operator()(Handler&& handler) const
+    {
+        start(plain_handler{std::forward<Handler>(handler), get_executor()});
+    }
+
+private:
+    void start(plain_handler&& handler) const;
+
+    std::shared_ptr<lease_state> state_;
+    std::string bytes_;
+};
+
+class REDLOCK_API initiate_inherited {
+public:
+    using executor_type = asio::any_io_executor;
+
+    explicit initiate_inherited(std::shared_ptr<lease_state> state) : state_{std::move(state)} {}
+
+    executor_type get_executor() const noexcept { return initiate_on_lease::executor_of(state_); }
+
+    template <class Handler>
+    void operator()(Handler&& handler) const
+    {
+        start(state_handler{std::forward<Handler>(handler), get_executor()});
+    }
+
+private:
+    void start(state_handler&& handler) const;
+
+    std::shared_ptr<lease_state> state_;
 };
 
 }  // namespace redlock::detail

@@ -13,14 +13,14 @@
 
 namespace redlock::detail {
 
-class core;
+class lease_core;
 
 enum class lease_phase : std::uint8_t { held, lost, released };
 
 struct REDLOCK_API lease_state {
     static constexpr std::uint8_t reader_bit = 0x80;
 
-    explicit lease_state(std::shared_ptr<core> from) : owner{std::move(from)} {}
+    explicit lease_state(std::shared_ptr<lease_core> from) : owner{std::move(from)} {}
     lease_state(lease_state const&) = delete;
     lease_state& operator=(lease_state const&) = delete;
 
@@ -29,7 +29,7 @@ struct REDLOCK_API lease_state {
         return boot_clock::time_point{boot_clock::duration{valid_until_ns.load(std::memory_order_acquire)}};
     }
 
-    std::shared_ptr<core> const owner;
+    std::shared_ptr<lease_core> const owner;
     std::atomic<std::int64_t> valid_until_ns{0};
     std::uint64_t last_token{0};  // of the block; 0: there are none. As `nodes`, set before anybody has the lease
     std::atomic<std::uint64_t> token{0};

@@ -1,6 +1,10 @@
-// What a lock is about: one name, or several of which all are held or none; and whether it is acquired to read.
+// What a lock is about: one name, or several of which all are held or none; whether it is acquired to read; permits of a semaphore, and the slots of
+// those that are held.
 #ifndef REDLOCK_DETAIL_RESOURCE_HPP
 #define REDLOCK_DETAIL_RESOURCE_HPP
+
+#include <redlock/detail/permit_pool.hpp>
+#include <redlock/lock_mode.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -19,8 +23,9 @@ class resource {
 public:
     enum class side : std::uint8_t {
         exclusive,
-        writer,  // of a read-write lock: the same lock as an exclusive one of the name, but whoever waits for it leaves a wish
+        writer,  // of a read-write lock: the same lock as an exclusive one of the name, but a waiting writer leaves a wish
         reader,  // of a read-write lock: many at the same time
+        permits,  // of a semaphore: some of its slots, whichever are free
     };
 
     // Whose key is its name.
@@ -40,6 +45,52 @@ public:
         if (is_for_readers()) hash_ = hash_ * 31 + 1;
     }
 
+    // `wanted` permits of a semaphore. Its keys are all slots.
+    resource(std::shared_ptr<permit_pool const> of, std::uint32_t wanted, std::string text)
+        : first_{of->keys.front()},
+          hash_{hash_of(of->record) * 31 + 2 + wanted},
+          more_{std::make_unique<more>(more{{of->keys.begin() + 1, of->keys.end()}, std::move(text)})},
+          side_{side::permits}
+    {
+        more_->pool = std::move(of);
+        more_->wanted = wanted;
+    }
+
+    // Slots of a semaphore: the exclusive locks that a lease on permits consists of. `of` is what was asked for; `chosen` are indices of its pool.
+    resource(std::shared_ptr<resource const> of, std::vector<std::size_t> const& chosen) : resource{slots_of(*of->pool(), chosen)}
+    {
+        if (!more_) more_ = std::make_unique<more>();
+        for (std::size_t const i : chosen) more_->slots.push_back(of->pool()->slots[i].number);
+        more_->pool = of->more_->pool;
+        more_->permits = std::move(of);
+    }
+
+    // How it is acquired, or held.
+    lock_mode mode() const noexcept
+    {
+        if (is_for_readers()) return lock_mode::shared;
+        return is_for_permits() || is_of_slots() ? lock_mode::permit : lock_mode::exclusive;
+    }
+
+    bool is_for_permits() const noexcept { return side_ == side::permits; }
+    bool is_of_slots() const noexcept { return more_ && more_->permits; }
+
+    // Of permits and of slots; otherwise null.
+    permit_pool const* pool() const noexcept { return more_ ? more_->pool.get() : nullptr; }
+
+    std::shared_ptr<permit_pool const> const& shared_pool() const noexcept { return more_->pool; }
+
+    // Of permits: how many. Precondition: is_for_permits().
+    std::uint32_t wanted() const noexcept { return more_->wanted; }
+
+    // Of slots: what was asked for, and their numbers.
+    resource const* permits() const noexcept { return more_ ? more_->permits.get() : nullptr; }
+    std::shared_ptr<resource const> const& shared_permits() const noexcept { return more_->permits; }
+    std::span<std::uint32_t const> slots() const noexcept
+    {
+        return more_ ? std::span<std::uint32_t const>{more_->slots} : std::span<std::uint32_t const>{};
+    }
+
     bool is_for_readers() const noexcept { return side_ == side::reader; }
     bool leaves_a_wish() const noexcept { return side_ == side::writer; }
 
@@ -53,7 +104,7 @@ public:
         return more_ ? std::span<std::string const>{more_->others} : std::span<std::string const>{};
     }
 
-    // The keys besides the first that whoever waits has to watch.
+    // The keys besides the first that a waiter has to watch.
     std::span<std::string const> watched() const noexcept
     {
         return is_for_readers() ? std::span<std::string const>{more_->want} : others();
@@ -69,6 +120,7 @@ public:
     friend bool operator==(resource const& a, resource const& b) noexcept
     {
         return &a == &b || (a.hash_ == b.hash_ && a.first_ == b.first_ && a.is_for_readers() == b.is_for_readers() &&
+                            a.is_for_permits() == b.is_for_permits() && (!a.is_for_permits() || a.wanted() == b.wanted()) &&
                             std::ranges::equal(a.others(), b.others()));
     }
 
@@ -77,7 +129,23 @@ private:
         std::vector<std::string> others;
         std::string text;
         std::vector<std::string> want{};  // one, or none
+        std::shared_ptr<permit_pool const> pool{};
+        std::shared_ptr<resource const> permits{};
+        std::vector<std::uint32_t> slots{};
+        std::uint32_t wanted{0};
     };
+
+    static resource slots_of(permit_pool const& pool, std::vector<std::size_t> const& chosen)
+    {
+        std::vector<std::string> keys;
+        std::string text;
+        for (std::size_t const i : chosen) {
+            keys.push_back(pool.slots[i].key);
+            text += (text.empty() ? "" : ", ") + pool.slots[i].name;
+        }
+        std::sort(keys.begin(), keys.end());
+        return {keys, std::move(text)};
+    }
 
     static std::size_t hash_of(std::string_view name) noexcept { return std::hash<std::string_view>{}(name); }
 

@@ -76,7 +76,7 @@ struct scope_condition {
     }
 };
 
-// A group forwards one cancellation only. So the parent's first one must be of a kind that every body heeds.
+// A group forwards one cancellation only. So the parent's first one must be of a kind with which every body cooperates.
 struct cancel_thoroughly {
     asio::cancellation_type_t operator()(asio::cancellation_type_t type) const noexcept
     {

@@ -2,7 +2,7 @@
 _redlock()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} word command= i
-    local nodes='--nodes --config --help'
+    local nodes='--nodes --config --shard --set-name --help'
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         case $word in
@@ -10,27 +10,32 @@ _redlock()
                 # The words after -- are a command line of their own.
                 if declare -F _command_offset > /dev/null; then _command_offset $((i + 1)); else COMPREPLY=($(compgen -c -- "$cur")); fi
                 return ;;
-            run|acquire|extend|inspect|list|release|watch|admit|doctor|bench|completion) [ -n "$command" ] || command=$word ;;
+            run|lead|leader|acquire|extend|inspect|semaphore|list|release|watch|admit|nodes|doctor|bench|dashboard|completion) [ -n "$command" ] || command=$word ;;
         esac
     done
     case $prev in
-        --config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --config|--token-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --on-lost) COMPREPLY=($(compgen -W 'TERM INT HUP QUIT USR1 USR2 KILL' -- "$cur")); return ;;
-        --ttl|--wait|--kill-grace|--timeout|--interval|--time) COMPREPLY=($(compgen -W '250ms 1s 10s 30s 1m 5m' -- "$cur")); return ;;
-        --nodes|--label|--name|--count|--callers|--events-fd|--conflict-exit-code|--limit|--ticket) return ;;
+        --ttl|--wait|--kill-grace|--timeout|--interval|--time|--history) COMPREPLY=($(compgen -W '250ms 1s 10s 30s 1m 5m' -- "$cur")); return ;;
+        --nodes|--shard|--set-name|--label|--name|--count|--callers|--events-fd|--conflict-exit-code|--limit|--ticket|--publish|--pass-lease|--listen|--host|--pattern|--permits|--take) return ;;
     esac
     case $command in
-        '') COMPREPLY=($(compgen -W 'run acquire extend inspect list release watch admit doctor bench completion --help --version' -- "$cur")) ;;
-        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --name --no-fencing --shared --bootstrap --no-env --events-fd --on-lost --conflict-exit-code --pass-notify --ticket --verbose --quiet --" -- "$cur")) ;;
+        '') COMPREPLY=($(compgen -W 'run lead leader acquire extend inspect semaphore list release watch admit nodes doctor bench dashboard completion --help --version' -- "$cur")) ;;
+        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --name --no-fencing --shared --permits --take --bootstrap --no-env --events-fd --on-lost --conflict-exit-code --pass-notify --pass-lease --ticket --verbose --quiet --" -- "$cur")) ;;
+        lead) COMPREPLY=($(compgen -W "$nodes --publish --ttl --kill-grace --label --bootstrap --no-env --on-lost --verbose --quiet --" -- "$cur")) ;;
+        leader) COMPREPLY=($(compgen -W "$nodes --timeout --watch --json" -- "$cur")) ;;
         acquire) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --label --no-fencing --bootstrap --conflict-exit-code --quiet" -- "$cur")) ;;
         extend) COMPREPLY=($(compgen -W "$nodes --ticket --ttl" -- "$cur")) ;;
         inspect) COMPREPLY=($(compgen -W "$nodes --timeout --json" -- "$cur")) ;;
+        semaphore) COMPREPLY=($(compgen -W "$nodes --timeout --permits --wait --bootstrap --json" -- "$cur")) ;;
         list) COMPREPLY=($(compgen -W "$nodes --timeout --time --limit --foreign --watch --interval --count --json" -- "$cur")) ;;
         release) COMPREPLY=($(compgen -W "$nodes --timeout --force --yes --ticket --json" -- "$cur")) ;;
         watch) COMPREPLY=($(compgen -W "$nodes --timeout --interval --count --json" -- "$cur")) ;;
         admit) COMPREPLY=($(compgen -W "$nodes --timeout" -- "$cur")) ;;
+        nodes) COMPREPLY=($(compgen -W "show $nodes --timeout --json" -- "$cur")) ;;
         doctor) COMPREPLY=($(compgen -W "$nodes --timeout --ttl --name --json" -- "$cur")) ;;
         bench) COMPREPLY=($(compgen -W "$nodes --timeout --time --callers --ttl --no-fencing --bootstrap --json" -- "$cur")) ;;
+        dashboard) COMPREPLY=($(compgen -W "$nodes --listen --token-file --host --pattern --limit --interval --history --timeout" -- "$cur")) ;;
         completion) COMPREPLY=($(compgen -W 'bash zsh fish --help' -- "$cur")) ;;
     esac
 }

@@ -50,7 +50,9 @@ std::vector<std::string> lock_keys(redis_server const& server)
 {
     std::vector<std::string> found;
     for (auto const& item : server.ask({"KEYS", "*"}).items)
-        if (!item.ends_with(":fence") && item != "redlock:node" && item != "redlock:hw" && item != "redlock:wait") found.push_back(item);
+        if (!item.ends_with(":fence") && !item.ends_with(":permits") && !item.ends_with(":published") && item != "redlock:node" &&
+            item != "redlock:hw" && item != "redlock:set" && item != "redlock:wait")
+            found.push_back(item);
     return found;
 }
 

@@ -67,7 +67,7 @@ redlock_mutant(unknown_is_lost "an extension that too few nodes answered counts 
 redlock_mutant(renewed_from_the_reply "a renewal is counted from its reply"
     FILE src/quorum/lease_machine.cpp FROM "renewed_until_{sent + t.validity}," TO "renewed_until_{sent + t.validity + t.node_timeout},")
 redlock_mutant(extends_after_the_end "a lease whose end has passed is extended"
-    FILE src/lease/lease_registry.cpp FROM "if (what.is_lease() && now >= what.machine->stops_at()) lose(what, end_of(what, now));" TO "")
+    FILE src/lease/lease_registry.cpp FROM "if (what.is_lease() && now >= what.machine.stops_at()) lose(what, end_of(what, now));" TO "")
 
 # The end of a lease.
 redlock_mutant(scope_cancelled_late "a scope is cancelled after the validity of its lease"
@@ -78,7 +78,7 @@ redlock_mutant(loss_is_not_told "who waits for the loss of a lease is not told"
 redlock_mutant(max_hold_ignored "max_hold does not end a lease"
     FILE src/quorum/lease_machine.cpp FROM "return timing_->max_hold ? std::min(at, acquired_ + *timing_->max_hold) : at;" TO "return at;")
 redlock_mutant(deadline_ignored "acquire() goes on after its deadline"
-    FILE src/acquire/acquisitions.cpp FROM "    if (now >= deadline) {" TO "    if (now >= never) {")
+    FILE src/acquire/acquisition.cpp FROM "    if (now >= deadline) {" TO "    if (now >= never) {")
 
 # Tokens.
 redlock_mutant(one_round "a lease has the largest token of one round, and nobody confirms it"
@@ -103,9 +103,7 @@ redlock_mutant(recreate_without_guard "a key is recreated again also where a lar
 redlock_mutant(climb_without_the_old_guard "a lease climbs also where a larger token was given"
     FILE src/testing/redis_model.cpp FROM "    if (record->base > c.token || (before > c.token && !marked)) return refused();  // the guard
     set_counter(key, c.goal, c.retention, now, true);" TO "    set_counter(key, std::max(before, c.goal), c.retention, now, true);"
-    FILE2 src/lease/lease_registry.cpp FROM2 "if (may_climb_ && needed_ > 0 && machine_.outcome() == extend_outcome::renewed)" TO2 "if (may_climb_ && needed_ > 0)")
-redlock_mutant(climb_on_a_minority "a lease has climbed with the vote of one node"
-    FILE src/lease/climb.cpp FROM "if (votes_.majority_granted()) return end(true, now);" TO "if (votes_.granted() > 0) return end(true, now);")
+    FILE2 src/lease/extension.cpp FROM2 "if (may_climb_ && needed_ > 0 && machine_.outcome() == extend_outcome::renewed)" TO2 "if (may_climb_ && needed_ > 0)")
 redlock_mutant(acquire_ignores_base "acquire counts on from the counter, and not from what the server was told at its admission"
     FILE src/testing/redis_model.cpp FROM "token_number const last = std::max(before->highest, record->base);" TO "token_number const last = before->highest;")
 redlock_mutant(lost_counter_is_zero "a counter that is gone reads as zero"
@@ -151,10 +149,10 @@ redlock_mutant(any_record_will_do "scripts do not compare the id in the record"
 
 # Lines: who waits within one client.
 redlock_mutant(passed_on_too_late "a lease is passed on however little of it is left"
-    FILE src/acquire/wait_queue.cpp FROM "    if (lease.machine->left(now) < lease.what->under->times.validity / worth_passing_on) return false;
+    FILE src/acquire/wait_queue.cpp FROM "    if (lease.machine.left(now) < lease.what->under->times.validity / worth_passing_on) return false;
 " TO "")
 redlock_mutant(passed_on_with_its_token "a lease is passed on without tokens of its own"
-    FILE src/lease/lease_registry.cpp FROM "        next_token += reads() ? 1 : what->under->tokens.block;
+    FILE src/lease/lease_record.cpp FROM "        next_token += reads() ? 1 : what->under->tokens.block;
         h->last_token = next_token - 1;" TO "        h->last_token = next_token + what->under->tokens.block - 1;")
 redlock_mutant(passed_on_to_anybody "a lease is passed on to somebody who asked with other options"
     FILE src/acquire/wait_queue.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;
@@ -164,7 +162,7 @@ redlock_mutant(passed_on_too_often "passing on does not heed max_handoffs"
 redlock_mutant(passed_on_too_long "passing on does not heed max_local_hold"
     FILE src/quorum/fairness.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return taken_ < limits.handoffs;")
 redlock_mutant(max_hold_of_the_first "max_hold of a lease that was passed on is counted from the first holder"
-    FILE src/lease/lease_registry.cpp FROM "    what.machine->handed_over(now);
+    FILE src/lease/lease_registry.cpp FROM "    what.machine.handed_over(now);
 " TO "")
 redlock_mutant(last_is_first "who asks last is served first"
     FILE src/acquire/wait_queue.cpp FROM "queue_.push_back(who);" TO "queue_.push_front(who);")
@@ -186,7 +184,9 @@ redlock_mutant(undo_wakes_its_own_line "an attempt that is undone wakes the line
 redlock_mutant(no_fallback_poll "who is told of changes never looks by himself"
     FILE src/quorum/wait_schedule.cpp FROM "is_told() ? poll_if_told_ : poll_if_not_" TO "is_told() ? never : poll_if_not_")
 redlock_mutant(push_ignored "what nodes tell is not heard"
-    FILE src/client/engine.cpp FROM "{ acquisitions_.on_changed(node, key); }" TO "{ static_cast<void>(node), static_cast<void>(key); }")
+    FILE src/client/engine.cpp FROM "    acquisitions_.on_changed(node, key);
+" TO "    static_cast<void>(node);
+")
 redlock_mutant(own_key_is_a_holder "who looks takes a key of his own, which is about to be undone, for another holder's"
     FILE src/quorum/contention.cpp FROM "    } else if (our_own) {" TO "    } else if (false) {"
     FILE2 src/quorum/contention.cpp FROM2 "if (what.granted.has(node)) current.schedule" TO2 "if (false) current.schedule"
@@ -196,7 +196,7 @@ redlock_mutant(free_again_and_again "each look at a free lock puts off the race 
 
 # Owners.
 redlock_mutant(released_with_the_first "the lock is given back with the first of several nested leases"
-    FILE src/client/engine.cpp FROM "    if (what->has_handles()) return;  // of nested leases
+    FILE src/client/lease_operations.cpp FROM "    if (what->has_handles()) return;  // of nested leases
 " TO "")
 redlock_mutant(nested_for_ever "a nested lease that is given back still counts"
     FILE src/lease/lease_registry.cpp FROM "    who.is = lease_handle::presence::left;
@@ -208,7 +208,7 @@ redlock_mutant(nested_for_ever "a nested lease that is given back still counts"
 redlock_mutant(nested_for_anybody "whoever has an owner gets a nested lease of whatever is held"
     FILE src/acquire/acquisitions.cpp FROM "lease.owner() != options.owner ||" TO "")
 redlock_mutant(nested_in_what_is_lost "a nested lease is given while the outer one is ending"
-    FILE src/acquire/acquisitions.cpp FROM "    if (!lease.is_lease() || now >= lease.machine->stops_at()) return false;
+    FILE src/acquire/acquisitions.cpp FROM "    if (!lease.is_lease() || now >= lease.machine.stops_at()) return false;
 " TO "")
 redlock_mutant(nested_while_asking "an owner that gets a nested lease while it asks the nodes goes on asking"
     FILE src/acquire/acquisitions.cpp FROM "    what.last_outcome = {};
@@ -239,7 +239,7 @@ redlock_mutant(suspended_for_ever "a node whose clock was set never votes again"
 # Leases that travel.
 redlock_mutant(adoption_by_one_node "the vote of one node adopts a lease"
     FILE src/quorum/adopt_machine.cpp FROM "if (now < holders_.valid_until() - timing_->stop_margin) {" TO "if (v == vote::granted) {"
-    FILE2 src/lease/lease_registry.cpp FROM2 "    if (now >= what->machine->stops_at()) {" TO2 "    if (false) {")
+    FILE2 src/lease/lease_registry.cpp FROM2 "    if (now >= what->machine.stops_at()) {" TO2 "    if (false) {")
 redlock_mutant(adoption_keeps_the_value "nodes leave the value of the ticket where it is"
     FILE src/testing/redis_model.cpp FROM "    set_all(c, now);
     return granted();
@@ -258,9 +258,9 @@ redlock_mutant(adoption_is_not_undone "what nodes had replaced for an adoption t
     FILE src/acquire/adoptions.cpp FROM "    owner_.releases_.start(record_, now, errc{}, machine_->refused());
 " TO "")
 redlock_mutant(detached_and_released "a lease that is detached is released"
-    FILE src/client/engine.cpp FROM "    on_strand([this, h] { detach_handle(h); });" TO "    on_strand([this, h](time_point t) { release_handle(h, t); });")
+    FILE src/client/lease_operations.cpp FROM "    on_strand([this, h] { detach_handle(h); });" TO "    on_strand([this, h](time_point t) { release_handle(h, t); });")
 redlock_mutant(detached_and_extended "the watchdog goes on extending a lease that is detached"
-    FILE src/client/engine.cpp FROM "    leases_.detach(*what);
+    FILE src/client/lease_operations.cpp FROM "    leases_.detach(*what);
     stop_nodes_when_quiet();" TO "    what->detached = true;
     stop_nodes_when_quiet();")
 
@@ -299,7 +299,7 @@ redlock_mutant(set_ends_with_the_last_comer "the set of readers ends with the re
     FILE src/testing/shared_model.cpp FROM "bool const longer = before && before->readers && before->expires && *before->expires > ends;" TO "bool const longer = false && before;")
 redlock_mutant(readers_never_end "the time of each reader is not looked at: readers that are over keep the key"
     FILE src/testing/shared_model.cpp FROM "    left.expires = std::max_element(left.readers->ends.begin(), left.readers->ends.end(), later)->second;
-    bool const is_over = *left.expires <= whole_milliseconds(now);" TO "    left.expires.reset();
+    bool const is_over = *left.expires <= in_milliseconds(now);" TO "    left.expires.reset();
     bool const is_over = left.readers->ends.size() > 99 && later(*left.readers->ends.begin(), *left.readers->ends.begin());")
 redlock_mutant(downgrade_releases_first "a downgrade gives the lease back, and goes on as a reader"
     FILE src/lease/lease_registry.cpp FROM "    what.first.becomes_reader();
@@ -318,3 +318,107 @@ redlock_mutant(readers_fence_forgets_readers "what checks tokens does not keep t
     FILE include/redlock/fence_guard.hpp FROM "        if (token > highest_reader) highest_reader = token;
 " TO ""
     SOURCES tests/simulation/judge.cpp src/api/fence_guard.cpp)
+
+# State that goes with a lock.
+redlock_mutant(published_on_a_minority "a state counts as published when one node keeps it"
+    FILE src/lease/publications.cpp FROM "if (votes_.majority_granted()) return end({});" TO "if (votes_.granted() > 0) return end({});")
+redlock_mutant(inherited_from_one_node "the first node that answers says what is inherited"
+    FILE src/quorum/inherit_machine.hpp FROM "if (votes_.majority_granted()) {" TO "if (votes_.granted() > 0) {"
+    SOURCES src/lease/publications.cpp)
+redlock_mutant(inherited_and_not_written_back "what only a minority keeps is inherited as it is"
+    FILE src/quorum/inherit_machine.hpp FROM "return safe ? " TO "return true ? "
+    FILE2 src/lease/publications.cpp FROM2 "if (machine_.holders().size() < owner_.env().to_nodes->nodes()) back->send();" TO2 ""
+    SOURCES src/lease/publications.cpp)
+redlock_mutant(published_without_fence "a former holder publishes where a later one has inherited, if its value is there again"
+    FILE src/testing/redis_model.cpp FROM "    if (auto const objection = objection_to_state(c, now)) return *objection;
+    std::string const key = state_key(c);" TO "    if (!is_ours(c, c.key, now)) return refused();
+    std::string const key = state_key(c);")
+redlock_mutant(inherited_without_fence "who inherits does not raise the counter"
+    FILE src/testing/redis_model.cpp FROM "    if ((fence ? *fence->value : *high_water) < c.token) set_counter(c.key, c.token, c.retention, now);
+    entry const* const kept" TO "    static_cast<void>(fence);
+    entry const* const kept")
+redlock_mutant(state_of_the_last_writer "a node keeps the state that came last"
+    FILE src/testing/redis_model.cpp FROM "if (*kept > stamp) return granted();" TO "")
+
+# Groups.
+redlock_mutant(votes_not_acknowledged "votes of a group wait for no replica"
+    FILE src/redis/durability.cpp FROM "c.may_grant() || c.may_renew() || c.is_about_state() || c.what == verb::mark" TO "c.what == verb::mark")
+redlock_mutant(old_primary_extends "an extension by a primary that no replica follows any more counts"
+    FILE src/redis/durability.cpp FROM "c.may_grant() || c.may_renew() || " TO "c.may_grant() || ")
+redlock_mutant(quarantine_at_first_sight "the quarantine of a promoted server begins when it is seen, and not when replicas have its mark"
+    FILE src/redis/durability.cpp FROM " || c.what == verb::mark || " TO " || ")
+redlock_mutant(votes_with_another_k "a client that waits for no replica has votes in a group whose clients do"
+    FILE src/redis/group_binding.cpp FROM "if (theirs == 0 || theirs == replicas_) return {};" TO "if (theirs < 1000) return {};")
+
+# Semaphores.
+redlock_mutant(slots_are_added_up "grants of different slots are added up to a majority"
+    FILE src/quorum/permit_choice.cpp FROM "    return static_cast<std::size_t>(std::count(ours_.begin(), ours_.end(), what));" TO "    static_cast<void>(what);
+    return static_cast<std::size_t>(std::count_if(ours_.begin(), ours_.end(), [](slot_set ours) { return ours != 0; }));"
+    FILE2 src/acquire/permit_attempt.cpp FROM2 "if (chose && state.choice.gave_chosen(node)) {" TO2 "if (chose && state.choice.given_by(node) != 0) {")
+redlock_mutant(permit_of_one_node "one node less than a majority is enough for a slot"
+    FILE src/quorum/permit_choice.cpp FROM "        if (count < majority(nodes)) continue;
+" TO "        if (count + 1 < majority(nodes)) continue;
+"
+    FILE2 src/acquire/permit_attempt.cpp FROM2 "            count(node, {vote::refused, {}, {}}, now);
+        } else if (state.failed" TO2 "            count(node, {chose ? vote::granted : vote::refused, {}, {}, chose ? counter_ : 0}, now);
+        } else if (state.failed")
+redlock_mutant(chosen_is_given_back "all slots of the value are released where one of them was not chosen"
+    FILE src/acquire/permit_attempt.cpp FROM "    auto of = std::make_shared<lock_descriptor const>(resource{before.what, indices_of(slots)}, before.what->under);
+    auto const stray" TO "    auto of = before.what;
+    auto const stray"
+    FILE2 src/acquire/permit_attempt.cpp FROM2 "    elsewhere.remove(node);
+" TO2 "    elsewhere = {};
+")
+redlock_mutant(any_number_of_permits "nodes do not compare the number of permits"
+    FILE src/testing/shared_model.cpp FROM "    if (k && k->permits != r.permits && !newer) return" TO "    if (false) return")
+redlock_mutant(number_is_not_kept "a grant does not write the number of permits"
+    FILE src/testing/shared_model.cpp FROM "    if (newer && (ours || free >= r.count)) keep(r.name, {r.version, r.permits}, r.retention, now);
+" TO "")
+redlock_mutant(permit_over_a_lock "a slot that somebody has is given once more"
+    FILE src/testing/shared_model.cpp FROM "        if (map[slot] != '0') continue;
+" TO "        if (map[slot] == '2') continue;
+")
+redlock_mutant(permit_token_of_its_node "the token of a permit is not confirmed"
+    FILE src/quorum/acquire_machine.cpp FROM "    wants_confirmation_ = confirmed_.size() < majority(votes_.nodes());" TO "    confirmed_ = held_;")
+redlock_mutant(permits_wake_nobody "who waits for a permit does not hear that this client has one less"
+    FILE src/acquire/wait_queue.cpp FROM "    queue_.empty() ? in_.retire(*this, now) : consider(now);
+}
+
+// As long" TO "    if (queue_.empty()) in_.retire(*this, now);
+}
+
+// As long"
+    FILE2 src/acquire/lock_table.cpp FROM2 "        if (&l != but) l.consider(now);
+    });" TO2 "        static_cast<void>(l), static_cast<void>(but), static_cast<void>(now);
+    });")
+redlock_mutant(slots_stay_until_their_ttl "slots that an attempt does not need are not given back"
+    FILE src/acquire/permit_attempt.cpp FROM "            if (chose) give_back(node, state.choice.given_by(node), now);
+" TO "")
+redlock_mutant(late_slots_stay "a slot that a node gave when others had been chosen is not given back"
+    FILE src/acquire/permit_attempt.cpp FROM "        give_back(node, answer.slots->ours, now);
+" TO "")
+redlock_mutant(node_gives_halves "a node that has too few free slots gives those"
+    FILE src/testing/shared_model.cpp FROM "    if (chosen.size() < r.count || r.count == 0) return {0, *server_.high_water, map};
+" TO "    if (chosen.empty() || r.count == 0) return {0, *server_.high_water, map};
+"
+    FILE2 src/testing/shared_model.cpp FROM2 "chosen.size() < r.count && chosen.size() + free >= r.count; ++i) {" TO2 "chosen.size() < r.count; ++i) {")
+redlock_mutant(own_slot_is_given_back "what is given back at a node may be a slot that was chosen"
+    FILE src/acquire/permit_attempt.cpp FROM " & ~permits_->choice.chosen();" TO ";")
+
+# Sets of nodes.
+redlock_mutant(lists_not_compared "a node whose set is another one than the client's list votes"
+    FILE src/quorum/set_membership.cpp FROM "    if (r.members.size() != settings_.members.size())" TO "    if (r.members.empty())"
+    FILE2 src/quorum/set_membership.cpp FROM2 "if (list_refused_) return object_to_all(why);" TO2 "")
+redlock_mutant(wrong_set_only_said "a client with another list of nodes is told so, and asks the nodes all the same"
+    FILE src/client/engine.cpp
+    FROM "    if (auto const why = admissions_->meet(node, facts); !why.empty()) return env_.to_nodes->reject(node, errc::wrong_node_set, why);
+" TO "    static_cast<void>(admissions_->meet(node, facts));
+"
+    FILE2 src/client/engine.cpp FROM2 "        env_.to_nodes->reject(node, errc::wrong_node_set, why);
+" TO2 "        static_cast<void>(this), static_cast<void>(node), static_cast<void>(why);
+")
+redlock_mutant(old_records_count "a record that may be out of date counts as a contradiction"
+    FILE src/quorum/set_membership.cpp FROM "    if (!rejected) n.is_old = true;
+" TO "    static_cast<void>(rejected);
+"
+    FILE2 src/quorum/set_membership.cpp FROM2 "id != n.said.record.id) each.is_old = true;" TO2 "id != n.said.record.id) each.is_old = false;")

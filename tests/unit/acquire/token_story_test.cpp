@@ -16,7 +16,11 @@ using namespace redlock;
 using detail::verb;
 
 struct token_world : world {
-    explicit token_world(std::size_t node_count = 3) : world{node_count} { start(); }
+    explicit token_world(std::size_t node_count = 3, std::chrono::milliseconds ttl_max = std::chrono::days{30})
+        : world{node_count, 8'192, nullptr, ttl_max}
+    {
+        start();
+    }
 
     std::tuple<error_code, lease, attempt_report> try_once(lock_options const& options = {.ttl = 10s})
     {
@@ -67,6 +71,10 @@ struct token_world : world {
     std::string text(std::size_t node) const { return client->status().nodes[node].admission_text; }
 
     std::uint64_t wall_clock() const { return static_cast<std::uint64_t>(virtual_clock::now().time_since_epoch() / 1us); }
+};
+
+struct world_of_short_ttls : token_world {
+    world_of_short_ttls() : token_world{3, 30s} {}
 };
 
 // Reserved with each lease, for those whom it may be passed on to.
@@ -249,6 +257,39 @@ BOOST_FIXTURE_TEST_CASE(a_restart_with_all_its_memory_costs_a_quarantine_and_no_
     BOOST_TEST(held.valid());
     give_back(held);
     BOOST_TEST(keys() == 0u, "a release needs no admission");
+}
+
+// The mark on the server says that it is the same loss, so the connection has no part in how long it is waited for.
+BOOST_FIXTURE_TEST_CASE(a_quarantine_goes_on_while_its_node_is_not_connected, world_of_short_ttls)
+{
+    nodes[0]->restart_with_all();
+    lease held = acquire();
+    give_back(held);
+    advance(100ms);
+    BOOST_TEST_REQUIRE((of(0) == admission_state::quarantined));
+    advance(max_ttl - 5s);
+    nodes[0]->cut();
+    advance(1s);
+    nodes[0]->connect();
+    advance(100ms);
+    BOOST_TEST((of(0) == admission_state::quarantined));
+    advance(6s);
+    BOOST_TEST((of(0) == admission_state::admitted));
+}
+
+BOOST_FIXTURE_TEST_CASE(another_loss_begins_another_quarantine, world_of_short_ttls)
+{
+    nodes[0]->restart_with_all();
+    lease held = acquire();
+    give_back(held);
+    advance(max_ttl - 5s);
+    nodes[0]->cut();
+    nodes[0]->restart_with_all();
+    nodes[0]->connect();
+    advance(max_ttl - 5s);
+    BOOST_TEST((of(0) == admission_state::quarantined));
+    advance(10s);
+    BOOST_TEST((of(0) == admission_state::admitted));
 }
 
 BOOST_FIXTURE_TEST_CASE(the_counter_of_a_long_lease_is_kept_with_few_refreshes, token_world)

@@ -249,6 +249,16 @@ BOOST_AUTO_TEST_CASE(token_retention)
                "config::token_retention is 60 min; it must be between four times max_ttl, which is 20 min, and 365 days");
 }
 
+BOOST_AUTO_TEST_CASE(the_name_of_a_set_and_its_place_among_shards)
+{
+    BOOST_TEST(problem_with([](config& c) { c.set_name = "orders"; }) == "");
+    BOOST_TEST(problem_with([](config& c) { c.set_name = "-"; }) == "config::set_name must not be \"-\"");
+    BOOST_TEST(problem_with([](config& c) { c.set_name = std::string(65, 'x'); }) == "config::set_name is longer than 64 characters");
+    REDLOCK_TEST_CONTAINS(problem_with([](config& c) { c.set_name = "a b"; }), "config::set_name contains");
+    BOOST_TEST(problem_with([](config& c) { c.place = shard_place{1, 2}; }) == "");
+    REDLOCK_TEST_CONTAINS(problem_with([](config& c) { c.place = shard_place{2, 2}; }), "config::place is for one set");
+}
+
 BOOST_AUTO_TEST_CASE(quarantine_folder)
 {
     auto const with = [](std::string const& path) { return problem_with([=](config& c) { c.quarantine_folder = path; }); };

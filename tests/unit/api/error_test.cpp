@@ -42,6 +42,7 @@ std::vector<errc> const all_codes{
     errc::acquire_timed_out_no_majority,
     errc::client_not_running,
     errc::self_deadlock,
+    errc::wrong_node_set,
 };
 
 std::vector<condition> const all_conditions{condition::not_acquired, condition::lost,        condition::node_failure,
@@ -97,7 +98,7 @@ BOOST_AUTO_TEST_CASE(not_acquired_groups_the_outcomes_of_an_acquisition)
 {
     check_group(condition::not_acquired,
                 {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::acquire_timed_out_no_majority,
-                 errc::client_not_running, errc::self_deadlock, errc::ttl_too_long});
+                 errc::client_not_running, errc::self_deadlock, errc::ttl_too_long, errc::wrong_node_set});
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_acquired_is_contended_or_unavailable)
@@ -115,10 +116,10 @@ BOOST_AUTO_TEST_CASE(lost_groups_the_ends_of_a_lease)
 
 BOOST_AUTO_TEST_CASE(node_failure_groups_the_reasons_of_single_nodes)
 {
-    check_group(condition::node_failure,
-                {errc::node_unreachable, errc::node_timeout, errc::node_unsuitable, errc::node_duplicate, errc::node_not_admitted,
-                 errc::node_clock_stepped, errc::ttl_too_long, errc::node_queue_full, errc::handshake_refused, errc::not_a_redis_server,
-                 errc::server_error, errc::unexpected_reply, errc::not_durable, errc::tls_failed, errc::credentials_unavailable});
+    check_group(condition::node_failure, {errc::node_unreachable, errc::node_timeout, errc::node_unsuitable, errc::node_duplicate,
+                                          errc::node_not_admitted, errc::node_clock_stepped, errc::ttl_too_long, errc::node_queue_full,
+                                          errc::handshake_refused, errc::not_a_redis_server, errc::server_error, errc::unexpected_reply,
+                                          errc::not_durable, errc::tls_failed, errc::credentials_unavailable, errc::wrong_node_set});
 }
 
 BOOST_AUTO_TEST_CASE(codes_of_others_are_in_no_group)

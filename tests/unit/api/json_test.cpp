@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
                                           "replicas": 2, "fsync": true}],
         "client_name": "billing", "connect_timeout_ms": 2001, "credentials_timeout_ms": 9999, "min_reconnect_delay_ms": 51, "max_reconnect_delay_ms": 2002,
         "stall_timeout_ms": 10001, "replication_timeout_ms": 201, "max_node_queue": 8193,
-        "max_ttl_ms": 40000, "token_retention_ms": 7200000, "quarantine_folder": "/var/lib/q", "identity": "handshake", "bootstrap": true, "trust_server_identity": true, "label": "nightly", "key_format": "redlock:{0}",
+        "max_ttl_ms": 40000, "token_retention_ms": 7200000, "quarantine_folder": "/var/lib/q", "identity": "handshake", "bootstrap": true, "trust_server_identity": true, "label": "nightly", "key_format": "redlock:{0}", "set_name": "orders",
         "lock": {"ttl_ms": 20000, "lock_delay_ms": 3000, "clock_drift": 0.02, "node_timeout_ms": 501, "acquire_timeout_ms": 60001, "max_attempts": 7,
                  "fencing": false, "token_block": 9,
                  "min_retry_delay_ms": 11, "max_retry_delay_ms": 1001, "poll_interval_ms": 5001,
@@ -77,6 +77,7 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
     BOOST_TEST(s.client.trust_server_identity);
     BOOST_TEST(s.client.label == "nightly");
     BOOST_TEST(s.client.key_format == "redlock:{0}");
+    BOOST_TEST(s.client.set_name == "orders");
     BOOST_TEST((s.lock.ttl == 20s));
     BOOST_TEST((s.lock.lock_delay == 3s));
     BOOST_TEST(s.lock.clock_drift == 0.02);

@@ -179,7 +179,7 @@ BOOST_FIXTURE_TEST_CASE(a_release_whose_answer_was_lost_with_the_connection_is_r
 // Of a connection that ends one may hear before its last answers fail, and some of those have a release to be repeated.
 BOOST_FIXTURE_TEST_CASE(a_release_that_is_asked_of_one_node_is_owed_as_well, one_silent_node)
 {
-    all->down(0, "cut");
+    all->down(0, errc::node_unreachable, "cut");
     all->ask(0, {{verb::release, "resource", "value", 10ms}, who});
     all->ask(0, {{verb::inspect, {}, {}, {}}, who});
     BOOST_TEST(who->failed == 2);

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace redlock::testing {
@@ -52,6 +53,22 @@ BOOST_AUTO_TEST_CASE(each_event_is_one_object)
         BOOST_TEST(e.at("at") == "2026-03-01T12:00:00.000412Z");
     }
     BOOST_TEST(names.size() == kinds_of_events);
+}
+
+BOOST_AUTO_TEST_CASE(each_line_can_have_more_members)
+{
+    std::ostringstream stream;
+    json_log log{stream};
+    log.add_fields([](event::any const& what) -> json_log::fields {
+        if (!std::holds_alternative<event::acquired>(what)) return {};
+        return {{"trace_id", "0af7\xff\""}, {"lock", "another"}};
+    });
+    tell_everything(log);
+    auto const lines = lines_of(stream.str());
+    auto const acquired = json::parse(lines.at(0));
+    BOOST_TEST(acquired.at("trace_id") == "0af7\xef\xbf\xbd\"");
+    BOOST_TEST(acquired.at("lock") == "resource", "what an event has itself is not replaced");
+    BOOST_TEST(!json::parse(lines.at(1)).contains("trace_id"));
 }
 
 BOOST_AUTO_TEST_CASE(members_are_under_their_own_names)

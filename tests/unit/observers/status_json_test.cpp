@@ -18,18 +18,19 @@ BOOST_AUTO_TEST_SUITE(status_json)
 BOOST_AUTO_TEST_CASE(every_counter)
 {
     client_counters c;
-    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24] = c;
+    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25] = c;
     std::uint64_t n = 0;
-    for (auto* each :
-         {&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18, &m19, &m20, &m21, &m22, &m24})
+    for (auto* each : {&m1,  &m2,  &m3,  &m4,  &m5,  &m6,  &m7,  &m8,  &m9,  &m10, &m11, &m12,
+                       &m13, &m14, &m15, &m16, &m17, &m18, &m19, &m20, &m21, &m22, &m23, &m25})
         *each = ++n;
-    m23 = std::chrono::milliseconds{77};
+    m24 = std::chrono::milliseconds{77};
     json const found = c;
     std::map<std::string, std::uint64_t> const expected{
         {"acquired", c.acquired},
         {"handoffs", c.handoffs},
         {"nested", c.nested},
         {"confirmations", c.confirmations},
+        {"permit_moves", c.permit_moves},
         {"contended", c.contended},
         {"no_majority", c.no_majority},
         {"validity_exhausted", c.validity_exhausted},
@@ -51,14 +52,15 @@ BOOST_AUTO_TEST_CASE(every_counter)
         {"events_dropped", c.events_dropped},
         {"overrun_max_us", 77'000},
     };
-    BOOST_TEST(expected.size() == 24u);
+    BOOST_TEST(expected.size() == 25u);
     BOOST_TEST(found == json(expected));
 }
 
 BOOST_AUTO_TEST_CASE(every_member_of_a_node)
 {
     node_status n;
-    auto& [node, state, last_error, last_error_text, connects, admission, admission_text, clock_steps, last_clock_step, clock_text] = n;
+    auto& [node, state, last_error, last_error_text, connects, admission, admission_text, clock_steps, last_clock_step, clock_text, primary,
+           login_text, shard] = n;
     node = "10.0.0.1:6379";
     state = node_state::down;
     last_error = errc::node_unreachable;
@@ -69,9 +71,13 @@ BOOST_AUTO_TEST_CASE(every_member_of_a_node)
     clock_steps = 2;
     last_clock_step = std::chrono::seconds{-40};
     clock_text = "it was set";
+    primary = "10.0.0.2:6379";
+    login_text = "refused";
+    shard = 4;
     json const expected = json::parse(R"({"node": "10.0.0.1:6379", "state": "down",
         "last_error": {"name": "node_unreachable", "message": "no usable connection to the node"}, "last_error_text": "refused", "connects": 3,
-        "admission": "quarantined", "admission_text": "so long", "clock_steps": 2, "last_clock_step_ms": -40000, "clock_text": "it was set"})");
+        "admission": "quarantined", "admission_text": "so long", "clock_steps": 2, "last_clock_step_ms": -40000, "clock_text": "it was set",
+        "primary": "10.0.0.2:6379", "login_text": "refused", "shard": 4})");
     BOOST_TEST(json(n) == expected);
     BOOST_TEST(json(node_status{}).at("last_error").is_null());
 }

@@ -121,6 +121,25 @@ BOOST_AUTO_TEST_CASE(a_head_start_is_bounded)
     BOOST_TEST((t.head_start_of_others(slot, 0) == 8 * slot));
 }
 
+BOOST_AUTO_TEST_CASE(the_writer_who_has_waited_longest_goes_first)
+{
+    quorum::fairness t;
+    auto const now = [](int waits, duration waited = {}) { return at_time(waits * 1s + waited); };
+    BOOST_TEST((t.head_start_of_readers_and_writers(now(0), slot, 0.5) == slot * 3 / 2), "who knows of no wait leaves it to chance");
+    for (int waits = 0; waits < 30; ++waits) {
+        t.refused(now(waits));
+        t.refused(now(waits, 50ms));  // of the same wait
+        t.won(now(waits, 100ms), slot);
+    }
+    t.refused(now(30));
+    auto const newcomer = t.head_start_of_readers_and_writers(now(30), slot, 0);
+    BOOST_TEST((newcomer > 8 * slot && newcomer <= 9 * slot));
+    auto const half = t.head_start_of_readers_and_writers(now(30, 50ms), slot, 0);
+    BOOST_TEST((half > 4 * slot && half < 6 * slot));
+    for (auto const waited : {100ms, 1000ms})
+        BOOST_TEST((t.head_start_of_readers_and_writers(now(30, waited), slot, 0) == slot), "readers who wait are still before it");
+}
+
 BOOST_AUTO_TEST_CASE(who_stays_out_for_nobody_does_it_for_less_time)
 {
     quorum::fairness t;

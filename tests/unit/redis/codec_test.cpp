@@ -1,5 +1,6 @@
 // What goes over the wire, byte for byte, and what every possible answer is worth.
 #include "redis/fence_scripts.hpp"
+#include "redis/push_reader.hpp"
 #include "redis/redis_replies.hpp"
 #include "redis/scripts.hpp"
 #include "support/printing.hpp"
@@ -669,6 +670,25 @@ BOOST_AUTO_TEST_CASE(admission_commands)
     BOOST_TEST((vote_for(admit, {type::number, 1, 0, "-1"}) == vote::refused));
 }
 
+BOOST_AUTO_TEST_CASE(the_record_of_a_set_is_written_where_the_expected_one_is)
+{
+    command claim{verb::claim, {}, "new text", 0ms};
+    claim.former = "old text";
+    claim.id = server;
+    redis_request const wire{of({claim})};
+    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text"}));
+    auto const answer = [&](std::string_view n, std::string_view text) {
+        return answered(of({claim}), {{type::array, 2, 0, ""}, {type::number, 1, 1, n}, {type::blob_string, 1, 1, text}}).front();
+    };
+    BOOST_TEST((answer("1", "new text").vote == vote::granted));
+    BOOST_TEST(answer("1", "new text").detail == "new text");
+    BOOST_TEST((answer("0", "another").vote == vote::refused));
+    BOOST_TEST(answer("0", "another").detail == "another");
+    BOOST_TEST((answer("-1", "").vote == vote::refused));
+    BOOST_TEST(answer("-1", "").detail == "");
+    BOOST_TEST((answer("7", "another").vote == vote::failed));
+}
+
 BOOST_AUTO_TEST_CASE(what_an_inspected_node_says)
 {
     auto const inspected = [](std::vector<std::string_view> const& texts) {
@@ -686,6 +706,10 @@ BOOST_AUTO_TEST_CASE(what_an_inspected_node_says)
     BOOST_TEST(r.facts->high_water == 900u);
     BOOST_TEST((r.facts->max_ttl == 30s));
 
+    BOOST_TEST(r.facts->set == "");
+    auto const of_set = inspected({server, "master", "1", "1", record, "900", "7.0.15", "0", "0", "noeviction", "0", "v1 abc"});
+    BOOST_TEST(of_set.facts->set == "v1 abc");
+    BOOST_TEST(of_set.facts->id == server);
     auto const lost = inspected({server, "slave", "1", "1", record, ""});
     BOOST_TEST(!lost.facts->master);
     BOOST_TEST(lost.facts->admitted.empty(), "no high-water mark, no admission");

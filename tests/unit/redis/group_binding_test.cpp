@@ -42,6 +42,28 @@ BOOST_AUTO_TEST_CASE(an_id_names_the_server_and_the_number_of_replicas)
     BOOST_TEST(group_binding{1}.id_of("").empty());
 }
 
+BOOST_AUTO_TEST_CASE(an_id_in_a_cluster_names_the_number_of_shards_as_well)
+{
+    auto const id = group_binding{1, 64}.id_of(some_replication_id);
+    BOOST_TEST(id == "k001:c064:" + std::string(30, 'a'));
+    BOOST_TEST(replicas_of(id) == 1);
+    BOOST_TEST(shards_of(id) == 64);
+    BOOST_TEST(names_server(id, some_replication_id));
+    BOOST_TEST(!names_server(id, std::string(40, 'b')));
+    BOOST_TEST(!names_server("k001:c064:" + std::string(30, 'k'), some_replication_id), "a mark has taken the id away");
+    BOOST_TEST(shards_of("k001:c064abc" + std::string(28, 'c')) == 0, "a replication id may begin like that");
+    BOOST_TEST(shards_of(group_binding{1}.id_of(some_replication_id)) == 0);
+    BOOST_TEST(shards_of(some_replication_id) == 0);
+
+    auto facts = told(some_replication_id, id);
+    group_binding{1, 64}.apply(facts);
+    BOOST_TEST(facts.id == id);
+    BOOST_TEST(facts.admitted == id);
+    group_binding{1, 32}.apply(facts);
+    BOOST_TEST(facts.id == "");
+    BOOST_TEST(facts.why_unidentified == "clients of this cluster have 64 shards, and this client has 32: use shards=64 in every client");
+}
+
 BOOST_AUTO_TEST_CASE(facts_of_a_group_are_bound)
 {
     group_binding const two{2};

@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(where_rules_forbid_info_a_server_is_believed_and_where_it_i
     handshake_reader renamed{open_to_all};
     renamed.on_node(2, {type::simple_error, 1, 0, "ERR unknown command 'INFO', with args beginning with: 'server'"});
     auto const doubt = renamed.doubt(false);
-    BOOST_TEST(doubt.words.starts_with("it does not know INFO, which tells whether it lost its memory"), doubt.words);
+    BOOST_TEST(doubt.words.starts_with("it does not know INFO, which tells whether it lost its data"), doubt.words);
     BOOST_TEST(doubt.id_counts);
 }
 

@@ -90,7 +90,8 @@ BOOST_AUTO_TEST_CASE(three_schemes_are_known)
     check_problem("localhost:6379", "no scheme; write redis://host:port");
     check_problem("redis:localhost", "no scheme");
     for (auto url : {"http://localhost", "://localhost", "redis+unix:///run/redis.sock", "redisss://localhost"})
-        check_problem(url, "scheme must be redis://, rediss:// (with TLS), unix://, redis+sentinel:// or rediss+sentinel:// (with TLS)");
+        check_problem(url, "scheme must be redis://, rediss:// (with TLS), unix://, redis+sentinel://, rediss+sentinel:// (with TLS), "
+                           "redis-cluster:// or rediss-cluster:// (with TLS)");
 }
 
 BOOST_AUTO_TEST_CASE(tls_is_a_scheme_and_verifies_by_itself)

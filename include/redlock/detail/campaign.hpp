@@ -1,0 +1,136 @@
+// What runs inside election::lead(): terms, one after the other, beside a wait for resign().
+#ifndef REDLOCK_DETAIL_CAMPAIGN_HPP
+#define REDLOCK_DETAIL_CAMPAIGN_HPP
+
+#include <redlock/client.hpp>
+#include <redlock/detail/access.hpp>
+#include <redlock/detail/export.hpp>
+#include <redlock/detail/initiation.hpp>
+#include <redlock/detail/scope.hpp>
+#include <redlock/lease.hpp>
+#include <redlock/lock.hpp>
+#include <redlock/with_lock.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+struct pause_bounds {
+    std::chrono::milliseconds min{};
+    std::chrono::milliseconds max{};
+};
+
+struct term_settings {
+    std::string address;
+    pause_bounds pauses;
+};
+
+// One call of lead(). Its timer never expires: resign() cancels it.
+struct campaign_handle {
+    explicit campaign_handle(asio::any_io_executor const& on) : strand{asio::make_strand(on)}, resigned{strand}
+    {
+        resigned.expires_at(asio::steady_timer::time_point::max());
+    }
+
+    asio::strand<asio::any_io_executor> strand;
+    asio::steady_timer resigned;
+    bool has_resigned{false};  // on the strand
+};
+
+// What an election and its copies share.
+class REDLOCK_API election_state {
+public:
+    void resign();
+    void enter(std::weak_ptr<campaign_handle> what);
+
+private:
+    std::mutex mutex_;
+    std::vector<std::weak_ptr<campaign_handle>> running_;
+};
+
+// Whether a term that ended like that is followed by another campaign.
+REDLOCK_API bool campaigns_again(error_code why) noexcept;
+
+// An address that a majority does not keep yet is published again, as long as the lease is valid.
+REDLOCK_API asio::awaitable<void> publish_address(lease& held, std::string address);
+
+// A random time between the bounds, of the client's clock.
+REDLOCK_API asio::awaitable<void> pause_before_campaign(lock of, pause_bounds bounds);
+
+template <class Body>
+asio::awaitable<void> campaign(lock of, term_settings settings, Body& body)
+{
+    for (;;) {
+        bool body_threw = false;
+        auto term = [&](lease& held) -> asio::awaitable<void> {
+            auto publishing = publish_address(held, settings.address);
+            co_await std::move(publishing);
+            try {
+                auto running = std::invoke(body, held);
+                co_await std::move(running);
+            } catch (...) {
+                body_threw = true;
+                throw;
+            }
+        };
+        try {
+            auto scope = with_lock(of, std::ref(term));
+            co_await std::move(scope);
+            co_return;
+        } catch (system_error const& e) {
+            // What the body throws when its lease is lost is not its own failure.
+            if (!campaigns_again(e.code()) || (body_threw && e.code() != condition::lost)) throw;
+        }
+        auto pause = pause_before_campaign(of, settings.pauses);
+        co_await std::move(pause);
+    }
+}
+
+// The end of the campaign ends the wait for resign(), and the other way round.
+struct first_of_both {
+    asio::cancellation_type_t operator()(std::exception_ptr const&) const noexcept { return asio::cancellation_type::all; }
+    asio::cancellation_type_t operator()(error_code) const noexcept { return asio::cancellation_type::all; }
+};
+
+template <class Body>
+asio::awaitable<void> campaign_until_done(std::shared_ptr<election_state> state, lock of, term_settings settings, Body body)
+{
+    auto const executor = co_await asio::this_coro::executor;
+    auto const handle = std::make_shared<campaign_handle>(executor);
+    state->enter(handle);
+    co_await asio::this_coro::reset_cancellation_state(cancel_thoroughly{});
+    auto both = asio::experimental::make_parallel_group(asio::co_spawn(handle->strand,
+                                                                       campaign<Body>(std::move(of), std::move(settings), body),
+                                                                       asio::bind_executor(handle->strand, asio::deferred)),
+                                                        handle->resigned.async_wait(asio::bind_executor(handle->strand, asio::deferred)));
+    auto finished = both.async_wait(first_of_both{}, asio::use_awaitable);
+    auto const [order, failure, woken] = co_await std::move(finished);
+    if (!failure) co_return;
+    try {
+        std::rethrow_exception(failure);
+    } catch (system_error const& e) {
+        if (handle->has_resigned && e.code() == asio::error::operation_aborted) co_return;
+        throw;
+    }
+}
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,168 @@
+// One leader at a time: who campaigns, leads as long as that can be proven, steps down in time, and campaigns again; and who leads now.
+#ifndef REDLOCK_ELECTION_HPP
+#define REDLOCK_ELECTION_HPP
+
+#include <redlock/client.hpp>
+#include <redlock/detail/access.hpp>
+#include <redlock/detail/campaign.hpp>
+#include <redlock/detail/export.hpp>
+#include <redlock/lease.hpp>
+#include <redlock/lock.hpp>
+#include <redlock/options.hpp>
+#include <redlock/published.hpp>
+#include <redlock/with_lock.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace redlock {
+
+/// The options of an election.
+struct election_options {
+    /// What is published while this candidate leads, for `election::observe()`: mostly where it can be reached. Up to `state_max` bytes; it may be empty.
+    std::string address{};
+
+    /// Of the lock that the leader holds. `stop_margin` is the time that a leader has to step down, and the ttl the time after which another one leads if
+    /// it crashes. A leader does not hand its lock over within its client (`max_handoffs`), since each term has a token of its own.
+    lock_options lock{.max_handoffs = 0, .max_local_hold = std::chrono::milliseconds{0}};
+
+    /// The bounds of the random pause before a candidate that has lost its leadership campaigns again, so that others come first. 0 ms to 1 hour.
+    std::chrono::milliseconds min_pause{100};
+    std::chrono::milliseconds max_pause{1000};  ///< See `min_pause`. Not below it.
+};
+
+/// Who leads, as far as somebody else can know.
+struct leader_info {
+    bool leads{false};  ///< Somebody leads. Otherwise the other members are empty.
+    std::string address{};  ///< As the leader published it.
+    std::uint64_t token{0};  ///< The fencing token of its term: what another leader does later has a larger one.
+    std::string host{};  ///< Where it runs, as it says itself.
+    std::uint64_t pid{0};  ///< Its process.
+    std::string label{};  ///< Its `config::label`.
+    std::optional<std::chrono::system_clock::time_point> since{};  ///< When it began to campaign for this term, in seconds of its clock.
+
+    /// Whether somebody leads.
+    explicit operator bool() const noexcept { return leads; }
+
+    friend bool operator==(leader_info const&, leader_info const&) = default;
+};
+
+/// An election among all processes that use the same name on the same nodes. The leader is who holds the lock of that name.
+///
+/// A cheap handle; copies belong together: `resign()` of one ends what another does.
+///
+/// Lifetimes: may outlive the client object; operations then end with `errc::client_cancelled`.
+/// Thread safety: const members may be called from any thread at the same time.
+class REDLOCK_API election {
+public:
+    /// The name as of a `lock`. Throws `std::invalid_argument` as the constructor of `lock` does, if the address is larger than `state_max`, if a pause makes
+    /// no sense, or if `lock_options::fencing` is off (a term needs a token, and its address a fence).
+    election(client const& owner, std::string name, election_options options = {});
+
+    /// The name of the lock.
+    std::string const& name() const noexcept { return lock_.name(); }
+
+    /// Campaigns until this process leads, publishes the address, and runs `body(lease&)`, which returns an `asio::awaitable<void>`, as `with_lock` does: it
+    /// is cancelled `stop_margin` before somebody else may lead. A leadership that is lost is no end: after a random pause this campaigns again.
+    ///
+    /// Completes without an error when the body has returned while it led, or after `resign()`. Then the lock is released, and others lead.
+    ///
+    /// Preconditions: the calling coroutine has an executor whose context is running.
+    /// Lifetimes: copies what it needs of this object; the body is copied or moved in, and runs once for each term. As with `with_lock`, g++ before 13 needs
+    /// a body with captures to have a name.
+    /// Completion signature: none of its own: it is an `asio::awaitable<void>`; `co_spawn` it to use any other completion token.
+    /// Executor: the body runs on a strand of the caller's executor, and its cancellation is emitted there.
+    /// Per-operation cancellation: the parent's cancellation ends the campaign, or the term and then the campaign: the body is cancelled, and the lock
+    /// released, before this completes with `operation_aborted`.
+    /// Errors, thrown as `system_error`: `errc::client_cancelled`; `errc::ttl_too_long`, `errc::wrong_node_set` and `errc::self_deadlock` of `lock::acquire()`; what the body throws
+    /// while it leads. Not: a lost lease, and nodes that do not answer.
+    /// Thread safety: as the coroutine that calls it.
+    template <class Body>
+        requires detail::scope_body<std::decay_t<Body>, lease&>
+    asio::awaitable<void> lead(Body&& body) const
+    {
+        detail::require_named_body<Body>();
+        return detail::campaign_until_done<std::decay_t<Body>>(state_, lock_, detail::term_settings{options_.address, pauses()},
+                                                               std::forward<Body>(body));
+    }
+
+    /// Ends every `lead()` of this object and its copies: a body that runs is cancelled, the lock is released, and `lead()` completes without an error. Does
+    /// nothing if there is none. Call `lead()` to campaign again.
+    /// Thread safety: may be called from any thread.
+    void resign() const { state_->resign(); }
+
+    /// Who leads now: one look at the nodes.
+    ///
+    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
+    /// Lifetimes: copies what it needs of this object.
+    /// Completion signature: none of its own: it is an `asio::awaitable<leader_info>`.
+    /// Executor: the executor of the calling coroutine.
+    /// Per-operation cancellation: all types complete at once.
+    /// Errors, thrown as `system_error`: those of `lock::peek()`.
+    /// Thread safety: as the coroutine that calls it.
+    asio::awaitable<leader_info> leader() const { return look(lock_); }
+
+    /// Calls `on_change(leader_info const&)` with who leads now, and then whenever that changes, also to nobody. `on_change` returns nothing, or an
+    /// `asio::awaitable<void>`, which is awaited. A leader is reported when it has published its address. Not every leader need be seen: of changes that
+    /// come quickly the last one is. The nodes tell of changes (`lock::wait_changed()`); nobody polls.
+    ///
+    /// Preconditions: `client::run` is called, before or while it waits.
+    /// Lifetimes: copies what it needs of this object; `on_change` is copied or moved in.
+    /// Completion signature: none of its own: it is an `asio::awaitable<void>`, which ends only with an error.
+    /// Executor: `on_change` is called on the executor of the calling coroutine.
+    /// Per-operation cancellation: all types end it with `operation_aborted`.
+    /// Errors, thrown as `system_error`: `errc::client_cancelled`; what `on_change` throws. While too few nodes answer it waits for them, and says nothing.
+    /// Thread safety: as the coroutine that calls it.
+    template <class OnChange>
+        requires std::invocable<std::decay_t<OnChange>&, leader_info const&>
+    asio::awaitable<void> observe(OnChange&& on_change) const
+    {
+        detail::require_named_body<OnChange>();
+        return watch<std::decay_t<OnChange>>(lock_, std::forward<OnChange>(on_change));
+    }
+
+private:
+    detail::pause_bounds pauses() const noexcept { return {options_.min_pause, options_.max_pause}; }
+
+    static asio::awaitable<leader_info> look(lock of);
+    static leader_info in(lock_peek const& seen);
+
+    // The first look waits for a majority, as the later ones do: nothing that is seen equals this.
+    static lock_peek nothing_yet();
+
+    template <class OnChange>
+    static asio::awaitable<void> watch(lock of, OnChange on_change)
+    {
+        lock_peek last = nothing_yet();
+        std::optional<leader_info> told;
+        for (;;) {
+            auto change = of.wait_changed(last, asio::use_awaitable);
+            last = co_await std::move(change);
+            leader_info const now = in(last);
+            if (told && *told == now) continue;
+            told = now;
+            if constexpr (std::is_void_v<std::invoke_result_t<OnChange&, leader_info const&>>) {
+                on_change(now);
+            } else {
+                auto telling = on_change(now);
+                co_await std::move(telling);
+            }
+        }
+    }
+
+    lock lock_;
+    election_options options_;
+    std::shared_ptr<detail::election_state> state_;
+};
+
+}  // namespace redlock
+
+#endif

@@ -1,0 +1,49 @@
+#include "acquire/acquisition.hpp"
+
+#include "acquire/acquisitions.hpp"
+
+namespace redlock::detail {
+
+namespace {
+
+constexpr time_point never = time_point::max();
+
+}  // namespace
+
+acquisition::acquisition(acquisitions& owner, std::shared_ptr<lease_core> of, acquire_request&& what_is_wanted,
+                         lease_handler&& whom_to_tell, time_point now)
+    : from{std::move(of)},
+      request{std::move(what_is_wanted)},
+      handler{std::move(whom_to_tell)},
+      started{now},
+      deadline{options().acquire_timeout ? now + *options().acquire_timeout : never},
+      can_be_cancelled{handler.slot().is_connected()},
+      owner_{owner},
+      delay_{options().min_retry_delay, options().max_retry_delay}
+{
+}
+
+void acquisition::on_timer(time_point now)
+{
+    auto const self = shared_from_this();
+    if (now >= deadline) {
+        auto const why = owner_.why_too_late(*this);
+        owner_.detach(*this);
+        return owner_.finish(*this, why, {});
+    }
+    if (!current) owner_.try_now(*this, now);
+}
+
+// What a body awaits runs on the executor of its scope, and is cancelled with it. What it has spawned and does not await has the
+// executor only, and may well wait for the end of the scope.
+bool acquisition::is_awaited_in(scope_executors const& scope) const
+{
+    return can_be_cancelled && (request.within ? request.within->asker == scope.scope : handler.runs_on(scope.scope));
+}
+
+bool acquisition::takes_what_is_held(lease_record const& lease) const noexcept
+{
+    return !stop_when_idle && lease.what->under->compatible_with(*request.what->under);
+}
+
+}  // namespace redlock::detail

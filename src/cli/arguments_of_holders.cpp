@@ -1,0 +1,132 @@
+// The options of the commands that hold locks, and give them back.
+#include "cli/argument_kinds.hpp"
+#include "cli/argument_parser.hpp"
+#include "cli/help_texts.hpp"
+
+namespace redlock::cli {
+
+namespace {
+
+constexpr bounds descriptor_bounds{0, 1'048'575}, passed_bounds{3, 1'023}, exit_code_bounds{0, 255};
+
+// An option that is not there.
+void refuse_permits(CLI::App& to)
+{
+    auto const refuse = [](std::string const&) {
+        throw CLI::ValidationError{
+            "--permits", "there are no tickets of permits; redlock run NAME --permits K -- COMMAND holds one while a command runs"};
+    };
+    to.add_option_function<std::string>("--permits", refuse, "")->group("");
+}
+
+}  // namespace
+
+void argument_parser::run()
+{
+    CLI::App& sub = add("run", "Runs a command while holding a lock", run_examples, run_);
+    run_sub_ = &sub;
+    run_name_ = sub.add_option("NAME", run_.name, "The lock: the key on the servers")->type_name("");
+    run_name_option_ =
+        sub.add_option("--name", run_.name, "The same, for a name with a leading dash: --name=-x")->type_name("NAME")->excludes(run_name_);
+    add_nodes(sub, run_.from, false);
+    add_duration(sub, "--ttl", run_.ttl,
+                 "How long the lock outlives a holder that is not heard of any more; default 30s, with --config what it says");
+    auto* const wait = add_duration(sub, "--wait", run_.wait, "How long to wait for the lock at most; default: as long as it takes");
+    sub.add_flag("--no-wait", run_.no_wait, "Does not wait for a lock that somebody else holds")->excludes(wait);
+    add_duration(sub, "--kill-grace", run_.kill_grace,
+                 "From SIGTERM to SIGKILL, when the lease is about to be lost; default: a sixth of the ttl");
+    sub.add_option("--label", run_.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
+    auto* const no_fencing = sub.add_flag("--no-fencing", run_.no_fencing,
+                                          "Without a fencing token: cheaper, for work that may be done twice once in a while");
+    auto* const shared = sub.add_flag("--shared", run_.shared,
+                                      "Holds the lock together with others that say --shared, and with nobody else: a reader")
+                             ->excludes(no_fencing);
+    add_permits(sub);
+    sub.add_flag("--bootstrap", run_.bootstrap, "Nothing was ever locked on these nodes: does not wait for leases that they may have lost");
+    sub.add_flag("--no-env", run_.no_env, "The command does not find the variables REDLOCK_* of this process: passwords in REDLOCK_NODES");
+    add_number(sub, "--events-fd", run_.events_fd, descriptor_bounds, "descriptor",
+               "Writes to this open descriptor what happens, a line of JSON for each event; the command does not inherit it");
+    add_signal(sub, "--on-lost", run_.on_lost, "What the command gets when the lease is lost, before SIGKILL; default TERM");
+    add_number(sub, "--conflict-exit-code", run_.conflict_exit_code, exit_code_bounds, "exit code",
+               "The exit code when somebody else holds the lock; default 75");
+    sub.add_flag("--pass-notify", run_.pass_notify, "The command finds NOTIFY_SOCKET and tells systemd itself when it is ready");
+    add_ticket(sub, run_.ticket, "Instead of NAME: goes on with the lock that redlock acquire acquired");
+    add_number(
+        sub, "--pass-lease", run_.pass_lease, passed_bounds, "descriptor",
+        "The command finds this descriptor open, and gets the lock's ticket when it asks for it there: it goes on with the lock itself")
+        ->excludes(shared);
+    auto* const verbose = sub.add_flag("--verbose,-v", run_.verbose, "Says on stderr when the lock is acquired and released");
+    sub.add_flag("--quiet,-q", run_.quiet, "Does not say on stderr what it waits for, and which processes left the command's group")
+        ->excludes(verbose);
+}
+
+void argument_parser::add_permits(CLI::App& to)
+{
+    add_number(to, "--permits", run_.permits, permit_bounds, "number of permits",
+               "NAME is a semaphore: at most so many hold it at once, on all hosts. All must say the same number (redlock semaphore)");
+    add_number(to, "--take", run_.take, permit_bounds, "number of permits",
+               "With --permits: takes so many of them at once, all or none; default 1");
+}
+
+void argument_parser::lead()
+{
+    run_options& term = lead_.term;
+    CLI::App& sub = add("lead", "Runs a command on one of many hosts, again and again, and publishes where it is", lead_examples, lead_);
+    sub.add_option("NAME", term.name, "The election: the lock that the leader holds")->required()->type_name("");
+    sub.add_option("--publish", term.publish, "What redlock leader prints while the command runs: mostly an address")
+        ->required()
+        ->type_name("ADDRESS");
+    add_nodes(sub, term.from, false);
+    add_duration(sub, "--ttl", term.ttl,
+                 "After how long another one leads if this host is not heard of any more; default 30s, with --config what it says");
+    add_duration(sub, "--kill-grace", term.kill_grace,
+                 "From SIGTERM to SIGKILL, when the lease is about to be lost; default: a sixth of the ttl");
+    sub.add_option("--label", term.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
+    sub.add_flag("--bootstrap", term.bootstrap, "Nothing was ever locked on these nodes: does not wait for leases that they may have lost");
+    sub.add_flag("--no-env", term.no_env, "The command does not find the variables REDLOCK_* of this process: passwords in REDLOCK_NODES");
+    add_signal(sub, "--on-lost", term.on_lost, "What the command gets when the lease is lost, before SIGKILL; default TERM");
+    auto* const verbose = sub.add_flag("--verbose,-v", term.verbose, "Says on stderr when this host leads, and when it does not any more");
+    sub.add_flag("--quiet,-q", term.quiet, "Does not say on stderr what it waits for, and which processes left the command's group")
+        ->excludes(verbose);
+}
+
+void argument_parser::acquire()
+{
+    CLI::App& sub = add("acquire", "Acquires a lock and prints its ticket, with which others go on", acquire_examples, acquire_);
+    acquire_name_ = sub.add_option("NAME", acquire_.name, "The lock; behind -- it may begin with a dash")->type_name("");
+    add_nodes(sub, acquire_.from, false);
+    add_duration(sub, "--ttl", acquire_.ttl,
+                 "How long the lock is held; nobody extends it before the ticket is used; default 30s, with --config what it says");
+    auto* const wait = add_duration(sub, "--wait", acquire_.wait, "How long to wait for the lock at most; default: as long as it takes");
+    sub.add_flag("--no-wait", acquire_.no_wait, "Does not wait for a lock that somebody else holds")->excludes(wait);
+    sub.add_option("--label", acquire_.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
+    refuse_permits(sub);
+    sub.add_flag("--no-fencing", acquire_.no_fencing, "Without a fencing token");
+    sub.add_flag("--bootstrap", acquire_.bootstrap,
+                 "Nothing was ever locked on these nodes: does not wait for leases that they may have lost");
+    add_number(sub, "--conflict-exit-code", acquire_.conflict_exit_code, exit_code_bounds, "exit code",
+               "The exit code when somebody else holds the lock; default 75");
+    sub.add_flag("--quiet,-q", acquire_.quiet, "Does not say on stderr what it waits for");
+}
+
+void argument_parser::extend()
+{
+    CLI::App& sub = add("extend", "Extends a lock by its ticket, and prints the next ticket", extend_examples, extend_);
+    add_ticket(sub, extend_.ticket, "What redlock acquire printed, or this command the last time");
+    sub.get_option("--ticket")->required();
+    add_nodes(sub, extend_.from, false);
+    add_duration(sub, "--ttl", extend_.ttl, "How long the lock is held from now on; default: the ttl of the ticket");
+}
+
+void argument_parser::release()
+{
+    CLI::App& sub = add("release", "Gives a lock back by its ticket, or takes locks away from their holders", release_examples, release_);
+    sub.add_option("NAME", release_.names, "The locks; behind -- they may begin with a dash")->type_name("");
+    add_ticket(sub, release_.ticket, "Instead of NAME: releases the lock that redlock acquire acquired");
+    add_nodes(sub, release_.from, true);
+    sub.add_flag("--force", release_.force, "Needed: the holder is not told, and may go on working");
+    sub.add_flag("--yes", release_.yes, "Does not ask");
+    sub.add_flag("--json", release_.json, "Prints JSON");
+}
+
+}  // namespace redlock::cli

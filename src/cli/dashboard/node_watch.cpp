@@ -1,0 +1,118 @@
+#include "cli/dashboard/node_watch.hpp"
+
+#include "cli/node_link.hpp"
+#include "redis/keys.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <deque>
+#include <string>
+#include <utility>
+
+namespace redlock::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
+
+std::vector<words> questions()
+{
+    return {{"INFO"}, {"GET", std::string{detail::node_record_key}}, {"EXISTS", std::string{detail::high_water_key}}};
+}
+
+// How far the node's clock is ahead, if it was read in the middle between question and answer.
+clock_sample sample_of(answers const& a, nanoseconds received)
+{
+    auto const& time = a.replies[0].items;
+    nanoseconds const theirs = std::chrono::seconds{time[0].number(0)} + std::chrono::microseconds{time[1].number(0)};
+    return {a.took, theirs - (received - a.took / 2)};
+}
+
+void read_facts(doctor_probe& into, answers const& a)
+{
+    if (!a.ok()) {
+        into.why = a.why;
+        into.problem = a.problem;
+        return;
+    }
+    auto const& info = a.replies[0];
+    (info.is_error() ? into.info_refused : into.info) = info.text;
+    if (a.replies[1].is_text()) into.record = a.replies[1].text;
+    into.has_high_water = a.replies[2].number(0) == 1;
+}
+
+}  // namespace
+
+struct node_watch::watched {
+    node_link link;
+    asio::steady_timer timer;
+    std::string name;
+};
+
+struct node_watch::state : std::enable_shared_from_this<state> {
+    std::deque<watched> nodes;
+    std::chrono::milliseconds interval;
+    std::chrono::milliseconds timeout;
+    handler tell;
+    bool ended{false};
+
+    void look(std::size_t node)
+    {
+        nodes[node].link.ask({{"TIME"}}, timeout, [self = shared_from_this(), node](answers const& a) {
+            nanoseconds const received = std::chrono::system_clock::now().time_since_epoch();
+            if (self->ended) return;
+            doctor_probe seen;
+            seen.node = self->nodes[node].name;
+            seen.why = a.why;
+            seen.problem = a.problem;
+            if (!a.ok()) return self->looked(node, seen);
+            if (a.replies[0].items.size() == 2) seen.clock.push_back(sample_of(a, received));
+            self->ask_for_facts(node, std::move(seen));
+        });
+    }
+
+    void ask_for_facts(std::size_t node, doctor_probe seen)
+    {
+        nodes[node].link.ask(questions(), timeout, [self = shared_from_this(), node, seen = std::move(seen)](answers const& a) mutable {
+            if (self->ended) return;
+            read_facts(seen, a);
+            self->looked(node, seen);
+        });
+    }
+
+    void looked(std::size_t node, doctor_probe const& seen)
+    {
+        tell(node, seen);
+        auto& timer = nodes[node].timer;
+        timer.expires_after(interval);
+        timer.async_wait([self = shared_from_this(), node](error_code ec) {
+            if (!ec && !self->ended) self->look(node);
+        });
+    }
+};
+
+node_watch::node_watch(asio::io_context& io, config const& settings, std::chrono::milliseconds interval, std::chrono::milliseconds timeout,
+                       handler tell)
+    : state_{std::make_shared<state>()}
+{
+    state_->interval = interval;
+    state_->timeout = timeout;
+    state_->tell = std::move(tell);
+    auto own = settings;
+    own.connect_timeout = timeout;
+    for (node_address const& address : own.nodes)
+        state_->nodes.push_back({node_link{io.get_executor(), address, own}, asio::steady_timer{io}, address.to_string()});
+    for (std::size_t node = 0; node < state_->nodes.size(); ++node) state_->look(node);
+}
+
+node_watch::~node_watch()
+{
+    state_->ended = true;
+    for (watched& n : state_->nodes) {
+        n.link.close();
+        n.timer.cancel();
+    }
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,255 @@
+#include "cli/dashboard/picture.hpp"
+
+#include "cli/lock_view_text.hpp"
+#include "cli/text.hpp"
+
+#include <redlock/version.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::ordered_json;
+
+constexpr std::size_t clock_samples = 10;
+constexpr auto verdict_settles = 400ms;
+constexpr auto clock_step_min = 100ms;  // less than that may be a busy machine
+
+std::int64_t to_ms(moment t) { return t.time_since_epoch().count(); }
+
+bool answers_and_votes(std::string const& state) { return state == "admitted"; }
+
+// A node's state, named as in client::status().
+std::string state_of(doctor_probe const& n)
+{
+    if (!n.problem.empty()) return "down";
+    if (n.info.empty()) return "unidentified";
+    if (n.field("role") != "master") return "not_primary";
+    if (n.is_admitted()) return "admitted";
+    return n.mark().empty() ? "uninitialized" : "quarantined";
+}
+
+std::string state_in_words(doctor_probe const& n, std::string const& state)
+{
+    if (state == "down") return printable(n.problem);
+    if (state == "unidentified") return "INFO is refused: " + printable(n.info_refused);
+    if (state == "not_primary") return "it is a replica, and votes on no lock";
+    if (state == "admitted") return "it votes";
+    if (state == "quarantined")
+        return "it lost its data: it votes on no lock with a token until the leases that it may have granted are over";
+    return "it is new, or lost its data; the first client that wants a token begins its admission";
+}
+
+std::string words_for(std::string const& state)
+{
+    return state == "not_primary" ? "replica" : state == "uninitialized" ? "not admitted" : state;
+}
+
+std::string level_of(std::string const& state)
+{
+    if (state == "admitted") return "good";
+    return state == "down" || state == "not_primary" ? "danger" : "warning";
+}
+
+lock_turn turn_of(lock_view const& lock)
+{
+    turn what;
+    what.state = to_string(lock.state);
+    if (lock.holder && lock.state != lock_state::unknown) {
+        key_view const& key = lock.nodes[*lock.holder];
+        what.holder = short_holder(key);
+        what.id = lock.readers > 0 ? "readers" : key.id();
+        if (key.holder) what.label = key.holder->label;
+    }
+    what.token = lock.counter;
+    what.shared = lock.readers > 0;
+    return {lock.name, std::move(what)};
+}
+
+ordered_json spans_of(lane const& from)
+{
+    auto all = ordered_json::array();
+    for (span const& s : from.spans()) {
+        ordered_json one{{"from", to_ms(s.from)}, {"to", to_ms(s.to)}, {"state", s.what.state}};
+        if (!s.what.holder.empty()) one["holder"] = s.what.holder;
+        if (!s.what.label.empty()) one["label"] = s.what.label;
+        if (!s.what.id.empty()) one["id"] = s.what.id;
+        if (s.what.token) one["token"] = *s.what.token;
+        if (s.what.shared) one["shared"] = true;
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
+template <class T>
+ordered_json or_null(std::optional<T> const& value)
+{
+    return value ? ordered_json(*value) : ordered_json{};
+}
+
+}  // namespace
+
+std::optional<clock_sample> picture::node_picture::best() const
+{
+    auto const first = std::min_element(clock.begin(), clock.end(),
+                                        [](auto const& a, auto const& b) { return a.round_trip < b.round_trip; });
+    return first == clock.end() ? std::nullopt : std::optional{*first};
+}
+
+picture::picture(std::vector<std::string> nodes, std::chrono::milliseconds interval, history_limits limits)
+    : nodes_(nodes.size()), interval_{interval}, history_{nodes.size(), limits}
+{
+    for (std::size_t i = 0; i < nodes.size(); ++i) nodes_[i].name = std::move(nodes[i]);
+}
+
+void picture::add(std::size_t node, doctor_probe const& looked, moment now)
+{
+    auto& n = nodes_[node];
+    n.last = looked;
+    auto state = state_of(looked);
+    n.text = state_in_words(looked, state);
+    if (!n.seen || state != n.state) {
+        if (n.seen || state != "admitted")
+            history_.add_event({now, level_of(state), n.name, (state == "admitted" ? "" : words_for(state) + ": ") + n.text});
+        n.since = now;
+    }
+    n.seen = true;
+    n.state = std::move(state);
+    note_clock(n, now);
+    auto const round_trip = looked.clock.empty() ? std::nullopt : std::optional{looked.clock.front().round_trip};
+    history_.add_node(node, {n.state, {}, n.state == "admitted" ? std::string{} : n.text, {}, {}, false}, round_trip, now);
+    note_verdict(now);
+    made_.reset();
+}
+
+// A clock that was set shows as a difference that no two round trips explain.
+void picture::note_clock(node_picture& n, moment now)
+{
+    if (n.last.clock.empty()) return n.clock.clear();
+    auto const latest = n.last.clock.front();
+    if (auto const before = n.best()) {
+        auto const by = latest.ahead - before->ahead;
+        if (std::chrono::abs(by) > latest.round_trip + before->round_trip + clock_step_min) {
+            n.clock.clear();
+            history_.add_event({now, "warning", n.name,
+                                "its clock was set " + std::string{by > 0ns ? "forward" : "back"} + " by " +
+                                    in_words(std::chrono::abs(by)) + ", or this machine's was set the other way"});
+        }
+    }
+    n.clock.push_back(latest);
+    if (n.clock.size() > clock_samples) n.clock.pop_front();
+}
+
+// Nodes change one after the other: what is so only in between is not told.
+void picture::note_verdict(moment now)
+{
+    bool const is_lost = judgement().level == "danger";
+    if (is_lost != majority_lost_) {
+        if (!changing_since_) changing_since_ = now;
+        if (now < *changing_since_ + verdict_settles) return;
+        auto const is = judgement();
+        history_.add_event({*changing_since_, is.level, "", is.text});
+        majority_lost_ = is_lost;
+    }
+    changing_since_.reset();
+}
+
+verdict picture::judgement() const
+{
+    auto const all = nodes_.size(), majority = all / 2 + 1;
+    if (!std::all_of(nodes_.begin(), nodes_.end(), [](node_picture const& n) { return n.seen; })) return {"wait", "asking the nodes"};
+    auto const count = [&](auto what) { return static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), what)); };
+    auto const vote = count([](node_picture const& n) { return answers_and_votes(n.state); });
+    auto const is_new = count([](node_picture const& n) { return n.state == "uninitialized"; });
+    if (is_new == all) return {"warning", "No node was ever admitted: the first lock with a token begins that"};
+    auto const some = std::to_string(vote) + " of " + count_of(all, "node") + (vote == 1 ? " votes" : " vote");
+    if (vote < majority)
+        return {"danger", "No lock with a token can be acquired or extended: only " + some + ", and " + std::to_string(majority) +
+                              (majority == 1 ? " is needed" : " are needed")};
+    std::string const works = "Locks can be acquired: ";
+    auto const spare = std::to_string(vote - majority);
+    if (vote == all && all == 1) return {"good", works + "the node votes"};
+    if (vote == all)
+        return {"good", works + "all " + std::to_string(all) + " nodes vote; " + (vote == majority ? "none" : spare) + " may fail"};
+    return {"warning", works + some + "; " + (vote == majority ? "no further node" : spare + " more") + " may fail"};
+}
+
+void picture::add(lock_watch::found found)
+{
+    auto const now = std::chrono::time_point_cast<std::chrono::milliseconds>(found.at);
+    std::vector<lock_turn> turns;
+    for (lock_view const& lock : found.result.locks)
+        if (lock.state != lock_state::free) turns.push_back(turn_of(lock));
+    bool const complete = found.result.because == search_result::end::complete && found.result.enough();
+    history_.add_locks(std::move(turns), complete, now);
+    found_ = std::move(found);
+    made_.reset();
+}
+
+std::vector<std::string> picture::problems() const
+{
+    std::vector<std::string> all;
+    for (node_picture const& n : nodes_) all.push_back(n.last.problem);
+    return all;
+}
+
+ordered_json picture::node_json(std::size_t i) const
+{
+    auto const& n = nodes_[i];
+    auto const clock = n.best();
+    auto const version = n.last.field("valkey_version").empty() ? n.last.field("redis_version") : n.last.field("valkey_version");
+    bool const answers = n.seen && n.last.problem.empty();
+    ordered_json j{{"node", n.name},
+                   {"state", n.seen ? n.state : "unknown"},
+                   {"level", n.seen ? level_of(n.state) : "wait"},
+                   {"text", n.text}};
+    j["since"] = n.seen ? ordered_json(to_ms(n.since)) : ordered_json{};
+    j["server"] = n.last.field("valkey_version").empty() ? "Redis" : "Valkey";
+    j["version"] = version.empty() ? ordered_json{} : ordered_json(version);
+    j["up_for_s"] = answers && !n.last.info.empty() ? ordered_json(n.last.number("uptime_in_seconds")) : ordered_json{};
+    auto const latest = n.last.clock.empty() ? std::nullopt : std::optional{n.last.clock.front().round_trip.count() / 1'000};
+    j["round_trip_us"] = or_null(latest);
+    j["clock_ahead_us"] = answers && clock ? ordered_json(clock->ahead.count() / 1'000) : ordered_json{};
+    j["clock_uncertain_us"] = answers && clock ? ordered_json(clock->round_trip.count() / 2'000) : ordered_json{};
+    return j;
+}
+
+ordered_json picture::timeline_json() const
+{
+    ordered_json j{{"window_ms", history_.limits().window.count()}, {"nodes", ordered_json::array()}, {"locks", ordered_json::array()}};
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        auto trips = ordered_json::array();
+        for (point const& p : history_.round_trips(i)) trips.push_back({to_ms(p.at), p.round_trip.count() / 1'000});
+        j["nodes"].push_back({{"node", nodes_[i].name}, {"spans", spans_of(history_.node(i))}, {"round_trips_us", std::move(trips)}});
+    }
+    for (auto const& [name, states] : history_.locks())
+        j["locks"].push_back({{"name", name}, {"held_now", states.is_open()}, {"spans", spans_of(states)}});
+    return j;
+}
+
+std::shared_ptr<std::string const> picture::json(moment now)
+{
+    if (made_) return made_;
+    auto const is = judgement();
+    ordered_json j{{"time", to_ms(now)},
+                   {"version", REDLOCK_VERSION_STRING},
+                   {"interval_ms", interval_.count()},
+                   {"majority", nodes_.size() / 2 + 1},
+                   {"verdict", {{"level", is.level}, {"text", is.text}}}};
+    j["nodes"] = ordered_json::array();
+    for (std::size_t i = 0; i < nodes_.size(); ++i) j["nodes"].push_back(node_json(i));
+    j["locks"] = found_ ? found_->json : ordered_json{};
+    j["timeline"] = timeline_json();
+    j["events"] = ordered_json::array();
+    for (past_event const& e : history_.events())
+        j["events"].push_back(
+            {{"at", to_ms(e.at)}, {"level", e.level}, {"node", e.node.empty() ? ordered_json{} : ordered_json(e.node)}, {"text", e.text}});
+    made_ = std::make_shared<std::string const>(dump(j, -1));
+    return made_;
+}
+
+}  // namespace redlock::cli

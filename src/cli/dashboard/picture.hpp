@@ -1,0 +1,68 @@
+// What `redlock dashboard` knows: the nodes and locks now, and their history, as JSON and in a sentence. node_watch and lock_watch tell it what they
+// see. No I/O, and no clock: the moments are passed in.
+#ifndef REDLOCK_CLI_DASHBOARD_PICTURE_HPP
+#define REDLOCK_CLI_DASHBOARD_PICTURE_HPP
+
+#include "cli/dashboard/history.hpp"
+#include "cli/dashboard/lock_watch.hpp"
+#include "cli/facts.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::cli {
+
+// Whether locks can be acquired, for the top of the page.
+struct verdict {
+    std::string level;  // "good", "warning", "danger", "wait": not all nodes were asked yet
+    std::string text;
+};
+
+class picture {
+public:
+    picture(std::vector<std::string> nodes, std::chrono::milliseconds interval, history_limits limits);
+
+    void add(std::size_t node, doctor_probe const& looked, moment now);
+    void add(lock_watch::found found);
+
+    // By node: why it does not answer; empty: it does.
+    std::vector<std::string> problems() const;
+
+    verdict judgement() const;
+
+    // The whole, as docs/dashboard.md describes it. It is made when something has changed since the last call.
+    std::shared_ptr<std::string const> json(moment now);
+
+private:
+    struct node_picture {
+        std::string name;
+        bool seen{false};
+        doctor_probe last;
+        std::string state;  // as of turn
+        std::string text;  // the state in words
+        moment since;
+        std::deque<clock_sample> clock;  // the latest ones
+        std::optional<clock_sample> best() const;
+    };
+    void note_clock(node_picture& n, moment now);
+    void note_verdict(moment now);
+    nlohmann::ordered_json node_json(std::size_t n) const;
+    nlohmann::ordered_json timeline_json() const;
+
+    std::vector<node_picture> nodes_;
+    std::chrono::milliseconds interval_;
+    history history_;
+    std::optional<lock_watch::found> found_;
+    bool majority_lost_{false};  // as the events say
+    std::optional<moment> changing_since_;  // it has not been so since then
+    std::shared_ptr<std::string const> made_;  // null: out of date
+};
+
+}  // namespace redlock::cli
+
+#endif

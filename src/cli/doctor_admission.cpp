@@ -1,0 +1,158 @@
+#include "cli/doctor_admission.hpp"
+
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace redlock::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// The record: 40 digits, ' ', 16 digits, ' ', 10 digits, ' ', mark.
+constexpr std::size_t max_ttl_at = 58;
+constexpr std::size_t max_ttl_size = 10;
+
+std::uint64_t to_number(std::string_view digits)
+{
+    std::uint64_t value{0};
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
+}
+
+class admission_rules {
+public:
+    admission_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
+        : nodes_{nodes}, settings_{settings}, lock_{lock}, majority_{nodes.size() / 2 + 1}
+    {
+    }
+
+    std::vector<finding> make()
+    {
+        admission();
+        return std::move(found_);
+    }
+
+private:
+    using milliseconds = std::chrono::milliseconds;
+
+    void add(severity is, std::string where, std::string what, std::string remedy)
+    {
+        found_.push_back({is, std::move(where), std::move(what), std::move(remedy)});
+    }
+
+    // Whether something must be changed on the server before it can be a node: waiting does not help.
+    static bool is_unfit(doctor_probe const& n)
+    {
+        bool const elsewhere = n.field("cluster_enabled") == "1" || n.field("redis_mode") == "cluster" || n.is_sentinel() ||
+                               n.field("role") == "slave";
+        auto const policy = n.field("maxmemory_policy");
+        bool const evicts = n.number("maxmemory") > 0 && !policy.empty() && policy != "noeviction";
+        return elsewhere || evicts || is_unknown_command(n.info_refused) ||
+               std::any_of(n.refused.begin(), n.refused.end(), [](refusal const& r) { return r.needed_by_all; });
+    }
+
+    // For a node that is not admitted: a text that says who waits for it, and the remedy.
+    std::pair<std::string, std::string> wait_for(doctor_probe const& n) const
+    {
+        if (n.watched_from && !n.watched_from->empty()) {
+            std::string from;
+            for (auto const& host : *n.watched_from) from += (from.empty() ? "" : ", ") + host;
+            return {"clients wait for it (from " + from + "), for " + in_words(settings_.max_ttl) + " in all", "wait"};
+        }
+        std::string const admits = "redlock admit waits and admits it";
+        if (n.waited_here) {
+            auto const waited = std::chrono::ceil<std::chrono::seconds>(*n.waited_here) +
+                                0ns;  // the same for nodes that were marked together
+            auto const left = settings_.max_ttl - waited;
+            return {"processes of this machine have waited for " + in_words(waited),
+                    (left > 0ns ? "wait for " + in_words(left) + " more; then the next process" : std::string{"the next process"}) +
+                        " here that wants a lock with fencing admits it, or redlock admit"};
+        }
+        if (!n.watched_from) return {"whether anybody waits for it cannot be seen, as CLIENT LIST is refused", admits};
+        return {"nobody waits for it, which takes " + in_words(settings_.max_ttl), admits};
+    }
+
+    void admission()
+    {
+        if (!lock_.fencing) return;
+        std::size_t admitted = 0, silent = 0, unfit = 0;
+        for (doctor_probe const& n : nodes_) {
+            admitted += n.is_admitted() ? 1 : 0;
+            unfit += n.problem.empty() && is_unfit(n) ? 1 : 0;
+            silent += n.problem.empty() && (!n.info.empty() || is_unfit(n)) ? 0 : 1;
+            if (n.is_admitted()) same_max_ttl(n);
+        }
+        if (admitted == 0 && silent == 0 && unfit > 0)
+            return add(severity::danger, "",
+                       "no node was ever admitted: these nodes are new, or lost everything. A new beginning needs all of them, and " +
+                           std::to_string(unfit) + " of " + count_of(nodes_.size(), "node") + (unfit == 1 ? " is" : " are") +
+                           " not fit: waiting does not help",
+                       "mend what is said of each, or use another server in its place; then the first lock with fencing waits " +
+                           in_words(settings_.max_ttl));
+        if (admitted == 0 && silent == 0) {
+            for (doctor_probe const& n : nodes_) {
+                auto const [who, remedy] = wait_for(n);
+                add(severity::warning, n.node,
+                    "no node was ever admitted: these nodes are new, or lost everything, and locks with fencing wait for all of them; " +
+                        who,
+                    remedy + "; where nothing was ever locked, --bootstrap (config: \"bootstrap\") spares the wait");
+            }
+            return;
+        }
+        if (admitted > 0 && silent == 0 && unfit == 0 && admitted < nodes_.size() - nodes_.size() / 2)
+            return add(severity::danger, "",
+                       "only " + std::to_string(admitted) + " of " + count_of(nodes_.size(), "node") +
+                           " have their data, which is too few to admit the others: nobody can acquire a lock with fencing, and "
+                           "waiting does not help",
+                       "to begin anew, DEL redlock:node on every node; then redlock admit waits " + in_words(settings_.max_ttl) +
+                           " and admits them, see docs/fencing.md");
+        if (admitted + silent < majority_)
+            add(severity::danger, "",
+                "only " + std::to_string(admitted) + " of " + count_of(nodes_.size(), "node") +
+                    " have their data: nobody can acquire a lock with fencing until the others were told, or an operator has "
+                    "spoken",
+                "start nodes that have their data; if they are gone for ever, see docs/fencing.md, \"Too many losses at once\"");
+        for (doctor_probe const& n : nodes_) {
+            if (!n.problem.empty() || n.info.empty() || n.is_admitted() || is_unfit(n)) continue;
+            auto const [who, remedy] = wait_for(n);
+            add(severity::warning, n.node, "it restarted, or lost its data, and is not admitted yet; " + who, remedy);
+        }
+    }
+
+    void same_max_ttl(doctor_probe const& n)
+    {
+        milliseconds const theirs{to_number(n.record.substr(max_ttl_at + 1, max_ttl_size))};
+        if (lock_.ttl + lock_.lock_delay > theirs)
+            add(severity::danger, n.node,
+                "it was admitted for a max_ttl of " + in_words(theirs) + ", and refuses locks with a ttl of " + in_words(lock_.ttl) +
+                    (lock_.lock_delay > 0ms ? " and a lock_delay of " + in_words(lock_.lock_delay) : ""),
+                "use a shorter ttl; a larger max_ttl needs a new admission, see docs/fencing.md");
+        else if (theirs != settings_.max_ttl)
+            add(severity::note, n.node,
+                "it was admitted for a max_ttl of " + in_words(theirs) + "; this configuration says " + in_words(settings_.max_ttl),
+                "every client of a set of nodes should say the same");
+    }
+
+    std::vector<doctor_probe> const& nodes_;
+    config const& settings_;
+    lock_options const& lock_;
+    std::size_t majority_;
+    std::vector<finding> found_;
+};
+
+}  // namespace
+
+std::vector<finding> diagnose_admission(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
+{
+    return admission_rules{nodes, settings, lock}.make();
+}
+
+}  // namespace redlock::cli

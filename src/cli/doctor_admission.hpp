@@ -1,0 +1,15 @@
+// The rules of doctor_rules about admission: which nodes have no vote on locks with fencing yet, and who waits for them. No I/O.
+#ifndef REDLOCK_CLI_DOCTOR_ADMISSION_HPP
+#define REDLOCK_CLI_DOCTOR_ADMISSION_HPP
+
+#include "cli/doctor_rules.hpp"
+
+#include <vector>
+
+namespace redlock::cli {
+
+std::vector<finding> diagnose_admission(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock);
+
+}  // namespace redlock::cli
+
+#endif

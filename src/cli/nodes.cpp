@@ -1,0 +1,133 @@
+// `redlock nodes show`: which servers belong together, as they say it themselves.
+#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/lock_view_text.hpp"
+#include "cli/server_group.hpp"
+#include "cli/set_views.hpp"
+#include "cli/settings.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
+#include "redis/keys.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace redlock::cli {
+
+namespace {
+
+using kind = quorum::set_text::kind;
+using nlohmann::ordered_json;
+
+std::vector<set_view> look_at_sets(server_group& nodes, config const& settings)
+{
+    std::vector<set_view> all;
+    auto const said = nodes.ask({{"GET", std::string{detail::set_record_key}}});
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        all.push_back({nodes.name(i), said[i].problem, said[i].ok() ? set_text_of(said[i].replies[0]) : ""});
+    judge_sets(all, settings);
+    return all;
+}
+
+std::string set_of(set_view const& v)
+{
+    auto const said = quorum::read_set_text(v.text);
+    switch (said.is) {
+    case kind::none: return "none";
+    case kind::hidden: return "this user may not read it (ACL SETUSER ... ~redlock:set)";
+    case kind::too_new: return "of a newer version";
+    case kind::foreign: return "no record of a set";
+    case kind::good: return said.record.id.substr(0, 8) + (said.record.complete ? "" : ", not complete");
+    }
+    return "";
+}
+
+std::string node_rows(terminal const& out, std::vector<set_view> const& all)
+{
+    table rows{{"node", "set", "generation"}};
+    for (set_view const& v : all) {
+        auto const said = quorum::read_set_text(v.text);
+        if (!v.problem.empty()) rows.add({{v.node}, {printable(v.problem), tone::alarm, true}});
+        else
+            rows.add({{v.node},
+                      {set_of(v), v.objection.empty() ? tone::plain : tone::alarm},
+                      {said.is == kind::good ? std::to_string(said.record.generation) : "-"}});
+    }
+    return rows.text(out, "");
+}
+
+// Each set that a node has named, once.
+std::vector<quorum::set_record> sets_in(std::vector<set_view> const& all)
+{
+    std::vector<quorum::set_record> sets;
+    for (set_view const& v : all) {
+        auto const said = quorum::read_set_text(v.text);
+        auto const is_same = [&](quorum::set_record const& r) { return r.id == said.record.id; };
+        if (said.is == kind::good && std::none_of(sets.begin(), sets.end(), is_same)) sets.push_back(said.record);
+    }
+    return sets;
+}
+
+ordered_json to_json(std::vector<set_view> const& all)
+{
+    ordered_json j{{"sets", ordered_json::array()}, {"nodes", ordered_json::array()}};
+    for (quorum::set_record const& r : sets_in(all))
+        j["sets"].push_back({{"id", r.id},
+                             {"name", r.name.empty() ? ordered_json{} : ordered_json(r.name)},
+                             {"size", r.members.size()},
+                             {"generation", r.generation},
+                             {"founded", r.since},
+                             {"complete", r.complete},
+                             {"shard", r.shards == 0 ? ordered_json{} : ordered_json(r.shard)},
+                             {"shards", r.shards == 0 ? ordered_json{} : ordered_json(r.shards)},
+                             {"members", r.members}});
+    for (set_view const& v : all) {
+        auto const said = quorum::read_set_text(v.text);
+        j["nodes"].push_back({{"node", v.node},
+                              {"problem", v.problem.empty() ? ordered_json{} : ordered_json(v.problem)},
+                              {"set", said.is == kind::good ? ordered_json(said.record.id) : ordered_json{}},
+                              {"refused", v.objection.empty() ? ordered_json{} : ordered_json(v.objection)}});
+    }
+    return j;
+}
+
+exit_code verdict(std::vector<set_view> const& all)
+{
+    auto const is_refused = [](set_view const& v) { return !v.objection.empty(); };
+    if (std::any_of(all.begin(), all.end(), is_refused)) return exit_code::config;
+    auto const answered = [](set_view const& v) { return v.problem.empty(); };
+    auto const count = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), answered));
+    return count > all.size() / 2 ? exit_code::success : exit_code::no_majority;
+}
+
+}  // namespace
+
+int execute(nodes_options const& options)
+{
+    if (options.action != "show")
+        throw failure{exit_code::usage,
+                      "redlock nodes can show; it cannot " + name_in_words(options.action) + "; see redlock nodes --help"};
+    auto const settings = settings_of(options.from).client;
+    server_group nodes{settings, options.from.timeout};
+    auto const all = look_at_sets(nodes, settings);
+    terminal const out;
+    if (options.json) {
+        out.write(dump(to_json(all), 2));
+        return to_int(verdict(all));
+    }
+    auto const sets = sets_in(all);
+    for (quorum::set_record const& r : sets)
+        out.write(out.fold(printable(quorum::in_words(r)) + ", generation " + std::to_string(r.generation), 2) + '\n');
+    if (sets.empty()) out.write("no node has a record of its set: the first client with a lock with fencing writes it\n");
+    out.write(node_rows(out, all));
+    std::vector<std::string> said;
+    for (set_view const& v : all) {
+        if (v.objection.empty() || std::find(said.begin(), said.end(), v.objection) != said.end()) continue;
+        said.push_back(v.objection);
+        out.write('\n' + out.fold(out.paint(tone::alarm, "refused") + "  " + v.node + ": " + printable(v.objection), 2) + '\n');
+    }
+    return to_int(verdict(all));
+}
+
+}  // namespace redlock::cli

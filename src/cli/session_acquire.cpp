@@ -1,0 +1,121 @@
+// The part of session that acquires the lock, and says why it has not.
+#include "cli/session.hpp"
+
+#include "cli/exit_codes.hpp"
+#include "cli/settings.hpp"
+#include "cli/text.hpp"
+#include "cli/waiting.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+#include <vector>
+
+namespace redlock::cli {
+
+void session::acquire()
+{
+    auto done = asio::bind_cancellation_slot(stop_acquiring_.slot(), [this](error_code ec, lease got) { on_acquired(ec, std::move(got)); });
+    if (plan_.ticket) {
+        nodes_.adopt(plan_.ticket->text, plan_.options, std::move(done));
+    } else if (semaphore_) {
+        plan_.once ? semaphore_->try_acquire(plan_.take, report_, std::move(done))
+                   : semaphore_->acquire(plan_.take, report_, std::move(done));
+    } else if (plan_.shared) {
+        plan_.once ? both_->try_acquire_shared(report_, std::move(done)) : both_->acquire_shared(report_, std::move(done));
+    } else if (plan_.once) {
+        lock_.try_acquire(report_, std::move(done));
+    } else {
+        both_ ? both_->acquire(report_, std::move(done)) : lock_.acquire(report_, std::move(done));
+    }
+    acquiring_since_ = boot_clock::now();
+    manager_.status("waiting for " + name_in_words(plan_.name));
+    if (plan_.ticket) return;  // that takes no longer than its ttl, and nobody else holds it
+    if (!plan_.quiet || events_.wanted() || manager_.listens()) reminder_.start();
+}
+
+void session::explain_waiting()
+{
+    if (semaphore_) return explain_waiting_for_permits();
+    look_at_lock([this](lock_view const& lock) {
+        auto const status = nodes_.status();
+        auto const waited = boot_clock::now() - acquiring_since_;
+        auto const text = waiting_in_words(lock, status, plan_.options.fencing, waited);
+        if (!plan_.quiet) say(text);
+        events_.waiting(lock, count_voting(status, plan_.options.fencing), waited);
+        manager_.status(text.substr(0, text.find('\n')));
+    });
+}
+
+// Asks the nodes who holds the lock, and passes the answer to `explain`.
+void session::look_at_lock(std::function<void(lock_view const&)> explain)
+{
+    auto const key = detail::key_format{plan_.nodes.key_format}.key_of(plan_.name);
+    glance_.emplace(io_.get_executor(), plan_.nodes, questions_about(key), glance_timeout,
+                    [name = plan_.name, tell = std::move(explain)](std::vector<answers> const& all) { tell(view_of(name, all)); });
+}
+
+void session::on_acquired(error_code ec, lease got)
+{
+    reminder_.stop();
+    glance_.reset();
+    ctrl_c_ = interrupted_by_ == SIGINT && terminal_.is_ours();
+    if (ec && interrupted_by_ != 0) return finish(to_int(exit_code::signal) + interrupted_by_, run_outcome::interrupted);
+    if (ec) return explain_failure(ec);
+    lease_ = std::move(got);
+    if (plan_.verbose)
+        say((plan_.ticket ? "goes on with " + name_in_words(plan_.name)
+                          : "acquired " + what_is_held() + " after " + in_words(report_.elapsed)) +
+            (plan_.options.fencing ? ", token " + std::to_string(lease_.token()) : ""));
+    plan_.publish ? publish() : begin();
+}
+
+void session::begin()
+{
+    if (interrupted_by_ != 0) {
+        command_code_ = to_int(exit_code::signal) + interrupted_by_;
+        outcome_ = run_outcome::interrupted;
+        return group_has_gone();
+    }
+    start_command();
+}
+
+// The command starts when a majority keeps it: whoever asks who leads is told so from then on.
+void session::publish()
+{
+    lease_.publish(*plan_.publish, [this](error_code ec) {
+        if (!ec || interrupted_by_ != 0) return begin();
+        if (ec == errc::no_majority && lease_.valid()) return publish();
+        say("the lease on " + name_in_words(plan_.name) + " was lost before the address could be published (" + ec.message() + ")");
+        lost_ = true;
+        group_has_gone();
+    });
+}
+
+void session::explain_failure(error_code ec)
+{
+    if (plan_.ticket) {
+        auto const why = not_adopted(ec, *plan_.ticket);
+        say(why.what());
+        return finish(to_int(why.code), ec == errc::lease_lost ? run_outcome::lost : run_outcome::no_majority);
+    }
+    if (semaphore_ && (ec == errc::permits_differ || ec == condition::contended)) return explain_no_permit(ec);
+    bool const contended = ec == condition::contended;
+    if (contended)
+        return look_at_lock([this](lock_view const& lock) {
+            say(contended_in_words(lock, !plan_.once));
+            finish(plan_.conflict_code, run_outcome::contended);
+        });
+    auto const status = nodes_.status();
+    std::string text = name_in_words(plan_.name) + " was not acquired: " + (report_.outcome ? report_.outcome : ec).message() +
+                       silent_nodes_in_words(report_, status, plan_.options.fencing);
+    auto const is_quarantined = [](node_status const& n) { return n.admission == admission_state::quarantined; };
+    if (plan_.nodes.quarantine_folder.empty() && std::any_of(status.nodes.begin(), status.nodes.end(), is_quarantined))
+        text += std::string{"\n  "} + no_quarantine_folder;
+    say(text);
+    finish(to_int(ec == errc::wrong_node_set ? exit_code::config : exit_code::no_majority), run_outcome::no_majority);
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,57 @@
+// One extension of one lease: what it asks the nodes, and what their votes come to.
+#ifndef REDLOCK_LEASE_EXTENSION_HPP
+#define REDLOCK_LEASE_EXTENSION_HPP
+
+#include "base/timer_queue.hpp"
+#include "fanout/fanout.hpp"
+#include "lease/lease_record.hpp"
+#include "lease/waiter.hpp"
+#include "quorum/lease_machine.hpp"
+#include "quorum/node_set.hpp"
+#include "redis/node.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace redlock::detail {
+
+class lease_registry;
+
+// Extensions that are due together share a round, and a script call on each node.
+class extension final : public vote_handler, public timer, public std::enable_shared_from_this<extension> {
+public:
+    // `after_climb`: it sets the lease again after a climb, and does not start another one.
+    extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now, bool after_climb);
+    ~extension();
+
+    void on_vote(std::size_t node, reply const& answer, time_point now) override;
+    void on_sent(quorum::node_set const& nodes) override { record_->sent_to.add(nodes); }
+    bool wanted(std::size_t node, time_point now) const override;
+    void on_timer(time_point now) override;
+
+    // A call of lease::extend() waits for this extension, and gives up.
+    void wait(std::shared_ptr<waiter> who) { waiters_.push_back(std::move(who)); }
+    bool abandon(waiter const* who) { return waiters_.complete(who, asio::error::operation_aborted); }  // false: `who` does not wait for it
+
+    time_point times_out() const noexcept { return machine_.times_out(); }
+    bool refreshes() const noexcept { return refreshes_; }
+
+private:
+    void decided(quorum::extend_outcome outcome, time_point now);
+    void climb_if_needed(time_point now);
+
+    lease_registry& owner_;
+    std::shared_ptr<lease_record> record_;
+    quorum::extend_machine machine_;
+    time_point sent_;
+    quorum::token_number needed_{0};  // the guard that the lease needs on nodes that have refused
+    bool refreshes_;
+    bool may_climb_;
+    waiter_list waiters_;
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,141 @@
+// lease::publish() and lease::inherited(): the state that goes with a lock. Each is a round of requests to all nodes; what a lease inherits is written back
+// when a majority does not have it (quorum/inherit_machine.hpp). docs/proof.md, "State that goes with a lock".
+#ifndef REDLOCK_LEASE_PUBLICATIONS_HPP
+#define REDLOCK_LEASE_PUBLICATIONS_HPP
+
+#include "base/timer_queue.hpp"
+#include "client/environment.hpp"
+#include "lease/lease_record.hpp"
+#include "lease/lease_registry.hpp"
+#include "quorum/inherit_machine.hpp"
+#include "quorum/votes.hpp"
+
+#include <redlock/detail/core.hpp>
+#include <redlock/published.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace redlock::detail {
+
+class publications;
+
+// What the nodes keep: the text behind the stamp.
+struct publication_text {
+    quorum::state_stamp stamp;
+    std::string text;
+};
+
+// What publications and inheritances have in common: one round for a lease, of which the caller is told once.
+class state_round : public vote_handler, public timer {
+public:
+    void on_timer(time_point now) override;
+
+    // The caller does not wait any more.
+    virtual void abandon(error_code why) = 0;
+
+protected:
+    state_round(publications& owner, std::shared_ptr<lease_record> what, time_point now);
+    ~state_round() = default;
+
+    virtual void timed_out(time_point now) = 0;
+
+    time_point ends() const noexcept;
+
+    // Why it came to nothing: the lease is lost, or too few nodes answered.
+    error_code why_not(time_point now) const;
+
+    publications& owner_;
+    std::shared_ptr<lease_record> record_;
+    time_point sent_;
+};
+
+class inheritance;
+
+class publication final : public state_round, public std::enable_shared_from_this<publication> {
+public:
+    publication(publications& owner, std::shared_ptr<lease_record> what, std::shared_ptr<publication_text const> text, time_point now);
+    ~publication();
+
+    void tell(plain_handler&& handler) { handler_ = std::move(handler); }
+
+    // It writes back what is inherited, which these nodes have.
+    void tell(std::shared_ptr<inheritance> heir, quorum::node_set const& have_it);
+
+    void send();
+    void abandon(error_code why) override;
+
+    void on_vote(std::size_t node, reply const& answer, time_point now) override;
+    bool wanted(std::size_t node, time_point now) const override;
+
+private:
+    void timed_out(time_point now) override;
+    void end(error_code ec);
+
+    std::shared_ptr<publication_text const> text_;
+    quorum::ballot votes_;
+    plain_handler handler_;
+    std::shared_ptr<inheritance> heir_;
+    bool ended_{false};
+};
+
+class inheritance final : public state_round, public std::enable_shared_from_this<inheritance> {
+public:
+    inheritance(publications& owner, std::shared_ptr<lease_record> what, state_handler&& handler, time_point now);
+    ~inheritance();
+
+    void send();
+    void written_back(error_code ec);
+    void abandon(error_code why) override;
+
+    void on_vote(std::size_t node, reply const& answer, time_point now) override;
+    bool wanted(std::size_t node, time_point now) const override;
+
+private:
+    void timed_out(time_point now) override;
+    void decided(quorum::inherit_outcome outcome, time_point now);
+    void finish(error_code ec);
+
+    state_handler handler_;
+    quorum::inherit_machine machine_;
+    std::string newest_;  // as a node keeps it
+    bool done_{false};
+};
+
+class publications {
+public:
+    publications(environment& env, lease_registry& leases) : env_{env}, leases_{leases} {}
+
+    // Both return what can be abandoned; null if it was refused at once.
+    std::shared_ptr<publication> publish(lease_handle const& by, std::string const& bytes, plain_handler&& handler, time_point now);
+    std::shared_ptr<inheritance> inherit(lease_handle const& by, state_handler&& handler, time_point now);
+
+    // Gives nodes once more what the lease has published.
+    void publish_again(lease_record& what, time_point now);
+
+    // Completes all with `why`.
+    void fail_all(error_code why);
+
+    void clear() noexcept { auto const gone = std::move(running_); }
+
+    environment& env() const noexcept { return env_; }
+    lease_registry& leases() const noexcept { return leases_; }
+
+private:
+    friend class publication;
+    friend class inheritance;
+
+    errc objection_to(lease_handle const& by, time_point now);
+    void begin(std::shared_ptr<state_round> const& what) { running_.push_back(what); }
+    void end(state_round const& what) noexcept;
+
+    environment& env_;
+    lease_registry& leases_;
+    std::vector<std::shared_ptr<state_round>> running_;  // those whose callers wait
+};
+
+}  // namespace redlock::detail
+
+#endif

@@ -1,0 +1,75 @@
+// What a lease inherits: the newest state that a majority of nodes keeps at least one copy of. One that not all of that majority have must be written
+// back before it counts, so that nobody who comes later finds an older one. docs/proof.md, "State that goes with a lock".
+#ifndef REDLOCK_QUORUM_INHERIT_MACHINE_HPP
+#define REDLOCK_QUORUM_INHERIT_MACHINE_HPP
+
+#include "quorum/node_facts.hpp"
+#include "quorum/node_set.hpp"
+#include "quorum/votes.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace redlock::quorum {
+
+// Which of two states is newer: the one of the later holder, and of one holder the later one. Nothing was published: 0, 0.
+struct state_stamp {
+    token_number rank{0};
+    std::uint64_t number{0};
+
+    friend auto operator<=>(state_stamp const&, state_stamp const&) = default;
+    bool is_none() const noexcept { return rank == 0; }
+};
+
+enum class inherit_outcome {
+    pending,
+    known,  // a majority has the newest, or there is none
+    to_be_written_back,  // fewer have it
+    no_majority,
+};
+
+class inherit_machine {
+public:
+    explicit inherit_machine(std::size_t nodes) noexcept : votes_{nodes} {}
+
+    // A node's first answer. Returns the outcome when it decides, `pending` otherwise.
+    inherit_outcome on_answer(std::size_t node, vote v, state_stamp keeps) noexcept
+    {
+        if (decided_ || !votes_.cast(node, v)) return inherit_outcome::pending;
+        if (v == vote::granted) {
+            if (keeps > newest_) holders_ = {};
+            if (keeps >= newest_) holders_.add(node);
+            newest_ = keeps > newest_ ? keeps : newest_;
+        }
+        if (votes_.majority_granted()) {
+            decided_ = true;
+            bool const safe = newest_.is_none() || holders_.size() >= majority(votes_.nodes());
+            return safe ? inherit_outcome::known : inherit_outcome::to_be_written_back;
+        }
+        return votes_.majority_out_of_reach() ? give_up() : inherit_outcome::pending;
+    }
+
+    // No answer that comes later counts.
+    inherit_outcome give_up() noexcept
+    {
+        if (decided_) return inherit_outcome::pending;
+        decided_ = true;
+        return inherit_outcome::no_majority;
+    }
+
+    state_stamp const& newest() const noexcept { return newest_; }
+
+    // The nodes that answered that they have it.
+    node_set const& holders() const noexcept { return holders_; }
+
+private:
+    ballot votes_;
+    state_stamp newest_;
+    node_set holders_;
+    bool decided_{false};
+};
+
+}  // namespace redlock::quorum
+
+#endif

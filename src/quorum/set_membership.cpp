@@ -1,0 +1,353 @@
+#include "quorum/set_membership.hpp"
+
+#include "quorum/votes.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace redlock::quorum {
+
+namespace {
+
+using kind = set_text::kind;
+
+constexpr char const* begin_anew = "; if the record is wrong, and no client uses that set, DEL redlock:node redlock:set on the server: it "
+                                   "is quarantined, and then joins the others";
+
+constexpr char const* use_one_list =
+    "; use the same list of nodes in every client (redlock nodes show; docs/operations.md says how a set is changed)";
+
+std::string count_of_nodes(std::size_t n) { return std::to_string(n) + (n == 1 ? " node" : " nodes"); }
+
+std::string place_of(std::size_t shard, std::size_t shards)
+{
+    return shards == 0 ? "as no shard" : "as shard " + std::to_string(shard) + " of " + std::to_string(shards);
+}
+
+}  // namespace
+
+set_membership::set_membership(set_settings settings) : settings_{std::move(settings)}, nodes_{settings_.members.size()} {}
+
+void set_membership::on_facts(std::size_t node, node_facts const& facts)
+{
+    if (!is_active()) return;
+    node_state& n = nodes_[node];
+    n.connected = true;
+    n.master = facts.master;
+    if (n.server != facts.id || n.text != facts.set) n.failed = false;
+    n.server = facts.id;
+    n.admitted = !facts.id.empty() && facts.admitted == facts.id;
+    // A replica has a copy of what its primary has, and is no node. Who may not ask for anything knows nothing.
+    if (!facts.master || (facts.id.empty() && facts.set.empty())) return;
+    bool const was_old = std::exchange(n.is_old, false);
+    n.looked_at = false;
+    if (n.told && n.text == facts.set && !was_old) return;
+    bool const is_new = !n.told || n.text != facts.set;
+    n.told = true;
+    n.text = facts.set;
+    n.said = read_set_text(n.text);
+    if (is_new) doubt_what_contradicts(node);
+    judge();
+}
+
+void set_membership::on_gone(std::size_t node, bool rejected) noexcept
+{
+    if (!is_active()) return;
+    node_state& n = nodes_[node];
+    n.connected = n.asked = n.looked_at = false;
+    if (!rejected) n.is_old = true;
+}
+
+// Servers that lost their data are founded anew by others. Who heard of it from one node has not heard of it from all, so records of the same list
+// that contradict each other are read again before they count.
+void set_membership::doubt_what_contradicts(std::size_t node)
+{
+    node_state& n = nodes_[node];
+    n.fault = fault_of(n);
+    if (!is_of_this_list(n)) return;
+    for (node_state& each : nodes_)
+        if (is_of_this_list(each) && each.said.record.id != n.said.record.id) each.is_old = true;
+}
+
+std::vector<std::size_t> set_membership::looks()
+{
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        node_state& n = nodes_[i];
+        if (!n.connected || n.looked_at || !is_doubtful(n)) continue;
+        n.looked_at = true;
+        all.push_back(i);
+    }
+    return all;
+}
+
+// Whether it has a record of the servers that this client names, by their addresses.
+bool set_membership::is_of_this_list(node_state const& n) const noexcept
+{
+    return n.said.is == kind::good && n.fault.empty() &&
+           std::all_of(settings_.members.begin(), settings_.members.end(), [&](std::string const& m) { return n.said.record.has(m); });
+}
+
+bool set_membership::waits_for_facts() const noexcept
+{
+    return std::any_of(nodes_.begin(), nodes_.end(), [this](node_state const& n) { return n.connected && is_doubtful(n); });
+}
+
+void set_membership::on_claimed(std::size_t node, std::optional<std::string> const& text)
+{
+    node_state& n = nodes_[node];
+    n.asked = false;
+    n.failed = !text || text->empty();
+    if (n.failed || *text == n.text) return;
+    n.text = *text;
+    n.said = read_set_text(n.text);
+    judge();
+}
+
+void set_membership::may_claim_again() noexcept
+{
+    for (node_state& n : nodes_) n.failed = false;
+}
+
+std::string set_membership::fault_of(set_record const& r) const
+{
+    if (r.members.size() != settings_.members.size())
+        return "this server belongs to " + in_words(r) + ", and this client names " + count_of_nodes(settings_.members.size()) +
+               use_one_list;
+    if (!settings_.name.empty() && r.name.empty())
+        return "this server belongs to " + in_words(r) + ", which was founded without a name, and this client's set_name is \"" +
+               settings_.name + "\"; leave set_name out, or name the nodes that are meant";
+    if (!settings_.name.empty() && r.name != settings_.name)
+        return "this server belongs to " + in_words(r) + ", and this client's set_name is \"" + settings_.name +
+               "\"; name the nodes that are meant, or correct set_name";
+    if (r.shard != settings_.shard || r.shards != settings_.shards)
+        return "this server belongs to " + in_words(r) + ", and this client uses it " + place_of(settings_.shard, settings_.shards) +
+               "; config::shards must have the same sets in the same order in every client";
+    if (r.generation != 0)
+        return "the set of this server has been changed by a newer version of redlock (generation " + std::to_string(r.generation) +
+               "), which this version cannot follow: update this client";
+    return "";
+}
+
+std::string set_membership::fault_of(node_state const& n) const
+{
+    switch (n.said.is) {
+    case kind::none:
+    case kind::hidden: return "";
+    case kind::too_new:
+        return "a newer version of redlock has written which set this server belongs to (the key redlock:set), and this version cannot "
+               "read "
+               "that: update this client";
+    case kind::foreign:
+        return "the key redlock:set holds something that is no record of a set; if no other program uses this key, DEL redlock:node "
+               "redlock:set "
+               "on the server: it is quarantined, and then joins the others";
+    case kind::good: return fault_of(n.said.record);
+    }
+    return "";
+}
+
+bool set_membership::is_complete(std::string const& id) const noexcept
+{
+    return std::any_of(nodes_.begin(), nodes_.end(), [&](node_state const& n) {
+        return n.said.is == kind::good && n.fault.empty() && n.said.record.complete && n.said.record.id == id;
+    });
+}
+
+// The complete set that most nodes are of. Where none is complete: the list that most claims are of, and of its claims the one with the smallest id, so that
+// all clients of a list choose the same one. None: two have equally many.
+void set_membership::choose_set()
+{
+    set_.reset();
+    std::size_t most = 0;
+    bool tie = false;
+    auto const is_good = [](node_state const& n) { return n.said.is == kind::good && n.fault.empty(); };
+    bool const some_are_fresh = std::any_of(nodes_.begin(), nodes_.end(),
+                                            [&](node_state const& n) { return is_good(n) && !is_doubtful(n); });
+    auto const counts = [&](node_state const& n) { return is_good(n) && !(some_are_fresh && is_doubtful(n)); };
+    for (node_state const& n : nodes_) {
+        if (!counts(n)) continue;
+        auto const& r = n.said.record;
+        bool const complete = is_complete(r.id);
+        auto const is_alike = [&](node_state const& each) {
+            if (!counts(each)) return false;
+            auto const& other = each.said.record;
+            return other.id == r.id || (!complete && !is_complete(other.id) && r.is_of_same_list(other));
+        };
+        auto const weight = static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), is_alike)) +
+                            (complete ? nodes_.size() : 0);
+        bool const same_list = set_ && !complete && !set_->complete && set_->is_of_same_list(r);
+        if (set_ && (set_->id == r.id || (same_list && set_->id < r.id))) continue;
+        if (weight < most) continue;
+        if (weight > most) tie = false;
+        else if (!same_list) tie = true;
+        most = weight;
+        set_ = r;
+        set_->complete = complete;
+    }
+    if (tie) set_.reset();
+}
+
+// A claim that was not followed by others is as good as none, if it is of this list.
+bool set_membership::may_be_claimed(node_state const& n) const
+{
+    if (n.said.is == kind::none) return true;
+    return set_ && n.said.is == kind::good && n.fault.empty() && n.said.record.id != set_->id && !is_complete(n.said.record.id) &&
+           n.said.record.is_of_same_list(*set_);
+}
+
+bool set_membership::carries(node_state const& n) const noexcept
+{
+    return set_ && n.said.is == kind::good && n.fault.empty() && n.said.record.id == set_->id;
+}
+
+// By its address, or because this client has found it to be one.
+bool set_membership::is_member(std::size_t node) const noexcept
+{
+    return set_->has(settings_.members[node]) || nodes_[node].carried == set_->id;
+}
+
+void set_membership::object_to_all(std::string const& why)
+{
+    for (node_state& n : nodes_) n.objection = n.fault.empty() ? why : n.fault;
+}
+
+// Why no node has a vote, with `set_` or without; empty: some may have.
+std::string set_membership::why_all_are_refused() const
+{
+    bool const any = std::any_of(nodes_.begin(), nodes_.end(),
+                                 [](node_state const& n) { return n.said.is != kind::none && n.said.is != kind::hidden; });
+    if (!any) return "";
+    // What is no record tells nothing of other nodes, unless a set is known that the server should be of. So one server that answers anything costs its own
+    // vote only.
+    auto const is_foreign = [](node_state const& n) { return n.said.is == kind::foreign; };
+    auto const foreign = static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), is_foreign));
+    bool const foreign_are_few = !set_ && foreign <= nodes_.size() - majority(nodes_.size());
+    std::string what;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        node_state const& n = nodes_[i];
+        if (foreign_are_few && is_foreign(n)) continue;
+        if (!n.told || n.said.is == kind::hidden || is_doubtful(n) || (is_of_this_list(n) && waits_for_facts()) || carries(n) ||
+            (n.said.is != kind::none && may_be_claimed(n)))
+            continue;
+        bool const has_record = n.said.is != kind::none;
+        if (set_ && is_member(i) && (set_->complete || !has_record)) continue;
+        if (!n.fault.empty()) return "this client's list of nodes is another one, as " + settings_.members[i] + " says: " + n.fault;
+        if (!what.empty()) continue;
+        if (set_ && !is_member(i))
+            what = settings_.members[i] + " is not a member of " + in_words(*set_) + ", to which other nodes of this client's list belong" +
+                   use_one_list;
+        else if (has_record)
+            what = "the nodes of this client's list belong to different sets: " + settings_.members[i] + " to " + in_words(n.said.record) +
+                   "; a set was founded twice, or the list is wrong" + begin_anew;
+    }
+    return what;
+}
+
+void set_membership::judge()
+{
+    for (node_state& n : nodes_) {
+        n.objection.clear();
+        n.fault = fault_of(n);
+    }
+    choose_set();
+    for (node_state& n : nodes_)
+        if (carries(n)) n.carried = set_->id;
+    auto const why = why_all_are_refused();
+    list_refused_ = !why.empty();
+    if (list_refused_) return object_to_all(why);
+    if (!set_) {
+        for (node_state& n : nodes_) n.objection = n.fault;
+        return;
+    }
+    // The list is right. A member that was given to another set has no vote.
+    for (node_state& n : nodes_) {
+        if (n.said.is == kind::none || n.said.is == kind::hidden || carries(n) || may_be_claimed(n)) continue;
+        if (is_doubtful(n) || (is_of_this_list(n) && waits_for_facts())) continue;
+        n.objection = !n.fault.empty() ? n.fault
+                                       : "this server belongs to " + in_words(n.said.record) + ", and the other nodes of this list to " +
+                                             in_words(*set_) + begin_anew;
+    }
+}
+
+bool set_membership::may_be_admitted(std::size_t node) const noexcept
+{
+    if (!is_active()) return true;
+    node_state const& n = nodes_[node];
+    if (!n.objection.empty()) return false;
+    auto const is_hidden = [](node_state const& each) { return each.said.is == kind::hidden; };
+    if (is_hidden(n)) return true;
+    if (set_ && set_->complete) return carries(n) && n.said.record.complete;
+    // Where the records of an older version are in use, or nobody can write a set's, nodes are admitted as they were before there were sets.
+    return std::any_of(nodes_.begin(), nodes_.end(),
+                       [&](node_state const& each) { return is_hidden(each) || (&each != &n && each.admitted); });
+}
+
+bool set_membership::is_to_be_looked_at(std::size_t node) const noexcept
+{
+    if (!is_active()) return false;
+    node_state const& n = nodes_[node];
+    bool const settled = n.said.is == kind::hidden || (n.said.is == kind::good && n.said.record.complete && !is_doubtful(n));
+    return n.connected && n.master && !settled;
+}
+
+bool set_membership::is_claiming() const noexcept
+{
+    return std::any_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.asked; });
+}
+
+std::vector<set_claim> set_membership::claims()
+{
+    std::vector<set_claim> all;
+    if (!is_active() || waits_for_facts()) return all;
+    if (!set_ || !set_->complete) {
+        found(all);
+        return all;
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        node_state& n = nodes_[i];
+        bool const lacks = may_be_claimed(n) || (carries(n) && !n.said.record.complete);
+        if (!lacks || !n.connected || !n.master || n.server.empty() || n.asked || n.failed || !n.objection.empty()) continue;
+        n.asked = true;
+        all.push_back({i, n.server, n.text, to_text(*set_)});
+    }
+    return all;
+}
+
+// Clients write the record to one node after the other, in the order of the servers' ids, and only then say that it is complete. So of two lists that
+// share a server at most one gets that far.
+void set_membership::found(std::vector<set_claim>& to)
+{
+    bool const ready = std::all_of(nodes_.begin(), nodes_.end(), [](node_state const& n) {
+        return n.connected && n.master && !n.server.empty() && !n.asked && !n.failed && n.objection.empty() && n.said.is != kind::hidden;
+    });
+    auto const admitted = std::count_if(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.admitted; });
+    if (!ready || (admitted > 0 && static_cast<std::size_t>(admitted) < nodes_.size())) return;
+    if (!set_) {
+        set_record fresh;
+        fresh.id = settings_.fresh_id();
+        fresh.since = settings_.wall_clock() / 1'000'000;
+        fresh.shard = settings_.shard;
+        fresh.shards = settings_.shards;
+        fresh.name = settings_.name;
+        fresh.members = settings_.members;
+        set_ = std::move(fresh);
+    }
+    std::vector<std::size_t> order(nodes_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) { return nodes_[a].server < nodes_[b].server; });
+    auto const next = std::find_if(order.begin(), order.end(), [this](std::size_t i) { return !carries(nodes_[i]); });
+    if (next != order.end()) {
+        nodes_[*next].asked = true;
+        to.push_back({*next, nodes_[*next].server, nodes_[*next].text, to_text(*set_)});
+        return;
+    }
+    set_->complete = true;
+    for (std::size_t i : order) {
+        nodes_[i].asked = true;
+        to.push_back({i, nodes_[i].server, nodes_[i].text, to_text(*set_)});
+    }
+}
+
+}  // namespace redlock::quorum

@@ -1,0 +1,119 @@
+// Decides whether a client's list of nodes is that of a set, from the records that the nodes keep (set_record.hpp), and when a client writes such records.
+// docs/proof.md, "Sets of nodes, and their changes", says why two clients with different lists never both count on a majority.
+//
+// Pure, like all of quorum/: admission_driver passes in what nodes tell, and sends the claims that this class returns.
+#ifndef REDLOCK_QUORUM_SET_MEMBERSHIP_HPP
+#define REDLOCK_QUORUM_SET_MEMBERSHIP_HPP
+
+#include "quorum/node_facts.hpp"
+#include "quorum/set_record.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::quorum {
+
+struct set_settings {
+    std::vector<std::string> members;  // what the client's nodes are called in a record; empty: nobody looks at sets
+    std::string name{};  // config::set_name
+    std::size_t shard{0};
+    std::size_t shards{0};  // 0: the nodes are no shard
+    std::function<std::string()> fresh_id{};
+    std::function<token_number()> wall_clock{};  // in microseconds since 1970
+};
+
+// Writes a record to a node, if the server `id` is still there and has the text `expected`.
+struct set_claim {
+    std::size_t node;
+    std::string id;
+    std::string expected;
+    std::string text;
+};
+
+class set_membership {
+public:
+    explicit set_membership(set_settings settings);
+
+    // A node told facts about itself.
+    void on_facts(std::size_t node, node_facts const& facts);
+
+    // The connection is lost. What the node said last still tells whether the list is right. `rejected`: by the client, because of what it said.
+    void on_gone(std::size_t node, bool rejected = false) noexcept;
+
+    // Nodes to be asked for their facts at once: what they said last is contradicted by what another node has said since. Each is returned once.
+    std::vector<std::size_t> looks();
+
+    // The answer to a claim: the text that the server has now; none: it gave no answer, or is another server. It is not claimed again before it tells
+    // other facts, or may_claim_again() is called.
+    void on_claimed(std::size_t node, std::optional<std::string> const& text);
+
+    // Some time has passed.
+    void may_claim_again() noexcept;
+
+    // Why the node has no vote, and what to do about it; empty: nothing is known against it.
+    std::string const& objection(std::size_t node) const noexcept { return nodes_[node].objection; }
+
+    // Whether no node has a vote, since the list is another one than the set's.
+    bool is_list_refused() const noexcept { return list_refused_; }
+
+    // Whether the node has the record that it must have before it votes with tokens.
+    bool may_be_admitted(std::size_t node) const noexcept;
+
+    // The claims to send now; each is returned once.
+    std::vector<set_claim> claims();
+
+    // Whether some node that is connected has no record, so that other clients may found a set there, or has one that may be out of date. Nothing but a
+    // look tells.
+    bool is_to_be_looked_at(std::size_t node) const noexcept;
+
+    // Whether the answer to a claim is awaited.
+    bool is_claiming() const noexcept;
+
+    bool is_active() const noexcept { return !settings_.members.empty(); }
+
+private:
+    struct node_state {
+        bool told{false};  // it has told facts, once
+        bool connected{false};
+        bool master{true};
+        bool admitted{false};
+        bool asked{false};  // the answer to a claim is awaited
+        bool is_old{false};  // its connection was lost since it told facts, or another node contradicts them
+        bool looked_at{false};  // it was asked for its facts since they are old
+        bool failed{false};  // the last claim
+        std::string server;  // its id
+        std::string text;
+        set_text said{};
+        std::string fault{};  // what is wrong with its own record
+        std::string objection{};
+        std::string carried{};  // the id of the set whose record the node had at last
+    };
+
+    void judge();
+    void doubt_what_contradicts(std::size_t node);
+    std::string fault_of(set_record const& r) const;
+    std::string fault_of(node_state const& n) const;
+    void choose_set();
+    bool carries(node_state const& n) const noexcept;
+    bool may_be_claimed(node_state const& n) const;
+    bool is_complete(std::string const& id) const noexcept;
+    bool is_member(std::size_t node) const noexcept;
+    bool is_of_this_list(node_state const& n) const noexcept;
+    bool is_doubtful(node_state const& n) const noexcept { return n.is_old && is_of_this_list(n); }
+    bool waits_for_facts() const noexcept;
+    std::string why_all_are_refused() const;
+    void object_to_all(std::string const& why);
+    void found(std::vector<set_claim>& to);
+
+    set_settings settings_;
+    std::vector<node_state> nodes_;
+    bool list_refused_{false};
+    std::optional<set_record> set_;  // that the list is of; none: no record was seen, or the records contradict each other
+};
+
+}  // namespace redlock::quorum
+
+#endif

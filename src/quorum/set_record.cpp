@@ -1,0 +1,177 @@
+#include "quorum/set_record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+
+namespace redlock::quorum {
+
+namespace {
+
+constexpr std::string_view version = "v1";
+constexpr std::size_t members_max = 64;  // more than a client can have, so that a newer one may have more
+constexpr std::size_t id_size_max = 64;
+constexpr std::string_view complete_word = "complete", claimed_word = "claimed", no_name = "-";
+
+bool ends_word(unsigned char c) { return c <= ' ' || c == '%' || c == 0x7f; }
+
+std::string escaped(std::string_view word)
+{
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (char const each : word) {
+        auto const c = static_cast<unsigned char>(each);
+        if (ends_word(c)) text += {'%', digits[c >> 4], digits[c & 15]};
+        else text += each;
+    }
+    return text;
+}
+
+std::optional<std::string> unescaped(std::string_view word)
+{
+    std::string text;
+    for (std::size_t i = 0; i < word.size(); ++i) {
+        if (word[i] != '%') {
+            text += word[i];
+            continue;
+        }
+        unsigned byte{0};
+        if (i + 2 >= word.size()) return std::nullopt;
+        auto const [stop, error] = std::from_chars(word.data() + i + 1, word.data() + i + 3, byte, 16);
+        if (error != std::errc{} || stop != word.data() + i + 3) return std::nullopt;
+        text += static_cast<char>(byte);
+        i += 2;
+    }
+    return text;
+}
+
+template <class Number>
+bool read(std::string_view word, Number& to)
+{
+    auto const [stop, error] = std::from_chars(word.data(), word.data() + word.size(), to);
+    return error == std::errc{} && stop == word.data() + word.size();
+}
+
+bool is_id(std::string_view word)
+{
+    auto const is_word = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-'; };
+    return !word.empty() && word.size() <= id_size_max && std::all_of(word.begin(), word.end(), is_word);
+}
+
+// The words of the text; none: there are too many, or an empty one.
+std::optional<std::vector<std::string_view>> words_of(std::string_view text)
+{
+    std::vector<std::string_view> words;
+    for (;;) {
+        auto const end = text.find(' ');
+        if (end == 0 || text.empty() || words.size() > members_max + 8) return std::nullopt;
+        words.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) return words;
+        text.remove_prefix(end + 1);
+    }
+}
+
+std::optional<set_record> record_of(std::vector<std::string_view> const& words)
+{
+    enum word : std::size_t { which_version, id, generation, since, state, shard, name, first_member };
+    if (words.size() <= first_member || words.size() > first_member + members_max) return std::nullopt;
+    set_record r;
+    r.id = words[id];
+    r.complete = words[state] == complete_word;
+    bool good = is_id(r.id) && read(words[generation], r.generation) && read(words[since], r.since) &&
+                (r.complete || words[state] == claimed_word);
+    auto const slash = words[shard].find('/');
+    good = good && slash != std::string_view::npos && read(words[shard].substr(0, slash), r.shard) &&
+           read(words[shard].substr(slash + 1), r.shards) && (r.shards == 0 ? r.shard == 0 : r.shard < r.shards);
+    if (!good) return std::nullopt;
+    if (words[name] != no_name) {
+        auto text = unescaped(words[name]);
+        if (!text || text->empty()) return std::nullopt;
+        r.name = std::move(*text);
+    }
+    for (std::size_t i = first_member; i < words.size(); ++i) {
+        auto text = unescaped(words[i]);
+        if (!text || text->empty() || r.has(*text)) return std::nullopt;
+        r.members.push_back(std::move(*text));
+    }
+    return r;
+}
+
+bool is_newer(std::string_view text)
+{
+    std::uint64_t number{0};
+    return text.size() > 1 && text[0] == 'v' && read(text.substr(1, text.find(' ') - 1), number) && number > 1;
+}
+
+}  // namespace
+
+bool set_record::has(std::string_view member) const noexcept { return std::find(members.begin(), members.end(), member) != members.end(); }
+
+bool set_record::is_of_same_list(set_record const& other) const
+{
+    return members.size() == other.members.size() && name == other.name && shard == other.shard && shards == other.shards &&
+           std::all_of(members.begin(), members.end(), [&](std::string const& m) { return other.has(m); });
+}
+
+std::string to_text(set_record const& r)
+{
+    std::string text{version};
+    text += ' ' + r.id + ' ' + std::to_string(r.generation) + ' ' + std::to_string(r.since) + ' ';
+    text += r.complete ? complete_word : claimed_word;
+    text += ' ' + std::to_string(r.shard) + '/' + std::to_string(r.shards) + ' ';
+    text += r.name.empty() ? std::string{no_name} : escaped(r.name);
+    for (std::string const& member : r.members) text += ' ' + escaped(member);
+    return text;
+}
+
+set_text read_set_text(std::string_view text)
+{
+    using enum set_text::kind;
+    if (text.empty()) return {none};
+    if (text.front() == unreadable_set) return {text.find("WRONGTYPE") != std::string_view::npos ? foreign : hidden};
+    if (is_newer(text)) return {too_new};
+    auto const words = words_of(text);
+    if (!words || words->front() != version) return {foreign};
+    auto record = record_of(*words);
+    if (!record) return {foreign};
+    return {good, std::move(*record)};
+}
+
+std::string member_name(std::string address)
+{
+    if (address.size() <= member_size_max) return address;
+    std::uint64_t hash{0xcbf29ce484222325};  // FNV-1a
+    for (char const c : address) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    std::array<char, 20> number{};
+    std::snprintf(number.data(), number.size(), "#%016llx", static_cast<unsigned long long>(hash));
+    address.resize(member_size_max - 17);
+    return address + number.data();
+}
+
+std::string in_words(set_record const& r)
+{
+    std::string text = "the set " + r.id.substr(0, 8);
+    if (!r.name.empty()) text += " \"" + r.name + '"';
+    if (r.shards > 0) text += " (shard " + std::to_string(r.shard) + " of " + std::to_string(r.shards) + ')';
+    text += " of " + std::to_string(r.members.size()) + (r.members.size() == 1 ? " node (" : " nodes (");
+    for (std::string const& member : r.members) text += (&member == &r.members.front() ? "" : ", ") + member;
+    std::time_t const seconds = static_cast<std::time_t>(r.since);
+    std::tm when{};
+    std::array<char, 40> date{};
+    if (::gmtime_r(&seconds, &when) != nullptr && std::strftime(date.data(), date.size(), "%Y-%m-%d %H:%M:%S UTC", &when) > 0)
+        return text + "), founded " + date.data();
+    return text + ')';
+}
+
+std::string set_name_problem(std::string_view name)
+{
+    constexpr std::size_t size_max = 64;
+    if (name.size() > size_max) return "is longer than " + std::to_string(size_max) + " characters";
+    if (!std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; }))
+        return "contains a character that it may not: it must be visible ASCII without spaces";
+    return name == no_name ? "must not be \"-\"" : "";
+}
+
+}  // namespace redlock::quorum

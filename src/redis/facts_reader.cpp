@@ -1,0 +1,59 @@
+#include "redis/facts_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+namespace redlock::detail {
+
+namespace {
+
+template <class Number>
+Number to_number(std::string_view text)
+{
+    Number n{0};
+    std::from_chars(text.data(), text.data() + text.size(), n);
+    return n;
+}
+
+}  // namespace
+
+void facts_reader::on_element(std::size_t index, std::string_view value)
+{
+    switch (index) {
+    case 0:
+        facts_.id = value;
+        says_its_id_ = !value.empty();
+        break;
+    case 1: facts_.master = value.empty() || value == "master"; break;
+    case 4: record_ = value; break;
+    case 5:
+        has_high_water_ = !value.empty();
+        facts_.high_water = to_number<quorum::token_number>(value);
+        break;
+    case set_element: facts_.set = value; break;
+    default: has_too_many_ = has_too_many_ || index > set_element;
+    }
+}
+
+// The record is "ID BASE MAXTTL MARK", of fixed widths up to the mark.
+quorum::node_facts facts_reader::take()
+{
+    if (has_too_many_) return {};  // no server with our script answers that
+    constexpr std::size_t id_width = 40, base_at = 41, base_width = 16, ttl_at = 58, ttl_width = 10, mark_at = 69;
+    if (record_.size() > mark_at) {
+        std::string_view const record{record_};
+        auto const id = record.substr(0, id_width);
+        bool const ever_admitted = id.find_first_not_of('0') != std::string_view::npos;
+        if (ever_admitted && has_high_water_) facts_.admitted = id;
+        if (auto const mark = record.substr(mark_at); mark != "-") facts_.mark = mark;
+        facts_.high_water = std::max(facts_.high_water, to_number<quorum::token_number>(record.substr(base_at, base_width)));
+        facts_.max_ttl = std::chrono::milliseconds{to_number<std::int64_t>(record.substr(ttl_at, ttl_width))};
+    }
+    if (!says_its_id_) facts_.id = facts_.admitted;
+    return std::exchange(facts_, {});
+}
+
+}  // namespace redlock::detail

@@ -1,0 +1,42 @@
+// What a server in memory answers.
+#ifndef REDLOCK_TESTING_MODEL_REPLIES_HPP
+#define REDLOCK_TESTING_MODEL_REPLIES_HPP
+
+#include "redis/node.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace redlock::testing {
+
+using detail::reply;
+
+inline reply granted() { return {vote::granted, {}, {}}; }
+inline reply granted(token_number counter) { return {vote::granted, {}, {}, counter}; }
+inline reply recreated()
+{
+    reply r = granted();
+    r.recreated = true;
+    return r;
+}
+inline reply inspected(quorum::node_facts facts)
+{
+    reply r = granted();
+    r.facts = std::make_shared<quorum::node_facts const>(std::move(facts));
+    return r;
+}
+inline reply refused() { return {vote::refused, {}, {}}; }
+inline reply needs_guard(token_number guard) { return {vote::refused, {}, {}, guard}; }
+inline reply not_admitted() { return {vote::failed, errc::node_not_admitted, {}}; }
+inline reply ttl_too_long(std::chrono::milliseconds max)
+{
+    return {vote::failed, errc::ttl_too_long, "the node allows " + std::to_string(max.count()) + " ms"};
+}
+inline reply no_counter() { return {vote::failed, errc::unexpected_reply, "somebody else's data is where the counter should be"}; }
+inline reply error_reply(char const* text) { return {vote::failed, errc::server_error, text}; }
+
+}  // namespace redlock::testing
+
+#endif
