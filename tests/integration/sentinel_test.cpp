@@ -179,13 +179,13 @@ BOOST_AUTO_TEST_CASE(sentinels_with_users)
     of_a_group c{simple(1)};
     auto const& sentinel = c.group.sentinels[0];
     sentinel.command({"ACL", "SETUSER", "watch", "on", ">s3cr3t", "&+switch-master", "-@all", "+hello", "+auth", "+ping", "+client|setname",
-                      "+client|setinfo", "+sentinel|get-master-addr-by-name", "+sentinel|master", "+sentinel|replicas", "+subscribe"});
+                      "+sentinel|get-master-addr-by-name", "+sentinel|master", "+sentinel|replicas", "+subscribe"});
     c.connect_to({c.group.url("?sentinel_username=watch&sentinel_password=s3cr3t")});
     c.run([&]() -> asio::awaitable<void> {
         lock const resource{c.nodes, "r", in_a_group};
         lease only = co_await resource.acquire();
         BOOST_TEST(mentions(sentinel.command({"CLIENT", "LIST"}), "user=watch"));
-        bool const listens = co_await eventually([&] { return mentions(sentinel.command({"PUBSUB", "NUMSUB", "+switch-master"}), "1"); });
+        bool const listens = co_await eventually([&] { return mentions(sentinel.command({"CLIENT", "LIST"}), "sub=1"); });
         BOOST_TEST(listens);
         co_await only.release();
     });
@@ -237,7 +237,8 @@ BOOST_AUTO_TEST_CASE(a_sentinel_that_lies_costs_a_question)
     c.group.sentinels[0].resume();
 }
 
-// It calls a replica the primary, with an epoch that the others reach after many failovers. They are believed before and after a real one.
+// It calls a replica the primary, with an epoch that the others reach after many failovers. They are believed all the same: at first, after a failover
+// of which they send messages, and after another one.
 BOOST_AUTO_TEST_CASE(a_sentinel_that_lies_about_the_epoch_is_one_of_three)
 {
     of_a_group c;
@@ -252,15 +253,22 @@ BOOST_AUTO_TEST_CASE(a_sentinel_that_lies_about_the_epoch_is_one_of_three)
     c.connect_to({url});
     c.run([&]() -> asio::awaitable<void> {
         lock const resource{c.nodes, "r", in_a_group};
-        lease first = co_await resource.acquire();
-        auto const token = first.token();
+        lease held = co_await resource.acquire();
         BOOST_TEST(has(c.group.server(old), "r"));
-        c.group.server(old).kill();
-        auto const promoted = co_await c.another_than(old);
-        lease second = co_await resource.acquire();
-        BOOST_TEST(second.token() > token);
-        BOOST_TEST(has(c.group.server(promoted), "r"));
-        co_await second.release();
+        auto primary = old;
+        for (int failovers = 0; failovers < 2; ++failovers) {
+            auto const token = held.token();
+            auto& gone = c.group.server(primary);
+            gone.kill();
+            primary = co_await c.another_than(primary);
+            held = co_await resource.acquire();
+            BOOST_TEST(held.token() > token);
+            BOOST_TEST(has(c.group.server(primary), "r"));
+            gone.restart();
+            bool const complete = co_await eventually([&] { return c.group.is_complete(); }, failover_max);
+            BOOST_TEST(complete);
+        }
+        co_await held.release();
     });
 }
 
