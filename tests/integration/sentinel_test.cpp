@@ -1,10 +1,12 @@
 // Groups that Sentinels watch: the client finds the primary, follows real failovers, and says what is wrong with a configuration.
 #include "support/certificates.hpp"
+#include "support/disguise.hpp"
 #include "support/replicated.hpp"
 #include "support/scopes.hpp"
 #include "support/skipped.hpp"
 #include "support/watched_group.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -171,6 +173,27 @@ BOOST_AUTO_TEST_CASE(sentinels_with_a_password)
     c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, "WRONGPASS"); });
 }
 
+// It has no more rights than it needs, which docs/sentinel.md names.
+BOOST_AUTO_TEST_CASE(sentinels_with_users)
+{
+    of_a_group c{simple(1)};
+    auto const& sentinel = c.group.sentinels[0];
+    sentinel.command({"ACL", "SETUSER", "watch", "on", ">s3cr3t", "&+switch-master", "-@all", "+hello", "+auth", "+ping", "+client|setname",
+                      "+sentinel|get-master-addr-by-name", "+sentinel|master", "+sentinel|replicas", "+subscribe"});
+    c.connect_to({c.group.url("?sentinel_username=watch&sentinel_password=s3cr3t")});
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        lease only = co_await resource.acquire();
+        BOOST_TEST(mentions(sentinel.command({"CLIENT", "LIST"}), "user=watch"));
+        bool const listens = co_await eventually([&] { return mentions(sentinel.command({"CLIENT", "LIST"}), "sub=1"); });
+        BOOST_TEST(listens);
+        co_await only.release();
+    });
+    c.connect_to({c.group.url("?sentinel_username=nobody&sentinel_password=s3cr3t")});
+    c.usable_at_start = 0;
+    c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, "WRONGPASS"); });
+}
+
 // The servers themselves are spoken to without TLS.
 BOOST_AUTO_TEST_CASE(sentinels_with_tls)
 {
@@ -212,6 +235,41 @@ BOOST_AUTO_TEST_CASE(a_sentinel_that_lies_costs_a_question)
         }
     });
     c.group.sentinels[0].resume();
+}
+
+// It calls a replica the primary, with an epoch that the others reach after many failovers. They are believed all the same: at first, after a failover
+// of which they send messages, and after another one.
+BOOST_AUTO_TEST_CASE(a_sentinel_that_lies_about_the_epoch_is_one_of_three)
+{
+    of_a_group c;
+    auto const old = c.group.primary_port(1);
+    auto const is_replica = [&](redis_server const& s) { return s.port() != old; };
+    auto const& named = *std::find_if(c.group.servers.begin(), c.group.servers.end(), is_replica);
+    disguise const address{c.group.sentinels[0].port(), std::to_string(old), std::to_string(named.port())};
+    disguise const liar{address.port(), "config-epoch\r\n$1\r\n0", "config-epoch\r\n$1\r\n9"};
+    auto url = c.group.url();
+    auto const honest = ':' + std::to_string(c.group.sentinels[0].port());
+    url.replace(url.find(honest), honest.size(), ':' + std::to_string(liar.port()));
+    c.connect_to({url});
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        lease held = co_await resource.acquire();
+        BOOST_TEST(has(c.group.server(old), "r"));
+        auto primary = old;
+        for (int failovers = 0; failovers < 2; ++failovers) {
+            auto const token = held.token();
+            auto& gone = c.group.server(primary);
+            gone.kill();
+            primary = co_await c.another_than(primary);
+            held = co_await resource.acquire();
+            BOOST_TEST(held.token() > token);
+            BOOST_TEST(has(c.group.server(primary), "r"));
+            gone.restart();
+            bool const complete = co_await eventually([&] { return c.group.is_complete(); }, failover_max);
+            BOOST_TEST(complete);
+        }
+        co_await held.release();
+    });
 }
 
 // It has not heard of the failover, and for a while it is the only one that answers.

@@ -382,10 +382,11 @@ void judge::check_guard(detail::command const& extension)
     a.guard = std::max(a.guard, extension.token);
     auto const climbed = a.climbs.find(extension.token);
     if (climbed == a.climbs.end()) return;
+    auto const servers = universe_.servers().size();
     auto const granted = static_cast<std::size_t>(std::popcount(climbed->second));
-    if (granted < most_of(universe_.servers().size()))
-        violation("a lease on " + a.name + " extends with the guard " + std::to_string(extension.token) + ", which " + std::to_string(granted) +
-                  " of " + std::to_string(universe_.servers().size()) + " servers have granted");
+    if (granted >= most_of(servers)) return;
+    violation(std::to_string(granted) + " of " + std::to_string(servers) + " servers have granted the guard " +
+              std::to_string(extension.token) + " that a lease on " + a.name + " is extended with");
 }
 
 void judge::check_release(process const& p, detail::command const& c)
