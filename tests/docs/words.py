@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs/site"))
-from markdown import CODE, ROOT, lines, pages  # noqa: E402
+from markdown import CODE, ROOT, lines, notes, pages  # noqa: E402
 
 # what is found -> what to write
 WORDS = {
@@ -107,7 +107,7 @@ if "--self-test" in sys.argv:
 
 count, wrong = 0, []
 sources = [file for folder in ("include/redlock", "src", "examples") for file in sorted((ROOT / folder).rglob("*.[hc]pp"))]
-for file in [*pages(), *sources]:
+for file in [*pages(), *notes(), *sources]:
     if file.name in UNCHECKED:
         continue
     text = file.read_text(encoding="utf-8")
