@@ -96,7 +96,8 @@ private:
             place.register_host = far ? packet_wire::address_of_others() : "127.0.0.1";
             for (std::size_t i = 0; i < node_count; ++i) {
                 if (options_.misconfigured && (worker % 2 == 0) != (i < 2)) continue;
-                place.nodes.push_back("redis://" + (wire_ ? packet_wire::address_of_node(i) : "127.0.0.1") + ":" + std::to_string(ports[i]));
+                place.nodes.push_back("redis://" + (wire_ ? packet_wire::address_of_node(i) : "127.0.0.1") + ":" +
+                                      std::to_string(ports[i]));
             }
         }
         return all;
