@@ -175,10 +175,9 @@ int execute(release_options const& options)
     if (options.json) out.write(dump({{"locks", std::move(all)}}, 2));
     else if (any_held)
         out.write(
-            out.fold(
-                "A holder that is alive sets a fenced lock again at its next extension (every third of its ttl), unless another client has "
-                "acquired it by then; to keep it out, end the holder first.",
-                0) +
+            out.fold("A holder that is alive sets a fenced lock again at its next extension (every third of its ttl), unless another client has "
+                     "acquired it by then; to keep it out, end the holder first.",
+                     0) +
             '\n');
     if (any_unknown) return to_int(exit_code::no_majority);
     return to_int(any_deleted ? exit_code::success : exit_code::warnings);
