@@ -1,4 +1,4 @@
-// What a waiter costs the servers while another client holds the lock for long.
+// What a waiter costs the servers while somebody else holds the lock for long.
 #include "measurements.hpp"
 #include "support.hpp"
 

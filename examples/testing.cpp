@@ -54,7 +54,7 @@ int main()
         asio::co_spawn(sim.context(), send_invoices<timer>(sim.client(), 5, sent), asio::detached);
         asio::co_spawn(sim.context(), send_invoices<timer>(second, 10, sent), asio::detached);
         sim.run_for(9s);
-        expect(sim.holder("invoices")->who == "elsewhere" && sent == 0, "both wait while another client has the lock");
+        expect(sim.holder("invoices")->who == "elsewhere" && sent == 0, "both wait while somebody else has the lock");
         sim.run_for(12min);
         expect(sent == 10 && !sim.holder("invoices"), "then it is one after the other");
     }

@@ -18,7 +18,7 @@ namespace redlock {
 enum class vote : std::uint8_t {
     pending,  ///< No answer yet.
     granted,  ///< The node executed the request.
-    refused,  ///< The node works, and another client holds the key there.
+    refused,  ///< The node works, and somebody else holds the key there.
     failed,   ///< The outcome is unknown: no connection, no answer in time, or an error.
 };
 

@@ -19,7 +19,7 @@ using boost::system::system_error;
 /// What an operation of this library, or one node of it, can report.
 enum class errc {
     // Outcomes of an acquisition.
-    contended = 1,       ///< So many nodes refused that no majority was left: another client holds the lock.
+    contended = 1,       ///< So many nodes refused that no majority was left: somebody else holds the lock.
     no_majority,         ///< Too few nodes answered to know: nodes are down, slow, or refuse to work.
     validity_exhausted,  ///< A majority granted, but so late that nothing was left of the lease. It was rolled back.
     acquire_timed_out,   ///< `lock_options::acquire_timeout` passed while somebody else held the lock.
@@ -79,7 +79,7 @@ enum class condition {
     ///< wrong_node_set.
     lost,  ///< lease_lost, max_hold_exceeded or client_cancelled: the critical section must end.
     node_failure,  ///< Any reason why one node did not vote.
-    contended,  ///< contended or acquire_timed_out: another client has the lock. A web service answers 409.
+    contended,  ///< contended or acquire_timed_out: somebody else has the lock. A web service answers 409.
     unavailable,  ///< no_majority, validity_exhausted, acquire_timed_out_no_majority or client_not_running: the holder cannot be known. 503.
     timed_out,  ///< acquire_timed_out or acquire_timed_out_no_majority: `lock_options::acquire_timeout` passed.
 };

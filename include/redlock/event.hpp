@@ -60,7 +60,7 @@ struct acquired {
     lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
-/// An attempt found that another client holds the lock. `acquire()` goes on waiting.
+/// An attempt found that somebody else holds the lock. `acquire()` goes on waiting.
 struct contended {
     static constexpr std::string_view name{"contended"};  ///< What logs call it.
 

@@ -10,10 +10,10 @@ namespace {
 char const* text_of(errc e) noexcept
 {
     switch (e) {
-    case errc::contended: return "another client holds the lock";
+    case errc::contended: return "somebody else holds the lock";
     case errc::no_majority: return "too few nodes answered to know who holds the lock";
     case errc::validity_exhausted: return "a majority granted the lock, but too late to use it";
-    case errc::acquire_timed_out: return "the lock was not acquired in time: another client holds it";
+    case errc::acquire_timed_out: return "the lock was not acquired in time: somebody else holds it";
     case errc::acquire_timed_out_no_majority: return "the lock was not acquired in time: too few nodes answered to know who holds it";
     case errc::self_deadlock: return "the scope or the owner that holds the lock asks for it again, and would wait for itself";
     case errc::lease_lost: return "the lease is lost: the critical section is no longer protected";
@@ -45,7 +45,7 @@ char const* text_of(errc e) noexcept
     case errc::state_unsupported: return "no state goes with a lease without tokens, of a reader, or of several names";
     case errc::permits_differ: return "the nodes keep another number of permits; redlock semaphore NAME --permits K changes it";
     case errc::too_many_permits: return "no permit was asked for, or more than the semaphore has";
-    case errc::permits_changing: return "another client changes the number of permits of this semaphore";
+    case errc::permits_changing: return "somebody else changes the number of permits of this semaphore";
     case errc::wrong_node_set: return "the list of nodes is not that of the set to which the servers belong";
     }
     return nullptr;
@@ -57,7 +57,7 @@ char const* text_of(condition c) noexcept
     case condition::not_acquired: return "the lock was not acquired";
     case condition::lost: return "the lease has ended, and with it the protection of the critical section";
     case condition::node_failure: return "a node did not vote";
-    case condition::contended: return "another client has the lock";
+    case condition::contended: return "somebody else has the lock";
     case condition::unavailable: return "it cannot be known who has the lock";
     case condition::timed_out: return "the lock was not acquired in time";
     }

@@ -36,7 +36,7 @@ detail::resource several(std::vector<std::string> names, detail::key_format cons
     if (names.size() == 1) return one(std::move(names.front()), format);
     std::sort(names.begin(), names.end());
     if (auto const twin = std::adjacent_find(names.begin(), names.end()); twin != names.end())
-        refuse("the name \"" + *twin + "\" is given twice");
+        refuse("the name \"" + *twin + "\" stands there twice");
     std::string text;
     for (std::string& name : names) {
         if (!text.empty()) text += ", ";

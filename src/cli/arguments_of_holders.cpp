@@ -32,7 +32,7 @@ void argument_parser::run()
     add_duration(sub, "--ttl", run_.ttl,
                  "How long the lock outlives a holder that is not heard of any more; default 30s, with --config what it says");
     auto* const wait = add_duration(sub, "--wait", run_.wait, "How long to wait for the lock at most; default: as long as it takes");
-    sub.add_flag("--no-wait", run_.no_wait, "Does not wait for a lock that another client holds")->excludes(wait);
+    sub.add_flag("--no-wait", run_.no_wait, "Does not wait for a lock that somebody else holds")->excludes(wait);
     add_duration(sub, "--kill-grace", run_.kill_grace,
                  "From SIGTERM to SIGKILL, when the lease is about to be lost; default: a sixth of the ttl");
     sub.add_option("--label", run_.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
@@ -48,7 +48,7 @@ void argument_parser::run()
                "Writes to this open descriptor what happens, a line of JSON for each event; the command does not inherit it");
     add_signal(sub, "--on-lost", run_.on_lost, "What the command gets when the lease is lost, before SIGKILL; default TERM");
     add_number(sub, "--conflict-exit-code", run_.conflict_exit_code, exit_code_bounds, "exit code",
-               "The exit code when another client holds the lock; default 75");
+               "The exit code when somebody else holds the lock; default 75");
     sub.add_flag("--pass-notify", run_.pass_notify, "The command finds NOTIFY_SOCKET and tells systemd itself when it is ready");
     add_ticket(sub, run_.ticket, "Instead of NAME: goes on with the lock that redlock acquire acquired");
     add_number(
@@ -98,14 +98,14 @@ void argument_parser::acquire()
     add_duration(sub, "--ttl", acquire_.ttl,
                  "How long the lock is held; nobody extends it before the ticket is used; default 30s, with --config what it says");
     auto* const wait = add_duration(sub, "--wait", acquire_.wait, "How long to wait for the lock at most; default: as long as it takes");
-    sub.add_flag("--no-wait", acquire_.no_wait, "Does not wait for a lock that another client holds")->excludes(wait);
+    sub.add_flag("--no-wait", acquire_.no_wait, "Does not wait for a lock that somebody else holds")->excludes(wait);
     sub.add_option("--label", acquire_.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
     refuse_permits(sub);
     sub.add_flag("--no-fencing", acquire_.no_fencing, "Without a fencing token");
     sub.add_flag("--bootstrap", acquire_.bootstrap,
                  "Nothing was ever locked on these nodes: does not wait for leases that they may have lost");
     add_number(sub, "--conflict-exit-code", acquire_.conflict_exit_code, exit_code_bounds, "exit code",
-               "The exit code when another client holds the lock; default 75");
+               "The exit code when somebody else holds the lock; default 75");
     sub.add_flag("--quiet,-q", acquire_.quiet, "Does not say on stderr what it waits for");
 }
 

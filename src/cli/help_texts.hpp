@@ -29,7 +29,7 @@ before somebody else can have the lock.
 Under systemd (Type=notify), READY=1 is sent when the lock is held and the command runs.
 
 Exit code: the command's own, or 128 and the signal's number; 64 wrong usage, 69 too few nodes answered, 75 (or what
---conflict-exit-code says) another client holds the lock, 78 wrong configuration, 79 the lease was lost, 126 the command
+--conflict-exit-code says) somebody else holds the lock, 78 wrong configuration, 79 the lease was lost, 126 the command
 cannot be executed, 127 it was not found.)";
 
 inline constexpr char const* lead_examples = R"(Examples:
@@ -82,7 +82,7 @@ inline constexpr char const* semaphore_examples = R"(Examples:
 A change that was stopped, by whatever, is finished by the same command. From the moment that a majority of the nodes knows the
 new number, those who say another one are refused.
 
-Exit code: 0; 1 there is no such semaphore, 69 too few nodes answered (to change it, all have to), 75 another client has changed
+Exit code: 0; 1 there is no such semaphore, 69 too few nodes answered (to change it, all have to), 75 somebody else has changed
 it, or slots above the number were held for all the time of --wait.)";
 
 inline constexpr char const* list_examples = R"(Examples:

@@ -144,7 +144,7 @@ permit_change::verdict permit_change::judge(std::exception_ptr const& problem)
         } else if (error.code() == errc::permits_changing) {
             return after_a_race();
         } else if (error.code() == errc::permits_differ) {
-            code_ = fail(to_int(exit_code::contended), "another client has changed the number meanwhile");
+            code_ = fail(to_int(exit_code::contended), "somebody else has changed the number meanwhile");
         } else if (error.code() == condition::contended) {
             code_ = fail(to_int(exit_code::contended), "slots above the number were held for all the time of --wait");
         } else {
@@ -160,7 +160,7 @@ permit_change::verdict permit_change::after_a_race()
     auto const kept = number_of_majority(look());
     if (kept == options_.permits) return verdict::again;
     if (kept) {
-        code_ = fail(to_int(exit_code::contended), "another client changes the number at the same time, and came first");
+        code_ = fail(to_int(exit_code::contended), "somebody else changes the number at the same time, and came first");
         return verdict::failed;
     }
     std::uniform_int_distribution<int> length{50, 500};

@@ -175,7 +175,7 @@ int execute(release_options const& options)
     if (options.json) out.write(dump({{"locks", std::move(all)}}, 2));
     else if (any_held)
         out.write(
-            out.fold("A holder that is alive sets a fenced lock again at its next extension (every third of its ttl), unless another client has "
+            out.fold("A holder that is alive sets a fenced lock again at its next extension (every third of its ttl), unless somebody has "
                      "acquired it by then; to keep it out, end the holder first.",
                      0) +
             '\n');

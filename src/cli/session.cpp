@@ -330,7 +330,7 @@ void session::group_has_gone()
     auto released = [this](error_code ec) {
         if (ec == condition::lost) {
             say("the lease on " + name_in_words(plan_.name) + " was lost before the command had ended (code " +
-                std::to_string(*command_code_) + "): another client may have held the lock meanwhile");
+                std::to_string(*command_code_) + "): somebody else may have held the lock meanwhile");
             return finish(to_int(exit_code::lost), run_outcome::lost);
         }
         if (ec)

@@ -1,6 +1,6 @@
 // Why no lock can be had, for clients without an observer: said once, in a sentence, when it has been so for a while.
 //
-// That another client holds a lock is normal and not said. On the strand; the sink is called later, on the client's executor.
+// That somebody else holds a lock is normal and not said. On the strand; the sink is called later, on the client's executor.
 #ifndef REDLOCK_CLIENT_OUTAGE_LOG_HPP
 #define REDLOCK_CLIENT_OUTAGE_LOG_HPP
 

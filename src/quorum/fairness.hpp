@@ -35,7 +35,7 @@ public:
     // The nodes are told to free the lock. Returns until when the client stays out of the race.
     time_point released(time_point now, fairness_limits const& limits, duration slot) noexcept;
 
-    // An attempt found that another client holds the lock.
+    // An attempt found that somebody else holds the lock.
     void refused(time_point now) noexcept;
 
     // Somebody else was first, when the lock had become free.

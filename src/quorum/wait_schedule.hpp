@@ -1,4 +1,4 @@
-// When to attempt again for a lock that another client holds; part of contention. The nodes tell how long they keep the key, and that it has changed.
+// When to attempt again for a lock that somebody else holds; part of contention. The nodes tell how long they keep the key, and that it has changed.
 // So it is known when a majority could be free, and until then no attempt is made. If the nodes tell too little, a random delay decides.
 #ifndef REDLOCK_QUORUM_WAIT_SCHEDULE_HPP
 #define REDLOCK_QUORUM_WAIT_SCHEDULE_HPP

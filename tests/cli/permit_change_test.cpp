@@ -64,7 +64,7 @@ BOOST_FIXTURE_TEST_CASE(a_change_that_was_overtaken, two_holders)
     program second{{"semaphore", "exports", "--permits", "8"}, environment()};
     BOOST_TEST(second.wait() == 0, second.errors());
     BOOST_TEST(first.wait() == 75);
-    BOOST_TEST(contains(first.errors(), "another client has changed the number meanwhile; it has 8 permits"), first.errors());
+    BOOST_TEST(contains(first.errors(), "somebody else has changed the number meanwhile; it has 8 permits"), first.errors());
 }
 
 // However they meet, the number is one of those that succeeded, on all nodes.

@@ -61,8 +61,8 @@ BOOST_AUTO_TEST_CASE(a_lock_is_held_after_the_command_that_acquired_it)
 {
     auto const ticket = acquire({"--ttl", "20s", "--label", "import"});
     BOOST_TEST(count_with("job") >= 2u, "a node that is admitted later has no part in it");
-    fails({"acquire", "job", "--no-wait"}, 75, "another client holds the lock");
-    fails({"acquire", "job", "--no-wait", "--conflict-exit-code", "7"}, 7, "another client holds the lock");
+    fails({"acquire", "job", "--no-wait"}, 75, "somebody else holds the lock");
+    fails({"acquire", "job", "--no-wait", "--conflict-exit-code", "7"}, 7, "somebody else holds the lock");
     fails({"acquire", "job", "--wait", "100ms"}, 75, "job was not acquired");
 
     program view{{"inspect", "job", "--json"}, environment()};

@@ -13,6 +13,8 @@ constexpr duration round_trip = 2 * one_way;
 // Relies on what nodes tell: a random delay would show.
 constexpr lock_options waiting{.ttl = 9s, .min_retry_delay = 3s, .max_retry_delay = 3s, .poll_interval = 500ms};
 
+constexpr auto every_kind = {asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal};
+
 struct waiting_story : three_servers {
     void foreigner_takes_it()
     {
@@ -39,6 +41,21 @@ BOOST_FIXTURE_TEST_CASE(a_release_wakes_who_waits, waiting_story)
     BOOST_TEST(second.valid());
     BOOST_TEST(two.counters().wakeups == 1u);
     BOOST_TEST(two.counters().polls == 0u);
+}
+
+// The server forgets with a connection what was to be told on it.
+BOOST_FIXTURE_TEST_CASE(a_connection_that_is_cut_while_its_client_waits_costs_no_more, waiting_story)
+{
+    auto& first = one.try_acquire();
+    run_to(1s);
+    auto& second = two.acquire(waiting);
+    run_to(1'200ms);
+    for (auto const s : {A, B, C}) two.to(s).cut();
+    run_to(1'250ms);
+    for (auto const s : {A, B, C}) BOOST_TEST(two.to(s).up());
+    one.release(first);
+    run_to(1'200ms + 500ms + 2 * round_trip);
+    BOOST_TEST(second.valid());
 }
 
 BOOST_FIXTURE_TEST_CASE(one_node_in_three_that_tells_nothing_costs_nothing, waiting_story)
@@ -89,6 +106,19 @@ BOOST_FIXTURE_TEST_CASE(what_nodes_said_of_a_lease_that_is_given_back_keeps_nobo
     BOOST_TEST(one.counters().handoffs == 0u);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_lease_that_is_lost_is_not_passed_on, waiting_story)
+{
+    auto& first = one.try_acquire({.ttl = 9s, .fencing = false});
+    auto& second = one.acquire({.ttl = 9s, .fencing = false});
+    run_to(1s);
+    for (auto const s : {A, B, C}) at(s).memory.flush_all();
+    run_to(3s + 3 * round_trip);  // it is found when it should be extended
+    BOOST_TEST(!first.valid());
+    BOOST_TEST(second.valid());
+    BOOST_TEST((second.at > 3s));
+    BOOST_TEST(one.counters().handoffs == 0u);
+}
+
 BOOST_FIXTURE_TEST_CASE(others_have_their_turn, waiting_story)
 {
     constexpr lock_options twice{.ttl = 9s, .max_handoffs = 2, .max_local_hold = 10s};
@@ -107,6 +137,32 @@ BOOST_FIXTURE_TEST_CASE(others_have_their_turn, waiting_story)
     two.release(theirs);
     advance(10ms);
     BOOST_TEST(ours[3]->valid());
+}
+
+// The first waits for the nodes, the second for the first. Whoever of them gives up, the other has the lock when it is free.
+BOOST_AUTO_TEST_CASE(whoever_gives_up_in_a_line_does_not_hold_up_the_others)
+{
+    for (auto const type : every_kind) {
+        for (std::size_t who : {0u, 1u, 2u}) {
+            waiting_story story;
+            auto& holder = story.one.try_acquire();
+            story.run_to(1s);
+            std::vector<acquisition*> line;
+            for (int i = 0; i < 3; ++i) line.push_back(&story.two.acquire(waiting));
+            story.run_to(2s);
+            story.two.cancel(*line[who], type);
+            story.run_to(2'100ms);
+            BOOST_TEST(line[who]->ec == asio::error::operation_aborted);
+            story.one.release(holder);
+            story.run_to(2'100ms + 2 * round_trip);
+            auto& next = *line[who == 0 ? 1 : 0];
+            BOOST_TEST(next.valid());
+            story.two.release(next);
+            story.run_to(2'200ms);
+            BOOST_TEST(line[who == 2 ? 1 : 2]->valid());
+            story.teardown();
+        }
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_line_whose_client_is_cut_off_has_the_lock_when_it_is_back, waiting_story)

@@ -596,7 +596,7 @@ asio::awaitable<void> user::look_at(redlock::lock const& resource)
     if (news == seen) stage_.rules.violation("wait_changed() completed, and nothing has changed");
 }
 
-// Of a lock with one name and tokens. Some do not ask what they inherit, and some publish while another client has the lock by then.
+// Of a lock with one name and tokens. Some do not ask what they inherit, and some publish while somebody else has the lock by then.
 asio::awaitable<void> user::publish_and_inherit()
 {
     auto& chance = stage_.world.chance;

@@ -120,7 +120,7 @@ private:
                 rest_.remove_prefix(1);
             }
             rest_.remove_prefix(1);
-            check(found.emplace(name, value).second, "a label is given twice");
+            check(found.emplace(name, value).second, "a label stands there twice");
         } while (rest_.starts_with(','));
         skip('}');
         return found;
@@ -152,7 +152,7 @@ private:
             check(name == family_, "a sample of another family");
         }
         if (type->second != "gauge") check(value >= 0, "less than nothing was counted");
-        check(values_.emplace(series{name, found}, value).second, "a series is given twice");
+        check(values_.emplace(series{name, found}, value).second, "a series stands there twice");
         if (name == family_ + "_bucket") {
             labels rest = found;
             rest.erase("le");

@@ -34,7 +34,7 @@ complete -c redlock -n "__fish_seen_subcommand_from run lead acquire" -s q -l qu
 complete -c redlock -n "__fish_seen_subcommand_from run lead" -l no-env -d 'Keeps REDLOCK_* from the command'
 complete -c redlock -n "__fish_seen_subcommand_from run" -l events-fd -x -d 'Writes events to a descriptor'
 complete -c redlock -n "__fish_seen_subcommand_from run lead" -l on-lost -x -a 'TERM INT HUP QUIT USR1 USR2 KILL' -d 'What the command gets when the lease is lost'
-complete -c redlock -n "__fish_seen_subcommand_from run acquire" -l conflict-exit-code -x -d 'When another client holds the lock'
+complete -c redlock -n "__fish_seen_subcommand_from run acquire" -l conflict-exit-code -x -d 'When somebody else holds the lock'
 complete -c redlock -n "__fish_seen_subcommand_from run" -l shared -d 'Together with others that say --shared'
 complete -c redlock -n "__fish_seen_subcommand_from run semaphore" -l permits -x -d 'How many hold it at once'
 complete -c redlock -n "__fish_seen_subcommand_from run" -l take -x -d 'So many permits at once'

@@ -19,7 +19,7 @@ constexpr time_point first_moment{1h};
 
 time_point moment(duration d) { return first_moment + d; }
 
-// Three nodes, on which another client has the lock.
+// Three nodes, on which somebody else has the lock.
 struct three_nodes {
     contention c{3};
 

@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(keys_of_the_library_are_refused)
     }
     for (with_format const* with : {&raw, &prefixed, &other}) {
         BOOST_TEST(with->refusal({""}) == "redlock::lock: the name is empty");
-        BOOST_TEST(with->refusal({"a", "a"}) == "redlock::lock: the name \"a\" is given twice");
+        BOOST_TEST(with->refusal({"a", "a"}) == "redlock::lock: the name \"a\" stands there twice");
         BOOST_TEST(with->refusal({"x:fence"}).find("x:fence\", which this library keeps for itself") != std::string::npos);
     }
     with_format const ends_like_it{"{0}ence"};
