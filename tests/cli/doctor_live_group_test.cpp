@@ -19,8 +19,9 @@ BOOST_AUTO_TEST_CASE(a_group_is_described_and_what_is_wrong_is_found)
     program healthy{{"doctor"}, environment};
     BOOST_TEST(healthy.wait() < 2, healthy.errors());
     BOOST_TEST_INFO_SCOPE(healthy.output());
-    BOOST_TEST(contains(healthy.output(), "a group of S = 3 servers with the primary " + primary + " (epoch 0); votes wait for k = 1. "
-                                          "A failover now would lose no lock, and nobody could acquire one for 31.0 s"));
+    BOOST_TEST(contains(healthy.output(), "a group of S = 3 servers with the primary " + primary +
+                                              " (epoch 0); votes wait for k = 1. "
+                                              "A failover now would lose no lock, and nobody could acquire one for 31.0 s"));
 
     // It is no part of the group any more, and its Sentinels have not noticed yet. One of them is gone.
     auto& lone = group.servers.back();
@@ -41,8 +42,8 @@ BOOST_AUTO_TEST_CASE(a_group_is_described_and_what_is_wrong_is_found)
     std::string findings;
     for (auto const& f : said["findings"]) findings += f["what"].get<std::string>() + '\n';
     BOOST_TEST(contains(findings, "the Sentinel 127.0.0.1:" + std::to_string(group.sentinels[2].port()) + " does not answer"));
-    BOOST_TEST(contains(findings, "the Sentinels know replicas that are not attached to the primary: 127.0.0.1:" +
-                                      std::to_string(lone.port())));
+    BOOST_TEST(
+        contains(findings, "the Sentinels know replicas that are not attached to the primary: 127.0.0.1:" + std::to_string(lone.port())));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -42,6 +42,7 @@ public:
     {
         std::cout << "a group: " << version() << ", seed " << options_.seed << ", " << options_.duration.count() / 1'000 << " s\n";
         workers_.start();
+        looked_ = boot_clock::now();
         until("the group is whole", [&] { return is_whole(); });
         start_ = boot_clock::now();
         for (std::size_t drawn = 0; boot_clock::now() - start_ < options_.duration; ++drawn) {
@@ -105,11 +106,12 @@ private:
         group_fault_record record{kind, boot_clock::now(), {}, {}};
         good_.clear();
         could_go_on_.clear();
-        looked_ = boot_clock::now();
         scene_.inject(kind, workers_, worker);
+        looked_ = boot_clock::now();  // servers that are stopped or started take their time
         if (t.fails_over) until("a replica is promoted", [&] { return scene_.has_failed_over(); });
         pass(length);
         scene_.heal(kind, workers_, worker);
+        looked_ = boot_clock::now();
         until("the group is whole again", [&] { return !good_.empty() && is_whole(); });
         pass(milliseconds{random_.between(300, 1'000)});
         record.settled = boot_clock::now();
