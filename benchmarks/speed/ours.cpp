@@ -52,6 +52,7 @@ asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::ch
 redlock::lock lock_of(redlock::client const& nodes, workload const& what, std::size_t caller, std::size_t name,
                       redlock::lock_options const& options)
 {
+    if (what.permits > 0) return redlock::detail::access::one_permit_of({nodes, what.key(caller, name), {what.permits, options}});
     if (!what.reading) return {nodes, what.key(caller, name), options};
     return redlock::detail::access::reader_of(redlock::rw_lock{nodes, what.key(0, name), options});
 }
