@@ -60,9 +60,6 @@ handoffs count_handoffs(redlock::config const& settings, redlock::lock_options c
     nodes.run(asio::detached);
     tally count;
     redlock::lock const resource{nodes, "handed-on:" + std::to_string(::getpid()), options};  // an earlier process may still hold its own
-    auto const rethrow = [](std::exception_ptr e) {
-        if (e) std::rethrow_exception(e);
-    };
     for (std::size_t i = 0; i < waiters; ++i) asio::co_spawn(io, contend(resource, count, i % watched_one_in == 0), rethrow);
 
     run_for(io, time / 10);

@@ -1,4 +1,5 @@
 // What a waiter costs the servers while somebody else holds the lock for long.
+#include "command_stats.hpp"
 #include "measurements.hpp"
 #include "support.hpp"
 
@@ -21,15 +22,12 @@ struct idle_choices : choices {
     double settle{3};
 };
 
-void add(counts& to, counts const& more)
-{
-    for (auto const& [name, count] : more) to[name] += count;
-}
-
+// What INFO commandstats says, with what scripts call.
 counts stats_of(fleet const& servers)
 {
     counts all;
-    for (std::size_t i = 0; i < servers.size(); ++i) add(all, command_stats(servers[i]));
+    for (std::size_t i = 0; i < servers.size(); ++i)
+        for (auto const& [name, counted] : command_stats_of(servers[i])) all[name] += counted.calls;
     return all;
 }
 
@@ -42,9 +40,6 @@ public:
             auto& nodes = clients_.emplace_back(io_.get_executor(), bootstrap_config(servers.ports()));
             nodes.run(asio::detached);
         }
-        auto const rethrow = [](std::exception_ptr e) {
-            if (e) std::rethrow_exception(e);
-        };
         asio::co_spawn(io_, line_up(), rethrow);
     }
 

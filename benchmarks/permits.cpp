@@ -1,5 +1,6 @@
-// What a permit of a semaphore costs beside a lock with tokens: the time to acquire one, the server's time for a pair, and how often one round is enough
-// for several clients at once. The lock and the semaphores take turns, so that all of them meet the same noise.
+// What a permit of a semaphore costs beside a lock with tokens: the time to acquire one, the server's time for a pair, and how often one
+// round is enough for several clients at once. The lock and the semaphores take turns, so that all of them meet the same noise.
+#include "command_stats.hpp"
 #include "measurements.hpp"
 #include "support.hpp"
 
@@ -9,7 +10,6 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <memory>
-#include <sstream>
 
 namespace bench {
 namespace {
@@ -20,16 +20,13 @@ struct permit_choices : choices {
     std::size_t clients{4};
 };
 
-// Of all scripts of a server, with what they call.
+// The time that all servers spent in scripts, with the commands that these call.
 double script_us(fleet const& servers)
 {
     double us = 0;
-    for (std::size_t i = 0; i < servers.size(); ++i) {
-        std::istringstream lines{servers[i].command({"INFO", "commandstats"})};
-        for (std::string line; std::getline(lines, line);)
-            if (auto const at = line.find("usec="); line.starts_with("cmdstat_evalsha") && at != std::string::npos)
-                us += std::stod(line.substr(at + 5));
-    }
+    for (std::size_t i = 0; i < servers.size(); ++i)
+        for (auto const& [name, counted] : command_stats_of(servers[i]))
+            if (name.starts_with("evalsha")) us += counted.usec;
     return us;
 }
 
@@ -89,9 +86,7 @@ json measure_alone(permit_choices const& chosen)
         }
         nodes.cancel();
     };
-    asio::co_spawn(io, story(), [](std::exception_ptr e) {
-        if (e) std::rethrow_exception(e);
-    });
+    asio::co_spawn(io, story(), rethrow);
     io.run();
     json rows = json::array();
     double lock_p50 = 0;
@@ -145,9 +140,7 @@ json measure_together(permit_choices const& chosen)
         }
         for (auto const& c : clients) c->cancel();
     };
-    asio::co_spawn(io, story(), [](std::exception_ptr e) {
-        if (e) std::rethrow_exception(e);
-    });
+    asio::co_spawn(io, story(), rethrow);
     io.run();
     std::uint64_t moves = 0;
     for (auto const& c : clients) moves += c->status().counters.permit_moves;

@@ -134,9 +134,7 @@ json measure(replica_choices const& chosen, std::string const& parameters)
         stop = true;
         nodes.cancel();
     };
-    asio::co_spawn(io, story(), [](std::exception_ptr e) {
-        if (e) std::rethrow_exception(e);
-    });
+    asio::co_spawn(io, story(), rethrow);
     io.run();
     auto const count = static_cast<double>(leases);
     return {{"parameters", parameters},

@@ -19,7 +19,6 @@
 #include <fstream>
 #include <iostream>
 #include <numeric>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -92,9 +91,7 @@ void run_until_usable(asio::io_context& io, redlock::client const& nodes)
         co_await std::move(connecting);
         io.stop();
     };
-    asio::co_spawn(io, connect(), [](std::exception_ptr e) {
-        if (e) std::rethrow_exception(e);
-    });
+    asio::co_spawn(io, connect(), rethrow);
     io.run();
     io.restart();
 }
@@ -272,19 +269,6 @@ std::uint64_t sum(std::map<std::string, std::uint64_t> const& commands)
     std::uint64_t total = 0;
     for (auto const& [name, count] : commands) total += count;
     return total;
-}
-
-std::map<std::string, std::uint64_t> command_stats(redis_server const& server)
-{
-    std::map<std::string, std::uint64_t> calls;
-    std::istringstream lines{server.command({"INFO", "commandstats"}, 60s)};
-    constexpr std::string_view prefix = "cmdstat_";
-    for (std::string line; std::getline(lines, line);) {
-        auto const at = line.find(":calls=");
-        if (!line.starts_with(prefix) || at == std::string::npos) continue;
-        calls[line.substr(prefix.size(), at - prefix.size())] = std::stoull(line.substr(at + 7));
-    }
-    return calls;
 }
 
 forked::forked(std::function<void()> const& body) : pid_{0}

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -49,6 +50,12 @@ private:
 
 /// A configuration for servers that nobody has used before.
 redlock::config bootstrap_config(bench::ports const& at);
+
+/// A completion handler for co_spawn(): an exception goes to who runs the io_context.
+inline void rethrow(std::exception_ptr e)
+{
+    if (e) std::rethrow_exception(e);
+}
 
 /// Waits until all nodes may be asked. Throws after 30 seconds.
 asio::awaitable<void> usable(redlock::client const& nodes);
@@ -106,9 +113,6 @@ private:
 };
 
 std::uint64_t sum(std::map<std::string, std::uint64_t> const& commands);
-
-/// `calls` of INFO commandstats, scripts' own calls included.
-std::map<std::string, std::uint64_t> command_stats(redlock::testing::redis_server const& server);
 
 /// A process that is forked from this one, without threads, and calls a function. Killed by the destructor.
 class forked {

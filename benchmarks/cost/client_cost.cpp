@@ -2,6 +2,7 @@
 // one node, a number of callers that acquire, extend and release in turns.
 //
 //     client_cost
+#include "../command_stats.hpp"
 #include "support/redis_server.hpp"
 
 #include <redlock/redlock.hpp>
@@ -26,19 +27,6 @@ using namespace std::chrono_literals;
 using testing::redis_server;
 
 constexpr std::uint64_t turns = 60'000;  // in all
-
-struct cost {
-    double us;     // of server time
-    double calls;
-};
-
-cost of(std::string const& stats, std::string const& command)
-{
-    auto const line = stats.find("cmdstat_" + command + ":calls=");
-    if (line == std::string::npos) return {0, 0};
-    auto const calls = std::stod(stats.substr(line + 15 + command.size()));
-    return {std::stod(stats.substr(stats.find("usec=", line) + 5)), calls};
-}
 
 asio::awaitable<void> take_turns(client& nodes, std::uint64_t caller, std::uint64_t count, lock_options options)
 {
@@ -75,10 +63,11 @@ void measure(char const* title, bool fencing, identity_check identity, std::uint
     run(1);
     server.command({"CONFIG", "RESETSTAT"});
     run(turns / callers);
-    auto const stats = server.command({"INFO", "commandstats"});
-    auto const info = of(stats, "info");
-    double const sum = of(stats, "evalsha").us + of(stats, "set").us + info.us;
-    std::printf("%-38s %7llu %10.2f %14.3f\n", title, static_cast<unsigned long long>(callers), sum / turns, info.calls / turns);
+    auto stats = bench::command_stats_of(server);
+    auto const info = stats["info"];
+    double const sum = stats["evalsha"].usec + stats["set"].usec + info.usec;
+    std::printf("%-38s %7llu %10.2f %14.3f\n", title, static_cast<unsigned long long>(callers), sum / turns,
+                static_cast<double>(info.calls) / turns);
     std::fflush(stdout);
     nodes.cancel();
     io.run();

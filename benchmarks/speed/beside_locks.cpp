@@ -1,6 +1,7 @@
-// What readers of a read-write lock and permits of semaphores cost, beside exclusive locks of as many callers. All readers have one name, so that its
-// set on the servers has as many members as there are callers at once; a caller with an exclusive lock or a permit has a name of its own. A semaphore
-// with 0 permits stands for an exclusive lock.
+// What readers of a read-write lock and permits of semaphores cost, beside exclusive locks of as many callers. All readers have one name,
+// so that its set on the servers has as many members as there are callers at once; a caller with an exclusive lock or a permit has a name
+// of its own. A semaphore with 0 permits stands for an exclusive lock.
+#include "command_stats.hpp"
 #include "run.hpp"
 #include "server_stats.hpp"
 
@@ -23,7 +24,7 @@ pair_cost cost_on_a_server(workload what, fleet const& servers)
     auto const measured = run_ours(what);
     double const used = cpu_seconds(servers) - used_before;
     double usec = 0;
-    for (std::size_t i = 0; i < servers.size(); ++i) usec += stat_of(servers[i], "evalsha").second;
+    for (std::size_t i = 0; i < servers.size(); ++i) usec += command_stats_of(servers[i])["evalsha"].usec;
     double const pairs = measured.pairs * static_cast<double>(servers.size());
     return {usec / pairs, used * 1e6 / pairs};
 }

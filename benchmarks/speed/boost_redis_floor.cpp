@@ -1,5 +1,6 @@
-// The third floor: the same callers over Boost.Redis, which is the least that a lock on Boost.Redis can cost. One connection a node that nobody looks
-// after, one request for each turn of the loop, the same one for all nodes, and answers that nothing is made of but their count.
+// The third floor: the same callers over Boost.Redis, which is the least that a lock on Boost.Redis can cost. One connection a node that
+// nobody looks after, one request for each turn of the loop, the same one for all nodes, and answers that nothing is made of but their
+// count.
 //
 // The same with a coroutine for each caller, that is suspended once for its acquisition and once for its release: still no lock.
 //
@@ -166,9 +167,6 @@ public:
             waiting_[who].reset();
             std::move(handler)();
         });
-        auto const rethrow = [](std::exception_ptr e) {
-            if (e) std::rethrow_exception(e);
-        };
         for (std::size_t i = 0; i < callers_.size(); ++i)
             asio::co_spawn(io_, duties_ ? hold(static_cast<std::uint32_t>(i)) : call(static_cast<std::uint32_t>(i)), rethrow);
         asio::post(io_, [this] { flush(); });

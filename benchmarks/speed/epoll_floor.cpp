@@ -210,7 +210,7 @@ sample run_epoll_floor(workload const& what)
     while (steady::now() < begin) loop.turn();
     if (what.at_begin) what.at_begin();
     figures.begin();
-    while (steady::now() < end || (figures.is_empty() && steady::now() < end + busy_machine_max)) loop.turn();
+    while (steady::now() < end || (figures.has_no_pairs() && steady::now() < end + busy_machine_max)) loop.turn();
     return figures.end();
 }
 

@@ -27,16 +27,14 @@ double first_lease_ms(ports const& at, bool fencing)
         co_await std::move(release);
         nodes.cancel();
     };
-    asio::co_spawn(io, story(), [](std::exception_ptr e) {
-        if (e) std::rethrow_exception(e);
-    });
+    asio::co_spawn(io, story(), rethrow);
     io.run();
     return ms;
 }
 
 }  // namespace
 
-// Servers are new each time, so that they have to be admitted; then clients come that find them admitted.
+// Each round: new servers, which have to be admitted first; then the same servers, admitted; then without tokens.
 void measure_first(run& r)
 {
     std::vector<double> fresh;

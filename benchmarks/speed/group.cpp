@@ -1,7 +1,7 @@
 // What a round costs that is an experimental::make_parallel_group of one operation a node, and one that counts by hand.
 //
-// The operations are in memory: each completes by a post to the strand, with its handler erased as core/rounds.cpp does it. So this is the
-// cost of the engine alone, without any socket.
+// The operations are in memory: each completes by a post to the strand, with its handler erased as fanout/fanout.cpp does it. So this is
+// the cost of the engine alone, without any socket.
 #include "group.hpp"
 
 #include "allocations.hpp"

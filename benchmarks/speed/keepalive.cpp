@@ -79,10 +79,7 @@ private:
     {
         next_ = 0;
         count_ = missing_ = count;
-        for (std::size_t i = 0; i < std::min(what_.callers, count); ++i)
-            asio::co_spawn(io_, take(), [](std::exception_ptr e) {
-                if (e) std::rethrow_exception(e);
-            });
+        for (std::size_t i = 0; i < std::min(what_.callers, count); ++i) asio::co_spawn(io_, take(), rethrow);
         io_.run();
         io_.restart();
     }

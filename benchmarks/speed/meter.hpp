@@ -56,8 +56,8 @@ public:
     }
     void confirmed() noexcept { ++confirmations_; }
 
-    /// Nobody has come round since the beginning.
-    bool is_empty() const noexcept { return pairs_ == 0; }
+    /// No pair was completed since the beginning.
+    bool has_no_pairs() const noexcept { return pairs_ == 0; }
 
     /// Of all callers one in eight is timed, unless there are only a few: a look at the clock costs a hundredth of a pair.
     static bool times(std::size_t caller, std::size_t callers) noexcept { return callers <= 64 || caller % 8 == 0; }

@@ -103,9 +103,6 @@ sample run_ours(workload const& what)
     nodes.run(asio::detached);
     meter figures;
     rests pauses{what.rest};
-    auto const rethrow = [](std::exception_ptr e) {
-        if (e) std::rethrow_exception(e);
-    };
     run_until_usable(io, nodes);
 
     std::deque<tally> apart(what.threads > 1 ? what.callers : 0);

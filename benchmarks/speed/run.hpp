@@ -17,9 +17,9 @@ struct plan {
     std::size_t rounds{5};
     std::chrono::nanoseconds measured{1'500ms};
     std::chrono::nanoseconds warm_up{300ms};
-    std::size_t leases{100'000};               ///< That are kept alive,
-    std::chrono::milliseconds leases_ttl{30'000};  ///< with this ttl.
-    std::size_t names{100'000};                ///< Of the locks that are taken in turn.
+    std::size_t leases{100'000};               ///< How many are kept alive.
+    std::chrono::milliseconds leases_ttl{30'000};  ///< The ttl of those.
+    std::size_t names{100'000};                ///< How many locks are taken in turn.
 };
 
 class run {
@@ -79,6 +79,7 @@ void measure_sixteen(run&);
 void measure_crowd(run&);
 void measure_fenced(run&);
 void measure_server_cost(run&);
+void measure_scripts_cost(run&, std::size_t names);
 void measure_readers(run&);
 void measure_permits(run&);
 void measure_stalled(run&);

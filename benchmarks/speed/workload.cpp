@@ -68,9 +68,7 @@ void admit(ports const& at)
             }
             nodes.cancel();
         };
-        asio::co_spawn(io, story(), [](std::exception_ptr e) {
-            if (e) std::rethrow_exception(e);
-        });
+        asio::co_spawn(io, story(), rethrow);
         io.run();
     }}.join();
 }
@@ -89,7 +87,7 @@ std::string id_of(redlock::testing::redis_server const& server)
 void measure(asio::io_context& io, workload const& what, meter const& figures)
 {
     run_for(io, what.measured);
-    for (auto const end = steady::now() + busy_machine_max; figures.is_empty() && steady::now() < end;) run_for(io, 10ms);
+    for (auto const end = steady::now() + busy_machine_max; figures.has_no_pairs() && steady::now() < end;) run_for(io, 10ms);
 }
 
 [[gnu::noinline]] void counted_turn(std::function<void()> const& turn)

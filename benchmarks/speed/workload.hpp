@@ -39,7 +39,8 @@ struct workload {
     std::size_t threads{1};
     bool idle_thread{false};  ///< Another thread exists, and sleeps: shared_ptr counts with atomics then.
 
-    /// The client's end of a relay that has the ports in `at`. Then it is measured for so many pairs and a few, after a quarter of as many, whatever the time.
+    /// The client's end of a relay, whose ports are in `at`. If it is set, the run ends after `pairs` pairs, not after a time; the warm-up
+    /// is a quarter of that.
     std::optional<step_line> in_step{};
     std::size_t pairs{0};
 
@@ -49,8 +50,8 @@ struct workload {
     std::string key(std::size_t caller, std::size_t name = 0) const;
 };
 
-/// How long callers rest: half the average to one and a half, drawn for each rest. With equal rests they would be in step after a while, however
-/// they began: those whose answers came together would ask together ever after.
+/// How long callers rest: half the average to one and a half, drawn for each rest. With equal rests they would be in step after a while,
+/// however they began: those whose answers came together would ask together ever after.
 class rests {
 public:
     explicit rests(std::chrono::nanoseconds average) : spread_{(average / 2).count(), (average + average / 2).count()} {}
@@ -86,10 +87,10 @@ private:
     std::vector<std::string> ids_;
 };
 
-/// How much longer than it should a measurement goes on while nobody has come round: other programs have the processors.
+/// How much longer than it should a measurement goes on while no pair was completed: other programs have the processors.
 inline constexpr std::chrono::seconds busy_machine_max{30};
 
-/// Runs what is measured, for as long as `what` says, or until somebody has come round.
+/// Runs what is measured, for as long as `what` says, or until a pair was completed.
 void measure(asio::io_context& io, workload const& what, meter const& figures);
 
 /// With workload::in_step: warm-up and measurement. `turn` does all that can be done until something comes from a server.

@@ -32,7 +32,8 @@ void attempt::on_sent(quorum::node_set const& nodes)
     if (permits_ && permits_->asked) permits_->asked->sent_to.add(nodes);
 }
 
-// The services of an io_context that is destroyed take their handlers, and with them the rounds, before our own is told.
+// The services of an io_context that is destroyed take their handlers, and with them what fanout keeps alive, before our own service is
+// told.
 attempt::~attempt() { owner_.env().cancel_timer(*this); }
 
 // A slow node is still asked after the majority was won: the lease then stands on one node more.

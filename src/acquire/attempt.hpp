@@ -24,7 +24,7 @@ class acquisitions;
 inline std::chrono::microseconds to_microseconds(duration d) { return std::chrono::duration_cast<std::chrono::microseconds>(d); }
 
 // One round with a value of its own, and a second one where tokens have to be confirmed. It outlives its decision, and its caller:
-// late votes are still counted, or rolled back. Kept by its tickets in the rounds. An attempt to acquire permits is also permit_attempt.cpp.
+// late votes are still counted, or rolled back. Kept alive by its requests in fanout. What is about permits is in permit_attempt.cpp.
 class attempt final : public vote_handler, public timer, public std::enable_shared_from_this<attempt> {
 public:
     attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease_record> what, time_point now);

@@ -1,7 +1,7 @@
 #include <redlock/json.hpp>
 
 #include "api/json_reader.hpp"
-#include "base/json_text.hpp"
+#include "api/json_text.hpp"
 #include "redis/node_address.hpp"
 
 #include <cerrno>

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_API_JSON_READER_HPP
 #define REDLOCK_API_JSON_READER_HPP
 
-#include "base/json_text.hpp"
+#include "api/json_text.hpp"
 
 #include <redlock/config.hpp>
 
@@ -52,7 +52,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b)
     return row.back();
 }
 
-// How far a word that the user wrote is from a word that the user may have meant. A word that the other begins with is near, however long the rest.
+// How far a word that the user wrote is from a word that the user may have meant. A word that the other begins with is near, however long
+// the rest.
 inline std::size_t distance_from_meant(std::string_view written, std::string_view meant)
 {
     return meant.starts_with(written) ? 1 : edit_distance(written, meant);
@@ -70,8 +71,8 @@ public:
             throw config_error{(place_.empty() ? "the document" : place_) + ": expected an object, found " + describe(object_, secret_)};
     }
 
-    // The read functions set `member` to the value of the key, or leave it alone if the object does not have the key. A value of another type throws
-    // config_error.
+    // The read functions set `member` to the value of the key, or leave it alone if the object does not have the key. A value of another
+    // type throws config_error.
 
     void read(char const* key, bool& member)
     {

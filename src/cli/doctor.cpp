@@ -1,4 +1,5 @@
-// `redlock doctor`: reports what endangers locks on these nodes, the worst first. doctor_probes asks the nodes, doctor_rules judges the answers.
+// `redlock doctor`: reports what endangers locks on these nodes, the worst first. doctor_probes asks the nodes, doctor_rules judges the
+// answers.
 #include "cli/commands.hpp"
 #include "cli/doctor_cluster.hpp"
 #include "cli/doctor_probes.hpp"
@@ -50,9 +51,8 @@ std::string node_rows(terminal const& out, std::vector<doctor_probe> const& node
             rows.add({{n.node}, {printable(n.problem), tone::alarm, true}});
             continue;
         }
-        auto const version = n.field("valkey_version").empty() ? n.field("redis_version") : n.field("valkey_version");
         rows.add({{n.node},
-                  {or_dash(version)},
+                  {or_dash(n.version())},
                   {or_dash(n.field("role"))},
                   {or_dash(n.user)},
                   {n.info.empty() ? "-" : in_words(std::chrono::seconds{n.number("uptime_in_seconds")})},
@@ -80,6 +80,12 @@ std::string summary(std::vector<finding> const& found)
     return text;
 }
 
+void write_findings(terminal const& out, std::vector<finding> const& found)
+{
+    for (finding const& f : found) out.write(paragraph(out, f));
+    out.write('\n' + summary(found) + '\n');
+}
+
 exit_code verdict(std::vector<finding> const& found)
 {
     if (count(found, severity::danger) > 0) return exit_code::dangers;
@@ -94,18 +100,24 @@ ordered_json to_json(finding const& f)
             {"remedy", f.remedy}};
 }
 
-ordered_json to_json(std::vector<doctor_probe> const& nodes, std::vector<finding> const& found)
+ordered_json report_to_json(std::vector<finding> const& found, ordered_json nodes)
 {
     ordered_json j{{"healthy", verdict(found) == exit_code::success},
                    {"dangers", count(found, severity::danger)},
                    {"warnings", count(found, severity::warning)},
                    {"findings", ordered_json::array()},
-                   {"nodes", ordered_json::array()}};
+                   {"nodes", std::move(nodes)}};
     for (finding const& f : found) j["findings"].push_back(to_json(f));
+    return j;
+}
+
+ordered_json to_json(std::vector<doctor_probe> const& nodes)
+{
+    ordered_json all = ordered_json::array();
     for (doctor_probe const& n : nodes) {
         auto const clock = n.best_clock();
         ordered_json node{{"node", n.node}, {"problem", n.problem.empty() ? ordered_json{} : ordered_json(n.problem)}};
-        node["version"] = n.field("redis_version");
+        node["version"] = n.version();
         node["role"] = n.field("role");
         node["user"] = n.user;
         node["persistence"] = n.persistence();
@@ -115,9 +127,9 @@ ordered_json to_json(std::vector<doctor_probe> const& nodes, std::vector<finding
             node["group"] = {{"primary", n.group->primary}, {"epoch", n.group->epoch},
                              {"servers", n.group->size},    {"acknowledgements", n.group->acknowledgements},
                              {"missing", n.group->missing}, {"unknown", n.group->unknown}};
-        j["nodes"].push_back(std::move(node));
+        all.push_back(std::move(node));
     }
-    return j;
+    return all;
 }
 
 // Clusters are judged by their map of slots.
@@ -134,18 +146,11 @@ int execute(doctor_options const& options, settings const& from)
         if (!options.json) out.write(reports[i].cluster + '\n' + lines);
         clusters.push_back({{"node", reports[i].cluster}, {"slots_covered", reports[i].said.map.covered()}});
     }
-    std::stable_sort(found.begin(), found.end(), [](finding const& a, finding const& b) { return a.is > b.is; });
+    found = gravest_first(std::move(found));
     if (options.json) {
-        ordered_json j{{"healthy", verdict(found) == exit_code::success},
-                       {"dangers", count(found, severity::danger)},
-                       {"warnings", count(found, severity::warning)},
-                       {"findings", ordered_json::array()},
-                       {"nodes", std::move(clusters)}};
-        for (finding const& f : found) j["findings"].push_back(to_json(f));
-        out.write(dump(j, 2));
+        out.write(dump(report_to_json(found, std::move(clusters)), 2));
     } else {
-        for (finding const& f : found) out.write(paragraph(out, f));
-        out.write('\n' + summary(found) + '\n');
+        write_findings(out, found);
     }
     return to_int(verdict(found));
 }
@@ -168,11 +173,10 @@ int execute(doctor_options const& options)
 
     terminal const out;
     if (options.json) {
-        out.write(dump(to_json(checkups, found), 2));
+        out.write(dump(report_to_json(found, to_json(checkups)), 2));
     } else {
         out.write(node_rows(out, checkups));
-        for (finding const& f : found) out.write(paragraph(out, f));
-        out.write('\n' + summary(found) + '\n');
+        write_findings(out, found);
     }
     return to_int(verdict(found));
 }

@@ -1,6 +1,7 @@
 #include "cli/doctor_admission.hpp"
 
 #include "cli/text.hpp"
+#include "quorum/votes.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -30,7 +31,7 @@ std::uint64_t to_number(std::string_view digits)
 class admission_rules {
 public:
     admission_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
-        : nodes_{nodes}, settings_{settings}, lock_{lock}, majority_{nodes.size() / 2 + 1}
+        : nodes_{nodes}, settings_{settings}, lock_{lock}, majority_{quorum::majority(nodes.size())}
     {
     }
 

@@ -8,10 +8,10 @@
 
 namespace redlock::cli {
 
-// Of one node that answered.
+// What is wrong with the times of one node that answered.
 std::vector<finding> diagnose_time(doctor_probe const& node, lock_options const& lock);
 
-// Of all nodes.
+// What is wrong between the clocks of all nodes.
 std::vector<finding> diagnose_clocks(std::vector<doctor_probe> const& nodes);
 
 }  // namespace redlock::cli

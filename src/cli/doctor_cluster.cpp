@@ -27,11 +27,17 @@ std::string shards_of(cluster_server const& s, std::size_t shards)
     return text.empty() ? "none" : text;
 }
 
+// k: how many replicas votes wait for.
+std::size_t acknowledgements_of(node_address const& cluster, cluster_map const& map)
+{
+    return cluster.replicas > 0 ? cluster.replicas : map.acknowledgements();
+}
+
 void judge_replicas(std::vector<finding>& found, node_address const& cluster, cluster_report const& report)
 {
     cluster_map const& map = report.said.map;
     auto const least = map.acknowledgements();
-    auto const k = cluster.replicas > 0 ? cluster.replicas : least;
+    auto const k = acknowledgements_of(cluster, map);
     auto const add = [&](severity is, std::string what, std::string remedy) {
         found.push_back({is, report.cluster, std::move(what), std::move(remedy)});
     };
@@ -123,7 +129,7 @@ std::vector<finding> diagnose_cluster(node_address const& cluster, cluster_repor
         add(severity::warning, "slot " + std::to_string(s.slot) + " is being moved; a shard in it has no votes meanwhile",
             "wait; redis-cli --cluster fix host:port ends a migration that was interrupted");
     judge_replicas(found, cluster, report);
-    auto const k = cluster.replicas > 0 ? cluster.replicas : map.acknowledgements();
+    auto const k = acknowledgements_of(cluster, map);
     add(severity::note,
         std::to_string(cluster.cluster->shards) + " shards over " +
             count_of(static_cast<std::size_t>(std::count_if(map.servers.begin(), map.servers.end(),
@@ -131,8 +137,7 @@ std::vector<finding> diagnose_cluster(node_address const& cluster, cluster_repor
                      "primary", "primaries") +
             "; votes wait for k = " + std::to_string(k),
         "nothing has to be done");
-    std::stable_sort(found.begin(), found.end(), [](finding const& a, finding const& b) { return a.is > b.is; });
-    return found;
+    return gravest_first(std::move(found));
 }
 
 }  // namespace redlock::cli

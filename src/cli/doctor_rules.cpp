@@ -5,6 +5,7 @@
 #include "cli/doctor_group.hpp"
 #include "cli/set_views.hpp"
 #include "cli/text.hpp"
+#include "quorum/votes.hpp"
 #include "redis/group_binding.hpp"
 #include "redis/server_kind.hpp"
 
@@ -20,7 +21,8 @@ constexpr double full_memory = 0.9;
 
 constexpr std::size_t id_of_record = 40;  // the node's record begins with so many digits
 
-// HELLO was accepted, so the server is at least Redis 6, which knows all commands but WAITAOF: the configuration must have renamed the others.
+// HELLO was accepted, so the server is at least Redis 6, which knows all commands but WAITAOF: the configuration must have renamed the
+// others.
 std::string remedy_of_unknown(std::string const& command)
 {
     std::string name = command.substr(0, command.find('|'));
@@ -32,7 +34,7 @@ std::string remedy_of_unknown(std::string const& command)
 class doctor_rules {
 public:
     doctor_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
-        : nodes_{nodes}, settings_{settings}, lock_{lock}, majority_{nodes.size() / 2 + 1}
+        : nodes_{nodes}, settings_{settings}, lock_{lock}, majority_{quorum::majority(nodes.size())}
     {
     }
 
@@ -59,7 +61,7 @@ public:
         take_over(diagnose_admission(nodes_, settings_, lock_));
         take_over(diagnose_clocks(nodes_));
         merge();
-        return gravest_first();
+        return gravest_first(std::move(found_));
     }
 
 private:
@@ -71,18 +73,6 @@ private:
     void take_over(std::vector<finding> more)
     {
         for (finding& f : more) found_.push_back(std::move(f));
-    }
-
-    // Findings of the same severity keep their order. (With std::stable_sort, libstdc++ 12 makes clang warn of libstdc++.)
-    std::vector<finding> gravest_first()
-    {
-        std::vector<finding> sorted;
-        auto graver = [](finding const& a, finding const& b) { return a.is > b.is; };
-        for (finding& f : found_) {
-            auto const place = std::upper_bound(sorted.begin(), sorted.end(), f, graver);
-            sorted.insert(place, std::move(f));
-        }
-        return sorted;
     }
 
     // A finding that is the same for several nodes becomes one that names them all.
@@ -335,6 +325,18 @@ char const* to_string(severity s) noexcept
     case severity::danger: return "danger";
     }
     return "";
+}
+
+// Not with std::stable_sort: with that of libstdc++ 12, clang warns of libstdc++.
+std::vector<finding> gravest_first(std::vector<finding> found)
+{
+    std::vector<finding> sorted;
+    auto graver = [](finding const& a, finding const& b) { return a.is > b.is; };
+    for (finding& f : found) {
+        auto const place = std::upper_bound(sorted.begin(), sorted.end(), f, graver);
+        sorted.insert(place, std::move(f));
+    }
+    return sorted;
 }
 
 std::vector<finding> diagnose(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)

@@ -24,7 +24,11 @@ struct finding {
     std::string remedy;
 };
 
-// The findings, the gravest first. Among those of the same severity, the ones about all nodes come first, then the order is that of the nodes.
+// Findings of the same severity keep their order.
+std::vector<finding> gravest_first(std::vector<finding> found);
+
+// The findings, the gravest first. Among those of the same severity, the ones about all nodes come first, then the order is that of the
+// nodes.
 std::vector<finding> diagnose(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock);
 
 }  // namespace redlock::cli

@@ -10,6 +10,12 @@ namespace redlock::cli {
 
 std::string_view doctor_probe::field(std::string_view name) const { return detail::field_of_info(info, name); }
 
+std::string_view doctor_probe::version() const
+{
+    auto const of_valkey = field("valkey_version");  // which says the version of Redis that it is compatible with, too
+    return of_valkey.empty() ? field("redis_version") : of_valkey;
+}
+
 namespace {
 
 constexpr std::size_t id_size = 40, mark_at = 69;  // of a record: 40 digits, ' ', 16 digits, ' ', 10 digits, ' ', mark

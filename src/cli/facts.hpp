@@ -69,6 +69,7 @@ struct doctor_probe {
 
     std::string_view field(std::string_view name) const;  // of INFO; empty: there is no such field
     std::uint64_t number(std::string_view name) const;  // a field of INFO as a number; 0: there is no such field
+    std::string_view version() const;  // of the server, be it Redis or Valkey; empty: unknown
     bool is_sentinel() const { return field("redis_mode") == "sentinel"; }
     bool is_admitted() const;  // the server's record says so, for this loss of data
     std::string_view mark() const;  // the mark in the node's record: it names the loss of data that clients wait for; empty: none

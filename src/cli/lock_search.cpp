@@ -1,5 +1,7 @@
 #include "cli/lock_search.hpp"
 
+#include "quorum/votes.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -39,7 +41,7 @@ bool is_of_ours(lock_view const& lock)
 bool search_result::enough() const
 {
     auto const seen = std::count_if(nodes.begin(), nodes.end(), [](node_search const& n) { return n.complete; });
-    return static_cast<std::size_t>(seen) + nodes.size() / 2 + 1 > nodes.size();
+    return static_cast<std::size_t>(seen) + quorum::majority(nodes.size()) > nodes.size();
 }
 
 std::size_t search_result::foreign() const

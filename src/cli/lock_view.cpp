@@ -1,5 +1,6 @@
 #include "cli/lock_view.hpp"
 
+#include "quorum/votes.hpp"
 #include "redis/keys.hpp"
 #include "redis/state_text.hpp"
 
@@ -31,8 +32,8 @@ std::string hash_of(std::string const& text)
     return hex;
 }
 
-// The time until fewer than a majority have the holder's value: the M-th largest ttl of its keys. -1, for a key that never expires, counts as the
-// largest.
+// The time until fewer than a majority have the holder's value: the M-th largest ttl of its keys. -1, for a key that never expires, counts
+// as the largest.
 std::int64_t majority_ttl(lock_view const& of, std::string const& holder)
 {
     std::vector<std::int64_t> all;
@@ -74,8 +75,8 @@ void for_each_member(reply const& range, F const& f)
     }
 }
 
-// A sorted set is that of our readers if it has the empty member. It is the first, since its score is negative; then come those whose time has
-// passed, whom the next reader removes.
+// A sorted set is that of our readers if it has the empty member. It is the first, since its score is negative; then come those whose time
+// has passed, whom the next reader removes.
 void read_readers(key_view& k, reply const& members, reply const& size, std::int64_t now)
 {
     if (members.type != reply::kind::list) {
@@ -228,7 +229,7 @@ lock_view judge(std::string name, std::vector<key_view> nodes)
     lock_view view;
     view.name = std::move(name);
     view.nodes = std::move(nodes);
-    view.majority = view.nodes.size() / 2 + 1;
+    view.majority = quorum::majority(view.nodes.size());
 
     std::map<std::pair<std::string, std::string>, std::size_t> votes;
     for (std::size_t i = 0; i < view.nodes.size(); ++i) {

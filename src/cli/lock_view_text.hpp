@@ -15,8 +15,8 @@ namespace redlock::cli {
 // `web-3, process 4711, label nightly`, `a value of somebody else's (3fa8b210)`, `a hash of somebody else's`.
 std::string holder_in_words(key_view const& key);
 
-// `since 2026-11-22 01:05:42 (3 min 20 s)`. The start is by the holder's clock, and the end of the duration by this machine's. Empty: the value does
-// not describe its holder.
+// `since 2026-11-22 01:05:42 (3 min 20 s)`. The start is by the holder's clock, and the end of the duration by this machine's. Empty: the
+// value does not describe its holder.
 std::string held_for(key_view const& key);
 
 // `, 10 readers: ...; a writer waits` ends with this; empty: no writer waits.
@@ -41,7 +41,7 @@ std::string short_holder(key_view const& key);
 // A table with the key of the lock on each node.
 std::string node_table(terminal const& out, server_group const& nodes, lock_view const& lock);
 
-// Of a key that is there.
+// The holder of a key that is there.
 nlohmann::ordered_json holder_to_json(key_view const& key);
 
 // Null: nothing is published. What is no UTF-8 is in hexadecimal digits.

@@ -1,6 +1,7 @@
 #include "cli/semaphore_view.hpp"
 
 #include "quorum/slot_set.hpp"
+#include "quorum/votes.hpp"
 #include "redis/keys.hpp"
 
 #include <algorithm>
@@ -110,7 +111,7 @@ semaphore_view judge_semaphore(std::string name, std::vector<number_view> number
     semaphore_view view;
     view.name = std::move(name);
     view.nodes = std::move(numbers);
-    view.majority = view.nodes.size() / 2 + 1;
+    view.majority = quorum::majority(view.nodes.size());
     for (number_view const& n : view.nodes) {
         if (!n.problem.empty()) continue;
         ++view.answered;

@@ -1,9 +1,10 @@
-// Connections of the command's subcommands to all nodes of a configuration. Asks the nodes at the same time, and blocks until each has answered
-// or failed.
+// Connections of the command's subcommands to all nodes of a configuration. Asks the nodes at the same time, and blocks until each has
+// answered or failed.
 #ifndef REDLOCK_CLI_SERVER_GROUP_HPP
 #define REDLOCK_CLI_SERVER_GROUP_HPP
 
 #include "cli/node_link.hpp"
+#include "quorum/votes.hpp"
 #include "redis/key_format.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -24,7 +25,7 @@ public:
     ~server_group();
 
     std::size_t size() const noexcept { return links_.size(); }
-    std::size_t majority() const noexcept { return links_.size() / 2 + 1; }
+    std::size_t majority() const noexcept { return quorum::majority(links_.size()); }
     std::string const& name(std::size_t node) const { return names_[node]; }
 
     // What the Sentinels of a node said that is a group.

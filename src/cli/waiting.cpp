@@ -2,6 +2,7 @@
 
 #include "cli/lock_view_text.hpp"
 #include "cli/text.hpp"
+#include "quorum/votes.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -66,7 +67,8 @@ std::string silent_nodes_in_words(attempt_report const& report, client_status co
 {
     auto const failed = [](node_verdict const& v) { return v.vote == vote::failed; };
     auto const failures = static_cast<std::size_t>(std::count_if(report.nodes.begin(), report.nodes.end(), failed));
-    bool const decided = report.nodes.size() - failures < report.nodes.size() / 2 + 1;  // the failures alone made a majority impossible
+    bool const decided = report.nodes.size() - failures <
+                         quorum::majority(report.nodes.size());  // the failures alone made a majority impossible
     std::string text;
     for (std::size_t i = 0; i < report.nodes.size() && i < nodes.nodes.size(); ++i) {
         node_verdict const& v = report.nodes[i];

@@ -1,4 +1,4 @@
-// The operations of the public classes: takes them from any thread to the strand, and from there to the part that does the work.
+// The life of a client (run, cancel, drain, stop), its operations (lease_operations.cpp), and what its nodes report.
 #ifndef REDLOCK_CLIENT_ENGINE_HPP
 #define REDLOCK_CLIENT_ENGINE_HPP
 
@@ -36,7 +36,7 @@ namespace redlock::detail {
 struct engine_settings {
     std::size_t max_node_queue{8'192};
     std::function<lock_value()> fresh_value;   // for every attempt
-    std::function<std::string()> fresh_mark;   // for admissions: letters and digits; empty: the same
+    std::function<std::string()> fresh_mark;   // for admissions: letters and digits; empty: fresh_value makes the marks
     std::uint32_t jitter_seed{1};
 
     // Tokens and admission.

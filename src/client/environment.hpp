@@ -1,25 +1,6 @@
-// src/client: the client behind the public class. All of it runs on the strand of its client, except what says otherwise; there is one timer
-// and no lock. The environment is what these parts share:
-//
-//   client/engine               the operations of the public classes; start, stop, drain
-//   acquire/acquisitions        acquire() and try_acquire(): retries, deadlines
-//   acquire/attempt             one request to all nodes to grant a lock, and what their votes come to
-//   acquire/peeks               what others see of a lock, and the callers that wait for a change of that
-//   acquire/wait_queue          the waiters for a lock within this client, when the first asks again, to whom a lease is passed on
-//   lease/lease_registry        what is held: extensions, loss, the callers that wait for it
-//   lease/publications          the state that goes with a lock
-//   lease/releases              releases, also in the background
-//   admission/admission_driver  which nodes may vote with tokens
-//   quorum/token_clock          what new tokens should at least be
-//   fanout/fanout               one request to all nodes, shared by the operations of a turn of the loop
-//   quorum/node_clock           whether a node's clock was set, and what the node may not grant for a while then
-//   base/in_seconds             durations in sentences
-//   events/emitter              what an observer is told; event_queue keeps it until then
-//   client/outage_log           what is logged when there is no observer
-//   lease/holder_info           what a lock's value says of its holder; lock_value is the whole of it
-//   base/timer_queue            everything that waits for a moment
-//   base/mailbox                what callers want done on the strand
-//   client/basic_core           the engine with a clock: the watchdog coroutine that sleeps until the next timer
+// src/client: the client behind the public class, of which `engine` is the middle. All of it runs on the strand of its client, except what
+// says otherwise; there is one timer and no lock. The environment is what the parts of a client share, which are listed in
+// docs/architecture.md.
 #ifndef REDLOCK_CLIENT_ENVIRONMENT_HPP
 #define REDLOCK_CLIENT_ENVIRONMENT_HPP
 
@@ -49,8 +30,8 @@ struct environment {
     std::shared_ptr<fanout> to_nodes;
     counters count;
     std::atomic<bool> has_run{false};  // client::run() was called
-    std::unique_ptr<events> observed;  // none: nobody wants to know
-    std::unique_ptr<outage_log> outages;  // the same
+    std::unique_ptr<events> observed;  // none: there is no observer
+    std::unique_ptr<outage_log> outages;  // none: no log is wanted
     std::minstd_rand jitter;
     std::function<lock_value()> fresh_value;  // for every attempt: begins with 128 random bits, never used again
     token_clock tokens;

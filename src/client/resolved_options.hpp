@@ -1,4 +1,5 @@
-// What all acquisitions of a lock have in common: its names, its options and what follows from them.
+// The options of a lock with what follows from them (resolved_options), and the lock itself: its names, under such options
+// (lock_descriptor).
 #ifndef REDLOCK_CLIENT_RESOLVED_OPTIONS_HPP
 #define REDLOCK_CLIENT_RESOLVED_OPTIONS_HPP
 
@@ -18,8 +19,8 @@ namespace redlock::detail {
 // What an attempt asks for besides the lock.
 struct tokens_wanted {
     bool fenced{false};
-    std::uint32_t block{1};     // for each lease
-    std::uint32_t reserved{1};  // with those for whom the lease is passed on to
+    std::uint32_t block{1};  // for each lease
+    std::uint32_t reserved{1};  // with those of the leases that it may be handed over to
     std::chrono::milliseconds retention{};
 
     friend bool operator==(tokens_wanted const&, tokens_wanted const&) = default;
@@ -37,7 +38,7 @@ public:
     quorum::fairness_limits const limits;
     tokens_wanted const tokens;
 
-    // A lease under these is as good for who asked under those.
+    // Whether a lease acquired with `others` also serves a caller with these options.
     bool compatible_with(resolved_options const& others) const noexcept
     {
         return this == &others || (times == others.times && tokens == others.tokens);

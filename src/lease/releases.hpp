@@ -14,7 +14,7 @@ namespace redlock::detail {
 
 class releases;
 
-// Lives as long as its tickets in the rounds: until every node has answered, or the key has expired there.
+// Kept alive by its requests in fanout: until every node has answered, or the key has expired there.
 class release final : public vote_handler, public timer, public std::enable_shared_from_this<release> {
 public:
     release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before);

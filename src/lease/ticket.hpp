@@ -1,7 +1,8 @@
 // A lease as a text, which another process can go on with: what lease::detach() returns, and client::adopt() takes. No I/O.
 //
-// The text is `redlock-ticket-1.` and the fields below in the letters of base64url, with a checksum behind them. The checksum finds tickets that were cut
-// or mistyped; it protects nothing. What keeps others from making one up is the value: 128 random bits that only the nodes and the ticket know.
+// The text is `redlock-ticket-1.` and the fields below in the letters of base64url, with a checksum behind them. The checksum finds tickets
+// that were cut or mistyped; it protects nothing. What keeps others from making one up is the value: 128 random bits that only the nodes
+// and the ticket know.
 #ifndef REDLOCK_LEASE_TICKET_HPP
 #define REDLOCK_LEASE_TICKET_HPP
 
@@ -37,10 +38,11 @@ std::string to_text(ticket const& t);
 // Writes the ticket, and returns no error; or errc::ticket_too_new, or errc::invalid_ticket.
 errc read_ticket(std::string_view text, ticket& to);
 
-// Of a server, by the words that name it (node_listener::on_up).
+// A number that stands for a server in a ticket, made of the words that name it (node_listener::on_up).
 std::uint32_t fingerprint(std::string_view server) noexcept;
 
-// Whether at least a majority of the nodes has a server now, and the ticket knows none of them. `servers`: as above; empty where there is none.
+// Whether at least a majority of the nodes has a server now, and the ticket knows none of them. `servers`: as above; empty where there is
+// none.
 bool is_of_other_nodes(ticket const& t, std::vector<std::string> const& servers) noexcept;
 
 }  // namespace redlock::detail

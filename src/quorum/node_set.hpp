@@ -1,5 +1,4 @@
-// Some of the nodes. Counted as they come: how many there are is asked for with every vote, and to count bits is a call of a library
-// function where the compiler may not assume the instruction.
+// Some of the nodes. The size is stored: votes ask for it often, and a popcount may be a call of a library function.
 #ifndef REDLOCK_QUORUM_NODE_SET_HPP
 #define REDLOCK_QUORUM_NODE_SET_HPP
 

@@ -20,7 +20,8 @@ void permit_choice::differs(std::size_t node, std::uint64_t version) noexcept
     other_version_ = std::max(other_version_, version);
 }
 
-// A client never asks a node again for a slot that it leaves there, so what the node gave must not overlap.
+// A node that gave other slots keeps them, since a client never asks again for a slot that it leaves there: only disjoint ones can be asked
+// for.
 bool permit_choice::could_give(std::size_t node, slot_set what) const noexcept
 {
     return answered_.has(node) && (ours_[node] & what) == 0 && (free_[node] & what) == what;
@@ -45,7 +46,8 @@ void permit_choice::consider(slot_set what) noexcept
     did_ = did;
 }
 
-// Three questions, in this order: has a majority given the same slots; can one still do so; and if not, where could a majority be had by one move?
+// Three questions, in this order: has a majority given the same slots; can one still do so; and if not, where could a majority be had by
+// one move?
 permit_choice::decision permit_choice::decide() noexcept
 {
     auto const nodes = ours_.size();

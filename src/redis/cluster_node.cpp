@@ -1,7 +1,7 @@
 #include "redis/cluster_node.hpp"
 
-#include "quorum/backoff.hpp"
 #include "redis/cluster_link.hpp"
+#include "redis/reconnect_pause.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -9,7 +9,6 @@
 #include <cassert>
 #include <chrono>
 #include <optional>
-#include <random>
 #include <utility>
 
 namespace redlock::detail {
@@ -25,9 +24,7 @@ public:
           prefix_{prefix_of_shard(shard)},
           name_{link_->address().to_string()},
           timer_{strand_},
-          pause_{settings.min_reconnect_delay, settings.max_reconnect_delay},
-          long_enough_{settings.max_reconnect_delay},
-          random_{std::random_device{}()}
+          pause_{settings}
     {
     }
 
@@ -85,9 +82,7 @@ private:
     std::string prefix_;
     std::string name_;
     asio::steady_timer timer_;  // the pause
-    quorum::backoff pause_;
-    steady::duration long_enough_;
-    std::minstd_rand random_;
+    reconnect_pause pause_;
 
     std::size_t index_{0};
     std::weak_ptr<node_listener> listener_;
@@ -95,7 +90,6 @@ private:
     std::shared_ptr<cluster_primary> primary_;  // none: not inspecting or usable
     std::optional<host_port> hint_;  // from the last error that named a server
     std::string moved_;  // that error
-    steady::time_point usable_since_{};
     std::size_t outstanding_{0};  // requests that have not completed
     bool stopping_{false};
     bool stopped_{false};
@@ -194,7 +188,7 @@ void cluster_node::impl::inspected(std::shared_ptr<cluster_primary> const& where
 void cluster_node::impl::is_usable(quorum::node_facts const& facts)
 {
     state_ = state::usable;
-    usable_since_ = steady::now();
+    pause_.usable_now();
     auto const listener = listener_.lock();
     if (!listener) return;
     auto const where = primary_;
@@ -211,7 +205,7 @@ void cluster_node::impl::leave(error_code why, std::string const& words)
 void cluster_node::impl::on_primary_down(error_code why, std::string const& words)
 {
     if (stopping_) return;
-    if (state_ == state::usable && steady::now() - usable_since_ > long_enough_) pause_.reset();
+    if (state_ == state::usable && pause_.was_used_long()) pause_.reset();
     primary_.reset();
     pause();
     if (auto const listener = listener_.lock()) listener->on_down(index_, why, words);
@@ -220,7 +214,7 @@ void cluster_node::impl::on_primary_down(error_code why, std::string const& word
 void cluster_node::impl::pause()
 {
     state_ = state::pausing;
-    timer_.expires_after(pause_.next(random_));
+    timer_.expires_after(pause_.next());
     timer_.async_wait([weak = weak_from_this()](error_code ec) {
         auto const self = weak.lock();
         if (!self || ec || self->stopping_ || self->state_ != state::pausing) return;

@@ -1,7 +1,7 @@
 #include "redis/group_node.hpp"
 
-#include "quorum/backoff.hpp"
 #include "redis/primary_finder.hpp"
+#include "redis/reconnect_pause.hpp"
 #include "redis/redis_node.hpp"
 #include "redis/server_facts.hpp"
 
@@ -12,7 +12,6 @@
 #include <cassert>
 #include <chrono>
 #include <optional>
-#include <random>
 #include <utility>
 
 namespace redlock::detail {
@@ -44,13 +43,7 @@ node_address server_of(node_address group, std::string const& host, std::uint16_
 class group_node::impl final : public node_listener, public std::enable_shared_from_this<impl> {
 public:
     impl(asio::any_io_executor strand, node_address const& group, config const& settings)
-        : strand_{std::move(strand)},
-          group_{group},
-          settings_{settings},
-          name_{group.to_string()},
-          timer_{strand_},
-          pause_{settings.min_reconnect_delay, settings.max_reconnect_delay},
-          random_{std::random_device{}()}
+        : strand_{std::move(strand)}, group_{group}, settings_{settings}, name_{group.to_string()}, timer_{strand_}, pause_{settings}
     {
     }
 
@@ -126,8 +119,7 @@ private:
     config settings_;
     std::string name_;
     asio::steady_timer timer_;  // the pause, or the time until the next check
-    quorum::backoff pause_;
-    std::minstd_rand random_;
+    reconnect_pause pause_;
 
     std::size_t index_{0};
     std::weak_ptr<node_listener> listener_;
@@ -137,7 +129,6 @@ private:
     primary_candidate current_;  // what server_ is connected to
     std::optional<primary_candidate> refused_;  // could not be used at the last attempt
     std::uint64_t newest_seen_{0};
-    steady::time_point usable_since_{};
     steady::time_point searched_{};
     steady::time_point recheck_until_{};
     bool checking_{false};
@@ -179,7 +170,7 @@ void group_node::impl::fail(error_code why, std::string const& words)
 {
     refused_.reset();
     if (auto const listener = listener_.lock()) listener->on_down(index_, why, words);
-    if (!stopping_) pause(pause_.next(random_));
+    if (!stopping_) pause(pause_.next());
 }
 
 void group_node::impl::pause(steady::duration time)
@@ -194,7 +185,7 @@ void group_node::impl::pause(steady::duration time)
 void group_node::impl::on_up(std::size_t, std::string const& server, quorum::node_facts const& facts)
 {
     state_ = state::usable;
-    usable_since_ = steady::now();
+    pause_.usable_now();
     if (has_most_sentinels(current_)) newest_seen_ = current_.epoch;
     refused_.reset();
     check_later();
@@ -219,8 +210,7 @@ void group_node::impl::on_down(std::size_t, error_code why, std::string const& t
     checking_ = false;
     timer_.cancel();
     if (!was_usable) refused_ = current_;
-    bool const long_enough = steady::now() - usable_since_ > settings_.max_reconnect_delay;
-    if (was_usable && (!refused || long_enough || leaving_)) pause_.reset();
+    if (was_usable && (!refused || pause_.was_used_long() || leaving_)) pause_.reset();
     server_->stop();
     auto words = to_string(current_.primary) + ": " + (text.empty() ? why.message() : text);
     if (text == why_not_a_replica())
@@ -234,7 +224,7 @@ void group_node::impl::on_stopped(std::size_t)
     asio::post(strand_, [self = shared_from_this()] {
         self->server_.reset();
         if (self->stopping_) return self->stopped_if_all_is();
-        self->pause(std::exchange(self->leaving_, false) ? 0ms : self->pause_.next(self->random_));
+        self->pause(std::exchange(self->leaving_, false) ? 0ns : self->pause_.next());
     });
 }
 
@@ -244,7 +234,8 @@ void group_node::impl::stopped_if_all_is()
     if (auto const listener = listener_.lock()) listener->on_stopped(index_);
 }
 
-// A Sentinel says that there was a failover. Only its answer to our question can make us leave a server, so a lie costs no more than a question.
+// A Sentinel says that there was a failover. Only its answer to our question can make us leave a server, so a lie costs no more than a
+// question.
 void group_node::impl::on_switched()
 {
     if (stopping_) return;

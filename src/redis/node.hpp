@@ -51,6 +51,21 @@ enum class verb : std::uint8_t {
     look,     // how many permits a semaphore has, and which of its slots are free
 };
 
+// A vote that gives away the lock, if it is one.
+constexpr bool may_grant(verb what) noexcept { return what == verb::acquire || what == verb::confirm; }
+
+// A vote that a lease goes on, if it is one.
+constexpr bool may_renew(verb what) noexcept { return what == verb::extend || what == verb::climb || what == verb::adopt; }
+
+// A vote about the state that goes with the lock.
+constexpr bool is_about_state(verb what) noexcept { return what == verb::publish || what == verb::inherit; }
+
+// The node's vote counts only if it is admitted, where the command has tokens.
+constexpr bool may_vote_with_tokens(verb what) noexcept
+{
+    return may_grant(what) || may_renew(what) || is_about_state(what) || what == verb::keep;
+}
+
 // One request about one lock, or about a node's admission. The strings belong to the part that waits for the answer.
 struct command {
     verb what;
@@ -76,8 +91,8 @@ struct command {
     // acquire, shared: the counter of the last refusal by a writer; -1: there was none. publish: the state's number
     std::int64_t since{-1};
 
-    // Of a semaphore (redis/semaphore_scripts.hpp): acquire (the first free ones of the keys), extend (of slots), keep, look. The key of keep and look is
-    // the record's, and the further keys of look are slots.
+    // Of a semaphore (redis/semaphore_scripts.hpp): acquire (the first free ones of the keys), extend (of slots), keep, look. The key of
+    // keep and look is the record's, and the further keys of look are slots.
     std::string_view permits_key{};
     std::uint32_t permits{0};  // how many it has; 0: it is of no semaphore
     std::uint64_t version{0};  // of that number
@@ -88,16 +103,10 @@ struct command {
     std::size_t key_count() const noexcept { return 1 + others.size(); }
     std::string_view key_at(std::size_t i) const noexcept { return i == 0 ? key : std::string_view{others[i - 1]}; }
 
-    // A vote that gives away the lock, if it is one.
-    bool may_grant() const noexcept { return what == verb::acquire || what == verb::confirm; }
-
-    // A vote that a lease goes on, if it is one.
-    bool may_renew() const noexcept { return what == verb::extend || what == verb::climb || what == verb::adopt; }
-
-    // A vote about the state that goes with the lock.
-    bool is_about_state() const noexcept { return what == verb::publish || what == verb::inherit; }
-
-    bool votes_with_tokens() const noexcept { return fenced && (may_grant() || may_renew() || is_about_state() || what == verb::keep); }
+    bool may_grant() const noexcept { return detail::may_grant(what); }
+    bool may_renew() const noexcept { return detail::may_renew(what); }
+    bool is_about_state() const noexcept { return detail::is_about_state(what); }
+    bool votes_with_tokens() const noexcept { return fenced && may_vote_with_tokens(what); }
 
     bool is_of_permits() const noexcept { return permits > 0 && (what == verb::acquire || what == verb::extend); }
 };
@@ -110,14 +119,15 @@ struct slots_answer {
     std::uint32_t permits{0};  // 0: those that the client says
 };
 
-// Of a key that does not expire.
+// When a key expires that does not expire.
 inline constexpr std::chrono::milliseconds never_expires = std::chrono::milliseconds::max();
 
 // A watch is granted when the node could be asked, whether it will say anything or not.
 struct reply {
     redlock::vote vote{redlock::vote::pending};
     error_code error;  // why it failed
-    // The server's words; mark: the mark that it keeps now; claim: the record that it keeps; inherit, peek: what it keeps (redis/state_text.hpp).
+    // The server's words; mark: the mark that it keeps now; claim: the record that it keeps; inherit, peek: what it keeps
+    // (redis/state_text.hpp).
     std::string detail;
     quorum::token_number counter{0};  // acquire with tokens: the last of those that were granted; extend: the guard that it needs
     bool recreated{false};  // extend: the key was missing, and is there again
@@ -125,7 +135,7 @@ struct reply {
     bool writer_waits{false};  // acquire, shared: refused because of a writer's wish
     // watch, peek: when the last of the keys goes, `never_expires` if it does not; none: all are free
     std::optional<std::chrono::milliseconds> expires_in{};
-    std::uint64_t admission{0};  // set by the rounds: equal numbers, the same admission of the node as the same server
+    std::uint64_t admission{0};  // set by fanout: equal numbers, the same admission of the node as the same server
     std::shared_ptr<quorum::node_facts const> facts{};  // inspect
     std::shared_ptr<slots_answer const> slots{};  // acquire of permits, keep, look
     // Of the last reply of a batch: what the node's clock showed when it had executed it; 0: it does not say.
@@ -215,9 +225,9 @@ public:
 
     // Executes a batch. Precondition: usable, between on_up and on_down. Writes one reply a command and completes with
     // no error, or completes with the reason why the connection was lost. Requests are executed by the server in the order
-    // of these calls, and may complete in another one. A vote that failed with errc::not_durable was executed. Completes before on_down does, or at
-    // the latest soon after it; cannot be cancelled. `id`: which server it must be, and must still be after the last command, for those that vote with
-    // tokens; if not, they failed with errc::node_not_admitted.
+    // of these calls, and may complete in another one. A vote that failed with errc::not_durable was executed. Completes before on_down
+    // does, or at the latest soon after it; cannot be cancelled. `id`: which server it must be, and must still be after the last command,
+    // for those that vote with tokens; if not, they failed with errc::node_not_admitted.
     // `work`, `id` and `replies` must live until then.
     virtual void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler) = 0;
 };

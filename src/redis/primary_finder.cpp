@@ -1,5 +1,6 @@
 #include "redis/primary_finder.hpp"
 
+#include "quorum/votes.hpp"
 #include "redis/node_address.hpp"
 
 #include <boost/asio/post.hpp>
@@ -51,7 +52,7 @@ void primary_finder::filed(std::size_t sentinel, std::uint64_t round, sentinel_r
     if (report.is != sentinel_report::outcome::failed) ++answered_;
     reports_[sentinel] = std::move(report);
     if (--missing_ == 0) return finish();
-    if (answered_ == links_.size() / 2 + 1 && patience_with_few < settings_.connect_timeout) limit(patience_with_few);
+    if (answered_ == quorum::majority(links_.size()) && patience_with_few < settings_.connect_timeout) limit(patience_with_few);
 }
 
 void primary_finder::limit(std::chrono::steady_clock::duration time)

@@ -1,12 +1,12 @@
 #include "redis/redis_node.hpp"
 
-#include "quorum/backoff.hpp"
 #include "redis/change_notices.hpp"
 #include "redis/durability_waits.hpp"
 #include "redis/group_binding.hpp"
 #include "redis/handshake.hpp"
 #include "redis/node_login.hpp"
 #include "redis/redis_connection.hpp"
+#include "redis/reconnect_pause.hpp"
 #include "redis/redis_replies.hpp"
 #include "redis/repetition.hpp"
 #include "redis/request_pool.hpp"
@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,9 +53,7 @@ public:
           waits_handshake_{address, durable_, shards > 0},
           login_{std::make_shared<node_login>(strand_, address, settings)},
           timer_{strand_},
-          pause_{settings.min_reconnect_delay, settings.max_reconnect_delay},
-          pause_max_{settings.max_reconnect_delay},
-          random_{std::random_device{}()},
+          pause_{settings},
           identity_{settings.identity},
           trusts_{settings.trust_server_identity},
           in_cluster_{shards > 0}
@@ -152,10 +149,7 @@ private:
     handshake waits_handshake_;
     std::shared_ptr<node_login> login_;
     asio::steady_timer timer_;  // the pause
-    quorum::backoff pause_;
-    steady::duration pause_max_;
-    steady::time_point usable_since_{};
-    std::minstd_rand random_;
+    reconnect_pause pause_;
     identity_check identity_;
     bool trusts_;
     bool in_cluster_;
@@ -231,7 +225,7 @@ void redis_node::impl::on_open(redis_connection&)
         return close_both();
     }
     state_ = state::usable;
-    usable_since_ = steady::now();
+    pause_.usable_now();
     login_->keep(waits_ ? std::vector{main_, waits_} : std::vector{main_}, [weak = weak_from_this()](std::string const& why_not) {
         auto const self = weak.lock();
         if (auto const listener = self ? self->listener_.lock() : nullptr) listener->on_login(self->index_, why_not);
@@ -270,7 +264,7 @@ void redis_node::impl::on_closed(redis_connection& from, error_code why, std::st
         bool const ours = static_cast<bool>(refused_with_);
         // A server that is rejected as soon as it is there, or does harm, is asked no more often than one that is refused.
         bool const rejected = ours || why == errc::not_a_redis_server;
-        if (was_usable && (!rejected || steady::now() - usable_since_ > pause_max_)) pause_.reset();
+        if (was_usable && (!rejected || pause_.was_used_long())) pause_.reset();
         if (auto const listener = listener_.lock()) listener->on_down(index_, ours ? refused_with_ : why, ours ? refused_words_ : words);
     }
     if (main_ || waits_) return;
@@ -281,7 +275,7 @@ void redis_node::impl::on_closed(redis_connection& from, error_code why, std::st
 void redis_node::impl::pause()
 {
     state_ = state::pausing;
-    after(pause_.next(random_), [](impl& me) { me.connect(); });
+    after(pause_.next(), [](impl& me) { me.connect(); });
 }
 
 void redis_node::impl::on_push(redis_connection& from, node_view const& node)

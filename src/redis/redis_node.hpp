@@ -1,4 +1,5 @@
-// A node over Boost.Redis: one connection at a time, made anew after each loss, usable only after its handshake.
+// A node over Boost.Redis: one connection, or two where votes have to be durable; made anew after each loss, usable only after the
+// handshake.
 #ifndef REDLOCK_REDIS_REDIS_NODE_HPP
 #define REDLOCK_REDIS_REDIS_NODE_HPP
 
@@ -16,8 +17,8 @@ class redis_node final : public node {
 public:
     redis_node(asio::any_io_executor strand, node_address address, config const& settings);
 
-    // A primary of a Redis Cluster with so many shards. Its facts have to be asked for shard by shard (verb::inspect), those of on_up are empty, and
-    // keys that have changed are told with their prefix.
+    // A primary of a Redis Cluster with so many shards. Its facts have to be asked for shard by shard (verb::inspect), those of on_up are
+    // empty, and keys that have changed are told with their prefix.
     redis_node(asio::any_io_executor strand, node_address address, config const& settings, std::uint16_t shards);
     ~redis_node() override;
 

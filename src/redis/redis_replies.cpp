@@ -73,10 +73,17 @@ void set_vote(reply& r, redlock::vote v) noexcept
     r.error = {};
 }
 
-// Nobody waits for the end of a key that stays longer, and its end may be beyond what a clock of nanoseconds can count.
-constexpr std::chrono::milliseconds waited_for_max = std::chrono::days{365};
+// When a key expires to which PTTL says this; `left` < 0: never. Nobody waits for the end of a key that stays longer than a year, and its
+// end may be beyond what a clock of nanoseconds can count.
+std::chrono::milliseconds expiry_of(std::int64_t left) noexcept
+{
+    constexpr std::chrono::milliseconds waited_for_max = std::chrono::days{365};
+    std::chrono::milliseconds const time{left};
+    return left < 0 || time > waited_for_max ? never_expires : time;
+}
 
-// The same for an extension; the answer 2 says that it has set a missing key again, and one below -100 which guard the lease needs.
+// The reply for an answer about one key of an extension: 2 says that it has set a missing key again, and one below -100 which guard the
+// lease needs.
 reply to_extended(std::optional<std::int64_t> answer)
 {
     if (answer && *answer < fence_needs_guard && *answer > fence_needs_guard - script_number_end) {
@@ -189,7 +196,8 @@ void reply_reader::on_error(wire_call const& call, std::string_view text)
     if (is_of_a_replica(text)) demoted_ = true;
 }
 
-// A watch of several keys is answered by the first that cannot be read, or by the one that stays longest; of slots, by the one that goes first.
+// A watch of several keys is answered by the first that cannot be read, or by the one that stays longest; of slots, by the one that goes
+// first.
 void reply_reader::on_time_left(wire_call const& call, reply& r, node_view const& node)
 {
     constexpr std::int64_t free = -2;
@@ -202,8 +210,7 @@ void reply_reader::on_time_left(wire_call const& call, reply& r, node_view const
     r.watching = armed_ && (r.watching || !call.goes_on);
     r.vote = vote::granted;
     r.error = {};
-    std::chrono::milliseconds const time{*left};
-    auto const stays = *left < 0 || time > waited_for_max ? never_expires : time;
+    auto const stays = expiry_of(*left);
     if (call.of_slots) {
         bool const was_free = call.goes_on && !r.expires_in;
         if (*left == free || was_free) r.expires_in.reset();
@@ -226,8 +233,8 @@ void reply_reader::on_number(wire_call const& call, reply& r, node_view const& n
     }
 }
 
-// The answer holds two numbers for each acquire: "1 TOKEN", or a code for the reason and a number that belongs to it. The reading ends at the
-// first text that is something else: the acquires from there on get no votes.
+// The answer holds two numbers for each acquire: "1 TOKEN", or a code for the reason and a number that belongs to it. The reading ends at
+// the first text that is something else: the acquires from there on get no votes.
 void reply_reader::on_acquires_with_tokens(wire_call const& call, node_view const& node)
 {
     if (node.data_type != resp3::type::blob_string) return;
@@ -319,8 +326,8 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
     }
 }
 
-// What a node keeps: of verb::inherit {code, state}, of verb::peek {whose value, milliseconds, state}. The vote is granted by the last element, when all
-// of them are as they should be.
+// What a node keeps: of verb::inherit {code, state}, of verb::peek {whose value, milliseconds, state}. The vote is granted by the last
+// element, when all of them are as they should be.
 void reply_reader::on_state(wire_call const& call, reply& r, std::size_t element, node_view const& node)
 {
     bool const is_text = node.data_type == resp3::type::blob_string;
@@ -339,16 +346,13 @@ void reply_reader::on_state(wire_call const& call, reply& r, std::size_t element
         state_left_ = left.value_or(-2);
     } else if (element == (call.what == verb::peek ? 2u : 1u) && array_is_good_ && is_text) {
         r = reply{vote::granted, {}, state_found_.append(node.value)};
-        if (call.what == verb::peek && state_left_ != -2) {
-            std::chrono::milliseconds const time{state_left_};
-            r.expires_in = state_left_ < 0 || time > waited_for_max ? never_expires : time;
-        }
+        if (call.what == verb::peek && state_left_ != -2) r.expires_in = expiry_of(state_left_);
     }
 }
 
-// A node extends a lock of several keys if it extended all of them. The reply keeps `recreated` also if other keys were refused, because the
-// release of the lock must delete the keys that were set again. The guard that the lock needs is the largest that one of its keys needs. The same for
-// climbs.
+// A node extends a lock of several keys if it extended all of them. The reply keeps `recreated` also if other keys were refused, because
+// the release of the lock must delete the keys that were set again. The guard that the lock needs is the largest that one of its keys
+// needs. The same for climbs.
 void reply_reader::on_extended(wire_call const& call, std::size_t element, reply&& of_key)
 {
     if (call.key_counts.empty()) {
@@ -394,10 +398,8 @@ void reply_reader::drop_votes_of_another_server()
     if (!asked || is_expected_server_) return;
     reply const instead = identity_error_.value_or(reply{vote::failed, errc::node_not_admitted, "it is another server than before"});
     for (wire_call const& call : calls_) {
-        bool const votes = call.fenced && (call.what == verb::acquire || call.what == verb::confirm || call.what == verb::extend ||
-                                           call.what == verb::climb || call.what == verb::adopt || call.what == verb::publish ||
-                                           call.what == verb::inherit || call.what == verb::keep);
-        for (std::size_t i = 0; votes && i < call.count; ++i)
+        if (!call.fenced || !may_vote_with_tokens(call.what)) continue;
+        for (std::size_t i = 0; i < call.count; ++i)
             if (!is_noscript(replies_[call.first + i])) replies_[call.first + i] = instead;
     }
 }

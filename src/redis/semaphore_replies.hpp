@@ -8,10 +8,10 @@
 
 namespace redlock::detail {
 
-// Of semaphore_acquire_script().
+// The reply for an answer of semaphore_acquire_script().
 reply to_permits(std::string_view text);
 
-// Of semaphore_keep_script() and semaphore_inspect_script().
+// The reply for an answer of semaphore_keep_script() or semaphore_inspect_script(), whichever `of` is sent with.
 reply to_number_of_permits(verb of, std::string_view text);
 
 }  // namespace redlock::detail

@@ -7,6 +7,7 @@
 #include "base/start_inline.hpp"
 #include "base/strand.hpp"
 #include "client/basic_core.hpp"
+#include "quorum/votes.hpp"
 
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -276,7 +277,7 @@ public:
             auto const expires = e->expires ? memory.gone_at(*e) - wall : duration::max();
             left[e->value].push_back(std::chrono::floor<std::chrono::milliseconds>(expires));
         }
-        std::size_t const majority = nodes_.size() / 2 + 1;
+        auto const majority = quorum::majority(nodes_.size());
         for (auto& [value, times] : left) {
             if (times.size() < majority) continue;
             std::sort(times.rbegin(), times.rend());

@@ -23,7 +23,7 @@ std::string text_of_keys(detail::command const& c)
     return text;
 }
 
-// Those that the command has there.
+// The keys of the command that have its value on the server.
 std::string text_of_own_keys(server& s, detail::command const& c)
 {
     std::string text;
@@ -146,7 +146,7 @@ judge::place::~place()
     if (what_ == wants::to_write) judge_.writers_moved_[name_] = judge_.universe_.now();
 }
 
-// One that was lost before its holder could hear of it says nothing; nor does the order, when one client may have two leases at once.
+// Not checked for leases that are lost already, nor where exclusion is not promised: one client may have two at once then.
 void judge::place::served(lease const& with)
 {
     if (!judge_.valid(process_, with) || !judge_.assumes_.exclusion(false) || what_ == wants::to_read) return;
@@ -316,7 +316,8 @@ void judge::check_slots()
     slots_left_ = std::move(left);
 }
 
-// Of permits. As long as a server has not answered its client, be it that it cannot be asked, the attempt may be undecided.
+// Whether a lease, or an attempt to acquire permits, still needs the slot. The attempt may be undecided until every server has answered its
+// client.
 bool judge::is_needed(std::string const& slot, std::string const& value) const
 {
     auto const a = attempts_.find(value);
@@ -373,9 +374,8 @@ void judge::note_side(watched& w)
     ++universe_.covered->downgraded;
 }
 
-// Who holds it gives it back, or has lost it, and nobody else.
-// A lease has climbed when a majority granted it. That two complete with tokens in the wrong order because one had fewer takes several messages that are
-// late in the right way, so it is looked at where the new guard is used.
+// A lease has climbed when a majority granted it. That two complete with tokens in the wrong order because one had fewer takes several
+// messages that are late in the right way, so it is looked at where the new guard is used.
 void judge::check_guard(detail::command const& extension)
 {
     attempt& a = attempts_[std::string{extension.value}];
@@ -389,6 +389,7 @@ void judge::check_guard(detail::command const& extension)
               std::to_string(extension.token) + " that a lease on " + a.name + " is extended with");
 }
 
+// Only the holder of a lease, or one who lost it, gives its keys back.
 void judge::check_release(process const& p, detail::command const& c)
 {
     for (watched const* const w : leases_)
@@ -423,7 +424,8 @@ void judge::note_adoption(process const& p, detail::command const& c)
     if (c.fenced) guards_.try_emplace(a.value, a.guard + 1);
 }
 
-// What the process that adopts it has asked for with its ticket. Servers may have lost it again. If it has asked twice, they can tell which one won.
+// What the process that adopts it has asked for with its ticket. Servers may have lost it again. If it has asked twice, they can tell which
+// one won.
 std::string judge::value_of(watched const& w, ticket const& adopted) const
 {
     detail::ticket t;

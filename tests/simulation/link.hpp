@@ -157,7 +157,6 @@ private:
     void haunt(message_ptr const& m, std::size_t upto, duration when);
     void connect_after(duration d);
     void connected(std::uint64_t attempt);
-    bool reachable() const noexcept;
     static std::size_t bytes(command_copy const& c) noexcept;
 
     template <class F>

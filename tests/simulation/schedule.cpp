@@ -140,7 +140,8 @@ private:
         usual.max_local_hold = chance_.pick(std::array{100ms, usual.ttl / 2, 20 * usual.ttl, 0ms});
     }
 
-    // Admitted servers, whose marks may be ahead of all clocks, so that the token clock means nothing; or a cluster that is yet to be founded.
+    // Admitted servers, whose marks may be ahead of all clocks, so that the token clock means nothing; or a cluster that is yet to be
+    // founded.
     void choose_tokens()
     {
         stage_.of_locks = chance_.one_in(12) ? kinds::without_tokens : chance_.one_in(5) ? kinds::mixed : kinds::with_tokens;
@@ -264,7 +265,8 @@ private:
         let_strangers_come();
     }
 
-    // Servers of an older version have no record of a set, and one that lost its data can be founded anew by anybody: strangers come where neither is so.
+    // Servers of an older version have no record of a set, and one that lost its data can be founded anew by anybody: strangers come where
+    // neither is so.
     void begin_with_sets()
     {
         if (begins_empty_ || chance_.one_in(3)) return;
@@ -401,7 +403,7 @@ private:
         }
     }
 
-    // Of those whose process is alive.
+    // Whether it is so of each member whose process is alive.
     template <class Predicate>
     bool every_member(Predicate is_so) const
     {

@@ -239,7 +239,7 @@ void transition_log::changed_each(server const& s, command const& c, std::string
     if (auto const rest = changes(before, now); !rest.empty()) line("unexplained " + n + " " + verb + " " + std::string{c.value}, rest);
 }
 
-// Of the extension, or the climb, that this message is of.
+// The number of the extension, or the climb, that the message belongs to; "-" if none is known.
 std::string transition_log::number_of(server const& s, command const& c, duration sent) const
 {
     std::string number = "-";
@@ -379,7 +379,7 @@ void transition_log::complete(std::string const& value, attempt& a, token_number
     line("completes " + value + text);
 }
 
-// It gives its keys back, or its time is over. Whether it was a lease before nobody has seen; it was, as far as one can know.
+// It gives its keys back, or its time is over. Nobody saw whether it completed: if a majority granted, it counts as complete.
 void transition_log::settle(std::string const& value, attempt& a)
 {
     if (a.complete || a.over) return;
@@ -424,7 +424,7 @@ void transition_log::climbed(std::string const& value, attempt& a, climb& c)
     line("has_climbed " + text_of(c.number) + " " + value + text);
 }
 
-// It has ended. Whether it has succeeded nobody has seen; it has, as far as one can know.
+// It has ended. Nobody saw whether it succeeded: if a majority granted, it counts as a success.
 void transition_log::settle_climb(std::string const& value, attempt& a, climb& c)
 {
     if (c.over) return;

@@ -6,18 +6,19 @@
 //   process     an execution context that shuffles what is ready
 //   server      a Redis server: memory, clock, faults
 //   link        the connections between one client and one server; the `node` that the client's core sees
-//   universe    events, time, who runs next
-//   judge       what must hold
-//   users       what people do with the library
+//   universe    events, time, who runs next; event: a function that is called at a time
+//   judge       what must hold; state_judge: of the state that goes with a lock
+//   users       what people do with the library; permit_users: with semaphores
+//   simulated_client  the client of a process, over links
 //   strangers   processes with another list of nodes
 //   visitors    processes of a machine that live for a moment, one after the other
-//   faults      what goes wrong, and when
+//   faults      what goes wrong, and when; restores: servers that come back with an older state
 //   schedule    one world from a seed: who, what, when, and which faults
 //   coverage    how often each interesting thing happened
 //   recorder    what happened in one schedule; page (page.cpp, page/) makes a picture of it
 //   transition_log  the same in the proof's terms; tests/proof/replay.py reads it
 //   replica_group, group_link  nodes that are groups: replication, Sentinels, failovers; and the way of a client to the primary
-//   group_schedule  one world of groups from a seed
+//   group_schedule  one world of groups from a seed; group_failover: what goes wrong in it
 //   scenario    worlds without chance, for the stories in scenario_*_test.cpp
 //   simulate    the command; mutants/ are builds of it with a broken library
 #ifndef REDLOCK_TESTS_SIMULATION_UNIVERSE_HPP
@@ -139,8 +140,8 @@ public:
     coverage* covered;
     std::map<std::pair<process const*, std::string>, std::size_t>
         climbs_unheard;  // requests to climb, by key, whose answers the client has not heard
-    recorder* const records;  // null: nobody is interested
-    transition_log* transitions{nullptr};  // the same
+    recorder* const records;  // null: nothing is recorded
+    transition_log* transitions{nullptr};  // null: no transitions are written
 
     std::size_t pause_one_in{0};  // handlers that are followed by a short pause of their process; 0: none
     duration short_pause_max{1ms};

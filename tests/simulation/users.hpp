@@ -1,4 +1,4 @@
-// What people do with the library: holders, scopes, callers who give up, holders that crash, and a rival who comes at the worst moment.
+// The actions of the simulated callers: one coroutine for each way to use the library.
 #ifndef REDLOCK_TESTS_SIMULATION_USERS_HPP
 #define REDLOCK_TESTS_SIMULATION_USERS_HPP
 

@@ -2,6 +2,7 @@
 
 #include "cli/lock_view_text.hpp"
 #include "cli/text.hpp"
+#include "quorum/votes.hpp"
 
 #include <redlock/version.hpp>
 
@@ -160,7 +161,7 @@ void picture::note_verdict(moment now)
 
 verdict picture::judgement() const
 {
-    auto const all = nodes_.size(), majority = all / 2 + 1;
+    auto const all = nodes_.size(), majority = quorum::majority(all);
     if (!std::all_of(nodes_.begin(), nodes_.end(), [](node_picture const& n) { return n.seen; })) return {"wait", "asking the nodes"};
     auto const count = [&](auto what) { return static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), what)); };
     auto const vote = count([](node_picture const& n) { return answers_and_votes(n.state); });
@@ -205,7 +206,7 @@ ordered_json picture::node_json(std::size_t i) const
 {
     auto const& n = nodes_[i];
     auto const clock = n.best();
-    auto const version = n.last.field("valkey_version").empty() ? n.last.field("redis_version") : n.last.field("valkey_version");
+    auto const version = n.last.version();
     bool const answers = n.seen && n.last.problem.empty();
     ordered_json j{{"node", n.name},
                    {"state", n.seen ? n.state : "unknown"},
@@ -242,7 +243,7 @@ std::shared_ptr<std::string const> picture::json(moment now)
     ordered_json j{{"time", to_ms(now)},
                    {"version", REDLOCK_VERSION_STRING},
                    {"interval_ms", interval_.count()},
-                   {"majority", nodes_.size() / 2 + 1},
+                   {"majority", quorum::majority(nodes_.size())},
                    {"verdict", {{"level", is.level}, {"text", is.text}}}};
     j["nodes"] = ordered_json::array();
     for (std::size_t i = 0; i < nodes_.size(); ++i) j["nodes"].push_back(node_json(i));

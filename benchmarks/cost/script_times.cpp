@@ -1,6 +1,7 @@
 // What the scripts cost a server: its own count (INFO commandstats), one client, pipelined, many names; the best of several runs.
 //
-//     server_cost [redis-server]
+//     script_times [redis-server]
+#include "../command_stats.hpp"
 #include "pipeline.hpp"
 
 #include "redis/fence_scripts.hpp"
@@ -13,7 +14,6 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -32,9 +32,9 @@ constexpr int runs = 20;
 constexpr std::int64_t day_us = 86'400'000'000;
 std::string const value(32, 'v');
 
-class bench {
+class tables {
 public:
-    explicit bench(std::string const& binary) : server_{{.binary = binary}}, line_{server_, pipeline_depth}
+    explicit tables(std::string const& binary) : server_{{.binary = binary}}, line_{server_, pipeline_depth}
     {
         for (auto const* s : {&detail::fence_acquire_script(), &detail::fence_confirm_script(), &detail::fence_extend_script(),
                               &detail::fence_acquire_several_script(), &detail::extend_script(), &detail::release_script(),
@@ -160,7 +160,7 @@ private:
             return call(detail::fence_acquire_several_script(), all, {id_, value, "30000", token(first + 1), "1", "604800000"});
         });
     }
-    // Of an acquire and a release of names that have counters.
+    // The time for an acquire and a release of names that have counters.
     double cost_of_turns(std::vector<words> const& commands)
     {
         double best = 1e9;
@@ -203,19 +203,11 @@ private:
     }
     double usec_per_call(std::string const& command) const
     {
-        auto const found = statistic(command, "usec_per_call=");
-        if (!found) throw std::runtime_error{"no commandstats of " + command};
-        return *found;
+        auto const counted = bench::command_stats_of(server_)[command];
+        if (counted.calls == 0) throw std::runtime_error{"no commandstats of " + command};
+        return counted.usec / static_cast<double>(counted.calls);
     }
-    double usec(std::string const& command) const { return statistic(command, "usec=").value_or(0); }
-    std::optional<double> statistic(std::string const& command, std::string const& what) const
-    {
-        auto const stats = server_.command({"INFO", "commandstats"});
-        auto const line = stats.find("cmdstat_" + command + ":");
-        auto const at = line == std::string::npos ? line : stats.find(what, line);
-        if (at == std::string::npos) return {};
-        return std::stod(stats.substr(at + what.size()));
-    }
+    double usec(std::string const& command) const { return bench::command_stats_of(server_)[command].usec; }
 
     redis_server server_;
     pipeline line_;
@@ -228,9 +220,9 @@ private:
 
 int main(int argc, char** argv)
 try {
-    bench b{argc > 1 ? argv[1] : "redis-server"};
-    b.table();
-    b.table_of_several();
+    tables all{argc > 1 ? argv[1] : "redis-server"};
+    all.table();
+    all.table_of_several();
 } catch (std::exception const& e) {
     std::printf("error: %s\n", e.what());
     return 1;

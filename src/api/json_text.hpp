@@ -1,7 +1,7 @@
-// Parses JSON text more strictly than nlohmann::json does alone: a key that appears twice is an error, since all but one of its values would have no
-// effect. Only for json.cpp.
-#ifndef REDLOCK_BASE_JSON_TEXT_HPP
-#define REDLOCK_BASE_JSON_TEXT_HPP
+// Parses JSON text more strictly than nlohmann::json does alone: a key that appears twice is an error, since all but one of its values
+// would have no effect. Only for json.cpp.
+#ifndef REDLOCK_API_JSON_TEXT_HPP
+#define REDLOCK_API_JSON_TEXT_HPP
 
 #include <redlock/config.hpp>
 
@@ -16,7 +16,8 @@
 
 namespace redlock {
 
-// A key, as an error text may show it. A key that does not look like a word becomes "...", since it can be a misplaced URL that contains a password.
+// A key, as an error text may show it. A key that does not look like a word becomes "...", since it can be a misplaced URL that contains a
+// password.
 inline std::string key_in_words(std::string const& key)
 {
     constexpr std::size_t length_max = 40;
@@ -73,8 +74,8 @@ private:
     std::vector<level> open_;
 };
 
-// Throws an error with line and column. `byte`: the position of the last byte that the parser has read, counted from 1. The parser's own error text
-// is not used, since it repeats part of the document, which can be a password.
+// Throws an error with line and column. `byte`: the position of the last byte that the parser has read, counted from 1. The parser's own
+// error text is not used, since it repeats part of the document, which can be a password.
 [[noreturn]] inline void refuse_malformed(std::string_view text, std::size_t byte)
 {
     std::string_view const before = text.substr(0, byte == 0 ? 0 : byte - 1);
