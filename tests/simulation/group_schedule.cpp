@@ -5,7 +5,7 @@
 #include "replica_group.hpp"
 #include "simulated_client.hpp"
 #include "universe.hpp"
-#include "users.hpp"
+#include "process.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>

@@ -1,3 +1,4 @@
+// A link: the way of a message to the server and back. What else a link does is in link_life.cpp and link_pushes.cpp.
 #include "link.hpp"
 
 #include "transition_log.hpp"
@@ -5,8 +6,6 @@
 
 #include "redis/durability.hpp"
 #include "redis/group_binding.hpp"
-
-#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -56,12 +55,6 @@ std::unique_ptr<detail::node> link::front(asio::any_io_executor strand)
 {
     strand_ = std::move(strand);
     return std::make_unique<front_node>(*this);
-}
-
-template <class F>
-void link::tell(F f)
-{
-    asio::post(strand_, std::move(f));
 }
 
 detail::command link::command_copy::request() const
@@ -133,7 +126,7 @@ void link::send(message_ptr const& m)
     universe_.at(arrives, [this, m] {
         if (m->connection != connection_) return;  // cut off; what of it arrives nevertheless was decided then
         m->due_there = true;
-        let_in();
+        deliver_requests();
     });
 }
 
@@ -144,7 +137,7 @@ bool link::is_next(message const& m) const
 }
 
 // What is due gets to the server, in the order of sending.
-void link::let_in()
+void link::deliver_requests()
 {
     while (!silent_) {
         auto const next = std::find_if(line_.begin(), line_.end(), [](message_ptr const& m) { return !m->arrived; });
@@ -163,7 +156,7 @@ void link::arrive(message_ptr const& m)
         if (!alive) return;
         auto const done = std::none_of(m->answers.begin(), m->answers.end(), [](reply const& r) { return r.vote == vote::pending; });
         if (done) {
-            look(*m);
+            check_server(*m);
             note_votes(*m);
             return answer_when_durable(m);
         }
@@ -177,7 +170,7 @@ void link::arrive(message_ptr const& m)
                 if (m->connection != connection_) return;
                 to_.load_scripts();
                 execute(*m, m->commands.size(), false);
-                look(*m);
+                check_server(*m);
                 note_votes(*m);
                 answer_when_durable(m);
             });
@@ -185,7 +178,7 @@ void link::arrive(message_ptr const& m)
     });
     if (universe_.weather.duplicate_percent > 0 && universe_.chance.percent(universe_.weather.duplicate_percent)) {
         ++universe_.covered->duplicate;
-        haunt(m, m->commands.size(), universe_.now() + universe_.chance.scaled(universe_.weather.ghost_delay_max));
+        execute_as_ghost(m, m->commands.size(), universe_.now() + universe_.chance.scaled(universe_.weather.ghost_delay_max));
     }
 }
 
@@ -206,55 +199,8 @@ void link::execute(message& m, std::size_t upto, bool of_nobody)
     }
 }
 
-void link::watch(command_copy const& c)
-{
-    has_watched_ = true;
-    watched_.insert(c.key);
-    watched_.insert(c.others.begin(), c.others.end());
-    to_.say_expiry_of(c.key);
-    for (std::string const& key : c.others) to_.say_expiry_of(key);
-}
-
-// Redis says a change once, to all who watch the key but the one whose command it was; and to everybody, when all keys go. (To who
-// never watched as well; that is left out, so that nothing depends on it where nobody waits.)
-void link::on_change(std::string_view key)
-{
-    if (key.empty()) {
-        watched_.clear();
-        if (has_watched_) push(key);
-        return;
-    }
-    if (watched_.empty()) return;
-    auto const it = watched_.find(key);
-    if (it == watched_.end()) return;
-    watched_.erase(it);
-    if (!own_command_) push(key);
-}
-
-void link::push(std::string_view key)
-{
-    auto const percent = universe_.weather.push_lost_percent;
-    if (percent > 0 && universe_.chance.percent(percent)) {
-        ++universe_.covered->push_lost;
-        return;
-    }
-    auto const m = std::make_shared<message>();
-    m->changed = key;
-    m->connection = connection_;
-    to_.when_it_runs([this, m] {
-        if (m->connection != connection_) return;
-        // What is said between the answers of a message is heard after them.
-        auto const in_the_middle = [](message_ptr const& each) {
-            return !each->answered &&
-                   std::any_of(each->answers.begin(), each->answers.end(), [](reply const& r) { return r.vote != vote::pending; });
-        };
-        if (std::any_of(line_.begin(), line_.end(), in_the_middle)) return said_meanwhile_.push_back(m);
-        send_back(m, delay());
-    });
-}
-
 // The end of a message: what votes with tokens, votes only if it is the server that the client has learned.
-void link::look(message& m)
+void link::check_server(message& m)
 {
     if (!m.has_look || to_.memory.is_still(m.learned)) return;
     for (std::size_t i = 0; i < m.commands.size(); ++i) {
@@ -270,7 +216,7 @@ void link::note_votes(message const& m)
     universe_.transitions->catch_up(to_);
     for (std::size_t i = 0; i < m.commands.size(); ++i)
         if (m.commands[i].what.votes_with_tokens() && m.answers[i].vote == vote::granted)
-            universe_.transitions->counted(to_, m.commands[i].request(), m.learned, m.sent);
+            universe_.transitions->clients().counted(to_, m.commands[i].request(), m.learned, m.sent);
 }
 
 // As durability_waits does, on another connection: a small write behind the votes, and the replicas' acknowledgements of it.
@@ -317,12 +263,12 @@ void link::send_back(message_ptr const& m, duration takes)
     universe_.at(last_answer_, [this, m] {
         if (m->connection != connection_) return;
         m->due_back = true;
-        let_out();
+        deliver_answers();
     });
 }
 
 // What is due gets back to the client, in the order of answering.
-void link::let_out()
+void link::deliver_answers()
 {
     while (!silent_ && !answers_.empty() && answers_.front()->due_back) {
         auto const m = std::move(answers_.front());
@@ -346,7 +292,7 @@ void link::deliver(message_ptr const& m)
     line_.erase(std::find(line_.begin(), line_.end(), m));
     tell([this, m] {
         for (std::size_t i = 0; universe_.transitions && i < m->commands.size(); ++i)
-            universe_.transitions->heard(client_, to_, m->commands[i].request(), m->answers[i], m->sent);
+            universe_.transitions->clients().heard(client_, to_, m->commands[i].request(), m->answers[i], m->sent);
         for (command_copy const& each : m->commands)
             if (each.what.what == verb::climb) --universe_.climbs_unheard[{&process_, each.key}];
         if (acknowledgements) detail::group_binding{*acknowledgements}.apply(m->answers);
@@ -356,7 +302,7 @@ void link::deliver(message_ptr const& m)
 }
 
 // A message executed without a connection that could bring back an answer.
-void link::haunt(message_ptr const& m, std::size_t upto, duration when)
+void link::execute_as_ghost(message_ptr const& m, std::size_t upto, duration when)
 {
     universe_.at(when, [this, m, upto] {
         to_.when_it_runs([this, m, upto] {
@@ -366,161 +312,6 @@ void link::haunt(message_ptr const& m, std::size_t upto, duration when)
                 if (auto const& c = m->commands[i]; !c.is_script() || to_.knows_scripts()) to_.execute(c.request(), m->learned, true);
         });
     });
-}
-
-std::size_t link::bytes(command_copy const& c) noexcept
-{
-    // RESP: a SET with five arguments, or an EVALSHA with the 40 digits of a script.
-    if (c.what.what == verb::watch) return 58 * (1 + c.others.size()) + c.key.size();  // with CLIENT CACHING YES
-    return (c.is_script() ? 88 : 52) + c.key.size() + c.value.size();
-}
-
-void link::cut(error_code why, std::string const& words)
-{
-    silent_ = false;
-    if (state_ != state::up) return;
-    ++connection_;
-    ++universe_.covered->cut;
-    state_ = state::down;
-
-    // Of what had not arrived yet, everything up to some byte still does.
-    auto& chance = universe_.chance;
-    auto const lost = std::exchange(line_, {});
-    forget_watches();
-    auto const scripted = std::exchange(next_cut_leaves, {});
-    std::size_t requests = 0;
-    std::size_t total = 0;
-    for (auto const& m : lost)
-        if (!m->arrived)
-            for (auto const& c : m->commands) total += bytes(c);
-    std::size_t left = chance.one_in(3) ? total : chance.below(total + 1);
-    duration when = universe_.now();
-    for (auto const& m : lost) {
-        if (universe_.records) universe_.records->cut_off(m->record, universe_.now());
-        if (m->arrived) continue;
-        if (scripted) {
-            if (requests < scripted->requests) haunt(m, m->commands.size(), scripted->arrive + duration{requests});
-            ++requests;
-            continue;
-        }
-        std::size_t complete = 0;
-        while (complete < m->commands.size() && bytes(m->commands[complete]) <= left) left -= bytes(m->commands[complete++]);
-        if (complete < m->commands.size()) left = 0;
-        if (complete == 0) break;
-        ++universe_.covered->ghost;
-        when = std::max(when, m->arrives) + chance.scaled(universe_.weather.ghost_delay_max);
-        haunt(m, complete, when);
-    }
-
-    bool const down_first = chance.one_in(2);
-    tell([listener = listener_, index = index_, lost, down_first, why, words] {
-        auto const l = listener.lock();
-        if (l && down_first) l->on_down(index, why, words);
-        for (auto const& m : lost) std::move(m->handler)(errc::node_unreachable);
-        if (l && !down_first) l->on_down(index, why, words);
-    });
-    try_again();
-}
-
-// They go with their connection, and so do pushes that are on their way.
-void link::forget_watches()
-{
-    for (auto const& m : answers_)
-        if (m->changed) ++universe_.covered->push_lost;
-    answers_.clear();
-    watched_.clear();
-    has_watched_ = false;
-}
-
-bool link::quiet() const noexcept
-{
-    return std::all_of(line_.begin(), line_.end(), [](message_ptr const& m) {
-        return std::all_of(m->commands.begin(), m->commands.end(), [](command_copy const& c) { return c.what.what == verb::inspect; });
-    });
-}
-
-void link::go_silent(bool gives_up)
-{
-    if (!in_use() || silent_) return;
-    silent_ = true;
-    ++universe_.covered->silent;
-    if (!gives_up) return;
-    auto const after = universe_.chance.between(1ms, universe_.weather.notices_after_max);
-    universe_.after(after, [this, connection = connection_] {
-        if (silent_ && connection == connection_) cut();
-    });
-}
-
-void link::heal()
-{
-    unreachable = false;
-    extra_delay = {};
-    if (std::exchange(silent_, false)) {
-        universe_.after(delay(), [this] { let_in(); });
-        universe_.after(delay(), [this] { let_out(); });
-    }
-    try_again();
-}
-
-void link::try_again()
-{
-    if (state_ != state::down && state_ != state::connecting) return;
-    connect_after(universe_.chance.between(1us, universe_.weather.reconnect_max));
-}
-
-void link::connect_after(duration d)
-{
-    auto const attempt = ++connection_;
-    universe_.after(d, [this, attempt] { connected(attempt); });
-}
-
-// Whoever makes a server or a link usable again calls try_again().
-void link::connected(std::uint64_t attempt)
-{
-    if (attempt != connection_ || (state_ != state::down && state_ != state::connecting)) return;
-    if (!to_.running() || unreachable) {
-        if (state_ == state::connecting) {
-            state_ = state::down;
-            tell([listener = listener_, index = index_] {
-                if (auto const l = listener.lock()) l->on_down(index, errc::node_unreachable, "refused");
-            });
-        }
-        return;
-    }
-    state_ = state::up;
-    silent_ = false;
-    last_arrival_ = last_answer_ = universe_.now();
-    to_.load_scripts();
-    if (universe_.transitions) universe_.transitions->catch_up(to_);
-    auto facts = to_.memory.facts();
-    if (acknowledgements) detail::group_binding{*acknowledgements}.apply(facts);
-    tell([listener = listener_, index = index_, facts = std::move(facts)] {
-        if (auto const l = listener.lock()) l->on_up(index, {}, facts);
-    });
-}
-
-void link::stop()
-{
-    cut();
-    state_ = state::stopped;
-    tell([listener = listener_, index = index_] {
-        if (auto const l = listener.lock()) l->on_stopped(index);
-    });
-}
-
-// The core is gone. What is on its way belongs to nobody from now on.
-void link::abandon()
-{
-    state_ = state::stopped;
-    ++connection_;
-    auto const gone = std::exchange(line_, {});
-    for (auto const& m : gone) {
-        auto const handler = std::move(m->handler);
-        if (!m->arrived && m->arrives > universe_.now()) haunt(m, m->commands.size(), m->arrives);
-    }
-    forget_watches();
-    listener_.reset();
-    strand_ = {};
 }
 
 }  // namespace redlock::simulation

@@ -10,6 +10,7 @@
 #include "redis/node.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/post.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace redlock::simulation {
@@ -141,26 +143,30 @@ private:
     duration delay();
     void send(message_ptr const& m);
     bool is_next(message const& m) const;
-    void let_in();
+    void deliver_requests();
     void arrive(message_ptr const& m);
     void execute(message& m, std::size_t upto, bool of_nobody);
     void watch(command_copy const& c);
     void push(std::string_view key);
     void send_back(message_ptr const& m, duration takes);
     void forget_watches();
-    void look(message& m);
+    void check_server(message& m);
     void note_votes(message const& m);
     void answer(message_ptr const& m);
     void answer_when_durable(message_ptr const& m);
-    void let_out();
+    void deliver_answers();
     void deliver(message_ptr const& m);
-    void haunt(message_ptr const& m, std::size_t upto, duration when);
+    void execute_as_ghost(message_ptr const& m, std::size_t upto, duration when);
     void connect_after(duration d);
     void connected(std::uint64_t attempt);
     static std::size_t bytes(command_copy const& c) noexcept;
 
+    // The client hears of it in its own time.
     template <class F>
-    void tell(F f);
+    void tell(F f)
+    {
+        asio::post(strand_, std::move(f));
+    }
 
     universe& universe_;
     process& process_;

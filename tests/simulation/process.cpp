@@ -1,5 +1,8 @@
 #include "process.hpp"
 
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <algorithm>
 
 namespace redlock::simulation {
@@ -53,6 +56,13 @@ duration process::next_timer() const { return std::max(clock.when(timers_.next()
 void process::ring(random& chance, duration world)
 {
     visit(world, [&] { timers_.ring_one(simulated_clock::now(), [&](std::size_t due) { return chance.below(due); }); });
+}
+
+asio::awaitable<void> sleep(duration d)
+{
+    timer t{co_await asio::this_coro::executor, d};
+    auto wait = t.async_wait(asio::use_awaitable);
+    co_await std::move(wait);
 }
 
 }  // namespace redlock::simulation

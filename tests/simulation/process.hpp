@@ -6,6 +6,7 @@
 #include "random.hpp"
 #include "testing/virtual_time.hpp"
 
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/execution.hpp>
 #include <boost/asio/execution_context.hpp>
 
@@ -175,6 +176,9 @@ private:
 inline process::executor_type process::get_executor() noexcept { return executor_type{*this}; }
 
 using timer = testing::basic_virtual_timer<simulated_clock>;
+
+// co_await sleep(d) in the time of the process; can be cancelled.
+asio::awaitable<void> sleep(duration d);
 
 }  // namespace redlock::simulation
 

@@ -247,7 +247,7 @@ void scenario::teardown()
     std::size_t alive = 0;
     for (actor& a : actors_) {
         if (a.is_dead()) {
-            rules_.excuse(a.prefix);
+            rules_.keys().excuse(a.prefix);
             continue;
         }
         ++alive;

@@ -7,7 +7,7 @@
 #include "strangers.hpp"
 #include "transition_log.hpp"
 #include "universe.hpp"
-#include "users.hpp"
+#include "user.hpp"
 #include "visitors.hpp"
 
 #include <algorithm>
@@ -52,15 +52,15 @@ public:
     {
         u_.covered = &covered;
         u_.after_step = [this] {
-            rules_.look();
+            rules_.check();
             if (stage_.states) states_.look(stage_.names);
             if (stranger_) stranger_->look();
         };
         u_.on_violation = [this](std::string what) { rules_.violation(std::move(what)); };
         if (with_transitions) u_.transitions = &steps_.emplace(u_);
         set_the_stage();
-        stage_.travels = seed % 8 == 6 && !with_transitions;  // nothing is drawn for it, so that other seeds are what they were
-        stage_.shares = seed % 8 == 7 && !with_transitions;
+        stage_.has_tickets = seed % 8 == 6 && !with_transitions;  // nothing is drawn for it, so that other seeds are what they were
+        stage_.has_rw_locks = seed % 8 == 7 && !with_transitions;
         if (seed % 8 == 5 && !with_transitions && stage_.of_locks != kinds::without_tokens) stage_.states = &states_;
         states_.kept_for = 3 * stage_.usual.ttl;  // token_retention is more, and clocks are a little fast
         if (counts_) stage_.permits = chance_.pick(permits_to_draw);
@@ -192,10 +192,10 @@ private:
         bool const told = says_changes_ && w.push_lost_percent == 0;
         constexpr duration turns = 200ms;  // for others, and the head start of others
         constexpr duration wishes = 500ms;  // until the next one
-        if (told && stage_.shares && stage_.of_locks == kinds::with_tokens)
-            rules_.wish_known_after = wishes + 200ms + usual.max_retry_delay + 40 * w.delay_max;
-        if (stage_.permits > 0) rules_.slots_left_at_most = 1ms + 10 * w.delay_max;
-        rules_.free_at_most = usual.max_retry_delay + (told ? 0ms : usual.poll_interval) + turns + 20 * w.delay_max;
+        if (told && stage_.has_rw_locks && stage_.of_locks == kinds::with_tokens)
+            rules_.turns().wish_known_after = wishes + 200ms + usual.max_retry_delay + 40 * w.delay_max;
+        if (stage_.permits > 0) rules_.slots().left_at_most = 1ms + 10 * w.delay_max;
+        rules_.turns().free_at_most = usual.max_retry_delay + (told ? 0ms : usual.poll_interval) + turns + 20 * w.delay_max;
     }
 
     void describe(recorder& records) const
@@ -218,7 +218,7 @@ private:
         records.setting("servers begin", begins_empty_         ? "empty"
                                          : range_.tokens_ahead ? "admitted, with tokens ahead of all clocks"
                                                                : "admitted");
-        if (stage_.shares) records.setting("users", "read and write");
+        if (stage_.has_rw_locks) records.setting("users", "read and write");
         if (stage_.states) records.setting("users", "publish and inherit");
         if (stage_.permits > 0) records.setting("permits", std::to_string(stage_.permits));
         if (brief_) records.setting("processes", "live for a moment");
@@ -289,7 +289,7 @@ private:
         auto settings = draw_client();
         settings.has_sets = true;
         stranger_.emplace(u_, rules_, std::move(list), settings, stage_.names.front(), options, range_.horizon);
-        rules_.excuse("p" + std::to_string(u_.processes().size() - 1) + "-");
+        rules_.keys().excuse("p" + std::to_string(u_.processes().size() - 1) + "-");
     }
 
     // Instead of processes that stay: two machines or three whose processes do not.
@@ -341,7 +341,7 @@ private:
         u_.at(chance_.between(0ns, range_.horizon), [this, who, how] {
             auto const& p = u_.processes()[who];
             member& m = members_[who];
-            rules_.excuse("p" + std::to_string(who) + "-");
+            rules_.keys().excuse("p" + std::to_string(who) + "-");
             auto const leave = [&] {
                 for (user* const each : m.users) each->client_gone();
                 m.connected.reset();
@@ -425,7 +425,7 @@ private:
         auto const drained = [this] { return every_member([](member const& m) { return m.drained || m.stopped || !m.connected; }); };
         if (!u_.run_until(drained, end)) return rules_.violation("a client cannot be drained");
         constexpr duration pause_max = 6s;  // before a release that was answered with an error is repeated
-        static_cast<void>(u_.run_until([&] { return !rules_.key_without_an_owner(); }, u_.now() + pause_max));  // judged at the end
+        static_cast<void>(u_.run_until([&] { return !rules_.keys().without_an_owner(); }, u_.now() + pause_max));  // judged at the end
         if (!u_.run_until(quiet, end)) return rules_.violation("a drained client is not quiet");
         for_each_client([this](member& m) {
             auto const s = m.connected->status();

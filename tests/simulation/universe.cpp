@@ -64,7 +64,7 @@ std::vector<std::size_t> universe::list_of(process const& p) const
 void universe::kill(process& p)
 {
     if (records) records->process_killed(p.index(), now_);
-    if (transitions) transitions->killed(p.index());
+    if (transitions) transitions->clients().killed(p.index());
     std::erase(living_, &p);
     processes_[p.index()].reset();
 }

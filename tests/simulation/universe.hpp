@@ -8,7 +8,7 @@
 //   link        the connections between one client and one server; the `node` that the client's core sees
 //   universe    events, time, who runs next; event: a function that is called at a time
 //   judge       what must hold; state_judge: of the state that goes with a lock
-//   users       what people do with the library; permit_users: with semaphores
+//   user        what people do with the library; caller and *_user: the ways to use it; stage: what they share
 //   simulated_client  the client of a process, over links
 //   strangers   processes with another list of nodes
 //   visitors    processes of a machine that live for a moment, one after the other

@@ -87,8 +87,8 @@ void visitors::come()
     ++u.covered->visitor;
     auto& p = u.add_process(clock_);
     if (!machine_) machine_ = p.index();
-    if (u.transitions) u.transitions->is_of_machine(p.index(), *machine_);
-    stage_.rules.excuse("p" + std::to_string(p.index()) + "-");  // it does not stay until all is answered
+    if (u.transitions) u.transitions->set_machine(p.index(), *machine_);
+    stage_.rules.keys().excuse("p" + std::to_string(p.index()) + "-");  // it does not stay until all is answered
     auto settings = settings_;
     settings.quarantines = std::make_shared<notes>(u, noted_);
     visits_.push_back(std::make_unique<visit>(p, make_client(u, p, settings)));
@@ -96,7 +96,7 @@ void visitors::come()
     v.who = std::make_unique<user>(stage_, p, v.connected);
     p.visit(u.now(), [&] {
         v.connected->run([this, &v](error_code) { stage_.world.after(0ns, [this, &v] { leave(v); }); });
-        v.who->call([this, &v] {
+        v.who->ask_once([this, &v] {
             auto const c = v.connected->status().counters;
             if (stage_.world.now() >= calm_ && c.acquired + c.contended > 0) knew_ = true;
             v.connected->cancel();

@@ -4,7 +4,7 @@
 #define REDLOCK_TESTS_SIMULATION_VISITORS_HPP
 
 #include "simulated_client.hpp"
-#include "users.hpp"
+#include "user.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -44,7 +44,7 @@ redlock_mutant(destructor_forgets "a destroyed lease is not released"
     FILE src/api/lease.cpp FROM "owner->let_go(std::move(state_));" TO "state_.reset();")
 redlock_mutant(release_not_shielded "a cancellation reaches the release of a scope"
     FILE include/redlock/detail/scope.hpp FROM "asio::disable_cancellation()" TO "asio::enable_total_cancellation()"
-    SOURCES tests/simulation/users.cpp)
+    SOURCES tests/simulation/scope_user.cpp)
 redlock_mutant(value_reused "a client uses one value for all its attempts"
     FILE src/acquire/acquisitions.cpp FROM "env_.fresh_value()" TO "env_.fresh_value().text().substr(0, 3) + \"same\"")
 redlock_mutant(release_deletes_anything "the release script does not compare values"
@@ -319,7 +319,7 @@ redlock_mutant(everybody_was_in_line "a reader that no writer had refused goes b
 redlock_mutant(readers_fence_forgets_readers "what checks tokens does not keep those of readers"
     FILE include/redlock/fence_guard.hpp FROM "        if (token > highest_reader) highest_reader = token;
 " TO ""
-    SOURCES tests/simulation/judge.cpp src/api/fence_guard.cpp)
+    SOURCES tests/simulation/resource_judge.cpp src/api/fence_guard.cpp)
 
 # State that goes with a lock.
 redlock_mutant(published_on_a_minority "a state counts as published when one node keeps it"

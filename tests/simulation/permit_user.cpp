@@ -1,45 +1,30 @@
-// Users of semaphores: one permit or several, in scopes, several at once, with another number than the others, or one slot as a lock.
+#include "permit_user.hpp"
+
+#include "canceller.hpp"
 #include "link.hpp"
-#include "users.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
-#include <exception>
-#include <memory>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace redlock::simulation {
 
-namespace {
-
-constexpr auto result_of = asio::as_tuple(asio::use_awaitable);
-
-}  // namespace
-
-redlock::semaphore user::choose_semaphore()
+redlock::semaphore permit_user::choose_semaphore()
 {
     auto& chance = stage_.world.chance;
-    auto options = choose_options();
-    options.fencing = true;
-    if (chance.one_in(3)) options.token_block = static_cast<std::uint32_t>(1 + chance.below(stage_.block_max));
-    if (chance.one_in(6)) {
-        options.auto_extend = false;
-        options.stop_margin = 0ms;
-    }
+    auto const options = choose_options_with_tokens();
     auto const permits = stage_.permits + (chance.one_in(10) ? 1 : 0);  // a mistake
     return {*client_, stage_.names[chance.below(stage_.names.size())], {.permits = permits, .lock = options}};
 }
 
 // One of the things that are done with a semaphore.
-asio::awaitable<void> user::count()
+asio::awaitable<void> permit_user::use_semaphore()
 {
     auto const resource = choose_semaphore();
     auto& chance = stage_.world.chance;
@@ -47,9 +32,9 @@ asio::awaitable<void> user::count()
         switch (chance.below(10)) {
         case 0:
         case 1:
-        case 2: return count_together(resource);
+        case 2: return use_permits_together(resource);
         case 3:
-        case 4: return count_in_a_scope(resource);
+        case 4: return scopes_.use_semaphore(resource);
         case 5: return use_a_slot();
         case 6:
         case 7: return use_permits(resource, static_cast<std::uint32_t>(1 + chance.below(resource.permits())));
@@ -60,7 +45,7 @@ asio::awaitable<void> user::count()
 }
 
 // Several through one client, at about the same time.
-asio::awaitable<void> user::count_together(redlock::semaphore const& resource)
+asio::awaitable<void> permit_user::use_permits_together(redlock::semaphore const& resource)
 {
     auto& chance = stage_.world.chance;
     std::size_t const several = chance.one_in(4) ? 1 : 6;
@@ -71,15 +56,16 @@ asio::awaitable<void> user::count_together(redlock::semaphore const& resource)
     co_await std::move(everybody);
 }
 
-// How long a caller waits for permits; 0: as long as it takes. Some go while their attempt is on its way, be it between its choice and its end.
-duration user::patience(bool once)
+// How long a caller waits for permits; 0: as long as it takes. Some go while their attempt is on its way, be it between its choice and its
+// end.
+duration permit_user::patience(bool once)
 {
     auto& chance = stage_.world.chance;
     if (chance.one_in(6)) return 1ns + chance.between(0ns, 5 * stage_.world.weather.delay_max);
     return !once && chance.one_in(8) ? 1ns + chance.scaled(2 * stage_.usual.ttl) : 0ns;
 }
 
-asio::awaitable<void> user::use_permits(redlock::semaphore const& resource, std::uint32_t wanted)
+asio::awaitable<void> permit_user::use_permits(redlock::semaphore const& resource, std::uint32_t wanted)
 {
     auto& chance = stage_.world.chance;
     if (auto const kind = chance.below(4); kind > 0) {
@@ -92,37 +78,32 @@ asio::awaitable<void> user::use_permits(redlock::semaphore const& resource, std:
     auto taking = take_permits(resource, wanted, once, patience(once));
     lease held = co_await std::move(taking);
     if (!held) co_return;
-    judge::watched watched{stage_.rules, process_, held, resource.options()};
+    watched_lease watched{stage_.rules, process_, held, resource.options()};
     watched.of_permits(resource.permits());
     if (chance.one_in(2)) write(watched);
     auto rest = chance.one_in(4) ? sleep(chance.scaled(stage_.hold_max / 8)) : work_and_watch_extensions(time_to_hold());
     co_await std::move(rest);
     write(watched);
-    for (int looks = 0; !resource.options().auto_extend && held.valid() && looks < 100;
-         ++looks) {  // it believes its lease to the last moment
-        auto last = sleep(held.valid_until() - simulated_clock::now());
-        co_await std::move(last);
+    if (!resource.options().auto_extend) {
+        auto all_of_it = believe_to_the_end(held);
+        co_await std::move(all_of_it);
     }
     auto end = end_holding(std::move(held), watched);
     co_await std::move(end);
 }
 
 // Acquires, and looks at what came of it; an empty lease if nothing did.
-asio::awaitable<lease> user::take_permits(redlock::semaphore const& resource, std::uint32_t wanted, bool once, duration gives_up_after)
+asio::awaitable<lease> permit_user::take_permits(redlock::semaphore const& resource, std::uint32_t wanted, bool once,
+                                                 duration gives_up_after)
 {
     auto const executor = co_await asio::this_coro::executor;
-    auto const signal = std::make_shared<asio::cancellation_signal>();
-    std::optional<timer> soon;
-    if (gives_up_after > 0ns) {
-        soon.emplace(executor, gives_up_after);
-        soon->async_wait([signal](error_code ec) {
-            if (!ec) signal->emit(asio::cancellation_type::terminal);
-        });
-    }
+    std::optional<canceller> soon;
+    if (gives_up_after > 0ns) soon.emplace(executor, gives_up_after, asio::cancellation_type::terminal);
+    asio::cancellation_signal nobody;
     attempt_report report;
     stage_.rules.started(process_);
     auto const begin = stage_.world.now();
-    auto const token = asio::bind_cancellation_slot(signal->slot(), result_of);
+    auto const token = asio::bind_cancellation_slot(soon ? soon->slot() : nobody.slot(), as_result);
     std::tuple<error_code, lease> result;
     if (once) {
         auto acquire = resource.try_acquire(wanted, report, token);
@@ -144,52 +125,8 @@ asio::awaitable<lease> user::take_permits(redlock::semaphore const& resource, st
     co_return std::move(held);
 }
 
-asio::awaitable<void> user::count_in_a_scope(redlock::semaphore const& resource)
-{
-    auto const executor = co_await asio::this_coro::executor;
-    bool entered = false;
-    auto body = [this, &resource, &entered](lease& held) -> asio::awaitable<void> {
-        judge::watched watched{stage_.rules, process_, held, resource.options()};
-        watched.of_permits(resource.permits());
-        struct on_exit {
-            user& self;
-            judge::watched& watched;
-            ~on_exit()
-            {
-                if (self.stage_.world.is_dead(self.process_)) return;
-                watched.body_ended(true);
-                watched.leaves();
-            }
-        } const guard{*this, watched};
-        entered = true;
-        stage_.rules.scope_begins(process_);
-        write(watched);
-        auto rest = sleep(time_to_hold());
-        co_await std::move(rest);
-        write(watched);
-    };
-    stage_.rules.started(process_);
-    stage_.rules.scope_waits(process_);
-    auto scope = asio::co_spawn(executor, with_lock(resource, body), result_of);
-    auto const [failure] = co_await std::move(scope);
-    stage_.rules.ended(process_);
-    if (!entered) stage_.rules.scope_gives_up(process_);
-    error_code ec;
-    if (failure) {
-        try {
-            std::rethrow_exception(failure);
-        } catch (system_error const& e) {
-            ec = e.code();
-        }
-    }
-    expect(ec,
-           {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::acquire_timed_out_no_majority,
-            errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled, errc::release_unconfirmed, errc::permits_differ},
-           "with_lock on a semaphore");
-}
-
 // A slot is a lock of its name, for whoever wants it.
-asio::awaitable<void> user::use_a_slot()
+asio::awaitable<void> permit_user::use_a_slot()
 {
     auto& chance = stage_.world.chance;
     std::string const& semaphore = stage_.names[chance.below(stage_.names.size())];
@@ -200,7 +137,7 @@ asio::awaitable<void> user::use_a_slot()
     auto taking = take(resource, true);
     lease held = co_await std::move(taking);
     if (!held) co_return;
-    judge::watched watched{stage_.rules, process_, held, resource.options()};
+    watched_lease watched{stage_.rules, process_, held, resource.options()};
     write(watched);
     auto rest = sleep(chance.scaled(stage_.hold_max / 4));
     co_await std::move(rest);

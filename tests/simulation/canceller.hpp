@@ -1,0 +1,43 @@
+// A cancellation of an operation that comes from its caller.
+#ifndef REDLOCK_TESTS_SIMULATION_CANCELLER_HPP
+#define REDLOCK_TESTS_SIMULATION_CANCELLER_HPP
+
+#include "process.hpp"
+
+#include <redlock/error.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <memory>
+
+namespace redlock::simulation {
+
+// Emits a cancellation after a while, unless it is gone by then.
+class canceller {
+public:
+    canceller(asio::any_io_executor const& on, duration after, asio::cancellation_type_t type) : timer_{on, after} { wait(type); }
+    asio::cancellation_slot slot() const { return signal_->slot(); }
+
+    // At another time than was planned.
+    void rather_after(duration after, asio::cancellation_type_t type)
+    {
+        timer_.expires_after(after);
+        wait(type);
+    }
+
+private:
+    void wait(asio::cancellation_type_t type)
+    {
+        timer_.async_wait([signal = signal_, type](error_code ec) {
+            if (!ec) signal->emit(type);
+        });
+    }
+
+    std::shared_ptr<asio::cancellation_signal> signal_ = std::make_shared<asio::cancellation_signal>();
+    timer timer_;
+};
+
+}  // namespace redlock::simulation
+
+#endif
