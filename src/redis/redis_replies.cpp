@@ -6,7 +6,6 @@
 #include "redis/server_facts.hpp"
 #include "redis/shared_scripts.hpp"
 #include "redis/state_scripts.hpp"
-#include "redis/state_text.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -25,7 +24,8 @@ bool is_ok(resp3::node_view const& node) noexcept
     return node.depth == 0 && node.data_type == resp3::type::simple_string && node.value == "OK";
 }
 
-// A whole number and nothing else. Text that is no number must not read as 0, because 0 is a refusal.
+}  // namespace
+
 std::optional<std::int64_t> whole_number(resp3::node_view const& node)
 {
     if (node.data_type != resp3::type::number) return std::nullopt;
@@ -37,7 +37,12 @@ std::optional<std::int64_t> whole_number(resp3::node_view const& node)
     return n;
 }
 
-}  // namespace
+std::chrono::milliseconds expiry_of(std::int64_t left) noexcept
+{
+    constexpr std::chrono::milliseconds waited_for_max = std::chrono::days{365};
+    std::chrono::milliseconds const time{left};
+    return left < 0 || time > waited_for_max ? never_expires : time;
+}
 
 error_code unexpected_reply() noexcept
 {
@@ -71,15 +76,6 @@ void set_vote(reply& r, redlock::vote v) noexcept
 {
     r.vote = v;
     r.error = {};
-}
-
-// When a key expires to which PTTL says this; `left` < 0: never. Nobody waits for the end of a key that stays longer than a year, and its
-// end may be beyond what a clock of nanoseconds can count.
-std::chrono::milliseconds expiry_of(std::int64_t left) noexcept
-{
-    constexpr std::chrono::milliseconds waited_for_max = std::chrono::days{365};
-    std::chrono::milliseconds const time{left};
-    return left < 0 || time > waited_for_max ? never_expires : time;
 }
 
 // The reply for an answer about one key of an extension: 2 says that it has set a missing key again, and one below -100 which guard the
@@ -292,7 +288,7 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
             r = {vote::granted, {}, std::string{node.value}};
         return;
     case verb::inherit:
-    case verb::peek: return on_state(call, r, element, node);
+    case verb::peek: return state_.on_element(call.what, element, node, r);
     case verb::inspect:
         if (element <= 5) facts_.on_element(element, node.value);
         if (element == 5) {
@@ -323,30 +319,6 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
     case verb::want:
     case verb::keep:
     case verb::look: return;
-    }
-}
-
-// What a node keeps: of verb::inherit {code, state}, of verb::peek {whose value, milliseconds, state}. The vote is granted by the last
-// element, when all of them are as they should be.
-void reply_reader::on_state(wire_call const& call, reply& r, std::size_t element, node_view const& node)
-{
-    bool const is_text = node.data_type == resp3::type::blob_string;
-    if (element == 0) {
-        array_is_good_ = call.what == verb::peek ? is_text : true;
-        state_found_.clear();
-        if (call.what == verb::peek) {
-            state_found_ = packed_holder(node.value);
-        } else if (auto const code = whole_number(node); code != 1) {
-            array_is_good_ = false;
-            r = to_reply(code);
-        }
-    } else if (call.what == verb::peek && element == 1) {
-        auto const left = whole_number(node);
-        array_is_good_ = array_is_good_ && left && *left >= -2;
-        state_left_ = left.value_or(-2);
-    } else if (element == (call.what == verb::peek ? 2u : 1u) && array_is_good_ && is_text) {
-        r = reply{vote::granted, {}, state_found_.append(node.value)};
-        if (call.what == verb::peek && state_left_ != -2) r.expires_in = expiry_of(state_left_);
     }
 }
 

@@ -4,10 +4,12 @@
 
 #include "redis/facts_reader.hpp"
 #include "redis/redis_request.hpp"
+#include "redis/state_reader.hpp"
 #include "redis/time_reader.hpp"
 
 #include <boost/redis/resp3/node.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,6 +22,13 @@ namespace redlock::detail {
 // Whether a RESP3 node is an error: a simple one, or one with a length.
 bool is_error(boost::redis::resp3::node_view const& node) noexcept;
 
+// A whole number and nothing else. Text that is no number must not read as 0, because 0 is a refusal.
+std::optional<std::int64_t> whole_number(boost::redis::resp3::node_view const& node);
+
+// When a key expires to which PTTL says this; `left` < 0: never. Nobody waits for the end of a key that stays longer than a year, and its
+// end may be beyond what a clock of nanoseconds can count.
+std::chrono::milliseconds expiry_of(std::int64_t left) noexcept;
+
 // An answer that makes no sense, and the reply for the code that a script with tokens answers.
 error_code unexpected_reply() noexcept;
 reply unexpected();
@@ -29,13 +38,15 @@ reply to_reply(std::optional<std::int64_t> code);
 // makes no sense becomes a failed vote, and never an error of the connection.
 class reply_reader {
 public:
-    // All arguments must live as long as the reader is used. Every reply starts as "unexpected", so that an answer that never comes is no vote.
+    // All arguments must live as long as the reader is used. Every reply starts as "unexpected", so that an answer that never comes is no
+    // vote.
     reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies);
 
     // One RESP3 node of the answer to call `index`.
     void on_node(std::size_t index, boost::redis::resp3::node_view const& node);
 
-    // Call this when all answers have been read. The last answer shows which server gave the votes; those of another server are dropped here.
+    // Call this when all answers have been read. The last answer shows which server gave the votes; those of another server are dropped
+    // here.
     void conclude();
 
     // Commands that the server did not execute can be sent once more in another way, and these say in which.
@@ -67,7 +78,6 @@ private:
     void on_releases(wire_call const& call, node_view const& node);
     void on_acquires_with_tokens(wire_call const& call, node_view const& node);
     void on_element(wire_call const& call, std::size_t element, node_view const& node);
-    void on_state(wire_call const& call, reply& r, std::size_t element, node_view const& node);
     void on_extended(wire_call const& call, std::size_t element, reply&& of_key);
 
     std::vector<wire_call> const& calls_;
@@ -75,10 +85,6 @@ private:
     std::vector<reply>& replies_;
     std::size_t element_{0};  // of the array being read
     std::size_t array_call_{0};  // the call whose array is being read, plus one; 0: the answer being read is no array
-    // Of the array that tells a state: whether all elements were as they should be, and what they said.
-    bool array_is_good_{false};
-    std::string state_found_;
-    std::int64_t state_left_{-2};
     std::optional<std::int64_t> claim_;  // the array answers verb::claim and began with this
     bool mark_granted_{false};  // the array answers verb::mark and begins with a success; its next element is the mark
     // Of extensions with several keys: the extension being read, how many of its keys have been read, and the worst reply of those keys.
@@ -86,6 +92,7 @@ private:
     std::size_t keys_read_{0};
     reply worst_;
     facts_reader facts_;
+    state_reader state_;
     time_reader time_;
     bool is_expected_server_{false};  // the server showed `id_`, and is a master
     std::optional<reply> identity_error_;  // the server answered the question for its id with an error

@@ -1,16 +1,13 @@
 #include <redlock/detail/access.hpp>
 #include <redlock/testing.hpp>
 
-#include "testing/memory_node.hpp"
+#include "testing/simulated_node_state.hpp"
 #include "testing/stepping.hpp"
 
 #include "base/start_inline.hpp"
 #include "base/strand.hpp"
 #include "client/basic_core.hpp"
 #include "quorum/votes.hpp"
-
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -55,157 +52,6 @@ public:
 private:
     static inline std::atomic<bool> exists{false};
 };
-
-clock::time_point clock::now() noexcept { return virtual_clock::now(); }
-
-class timer::state {
-public:
-    explicit state(asio::any_io_executor const& on) : executor{of_a_simulation(on)}, waits{executor} {}
-
-    asio::any_io_executor executor;
-    virtual_timer waits;
-    time_point expiry{};
-
-private:
-    static asio::any_io_executor of_a_simulation(asio::any_io_executor on)
-    {
-        if (!asio::has_service<virtual_time>(asio::query(on, asio::execution::context)))
-            throw std::logic_error{"redlock::testing::timer: this executor is not of a simulation, where virtual time passes"};
-        return on;
-    }
-};
-
-timer::timer(asio::any_io_executor executor) : state_{std::make_unique<state>(executor)} {}
-timer::timer(asio::any_io_executor executor, duration after) : timer{std::move(executor)} { expires_after(after); }
-timer::timer(timer&&) noexcept = default;
-timer& timer::operator=(timer&&) noexcept = default;
-timer::~timer() = default;
-
-timer::executor_type timer::get_executor() const { return state_->executor; }
-void timer::expires_after(duration after) { expires_at(clock::now() + after); }
-void timer::expires_at(time_point at)
-{
-    state_->expiry = at;
-    state_->waits.expires_at(at);
-}
-timer::time_point timer::expiry() const { return state_->expiry; }
-void timer::cancel() { state_->waits.cancel(); }
-void timer::wait(detail::completion<error_code> done) { state_->waits.wait(std::move(done)); }
-
-asio::awaitable<void> sleep(clock::duration time)
-{
-    timer t{co_await asio::this_coro::executor, time};
-    auto wait = t.async_wait(asio::use_awaitable);
-    co_await std::move(wait);
-}
-
-// A node, and the connections that the clients have to it. The first one is the server's own, which no client uses.
-class simulated_node::state {
-public:
-    state(std::string name, simulation_options const& options, std::mt19937& random)
-        : server_{std::move(name), options.max_ttl}, random_{random}, round_trip_{options.round_trip}, lingering_max_{options.lingering_max}
-    {
-    }
-
-    std::unique_ptr<detail::node> connection(asio::any_io_executor const& strand)
-    {
-        connections_.push_back(server_.another());
-        memory_node& made = *connections_.back();
-        made.refuse_connections = down_;
-        made.lingers = [this] {
-            std::uniform_int_distribution<duration::rep> draw{0, lingering_max_.count()};
-            return duration{draw(random_)};
-        };
-        set_round_trip(made);
-        if (stopped_) made.stop();
-        return made.front(strand);
-    }
-
-    void set_round_trip(duration time)
-    {
-        round_trip_ = time;
-        for_each([this](memory_node& c) { set_round_trip(c); });
-    }
-
-    void down()
-    {
-        down_ = true;
-        for_each([](memory_node& c) { c.refuse_connections = true; });
-        break_connections(!stopped_);
-    }
-    void up()
-    {
-        down_ = false;
-        for_each([](memory_node& c) { c.refuse_connections = false; });
-        connect();
-    }
-    void stop()
-    {
-        stopped_ = true;
-        for_each([](memory_node& c) { c.stop(); });
-    }
-    void go_on()
-    {
-        stopped_ = false;
-        for_each([](memory_node& c) { c.go_on(); });
-    }
-    void restart(bool with_memory)
-    {
-        break_connections(false);
-        with_memory ? server_.restart_with_all() : server_.restart_empty();
-        go_on();
-        if (!down_) connect();
-    }
-    void set_clock(duration by) { server_.set_clock(by); }
-
-    redis_model& memory() { return server_.memory(); }
-    time_point wall() const { return server_.wall(); }
-
-private:
-    void set_round_trip(memory_node& c)
-    {
-        c.there = round_trip_ / 2;
-        c.back = round_trip_ - c.there;
-    }
-
-    template <class F>
-    void for_each(F f)
-    {
-        for (auto const& c : connections_) f(*c);
-    }
-    // What is on its way still arrives, unless the process ends.
-    void break_connections(bool deliver)
-    {
-        for_each([deliver](memory_node& c) {
-            if (c.is_connected()) c.cut(deliver);
-        });
-    }
-    void connect()
-    {
-        for_each([](memory_node& c) {
-            if (c.wants_connection()) c.connect();
-        });
-    }
-
-    memory_node server_;
-    std::vector<std::unique_ptr<memory_node>> connections_;
-    std::mt19937& random_;
-    duration round_trip_;
-    duration lingering_max_;
-    bool down_{false};
-    bool stopped_{false};
-};
-
-simulated_node::simulated_node(std::unique_ptr<state> s) : state_{std::move(s)} {}
-simulated_node::~simulated_node() = default;
-void simulated_node::down() { state_->down(); }
-void simulated_node::up() { state_->up(); }
-void simulated_node::stop() { state_->stop(); }
-void simulated_node::go_on() { state_->go_on(); }
-void simulated_node::restart() { state_->restart(true); }
-void simulated_node::forget() { state_->restart(false); }
-void simulated_node::round_trip(std::chrono::nanoseconds time) { state_->set_round_trip(time); }
-void simulated_node::set_clock(std::chrono::nanoseconds by) { state_->set_clock(by); }
 
 class simulation::state {
     using core_type = detail::basic_core<virtual_clock>;

@@ -1,0 +1,149 @@
+// The inside of redis_node: its connections come and go in redis_node.cpp, requests are sent and answered in redis_node_exec.cpp.
+#ifndef REDLOCK_REDIS_REDIS_NODE_IMPL_HPP
+#define REDLOCK_REDIS_REDIS_NODE_IMPL_HPP
+
+#include "redis/change_notices.hpp"
+#include "redis/durability_waits.hpp"
+#include "redis/group_binding.hpp"
+#include "redis/handshake.hpp"
+#include "redis/node_login.hpp"
+#include "redis/reconnect_pause.hpp"
+#include "redis/redis_connection.hpp"
+#include "redis/redis_node.hpp"
+#include "redis/redis_replies.hpp"
+#include "redis/request_pool.hpp"
+#include "redis/suitability_watch.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <cassert>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redlock::detail {
+
+// It has a second connection where granted votes have to be durable: the second one waits for that, and the main one never does. They are
+// made and lost together, as a node that can only do half of it is of no use.
+class redis_node::impl final : public connection_owner, public std::enable_shared_from_this<impl> {
+public:
+    impl(asio::any_io_executor strand, node_address const& address, config const& settings, std::uint16_t shards);
+
+    std::string const& name() const noexcept { return name_; }
+
+    void start(std::size_t index, std::weak_ptr<node_listener> listener)
+    {
+        assert(state_ == state::idle);
+        index_ = index;
+        listener_ = std::move(listener);
+        connect();
+    }
+
+    void stop()
+    {
+        if (stopping_) return;
+        stopping_ = true;
+        timer_.cancel();
+        login_->stop();
+        if (!main_ && !second_) return stopped();
+        close_both();
+    }
+
+    void reject(error_code why, std::string words)
+    {
+        if (state_ != state::usable || refused_with_) return;
+        refused_with_ = why;
+        refused_words_ = std::move(words);
+        close_both();
+    }
+
+    void exec(std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
+
+    void on_open(redis_connection& from) override;
+    void on_closed(redis_connection& from, error_code why, std::string const& words) override;
+    void on_push(redis_connection& from, boost::redis::resp3::node_view const& node) override;
+    void on_pushed(redis_connection& from) override;
+    void on_time(redis_connection& from, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) override;
+
+private:
+    enum class state { idle, connecting, usable, closing, pausing, stopped };
+
+    // What is being waited for, and where its answers go.
+    struct exchange {
+        exchange(std::unique_ptr<redis_request> mine, std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies)
+            : own{std::move(mine)}, reader{calls, id, replies}
+        {
+        }
+        std::unique_ptr<redis_request> own;  // what was sent, unless it is shared
+        reply_reader reader;
+        node_sink sink;
+        change_notices::keys changed;  // said by the server while it answered this
+    };
+
+    void connect();
+    void log_in_and_open();
+    void open();
+    void pause();
+    void close_both();
+    void watch_suitability();
+    void tell(std::string_view key);
+
+    // Completes with (error_code, reply_reader::repeatable).
+    template <class Handler>
+    void send(redis_request const& shared, std::unique_ptr<redis_request> mine, std::string_view id, std::vector<reply>& replies,
+              Handler handler);
+    void complete(std::shared_ptr<durability_waits> const& waits, std::string_view prefix, batch const& work, std::vector<reply>& replies,
+                  exec_handler handler);
+    void repeat(reply_reader::repeatable what, std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies,
+                exec_handler handler);
+    request_extras extras_for(std::string_view prefix, batch const& work) const;
+    void stopped();
+
+    template <class Handler>
+    void after(std::chrono::steady_clock::duration delay, Handler handler)
+    {
+        timer_.expires_after(delay);
+        timer_.async_wait([self = shared_from_this(), handler = std::move(handler)](error_code ec) {
+            if (!ec && !self->stopping_) handler(*self);
+        });
+    }
+
+    asio::any_io_executor strand_;
+    std::string name_;
+    durability wanted_durability_;
+    group_binding binding_;
+    connection_settings settings_;
+    connection_settings second_settings_;
+    handshake handshake_;
+    handshake second_handshake_;
+    std::shared_ptr<node_login> login_;
+    asio::steady_timer timer_;  // the pause
+    reconnect_pause pause_;
+    identity_check identity_;
+    bool trusts_identity_;
+    bool in_cluster_;
+
+    std::size_t index_{0};
+    std::weak_ptr<node_listener> listener_;
+    state state_{state::idle};
+    bool stopping_{false};
+    std::shared_ptr<redis_connection> main_;
+    std::shared_ptr<redis_connection> second_;  // none: nothing has to be waited for
+    std::shared_ptr<durability_waits> durability_waits_;
+    std::shared_ptr<suitability_watch> suitability_;  // none: rules forbid what it asks
+    identity_suspicion suspicion_;
+    std::size_t open_{0};
+    error_code refused_with_;  // what we found wrong with both, or our owner
+    std::string refused_words_;
+    change_notices changes_{[this](std::string_view key) { tell(key); }};
+    request_pool requests_;
+};
+
+}  // namespace redlock::detail
+
+#endif
