@@ -20,8 +20,8 @@ enum class kinds : std::uint8_t { with_tokens, without_tokens, mixed };
 struct stage {
     universe& world;
     judge& rules;
-    lock_options usual;               // of most locks
-    std::vector<std::string> names;   // of the locks
+    lock_options usual{};            // of most locks
+    std::vector<std::string> names{};  // of the locks
     duration hold_max{};
     bool calm{false};                 // no faults in this schedule: some things then hold at once
     kinds of_locks{kinds::with_tokens};

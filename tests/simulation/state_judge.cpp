@@ -79,7 +79,7 @@ void state_judge::executed(std::size_t server, detail::command const& c)
                      " after somebody with a larger token, " + std::to_string(asked) + ", has inherited there");
 }
 
-void state_judge::look(std::vector<std::string> const& names)
+void state_judge::check(std::vector<std::string> const& names)
 {
     if (kept_.empty())
         for (std::size_t n = universe_.servers().size(); n > 0; --n)

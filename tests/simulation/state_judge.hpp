@@ -43,7 +43,7 @@ public:
     duration kept_for{};
 
     // After every step: no server replaces what it keeps by something older, unless it lost it. The same names each time.
-    void look(std::vector<std::string> const& names);
+    void check(std::vector<std::string> const& names);
 
 private:
     void executed(std::size_t server, detail::command const& c);

@@ -23,7 +23,7 @@ public:
     ~stranger();
 
     // After every step of the world.
-    void look();
+    void check();
 
     bool has_left() const noexcept { return left_; }
 

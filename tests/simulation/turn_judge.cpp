@@ -70,7 +70,7 @@ void turn_judge::check()
         } else if (!each->free_since_) {
             each->free_since_ = rules_.world().now();
         } else if (rules_.world().now() - *each->free_since_ > *free_at_most) {
-            rules_.violation("\"" + each->name + "\" is free, and client " + std::to_string(each->process) + " does not take it");
+            rules_.violation("\"" + each->name_ + "\" is free, and client " + std::to_string(each->process_) + " does not take it");
         }
     }
 }
@@ -94,9 +94,9 @@ void turn_judge::reader_served(std::string const& name, duration asked)
                                                      [&](lease_facts const* const w) { return !w->reads && !w->left && w->is_of(name); });
     if (behind_a_writer) return;
     for (place const* const each : in_line_) {
-        if (each->what_ != wants::to_write || each->name != name) continue;
-        if (asked > std::max(each->since, writers_moved_[name]) + *wish_known_after)
-            rules_.violation("a reader who came later was let in before a writer of client " + std::to_string(each->process) +
+        if (each->what_ != wants::to_write || each->name_ != name) continue;
+        if (asked > std::max(each->since_, writers_moved_[name]) + *wish_known_after)
+            rules_.violation("a reader who came later was let in before a writer of client " + std::to_string(each->process_) +
                              " who waits: \"" + name + "\"");
         else ++rules_.world().covered->let_in_beside_a_waiting_writer;
     }

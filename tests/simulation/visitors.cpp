@@ -98,7 +98,7 @@ void visitors::come()
         v.connected->run([this, &v](error_code) { stage_.world.after(0ns, [this, &v] { leave(v); }); });
         v.who->ask_once([this, &v] {
             auto const c = v.connected->status().counters;
-            if (stage_.world.now() >= calm_ && c.acquired + c.contended > 0) knew_ = true;
+            if (stage_.world.now() >= calm_ && c.acquired + c.contended > 0) one_got_an_answer_ = true;
             v.connected->cancel();
         });
     });

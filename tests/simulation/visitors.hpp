@@ -1,4 +1,4 @@
-// Processes of one machine that live for a moment, one after the other, as from a crontab: each asks once for a lock, holds it for a while if
+// Short-lived processes of one machine, one after the other, as from a crontab: each asks once for a lock, holds it for a while if
 // it gets it, and ends. What they know of waits for servers they leave to the next one.
 #ifndef REDLOCK_TESTS_SIMULATION_VISITORS_HPP
 #define REDLOCK_TESTS_SIMULATION_VISITORS_HPP
@@ -24,7 +24,7 @@ public:
     bool are_gone() const noexcept;
 
     // Since nothing goes wrong any more, one of them was told that it has the lock, or that somebody else has.
-    bool somebody_knew() const noexcept { return knew_; }
+    bool one_got_an_answer() const noexcept { return one_got_an_answer_; }
 
 private:
     struct visit;
@@ -42,7 +42,7 @@ private:
     std::shared_ptr<std::vector<quorum::mark_sighting>> noted_ = std::make_shared<std::vector<quorum::mark_sighting>>();
     std::vector<std::unique_ptr<visit>> visits_;
     std::size_t here_{0};
-    bool knew_{false};
+    bool one_got_an_answer_{false};
     std::optional<std::size_t> machine_{};  // called after its first process
 };
 
