@@ -1,5 +1,7 @@
 #include "server_transitions.hpp"
 
+#include "recorder.hpp"
+
 #include <algorithm>
 #include <utility>
 

@@ -63,8 +63,9 @@ void world_plan::draw_stage(stage& to)
     if (chance_.one_in(4)) to.names.push_back("b");
     if (to.names.size() > 1 && chance_.one_in(2)) to.names.push_back("c");
     to.hold_max = chance_.between(usual.ttl / 10, storm && chance_.one_in(2) ? usual.ttl : 3 * usual.ttl);
-    to.calm = calm = !storm &&
-                     chance_.one_in(kind == world_kind::semaphores ? 2 : 8);  // only then it is known how soon slots are given back
+    // Semaphores are often in calm worlds: only there it is known how soon slots are given back.
+    calm = !storm && chance_.one_in(kind == world_kind::semaphores ? 2 : 8);
+    to.calm = calm;
     short_lived = !calm && !assumes.memory_kept && chance_.one_in(3);
     range = {chance_.between(usual.ttl, (storm ? 12 : 6) * usual.ttl), usual.ttl, to.names, assumes, false};
     choose_tokens(to);
