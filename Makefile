@@ -117,7 +117,7 @@ bench-waiting: setup
 	@cmake/setup.sh gnuplot-nox python3
 	@tests/interop/setup.sh
 	@cmake --workflow --preset bench-waiting
-	@benchmarks/run.sh build/release/benchmarks/waiting build/bench
+	@benchmarks/waiting/run.sh build/release/benchmarks/waiting build/bench
 
 DURATION ?= 120s
 SOAK ?= 600s

@@ -67,27 +67,27 @@ json compare(compare_choices const& chosen)
     what.warm_up = to_duration(chosen.warm_up);
     what.names = chosen.names;
     what.own_strand = chosen.own_strand;
-    std::vector<worker> wanted{{"epoll floor", [&] { return run_epoll_floor(what); }}, {"redlock", [&] { return run_ours(what); }}};
+    std::vector<worker> wanted{{"epoll floor", [&] { return run_epoll_baseline(what); }}, {"redlock", [&] { return run_ours(what); }}};
     if (!chosen.fencing) {
-        wanted.push_back({"Boost.Redis floor", [&] { return run_boost_redis_floor(what); }});
-        wanted.push_back({"coroutines floor", [&] { return run_coroutines_floor(what); }});
+        wanted.push_back({"Boost.Redis floor", [&] { return run_boost_redis_baseline(what); }});
+        wanted.push_back({"coroutines floor", [&] { return run_coroutines_baseline(what); }});
     }
     auto const all = take_turns(wanted, chosen.rounds);
-    medians const& floor = all[0];
+    medians const& baseline = all[0];
     medians const& ours = all[1];
     json workers = json::array();
     for (auto const& each : all) workers.push_back(each.to_json());
     json result{{"callers", chosen.callers},
                 {"fencing", chosen.fencing},
-                {"cpu_ratio", ratio(ours, floor, &sample::cpu_us_per_pair)},
-                {"throughput_ratio", ratio(ours, floor, &sample::pairs_per_second)},
-                {"latency_p50_ratio", ratio(ours, floor, &sample::acquire_p50_us)},
-                {"latency_p99_ratio", ratio(ours, floor, &sample::acquire_p99_us)},
+                {"cpu_ratio", ratio(ours, baseline, &sample::cpu_us_per_pair)},
+                {"throughput_ratio", ratio(ours, baseline, &sample::pairs_per_second)},
+                {"latency_p50_ratio", ratio(ours, baseline, &sample::acquire_p50_us)},
+                {"latency_p99_ratio", ratio(ours, baseline, &sample::acquire_p99_us)},
                 {"workers", std::move(workers)}};
     for (std::size_t i = 2; i < all.size(); ++i) {
         std::string const name = i == 2 ? "boost_redis_floor" : "coroutines_floor";
-        result["cpu_ratio_" + name] = ratio(all[i], floor, &sample::cpu_us_per_pair);
-        result["latency_p50_ratio_" + name] = ratio(all[i], floor, &sample::acquire_p50_us);
+        result["cpu_ratio_" + name] = ratio(all[i], baseline, &sample::cpu_us_per_pair);
+        result["latency_p50_ratio_" + name] = ratio(all[i], baseline, &sample::acquire_p50_us);
     }
     return result;
 }

@@ -34,10 +34,10 @@ struct kind {
     sample (*run)(workload const&);
 };
 constexpr std::array<kind, 5> kinds{{{"redlock", &run_ours},
-                                     {"epoll-floor", &run_epoll_floor},
-                                     {"boost-redis-floor", &run_boost_redis_floor},
-                                     {"coroutines-floor", &run_coroutines_floor},
-                                     {"duties-floor", &run_duties_floor}}};
+                                     {"epoll-floor", &run_epoll_baseline},
+                                     {"boost-redis-floor", &run_boost_redis_baseline},
+                                     {"coroutines-floor", &run_coroutines_baseline},
+                                     {"duties-floor", &run_duties_baseline}}};
 
 struct task {
     char const* key;

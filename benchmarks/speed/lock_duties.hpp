@@ -1,4 +1,4 @@
-// The duties that a lock has and a floor has not, each done in the cheapest way that this library knows.
+// The duties that a lock has and a baseline has not, each done in the cheapest way that this library knows.
 #ifndef REDLOCK_BENCHMARKS_SPEED_LOCK_DUTIES_HPP
 #define REDLOCK_BENCHMARKS_SPEED_LOCK_DUTIES_HPP
 
@@ -26,7 +26,7 @@
 
 namespace bench {
 
-// What a lock has to remember that a floor does not: whose votes came from which node and how long they count, when to ask again and when to extend,
+// What a lock has to remember that a baseline does not: whose votes came from which node and how long they count, when to ask again and when to extend,
 // which names are held, and handlers whose types it does not know. One record for an acquisition, its lease and its release.
 class lock_duties {
 public:
@@ -119,7 +119,7 @@ public:
     }
 
 private:
-    // The same index as in floor_callers.
+    // The same index as in baseline_callers.
     struct request {
         lease of;
         redlock::detail::time_point sent;

@@ -20,7 +20,7 @@ struct sample {
     double acquire_p99_us{0};
     double allocations{0};
     double instructions{0};   ///< In user mode; 0: the kernel does not let them be counted.
-    double confirmations{0};  ///< Acquisitions that needed a second round; the floors: whose nodes gave different tokens.
+    double confirmations{0};  ///< Acquisitions that needed a second round; the baselines: whose nodes gave different tokens.
     double acquired{0};       ///< What the library itself has counted.
 
     double pairs_per_second() const { return pairs / seconds; }

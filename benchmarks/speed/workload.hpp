@@ -19,7 +19,7 @@ namespace bench {
 /// Callers that acquire and release all the time, each a name of its own.
 struct workload {
     ports at;
-    std::vector<std::string> ids;  ///< Of the servers, as they were admitted; for the floors' scripts with tokens.
+    std::vector<std::string> ids;  ///< Of the servers, as they were admitted; for the baselines' scripts with tokens.
     std::size_t callers{256};
     bool fencing{false};
     bool reading{false};  ///< This library's callers read, all of them with one name.
@@ -29,10 +29,10 @@ struct workload {
     std::chrono::nanoseconds measured{2s};
 
     std::size_t names{1};                    ///< Of each caller, taken in turn.
-    std::chrono::nanoseconds rest{};  ///< After each release, on average; this library's callers and those of the epoll floor only.
+    std::chrono::nanoseconds rest{};  ///< After each release, on average; this library's callers and those of the epoll baseline only.
     std::chrono::nanoseconds stagger{};  ///< Caller i begins i times this later, so that they do not go in step.
 
-    /// For an io_context that several threads may run: without config::implicit_strand, which the floors have as well.
+    /// For an io_context that several threads may run: without config::implicit_strand, which the baselines have as well.
     bool own_strand{false};
 
     /// Threads that run the io_context of this library's callers, on all processors; more than one with own_strand only.
@@ -64,11 +64,11 @@ private:
 };
 
 /// Workers that do the same.
-sample run_epoll_floor(workload const& what);  ///< Raw non-blocking sockets and epoll, no library.
-sample run_asio_floor(workload const& what);  ///< The same over Asio's sockets.
-sample run_boost_redis_floor(workload const& what);  ///< The same over Boost.Redis; without tokens only.
-sample run_coroutines_floor(workload const& what);  ///< The same, with a coroutine for each caller.
-sample run_duties_floor(workload const& what);  ///< The same, with what a lock has to remember.
+sample run_epoll_baseline(workload const& what);  ///< Raw non-blocking sockets and epoll, no library.
+sample run_asio_baseline(workload const& what);  ///< The same over Asio's sockets.
+sample run_boost_redis_baseline(workload const& what);  ///< The same over Boost.Redis; without tokens only.
+sample run_coroutines_baseline(workload const& what);  ///< The same, with a coroutine for each caller.
+sample run_duties_baseline(workload const& what);  ///< The same, with what a lock has to remember.
 sample run_ours(workload const& what);  ///< Coroutines on an io_context, with this library.
 
 /// A fleet on processors that its clients do not use, which knows the scripts and has admitted its nodes.

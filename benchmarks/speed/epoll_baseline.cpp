@@ -1,5 +1,5 @@
-// The floor: raw non-blocking sockets and epoll.
-#include "floor.hpp"
+// The baseline: raw non-blocking sockets and epoll.
+#include "baseline.hpp"
 
 #include <array>
 #include <stdexcept>
@@ -57,7 +57,7 @@ public:
         return !late_.empty();
     }
 
-    void hear(std::size_t node, floor_callers& callers)
+    void hear(std::size_t node, baseline_callers& callers)
     {
         ssize_t const size = ::recv(fd_, in_.data() + kept_, in_.size() - kept_, MSG_DONTWAIT);
         if (size < 0 && errno == EAGAIN) return;
@@ -121,9 +121,9 @@ private:
     std::optional<steady::time_point> set_to_;
 };
 
-class floor_loop {
+class baseline_loop {
 public:
-    floor_loop(workload const& what, meter& figures) : callers_{what, figures}, epoll_{::epoll_create1(EPOLL_CLOEXEC)}
+    baseline_loop(workload const& what, meter& figures) : callers_{what, figures}, epoll_{::epoll_create1(EPOLL_CLOEXEC)}
     {
         if (epoll_ < 0) fail("epoll_create1");
         for (std::uint16_t const port : what.at) {
@@ -133,7 +133,7 @@ public:
         }
         if (what.rest > 0ns) watch(EPOLL_CTL_ADD, nodes_.size(), alarm_.emplace().fd(), EPOLLIN);
     }
-    ~floor_loop() { ::close(epoll_); }
+    ~baseline_loop() { ::close(epoll_); }
 
     void start()
     {
@@ -185,7 +185,7 @@ private:
         if (::epoll_ctl(epoll_, operation, fd, &what) != 0) fail("epoll_ctl");
     }
 
-    floor_callers callers_;
+    baseline_callers callers_;
     int epoll_;
     std::deque<node_socket> nodes_;
     std::vector<bool> waits_;
@@ -194,10 +194,10 @@ private:
 
 }  // namespace
 
-sample run_epoll_floor(workload const& what)
+sample run_epoll_baseline(workload const& what)
 {
     meter figures;
-    floor_loop loop{what, figures};
+    baseline_loop loop{what, figures};
     loop.start();
     if (what.in_step) {
         measure_in_step(what, figures, [&] {

@@ -1,4 +1,4 @@
-#include "floor.hpp"
+#include "baseline.hpp"
 
 #include "redis/fence_scripts.hpp"
 #include "redis/keys.hpp"
@@ -18,10 +18,10 @@ namespace {
 namespace detail = redlock::detail;
 
 constexpr std::size_t value_size = 32;
-constexpr std::size_t floor_size = 16;  // microseconds since 1970, until the year 2286
+constexpr std::size_t baseline_size = 16;  // microseconds since 1970, until the year 2286
 constexpr std::size_t id_size = 40;
 
-// Words as Redis wants them. A placeholder is a word of one repeated sign: v value, f floor, i id.
+// Words as Redis wants them. A placeholder is a word of one repeated sign: v value, f baseline, i id.
 // The first is a literal.
 prepared prepare(std::initializer_list<std::string_view> words)
 {
@@ -33,7 +33,7 @@ prepared prepare(std::initializer_list<std::string_view> words)
         if (&word == words.begin() + 1) p.words_at = p.bytes.size();
         p.bytes += "$" + std::to_string(word.size()) + "\r\n";
         if (word == std::string(value_size, 'v')) p.value_at = p.bytes.size();
-        if (word == std::string(floor_size, 'f')) p.floor_at = p.bytes.size();
+        if (word == std::string(baseline_size, 'f')) p.baseline_at = p.bytes.size();
         if (word == std::string(id_size, 'i')) p.id_at = p.bytes.size();
         p.bytes.append(word).append("\r\n");
     }
@@ -50,7 +50,7 @@ prepared prepare_acquire(std::string const& key, std::string const& ttl, bool fe
     auto const retention = std::to_string(redlock::config{}.token_retention.count());
     return prepare({"EVALSHA", detail::fence_acquire_script().sha1, "4", detail::node_record_key, detail::high_water_key, key,
                     key + std::string{detail::fence_suffix}, std::string(id_size, 'i'), ttl, block, retention, value,
-                    std::string(floor_size, 'f')});
+                    std::string(baseline_size, 'f')});
 }
 
 prepared prepare_release(std::string const& key)
@@ -78,7 +78,7 @@ void write_hex(char* to, std::uint64_t number) noexcept
 void write_wall_clock(char* to) noexcept
 {
     auto const now = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch());
-    std::to_chars(to, to + floor_size, now.count());
+    std::to_chars(to, to + baseline_size, now.count());
 }
 
 // One answer: what it means, and where the next begins. `end` is null where some of it is still missing.
@@ -134,7 +134,7 @@ answer read_answer(char const* p, char const* end)
 
 }  // namespace
 
-floor_callers::floor_callers(workload const& what, meter& figures)
+baseline_callers::baseline_callers(workload const& what, meter& figures)
     : fencing_{what.fencing},
       majority_{what.at.size() / 2 + 1},
       ids_{what.ids},
@@ -157,13 +157,13 @@ floor_callers::floor_callers(workload const& what, meter& figures)
     }
 }
 
-bool floor_callers::start(steady::duration since_the_start)
+bool baseline_callers::start(steady::duration since_the_start)
 {
     while (started_ < callers_.size() && started_ * stagger_ <= since_the_start) acquire(started_++);
     return started_ == callers_.size();
 }
 
-std::size_t floor_callers::hear(std::size_t node, std::string_view bytes, steady::time_point now)
+std::size_t baseline_callers::hear(std::size_t node, std::string_view bytes, steady::time_point now)
 {
     char const* p = bytes.data();
     char const* const end = p + bytes.size();
@@ -178,7 +178,7 @@ std::size_t floor_callers::hear(std::size_t node, std::string_view bytes, steady
 }
 
 template <class Clock>
-void floor_callers::granted(std::size_t node, std::uint64_t token, Clock now)
+void baseline_callers::granted(std::size_t node, std::uint64_t token, Clock now)
 {
     command& c = queue_[heads_[node]++ & (queue_.size() - 1)];
     if (c.granted == 0) c.token = token;
@@ -202,9 +202,9 @@ void floor_callers::granted(std::size_t node, std::uint64_t token, Clock now)
     }
 }
 
-void floor_callers::hear_grant(std::size_t node, std::uint64_t token) { granted(node, token, &steady::now); }
+void baseline_callers::hear_grant(std::size_t node, std::uint64_t token) { granted(node, token, &steady::now); }
 
-std::optional<steady::time_point> floor_callers::wake(steady::time_point now)
+std::optional<steady::time_point> baseline_callers::wake(steady::time_point now)
 {
     for (; !resting_.empty() && resting_.begin()->first <= now; resting_.erase(resting_.begin())) acquire(resting_.begin()->second);
     if (resting_.empty()) return std::nullopt;
@@ -212,7 +212,7 @@ std::optional<steady::time_point> floor_callers::wake(steady::time_point now)
 }
 
 // xoroshiro128+ (Blackman and Vigna): good enough to be different each time.
-std::uint64_t floor_callers::random() noexcept
+std::uint64_t baseline_callers::random() noexcept
 {
     auto const rotate = [](std::uint64_t x, int k) { return x << k | x >> (64 - k); };
     std::uint64_t const a = seed_[0];
@@ -225,7 +225,7 @@ std::uint64_t floor_callers::random() noexcept
 }
 
 template <class Clock>
-void floor_callers::acquire(std::uint32_t who, Clock now)
+void baseline_callers::acquire(std::uint32_t who, Clock now)
 {
     caller& c = callers_[who];
     write_hex(c.value.data(), random());
@@ -235,28 +235,28 @@ void floor_callers::acquire(std::uint32_t who, Clock now)
     send(who, true, c.acquires[c.name]);
 }
 
-void floor_callers::acquire(std::uint32_t who) { acquire(who, &steady::now); }
+void baseline_callers::acquire(std::uint32_t who) { acquire(who, &steady::now); }
 
-void floor_callers::release(std::uint32_t who)
+void baseline_callers::release(std::uint32_t who)
 {
     caller const& c = callers_[who];
     send(who, false, c.releases[c.name]);
 }
 
-void floor_callers::send(std::uint32_t who, bool acquires, prepared const& what)
+void baseline_callers::send(std::uint32_t who, bool acquires, prepared const& what)
 {
     std::size_t const begin = out_.size();
     out_.append(what.bytes);
     commands_.push_back({&what, begin});
     std::memcpy(out_.data() + begin + what.value_at, callers_[who].value.data(), value_size);
-    if (what.floor_at != 0) write_wall_clock(out_.data() + begin + what.floor_at);
+    if (what.baseline_at != 0) write_wall_clock(out_.data() + begin + what.baseline_at);
     if (what.id_at != 0) ids_at_.push_back(begin + what.id_at);
     if (next_ - oldest_ == queue_.size()) make_room();
     queue_[next_++ & (queue_.size() - 1)] = {who, 0, static_cast<std::uint16_t>(acquires), 0};
 }
 
 // What every node has answered is forgotten; if one is so far behind that this does not help, the queue grows.
-void floor_callers::make_room()
+void baseline_callers::make_room()
 {
     oldest_ = *std::ranges::min_element(heads_);
     if (next_ - oldest_ < queue_.size()) return;
@@ -265,7 +265,7 @@ void floor_callers::make_room()
     queue_ = std::move(larger);
 }
 
-std::string_view floor_callers::outgoing(std::size_t node)
+std::string_view baseline_callers::outgoing(std::size_t node)
 {
     for (std::size_t const at : ids_at_) std::memcpy(out_.data() + at, ids_[node].data(), id_size);
     return out_;

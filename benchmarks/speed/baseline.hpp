@@ -1,10 +1,10 @@
-// What the floors share: callers that acquire and release all the time, as plain state machines over prepared bytes. No I/O.
+// What the baselines share: callers that acquire and release all the time, as plain state machines over prepared bytes. No I/O.
 //
 // It is what a lock on a majority costs at least: every acquisition goes to all nodes (SET NX PX, or the script with tokens), ends when
 // a majority has answered, and its release goes out at once; answers that come later are only counted. No second round, no timer, no lease,
 // no retry: whatever would need one is an error. Commands are formatted once, and for each use only the digits in them are changed.
-#ifndef REDLOCK_BENCHMARKS_SPEED_FLOOR_HPP
-#define REDLOCK_BENCHMARKS_SPEED_FLOOR_HPP
+#ifndef REDLOCK_BENCHMARKS_SPEED_BASELINE_HPP
+#define REDLOCK_BENCHMARKS_SPEED_BASELINE_HPP
 
 #include "workload.hpp"
 
@@ -26,11 +26,11 @@ struct prepared {
     std::size_t words{0};  ///< Behind the name,
     std::size_t words_at{0};  ///< and where they begin.
     std::size_t value_at{0};
-    std::size_t floor_at{0};  ///< 0: it has none.
+    std::size_t baseline_at{0};  ///< 0: it has none.
     std::size_t id_at{0};  ///< 0: it has none.
 };
 
-class floor_callers {
+class baseline_callers {
 public:
     /// A command that is to be sent.
     struct outgoing_command {
@@ -38,7 +38,7 @@ public:
         std::size_t begin;
     };
 
-    floor_callers(workload const& what, meter& figures);
+    baseline_callers(workload const& what, meter& figures);
 
     /// The first acquisition of everybody whose time has come; returns whether that was the last of them.
     bool start(steady::duration since_the_start);

@@ -1,4 +1,4 @@
-// The third floor: the same callers over Boost.Redis, which is the least that a lock on Boost.Redis can cost. One connection a node that
+// The third baseline: the same callers over Boost.Redis, which is the least that a lock on Boost.Redis can cost. One connection a node that
 // nobody looks after, one request for each turn of the loop, the same one for all nodes, and answers that nothing is made of but their
 // count.
 //
@@ -7,7 +7,7 @@
 // And that with the duties of a lock, each done in the cheapest way that this library knows: lock_duties,
 // and what the servers send is held against bounds. It still has no retry, no second round, no
 // waiting callers, no nested leases, no events, no error, no cancellation and no other thread.
-#include "floor.hpp"
+#include "baseline.hpp"
 #include "lock_duties.hpp"
 
 #include "redis/boost_redis_compat.hpp"
@@ -94,7 +94,7 @@ void check(error_code ec)
 
 enum class callers_are : std::uint8_t { plain, coroutines, coroutines_with_duties };
 
-// Connections of the floors without duties: as Boost.Redis has them.
+// Connections of the baselines without duties: as Boost.Redis has them.
 struct plain_connections {
     using type = redis::connection;
 
@@ -298,7 +298,7 @@ private:
     }
 
     asio::io_context& io_;
-    floor_callers callers_;
+    baseline_callers callers_;
     std::optional<lock_duties> duties_;
     std::size_t missing_;
     redis::request hello_{detail::one_connection_only()};
@@ -332,9 +332,9 @@ sample run_over_boost_redis(workload const& what, callers_are kind)
 
 }  // namespace
 
-sample run_boost_redis_floor(workload const& what) { return run_over_boost_redis<plain_connections>(what, callers_are::plain); }
-sample run_coroutines_floor(workload const& what) { return run_over_boost_redis<plain_connections>(what, callers_are::coroutines); }
-sample run_duties_floor(workload const& what)
+sample run_boost_redis_baseline(workload const& what) { return run_over_boost_redis<plain_connections>(what, callers_are::plain); }
+sample run_coroutines_baseline(workload const& what) { return run_over_boost_redis<plain_connections>(what, callers_are::coroutines); }
+sample run_duties_baseline(workload const& what)
 {
     return run_over_boost_redis<connections_within_bounds>(what, callers_are::coroutines_with_duties);
 }

@@ -1,5 +1,5 @@
-// The second floor: the same callers over Asio's sockets, as an Asio program would write them.
-#include "floor.hpp"
+// The second baseline: the same callers over Asio's sockets, as an Asio program would write them.
+#include "baseline.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
@@ -113,7 +113,7 @@ private:
     }
 
     asio::io_context& io_;
-    floor_callers callers_;
+    baseline_callers callers_;
     asio::steady_timer starting_;
     std::deque<node> nodes_;
     steady::time_point began_;
@@ -122,7 +122,7 @@ private:
 
 }  // namespace
 
-sample run_asio_floor(workload const& what)
+sample run_asio_baseline(workload const& what)
 {
     asio::io_context io{1};
     meter figures;

@@ -2,7 +2,7 @@
 #include "measurements.hpp"
 #include "support.hpp"
 
-#include "../tests/interop/node_redlock.hpp"
+#include "../../tests/interop/node_redlock.hpp"
 #include "support/peer_process.hpp"
 #include "support/resp_client.hpp"
 #include "support/tcp_proxy.hpp"

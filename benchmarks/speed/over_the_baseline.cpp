@@ -1,7 +1,7 @@
-// The steps that compare this library with the floors.
+// The steps that compare this library with the baselines.
 #include "allocations.hpp"
 #include "group.hpp"
-#include "handoff.hpp"
+#include "waiting/handoff.hpp"
 #include "run.hpp"
 
 #include <array>
@@ -11,14 +11,14 @@ namespace bench {
 namespace {
 
 // `also_with_strand`: this library once more, as the last.
-std::vector<worker> with_floors(workload const& what, bool also_with_strand)
+std::vector<worker> with_baselines(workload const& what, bool also_with_strand)
 {
-    std::vector<worker> all{{"epoll", [what] { return run_epoll_floor(what); }},
-                            {"asio", [what] { return run_asio_floor(what); }},
+    std::vector<worker> all{{"epoll", [what] { return run_epoll_baseline(what); }},
+                            {"asio", [what] { return run_asio_baseline(what); }},
                             {"redlock", [what] { return run_ours(what); }}};
     if (what.fencing) return all;
-    all.push_back({"boost_redis", [what] { return run_boost_redis_floor(what); }});
-    all.push_back({"coroutines", [what] { return run_coroutines_floor(what); }});
+    all.push_back({"boost_redis", [what] { return run_boost_redis_baseline(what); }});
+    all.push_back({"coroutines", [what] { return run_coroutines_baseline(what); }});
     if (also_with_strand) {
         workload careful = what;
         careful.own_strand = true;
@@ -37,30 +37,31 @@ void put_costs(run& r, std::string const& name, medians const& who, std::string 
     if (allocations_are_counted()) r.put(name + "allocations_per_pair" + suffix, who.allocations_per_pair());
 }
 
-void put_ratios(run& r, std::string const& kind, std::string const& of, medians const& who, medians const& floor, std::string const& suffix)
+void put_ratios(run& r, std::string const& kind, std::string const& of, medians const& who, medians const& baseline,
+                std::string const& suffix)
 {
-    r.put(kind + "cpu_ratio" + of + suffix, ratio(who, floor, &sample::cpu_us_per_pair));
-    r.put(kind + "throughput_ratio" + of + suffix, ratio(who, floor, &sample::pairs_per_second));
-    r.put(kind + "latency_ratio" + of + suffix, ratio(who, floor, &sample::acquire_p50_us));
+    r.put(kind + "cpu_ratio" + of + suffix, ratio(who, baseline, &sample::cpu_us_per_pair));
+    r.put(kind + "throughput_ratio" + of + suffix, ratio(who, baseline, &sample::pairs_per_second));
+    r.put(kind + "latency_ratio" + of + suffix, ratio(who, baseline, &sample::acquire_p50_us));
 }
 
 // "_n3_c256" behind the names.
-void compare_with_floors(run& r, testbed const& where, std::size_t callers, bool fencing, std::string const& suffix,
-                         bool also_with_strand = false)
+void compare_with_baselines(run& r, testbed const& where, std::size_t callers, bool fencing, std::string const& suffix,
+                            bool also_with_strand = false)
 {
-    auto const all = take_turns(with_floors(r.work(where, callers, fencing), also_with_strand), r.how.rounds);
-    medians const& floor = all[0];
+    auto const all = take_turns(with_baselines(r.work(where, callers, fencing), also_with_strand), r.how.rounds);
+    medians const& baseline = all[0];
     medians const& raw_asio = all[1];
     medians const& ours = all[2];
     std::string const kind = fencing ? "fenced_" : "";
-    put_ratios(r, kind, "", ours, floor, suffix);
+    put_ratios(r, kind, "", ours, baseline, suffix);
     r.put(kind + "cpu_ratio_over_asio" + suffix, ratio(ours, raw_asio, &sample::cpu_us_per_pair));
     put_costs(r, kind, ours, suffix);
-    put_costs(r, kind + "floor_", floor, suffix);
+    put_costs(r, kind + "floor_", baseline, suffix);
     put_costs(r, kind + "asio_", raw_asio, suffix);
     if (!fencing) {
         for (std::size_t i : {3u, 4u}) {
-            put_ratios(r, "", "_" + all[i].name + "_floor", all[i], floor, suffix);
+            put_ratios(r, "", "_" + all[i].name + "_floor", all[i], baseline, suffix);
             put_costs(r, all[i].name + "_", all[i], suffix);
         }
         r.put("cpu_ratio_over_boost_redis" + suffix, ratio(ours, all[3], &sample::cpu_us_per_pair));
@@ -68,9 +69,9 @@ void compare_with_floors(run& r, testbed const& where, std::size_t callers, bool
         r.put("latency_ratio_over_boost_redis" + suffix, ratio(ours, all[3], &sample::acquire_p50_us));
     }
     if (also_with_strand) {
-        r.put("cpu_ratio" + suffix + "_without_implicit_strand", ratio(all.back(), floor, &sample::cpu_us_per_pair));
-        r.put("throughput_ratio_with_strand" + suffix, ratio(all.back(), floor, &sample::pairs_per_second));
-        r.put("latency_ratio_with_strand" + suffix, ratio(all.back(), floor, &sample::acquire_p50_us));
+        r.put("cpu_ratio" + suffix + "_without_implicit_strand", ratio(all.back(), baseline, &sample::cpu_us_per_pair));
+        r.put("throughput_ratio_with_strand" + suffix, ratio(all.back(), baseline, &sample::pairs_per_second));
+        r.put("latency_ratio_with_strand" + suffix, ratio(all.back(), baseline, &sample::acquire_p50_us));
         put_costs(r, "with_strand_", all.back(), suffix);
     }
     if (allocations_are_counted() && !fencing && suffix == "_n3_c256") r.put("allocations_per_pair", ours.allocations_per_pair());
@@ -79,14 +80,14 @@ void compare_with_floors(run& r, testbed const& where, std::size_t callers, bool
 
 }  // namespace
 
-void measure_plain_three(run& r) { compare_with_floors(r, r.three(), 256, false, "_n3_c256", true); }
-void measure_plain_five(run& r) { compare_with_floors(r, r.five(), 256, false, "_n5_c256"); }
-void measure_single_three(run& r) { compare_with_floors(r, r.three(), 1, false, "_n3_c1", true); }
-void measure_single_five(run& r) { compare_with_floors(r, r.five(), 1, false, "_n5_c1"); }
-void measure_sixteen(run& r) { compare_with_floors(r, r.three(), 16, false, "_n3_c16"); }
-void measure_crowd(run& r) { compare_with_floors(r, r.three(), 2'000, false, "_n3_c2000"); }
+void measure_plain_three(run& r) { compare_with_baselines(r, r.three(), 256, false, "_n3_c256", true); }
+void measure_plain_five(run& r) { compare_with_baselines(r, r.five(), 256, false, "_n5_c256"); }
+void measure_single_three(run& r) { compare_with_baselines(r, r.three(), 1, false, "_n3_c1", true); }
+void measure_single_five(run& r) { compare_with_baselines(r, r.five(), 1, false, "_n5_c1"); }
+void measure_sixteen(run& r) { compare_with_baselines(r, r.three(), 16, false, "_n3_c16"); }
+void measure_crowd(run& r) { compare_with_baselines(r, r.three(), 2'000, false, "_n3_c2000"); }
 
-// What threads cost that the floor does not have: a second one that only sleeps, so that the counts of shared_ptr are atomic, and four that run the
+// What threads cost that the baseline does not have: a second one that only sleeps, so that the counts of shared_ptr are atomic, and four that run the
 // callers and the client with a strand of its own, on all processors.
 void measure_threads(run& r)
 {
@@ -96,7 +97,7 @@ void measure_threads(run& r)
     workload four = alone;
     four.own_strand = true;
     four.threads = 4;
-    auto const all = take_turns({{"epoll", [alone] { return run_epoll_floor(alone); }},
+    auto const all = take_turns({{"epoll", [alone] { return run_epoll_baseline(alone); }},
                                  {"redlock", [alone] { return run_ours(alone); }},
                                  {"redlock beside a thread that sleeps", [beside] { return run_ours(beside); }},
                                  {"redlock on four threads", [four] { return run_ours(four); }}},
@@ -109,10 +110,10 @@ void measure_threads(run& r)
     r.add_detail("threads", all);
 }
 
-// The floor sends the script with tokens, and expects that all nodes give the same one.
+// The baseline sends the script with tokens, and expects that all nodes give the same one.
 void measure_fenced(run& r)
 {
-    compare_with_floors(r, r.three(), 256, true, "_n3_c256");
+    compare_with_baselines(r, r.three(), 256, true, "_n3_c256");
     auto const ours = run_apart<sample>([what = r.work(r.three(), 256, true)] { return run_ours(what); });
     r.put("fenced_one_round_share", 1 - ours.confirmations / ours.acquired);
 }
@@ -121,7 +122,7 @@ void measure_fenced(run& r)
 // pairs: at full speed four servers, on as many processors as five, would be the faster ones. And they rest so long that the client's processor
 // has time left: in a queue for a busy one, every little cost becomes a long wait.
 //
-// The epoll floor does the same: of four servers the third answer is later than of five, whoever waits for it.
+// The epoll baseline does the same: of four servers the third answer is later than of five, whoever waits for it.
 void measure_stalled(run& r)
 {
     constexpr std::size_t callers = 64;
@@ -135,7 +136,7 @@ void measure_stalled(run& r)
         medians healthy{"healthy", {}};
         medians stalled{"one of five stopped", {}};
     };
-    std::array<series, 2> both{{{"", &run_ours}, {"floor_", &run_epoll_floor}}};
+    std::array<series, 2> both{{{"", &run_ours}, {"floor_", &run_epoll_baseline}}};
     for (std::size_t round = 0; round < r.how.rounds; ++round) {
         auto const victim = round % where.size();
         for (series& s : both) {
@@ -163,7 +164,7 @@ void measure_stalled(run& r)
     r.put("stalled_node_p99_ratio_over_floor", ratio(both[0].stalled, both[1].stalled, &sample::acquire_p99_us));
 }
 
-// More names than fit into any cache, against one for each caller. The floors show what it costs just to touch so much memory.
+// More names than fit into any cache, against one for each caller. The baselines show what it costs just to touch so much memory.
 void measure_names(run& r)
 {
     constexpr std::size_t callers = 250;
@@ -173,10 +174,10 @@ void measure_names(run& r)
     many.warm_up *= 4;  // each name has been taken once
     auto const all = take_turns({{"one name for each caller", [one] { return run_ours(one); }},
                                  {"all names", [many] { return run_ours(many); }},
-                                 {"one name for each caller, epoll floor", [one] { return run_epoll_floor(one); }},
-                                 {"all names, epoll floor", [many] { return run_epoll_floor(many); }},
-                                 {"one name for each caller, coroutines floor", [one] { return run_coroutines_floor(one); }},
-                                 {"all names, coroutines floor", [many] { return run_coroutines_floor(many); }}},
+                                 {"one name for each caller, epoll floor", [one] { return run_epoll_baseline(one); }},
+                                 {"all names, epoll floor", [many] { return run_epoll_baseline(many); }},
+                                 {"one name for each caller, coroutines floor", [one] { return run_coroutines_baseline(one); }},
+                                 {"all names, coroutines floor", [many] { return run_coroutines_baseline(many); }}},
                                 r.how.rounds);
     r.put("cost_growth_100k_names", ratio(all[1], all[0], &sample::cpu_us_per_pair));
     r.put("cost_growth_100k_names_epoll_floor", ratio(all[3], all[2], &sample::cpu_us_per_pair));
