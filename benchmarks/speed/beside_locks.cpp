@@ -1,6 +1,7 @@
 // What readers of a read-write lock and permits of semaphores cost, beside exclusive locks of as many callers. All readers have one name,
 // so that its set on the servers has as many members as there are callers at once; a caller with an exclusive lock or a permit has a name
 // of its own. A semaphore with 0 permits stands for an exclusive lock.
+#include "processors.hpp"
 #include "command_stats.hpp"
 #include "run.hpp"
 #include "server_stats.hpp"

@@ -1,4 +1,5 @@
 // A network with a round trip of 2 ms between the client and its nodes.
+#include "processors.hpp"
 #include "run.hpp"
 #include "support/tcp_proxy.hpp"
 

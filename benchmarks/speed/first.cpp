@@ -1,4 +1,5 @@
 // How long a program waits for its first lease.
+#include "processors.hpp"
 #include "run.hpp"
 
 #include <boost/asio/co_spawn.hpp>

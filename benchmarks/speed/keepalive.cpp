@@ -1,4 +1,5 @@
 // What it costs to hold many leases: the watchdog's CPU time, and memory.
+#include "processors.hpp"
 #include "run.hpp"
 
 #include <boost/asio/co_spawn.hpp>

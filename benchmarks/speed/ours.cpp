@@ -1,4 +1,5 @@
 // The same work with this library: one coroutine a caller.
+#include "processors.hpp"
 #include "workload.hpp"
 
 #include <redlock/detail/access.hpp>

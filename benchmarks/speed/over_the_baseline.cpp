@@ -1,4 +1,6 @@
 // The steps that compare this library with the baselines.
+#include "testbed.hpp"
+#include "processors.hpp"
 #include "allocations.hpp"
 #include "group.hpp"
 #include "waiting/handoff.hpp"

@@ -2,7 +2,8 @@
 #ifndef REDLOCK_BENCHMARKS_SPEED_RUN_HPP
 #define REDLOCK_BENCHMARKS_SPEED_RUN_HPP
 
-#include "compare.hpp"
+#include "testbed.hpp"
+#include "turns.hpp"
 #include "workload.hpp"
 
 #include <memory>

@@ -1,4 +1,5 @@
 // What a script costs the servers that does nothing, and one that makes the calls of an acquisition: what acquisitions are compared with.
+#include "processors.hpp"
 #include "command_stats.hpp"
 #include "run.hpp"
 #include "server_stats.hpp"

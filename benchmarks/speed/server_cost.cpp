@@ -5,6 +5,7 @@
 // SET, is nothing but acquisitions.
 //
 // What no acquisition with tokens can do without is measured on the same servers: scripts_cost.cpp.
+#include "processors.hpp"
 #include "command_stats.hpp"
 #include "run.hpp"
 #include "server_stats.hpp"

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_BENCHMARKS_SPEED_WORKLOAD_HPP
 #define REDLOCK_BENCHMARKS_SPEED_WORKLOAD_HPP
 
-#include "in_step.hpp"
+#include "relay.hpp"
 #include "meter.hpp"
 #include "support.hpp"
 
@@ -11,7 +11,6 @@
 #include <functional>
 #include <random>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace bench {
@@ -71,22 +70,6 @@ sample run_coroutines_baseline(workload const& what);  ///< The same, with a cor
 sample run_duties_baseline(workload const& what);  ///< The same, with what a lock has to remember.
 sample run_ours(workload const& what);  ///< Coroutines on an io_context, with this library.
 
-/// A fleet on processors that its clients do not use, which knows the scripts and has admitted its nodes.
-class testbed {
-public:
-    explicit testbed(std::size_t nodes);
-
-    fleet const& servers() const noexcept { return servers_; }
-    redlock::testing::redis_server& operator[](std::size_t i) { return servers_[i]; }
-    redlock::testing::redis_server const& operator[](std::size_t i) const { return servers_[i]; }
-    std::size_t size() const noexcept { return servers_.size(); }
-    workload work(std::size_t callers, bool fencing) const;
-
-private:
-    fleet servers_;
-    std::vector<std::string> ids_;
-};
-
 /// How much longer than it should a measurement goes on while no pair was completed: other programs have the processors.
 inline constexpr std::chrono::seconds busy_machine_max{30};
 
@@ -98,27 +81,6 @@ void measure_in_step(workload const& what, meter& figures, std::function<void()>
 
 /// What is counted of a measurement in step; callgrind finds it by its name.
 void counted_turn(std::function<void()> const& turn);
-
-/// Lets this process use all processors.
-void use_all_processors();
-
-/// Puts this process where the servers are, for what is not to be measured with a client.
-void keep_off_the_clients_processor();
-
-/// Puts the servers of a fleet on processors that clients do not use.
-void pin_apart(fleet const& servers);
-
-/// Runs `body`, which fills `result`, in a process of its own on the clients' processor.
-void run_apart(void* result, std::size_t size, std::function<void()> const& body);
-
-template <class Result>
-Result run_apart(std::function<Result()> const& body)
-{
-    static_assert(std::is_trivially_copyable_v<Result>, "it goes through a pipe");
-    Result result{};
-    run_apart(&result, sizeof result, [&] { result = body(); });
-    return result;
-}
 
 }  // namespace bench
 

@@ -18,13 +18,13 @@ namespace redlock::detail {
 
 namespace asio = boost::asio;
 
-// Does what the task says, on the strand; or leaves it alone, and says no. Keeps the engine until it is done: that may be later.
+// Tries to run the task on the strand, and returns whether it does or will; if not, the task is left alone. Keeps the engine alive until then.
 using run_here_function = std::function<bool(task& what, time_point now, std::shared_ptr<void> engine)>;
 
-// Yes, if the caller's thread is one of the io_context's, and is not in the strand: then the engine is in the middle of something. If another
-// thread is there, that one does it next.
+// Runs the task if the caller's thread runs the io_context and is not in the strand, where the engine would be in the middle of something. If
+// another thread is in the strand, that one runs it next.
 template <class Strand>
-run_here_function beside_a(Strand const& strand)
+run_here_function try_in_place(Strand const& strand)
 {
     return [own = strand](task& what, time_point now, std::shared_ptr<void> engine) {
         if (own.running_in_this_thread() || !own.get_inner_executor().running_in_this_thread()) return false;
@@ -33,11 +33,11 @@ run_here_function beside_a(Strand const& strand)
     };
 }
 
-// Empty: of this one nothing is known.
+// Empty for another kind of executor, whose threads cannot be told.
 inline run_here_function start_inline(asio::any_io_executor const& strand)
 {
-    if (auto const* const plain = strand.target<strand_of_io_context>()) return beside_a(*plain);
-    if (auto const* const plain = strand.target<implicit_strand_of_io_context>()) return beside_a(*plain);
+    if (auto const* const plain = strand.target<strand_of_io_context>()) return try_in_place(*plain);
+    if (auto const* const plain = strand.target<implicit_strand_of_io_context>()) return try_in_place(*plain);
     return {};
 }
 

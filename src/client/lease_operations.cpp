@@ -129,7 +129,7 @@ void engine::downgrade(std::shared_ptr<lease_state>&& of, plain_handler&& handle
 
 void engine::publish(std::shared_ptr<lease_state>&& of, std::string&& bytes, plain_handler&& handler)
 {
-    auto const what = std::make_shared<std::weak_ptr<publication>>();
+    auto const what = std::make_shared<std::weak_ptr<publish_round>>();
     abandon_later_on(handler.slot(), what);
     struct call {  // a task is small
         std::shared_ptr<lease_handle> by;
@@ -142,7 +142,7 @@ void engine::publish(std::shared_ptr<lease_state>&& of, std::string&& bytes, pla
 
 void engine::inherited(std::shared_ptr<lease_state>&& of, state_handler&& handler)
 {
-    auto const what = std::make_shared<std::weak_ptr<inheritance>>();
+    auto const what = std::make_shared<std::weak_ptr<inherit_round>>();
     abandon_later_on(handler.slot(), what);
     auto start = [this, what, h = to_handle(std::move(of)), done = std::move(handler)](time_point t) mutable {
         *what = publications_.inherit(*h, std::move(done), t);

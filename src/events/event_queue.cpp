@@ -58,7 +58,7 @@ void event_queue::close() noexcept
 // If the observer throws, the exception leaves this handler and a posted one tells the rest; a closed queue drops the rest.
 void event_queue::tell_all()
 {
-    auto const rest_is_ours = [this] {  // true: events are left, and no other handler can be posted for them
+    auto const post_rest = [this] {  // true: events are left, and no handler can be posted for them
         std::lock_guard const guard{mutex_};
         posted_ = next_ < telling_.size() || dropped_after_batch_ > 0 || !waiting_.empty() || dropped_ > 0;
         if (posted_ && executor_) asio::post(executor_, [self = shared_from_this()] { self->tell_all(); });
@@ -68,10 +68,10 @@ void event_queue::tell_all()
         try {
             tell_batch();
         } catch (...) {
-            rest_is_ours();
+            post_rest();
             throw;
         }
-    } while (rest_is_ours());
+    } while (post_rest());
 }
 
 void event_queue::tell_batch()

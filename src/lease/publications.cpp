@@ -28,22 +28,22 @@ error_code state_round::why_not(time_point now) const
 
 void state_round::on_timer(time_point now) { timed_out(now); }
 
-publication::publication(publications& owner, std::shared_ptr<lease_record> what, std::shared_ptr<publication_text const> text,
-                         time_point now)
+publish_round::publish_round(publications& owner, std::shared_ptr<lease_record> what, std::shared_ptr<publication_text const> text,
+                             time_point now)
     : state_round{owner, std::move(what), now}, text_{std::move(text)}, votes_{owner.env().to_nodes->nodes()}
 {
 }
 
-publication::~publication() { owner_.env().cancel_timer(*this); }  // as in ~attempt
+publish_round::~publish_round() { owner_.env().cancel_timer(*this); }  // as in ~attempt
 
-void publication::tell(std::shared_ptr<inheritance> heir, quorum::node_set const& have_it)
+void publish_round::write_back_for(std::shared_ptr<inherit_round> heir, quorum::node_set const& have_it)
 {
     heir_ = std::move(heir);
     for (std::size_t node = 0; node < votes_.nodes(); ++node)
         if (have_it.has(node)) votes_.cast(node, vote::granted);
 }
 
-void publication::send()
+void publish_round::send()
 {
     command c = record_->request(verb::publish);
     c.goal = text_->stamp.rank;
@@ -55,13 +55,13 @@ void publication::send()
 }
 
 // Nodes that have fallen behind still get it when the caller knows the outcome, unless there is something newer.
-bool publication::wanted(std::size_t, time_point now) const
+bool publish_round::wanted(std::size_t, time_point now) const
 {
     auto const latest = record_->published();
     return record_->is_lease() && now < std::min(ends(), record_->machine.stops_at()) && (!latest || latest->stamp <= text_->stamp);
 }
 
-void publication::on_vote(std::size_t node, reply const& answer, time_point now)
+void publish_round::on_vote(std::size_t node, reply const& answer, time_point now)
 {
     auto const self = shared_from_this();
     if (answer.vote == vote::granted) owner_.env().changed_by_us(record_->what->first());
@@ -71,15 +71,15 @@ void publication::on_vote(std::size_t node, reply const& answer, time_point now)
     if (votes_.majority_out_of_reach()) end(why_not(now));
 }
 
-void publication::timed_out(time_point now)
+void publish_round::timed_out(time_point now)
 {
     auto const self = shared_from_this();
     end(why_not(now));
 }
 
-void publication::abandon(error_code why) { end(why); }
+void publish_round::abandon(error_code why) { end(why); }
 
-void publication::end(error_code ec)
+void publish_round::end(error_code ec)
 {
     if (std::exchange(ended_, true)) return;
     auto const self = shared_from_this();
@@ -89,26 +89,26 @@ void publication::end(error_code ec)
     if (auto handler = std::exchange(handler_, {})) handler(ec);
 }
 
-inheritance::inheritance(publications& owner, std::shared_ptr<lease_record> what, state_handler&& handler, time_point now)
+inherit_round::inherit_round(publications& owner, std::shared_ptr<lease_record> what, state_handler&& handler, time_point now)
     : state_round{owner, std::move(what), now}, handler_{std::move(handler)}, machine_{owner.env().to_nodes->nodes()}
 {
 }
 
-inheritance::~inheritance() { owner_.env().cancel_timer(*this); }
+inherit_round::~inherit_round() { owner_.env().cancel_timer(*this); }
 
-void inheritance::send()
+void inherit_round::send()
 {
     owner_.env().set_timer(*this, ends());
     owner_.env().to_nodes->add({record_->request(verb::inherit), shared_from_this()});
 }
 
-bool inheritance::wanted(std::size_t, time_point now) const
+bool inherit_round::wanted(std::size_t, time_point now) const
 {
     return !done_ && record_->is_lease() && now < std::min(ends(), record_->machine.stops_at());
 }
 
 // A state that cannot be read is none of ours; it stays where it is, and publishing fails there.
-void inheritance::on_vote(std::size_t node, reply const& answer, time_point now)
+void inherit_round::on_vote(std::size_t node, reply const& answer, time_point now)
 {
     if (done_) return;
     auto const kept = answer.vote == vote::granted ? read_state(answer.detail) : std::nullopt;
@@ -116,9 +116,9 @@ void inheritance::on_vote(std::size_t node, reply const& answer, time_point now)
     decided(machine_.on_answer(node, now < ends() ? answer.vote : vote::failed, kept ? kept->stamp : quorum::state_stamp{}), now);
 }
 
-void inheritance::timed_out(time_point now) { decided(machine_.give_up(), now); }
+void inherit_round::timed_out(time_point now) { decided(machine_.give_up(), now); }
 
-void inheritance::decided(inherit_outcome outcome, time_point now)
+void inherit_round::decided(inherit_outcome outcome, time_point now)
 {
     auto const self = shared_from_this();
     if (outcome == inherit_outcome::pending) return;
@@ -129,17 +129,17 @@ void inheritance::decided(inherit_outcome outcome, time_point now)
     auto text = std::make_shared<publication_text const>(publication_text{kept->stamp, std::string{kept->text}});
     if (auto const latest = record_->published(); !latest || latest->stamp < text->stamp) record_->set_published(text);
     // Nodes that do not have it get it in any case: then it is on as many as it can be.
-    auto const back = std::make_shared<publication>(owner_, record_, std::move(text), now);
-    if (outcome == inherit_outcome::to_be_written_back) back->tell(self, machine_.holders());
+    auto const back = std::make_shared<publish_round>(owner_, record_, std::move(text), now);
+    if (outcome == inherit_outcome::to_be_written_back) back->write_back_for(self, machine_.holders());
     if (machine_.holders().size() < owner_.env().to_nodes->nodes()) back->send();
     if (outcome == inherit_outcome::known) finish({});
 }
 
-void inheritance::written_back(error_code ec) { finish(ec); }
+void inherit_round::written_back(error_code ec) { finish(ec); }
 
-void inheritance::abandon(error_code why) { finish(why); }
+void inherit_round::abandon(error_code why) { finish(why); }
 
-void inheritance::finish(error_code ec)
+void inherit_round::finish(error_code ec)
 {
     if (std::exchange(done_, true)) return;
     auto const self = shared_from_this();
@@ -165,8 +165,8 @@ errc publications::objection_to(lease_handle const& by, time_point now)
     return errc::not_held;
 }
 
-std::shared_ptr<publication> publications::publish(lease_handle const& by, std::string const& bytes, plain_handler&& handler,
-                                                   time_point now)
+std::shared_ptr<publish_round> publications::publish(lease_handle const& by, std::string const& bytes, plain_handler&& handler,
+                                                     time_point now)
 {
     errc const objection = bytes.size() > state_max ? errc::state_too_large : objection_to(by, now);
     if (objection != errc{}) return handler(objection), nullptr;
@@ -175,17 +175,17 @@ std::shared_ptr<publication> publications::publish(lease_handle const& by, std::
     quorum::state_stamp const stamp{record.guard(), record.next_publication()};
     auto const kept = std::make_shared<publication_text const>(publication_text{stamp, std::move(text)});
     record.set_published(kept);
-    auto const made = std::make_shared<publication>(*this, record.shared(), kept, now);
-    made->tell(std::move(handler));
+    auto const made = std::make_shared<publish_round>(*this, record.shared(), kept, now);
+    made->set_handler(std::move(handler));
     begin(made);
     made->send();
     return made;
 }
 
-std::shared_ptr<inheritance> publications::inherit(lease_handle const& by, state_handler&& handler, time_point now)
+std::shared_ptr<inherit_round> publications::inherit(lease_handle const& by, state_handler&& handler, time_point now)
 {
     if (errc const objection = objection_to(by, now); objection != errc{}) return handler(objection, published_state{}), nullptr;
-    auto const made = std::make_shared<inheritance>(*this, by.of.shared(), std::move(handler), now);
+    auto const made = std::make_shared<inherit_round>(*this, by.of.shared(), std::move(handler), now);
     begin(made);
     made->send();
     return made;
@@ -193,7 +193,7 @@ std::shared_ptr<inheritance> publications::inherit(lease_handle const& by, state
 
 void publications::publish_again(lease_record& what, time_point now)
 {
-    if (auto const latest = what.published()) std::make_shared<publication>(*this, what.shared(), latest, now)->send();
+    if (auto const latest = what.published()) std::make_shared<publish_round>(*this, what.shared(), latest, now)->send();
 }
 
 void publications::end(state_round const& what) noexcept

@@ -28,7 +28,7 @@ struct publication_text {
     std::string text;
 };
 
-// What publications and inheritances have in common: one round for a lease, of which the caller is told once.
+// What publish_round and inherit_round have in common: one round of requests for a lease, of which the caller is told once.
 class state_round : public vote_handler, public timer {
 public:
     void on_timer(time_point now) override;
@@ -52,17 +52,17 @@ protected:
     time_point sent_;
 };
 
-class inheritance;
+class inherit_round;
 
-class publication final : public state_round, public std::enable_shared_from_this<publication> {
+class publish_round final : public state_round, public std::enable_shared_from_this<publish_round> {
 public:
-    publication(publications& owner, std::shared_ptr<lease_record> what, std::shared_ptr<publication_text const> text, time_point now);
-    ~publication();
+    publish_round(publications& owner, std::shared_ptr<lease_record> what, std::shared_ptr<publication_text const> text, time_point now);
+    ~publish_round();
 
-    void tell(plain_handler&& handler) { handler_ = std::move(handler); }
+    void set_handler(plain_handler&& handler) { handler_ = std::move(handler); }
 
-    // It writes back what is inherited, which these nodes have.
-    void tell(std::shared_ptr<inheritance> heir, quorum::node_set const& have_it);
+    // It writes back what is inherited, which these nodes have, and no caller waits for it but the heir.
+    void write_back_for(std::shared_ptr<inherit_round> heir, quorum::node_set const& have_it);
 
     void send();
     void abandon(error_code why) override;
@@ -77,14 +77,14 @@ private:
     std::shared_ptr<publication_text const> text_;
     quorum::ballot votes_;
     plain_handler handler_;
-    std::shared_ptr<inheritance> heir_;
+    std::shared_ptr<inherit_round> heir_;
     bool ended_{false};
 };
 
-class inheritance final : public state_round, public std::enable_shared_from_this<inheritance> {
+class inherit_round final : public state_round, public std::enable_shared_from_this<inherit_round> {
 public:
-    inheritance(publications& owner, std::shared_ptr<lease_record> what, state_handler&& handler, time_point now);
-    ~inheritance();
+    inherit_round(publications& owner, std::shared_ptr<lease_record> what, state_handler&& handler, time_point now);
+    ~inherit_round();
 
     void send();
     void written_back(error_code ec);
@@ -109,8 +109,8 @@ public:
     publications(environment& env, lease_registry& leases) : env_{env}, leases_{leases} {}
 
     // Both return what can be abandoned; null if it was refused at once.
-    std::shared_ptr<publication> publish(lease_handle const& by, std::string const& bytes, plain_handler&& handler, time_point now);
-    std::shared_ptr<inheritance> inherit(lease_handle const& by, state_handler&& handler, time_point now);
+    std::shared_ptr<publish_round> publish(lease_handle const& by, std::string const& bytes, plain_handler&& handler, time_point now);
+    std::shared_ptr<inherit_round> inherit(lease_handle const& by, state_handler&& handler, time_point now);
 
     // Gives nodes once more what the lease has published.
     void publish_again(lease_record& what, time_point now);
@@ -124,8 +124,8 @@ public:
     lease_registry& leases() const noexcept { return leases_; }
 
 private:
-    friend class publication;
-    friend class inheritance;
+    friend class publish_round;
+    friend class inherit_round;
 
     errc objection_to(lease_handle const& by, time_point now);
     void begin(std::shared_ptr<state_round> const& what) { running_.push_back(what); }

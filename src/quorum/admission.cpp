@@ -66,9 +66,9 @@ void admission::on_marked(std::size_t node, std::optional<std::string> const& ma
         return;
     }
     n.mark = n.facts.mark = *mark;
-    n.drains_from = now;
+    n.quarantined_since = now;
     for (mark_sighting const& s : before)
-        if (s.id == n.facts.id && s.mark == n.mark && s.seen < n.drains_from) n.drains_from = s.seen;
+        if (s.id == n.facts.id && s.mark == n.mark && s.seen < n.quarantined_since) n.quarantined_since = s.seen;
     n.state = admission_state::quarantined;
 }
 
@@ -76,7 +76,7 @@ std::optional<mark_sighting> admission::sighting(std::size_t node) const
 {
     node_state const& n = nodes_[node];
     if (!is_waiting(n.state) || n.mark.empty()) return std::nullopt;
-    return mark_sighting{n.facts.id, n.mark, n.drains_from};
+    return mark_sighting{n.facts.id, n.mark, n.quarantined_since};
 }
 
 void admission::on_admit_answered(std::size_t node, bool admitted)
@@ -162,10 +162,10 @@ void admission::found_the_cluster_if_it_is_new(time_point now)
 {
     auto const waits = [](node_state const& n) { return is_waiting(n.state); };
     if (std::any_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.founds; })) return;
-    bool const no_drain = settings_.bootstrap && !seen_admitted_ && all_remember_nothing();
+    bool const no_quarantine = settings_.bootstrap && !seen_admitted_ && all_remember_nothing();
     bool const all_wait = std::all_of(nodes_.begin(), nodes_.end(),
-                                      [&](node_state const& n) { return waits(n) && (no_drain || drained(n, now)); });
-    if (!all_wait || (!no_drain && !all_read_since_the_last_drain())) return;
+                                      [&](node_state const& n) { return waits(n) && (no_quarantine || drained(n, now)); });
+    if (!all_wait || (!no_quarantine && !all_read_since_the_last_drain())) return;
     founding_base_ = settings_.wall_clock();
     for (node_state& n : nodes_) {
         n.state = admission_state::catching_up;
@@ -300,7 +300,7 @@ time_point admission::drained_at(node_state const& n) const noexcept
         if (each.state == admission_state::admitted) longest = std::max(longest, each.facts.max_ttl);
     auto const drift = std::chrono::duration_cast<duration>(
         std::chrono::duration<double, std::nano>{static_cast<double>(longest.count()) * settings_.clock_drift});
-    return n.drains_from + longest + drift + expiry_granularity;
+    return n.quarantined_since + longest + drift + expiry_granularity;
 }
 
 bool admission::drained(node_state const& n, time_point now) const noexcept { return now >= drained_at(n); }

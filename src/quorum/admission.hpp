@@ -1,5 +1,5 @@
 // Decides which nodes may vote with tokens. A node that lost its data is quarantined until every lease that it may have granted before is over
-// (the drain). Then it gets the largest high-water mark of ceil(N/2) others, and is admitted; docs/proof.md says why. If no node has any data, the
+// (the quarantine). Then it gets the largest high-water mark of ceil(N/2) others, and is admitted; docs/proof.md says why. If no node has any data, the
 // cluster is new, or has lost everything. Such a cluster is founded when all nodes have been quarantined, with a base for tokens from the wall clock.
 //
 // Pure, like all of quorum/: admission_driver passes the nodes' answers in, and sends the requests that this class returns.
@@ -92,9 +92,9 @@ public:
     // The mark of the node's present quarantine, and since when it counts; none: the node is not quarantined.
     std::optional<mark_sighting> sighting(std::size_t node) const;
 
-    // When the drain ends.
+    // When the quarantine ends.
     time_point drained_at(std::size_t node) const noexcept { return drained_at(nodes_[node]); }
-    // What is left of the drain.
+    // What is left of the quarantine.
     duration left(std::size_t node, time_point now) const noexcept;
 
     std::size_t admitted() const noexcept;
@@ -107,7 +107,7 @@ private:
         admission_state state{admission_state::unknown};
         node_facts facts;
         std::string mark;  // of the present quarantine
-        time_point drains_from{};  // when the present quarantine began
+        time_point quarantined_since{};  // when the present quarantine began
         time_point seen{};  // `facts` are not older than this
         time_point look_at{};  // while the node waits: when to see whether another client, or an operator, has admitted it
         duration look_after{};  // the pause before `look_at`; it grows from look to look

@@ -6,6 +6,7 @@ adopt_outcome adopt_machine::on_vote(std::size_t node, vote v, std::uint64_t adm
 {
     if (outcome_ != adopt_outcome::pending) return adopt_outcome::pending;
     if (v == vote::granted) {
+        // Admitted anew since: it is not the server that granted.
         if (granted_.has(node) && granted_as_[node] != admission) return adopt_outcome::pending;
         granted_.add(node);
         granted_as_[node] = admission;

@@ -69,12 +69,12 @@ private:
     };
 
     void inspected(std::shared_ptr<cluster_primary> const& where, reply const& said);
-    void is_usable(quorum::node_facts const& facts);
+    void become_usable(quorum::node_facts const& facts);
     void leave(error_code why, std::string const& words);
     void pause();
     void look_at(std::vector<reply>& replies);
     void completed();
-    void stopped_if_all_is();
+    void report_stop_when_idle();
 
     asio::any_io_executor strand_;
     std::shared_ptr<cluster_link> link_;
@@ -101,16 +101,16 @@ void cluster_node::impl::stop()
     timer_.cancel();
     primary_.reset();
     link_->leave(*this);
-    asio::post(strand_, [self = shared_from_this()] { self->stopped_if_all_is(); });
+    asio::post(strand_, [self = shared_from_this()] { self->report_stop_when_idle(); });
 }
 
-void cluster_node::impl::stopped_if_all_is()
+void cluster_node::impl::report_stop_when_idle()
 {
     if (!stopping_ || outstanding_ > 0 || std::exchange(stopped_, true)) return;
     if (auto const listener = listener_.lock()) listener->on_stopped(index_);
 }
 
-// Only this shard is without a node then. The owner may be in on_up.
+// Only this shard is without a node then. Posted, since the owner may call this from on_up, which must not see on_down.
 void cluster_node::impl::reject(error_code why, std::string words)
 {
     asio::post(strand_, [self = shared_from_this(), at = primary_, why, words = std::move(words)] {
@@ -136,7 +136,7 @@ void cluster_node::impl::exec(batch const& work, std::string_view id, std::vecto
 void cluster_node::impl::completed()
 {
     --outstanding_;
-    stopped_if_all_is();
+    report_stop_when_idle();
 }
 
 // Answers that name another server are failed votes, whatever they say. Their words go into reports, so they say what can be done.
@@ -177,15 +177,15 @@ void cluster_node::impl::inspected(std::shared_ptr<cluster_primary> const& where
     }
     // A record with an id was made by a client of the same number of shards: another number leaves no id in the facts.
     auto const& facts = *said.facts;
-    if (!facts.admitted.empty() || facts.id.empty()) return is_usable(facts);
+    if (!facts.admitted.empty() || facts.id.empty()) return become_usable(facts);
     link_->confirm_shards([weak = weak_from_this(), where, kept = said.facts](error_code why_not, std::string const& words) {
         auto const self = weak.lock();
         if (!self || self->stopping_ || self->state_ != state::inspecting || self->primary_ != where) return;
-        why_not ? self->leave(why_not, words) : self->is_usable(*kept);
+        why_not ? self->leave(why_not, words) : self->become_usable(*kept);
     });
 }
 
-void cluster_node::impl::is_usable(quorum::node_facts const& facts)
+void cluster_node::impl::become_usable(quorum::node_facts const& facts)
 {
     state_ = state::usable;
     pause_.usable_now();

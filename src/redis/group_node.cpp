@@ -67,7 +67,7 @@ public:
         if (!finder_) return;  // was never started
         finder_->stop([self = shared_from_this()] {
             self->finder_stopped_ = true;
-            self->stopped_if_all_is();
+            self->report_stop_when_idle();
         });
         if (server_) server_->stop();
     }
@@ -112,7 +112,7 @@ private:
     void checked(primary_finder::result const& result);
     void leave(std::string words);
     void on_switched();
-    void stopped_if_all_is();
+    void report_stop_when_idle();
 
     asio::any_io_executor strand_;
     node_address group_;
@@ -223,12 +223,12 @@ void group_node::impl::on_stopped(std::size_t)
 {
     asio::post(strand_, [self = shared_from_this()] {
         self->server_.reset();
-        if (self->stopping_) return self->stopped_if_all_is();
+        if (self->stopping_) return self->report_stop_when_idle();
         self->pause(std::exchange(self->leaving_, false) ? 0ns : self->pause_.next());
     });
 }
 
-void group_node::impl::stopped_if_all_is()
+void group_node::impl::report_stop_when_idle()
 {
     if (!stopping_ || !finder_stopped_ || server_ || std::exchange(stopped_, true)) return;
     if (auto const listener = listener_.lock()) listener->on_stopped(index_);

@@ -142,7 +142,7 @@ void world_plan::allow_waits(universe& to, judge& rules, stage const& on)
     rules.turns().free_at_most = usual.max_retry_delay + (told ? 0ms : usual.poll_interval) + turns + 20 * w.delay_max;
 }
 
-// Wall clocks differ by less than the drain takes: a cluster that has lost everything goes on from one of them.
+// Wall clocks differ by less than the quarantine takes: a cluster that has lost everything goes on from one of them.
 client_settings world_plan::draw_client(lock_options const& usual)
 {
     client_settings s;

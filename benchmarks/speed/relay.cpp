@@ -1,12 +1,16 @@
-#include "in_step.hpp"
+#include "relay.hpp"
 
-#include <algorithm>
+#include "resp_counter.hpp"
+
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <list>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -18,63 +22,18 @@
 
 namespace bench {
 
-void resp_counter::take(std::string_view piece)
-{
-    while (!piece.empty()) {
-        if (text_left_ > 0) {
-            auto const size = std::min(text_left_, piece.size());
-            piece.remove_prefix(size);
-            text_left_ -= size;
-            if (text_left_ == 0) end_element();
-            continue;
-        }
-        auto const end = piece.find('\n');
-        line_.append(piece.substr(0, end));
-        if (end == std::string_view::npos) return;
-        piece.remove_prefix(end + 1);
-        on_line();
-        line_.clear();
-    }
-}
-
-void resp_counter::on_line()
-{
-    if (line_.size() < 2 || line_.back() != '\r') throw std::runtime_error{"this is no RESP: " + line_};
-    char const type = line_.front();
-    if (open_.empty()) push_ = type == '>';
-    if (std::string_view{"+-:,(#_"}.find(type) != std::string_view::npos) return end_element();
-    long long size = 0;
-    auto const [stop, error] = std::from_chars(line_.data() + 1, line_.data() + line_.size() - 1, size);
-    if (error != std::errc{} || *stop != '\r') throw std::runtime_error{"this is no RESP: " + line_};
-    if (std::string_view{"$!="}.find(type) != std::string_view::npos) {
-        if (size < 0) return end_element();
-        text_left_ = static_cast<std::size_t>(size) + 2;
-    } else if (std::string_view{"*~>%"}.find(type) != std::string_view::npos) {
-        if (size <= 0) return end_element();
-        open_.push_back(static_cast<std::size_t>(type == '%' ? 2 * size : size));
-    } else {
-        throw std::runtime_error{"this is no RESP: " + line_};
-    }
-}
-
-void resp_counter::end_element()
-{
-    while (!open_.empty() && --open_.back() == 0) open_.pop_back();
-    if (open_.empty() && !push_) ++messages_;
-}
-
 namespace {
 
 [[noreturn]] void fail(char const* what) { throw std::system_error{errno, std::generic_category(), what}; }
 
-class file {
+class descriptor {
 public:
-    explicit file(int fd, char const* what) : fd_{fd}
+    explicit descriptor(int fd, char const* what) : fd_{fd}
     {
         if (fd_ < 0) fail(what);
     }
-    file(file&& other) noexcept : fd_{std::exchange(other.fd_, -1)} {}
-    ~file()
+    descriptor(descriptor&& other) noexcept : fd_{std::exchange(other.fd_, -1)} {}
+    ~descriptor()
     {
         if (fd_ >= 0) ::close(fd_);
     }
@@ -99,25 +58,25 @@ void do_not_delay(int fd)
     if (::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) fail("setsockopt");
 }
 
-file connect_to(std::uint16_t port)
+descriptor connect_to(std::uint16_t port)
 {
-    file socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"};
+    descriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"};
     auto const at = loopback(port);
     if (::connect(socket.get(), reinterpret_cast<sockaddr const*>(&at), sizeof at) != 0) fail("connect");
     do_not_delay(socket.get());
     return socket;
 }
 
-file listen_on_some_port()
+descriptor listen_on_some_port()
 {
-    file socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket"};
+    descriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket"};
     auto const at = loopback(0);
     if (::bind(socket.get(), reinterpret_cast<sockaddr const*>(&at), sizeof at) != 0) fail("bind");
     if (::listen(socket.get(), 16) != 0) fail("listen");
     return socket;
 }
 
-std::uint16_t port_of(file const& socket)
+std::uint16_t port_of(descriptor const& socket)
 {
     sockaddr_in at{};
     socklen_t size = sizeof at;
@@ -137,7 +96,10 @@ void send_all(int fd, std::string_view bytes)
 // One connection of the client, and the one to the server that belongs to it.
 class passage {
 public:
-    passage(file client, std::uint16_t server) : client_{std::move(client)}, server_{connect_to(server)} { do_not_delay(client_.get()); }
+    passage(descriptor client, std::uint16_t server) : client_{std::move(client)}, server_{connect_to(server)}
+    {
+        do_not_delay(client_.get());
+    }
 
     int client() const noexcept { return client_.get(); }
     int server() const noexcept { return server_.get(); }
@@ -146,6 +108,7 @@ public:
     // What the client has sent until now. Returns whether that was anything.
     bool ask()
     {
+        buffer_.clear();
         bool const any = receive(client_, commands_, MSG_DONTWAIT, buffer_);
         if (any) send_all(server_.get(), buffer_);
         return any;
@@ -168,10 +131,9 @@ public:
 private:
     bool is_waiting() const noexcept { return answers_.messages() < commands_.messages(); }
 
-    // All that is there; with no flags, at least one byte.
-    bool receive(file const& from, resp_counter& counted, int flags, std::string& to)
+    // Adds all that is there; with no flags, at least one byte.
+    bool receive(descriptor const& from, resp_counter& counted, int flags, std::string& to)
     {
-        if (&to == &buffer_) to.clear();
         bool any = false;
         for (std::array<char, 64 * 1024> chunk;; flags = MSG_DONTWAIT) {
             ssize_t const size = ::recv(from.get(), chunk.data(), chunk.size(), flags);
@@ -188,8 +150,8 @@ private:
         }
     }
 
-    file client_;
-    file server_;
+    descriptor client_;
+    descriptor server_;
     resp_counter commands_;
     resp_counter answers_;
     std::string buffer_;
@@ -199,7 +161,7 @@ private:
 
 class relay_process {
 public:
-    relay_process(std::vector<file> const& doors, ports const& servers, int line) : doors_{doors}, servers_{servers}, line_{line} {}
+    relay_process(std::vector<descriptor> const& doors, ports const& servers, int line) : doors_{doors}, servers_{servers}, line_{line} {}
 
     void run()
     {
@@ -211,7 +173,7 @@ private:
     void pass_on_what_comes()
     {
         std::vector<pollfd> all{{line_, POLLIN, 0}};
-        for (file const& door : doors_) all.push_back({door.get(), POLLIN, 0});
+        for (descriptor const& door : doors_) all.push_back({door.get(), POLLIN, 0});
         for (passage const& p : passages_) {
             all.push_back({p.client(), POLLIN, 0});
             all.push_back({p.server(), POLLIN, 0});
@@ -227,7 +189,7 @@ private:
         in_step_ = (all.front().revents & (POLLIN | POLLHUP)) != 0;
     }
 
-    // Until a client that was told to send nothing has had all its answers.
+    // One next() of the client: the servers get what it has sent, and it gets all answers at once, before it may send more.
     void step()
     {
         accept_all();
@@ -253,12 +215,12 @@ private:
             for (;;) {
                 int const fd = ::accept4(doors_[i].get(), nullptr, nullptr, SOCK_CLOEXEC);
                 if (fd < 0 && (errno == EAGAIN || errno == EINTR)) break;
-                passages_.emplace_back(file{fd, "accept"}, servers_[i]);
+                passages_.emplace_back(descriptor{fd, "accept"}, servers_[i]);
             }
         }
     }
 
-    std::vector<file> const& doors_;
+    std::vector<descriptor> const& doors_;
     ports const& servers_;
     int line_;
     std::list<passage> passages_;
@@ -274,10 +236,10 @@ void step_line::next() const
     if (::recv(fd_, &byte, 1, 0) != 1) throw std::runtime_error{"the relay is gone"};
 }
 
-// The client's end stays open in a program that the client executes.
+// The client's end is not closed by exec(), since the client may be another program, which calls next() too.
 relay::relay(bench::ports const& servers)
 {
-    std::vector<file> doors;
+    std::vector<descriptor> doors;
     for (std::size_t i = 0; i < servers.size(); ++i) {
         doors.push_back(listen_on_some_port());
         ports_.push_back(port_of(doors.back()));
@@ -285,7 +247,7 @@ relay::relay(bench::ports const& servers)
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("socketpair");
     line_ = ends[0];
-    file const far{ends[1], "socketpair"};
+    descriptor const far{ends[1], "socketpair"};
     process_.emplace([&] {
         ::close(line_);
         relay_process{doors, servers, far.get()}.run();

@@ -1,6 +1,6 @@
 // The same work by several workers, in turns, so that whatever else the machine does hits all of them; then medians.
-#ifndef REDLOCK_BENCHMARKS_SPEED_COMPARE_HPP
-#define REDLOCK_BENCHMARKS_SPEED_COMPARE_HPP
+#ifndef REDLOCK_BENCHMARKS_SPEED_TURNS_HPP
+#define REDLOCK_BENCHMARKS_SPEED_TURNS_HPP
 
 #include "workload.hpp"
 

@@ -3,38 +3,16 @@
 // A relay stands between them, a process of its own. At first it passes on everything at once. From the first next() on it keeps what the client
 // sends, until next() is called again: then the servers get all of it, and the client gets all answers together. What a server pushes unasked goes with
 // the answers.
-#ifndef REDLOCK_BENCHMARKS_SPEED_IN_STEP_HPP
-#define REDLOCK_BENCHMARKS_SPEED_IN_STEP_HPP
+#ifndef REDLOCK_BENCHMARKS_SPEED_RELAY_HPP
+#define REDLOCK_BENCHMARKS_SPEED_RELAY_HPP
 
 #include "support.hpp"
 
-#include <cstddef>
 #include <optional>
-#include <string_view>
 
 namespace bench {
 
-/// Counts messages of RESP2 and RESP3 in bytes that come in pieces of any size. A command is a message, too.
-class resp_counter {
-public:
-    /// Throws at what is no RESP.
-    void take(std::string_view piece);
-
-    std::size_t messages() const noexcept { return messages_; }  ///< That have ended; pushes are not counted.
-    bool between_messages() const noexcept { return open_.empty() && text_left_ == 0 && line_.empty(); }
-
-private:
-    void on_line();
-    void end_element();
-
-    std::vector<std::size_t> open_;  // how many elements are missing, of each level
-    std::string line_;
-    std::size_t text_left_{0};
-    std::size_t messages_{0};
-    bool push_{false};
-};
-
-/// The client's end of it.
+/// The client's end of the line to a relay.
 class step_line {
 public:
     explicit step_line(int fd) noexcept : fd_{fd} {}

@@ -1,0 +1,34 @@
+// Counts messages in a stream of RESP.
+#ifndef REDLOCK_BENCHMARKS_SPEED_RESP_COUNTER_HPP
+#define REDLOCK_BENCHMARKS_SPEED_RESP_COUNTER_HPP
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+/// Counts messages of RESP2 and RESP3 in bytes that come in pieces of any size. A command is a message, too.
+class resp_counter {
+public:
+    /// Throws at what is no RESP.
+    void take(std::string_view piece);
+
+    std::size_t messages() const noexcept { return messages_; }  ///< That have ended; pushes are not counted.
+    bool between_messages() const noexcept { return open_.empty() && text_left_ == 0 && line_.empty(); }
+
+private:
+    void on_line();
+    void end_element();
+
+    std::vector<std::size_t> open_;  // how many elements are missing, of each level
+    std::string line_;
+    std::size_t text_left_{0};
+    std::size_t messages_{0};
+    bool push_{false};
+};
+
+}  // namespace bench
+
+#endif
