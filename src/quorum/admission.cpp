@@ -114,7 +114,7 @@ void admission::on_gone(std::size_t node)
 std::vector<admission_request> admission::requests(time_point now)
 {
     for (node_state& n : nodes_) {
-        if (n.state == admission_state::quarantined && drained(n, now)) n.state = admission_state::catching_up;
+        if (n.state == admission_state::quarantined && has_waited(n, now)) n.state = admission_state::catching_up;
         if (is_looked_at(n.state) && now >= n.look_at) n.look_again = true;
     }
     found_the_cluster_if_it_is_new(now);
@@ -164,8 +164,8 @@ void admission::found_the_cluster_if_it_is_new(time_point now)
     if (std::any_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.founds; })) return;
     bool const no_quarantine = settings_.bootstrap && !seen_admitted_ && all_remember_nothing();
     bool const all_wait = std::all_of(nodes_.begin(), nodes_.end(),
-                                      [&](node_state const& n) { return waits(n) && (no_quarantine || drained(n, now)); });
-    if (!all_wait || (!no_quarantine && !all_read_since_the_last_drain())) return;
+                                      [&](node_state const& n) { return waits(n) && (no_quarantine || has_waited(n, now)); });
+    if (!all_wait || (!no_quarantine && !all_read_since_the_last_quarantine())) return;
     founding_base_ = settings_.wall_clock();
     for (node_state& n : nodes_) {
         n.state = admission_state::catching_up;
@@ -175,7 +175,7 @@ void admission::found_the_cluster_if_it_is_new(time_point now)
 }
 
 // Older facts may be out of date: another client may have founded the cluster since, and a node may have lost that again. So read them all anew.
-bool admission::all_read_since_the_last_drain()
+bool admission::all_read_since_the_last_quarantine()
 {
     time_point last{};
     for (node_state const& n : nodes_) last = std::max(last, drained_at(n));
@@ -303,7 +303,7 @@ time_point admission::drained_at(node_state const& n) const noexcept
     return n.quarantined_since + longest + drift + expiry_granularity;
 }
 
-bool admission::drained(node_state const& n, time_point now) const noexcept { return now >= drained_at(n); }
+bool admission::has_waited(node_state const& n, time_point now) const noexcept { return now >= drained_at(n); }
 
 duration admission::left(std::size_t node, time_point now) const noexcept
 {

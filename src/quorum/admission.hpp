@@ -123,10 +123,10 @@ private:
     bool may_speak_soon(node_state const& n) const noexcept;
     bool may_be_founded_soon() const noexcept;
     bool all_remember_nothing() const noexcept;
-    bool drained(node_state const& n, time_point now) const noexcept;
+    bool has_waited(node_state const& n, time_point now) const noexcept;
     time_point drained_at(node_state const& n) const noexcept;
     void found_the_cluster_if_it_is_new(time_point now);
-    bool all_read_since_the_last_drain();
+    bool all_read_since_the_last_quarantine();
     std::size_t read_since(time_point drained) const noexcept;
     std::optional<admission_request> admit(std::size_t node) const;
 

@@ -126,7 +126,7 @@ redlock_mutant(floor_into_the_block "a floor counts also if it makes the step sm
 
 # Admission.
 redlock_mutant(no_drain "a node votes again without waiting for what it forgot"
-    FILE src/quorum/admission.cpp FROM "return n.drains_from + longest + drift + expiry_granularity;" TO "return n.drains_from + 0 * (longest + drift);")
+    FILE src/quorum/admission.cpp FROM "return n.quarantined_since + longest + drift + expiry_granularity;" TO "return n.quarantined_since + 0 * (longest + drift);")
 redlock_mutant(no_catch_up "a node votes again without hearing what the others remember"
     FILE src/quorum/admission.cpp FROM "        r.base = std::max(r.base, each.facts.high_water);
 " TO "")
@@ -136,7 +136,7 @@ redlock_mutant(marks_of_before "the others' marks may have been read before the 
     FILE src/quorum/admission.cpp FROM "!n.look_again && n.seen >= drained;" TO "!n.look_again;"
     FILE2 src/quorum/admission.cpp FROM2 "each.state != admission_state::admitted || each.seen < drained" TO2 "each.state != admission_state::admitted")
 redlock_mutant(founded_on_old_facts "a cluster is founded on what its nodes said before the last drain was over"
-    FILE src/quorum/admission.cpp FROM "(!no_drain && !all_read_since_the_last_drain())" TO "(!no_drain && never())"
+    FILE src/quorum/admission.cpp FROM "(!no_quarantine && !all_read_since_the_last_quarantine())" TO "(!no_quarantine && never())"
     FILE2 src/quorum/admission.cpp FROM2 "constexpr duration look_after_min" TO2 "constexpr bool never() { return false; }
 constexpr duration look_after_min")
 redlock_mutant(mark_not_compared "an admission counts for any loss"
