@@ -383,7 +383,7 @@ def begins_to_found(s, f: Founding):
         forgotten=lambda g, n: If(g == f, Not(admitted(s, n)), s.forgotten(g, n)))
 
 
-@p.transition("src/quorum/admission.cpp: all_read_since_the_last_drain")
+@p.transition("src/quorum/admission.cpp: all_read_since_the_last_quarantine")
 def finds_that_it_forgot(s, f: Founding, d: Drain):
     """The node still has the id and the mark of this drain, so it was not admitted when the founding began."""
     still = unless("founded-on-old-facts", current(s, d))
