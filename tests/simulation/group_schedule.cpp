@@ -52,7 +52,7 @@ public:
         if (!u_.run_until([this] { return violation_ || at_work_ == 0; }, limit()))
             violation("somebody still waits for a lock of a group, long after all faults have ended");
         if (!violation_) close();
-        return {violation_, u_.hash(), u_.steps(), u_.now()};
+        return {violation_, u_.fingerprint(), u_.steps(), u_.now()};
     }
 
 private:
@@ -119,7 +119,7 @@ private:
             bool const is_stranger = i == clients - 1 && clients > 2 && chance_.one_in(2);
             wished_acknowledgements wished{k == usual_k && chance_.one_in(2) ? std::uint16_t{0} : k, false};
             if (is_stranger) wished = {0, true};
-            u_.groups = [this, wished](process& in, asio::any_io_executor const& strand) {
+            u_.make_nodes = [this, wished](process& in, asio::any_io_executor const& strand) {
                 std::vector<std::unique_ptr<detail::node>> nodes;
                 for (auto const& each : groups_) nodes.push_back(make_group_link(u_, in, strand, *each, wished));
                 return nodes;
@@ -130,7 +130,7 @@ private:
             people_.push_back({i, make_client(u_, p, settings), is_stranger, false});
             p.visit(u_.now(), [&] { people_[i].with->run([this, i](error_code) { people_[i].stopped = true; }); });
         }
-        u_.groups = nullptr;
+        u_.make_nodes = nullptr;
     }
 
     void plan()

@@ -195,7 +195,7 @@ void link::execute(message& m, std::size_t upto, bool of_nobody)
             m.answers[i].watching = true;
             watch(c);
         }
-        universe_.mix(static_cast<std::uint64_t>(m.answers[i].vote) + 16 * to_.index() + 256 * m.answers[i].counter);
+        universe_.mix_into_fingerprint(static_cast<std::uint64_t>(m.answers[i].vote) + 16 * to_.index() + 256 * m.answers[i].counter);
     }
 }
 

@@ -68,7 +68,7 @@ public:
     result finish()
     {
         if (rules_.verdict()) clients_.note_all_counters();
-        return {rules_.verdict(), u_.hash(), u_.steps(), u_.now()};
+        return {rules_.verdict(), u_.fingerprint(), u_.steps(), u_.now()};
     }
 
     std::string const& transitions() const noexcept { return transitions_->text(); }

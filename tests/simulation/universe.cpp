@@ -47,7 +47,7 @@ process& universe::add_process(machine_clock const& clock)
 
 std::vector<std::unique_ptr<detail::node>> universe::nodes_for(process& p, asio::any_io_executor const& strand)
 {
-    if (groups) return groups(p, strand);
+    if (make_nodes) return make_nodes(p, strand);
     std::vector<std::unique_ptr<detail::node>> nodes;
     for (auto const i : list_of(p)) nodes.push_back(between(p, *servers_[i]).front(strand));
     return nodes;
@@ -55,7 +55,7 @@ std::vector<std::unique_ptr<detail::node>> universe::nodes_for(process& p, asio:
 
 std::vector<std::size_t> universe::list_of(process const& p) const
 {
-    if (auto const own = lists.find(p.index()); own != lists.end()) return own->second;
+    if (auto const own = nodes_known_to.find(p.index()); own != nodes_known_to.end()) return own->second;
     std::vector<std::size_t> all;
     for (auto const& s : servers_) all.push_back(s->index());
     return all;
@@ -139,7 +139,7 @@ bool universe::run_a_handler()
             place -= p->ready();
             continue;
         }
-        mix(static_cast<std::uint64_t>(now_.count()) ^ (ready << 56) ^ (p->index() << 48));
+        mix_into_fingerprint(static_cast<std::uint64_t>(now_.count()) ^ (ready << 56) ^ (p->index() << 48));
         p->run_one(chance, now_);
         if (pause_one_in > 0 && chance.one_in(pause_one_in)) pause(*p, chance.between(1us, short_pause_max));
         return true;
@@ -161,7 +161,7 @@ bool universe::let_time_pass(duration limit)
     if (next == duration::max() || next > limit) return false;
     now_ = std::max(now_, next);
     if (rings) {
-        mix(static_cast<std::uint64_t>(now_.count()) ^ (rings->index() << 60));
+        mix_into_fingerprint(static_cast<std::uint64_t>(now_.count()) ^ (rings->index() << 60));
         rings->ring(chance, now_);
         return true;
     }
@@ -170,7 +170,7 @@ bool universe::let_time_pass(duration limit)
     events_.pop_back();
     event what = std::move(what_[place]);
     free_places_.push_back(place);
-    mix(static_cast<std::uint64_t>(now_.count()));
+    mix_into_fingerprint(static_cast<std::uint64_t>(now_.count()));
     what();
     return true;
 }

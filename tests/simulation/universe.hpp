@@ -31,6 +31,7 @@
 #include "random.hpp"
 #include "recorder.hpp"
 #include "server.hpp"
+#include "weather.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -45,23 +46,6 @@ namespace redlock::simulation {
 class link;
 class transition_log;
 
-// How the network behaves in a schedule.
-struct network_weather {
-    duration delay_min{50us};
-    duration delay_max{500us};
-    std::size_t slow_percent{0};      // of messages that take up to slow_max
-    duration slow_max{};
-    std::size_t apart_one_in{8};      // messages that are taken apart on their way; 0: none
-    std::size_t duplicate_percent{0}; // of messages that arrive once more, later
-    duration ghost_delay_max{};       // how much later than their connection's end messages may still arrive
-    duration reconnect_max{50ms};
-    std::size_t evicted_percent{0};   // of requests with tokens that find the key gone
-    duration notices_after_max{1s};   // until a client gives up a connection that is silent
-    std::size_t push_lost_percent{0}; // of pushes, without the loss of their connection
-    duration expiry_noticed_max{100ms};  // how long a server may take to say that a key has expired
-    duration replication_patience{100ms};  // how long a vote waits for replicas
-};
-
 class universe {
 public:
     explicit universe(std::uint64_t seed, recorder* records = nullptr);
@@ -74,12 +58,12 @@ public:
     server& add_server(machine_clock const& clock);
     process& add_process(machine_clock const& clock);
 
-    // The nodes of a client in `p`: one for each server, unless `groups` makes others.
+    // The nodes of a client in `p`: one for each server, unless `make_nodes` makes others.
     std::vector<std::unique_ptr<detail::node>> nodes_for(process& p, asio::any_io_executor const& strand);
-    std::function<std::vector<std::unique_ptr<detail::node>>(process& p, asio::any_io_executor const& strand)> groups;
+    std::function<std::vector<std::unique_ptr<detail::node>>(process& p, asio::any_io_executor const& strand)> make_nodes;
 
     // A process that is here has these servers for nodes, and others have all.
-    std::map<std::size_t, std::vector<std::size_t>> lists;
+    std::map<std::size_t, std::vector<std::size_t>> nodes_known_to;
     std::vector<std::size_t> list_of(process const& p) const;
 
     // The process ends without a word; messages that it has sent stay in the network.
@@ -147,8 +131,10 @@ public:
     duration short_pause_max{1ms};
 
     std::uint64_t steps() const noexcept { return steps_; }
-    std::uint64_t hash() const noexcept { return hash_; }
-    void mix(std::uint64_t what) noexcept
+
+    // Equal for equal runs: made of everything that is mixed into it, in this order.
+    std::uint64_t fingerprint() const noexcept { return hash_; }
+    void mix_into_fingerprint(std::uint64_t what) noexcept
     {
         hash_ ^= what + 0x9e3779b97f4a7c15u + (hash_ << 6) + (hash_ >> 2);
         hash_ *= 0xff51afd7ed558ccdu;
