@@ -8,7 +8,7 @@ stranger::stranger(universe& in, judge& rules, std::vector<std::size_t> list, cl
                    lock_options const& options, duration until)
     : world_{in}, rules_{rules}, in_{&in.add_process({time_point{99h}, 0ns, 0})}, name_{std::move(name)}, every_{options.ttl / 4}
 {
-    in.lists[in_->index()] = std::move(list);
+    in.nodes_known_to[in_->index()] = std::move(list);
     connected_ = make_client(in, *in_, settings);
     in_->visit(in.now(), [&] {
         lock_.emplace(*connected_, name_, options);
