@@ -13,8 +13,7 @@ void ticket_judge::sent(process const& p, detail::command const& c)
     if (c.fenced) rules_.tokens().note_guard(a.value, a.guard + 1);
 }
 
-// Servers may have lost it again. If it has asked twice, they can tell which
-// one won.
+// Servers may have lost it again. If the process has asked twice, they can tell which one won.
 std::string ticket_judge::value_of(lease_facts const& w, detached_lease const& adopted) const
 {
     detail::ticket t;
