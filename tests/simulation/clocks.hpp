@@ -14,6 +14,10 @@ using namespace std::chrono_literals;
 using duration = boot_clock::duration;
 using time_point = boot_clock::time_point;
 
+// How wrong clocks may run, in parts per million. Between them a client and a server stay within the 1 % of lock_options::clock_drift.
+inline constexpr std::int64_t server_drift = 9'000;
+inline constexpr std::int64_t client_drift = 900;
+
 class machine_clock {
 public:
     machine_clock(time_point shows, duration world, std::int64_t parts_per_million) noexcept

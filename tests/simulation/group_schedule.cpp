@@ -2,10 +2,12 @@
 
 #include "group_link.hpp"
 #include "link.hpp"
+#include "process.hpp"
 #include "replica_group.hpp"
 #include "simulated_client.hpp"
 #include "universe.hpp"
-#include "process.hpp"
+
+#include <redlock/redlock.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -24,8 +26,6 @@ namespace redlock::simulation {
 
 namespace {
 
-constexpr std::int64_t server_drift = 9'000;  // parts per million, as in schedule.cpp
-constexpr std::int64_t client_drift = 900;
 constexpr duration wall = 40'000 * 12h + 5h;
 
 class group_schedule {

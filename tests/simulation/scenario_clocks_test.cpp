@@ -1,6 +1,6 @@
 // What goes wrong with time: clocks that jump, programs and machines that stand still.
-#include "scenario.hpp"
 #include "process.hpp"
+#include "scenario.hpp"
 
 #include <boost/test/unit_test.hpp>
 

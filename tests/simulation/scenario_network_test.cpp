@@ -1,6 +1,6 @@
 // What goes wrong with messages: late answers, late requests, requests that a network keeps for a minute and a half.
-#include "scenario.hpp"
 #include "process.hpp"
+#include "scenario.hpp"
 
 #include <boost/test/unit_test.hpp>
 

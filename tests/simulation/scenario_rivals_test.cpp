@@ -1,6 +1,6 @@
 // Several who want the same: split votes, late owners, lost updates.
-#include "scenario.hpp"
 #include "process.hpp"
+#include "scenario.hpp"
 
 #include <boost/test/unit_test.hpp>
 

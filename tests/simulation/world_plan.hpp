@@ -15,10 +15,6 @@
 
 namespace redlock::simulation {
 
-// Parts per million. Between them a client and a server stay within the 1 % of lock_options::clock_drift.
-inline constexpr std::int64_t server_drift = 9'000;
-inline constexpr std::int64_t client_drift = 900;
-
 // What most users do, beside what they do in every world.
 enum class world_kind : std::uint8_t { plain, sets, semaphores, states, tickets, rw_locks };
 
