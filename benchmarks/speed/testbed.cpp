@@ -56,10 +56,18 @@ std::string id_of(redlock::testing::redis_server const& server)
 
 }  // namespace
 
-testbed::testbed(std::size_t nodes)
-    : servers_{nodes}
+testbed::testbed(std::size_t nodes) : servers_{nodes}
+{
+    pin_apart(servers_);
+    admit(servers_.ports());
+    for (std::size_t i = 0; i < nodes; ++i) {
+        for (auto const* s : {&redlock::detail::release_script(), &redlock::detail::fence_acquire_script()})
+            servers_[i].command({"SCRIPT", "LOAD", std::string{s->text}});
+        ids_.push_back(id_of(servers_[i]));
+    }
+}
 
-      workload testbed::work(std::size_t callers, bool fencing) const
+workload testbed::work(std::size_t callers, bool fencing) const
 {
     workload what;
     what.at = servers_.ports();

@@ -54,14 +54,4 @@ std::string workload::key(std::size_t caller, std::size_t name) const
     return "speed:" + padded(std::to_string(::getpid()), 7) + ":" + padded(std::to_string(caller * names + name), 6);
 }
 
-{
-    pin_apart(servers_);
-    admit(servers_.ports());
-    for (std::size_t i = 0; i < nodes; ++i) {
-        for (auto const* s : {&redlock::detail::release_script(), &redlock::detail::fence_acquire_script()})
-            servers_[i].command({"SCRIPT", "LOAD", std::string{s->text}});
-        ids_.push_back(id_of(servers_[i]));
-    }
-}
-
 }  // namespace bench
