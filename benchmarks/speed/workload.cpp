@@ -1,4 +1,3 @@
-#include "processors.hpp"
 #include "workload.hpp"
 
 #include <algorithm>
