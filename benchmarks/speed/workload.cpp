@@ -131,12 +131,33 @@ void use_all_processors()
 
 void keep_off_the_clients_processor() { pin(0, servers_processors()); }
 
+namespace {
+
 // One each if there are enough, otherwise the kernel shares them among the servers.
-void pin_apart(fleet const& servers)
+void pin_all_apart(auto const& servers)
 {
     auto const rest = servers_processors();
     for (std::size_t i = 0; i < servers.size(); ++i)
         pin(servers[i].pid(), servers.size() <= rest.size() ? std::vector<int>{rest[i]} : rest);
+}
+
+}  // namespace
+
+void pin_apart(fleet const& servers) { pin_all_apart(servers); }
+void pin_apart(std::deque<redlock::testing::redis_server> const& servers) { pin_all_apart(servers); }
+
+redlock::config workload::settings() const
+{
+    if (!cluster.empty()) {
+        redlock::config settings = redlock::config::from_urls({cluster});
+        settings.bootstrap = true;
+        return settings;
+    }
+    redlock::config settings = bootstrap_config(at);
+    if (!sharded) return settings;
+    for (auto& node : settings.nodes) settings.shards.push_back({std::move(node)});
+    settings.nodes.clear();
+    return settings;
 }
 
 // Keys of a worker that has ended may still be locked, so the next one has others of the same length.

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <random>
 #include <string>
@@ -19,6 +20,8 @@ namespace bench {
 /// Callers that acquire and release all the time, each a name of its own.
 struct workload {
     ports at;
+    bool sharded{false};    ///< Each server of `at` is a shard of its own, and not a node among the others.
+    std::string cluster{};  ///< The URL of a Redis Cluster that takes the place of `at`.
     std::vector<std::string> ids;  ///< Of the servers, as they were admitted; for the floors' scripts with tokens.
     std::size_t callers{256};
     bool fencing{false};
@@ -47,6 +50,9 @@ struct workload {
     std::function<void()> at_begin{};
 
     std::string key(std::size_t caller, std::size_t name = 0) const;
+
+    /// Of this library's client.
+    redlock::config settings() const;
 };
 
 /// How long callers rest: half the average to one and a half, drawn for each rest. With equal rests they would be in step after a while, however
@@ -104,8 +110,9 @@ void use_all_processors();
 /// Puts this process where the servers are, for what is not to be measured with a client.
 void keep_off_the_clients_processor();
 
-/// Puts the servers of a fleet on processors that clients do not use.
+/// Puts servers, with size() and [], on processors that clients do not use.
 void pin_apart(fleet const& servers);
+void pin_apart(std::deque<redlock::testing::redis_server> const& servers);
 
 /// Runs `body`, which fills `result`, in a process of its own on the clients' processor.
 void run_apart(void* result, std::size_t size, std::function<void()> const& body);
