@@ -46,10 +46,10 @@ void add_signal(CLI::App& to, std::string const& name, int& into, std::string co
 
 void add_nodes(CLI::App& to, node_options& into, bool with_timeout)
 {
-    to.add_option(
-          "--nodes", into.urls,
-          "The nodes, with commas between them: redis://[[user]:password@]host[:port][/db], rediss:// for TLS, or unix:///path; without it "
-          "and --config: the environment variable REDLOCK_NODES")
+    to.add_option("--nodes", into.urls,
+                  "The nodes, with commas between them: redis://[[user]:password@]host[:port][/db], rediss:// for TLS, unix:///path, "
+                  "redis+sentinel://host,.../MASTER for a group, redis-cluster://host,... for a cluster; without it "
+                  "and --config: the environment variable REDLOCK_NODES")
         ->type_name("URL,URL,...");
     to.add_option("--config", into.config_file, "A JSON file that says which nodes, and defaults for locks (redlock/json.hpp)")
         ->type_name("FILE");
