@@ -54,7 +54,7 @@ void add_nodes(CLI::App& to, node_options& into, bool with_timeout)
     to.add_option("--config", into.config_file, "A JSON file that says which nodes, and defaults for locks (redlock/json.hpp)")
         ->type_name("FILE");
     to.add_option("--shard", into.shard,
-                  "If the file lists several sets of nodes (\"shards\"): the set to talk to, from 0 on; the name of a lock says it, too")
+                  "If the nodes are several sets (\"shards\" in the file) or Redis Clusters: the shard to talk to, from 0 on; the name of a lock says it, too")
         ->type_name("N");
     to.add_option("--set-name", into.set_name, "What the set of nodes is called (set_name): nodes of another set are refused")
         ->type_name("NAME");

@@ -129,7 +129,7 @@ BOOST_FIXTURE_TEST_CASE(a_lock_is_found_after_its_slot_has_moved, cluster_of_ser
 
 BOOST_FIXTURE_TEST_CASE(what_cannot_be_asked_is_said_in_words, cluster_of_servers)
 {
-    for (arguments const& all : {arguments{"list"}, {"nodes", "show"}, {"dashboard", "--listen", "127.0.0.1:0"}}) {
+    for (arguments const& all : {arguments{"list"}, {"nodes", "show"}, {"admit"}, {"dashboard", "--listen", "127.0.0.1:0"}}) {
         program p{all, environment()};
         BOOST_TEST(p.wait() == 78);
         BOOST_TEST(contains(p.errors(), "redlock doctor shows the cluster"), p.errors());
