@@ -88,6 +88,8 @@ std::vector<step> const& steps()
         {"servers", "what acquisitions cost the servers", &measure_server_cost},
         {"readers", "readers of one name beside exclusive locks, 3 nodes", &measure_readers},
         {"permits", "permits beside exclusive locks, 3 nodes", &measure_permits},
+        {"shards", "1, 2, 4 and 8 servers, each a shard of its own", &measure_shards},
+        {"cluster", "a Redis Cluster, with 1 shard and with 64", &measure_cluster},
         {"stalled", "one of 5 nodes stops", &measure_stalled},
         {"far", "a round trip of 2 ms", &measure_far},
         {"keepalive", "many leases are kept alive", &measure_keepalive},

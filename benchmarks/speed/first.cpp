@@ -9,15 +9,12 @@
 
 namespace bench {
 
-namespace {
-
-// From the construction of a client, in milliseconds.
-double first_lease_ms(ports const& at, bool fencing)
+double first_lease_ms(redlock::config const& settings, bool fencing)
 {
     auto const began = steady::now();
     double ms = 0;
     asio::io_context io{1};
-    redlock::client nodes{io.get_executor(), bootstrap_config(at)};
+    redlock::client nodes{io.get_executor(), settings};
     nodes.run(asio::detached);
     auto story = [&]() -> asio::awaitable<void> {
         redlock::lock const resource{nodes, "the-first", {.fencing = fencing}};
@@ -33,8 +30,6 @@ double first_lease_ms(ports const& at, bool fencing)
     return ms;
 }
 
-}  // namespace
-
 // Each round: new servers, which have to be admitted first; then the same servers, admitted; then without tokens.
 void measure_first(run& r)
 {
@@ -44,10 +39,10 @@ void measure_first(run& r)
     for (std::size_t round = 0; round < r.how.rounds; ++round) {
         fleet const servers{5};
         pin_apart(servers);
-        auto const at = servers.ports();
-        fresh.push_back(run_apart<double>([&] { return first_lease_ms(at, true); }));
-        admitted.push_back(run_apart<double>([&] { return first_lease_ms(at, true); }));
-        plain.push_back(run_apart<double>([&] { return first_lease_ms(at, false); }));
+        auto const settings = bootstrap_config(servers.ports());
+        fresh.push_back(run_apart<double>([&] { return first_lease_ms(settings, true); }));
+        admitted.push_back(run_apart<double>([&] { return first_lease_ms(settings, true); }));
+        plain.push_back(run_apart<double>([&] { return first_lease_ms(settings, false); }));
     }
     r.put("first_acquire_ms", median(fresh));
     r.put("first_acquire_admitted_ms", median(admitted));

@@ -152,6 +152,8 @@ double instructions_per_pair(workload work, std::size_t which, way by)
                                     joined(work.ids)};
     if (work.fencing) worker.emplace_back("--fencing");
     if (work.reading) worker.emplace_back("--reading");
+    if (work.sharded) worker.emplace_back("--sharded");
+    if (work.permits > 0) worker.insert(worker.end(), {"--permits", std::to_string(work.permits)});
     auto const done = run_under_callgrind("bench::counted_turn", worker);
     return done.instructions / std::stod(done.output);
 }
@@ -286,6 +288,8 @@ void add_instructions(CLI::App& app)
     worker.add_option("--ids", part->what.ids, "Of the servers")->required()->delimiter(',');
     worker.add_flag("--fencing", part->what.fencing);
     worker.add_flag("--reading", part->what.reading);
+    worker.add_flag("--sharded", part->what.sharded);
+    worker.add_option("--permits", part->what.permits);
     worker.callback([part] { std::printf("%.0f\n", work(*part).pairs); });
 }
 

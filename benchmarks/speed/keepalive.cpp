@@ -17,25 +17,9 @@ namespace bench {
 
 namespace {
 
-struct keeping {
-    double cpu_share{0};
-    double bytes_per_lease{0};
-    double extensions{0};   ///< While it was measured.
-    double acquire_seconds{0};
-};
-
-double resident_bytes()
-{
-    std::ifstream in{"/proc/self/statm"};
-    double total = 0;
-    double resident = 0;
-    in >> total >> resident;
-    return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
-}
-
 class holder {
 public:
-    holder(workload const& what, std::size_t leases) : what_{what}, nodes_{io_.get_executor(), bootstrap_config(what.at)}, held_(leases)
+    holder(workload const& what, std::size_t leases) : what_{what}, nodes_{io_.get_executor(), what.settings()}, held_(leases)
     {
         nodes_.run(asio::detached);
         run_until_usable(io_, nodes_);
@@ -117,6 +101,23 @@ private:
 
 }  // namespace
 
+double resident_bytes()
+{
+    std::ifstream in{"/proc/self/statm"};
+    double total = 0;
+    double resident = 0;
+    in >> total >> resident;
+    return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+keeping keep_alive(workload const& what, std::size_t leases)
+{
+    auto const measured = 2 * std::chrono::nanoseconds{what.ttl / 3};  // each is extended twice
+    auto const kept = run_apart<keeping>([&] { return holder{what, leases}.keep(measured); });
+    if (kept.extensions < static_cast<double>(leases)) throw std::runtime_error{"not every lease was extended while it was measured"};
+    return kept;
+}
+
 double bytes_per_held_lease(workload const& what, std::size_t leases)
 {
     return run_apart<keeping>([&] { return holder{what, leases}.take_all(); }).bytes_per_lease;
@@ -124,13 +125,10 @@ double bytes_per_held_lease(workload const& what, std::size_t leases)
 
 void measure_keepalive(run& r)
 {
-    auto const measured = 2 * std::chrono::nanoseconds{r.how.leases_ttl / 3};  // each is extended twice
     for (bool const fencing : {true, false}) {
         workload what = r.work(r.three(), 256, fencing);
         what.ttl = r.how.leases_ttl;
-        auto const kept = run_apart<keeping>([&] { return holder{what, r.how.leases}.keep(measured); });
-        if (kept.extensions < static_cast<double>(r.how.leases))
-            throw std::runtime_error{"not every lease was extended while it was measured"};
+        auto const kept = keep_alive(what, r.how.leases);
         std::string const kind = fencing ? "" : "plain_";
         r.put(kind + "keepalive_100k_cpu_core_share", kept.cpu_share);
         r.put(kind + "bytes_per_held_lease", kept.bytes_per_lease);

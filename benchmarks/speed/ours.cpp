@@ -98,7 +98,7 @@ sample run_ours(workload const& what)
             std::condition_variable_any{}.wait(lock, end, [] { return false; });
         }};
     asio::io_context io{static_cast<int>(what.threads)};
-    redlock::config settings = bootstrap_config(what.at);
+    redlock::config settings = what.settings();
     settings.implicit_strand = !what.own_strand;
     redlock::client nodes{io.get_executor(), settings};
     nodes.run(asio::detached);

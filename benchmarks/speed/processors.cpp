@@ -39,6 +39,14 @@ std::vector<int> servers_processors()
     return all;
 }
 
+// One each if there are enough, otherwise the kernel shares them among the servers.
+void pin_all_apart(auto const& servers)
+{
+    auto const rest = servers_processors();
+    for (std::size_t i = 0; i < servers.size(); ++i)
+        pin(servers[i].pid(), servers.size() <= rest.size() ? std::vector<int>{rest[i]} : rest);
+}
+
 }  // namespace
 
 void use_all_processors()
@@ -50,13 +58,8 @@ void use_all_processors()
 
 void keep_off_the_clients_processor() { pin(0, servers_processors()); }
 
-// One each if there are enough, otherwise the kernel shares them among the servers.
-void pin_apart(fleet const& servers)
-{
-    auto const rest = servers_processors();
-    for (std::size_t i = 0; i < servers.size(); ++i)
-        pin(servers[i].pid(), servers.size() <= rest.size() ? std::vector<int>{rest[i]} : rest);
-}
+void pin_apart(fleet const& servers) { pin_all_apart(servers); }
+void pin_apart(std::deque<redlock::testing::redis_server> const& servers) { pin_all_apart(servers); }
 
 void run_apart(void* result, std::size_t size, std::function<void()> const& body)
 {

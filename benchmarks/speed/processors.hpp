@@ -5,6 +5,7 @@
 #include "support.hpp"
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <type_traits>
 
@@ -16,8 +17,9 @@ void use_all_processors();
 /// Puts this process where the servers are, for what is not to be measured with a client.
 void keep_off_the_clients_processor();
 
-/// Puts the servers of a fleet on processors that clients do not use.
+/// Puts servers, with size() and [], on processors that clients do not use.
 void pin_apart(fleet const& servers);
+void pin_apart(std::deque<redlock::testing::redis_server> const& servers);
 
 /// Runs `body`, which fills `result`, in a process of its own on the clients' processor.
 void run_apart(void* result, std::size_t size, std::function<void()> const& body);

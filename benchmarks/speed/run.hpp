@@ -83,6 +83,8 @@ void measure_server_cost(run&);
 void measure_scripts_cost(run&, std::size_t names);
 void measure_readers(run&);
 void measure_permits(run&);
+void measure_shards(run&);
+void measure_cluster(run&);
 void measure_stalled(run&);
 void measure_far(run&);
 void measure_keepalive(run&);
@@ -96,6 +98,23 @@ void measure_threads(run&);
 
 /// Of this library's callers, in step with their servers, for workload::pairs.
 double instructions_per_pair(workload const& what);
+
+/// Many leases that are held and extended.
+struct keeping {
+    double cpu_share{0};  ///< Of one processor.
+    double bytes_per_lease{0};
+    double extensions{0};  ///< While it was measured.
+    double acquire_seconds{0};
+};
+
+/// Holds leases for a cycle of extensions, and measures two more. Throws if a lease is lost, or is not extended.
+keeping keep_alive(workload const& what, std::size_t leases);
+
+/// From the construction of a client to its first lease.
+double first_lease_ms(redlock::config const& settings, bool fencing);
+
+/// Of this process.
+double resident_bytes();
 
 /// Resident memory of a lease that is held, its key included.
 double bytes_per_held_lease(workload const& what, std::size_t leases);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of docs/performance.md from what `speed all` has measured: table.py SPEED.json"""
+"""The table of benchmarks/decisions.md from what `speed all` has measured: table.py SPEED.json"""
 import json
 import sys
 

@@ -44,6 +44,20 @@ void measure_in_step(workload const& what, meter& figures, std::function<void()>
     });
 }
 
+redlock::config workload::settings() const
+{
+    if (!cluster.empty()) {
+        redlock::config settings = redlock::config::from_urls({cluster});
+        settings.bootstrap = true;
+        return settings;
+    }
+    redlock::config settings = bootstrap_config(at);
+    if (!sharded) return settings;
+    for (auto& node : settings.nodes) settings.shards.push_back({std::move(node)});
+    settings.nodes.clear();
+    return settings;
+}
+
 // Keys of a worker that has ended may still be locked, so the next one has others of the same length.
 std::string workload::key(std::size_t caller, std::size_t name) const
 {

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <random>
 #include <string>
@@ -18,6 +19,8 @@ namespace bench {
 /// Callers that acquire and release all the time, each a name of its own.
 struct workload {
     ports at;
+    bool sharded{false};    ///< Each server of `at` is a shard of its own, and not a node among the others.
+    std::string cluster{};  ///< The URL of a Redis Cluster that takes the place of `at`.
     std::vector<std::string> ids;  ///< Of the servers, as they were admitted; for the baselines' scripts with tokens.
     std::size_t callers{256};
     bool fencing{false};
@@ -47,6 +50,9 @@ struct workload {
     std::function<void()> at_begin{};
 
     std::string key(std::size_t caller, std::size_t name = 0) const;
+
+    /// Of this library's client.
+    redlock::config settings() const;
 };
 
 /// How long callers rest: half the average to one and a half, drawn for each rest. With equal rests they would be in step after a while,

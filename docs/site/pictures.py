@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws docs/pictures/*.svg: the time lines (idea_*) from the data below, whose times follow from the library's defaults; the bars from the figures in the
-tables of docs/performance.md and docs/waiting.md.
+tables of benchmarks/decisions.md and docs/waiting.md.
 
     pictures.py           writes them
     pictures.py --check   exits with 1 where a file differs
@@ -157,7 +157,7 @@ def measured(page, row):
 
 def ratios():
     def bar(label, name):
-        _, _, goal, value = measured("performance.md", f"`{name}`")
+        _, _, goal, value = measured("../benchmarks/decisions.md", f"`{name}`")
         return label, float(value), float(goal.strip("≤≥ "))
     return {
         "name": "speed_ratios", "title": "This library as multiples of the epoll baseline", "from": 0, "to": 4, "grid": (0, 1, 2, 3, 4), "line": 1,

@@ -169,7 +169,7 @@ struct REDLOCK_API node_address {
 
 /// Which of several shards a set of nodes is.
 struct shard_place {
-    std::size_t shard{0};  ///< Its index in `config::shards`.
+    std::size_t shard{0};  ///< Its index in `config::shards`, or among the shards of a Redis Cluster.
     std::size_t shards{1};  ///< How many there are.
 
     friend bool operator==(shard_place const&, shard_place const&) = default;
@@ -273,8 +273,9 @@ struct REDLOCK_API config {
     /// that of the record is refused with `errc::wrong_node_set`. Empty: any set will do. Visible ASCII without spaces, up to 64 characters, not "-".
     std::string set_name{};
 
-    /// For a program that uses one shard only, and has its nodes in `nodes`: which shard of `shards` that is, as the set's record says it. The command
-    /// `redlock` is such a program. None: `nodes` is no shard, or `shards` is used. A configuration file cannot set it.
+    /// For a program that uses one shard only, and has its nodes in `nodes`: which shard of `shards` that is, as the set's record says it; if `nodes` are
+    /// Redis Clusters, which of their shards. All locks of the client are in that shard then, whatever their names: the program has to see to it that
+    /// they belong there. The command `redlock` is such a program. None: `nodes` is no shard, or all shards are used. A configuration file cannot set it.
     std::optional<shard_place> place{};
 
     /// Gets a sentence that says why no lock can be acquired, when no acquisition could find a majority for 1.4 seconds (nodes are down, or may not

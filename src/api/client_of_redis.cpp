@@ -97,22 +97,24 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor const& executor, c
 
     if (observer) observer = detail::one_at_a_time(std::move(observer), executor);
     std::vector<std::shared_ptr<detail::core>> shards;
-    auto const add = [&](node_list set) {
+    auto const add = [&](node_list set, std::size_t index, std::optional<shard_place> place) {
         config of_shard = configuration;
-        of_shard.place = shard_place{shards.size(), configuration.shards.size()};
-        of_shard.log = detail::log_of_shard(configuration.log, shards.size());
+        of_shard.place = place;
+        of_shard.log = detail::log_of_shard(configuration.log, index);
         shards.push_back(make_core(executor, strand, std::move(set), of_shard, observer));
     };
-    for (auto const& nodes : configuration.shards) add(make_nodes(strand, nodes, configuration));
+    auto const sets = configuration.shards.size();
+    for (std::size_t s = 0; s < sets; ++s) add(make_nodes(strand, configuration.shards[s], configuration), s, shard_place{s, sets});
     if (!shards.empty()) return std::make_shared<detail::sharded_core>(std::move(shards));
 
     std::vector<std::shared_ptr<detail::cluster_link>> links;
     for (node_address const& cluster : configuration.nodes)
         links.push_back(std::make_shared<detail::cluster_link>(strand, completed(cluster, configuration.tls), configuration));
-    for (std::size_t s = 0; s < configuration.nodes.front().cluster->shards; ++s) {
+    auto const& only = configuration.place;
+    for (std::size_t s = only ? only->shard : 0; s < (only ? only->shard + 1 : configuration.nodes.front().cluster->shards); ++s) {
         node_list set;
         for (auto const& link : links) set.nodes.push_back(std::make_unique<detail::cluster_node>(strand, link, s, configuration));
-        add(std::move(set));
+        add(std::move(set), s, std::nullopt);  // the cluster itself keeps the number of shards
     }
     return std::make_shared<detail::sharded_core>(std::move(shards), detail::sharded_core::admission::together);
 }

@@ -112,6 +112,17 @@ void validate_label(std::string const& label)
         throw config_error{"config::label contains a character that it may not: it must be visible ASCII without spaces"};
 }
 
+void validate_place(config const& of)
+{
+    if (!of.place) return;
+    auto const& [shard, shards] = *of.place;
+    if (!of.shards.empty() || shard >= shards || shards > max_shards)
+        throw config_error{"config::place is for one set of nodes out of at most " + std::to_string(max_shards) + " shards"};
+    if (auto const& cluster = of.nodes.front().cluster; cluster && cluster->shards != shards)
+        throw config_error{"config::place is one of " + std::to_string(shards) + " shards, and the Redis Cluster has " +
+                           std::to_string(cluster->shards)};
+}
+
 }  // namespace
 
 void log_to_stderr(std::string_view sentence)
@@ -146,8 +157,7 @@ void config::validate() const
     validate_label(label);
     if (auto const problem = detail::key_format_problem(key_format); !problem.empty()) throw config_error{"config::key_format " + problem};
     if (auto const problem = quorum::set_name_problem(set_name); !problem.empty()) throw config_error{"config::set_name " + problem};
-    if (place && (!shards.empty() || place->shard >= place->shards || place->shards > max_shards))
-        throw config_error{"config::place is for one set of nodes out of at most " + std::to_string(max_shards) + " shards"};
+    validate_place(*this);
     if (auto const problem = folder_problem(quarantine_folder); !problem.empty())
         throw config_error{"config::quarantine_folder " + problem};
     require_between("connect_timeout", connect_timeout, 10ms, 10min);

@@ -119,7 +119,7 @@ private:
 
 int execute(admit_options const& options)
 {
-    admitting{settings_of(options.from).client, options.timeout}.run();
+    admitting{settings_of_servers(options.from).client, options.timeout}.run();
     return to_int(exit_code::success);
 }
 

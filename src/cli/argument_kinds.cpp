@@ -46,15 +46,16 @@ void add_signal(CLI::App& to, std::string const& name, int& into, std::string co
 
 void add_nodes(CLI::App& to, node_options& into, bool with_timeout)
 {
-    to.add_option(
-          "--nodes", into.urls,
-          "The nodes, with commas between them: redis://[[user]:password@]host[:port][/db], rediss:// for TLS, or unix:///path; without it "
-          "and --config: the environment variable REDLOCK_NODES")
+    to.add_option("--nodes", into.urls,
+                  "The nodes, with commas between them: redis://[[user]:password@]host[:port][/db], rediss:// for TLS, unix:///path, "
+                  "redis+sentinel://host,.../MASTER for a group, redis-cluster://host,... for a cluster; without it "
+                  "and --config: the environment variable REDLOCK_NODES")
         ->type_name("URL,URL,...");
     to.add_option("--config", into.config_file, "A JSON file that says which nodes, and defaults for locks (redlock/json.hpp)")
         ->type_name("FILE");
     to.add_option("--shard", into.shard,
-                  "If the file lists several sets of nodes (\"shards\"): the set to talk to, from 0 on; the name of a lock says it, too")
+                  "If the nodes are several sets (\"shards\" in the file) or Redis Clusters: the shard to talk to, from 0 on; the name of "
+                  "a lock says it, too")
         ->type_name("N");
     to.add_option("--set-name", into.set_name, "What the set of nodes is called (set_name): nodes of another set are refused")
         ->type_name("NAME");

@@ -120,7 +120,7 @@ void argument_parser::extend()
 
 void argument_parser::release()
 {
-    CLI::App& sub = add("release", "Gives a lock back by its ticket, or takes locks away from their holders", release_examples, release_);
+    CLI::App& sub = add("release", "Releases a lock by its ticket, or takes locks away from their holders", release_examples, release_);
     sub.add_option("NAME", release_.names, "The locks; behind -- they may begin with a dash")->type_name("");
     add_ticket(sub, release_.ticket, "Instead of NAME: releases the lock that redlock acquire acquired");
     add_nodes(sub, release_.from, true);

@@ -52,8 +52,8 @@ inline constexpr char const* acquire_examples = R"(Examples:
   ...
   redlock release --ticket "$ticket"
 
-The lock is held when this command has ended, for so long as the ttl says. Whoever has the ticket can extend the lock, run a
-command under it (redlock run --ticket), and give it back: it is like a password, for as long as the lock is held. Each use
+The lock is held when this command has ended, for so long as the ttl says. A process that has the ticket can extend the lock,
+run a command under it (redlock run --ticket), and release it: keep it secret for as long as the lock is held. Each use
 but the release makes another ticket, and the one before is good for nothing.
 
 With fencing, the ttl must not be above max_ttl_ms of the configuration file (30 s without it).
@@ -90,7 +90,7 @@ inline constexpr char const* list_examples = R"(Examples:
   redlock list 'orders:*' --watch
   redlock list --json | jq -r '.locks[] | select(.holder.host == "web-3") | .name'
 
-The slots of a semaphore are one row. The servers are searched by SCAN in small steps. Who waits for a lock is not known to them.
+The slots of a semaphore are one row. The servers are searched by SCAN in small steps. They do not know the waiters.
 
 Exit code: 0, or 69 if too few nodes could be searched to know.)";
 

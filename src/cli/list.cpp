@@ -38,7 +38,7 @@ class listing {
 public:
     explicit listing(list_options const& options)
         : options_{options},
-          client_{settings_of(options.from).client},
+          client_{settings_of_servers(options.from).client},
           nodes_{client_, options.from.timeout},
           pattern_{client_.key_format, options.pattern}
     {

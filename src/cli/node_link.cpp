@@ -2,13 +2,16 @@
 
 #include "base/strand.hpp"
 #include "cli/text.hpp"
+#include "redis/cluster_question.hpp"
 #include "redis/group_node.hpp"
+#include "redis/node_address.hpp"
 #include "redis/redis_connection.hpp"
 #include "redis/redis_request.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <list>
 #include <utility>
@@ -83,7 +86,7 @@ public:
         : strand_{make_client_strand(executor)}, settings_{address, settings}, asks_{address, handshake::greeting_only{}}
     {
         settings_.answer_max = answer_max;
-        if (address.sentinel) group_ = std::make_unique<group_settings>(group_settings{address, settings});
+        if (address.sentinel || address.cluster) indirect_ = std::make_unique<indirect_node>(indirect_node{address, settings});
     }
 
     void ask(std::vector<words> const& commands, std::chrono::milliseconds patience, handler done)
@@ -98,16 +101,17 @@ public:
         };
         open_questions_.push_back(q);
         if (connected_) return send(q);
-        if (connection_ || finder_) return;
-        if (group_) return find_primary();
-        connect();
+        if (connection_ || finder_ || cluster_question_) return;
+        if (!indirect_) return connect();
+        indirect_->address.cluster ? ask_cluster(0) : find_primary();
     }
 
     void close()
     {
         if (connection_) connection_->close();
-        if (!finder_) return;
-        std::exchange(finder_, nullptr)->stop([] {});
+        if (!finder_ && !cluster_question_) return;
+        if (auto const asked = std::exchange(finder_, nullptr)) asked->stop([] {});
+        if (auto const asked = std::exchange(cluster_question_, nullptr)) asked->stop();
         fail(errc::node_unreachable, "the search for the primary was ended");
     }
 
@@ -125,7 +129,7 @@ public:
         std::string problem = said.empty() ? why.message() : said;
         if (too_late) problem = "no connection within " + in_words(settings_.connect_timeout);
         connection_.reset();
-        if (!found_.choice.candidates.empty()) problem = to_string(found_.choice.candidates.front().primary) + ": " + problem;
+        if (indirect_) problem = host_and_port(settings_.address.host, settings_.address.port) + ": " + problem;
         fail(why, problem);
     }
 
@@ -156,17 +160,51 @@ private:
 
     void find_primary()
     {
-        finder_ = std::make_shared<primary_finder>(strand_, group_->address, group_->settings, [] {});
+        finder_ = std::make_shared<primary_finder>(strand_, indirect_->address, indirect_->settings, [] {});
         finder_->find(0, [self = shared_from_this()](primary_finder::result const& found) {
             self->found_ = found;
             std::exchange(self->finder_, nullptr)->stop([] {});
             if (found.choice.candidates.empty()) return self->fail(found.choice.why, found.choice.words);
             auto const& primary = found.choice.candidates.front().primary;
-            self->settings_ = connection_settings{server_of(self->group_->address, primary.host, primary.port, 0), self->group_->settings};
-            self->settings_.answer_max = answer_max;
-            self->asks_ = handshake{self->settings_.address, handshake::greeting_only{}};
-            self->connect();
+            self->connect_to(server_of(self->indirect_->address, primary.host, primary.port, 0));
         });
+    }
+
+    // One server after the other, until one answers.
+    void ask_cluster(std::size_t turn)
+    {
+        node_address server = completed(indirect_->address, indirect_->settings.tls);
+        auto const seeds = std::exchange(server.cluster, std::nullopt)->addresses;
+        server.host = seeds[turn].host;
+        server.port = seeds[turn].port;
+        cluster_question_ = std::make_shared<cluster_question>(strand_, server, indirect_->settings, std::nullopt);
+        cluster_question_->ask([self = shared_from_this(), turn, last = turn + 1 == seeds.size()](cluster_answer const& answer) {
+            self->cluster_question_.reset();
+            if (answer.why && !last) return self->ask_cluster(turn + 1);
+            if (answer.why) return self->fail(answer.why, answer.words);
+            self->connect_to_owner(answer.map);
+        });
+    }
+
+    void connect_to_owner(cluster_map const& map)
+    {
+        auto const slot = slot_of_shard(indirect_->settings.place->shard);
+        auto const* const owner = map.owner_of(slot);
+        if (owner == nullptr || owner->host.empty())
+            return fail(errc::node_unsuitable, "no server of the cluster serves slot " + std::to_string(slot));
+        node_address address = completed(indirect_->address, indirect_->settings.tls);
+        address.cluster.reset();
+        address.host = address.tls && !owner->name.empty() ? owner->name : owner->host;
+        address.port = owner->port;
+        connect_to(std::move(address));
+    }
+
+    void connect_to(node_address server)
+    {
+        settings_ = connection_settings{std::move(server), indirect_->settings};
+        settings_.answer_max = answer_max;
+        asks_ = handshake{settings_.address, handshake::greeting_only{}};
+        connect();
     }
 
     void fail(error_code why, std::string const& problem)
@@ -189,8 +227,21 @@ private:
             q->result.took = steady::now() - q->sent;
             q->result.replies.resize(q->calls);
             self->open_questions_.remove(q);
+            if (auto const away = self->redirection_among(q->result.replies); !away.empty()) {
+                self->finish(*q, errc::server_error, explained(away));
+                return self->close();  // the next question looks for the shard anew
+            }
             self->finish(*q, {}, "");
         });
+    }
+
+    // The error of a server of a cluster that does not serve the shard any more; empty: there is none.
+    std::string redirection_among(std::vector<reply> const& replies) const
+    {
+        if (!indirect_ || !indirect_->address.cluster) return {};
+        auto const at = std::find_if(replies.begin(), replies.end(),
+                                     [](reply const& r) { return r.is_error() && redirection_in(r.text) != redirection::none; });
+        return at == replies.end() ? std::string{} : at->text;
     }
 
     void finish(question& q, error_code why, std::string const& problem)
@@ -207,12 +258,13 @@ private:
     redis_connection::strand_type strand_;
     connection_settings settings_;
     handshake asks_;
-    struct group_settings {
+    struct indirect_node {
         node_address address;
         config settings;
     };
-    std::unique_ptr<group_settings> group_;  // none: the node is one server
-    std::shared_ptr<primary_finder> finder_;  // none: nobody is searching for the primary
+    std::unique_ptr<indirect_node> indirect_;  // a group or a Redis Cluster, which says what server to ask; none: the node is one server
+    std::shared_ptr<primary_finder> finder_;  // none: nobody is searching for the primary of a group
+    std::shared_ptr<cluster_question> cluster_question_;  // none: no server of a cluster is being asked
     primary_finder::result found_;
     std::shared_ptr<redis_connection> connection_;
     bool connected_{false};

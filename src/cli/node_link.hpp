@@ -1,6 +1,6 @@
-// Sends commands to one server (to the primary, if the node is a group), over a connection as the library's own.
-// server_group has one for each node. A link connects at the first ask(), and
-// again at an ask() after the connection has ended.
+// Sends commands to one server, over a connection as the library's own: to the primary if the node is a group, and to the primary of the shard
+// config::place if it is a Redis Cluster. server_group has one for each node. A link connects at the first ask(), and again at an ask() after the
+// connection has ended.
 #ifndef REDLOCK_CLI_NODE_LINK_HPP
 #define REDLOCK_CLI_NODE_LINK_HPP
 

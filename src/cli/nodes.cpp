@@ -108,7 +108,7 @@ int execute(nodes_options const& options)
     if (options.action != "show")
         throw failure{exit_code::usage,
                       "redlock nodes can show; it cannot " + name_in_words(options.action) + "; see redlock nodes --help"};
-    auto const settings = settings_of(options.from).client;
+    auto const settings = settings_of_servers(options.from).client;
     server_group nodes{settings, options.from.timeout};
     auto const all = look_at_sets(nodes, settings);
     terminal const out;

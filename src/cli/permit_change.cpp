@@ -204,7 +204,7 @@ void permit_change::show_progress()
     progress_timer_.expires_after(progress_interval);
     progress_timer_.async_wait([this](error_code ec) {
         if (ec || !is_waiting_) return;
-        auto const questions = questions_about_semaphore(detail::key_format{nodes_config_.key_format}, options_.name);
+        auto const questions = questions_about_semaphore(keys_of(nodes_config_), options_.name);
         glance_.emplace(io_.get_executor(), nodes_config_, questions, glance_timeout,
                         [this](std::vector<answers> const& all) { tell_progress(semaphore_in(options_.name, all)); });
     });

@@ -1,5 +1,7 @@
 #include "cli/server_group.hpp"
 
+#include "cli/settings.hpp"
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -23,7 +25,7 @@ server_group::server_group(config const& settings, std::chrono::milliseconds tim
 {
     auto const own_settings = with_connect_timeout(settings, timeout);
     own_settings.validate();
-    keys_ = detail::key_format{own_settings.key_format};
+    keys_ = keys_of(own_settings);
     for (node_address const& address : own_settings.nodes) {
         names_.push_back(address.to_string());
         links_.emplace_back(io_.get_executor(), address, own_settings);

@@ -52,7 +52,7 @@ void session::explain_waiting()
 // Asks the nodes who holds the lock, and passes the answer to `explain`.
 void session::look_at_lock(std::function<void(lock_view const&)> explain)
 {
-    auto const key = detail::key_format{plan_.nodes.key_format}.key_of(plan_.name);
+    auto const key = keys_of(plan_.nodes).key_of(plan_.name);
     glance_.emplace(io_.get_executor(), plan_.nodes, questions_about(key), glance_timeout,
                     [name = plan_.name, tell = std::move(explain)](std::vector<answers> const& all) { tell(view_of(name, all)); });
 }

@@ -29,7 +29,7 @@ std::string session::what_is_held() const
 // Asks the nodes who holds the permits, and passes the answer to `explain`.
 void session::look_at_permits(std::function<void(semaphore_view const&)> explain)
 {
-    auto const questions = questions_about_semaphore(detail::key_format{plan_.nodes.key_format}, plan_.name);
+    auto const questions = questions_about_semaphore(keys_of(plan_.nodes), plan_.name);
     glance_.emplace(io_.get_executor(), plan_.nodes, questions, glance_timeout,
                     [name = plan_.name, tell = std::move(explain)](std::vector<answers> const& all) { tell(semaphore_in(name, all)); });
 }

@@ -4,6 +4,7 @@
 #include "cli/text.hpp"
 #include "client/shard_choice.hpp"
 #include "quorum/set_record.hpp"
+#include "redis/cluster_map.hpp"
 #include "redis/key_format.hpp"
 
 #include <algorithm>
@@ -114,13 +115,11 @@ bool has_cluster(config const& of)
     return std::any_of(of.nodes.begin(), of.nodes.end(), [](node_address const& n) { return n.cluster.has_value(); });
 }
 
-// Leaves the nodes of one shard. `keys`: of the locks that the command is about.
+// Leaves the nodes of one shard, or says which shard of a Redis Cluster it is. `keys`: of the locks that the command is about.
 void choose_shard(config& of, node_options const& options, std::vector<std::string> const& keys)
 {
-    if (has_cluster(of))
-        throw failure{exit_code::config,
-                      "this command does not work with a Redis Cluster; redlock doctor does, and programs that use the library do"};
-    auto const count = of.shards.size();
+    bool const in_cluster = has_cluster(of);
+    auto const count = in_cluster ? of.nodes.front().cluster->shards : of.shards.size();
     if (count == 0) {
         if (options.shard) throw failure{exit_code::usage, "--shard was given, but the configuration has one set of nodes and no shards"};
         return;
@@ -136,8 +135,9 @@ void choose_shard(config& of, node_options const& options, std::vector<std::stri
         shard = own;
     }
     if (!shard) throw failure{exit_code::usage, known_shards(count) + ": say which one with --shard"};
-    of.nodes = std::move(of.shards[*shard]);
     of.place = shard_place{*shard, count};
+    if (in_cluster) return;
+    of.nodes = std::move(of.shards[*shard]);
     of.shards.clear();
 }
 
@@ -153,11 +153,26 @@ settings settings_of(node_options const& options, std::vector<std::string> const
     return with_defaults(std::move(result), options);
 }
 
+settings settings_of_servers(node_options const& options)
+{
+    if (has_cluster(chosen(options).client))
+        throw failure{exit_code::config,
+                      "this command looks at servers one by one, and a Redis Cluster moves locks between its own; redlock inspect, watch, "
+                      "leader and semaphore show one lock of a cluster, and redlock doctor shows the cluster"};
+    return settings_of(options);
+}
+
 std::optional<settings> settings_of_clusters(node_options const& options)
 {
     settings result = chosen(options);
     if (!has_cluster(result.client)) return std::nullopt;
     return with_defaults(std::move(result), options);
+}
+
+detail::key_format keys_of(config const& nodes)
+{
+    bool const in_cluster = nodes.nodes.front().cluster.has_value();
+    return detail::key_format{nodes.key_format, in_cluster ? detail::prefix_of_shard(nodes.place->shard) : ""};
 }
 
 settings settings_of_keys(node_options const& options, std::vector<std::string> const& keys)

@@ -3,6 +3,7 @@
 #define REDLOCK_CLI_SETTINGS_HPP
 
 #include "cli/commands.hpp"
+#include "redis/key_format.hpp"
 
 #include <redlock/json.hpp>
 
@@ -14,15 +15,21 @@
 namespace redlock::cli {
 
 // From --nodes, --config or REDLOCK_NODES, in this order. Of a configuration with shards, only the nodes of one are left: of that which --shard says, or
-// the locks `names`. Throws `failure`: with `usage` when there are no nodes, or it is open which shard is meant, with `config` when what is given cannot
+// the locks `names`; of the shards of a Redis Cluster, config::place says which one. Throws `failure`: with `usage` when there are no nodes, or it is open which shard is meant, with `config` when what is given cannot
 // be used.
 settings settings_of(node_options const& options, std::vector<std::string> const& names = {});
 
-// The same if the nodes are Redis Clusters, which settings_of() refuses; none: they are not.
+// The same for a command that asks all servers for all that they keep: a Redis Cluster is refused.
+settings settings_of_servers(node_options const& options);
+
+// With all shards, if the nodes are Redis Clusters; none: they are not.
 std::optional<settings> settings_of_clusters(node_options const& options);
 
 // The same for a lock whose keys on the nodes are known.
 settings settings_of_keys(node_options const& options, std::vector<std::string> const& keys);
+
+// Makes the keys of locks on the nodes. `nodes`: as settings_of() leaves them.
+detail::key_format keys_of(config const& nodes);
 
 // The folder where the processes of this user note for each other which nodes are quarantined: from REDLOCK_STATE_DIR, XDG_STATE_HOME or HOME,
 // in this order. Empty when none of them is set. Throws `failure` with `config` when REDLOCK_STATE_DIR is no absolute path.

@@ -154,7 +154,7 @@ public:
 private:
     void look()
     {
-        auto const key = detail::key_format{config_.key_format}.key_of(name_);
+        auto const key = keys_of(config_).key_of(name_);
         glance_.emplace(with_.context().get_executor(), config_, questions_about(key), glance_timeout,
                         [this](std::vector<answers> const& all) {
                             auto const text = waiting_in_words(view_of(name_, all), with_.nodes().status(), fencing_,

@@ -27,12 +27,15 @@ contention::wait& contention::this_wait()
 
 wait_decision contention::next(time_point now, duration ttl) const noexcept
 {
-    auto const at = wait_ ? std::max(wait_->schedule.due(), fairness_.out_until()) : fairness_.out_until();
+    auto at = fairness_.out_until();
+    if (wait_) at = std::max({at, wait_->schedule.due(), wait_->short_of_votes_until});
     if (at > now) return {wait_move::wait, at};
     if (!wait_) return {wait_move::attempt, now};
     switch (wait_->schedule.step(now)) {
     case next_step::probe: return {wait_move::poll, now};
-    case next_step::race: return {looks_like_an_extension(*wait_, now, ttl) ? wait_move::probe : wait_move::race, now};
+    case next_step::race:
+        if (wait_->short_of_votes_until != time_point{}) break;  // nobody has won, so there is no race, and delays go on growing
+        return {looks_like_an_extension(*wait_, now, ttl) ? wait_move::probe : wait_move::race, now};
     case next_step::attempt: break;
     }
     return {wait_move::attempt, now};
@@ -96,6 +99,7 @@ bool contention::failed(lost_attempt const& what, time_point now, wait_odds cons
         if (!is_new_holder && odds.sides == wait_odds::of_lock::exclusive) current.left_when_extended = current.left_at_race;
     }
 
+    current.short_of_votes_until = what.outlook == lock_outlook::no_majority ? now + odds.delay : time_point{};
     current.schedule.probing(now + poll_interval, now + odds.delay);
     current.schedule.failed(now, now + odds.delay, head_start(odds, now));
     for (std::size_t node = 0; node < nodes_; ++node)

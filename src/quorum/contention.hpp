@@ -168,6 +168,8 @@ private:
         std::uint64_t number;  // counts the waits for this lock
         time_point expires{};  // when the last key expires, as the last probe found
         std::optional<duration> left_when_extended{};  // time between the holder's last noticed extension and `expires`
+        time_point
+            short_of_votes_until{};  // the last attempt failed for lack of votes, which free keys do not bring: no other one before this
         duration left_at_race{};  // time between the start of the race under way and `expires`
         node_set answering;  // nodes that answered the last probe
         node_set silent;  // nodes that failed the last probe

@@ -4,6 +4,7 @@
 
 #include <cassert>
 #include <cstddef>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -29,12 +30,12 @@ std::string key_format_problem(std::string_view text)
     return {};
 }
 
-key_format::key_format(std::string_view text)
+key_format::key_format(std::string_view text, std::string prefix) : before_{std::move(prefix)}
 {
     assert(key_format_problem(text).empty());
     if (text == raw_word) return;
     auto const at = text.find(place);
-    before_ = text.substr(0, at);
+    before_ += text.substr(0, at);
     after_ = text.substr(at + place.size());
 }
 

@@ -13,8 +13,8 @@ std::string key_format_problem(std::string_view text);
 
 class key_format {
 public:
-    // Precondition: `key_format_problem(text)` is empty.
-    explicit key_format(std::string_view text = "raw");
+    // Precondition: `key_format_problem(text)` is empty. `prefix`: what all keys begin with, as those of a Redis Cluster's shard do.
+    explicit key_format(std::string_view text = "raw", std::string prefix = "");
 
     // Whether keys are the names themselves.
     bool raw() const noexcept { return before_.empty() && after_.empty(); }

@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(sentinels_with_a_password)
     c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, "WRONGPASS"); });
 }
 
-// It has no more rights than it needs, which docs/sentinel.md names.
+// It has no more rights than it needs, which docs/replicas.md names.
 BOOST_AUTO_TEST_CASE(sentinels_with_users)
 {
     of_a_group c{simple(1)};

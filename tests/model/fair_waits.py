@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a queue on the nodes would give those who wait: a simulation in virtual time. docs/waiting.md, "Why the servers have no queue".
+"""What a queue on the nodes would give those who wait: a simulation in virtual time. benchmarks/decisions.md, "The servers have no queue".
 
     fair_waits.py [--seconds S] [--seed N]        prints the table; about a minute
 

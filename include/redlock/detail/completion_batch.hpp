@@ -1,5 +1,5 @@
 // Completions that become due in one turn of a client, for an io_context that a single thread runs: they go there in one handler instead of one
-// each. docs/performance.md says what that saves.
+// each. benchmarks/decisions.md says what that saves.
 #ifndef REDLOCK_DETAIL_COMPLETION_BATCH_HPP
 #define REDLOCK_DETAIL_COMPLETION_BATCH_HPP
 

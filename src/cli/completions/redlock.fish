@@ -9,7 +9,7 @@ complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a extend -d 
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a inspect -d 'Says who holds locks'
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a semaphore -d 'Says who holds the permits of a semaphore, and changes how many there are'
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a list -d 'Says which locks are held'
-complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a release -d 'Gives a lock back, or takes locks away from their holders'
+complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a release -d 'Releases a lock, or takes locks away from their holders'
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a watch -d 'Shows holders of locks again and again'
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a admit -d 'Waits until all nodes may vote'
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a nodes -d 'Says which servers belong together'

@@ -119,7 +119,7 @@ int execute(dashboard_options const& options)
         throw failure{exit_code::usage, "--listen " + options.listen +
                                             ": other machines can reach this address, so a token is needed: give --token-file FILE, or " +
                                             token_variable + " in the environment"};
-    auto const nodes = settings_of(options.from).client;
+    auto const nodes = settings_of_servers(options.from).client;
     ::signal(SIGPIPE, SIG_IGN);
     dashboard shows{options, nodes, at, token};
     if (!is_loopback(at))

@@ -256,6 +256,11 @@ BOOST_AUTO_TEST_CASE(the_name_of_a_set_and_its_place_among_shards)
     BOOST_TEST(problem_with([](config& c) { c.set_name = std::string(65, 'x'); }) == "config::set_name is longer than 64 characters");
     REDLOCK_TEST_CONTAINS(problem_with([](config& c) { c.set_name = "a b"; }), "config::set_name contains");
     BOOST_TEST(problem_with([](config& c) { c.place = shard_place{1, 2}; }) == "");
+    REDLOCK_TEST_CONTAINS(problem_with([](config& c) {
+                              c.nodes = {node_address::from_url("redis-cluster://a:1?shards=64")};
+                              c.place = shard_place{3, 32};
+                          }),
+                          "config::place is one of 32 shards, and the Redis Cluster has 64");
     REDLOCK_TEST_CONTAINS(problem_with([](config& c) { c.place = shard_place{2, 2}; }), "config::place is for one set");
 }
 

@@ -81,6 +81,40 @@ BOOST_AUTO_TEST_CASE(a_client_that_does_not_run_sends_no_probe)
     BOOST_TEST(waits_until(next(moment(1ms)), moment(21ms)));
 }
 
+// Nodes may tell of free keys and have no votes, as after a loss of data.
+BOOST_AUTO_TEST_CASE(free_keys_are_no_votes)
+{
+    contention five{5};
+    five.begin(false);
+    five.attempting(wait_move::attempt, moment(0ms));
+    BOOST_TEST(five.failed({lock_outlook::no_majority, false, 0, {}}, moment(1ms), {one_slot, false, 20ms, 0.0, 0.0}, between_polls, true));
+    auto const asked = five.probed();
+    for (std::size_t const node : {1, 3}) five.answered(asked, node, {false, true, {}}, false, moment(2ms));
+    five.answered(asked, 4, {false, true, moment(10s)}, false, moment(2ms));
+    five.answered(asked, 0, {false, true, {}}, false, moment(2ms));
+    auto const next = five.next(moment(2ms), 30s);
+    BOOST_TEST((next.what == wait_move::wait));
+    BOOST_TEST((next.at == moment(21ms)));
+    BOOST_TEST((five.next(moment(21ms), 30s).what == wait_move::attempt), "not a race, after which delays would begin anew");
+
+    five.attempting(wait_move::attempt, moment(21ms));
+    five.failed({lock_outlook::held, true, 7, {}}, moment(22ms), {one_slot, false, 20ms, 0.0, 0.0}, between_polls, true);
+    auto const asked_again = five.probed();
+    for (std::size_t node = 0; node < 5; ++node) five.answered(asked_again, node, {false, true, moment(10s)}, false, moment(23ms));
+    for (std::size_t node = 0; node < 5; ++node) five.changed(node, moment(24ms));
+    BOOST_TEST((five.next(moment(24ms), 30s).what == wait_move::race));
+}
+
+BOOST_AUTO_TEST_CASE(who_found_too_few_votes_also_waits_for_the_keys)
+{
+    c.begin(false);
+    c.attempting(wait_move::attempt, moment(0ms));
+    c.failed({lock_outlook::no_majority, true, 0, {}}, moment(1ms), {one_slot, false, 20ms, 0.0, 0.0}, between_polls, true);
+    auto const asked = c.probed();
+    for (std::size_t node = 0; node < 3; ++node) c.answered(asked, node, {false, true, moment(10s)}, false, moment(2ms));
+    BOOST_TEST((c.next(moment(30ms), 30s).what == wait_move::wait));
+}
+
 BOOST_AUTO_TEST_CASE(it_polls_while_nodes_tell_of_changes)
 {
     begin_to_wait(moment(1min));

@@ -62,6 +62,12 @@ BOOST_AUTO_TEST_CASE(keys_and_names)
     BOOST_TEST(key_format{"raw"}.raw());
     BOOST_TEST(key_format{"{0}"}.raw());
     BOOST_TEST(key_format{"raw"}.key_of("{0}\r\n") == "{0}\r\n");
+    for (char const* format : {"raw", "locks/{0}"}) {  // in a shard of a Redis Cluster
+        key_format const in_shard{format, "{s17}:"};
+        BOOST_TEST(in_shard.key_of("a") == "{s17}:" + key_format{format}.key_of("a"));
+        BOOST_TEST(in_shard.name_of(in_shard.key_of("a")) == "a");
+        BOOST_TEST(!in_shard.raw());
+    }
     for (auto const& [format, key] :
          {std::pair{"redlock:{0}", "redlock:x{0}"}, {"{0}-redislock", "x{0}-redislock"}, {"a b:{0}:c", "a b:x{0}:c"}}) {
         BOOST_TEST(!key_format{format}.raw());

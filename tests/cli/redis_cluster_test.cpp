@@ -1,0 +1,167 @@
+// The command with a Redis Cluster for its node: locks, permits, elections and tickets; what shows one lock; and doctor. Commands that look at all
+// locks of a server refuse it in words.
+#include "program.hpp"
+
+#include "support/redis_cluster.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace redlock::testing {
+namespace {
+
+constexpr std::size_t shards = 4;
+
+struct cluster_of_servers {
+    program_options environment() const { return {.environment = {{"REDLOCK_NODES", cluster.url("?shards=4")}}}; }
+
+    // Begins in new shards without waiting for leases of before.
+    arguments run(std::string const& name, arguments const& options, arguments const& command) const
+    {
+        arguments all{"run", name, "--bootstrap"};
+        all.insert(all.end(), options.begin(), options.end());
+        all.emplace_back("--");
+        all.insert(all.end(), command.begin(), command.end());
+        return all;
+    }
+
+    // Where the key of a lock is: the shard, or `shards`.
+    std::size_t shard_with(std::string const& name)
+    {
+        std::size_t s = 0;
+        while (s < shards && server_of(s).command({"EXISTS", "{s" + std::to_string(s) + "}:" + name}) != "1") ++s;
+        return s;
+    }
+    std::uint16_t slot_of(std::size_t shard) const
+    {
+        return static_cast<std::uint16_t>(
+            std::stoul(cluster.servers.front().command({"CLUSTER", "KEYSLOT", "{s" + std::to_string(shard) + '}'})));
+    }
+    redis_server& server_of(std::size_t shard) { return cluster.owner_of(slot_of(shard)); }
+
+    bool is_held(std::string const& name) const
+    {
+        program p{{"inspect", name, "--json"}, environment()};
+        BOOST_TEST(p.wait() == 0, p.errors());
+        return p.json().at("locks").at(0).at("state") == "held";
+    }
+
+    redis_cluster cluster;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(clusters)
+
+BOOST_FIXTURE_TEST_CASE(a_lock_is_held_shown_and_taken_away, cluster_of_servers)
+{
+    program holder{run("job", {}, {"sleep", "60"}), environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return shard_with("job") < shards; }), holder.errors());
+
+    program refused{run("job", {"--no-wait"}, {"true"}), environment()};
+    BOOST_TEST(refused.wait() == 75);
+    BOOST_TEST(contains(refused.errors(), "job is held by "), refused.errors());
+    BOOST_TEST(contains(refused.errors(), "process " + std::to_string(holder.pid())), refused.errors());
+    BOOST_TEST(is_held("job"));
+
+    program away{{"release", "job", "--force", "--yes"}, environment()};
+    BOOST_TEST(away.wait() == 0, away.errors());
+    BOOST_TEST(shard_with("job") == shards);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_waits_says_who_holds_the_lock, cluster_of_servers)
+{
+    program holder{run("job", {}, {"sleep", "60"}), environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return shard_with("job") < shards; }), holder.errors());
+    program waiting{run("job", {}, {"true"}), environment()};
+    BOOST_TEST(eventually([&] { return contains(waiting.errors(), "process " + std::to_string(holder.pid())); }), waiting.errors());
+    holder.send(SIGTERM);
+    BOOST_TEST(waiting.wait() == 0, waiting.errors());
+}
+
+BOOST_FIXTURE_TEST_CASE(permits_tickets_and_elections, cluster_of_servers)
+{
+    program user{run("pool", {"--permits", "2"}, {"sleep", "60"}), environment()};
+    auto const permits_in_use = [&] {
+        program p{{"semaphore", "pool", "--json"}, environment()};
+        BOOST_TEST(p.wait() <= 1, p.errors());
+        return contains(p.output(), "\"held\": 1");
+    };
+    BOOST_TEST(eventually(permits_in_use), user.errors());
+
+    program first{run("passed", {}, {"true"}), environment()};  // its shard is there from now on
+    BOOST_TEST(first.wait() == 0, first.errors());
+    program acquired{{"acquire", "passed", "--ttl", "20s"}, environment()};
+    BOOST_TEST_REQUIRE(acquired.wait() == 0, acquired.errors());
+    BOOST_TEST(is_held("passed"));
+    program released{{"release", "--ticket", lines_of(acquired.output()).at(0)}, environment()};
+    BOOST_TEST(released.wait() == 0, released.errors());
+    BOOST_TEST(!is_held("passed"));
+
+    program leads{{"lead", "boss", "--bootstrap", "--publish", "host1:80", "--", "sleep", "60"}, environment()};
+    auto const is_known = [&] {
+        program p{{"leader", "boss"}, environment()};
+        return p.wait() == 0 && p.output() == "host1:80\n";
+    };
+    BOOST_TEST(eventually(is_known), leads.errors());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lock_is_found_after_its_slot_has_moved, cluster_of_servers)
+{
+    program holder{run("job", {}, {"sleep", "60"}), environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return shard_with("job") < shards; }), holder.errors());
+    program watch{{"watch", "job", "--json", "--interval", "100ms"}, environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return !lines_of(watch.output()).empty(); }), watch.errors());
+    auto const slot = slot_of(shard_with("job"));
+    cluster.move(slot, cluster.another_primary_than(slot));
+    BOOST_TEST(is_held("job"));
+    auto const before = lines_of(watch.output()).size();
+    BOOST_TEST(eventually([&] {
+                   auto const lines = lines_of(watch.output());
+                   return lines.size() > before && contains(lines.back(), "\"problem\":null");
+               }),
+               watch.output() + watch.errors());
+}
+
+BOOST_FIXTURE_TEST_CASE(what_cannot_be_asked_is_said_in_words, cluster_of_servers)
+{
+    for (arguments const& all : {arguments{"list"}, {"nodes", "show"}, {"admit"}, {"dashboard", "--listen", "127.0.0.1:0"}}) {
+        program p{all, environment()};
+        BOOST_TEST(p.wait() == 78);
+        BOOST_TEST(contains(p.errors(), "redlock doctor shows the cluster"), p.errors());
+    }
+    arguments names{"inspect"};
+    for (int i = 0; i < 20; ++i) names.push_back("job:" + std::to_string(i));
+    program several{names, environment()};
+    BOOST_TEST(several.wait() == 64);
+    BOOST_TEST(contains(several.errors(), "a command talks to one shard"), several.errors());
+}
+
+BOOST_AUTO_TEST_CASE(a_cluster_is_described_and_what_is_wrong_is_found)
+{
+    redis_cluster cluster;
+    program_options const environment{.environment = {{"REDLOCK_NODES", cluster.url("?shards=8")}}};
+    program healthy{{"doctor"}, environment};
+    int const code = healthy.wait();
+    BOOST_TEST(code == 0, healthy.errors() + healthy.output());
+    BOOST_TEST(contains(healthy.output(), "8 shards over 3 primaries; votes wait for k = 1"), healthy.output());
+    BOOST_TEST(contains(healthy.output(), "    shards: "), healthy.output());
+    BOOST_TEST(contains(healthy.output(), "healthy"), healthy.output());
+
+    cluster.drop(7);
+    program sick{{"doctor", "--json"}, environment};
+    BOOST_TEST(sick.wait() != 0);
+    BOOST_TEST_INFO_SCOPE(sick.output());
+    auto const said = sick.json();
+    BOOST_TEST(said["healthy"] == false);
+    BOOST_TEST(said["findings"][0]["what"].get<std::string>() == "16383 of 16384 slots are covered");
+    BOOST_TEST(said["nodes"][0]["slots_covered"] == 16383);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing
