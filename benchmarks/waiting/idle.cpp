@@ -87,7 +87,8 @@ json measure(idle_choices const& chosen, std::size_t waiters)
     everybody.run_for(chosen.seconds);
     double const seconds = std::chrono::duration<double>{steady::now() - began}.count();
     counts commands;
-    for (auto& counter : counters) add(commands, counter.stop());
+    for (auto& counter : counters)
+        for (auto const& [name, count] : counter.stop()) commands[name] += count;
     auto stats = stats_of(servers);
     for (auto const& [name, count] : stats_before) stats[name] -= count;
     if (!everybody.still_held()) throw std::runtime_error{"the holder lost the lock"};
