@@ -37,6 +37,9 @@ OPTIONS = {  # name: (default, meaning)
     "fork": (0, "1: two commands make the last two generations of the same one; a node of one goes into the other when a majority is there"),
     "loose": (0, "1, mutant: with fork, it goes there at any time"),
     "keeps": (0, "1: a lease that goes on in a newer generation still counts on its members that have not moved"),
+    "cuts": (0, "1: and on members that left, until the validity ends that the lease had; it has one change only"),
+    "uncut": (0, "1, mutant: with cuts, it counts on them for as long as it counts on others"),
+    "returns": (0, "1, mutant: a member that left and joins again goes on where it was"),
     "any_set": (0, "1, mutant: a node that lost its memory is admitted to the set of whoever names it"),
     "reach": (0, "1: instead of the promises, claim that no lease is held with the vote of a node that joined"),
 }
@@ -114,16 +117,24 @@ class NodeSet:
     def vote(self, a, n):
         return f"vote[{a * self.nodes + n}]"
 
+    def owed(self, a, n):
+        return f"owed[{a * self.nodes + n}]"
+
     def votes(self, a):
         return "(" + " + ".join(f"({self.vote(a, n)} >= IN(0))" for n in self.list_of[a]) + ")"
 
     def has_majority(self, a):
         if self.mixed:
             return f"{self.votes(a)} >= {min(self.majority(g) for g in self.generations())}"
+        if self.cuts:
+            owed = " + ".join(self.owed(a, n) for n in self.list_of[a])
+            return "(" + " || ".join([f"bound[{a}] == {g} && {self.votes(a)} >= {self.majority(g)}" for g in self.generations()] +
+                                     [f"{owed} >= {self.majority(0)}"]) + ")"
         return "(" + " || ".join(f"bound[{a}] == {g} && {self.votes(a)} >= {self.majority(g)}" for g in self.generations()) + ")"
 
     def is_free(self, n, but):
         others = [f"{self.vote(b, n)} < IN(0)" for b in self.all_attempts() if b != but]
+        others += [f"!{self.owed(b, n)}" for b in self.all_attempts() if b != but and self.cuts]
         return " && ".join([f"!lost[{n}]", *others])
 
     def runs(self, a, n):
@@ -136,7 +147,8 @@ class NodeSet:
         return f"{self.vote(a, n)} = IN(generation[{n}]); above[{a}] = above[{a}] | knows[{n}]; knows[{n}] = knows[{n}] | {1 << a}; "
 
     def over(self, a):
-        return f"stage[{a}] = OVER; " + "".join(f"{self.vote(a, n)} = SEEN; " for n in self.all_nodes())
+        owed = "".join(f"{self.owed(a, n)} = 0; " for n in self.all_nodes()) if self.cuts else ""
+        return f"stage[{a}] = OVER; " + "".join(f"{self.vote(a, n)} = SEEN; " for n in self.all_nodes()) + owed
 
     def over_without_majority(self, a):
         return f"if :: stage[{a}] == HOLDING && !{self.has_majority(a)} -> {self.over(a)}:: else fi; "
@@ -150,6 +162,7 @@ class NodeSet:
                        f"byte stage[{self.attempts}], bound[{self.attempts}], vote[{pairs}];",
                        f"byte generation[{self.nodes}], knows[{self.nodes}], above[{self.attempts}], before[{self.attempts}], completed;",
                        f"bit looked[{len(self.members)}], lost[{self.nodes}], moved[{pairs_of_nodes}], drains[{pairs_of_nodes}];",
+                       *([f"bit owed[{pairs}];   /* what was granted before the client heard of the change is not over yet */"] if self.cuts else []),
                        f"byte losses = {self.losses}, base[{self.nodes}]; bit has_base[{self.nodes}];",
                        "init {",
                        "  d_step { " + "; ".join(f"generation[{n}] = {0 if n in self.members[0] else 'NONE'}" for n in self.all_nodes()) + " }",
@@ -176,7 +189,10 @@ class NodeSet:
             # An extension also sets a missing key again.
             self.step(f"stage[{a}] == HOLDING && {self.runs(a, n)} && {self.vote(a, n)} != IN(generation[{n}]) && {self.is_free(n, a)}",
                       self.grants(a, n))
-            self.step(f"{self.vote(a, n)} >= IN(0)", f"{self.vote(a, n)} = SEEN; {self.over_without_majority(a)}")      # its deadline has passed
+            gone = f"{self.owed(a, n)} = 0; " if self.cuts else ""
+            self.step(f"{self.vote(a, n)} >= IN(0)", f"{self.vote(a, n)} = SEEN; {gone}{self.over_without_majority(a)}")    # its deadline has passed
+            if self.cuts and not self.uncut:
+                self.step(self.owed(a, n), f"{gone}{self.over_without_majority(a)}")        # and the one that it had before
         self.step(f"stage[{a}] == ASKING && {self.has_majority(a)}", self.complete(a))
         self.step(f"stage[{a}] == ASKING || stage[{a}] == HOLDING", self.over(a))
         for g in self.changes():
@@ -195,6 +211,8 @@ class NodeSet:
         known = " || ".join(f"generation[{n}] == {g}" for n in self.list_of[a])
         left = [n for n in self.list_of[a] if not (self.keeps and n in self.members[g])]
         gone = "".join(f"{self.vote(a, n)} = (generation[{n}] == {g} -> {self.vote(a, n)} : SEEN); " for n in left) if self.forgets else ""
+        if self.cuts:
+            gone = "".join(f"{self.owed(a, n)} = {self.vote(a, n)} >= IN(0); " for n in self.list_of[a]) + gone
         rival = self.rival_of(g)
         older = f"bound[{a}] < {g}" if rival is None else f"(bound[{a}] <= {self.made_of(g)} || bound[{a}] == {rival})"
         self.step(f"stage[{a}] == HOLDING && {older} && ({known})", f"bound[{a}] = {g}; {gone}{self.over_without_majority(a)}")
@@ -224,8 +242,13 @@ class NodeSet:
                   f"looked[{g}] = 1; " + "".join(f"{of('drains', n)} = {has_moved(n)}; " for n in stay))
         drained = "".join(f" && (!{of('drains', n)} || {self.vote(a, n)} < IN(0) || {self.vote(a, n)} >= IN({g}))"
                           for a in self.all_attempts() for n in stay) if self.drain else ""
+        if self.cuts and self.drain and not self.uncut:
+            drained += "".join(f" && (!{of('drains', n)} || !{self.owed(a, n)})" for a in self.all_attempts() for n in stay)
         if self.early:
             drained += f" && {moved} >= {needed}"
+        for n in after:
+            if self.returns and n not in before and n in self.members[0]:
+                self.step(f"generation[{n}] < {g} && looked[{g}]", f"generation[{n}] = {g}; ")
         for n in after + ([self.rival] if self.rivals else []):
             if n not in before:
                 self.join(g, n, drained)
