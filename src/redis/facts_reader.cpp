@@ -1,5 +1,7 @@
 #include "redis/facts_reader.hpp"
 
+#include "redis/group_binding.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -53,6 +55,7 @@ quorum::node_facts facts_reader::take()
         facts_.max_ttl = std::chrono::milliseconds{to_number<std::int64_t>(record.substr(ttl_at, ttl_width))};
     }
     if (!says_its_id_) facts_.id = facts_.admitted;
+    else facts_.id = id_in_generation(quorum::binding_in(facts_.set), facts_.id);
     return std::exchange(facts_, {});
 }
 
