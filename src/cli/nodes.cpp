@@ -1,7 +1,8 @@
-// `redlock nodes show`: which servers belong together, as they say it themselves.
+// `redlock nodes`: replace is node_replacement; show: which servers belong together, as they say it themselves.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
+#include "cli/node_replacement.hpp"
 #include "cli/server_group.hpp"
 #include "cli/set_views.hpp"
 #include "cli/settings.hpp"
@@ -103,11 +104,27 @@ exit_code verdict(std::vector<set_view> const& all)
 
 }  // namespace
 
+namespace {
+
+int replace(nodes_options const& options)
+{
+    if (options.servers.size() != 2)
+        throw failure{exit_code::usage, "redlock nodes replace needs two servers: the member that leaves, and the one that joins"};
+    node_replacement change{options.from, options.servers[0], options.servers[1]};
+    change.move();
+    change.admit_new_member(options.timeout);
+    return to_int(exit_code::success);
+}
+
+}  // namespace
+
 int execute(nodes_options const& options)
 {
+    if (options.action == "replace") return replace(options);
     if (options.action != "show")
         throw failure{exit_code::usage,
-                      "redlock nodes can show; it cannot " + name_in_words(options.action) + "; see redlock nodes --help"};
+                      "redlock nodes can show and replace; it cannot " + name_in_words(options.action) + "; see redlock nodes --help"};
+    if (!options.servers.empty()) throw failure{exit_code::usage, "redlock nodes show takes no servers; name them with --nodes"};
     auto const settings = settings_of(options.from).client;
     server_group nodes{settings, options.from.timeout};
     auto const all = look_at_sets(nodes, settings);

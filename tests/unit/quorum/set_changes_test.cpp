@@ -1,0 +1,187 @@
+// Clients that follow a set into another generation: those with the old list of nodes, and those with the new one.
+#include "set_clients.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <vector>
+
+namespace redlock::quorum {
+namespace {
+
+std::vector<std::string> const ABD{"A", "B", "D"};
+
+set_record record_on(servers const& all, char const* server) { return read_set_text(all.at(server).set).record; }
+
+// C is replaced by D in the record of these, as the command does it.
+void move(servers& all, std::vector<std::string> const& some)
+{
+    auto const next = with_member_replaced(record_on(all, "C"), "C", "D");
+    for (auto const& name : some) all.at(name).set = to_text(next);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sets_that_change)
+
+BOOST_AUTO_TEST_CASE(the_text_of_a_changed_set_is_read_as_it_was_written)
+{
+    set_record const first{"abc", 0, 1'795'000'000, true, 0, 0, "orders", {"a:1", "b c", "d"}};
+    auto const second = with_member_replaced(first, "b c", "e");
+    BOOST_TEST(second.generation == 1u);
+    BOOST_TEST((second.members == std::vector<std::string>{"a:1", "e", "d"}));
+    BOOST_TEST((second.left == std::vector<std::string>{"b c"}));
+    BOOST_TEST(second.joined_in("e") == 1u);
+    BOOST_TEST(second.joined_in("d") == 0u);
+    auto const text = to_text(second);
+    BOOST_TEST(text == "v2 " + binding_of(second) + " abc 1 1795000000 complete 0/0 orders 3 0 a:1 1 e 0 d b%20c");
+    BOOST_TEST((read_set_text(text).record == second));
+    BOOST_TEST(binding_in(text) == binding_of(second));
+    BOOST_TEST(binding_of(second).size() == set_binding_size);
+    BOOST_TEST(binding_of(second).starts_with("g001"));
+    BOOST_TEST(binding_of(first) == "");
+    BOOST_TEST(binding_in(to_text(first)) == "");
+    BOOST_TEST(binding_of(second) != binding_of(with_member_replaced(first, "b c", "f")));
+    auto const third = with_member_replaced(second, "d", "b c");
+    BOOST_TEST((third.left == std::vector<std::string>{"d"}));
+    BOOST_TEST(third.joined_in("b c") == 2u);
+    BOOST_TEST((read_set_text(to_text(third)).record == third));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_record_of_a_changed_set_is_known_as_such)
+{
+    auto const good = to_text(with_member_replaced({"abc", 0, 0, true, 0, 0, "", {"a", "b", "c"}}, "c", "d"));
+    BOOST_TEST((read_set_text(good).is == set_text::kind::good));
+    std::string const binding{binding_in(good)};
+    std::string other = good;
+    other[5] = other[5] == '0' ? '1' : '0';
+    for (std::string const& text :
+         {other, good + " c", good + " a", "v2 " + binding + " abc 1 0 complete 0/0 - 4 0 a 0 b 1 d c",
+          "v2 " + binding + " abc 1 0 complete 0/0 -", "v2 " + binding + " abc 1 0 claimed 0/0 - 3 0 a 0 b 1 d c",
+          "v2 " + binding + " abc 1 0 complete 0/0 - 3 0 a 0 b 2 d c", std::string{"v2"}, std::string{"v2 "}, "v2 " + binding})
+        BOOST_TEST((read_set_text(text).is == set_text::kind::foreign), text);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_goes_on_in_its_generation_until_a_majority_has_moved)
+{
+    auto all = founded();
+    lister old{all, ABC};
+    old.begin();
+    auto const era = old.sets.era();
+    move(all, {"A"});
+    old.begin();
+    BOOST_TEST(old.sets.era() == era);
+    BOOST_TEST(old.sets.is_apart(0));
+    BOOST_TEST(!old.sets.is_apart(1));
+    BOOST_TEST(old.refused() == 0u);
+    BOOST_TEST(contains(old.sets.why_apart(0), "run the command again"), old.sets.why_apart(0));
+    BOOST_TEST(old.sets.is_to_be_looked_at(0));
+
+    move(all, {"B"});
+    old.tell(1);
+    BOOST_TEST(old.sets.era() == era + 1);
+    BOOST_TEST(!old.sets.is_apart(0));
+    BOOST_TEST(!old.sets.is_apart(1));
+    BOOST_TEST(!old.sets.is_in_generation(2));
+    BOOST_TEST(!old.sets.is_list_refused());
+    BOOST_TEST(contains(old.sets.objection(2), "has left the set"), old.sets.objection(2));
+    BOOST_TEST(old.sets.may_be_admitted(0));
+    BOOST_TEST(!old.sets.may_be_admitted(2));
+    old.settle();
+    BOOST_TEST(record_on(all, "C").generation == 0u);
+    // Nothing brings it back.
+    all["A"].set = all["B"].set = all["C"].set;
+    all["A"].admitted = all["B"].admitted = false;
+    old.tell_all();
+    BOOST_TEST(old.sets.era() == era + 1);
+    BOOST_TEST(old.sets.is_apart(0));
+}
+
+BOOST_AUTO_TEST_CASE(a_client_with_the_new_list_lets_the_new_member_in_when_a_majority_has_moved)
+{
+    auto all = founded();
+    all["D"].admitted = true;  // of something else
+    lister early{all, ABD};
+    early.begin();
+    BOOST_TEST(early.sets.is_list_refused());
+
+    move(all, {"A"});
+    early.begin();
+    BOOST_TEST(!early.sets.is_list_refused());
+    BOOST_TEST(all["D"].set == "");
+
+    move(all, {"B"});
+    early.begin();
+    BOOST_TEST(all["D"].set == all["A"].set);
+    BOOST_TEST(!all["D"].admitted);
+    early.tell_all();
+    BOOST_TEST(early.refused() == 0u);
+    BOOST_TEST(early.sets.may_be_admitted(2));
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_was_away_follows_and_keeps_its_admission)
+{
+    servers all;
+    for (char const* name : {"A", "B", "C", "D", "E", "F"}) all[name] = {std::string{"id-"} + name, {}, true};
+    std::vector<std::string> const five{"A", "B", "C", "D", "E"}, later{"A", "B", "C", "D", "F"};
+    lister{all, five}.begin();
+    auto const next = with_member_replaced(record_on(all, "A"), "E", "F");
+    for (char const* name : {"A", "B", "C"}) all[name].set = to_text(next);
+    lister old{all, five};
+    old.begin();
+    BOOST_TEST(all["D"].set == to_text(next));
+    BOOST_TEST(all["D"].admitted);
+    BOOST_TEST(record_on(all, "E").generation == 0u);
+
+    // And one that joins again does not: it was no member meanwhile.
+    auto const third = with_member_replaced(next, "F", "E");
+    for (char const* name : {"A", "B", "C"}) all[name].set = to_text(third);
+    lister back{all, five};
+    back.begin();
+    BOOST_TEST(all["E"].set == to_text(third));
+    BOOST_TEST(!all["E"].admitted);
+    BOOST_TEST(all["D"].admitted);
+}
+
+BOOST_AUTO_TEST_CASE(of_two_changes_at_once_the_one_with_a_majority_is_followed)
+{
+    auto all = founded();
+    auto const by_d = with_member_replaced(record_on(all, "A"), "C", "D"), by_e = with_member_replaced(record_on(all, "A"), "A", "E");
+    all["A"].set = to_text(by_d);
+    all["B"].set = all["C"].set = to_text(by_e);
+    lister old{all, ABC};
+    old.begin();
+    BOOST_TEST(contains(old.sets.objection(0), "has left the set"), old.sets.objection(0));
+    BOOST_TEST(old.sets.may_be_admitted(1));
+    lister loser{all, ABD};
+    loser.begin();
+    BOOST_TEST(loser.sets.is_list_refused());
+    BOOST_TEST(all["D"].set == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_left_and_is_empty_now_costs_only_its_vote)
+{
+    auto all = founded();
+    move(all, {"A", "B"});
+    all["C"] = {"id-C2", {}, false};
+    lister old{all, ABC};
+    old.begin();
+    BOOST_TEST(!old.sets.is_list_refused());
+    BOOST_TEST(contains(old.sets.objection(2), "has left the set"), old.sets.objection(2));
+    BOOST_TEST(all["C"].set == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_list_that_is_neither_is_refused)
+{
+    auto all = founded();
+    move(all, {"A", "B"});
+    lister other{all, {"A", "B", "E"}};
+    other.begin();
+    BOOST_TEST(other.sets.is_list_refused());
+    BOOST_TEST(contains(other.sets.objection(0), "E is not a member"), other.sets.objection(0));
+    BOOST_TEST(all["E"].set == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::quorum
