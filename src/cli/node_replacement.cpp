@@ -49,7 +49,7 @@ quorum::server_view view_of(std::string member, answers const& said)
 {
     quorum::server_view s{std::move(member), std::nullopt, said.problem};
     if (!said.ok()) return s;
-    reply const& list = said.replies[0];
+    reply const& list = said.replies.back();
     if (list.is_error()) {
         s.problem = list.text;
         return s;
@@ -60,15 +60,30 @@ quorum::server_view view_of(std::string member, answers const& said)
     return s;
 }
 
-words inspection()
+// Users with few rights have EVALSHA, and not EVAL.
+std::vector<words> call_of(detail::script const& s, words keys_and_arguments)
 {
-    return {"EVAL", std::string{detail::inspect_script().text}, "2", std::string{detail::node_record_key},
-            std::string{detail::high_water_key}};
+    words call{"EVALSHA", s.sha1};
+    call.insert(call.end(), keys_and_arguments.begin(), keys_and_arguments.end());
+    return {{"SCRIPT", "LOAD", std::string{s.text}}, std::move(call)};
 }
 
-words claim_of(quorum::set_change::step const& s)
+std::vector<words> inspection()
 {
-    return {"EVAL", std::string{detail::claim_script().text}, "1", std::string{detail::node_record_key}, s.id, s.expected, s.text, yes};
+    return call_of(detail::inspect_script(), {"2", std::string{detail::node_record_key}, std::string{detail::high_water_key}});
+}
+
+std::vector<words> claim_of(quorum::set_change::step const& s)
+{
+    return call_of(detail::claim_script(), {"1", std::string{detail::node_record_key}, s.id, s.expected, s.text, yes});
+}
+
+std::string why_not_moved(answers const& said)
+{
+    if (!said.ok()) return said.problem;
+    reply const& answer = said.replies.back();
+    if (answer.is_error()) return answer.text;
+    return answer.items.size() == 2 && answer.items[0].number(0) == 1 ? "" : "its record has changed meanwhile";
 }
 
 }  // namespace
@@ -96,7 +111,7 @@ node_replacement::node_replacement(node_options const& from, std::string const& 
 std::vector<quorum::server_view> node_replacement::look()
 {
     std::vector<quorum::server_view> all;
-    auto const said = nodes_->ask({inspection()});
+    auto const said = nodes_->ask(inspection());
     for (std::size_t i = 0; i < said.size(); ++i) all.push_back(view_of(members_[i], said[i]));
     return all;
 }
@@ -128,14 +143,9 @@ bool node_replacement::carry_out(quorum::set_change const& plan)
 {
     auto moved = plan.moved();
     for (auto const& step : plan.steps()) {
-        auto const said = nodes_->ask_each([&](std::size_t node) { return node == step.server ? std::vector{claim_of(step)} : std::vector<words>{}; });
-        auto const& answer = said[step.server];
-        bool const done = answer.ok() && answer.replies[0].items.size() == 2 && answer.replies[0].items[0].number(0) == 1;
-        if (!done) {
-            out_.write(members_[step.server] + " has not moved: " +
-                       printable(!answer.ok() ? answer.problem
-                                              : answer.replies[0].is_error() ? answer.replies[0].text : "its record has changed meanwhile") +
-                       '\n');
+        auto const said = nodes_->ask_each([&](std::size_t node) { return node == step.server ? claim_of(step) : std::vector<words>{}; });
+        if (auto const why_not = why_not_moved(said[step.server]); !why_not.empty()) {
+            out_.write(members_[step.server] + " has not moved: " + printable(why_not) + '\n');
             return false;
         }
         ++moved;

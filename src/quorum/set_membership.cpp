@@ -207,7 +207,8 @@ void set_membership::choose_generation()
         most = r;
     }
     if (settled_) most = settled_;
-    if (!most || most->generation == 0) return;
+    if (!most || most->is_same_generation(*set_)) return;
+    most->complete = set_->complete;
     set_ = most;
 }
 

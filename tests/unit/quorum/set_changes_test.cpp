@@ -1,8 +1,11 @@
 // Clients that follow a set into another generation: those with the old list of nodes, and those with the new one.
 #include "set_clients.hpp"
 
+#include "quorum/set_change.hpp"
+
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -107,7 +110,11 @@ BOOST_AUTO_TEST_CASE(a_client_with_the_new_list_lets_the_new_member_in_when_a_ma
 
     move(all, {"A"});
     early.begin();
-    BOOST_TEST(!early.sets.is_list_refused());
+    BOOST_TEST(early.sets.is_list_refused());
+    lister newcomer{all, ABD};
+    newcomer.begin();
+    BOOST_TEST(!newcomer.sets.is_list_refused());
+    BOOST_TEST(!newcomer.sets.may_be_admitted(0));
     BOOST_TEST(all["D"].set == "");
 
     move(all, {"B"});
@@ -155,7 +162,8 @@ BOOST_AUTO_TEST_CASE(of_two_changes_at_once_the_one_with_a_majority_is_followed)
     BOOST_TEST(old.sets.may_be_admitted(1));
     lister loser{all, ABD};
     loser.begin();
-    BOOST_TEST(loser.sets.is_list_refused());
+    BOOST_TEST(loser.sets.is_apart(1));
+    BOOST_TEST(!loser.sets.may_be_admitted(0));
     BOOST_TEST(all["D"].set == "");
 }
 
@@ -169,6 +177,97 @@ BOOST_AUTO_TEST_CASE(a_server_that_left_and_is_empty_now_costs_only_its_vote)
     BOOST_TEST(!old.sets.is_list_refused());
     BOOST_TEST(contains(old.sets.objection(2), "has left the set"), old.sets.objection(2));
     BOOST_TEST(all["C"].set == "");
+}
+
+// What the command is told by set_change, with the servers of these tests.
+BOOST_AUTO_TEST_CASE(a_change_that_was_begun_is_finished_before_another_one_begins)
+{
+    auto all = founded();
+    auto const looks = [&] {
+        std::vector<server_view> views;
+        for (auto const& [name, s] : all) {
+            server_view v{name, node_facts{}, ""};
+            v.facts->id = s.bound_id();
+            v.facts->admitted = s.admitted ? s.bound_id() : "";
+            v.facts->set = s.set;
+            if (!s.reachable) v.facts.reset(), v.problem = "no connection";
+            views.push_back(v);
+        }
+        return views;
+    };
+    auto const carry_out = [&](set_change const& plan, std::size_t most) {
+        for (std::size_t i = 0; i < std::min(most, plan.steps().size()); ++i) {
+            auto views = looks();
+            auto& s = all.at(views[plan.steps()[i].server].member);
+            BOOST_TEST_REQUIRE(s.set == plan.steps()[i].expected);
+            s.set = plan.steps()[i].text;
+        }
+    };
+    set_change const first{looks(), "C", "D"};
+    BOOST_TEST(first.why() == "");
+    BOOST_TEST(first.steps().size() == 2u);
+    BOOST_TEST(first.needed() == 2u);
+    BOOST_TEST(first.after().generation == 1u);
+    carry_out(first, 1);
+
+    all["C"].reachable = false;
+    set_change const again{looks(), "C", "D"};
+    BOOST_TEST(again.why() == "");
+    BOOST_TEST(again.moved() == 1u);
+    BOOST_TEST(again.steps().size() == 1u);
+    BOOST_TEST((again.after() == first.after()));
+    BOOST_TEST(!again.finishes_another());
+
+    set_change const other{looks(), "B", "E"};
+    BOOST_TEST(other.finishes_another());
+    BOOST_TEST((other.after() == first.after()));
+    carry_out(other, 1);
+
+    set_change const done{looks(), "C", "D"};
+    BOOST_TEST(done.why() == "");
+    BOOST_TEST(done.steps().size() == 0u);
+    BOOST_TEST(done.after().generation == 1u);
+    set_change const outrun{looks(), "C", "E"};
+    BOOST_TEST((outrun.refused() == set_change::refusal::outrun));
+    // D has no vote yet, so only one member that has one would stay.
+    set_change const too_early{looks(), "B", "E"};
+    BOOST_TEST((too_early.refused() == set_change::refusal::servers), too_early.why());
+    // Taken back, with the same two members.
+    all["C"].reachable = true;
+    set_change const back{looks(), "D", "C"};
+    BOOST_TEST(back.why() == "");
+    BOOST_TEST(back.after().generation == 2u);
+    BOOST_TEST(back.after().joined_in("C") == 2u);
+    BOOST_TEST(back.steps().size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_makes_no_sense_is_refused_in_words)
+{
+    auto all = founded();
+    std::vector<server_view> views;
+    for (auto const& [name, s] : all) {
+        views.push_back({name, node_facts{}, ""});
+        views.back().facts->id = views.back().facts->admitted = s.id;
+        views.back().facts->set = s.set;
+    }
+    auto const why = [&](char const* leaves, char const* joins) { return set_change{views, leaves, joins}.why(); };
+    BOOST_TEST(contains(why("E", "D"), "E is no member of the set"), why("E", "D"));
+    BOOST_TEST(contains(why("C", "B"), "B is a member already"), why("C", "B"));
+    views[3].facts.reset();
+    views[3].problem = "no connection within 1 s";
+    BOOST_TEST(contains(why("C", "D"), "D does not answer: no connection within 1 s; nothing was changed"), why("C", "D"));
+    views[4].facts->set = to_text({"other", 0, 0, true, 0, 0, "", {"E", "F", "G"}});
+    BOOST_TEST(contains(why("C", "E"), "belong to different sets"), why("C", "E"));
+    views[4].facts->set = "somebody's";
+    BOOST_TEST(contains(why("C", "E"), "DEL redlock:node redlock:set"), why("C", "E"));
+    views[4].facts->set.clear();
+    views[4].facts->id = views[1].facts->id;
+    BOOST_TEST(contains(why("C", "E"), "E is the same server as B"), why("C", "E"));
+    views[4].facts->id = "k001:1234";
+    views[0].facts->admitted.clear();
+    BOOST_TEST(contains(why("C", "E"), "only 1 answer and have a vote"), why("C", "E"));
+    views[0].facts->admitted = views[0].facts->id = "k001:5678";
+    BOOST_TEST(contains(why("C", "E"), "group of servers"), why("C", "E"));
 }
 
 BOOST_AUTO_TEST_CASE(a_list_that_is_neither_is_refused)

@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(a_set_that_was_founded_twice_gives_no_vote_that_could_be_of
 
 BOOST_AUTO_TEST_CASE(a_record_that_cannot_be_read_is_no_vote_and_stays)
 {
-    for (std::string const text : {"v2 something new", "a text of somebody else"}) {
+    for (std::string const text : {"v3 something new", "a text of somebody else"}) {
         auto all = founded();
         all["C"].set = text;
         lister c{all, ABC};
