@@ -191,7 +191,8 @@ void admission_driver::up(std::size_t node, quorum::node_facts const& facts)
     refused_[node] = false;
     not_marked_[node].clear();
     met_.add(node);
-    rules_.on_facts(node, facts_for_rules(node, facts), time_point{}, now);  // the facts were read at an unknown moment of the handshake, so they count as old
+    rules_.on_facts(node, facts_for_rules(node, facts), time_point{},
+                    now);  // the facts were read at an unknown moment of the handshake, so they count as old
     go_on(now);
 }
 

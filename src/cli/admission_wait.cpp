@@ -108,7 +108,8 @@ private:
     void fail(std::string text, std::vector<node_status> const& all)
     {
         for (std::size_t i = 0; i < all.size(); ++i)
-            if (node_status const& n = all[i]; awaited_[i] && n.admission != admission_state::admitted) text += "\n  " + n.node + ": " + words_about(n);
+            if (node_status const& n = all[i]; awaited_[i] && n.admission != admission_state::admitted)
+                text += "\n  " + n.node + ": " + words_about(n);
         failure_ = std::move(text);
         nodes_.cancel();
     }

@@ -118,9 +118,8 @@ std::vector<quorum::server_view> node_replacement::look()
 
 void node_replacement::announce(quorum::set_change const& plan)
 {
-    auto const text = plan.finishes_another()
-                          ? "another change was begun, and is finished first: " + quorum::in_words(plan.after())
-                          : leaves_ + " is replaced by " + joins_ + " in " + quorum::in_words(plan.before());
+    auto const text = plan.finishes_another() ? "another change was begun, and is finished first: " + quorum::in_words(plan.after())
+                                              : leaves_ + " is replaced by " + joins_ + " in " + quorum::in_words(plan.before());
     if (text == announced_) return;
     announced_ = text;
     out_.write(out_.fold(printable(text), 2) + '\n');
@@ -135,7 +134,8 @@ void node_replacement::move()
         if (plan.steps().empty() && !plan.finishes_another()) return;
         carry_out(plan);
     }
-    throw failure{exit_code::contended, "the members of the set change all the time: another command changes it as well; run this command again"};
+    throw failure{exit_code::contended,
+                  "the members of the set change all the time: another command changes it as well; run this command again"};
 }
 
 // False: a member has another record meanwhile, or does not answer.

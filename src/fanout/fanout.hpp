@@ -238,7 +238,10 @@ private:
         bool votes_with_tokens{false};
         bool may_grant{false};
 
-        pending_request at(std::size_t i) const { return {work.commands[i], targets[i].who, targets[i].not_at, false, targets[i].errors, targets[i].era}; }
+        pending_request at(std::size_t i) const
+        {
+            return {work.commands[i], targets[i].who, targets[i].not_at, false, targets[i].errors, targets[i].era};
+        }
     };
 
     struct release_retry {

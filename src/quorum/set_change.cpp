@@ -55,7 +55,8 @@ set_change::set_change(std::vector<server_view> const& all, std::string const& l
     if (refused_ == refusal::none && moved_ + steps_.size() < needed_)
         refuse(refusal::servers, "of the members that stay (" + list_of(after_->members) + ") only " +
                                      std::to_string(moved_ + steps_.size()) + " answer and have a vote on locks with fencing, and " +
-                                     std::to_string(needed_) + " have to; start the others, run redlock admit, and then this command again");
+                                     std::to_string(needed_) +
+                                     " have to; start the others, run redlock admit, and then this command again");
 }
 
 void set_change::refuse(refusal what, std::string why)
@@ -84,7 +85,8 @@ void set_change::find_set(std::vector<server_view> const& all)
         if (carriers >= majority(r->members.size()) && (!before_ || r->generation > before_->generation)) before_ = r;
     }
     if (!oldest)
-        return refuse(refusal::servers, "no server has a record of its set: run redlock admit with the present list of nodes, which writes it");
+        return refuse(refusal::servers,
+                      "no server has a record of its set: run redlock admit with the present list of nodes, which writes it");
     if (!before_) before_ = oldest;
     for (auto const& member : before_->members)
         if (!find(all, member))
@@ -112,14 +114,15 @@ void set_change::find_begun_change(std::vector<server_view> const& all)
 bool set_change::is_new_change_possible(std::vector<server_view> const& all, std::string const& leaves, std::string const& joins)
 {
     if (before_->members.size() < members_min)
-        refuse(refusal::request, in_words(*before_) + " has fewer than " + std::to_string(members_min) +
-                                     " members, so no majority stays: move it with a pause instead (docs/operations.md, \"Changing the set\")");
+        refuse(refusal::request,
+               in_words(*before_) + " has fewer than " + std::to_string(members_min) +
+                   " members, so no majority stays: move it with a pause instead (docs/operations.md, \"Changing the set\")");
     else if (!before_->has(leaves) && before_->knows(leaves))
-        refuse(refusal::outrun, leaves + " has left the set already, and " + joins + " did not take its place: the nodes belong to " +
-                                    in_words(*before_));
-    else if (!before_->has(leaves))
-        refuse(refusal::request, leaves + " is no member of " + in_words(*before_) + "; name one of these");
-    else if (before_->has(joins)) refuse(refusal::request, joins + " is a member already, of " + in_words(*before_) + "; name a new server");
+        refuse(refusal::outrun,
+               leaves + " has left the set already, and " + joins + " did not take its place: the nodes belong to " + in_words(*before_));
+    else if (!before_->has(leaves)) refuse(refusal::request, leaves + " is no member of " + in_words(*before_) + "; name one of these");
+    else if (before_->has(joins))
+        refuse(refusal::request, joins + " is a member already, of " + in_words(*before_) + "; name a new server");
     else if (auto why = objection_to_joining(all, *find(all, joins)); !why.empty()) refuse(refusal::request, joins + ' ' + why);
     return refused_ == refusal::none;
 }
@@ -154,8 +157,9 @@ void set_change::list_steps(std::vector<server_view> const& all)
         if (r && r->is_same_generation(*after_)) ++moved_;
         else if (r && r->is_same_generation(*before_)) {
             if (server_of(*s->facts).starts_with('k'))
-                return refuse(refusal::request, member + " is a group of servers, or counts acknowledgements of replicas: such a set cannot "
-                                                         "be changed yet; see docs/operations.md, \"Changing the set\"");
+                return refuse(refusal::request, member +
+                                                    " is a group of servers, or counts acknowledgements of replicas: such a set cannot "
+                                                    "be changed yet; see docs/operations.md, \"Changing the set\"");
             steps_.push_back({static_cast<std::size_t>(s - all.data()), s->facts->id, s->facts->set, text});
         }
     }

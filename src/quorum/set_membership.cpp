@@ -198,8 +198,9 @@ void set_membership::choose_generation()
     for (node_state const& n : nodes_) {
         if (!is_of_set(n)) continue;
         set_record const& r = n.said.record;
-        auto const carriers = static_cast<std::size_t>(std::count_if(
-            nodes_.begin(), nodes_.end(), [&](node_state const& each) { return is_of_set(each) && r.is_same_generation(each.said.record); }));
+        auto const carriers = static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), [&](node_state const& each) {
+            return is_of_set(each) && r.is_same_generation(each.said.record);
+        }));
         bool const is_newer = !settled_ || r.generation > settled_->generation;
         if (carriers >= majority(nodes_.size()) && is_newer) settled_ = r;
         if (carriers < carriers_of_most || (carriers == carriers_of_most && most && r.generation <= most->generation)) continue;
@@ -234,10 +235,7 @@ bool set_membership::is_of_set(node_state const& n) const noexcept
     return set_ && n.said.is == kind::good && n.fault.empty() && n.said.record.id == set_->id;
 }
 
-bool set_membership::carries(node_state const& n) const noexcept
-{
-    return is_of_set(n) && n.said.record.is_same_generation(*set_);
-}
+bool set_membership::carries(node_state const& n) const noexcept { return is_of_set(n) && n.said.record.is_same_generation(*set_); }
 
 bool set_membership::is_apart(std::size_t node) const noexcept { return is_of_set(nodes_[node]) && !carries(nodes_[node]); }
 

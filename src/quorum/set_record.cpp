@@ -104,7 +104,7 @@ std::optional<set_record> beginning_of(std::span<std::string_view const> words)
     return r;
 }
 
-bool add_member(set_record& r, std::vector<std::string> set_record::*list, std::string_view word)
+bool add_member(set_record& r, std::vector<std::string> set_record::* list, std::string_view word)
 {
     auto text = unescaped(word);
     if (!text || text->empty() || r.knows(*text)) return false;

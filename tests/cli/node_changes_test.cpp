@@ -19,10 +19,7 @@ constexpr auto max_ttl = 6'000ms, ttl = 5'000ms;  // a loaded machine must not l
 
 // Three servers are a set, and two more are new.
 struct changing_set : servers {
-    changing_set() : servers{5}
-    {
-        BOOST_TEST_REQUIRE(of(old_list, {"run", "first", "--bootstrap", "--", "true"}).code == 0);
-    }
+    changing_set() : servers{5} { BOOST_TEST_REQUIRE(of(old_list, {"run", "first", "--bootstrap", "--", "true"}).code == 0); }
 
     struct ended {
         int code;
@@ -73,7 +70,8 @@ struct changing_set : servers {
 
     // Holds "job" until the object is destroyed, with the old list.
     struct holder {
-        explicit holder(changing_set const& of) : runs{of.with_list(of.old_list, {"run", "job", "--", "sh", "-c", "echo held; exec sleep 600"})}
+        explicit holder(changing_set const& of)
+            : runs{of.with_list(of.old_list, {"run", "job", "--", "sh", "-c", "echo held; exec sleep 600"})}
         {
             BOOST_TEST_REQUIRE(eventually([this] { return contains(runs.output(), "held"); }));
         }
@@ -181,8 +179,9 @@ BOOST_FIXTURE_TEST_CASE(of_two_commands_at_once_one_wins_and_the_other_is_told, 
     holder const held{*this};
     program one{replacing(2, 3, old_list)}, other{replacing(2, 4, old_list)};
     int const first = one.wait(120s), second = other.wait(120s);
-    BOOST_TEST(((first == 0 && second == 75) || (first == 75 && second == 0)),
-               first << " and " << second << '\n' << one.output() << one.errors() << other.output() << other.errors());
+    BOOST_TEST(((first == 0 && second == 75) || (first == 75 && second == 0)), first << " and " << second << '\n'
+                                                                                     << one.output() << one.errors() << other.output()
+                                                                                     << other.errors());
     std::vector<std::size_t> const won{0, 1, first == 0 ? std::size_t{3} : std::size_t{4}};
     BOOST_TEST(tries_once(won, "job") == 75);
     BOOST_TEST(tries(won, "other") == 0);

@@ -64,8 +64,8 @@ struct changing_world {
         settings.jitter_seed = ++seeds;
         settings.wall_clock = [] { return static_cast<std::uint64_t>(virtual_clock::now().time_since_epoch() / 1us); };
         settings.fresh_value = [this] { return "value" + std::to_string(++values); };
-        m.client.emplace(detail::access::make_client(
-            detail::basic_core<virtual_clock>::make(executor, strand, std::move(fronts), std::move(settings))));
+        m.client.emplace(
+            detail::access::make_client(detail::basic_core<virtual_clock>::make(executor, strand, std::move(fronts), std::move(settings))));
         m.client->run([](error_code) {});
         advance(10ms);
         return *m.client;
@@ -233,13 +233,14 @@ BOOST_AUTO_TEST_CASE(nobody_holds_a_lock_beside_somebody_else_whatever_happens_w
             if (leases[i] && below(3) == 0) {
                 leases[i].reset();
             } else if (!leases[i] && !std::exchange(tries[i], true)) {
-                lock{*clients[i], "job", {.ttl = 5s, .node_timeout = 1s}}.try_acquire([&, i, before = last_token](error_code ec, lease got) {
-                    tries[i] = false;
-                    if (ec) return;
-                    BOOST_TEST(got.token() > before, "seed " << seed);
-                    last_token = std::max(last_token, got.token());
-                    leases[i].emplace(std::move(got));
-                });
+                lock{*clients[i], "job", {.ttl = 5s, .node_timeout = 1s}}.try_acquire(
+                    [&, i, before = last_token](error_code ec, lease got) {
+                        tries[i] = false;
+                        if (ec) return;
+                        BOOST_TEST(got.token() > before, "seed " << seed);
+                        last_token = std::max(last_token, got.token());
+                        leases[i].emplace(std::move(got));
+                    });
             }
             if (step > 30 && below(40) == 0) {
                 auto const p = w.plan(below(8) == 0 ? joins + 1 : joins);
