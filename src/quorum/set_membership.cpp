@@ -327,7 +327,7 @@ void set_membership::judge()
     // The list is right. A member that was given to another set has no vote.
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
-        if (n.told && has_left(i)) {
+        if (n.told && has_left(i) && !carries(n)) {
             n.objection = "this server has left the set: the nodes of this client's list belong to " + in_words(*set_) +
                           "; replace it in the list by the member that joined";
             continue;

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -188,6 +188,55 @@ BOOST_FIXTURE_TEST_CASE(of_two_commands_at_once_one_wins_and_the_other_is_told, 
     BOOST_TEST(tries(old_list, "other") == 0);
     auto const lost = first == 0 ? other.errors() : one.errors();
     BOOST_TEST(contains(lost, "has left the set already"), lost);
+}
+
+// The commands of the page, with the test's servers for 10.0.0.1 and so on. They wait for the usual max_ttl of 30 s each.
+BOOST_FIXTURE_TEST_CASE(the_commands_of_the_page_do_what_it_says, changing_set)
+{
+    all.emplace_back();
+    auto const page = read_file(REDLOCK_SOURCES "/docs/operations.md");
+    auto const commands_below = [&](std::string const& heading) {
+        auto const begin = page.find("```sh\n", page.find(heading)) + 6;
+        std::vector<arguments> commands;
+        for (auto const& line : lines_of(page.substr(begin, page.find("```", begin) - begin))) {
+            arguments words;
+            std::istringstream of{line};
+            for (std::string word; of >> word;) {
+                for (std::size_t i = all.size(); i > 0; --i)
+                    for (auto const address = "redis://10.0.0." + std::to_string(i); contains(word, address);)
+                        word.replace(word.find(address), address.size(), all[i - 1].url());
+                words.push_back(word);
+            }
+            BOOST_TEST_REQUIRE(words.front() == "redlock");
+            words.erase(words.begin());
+            commands.push_back(std::move(words));
+        }
+        return commands;
+    };
+    auto const carry_out = [&](arguments const& words) {
+        program p{words};
+        int const code = p.wait(120s);
+        BOOST_TEST_REQUIRE(code == 0, p.output() + p.errors());
+    };
+    {
+        holder const held{*this};
+        auto const moves = commands_below("### Move to other machines, one by one");
+        BOOST_TEST_REQUIRE(moves.size() == 2u);
+        carry_out(moves[0]);
+        BOOST_TEST(tries_once(old_list, "job") == 75);
+    }
+    std::vector<std::size_t> const moved{3, 1, 2};
+    {
+        auto const taken_back = of(moved, {"nodes", "replace", all[3].url(), all[0].url()});
+        BOOST_TEST_REQUIRE(taken_back.code == 0, taken_back.output + taken_back.errors);
+    }
+    holder const held{*this};
+    all[2].kill();
+    auto const replacement = commands_below("### Replace a dead machine");
+    BOOST_TEST_REQUIRE(replacement.size() == 1u);
+    carry_out(replacement[0]);
+    BOOST_TEST(tries_once(new_list, "job") == 75);
+    BOOST_TEST(tries(new_list, "other") == 0);
 }
 
 BOOST_FIXTURE_TEST_CASE(bad_input_is_told_and_changes_nothing, changing_set)
