@@ -318,7 +318,7 @@ if id == ARGV[1] and redis.call('EXISTS', KEYS[2]) == 1 then return {2, ''} end
 if mark ~= '-' then return {0, mark} end
 local time = redis.call('TIME')
 mark = ARGV[2] .. '-' .. time[1] .. '-' .. time[2]
-if string.find(group, 'c', 1, true) then node = string.sub(group .. string.rep('k', 40), 1, 40) .. string.sub(node, 41) end
+if string.match(group, '^k%d+:c') then node = string.sub(group .. string.rep('k', 40), 1, 40) .. string.sub(node, 41) end
 redis.call('SET', KEYS[1], string.sub(node, 1, 69) .. mark)
 return {1, mark})lua";
 

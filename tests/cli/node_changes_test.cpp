@@ -193,7 +193,6 @@ BOOST_FIXTURE_TEST_CASE(of_two_commands_at_once_one_wins_and_the_other_is_told, 
 // The commands of the page, with the test's servers for 10.0.0.1 and so on. They wait for the usual max_ttl of 30 s each.
 BOOST_FIXTURE_TEST_CASE(the_commands_of_the_page_do_what_it_says, changing_set)
 {
-    all.emplace_back();
     auto const page = read_file(REDLOCK_SOURCES "/docs/operations.md");
     auto const commands_below = [&](std::string const& heading) {
         auto const begin = page.find("```sh\n", page.find(heading)) + 6;

@@ -676,7 +676,11 @@ BOOST_AUTO_TEST_CASE(the_record_of_a_set_is_written_where_the_expected_one_is)
     claim.former = "old text";
     claim.id = server;
     redis_request const wire{of({claim})};
-    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text"}));
+    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text", "0"}));
+    claim.stays = true;
+    redis_request const of_a_member_that_stays{of({claim})};
+    BOOST_TEST(of_a_member_that_stays.request.payload() ==
+               resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text", "1"}));
     auto const answer = [&](std::string_view n, std::string_view text) {
         return answered(of({claim}), {{type::array, 2, 0, ""}, {type::number, 1, 1, n}, {type::blob_string, 1, 1, text}}).front();
     };
