@@ -29,6 +29,7 @@ std::string name_of(std::size_t server) { return "node" + std::to_string(server)
 // Three servers are a set, and two more are empty.
 struct changing_world {
     struct member {
+        std::vector<std::size_t> list;
         std::vector<std::unique_ptr<memory_node>> nodes;
         std::optional<redlock::client> client;
     };
@@ -52,6 +53,7 @@ struct changing_world {
     redlock::client& add(std::vector<std::size_t> const& list)
     {
         auto& m = *members.emplace_back(std::make_unique<member>());
+        m.list = list;
         asio::any_io_executor const executor = context->get_executor();
         asio::strand<asio::any_io_executor> const strand{executor};
         std::vector<std::unique_ptr<detail::node>> fronts;
@@ -116,9 +118,13 @@ struct changing_world {
     void kill(std::size_t server)
     {
         unreachable = server;
-        for (auto& m : members)
-            for (auto& n : m->nodes)
-                if (n->name() == name_of(server)) n->refuse_connections = true, n->cut();
+        for (auto& m : members) {
+            for (std::size_t i = 0; i < m->list.size(); ++i) {
+                if (m->list[i] != server) continue;
+                m->nodes[i]->refuse_connections = true;
+                m->nodes[i]->cut();
+            }
+        }
     }
 
     std::unique_ptr<asio::io_context> context = std::make_unique<asio::io_context>();
