@@ -259,7 +259,7 @@ void admission_driver::follow_generation()
     quorum::node_set stays;
     for (std::size_t node = 0; node < names_->size(); ++node) {
         if (sets_.is_in_generation(node)) stays.add(node);
-        rules_.on_suspect(node);
+        if (met_.has(node)) rules_.on_suspect(node);
     }
     if (on_generation) on_generation(stays);
 }

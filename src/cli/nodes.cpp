@@ -58,13 +58,13 @@ std::string node_rows(terminal const& out, std::vector<set_view> const& all)
     return rows.text(out, "");
 }
 
-// Each set that a node has named, once.
+// Each set that a node has named, once; of one that is being changed, each generation.
 std::vector<quorum::set_record> sets_in(std::vector<set_view> const& all)
 {
     std::vector<quorum::set_record> sets;
     for (set_view const& v : all) {
         auto const said = quorum::read_set_text(v.text);
-        auto const is_same = [&](quorum::set_record const& r) { return r.id == said.record.id; };
+        auto const is_same = [&](quorum::set_record const& r) { return r.is_same_generation(said.record); };
         if (said.is == kind::good && std::none_of(sets.begin(), sets.end(), is_same)) sets.push_back(said.record);
     }
     return sets;
@@ -135,7 +135,7 @@ int execute(nodes_options const& options)
     }
     auto const sets = sets_in(all);
     for (quorum::set_record const& r : sets)
-        out.write(out.fold(printable(quorum::in_words(r)) + ", generation " + std::to_string(r.generation), 2) + '\n');
+        out.write(out.fold(printable(quorum::in_words(r)) + (r.generation == 0 ? ", generation 0" : ""), 2) + '\n');
     if (sets.empty()) out.write("no node has a record of its set: the first client with a lock with fencing writes it\n");
     out.write(node_rows(out, all));
     std::vector<std::string> said;
