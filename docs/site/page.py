@@ -42,7 +42,7 @@ def target_in_site(file, target):
         return target
     path, _, anchor = target.partition("#")
     whole = Path(os.path.normpath(file.parent / path)) if path else file
-    if whole.suffix == ".md" and whole != ROOT / "README.md":
+    if whole.suffix == ".md" and whole.parent in (ROOT, ROOT / "docs") and whole != ROOT / "README.md":
         return f"{page_of(whole)}.html" + (f"#{page_of(whole)}-{anchor}" if anchor else "")
     inside = whole.relative_to(ROOT)
     if inside.parts[0] == "docs" and inside.parts[1:2] == ("pictures",):

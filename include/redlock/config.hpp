@@ -277,7 +277,7 @@ struct REDLOCK_API config {
     /// `redlock` is such a program. None: `nodes` is no shard, or `shards` is used. A configuration file cannot set it.
     std::optional<shard_place> place{};
 
-    /// Gets a sentence that says why no lock can be acquired, when no acquisition could find a majority for 3 seconds (nodes are down, or may not
+    /// Gets a sentence that says why no lock can be acquired, when no acquisition could find a majority for 1.4 seconds (nodes are down, or may not
     /// vote yet; `client::run()` was not called). It comes once for each cause, and again after a minute. It does not come because another client
     /// holds a lock, and never if the client has an observer. Empty: off. The sentence contains no password. Called on the client's executor;
     /// exceptions leave its `run()`. A configuration file cannot set it.

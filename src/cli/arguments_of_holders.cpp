@@ -53,7 +53,7 @@ void argument_parser::run()
     add_ticket(sub, run_.ticket, "Instead of NAME: goes on with the lock that redlock acquire acquired");
     add_number(
         sub, "--pass-lease", run_.pass_lease, passed_bounds, "descriptor",
-        "The command finds this descriptor open, and gets the lock's ticket when it asks for it there: it goes on with the lock itself")
+        "The command finds this descriptor open, writes the line \"ticket\" there, reads the ticket of the lock, and goes on with it")
         ->excludes(shared);
     auto* const verbose = sub.add_flag("--verbose,-v", run_.verbose, "Says on stderr when the lock is acquired and released");
     sub.add_flag("--quiet,-q", run_.quiet, "Does not say on stderr what it waits for, and which processes left the command's group")

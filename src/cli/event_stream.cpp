@@ -43,7 +43,7 @@ std::string problem_of_descriptor(int descriptor)
 {
     int const flags = ::fcntl(descriptor, F_GETFL);
     if (flags < 0) return "it is not open";
-    if ((flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_RDONLY) return "it is open for reading only";
+    if ((flags & O_ACCMODE) == O_RDONLY) return "it is open for reading only";
     return {};
 }
 
@@ -102,7 +102,7 @@ void event_stream::push()
 long event_stream::put(std::string_view bytes) noexcept
 {
     int const to = descriptor_.native_handle();
-    return socket_ ? ::send(to, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) : ::write(to, bytes.data(), bytes.size());
+    return socket_ ? ::send(to, bytes.data(), bytes.size(), MSG_DONTWAIT) : ::write(to, bytes.data(), bytes.size());
 }
 
 void event_stream::await_reader()
@@ -125,7 +125,7 @@ void event_stream::stop_waiting()
 void event_stream::drain(std::chrono::milliseconds patience)
 {
     auto const end = std::chrono::steady_clock::now() + patience;
-    while (!broken_ && !kept_.empty()) {
+    while (!kept_.empty()) {
         auto const left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
         if (left.count() <= 0 || !is_ready(descriptor_.native_handle(), static_cast<int>(left.count()))) return;
         push();

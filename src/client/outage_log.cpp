@@ -41,7 +41,7 @@ void outage_log::failed(fanout& nodes, quorum::node_set silent, bool fenced, boo
     outage& o = of(fenced);
     if (!o.since || sent - o.seen > forgotten_after) o.since = sent;
     o.seen = now;
-    if (now - *o.since < patience || (!said_.empty() && now - said_at_ < patience)) return;
+    if (now - *o.since < told_after || (!said_.empty() && now - said_at_ < next_cause_after)) return;
     reason r = running ? why(nodes, silent, fenced, now) : reason{"not running", "client.run() was not called"};
     if (r.cause == said_ && now - said_at_ < repeats_after) return;
     said_ = std::move(r.cause);

@@ -30,7 +30,9 @@ class outage_log {
 public:
     using sink = std::function<void(std::string_view)>;
 
-    static constexpr duration patience = std::chrono::seconds{3};
+    // Whoever waits with default options is told within three seconds, as the next attempt may be more than a second later.
+    static constexpr duration told_after = std::chrono::milliseconds{1'400};
+    static constexpr duration next_cause_after = std::chrono::seconds{3};
     static constexpr duration repeats_after = std::chrono::minutes{1};
 
     // Null: nobody wants to know.

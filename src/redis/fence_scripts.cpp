@@ -154,8 +154,7 @@ return 1)lua";
 // Several locks of one lease are extended, or set again, each on its own, even if another of them is refused and the node gives no vote. That is
 // safe: each lock has the guard of its own counter, and for that lock this is an extension whose answer got lost. The same holds for a climb.
 //
-// "N.0" in a counter is the mark of a climb (docs/proof.md, "The mark may be in the counter"). Whoever sets a lock with a token writes its counter
-// without the mark.
+// "N.0" in a counter is the mark of a climb (docs/proof.md, S38). A request that sets a lock with a token writes its counter without the mark.
 constexpr std::string_view extend_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local s = call('MGET', unpack(KEYS))
 local node, hw, answers = s[1], tonumber(s[2]), {}

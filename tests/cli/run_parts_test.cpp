@@ -9,15 +9,18 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <climits>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/fsuid.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -97,9 +100,24 @@ BOOST_AUTO_TEST_CASE(descriptors_that_nobody_can_write_to)
     int const in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     int const out = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     BOOST_TEST(problem_of_descriptor(in) == "it is open for reading only");
+    int const place = ::open("/dev/null", O_PATH | O_CLOEXEC);
     BOOST_TEST(problem_of_descriptor(out) == "");
-    ::close(in);
-    ::close(out);
+    BOOST_TEST(problem_of_descriptor(place) == "it is open for reading only");
+    for (int const fd : {in, out, place}) ::close(fd);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_device_is_told_once)
+{
+    int const full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+    BOOST_TEST_REQUIRE(full >= 0);
+    asio::io_context io;
+    std::vector<std::string> problems;
+    event_stream stream{io.get_executor(), full, [](std::uint64_t) { return std::string{}; },
+                        [&](std::string const& why) { problems.push_back(why); }};
+    stream.write("one\n");
+    stream.write("two\n");
+    BOOST_TEST(problems == std::vector<std::string>{"No space left on device"}, boost::test_tools::per_element());
+    ::close(full);
 }
 
 BOOST_AUTO_TEST_CASE(lines_arrive_and_programs_do_not_inherit_the_descriptor)
@@ -132,6 +150,40 @@ BOOST_AUTO_TEST_CASE(what_a_slow_reader_has_not_read_is_kept_and_then_dropped_an
     }
 }
 
+// Gaps, each where the lines are missing: the second begins while lines from before the first have not been read.
+BOOST_AUTO_TEST_CASE(dropped_lines_are_told_of_in_their_place)
+{
+    stream_to_pipe to;
+    std::size_t next = 0;
+    auto const write_many = [&] {
+        for (int i = 0; i < 1'000; ++i) to.stream->write(std::to_string(next++) + ' ' + line + '\n');
+    };
+    write_many();
+    auto text = to.read();
+    to.io.poll();
+    write_many();
+    text += to.read_to_end();
+
+    std::size_t expected = 0, gaps = 0;
+    std::istringstream lines{text};
+    for (std::string said; std::getline(lines, said);) {
+        std::istringstream words{said};
+        std::string first;
+        std::size_t dropped = 0;
+        words >> first;
+        if (first == "dropped") {
+            words >> dropped;
+            BOOST_TEST(dropped > 0u);
+            expected += dropped;
+            ++gaps;
+        } else {
+            BOOST_TEST(first == std::to_string(expected++));
+        }
+    }
+    BOOST_TEST(gaps == 2u);
+    BOOST_TEST(expected == next);
+}
+
 // A terminal that is stopped (Ctrl-S) takes a part of what it says to be ready for, and a write that blocks waits with the rest.
 BOOST_AUTO_TEST_CASE(a_terminal_that_nobody_reads_holds_nothing_up, *boost::unit_test::timeout(20))
 {
@@ -149,6 +201,28 @@ BOOST_AUTO_TEST_CASE(a_terminal_that_nobody_reads_holds_nothing_up, *boost::unit
     BOOST_TEST(::read(reader, part, sizeof part) > 0);
     ::close(to);
     ::close(reader);
+}
+
+boost::test_tools::assertion_result runs_as_root(boost::unit_test::test_unit_id) { return ::geteuid() == 0; }
+
+// It cannot be opened anew, so the stream writes to the descriptor that others share, and that blocks.
+BOOST_AUTO_TEST_CASE(a_pipe_of_another_user_holds_nothing_up, *boost::unit_test::timeout(20) * boost::unit_test::precondition(runs_as_root))
+{
+    constexpr uid_t nobody = 65'534;
+    int ends[2];
+    BOOST_TEST_REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    asio::io_context io;
+    std::vector<std::string> problems;
+    std::optional<event_stream> stream;
+    ::setfsuid(nobody);
+    stream.emplace(
+        io.get_executor(), ends[1], [](std::uint64_t) { return std::string{}; }, [&](std::string const& why) { problems.push_back(why); });
+    ::setfsuid(::geteuid());
+    for (int i = 0; i < 100; ++i) stream->write(std::string(3 * PIPE_BUF, 'x'));
+    BOOST_TEST(problems.empty());
+    char part[100];
+    BOOST_TEST(::read(ends[0], part, sizeof part) > 0);
+    for (int const fd : ends) ::close(fd);
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_waited_for_after_that_was_asked_for, *boost::unit_test::timeout(20))

@@ -93,6 +93,8 @@ class Pages(unittest.TestCase):
         self.assertIn("[x](waiting.html#waiting-owners)", self.site("# W\n[x](#owners)"))
         self.assertIn("[x](config_8hpp.html)", self.site("# W\n[x](../include/redlock/config.hpp)"))
         self.assertIn("[x](source/tests/model.html)", self.site("# W\n[x](../tests/model)"))
+        self.assertIn("[x](source/benchmarks/decisions.md.html)", self.site("# W\n[x](../benchmarks/decisions.md)"))
+        self.assertIn("[x](proof.html)", self.site("# W\n[x](docs/proof.md)", ROOT / "SECURITY.md"))
         self.assertIn("[Why the fencing tokens increase](proof.html)", self.site("# W\n[proof.md](proof.md)"))
         self.assertIn("[x](https://example.org/a.md)", self.site("# W\n[x](https://example.org/a.md)"))
 

@@ -20,6 +20,7 @@ enum class group_fault : std::uint8_t {
     cut_off_from_servers,
     laggard_promoted,
     replicas_lag,
+    replicas_lag_long,
     replica_killed,
     replicas_killed,
     sentinel_killed,

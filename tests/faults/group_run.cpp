@@ -23,6 +23,9 @@ using namespace std::chrono_literals;
 constexpr auto look_again_after = 20ms;
 constexpr auto keys_may_take = 10s;
 
+// If the runner itself was not executed for so long, the workers were not either.
+constexpr auto stall_min = 500ms;
+
 class group_run {
 public:
     group_run(run_options const& options, std::filesystem::path const& folder)
@@ -39,6 +42,7 @@ public:
     {
         std::cout << "a group: " << version() << ", seed " << options_.seed << ", " << options_.duration.count() / 1'000 << " s\n";
         workers_.start();
+        looked_ = boot_clock::now();
         until("the group is whole", [&] { return is_whole(); });
         start_ = boot_clock::now();
         for (std::size_t drawn = 0; boot_clock::now() - start_ < options_.duration; ++drawn) {
@@ -66,13 +70,16 @@ private:
         return kinds;
     }
 
-    // Notes when the group can go on, and with which primary.
+    // Notes when the group can go on, and with which primary. Whether it could while the machine stood still, nobody knows.
     void look()
     {
         auto id = scene_.who_can_go_on();
-        if (id == good_) return;
         auto const now = boot_clock::now();
-        if (!good_.empty()) could_go_on_.back().until = now;
+        auto const since = std::exchange(looked_, now);
+        bool const stalled = now - since > stall_min;
+        if (stalled) ++stalls_, longest_stall_ = std::max<std::chrono::nanoseconds>(longest_stall_, now - since);
+        if (id == good_ && !stalled) return;
+        if (!good_.empty()) could_go_on_.back().until = stalled ? since : now;
         if (!id.empty()) could_go_on_.push_back({now, now});
         good_ = std::move(id);
     }
@@ -100,9 +107,11 @@ private:
         good_.clear();
         could_go_on_.clear();
         scene_.inject(kind, workers_, worker);
+        looked_ = boot_clock::now();  // servers that are stopped or started take their time
         if (t.fails_over) until("a replica is promoted", [&] { return scene_.has_failed_over(); });
         pass(length);
         scene_.heal(kind, workers_, worker);
+        looked_ = boot_clock::now();
         until("the group is whole again", [&] { return !good_.empty() && is_whole(); });
         pass(milliseconds{random_.between(300, 1'000)});
         record.settled = boot_clock::now();
@@ -142,6 +151,7 @@ private:
         for (auto const& worker : what.workers) acquired += worker.leases.size();
         std::cout << faults_.size() << " faults, " << acquired << " leases, " << found.overlaps.size() << " overlaps, "
                   << found.violations.size() << " violations\n";
+        if (stalls_ > 0) std::cout << "the machine stood still " << stalls_ << " times, for " << longest_stall_ / 1ms << " ms at most\n";
         print_writes(std::cout, what);
         print_failures(std::cout, what);
         print_counters(std::cout, counters_of(what));
@@ -193,6 +203,9 @@ private:
     moment start_;
     std::string good_;  // the primary that can go on; empty: there is none
     std::vector<period> could_go_on_;
+    moment looked_;
+    std::size_t stalls_{0};
+    std::chrono::nanoseconds longest_stall_{};
     std::vector<group_fault_record> faults_;
 };
 

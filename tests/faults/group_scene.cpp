@@ -21,7 +21,9 @@ constexpr std::size_t machine_of(std::size_t server) { return 1 + server; }
 constexpr std::size_t near_workers = machine_of(group_size);
 constexpr std::size_t far_workers = near_workers + 1;
 
-constexpr auto lag_max = 250ms;
+// Each way. Twice the longer one is the replication_timeout of the workers (timing.hpp).
+constexpr auto lag_max = 50ms;
+constexpr auto long_lag_max = 250ms;
 
 testing::watched_group_options options_of(std::string const& binary, packet_hub const* hub)
 {
@@ -88,10 +90,8 @@ void group_scene::inject(group_fault kind, crew& workers, std::size_t worker)
     case cut_off_with_clients: return cut_off(old_, true);
     case cut_off_from_servers: return cut_off(old_, false);
     case laggard_promoted: return leave_behind();
-    case replicas_lag:
-        for (std::size_t i = 0; i < group_size; ++i)
-            if (i != old_) hub_->delay(machine_of(old_), machine_of(i), lag_max);
-        return;
+    case replicas_lag: return delay_replicas(lag_max);
+    case replicas_lag_long: votes_may_be_late_ = true; return delay_replicas(long_lag_max);
     case replica_killed: return kill_server(random_replica);
     case replicas_killed:
         for (std::size_t i = 0; i < group_size; ++i)
@@ -131,6 +131,7 @@ void group_scene::heal(group_fault kind, crew& workers, std::size_t worker)
     default: break;
     }
     if (hub_) hub_->heal();
+    votes_may_be_late_ = false;
     restart_servers(kind == primary_back_empty || kind == replica_killed);
     for (std::size_t i = 0; i < group_size; ++i) {
         if (std::exchange(sentinels_[i], health::well) != health::gone) continue;
@@ -150,6 +151,7 @@ bool group_scene::has_failed_over() const
 
 std::string group_scene::who_can_go_on() const
 {
+    if (votes_may_be_late_) return {};
     for (std::size_t i = 0; i < group_size; ++i) {
         if (sentinels_[i] != health::well) continue;
         auto const port = group_->primary_port(i);
@@ -234,6 +236,12 @@ void group_scene::cut_off(std::size_t server, bool with_clients)
     }
     if (with_clients) hub_->block(near_workers, machine_of(server));
     servers_[server] = sentinels_[server] = health::cut_off;
+}
+
+void group_scene::delay_replicas(milliseconds lag)
+{
+    for (std::size_t i = 0; i < group_size; ++i)
+        if (i != old_) hub_->delay(machine_of(old_), machine_of(i), lag);
 }
 
 // One replica lacks the last locks, the other one is down when the primary dies.

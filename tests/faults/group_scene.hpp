@@ -37,8 +37,8 @@ public:
     /// Since the last fault was injected: another server is a primary, and it is not one that came back.
     bool has_failed_over() const;
 
-    /// A Sentinel names a primary that can be reached, and a replica follows it: acquisitions can go on after max_ttl. The primary's replication id; empty:
-    /// there is none.
+    /// A Sentinel names a primary that can be reached, and a replica follows it in time: acquisitions can go on after max_ttl. The primary's replication
+    /// id; empty: there is none.
     std::string who_can_go_on() const;
 
     /// All servers and Sentinels see each other; and the primary votes, if locks have tokens.
@@ -61,6 +61,7 @@ private:
     void restart_servers(bool empty);
     void restart_sentinel(std::size_t sentinel);
     void cut_off(std::size_t server, bool with_clients);
+    void delay_replicas(milliseconds lag);
     void leave_behind();
 
     simulation::random random_;
@@ -69,6 +70,7 @@ private:
     std::array<health, group_size> servers_{};
     std::array<health, group_size> sentinels_{};
     std::size_t old_{0};
+    bool votes_may_be_late_{false};  // acknowledgements take as long as clients wait for them
 };
 
 }  // namespace redlock::faults

@@ -84,7 +84,7 @@ private:
         return kinds;
     }
 
-    // Where there is a wire, every second worker works at its far end.
+    // Where there is a wire, every second worker works at its far end. All call the nodes by the same addresses, as members of one set.
     std::vector<work_place> places()
     {
         std::vector<work_place> all(worker_count);
@@ -96,7 +96,8 @@ private:
             place.register_host = far ? packet_wire::address_of_others() : "127.0.0.1";
             for (std::size_t i = 0; i < node_count; ++i) {
                 if (options_.misconfigured && (worker % 2 == 0) != (i < 2)) continue;
-                place.nodes.push_back("redis://" + (far ? packet_wire::address_of_node(i) : "127.0.0.1") + ":" + std::to_string(ports[i]));
+                place.nodes.push_back("redis://" + (wire_ ? packet_wire::address_of_node(i) : "127.0.0.1") + ":" +
+                                      std::to_string(ports[i]));
             }
         }
         return all;

@@ -1,5 +1,6 @@
 // Groups that Sentinels watch: the client finds the primary, follows real failovers, and says what is wrong with a configuration.
 #include "support/certificates.hpp"
+#include "support/disguise.hpp"
 #include "support/replicated.hpp"
 #include "support/scopes.hpp"
 #include "support/skipped.hpp"
@@ -171,6 +172,27 @@ BOOST_AUTO_TEST_CASE(sentinels_with_a_password)
     c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, "WRONGPASS"); });
 }
 
+// It has no more rights than it needs, which docs/sentinel.md names.
+BOOST_AUTO_TEST_CASE(sentinels_with_users)
+{
+    of_a_group c{simple(1)};
+    auto const& sentinel = c.group.sentinels[0];
+    sentinel.command({"ACL", "SETUSER", "watch", "on", ">s3cr3t", "&+switch-master", "-@all", "+hello", "+auth", "+ping", "+client|setname",
+                      "+sentinel|get-master-addr-by-name", "+sentinel|master", "+sentinel|replicas", "+subscribe"});
+    c.connect_to({c.group.url("?sentinel_username=watch&sentinel_password=s3cr3t")});
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        lease only = co_await resource.acquire();
+        BOOST_TEST(mentions(sentinel.command({"CLIENT", "LIST"}), "user=watch"));
+        bool const listens = co_await eventually([&] { return mentions(sentinel.command({"CLIENT", "LIST"}), "sub=1"); });
+        BOOST_TEST(listens);
+        co_await only.release();
+    });
+    c.connect_to({c.group.url("?sentinel_username=nobody&sentinel_password=s3cr3t")});
+    c.usable_at_start = 0;
+    c.run([&]() -> asio::awaitable<void> { co_await says(c, 0, "WRONGPASS"); });
+}
+
 // The servers themselves are spoken to without TLS.
 BOOST_AUTO_TEST_CASE(sentinels_with_tls)
 {
@@ -212,6 +234,44 @@ BOOST_AUTO_TEST_CASE(a_sentinel_that_lies_costs_a_question)
         }
     });
     c.group.sentinels[0].resume();
+}
+
+// It says epochs that the others reach after many failovers, and never names the first primary. The others are believed all the same: at first, after a
+// failover of which they send messages, and when the first primary is the primary again.
+BOOST_AUTO_TEST_CASE(a_sentinel_that_lies_about_the_epoch_is_one_of_three)
+{
+    of_a_group c{{.replicas = 1}};
+    auto const first = c.group.primary_port(1);
+    auto const second = c.group.servers[c.group.servers[0].port() == first ? 1 : 0].port();
+    std::string const epoch = "config-epoch\r\n$1\r\n";
+    disguise const address{c.group.sentinels[0].port(), std::to_string(first), std::to_string(second)};
+    disguise const begin{address.port(), epoch + '0', epoch + '9'};
+    disguise const after_one{begin.port(), epoch + '1', epoch + '9'};
+    disguise const liar{after_one.port(), epoch + '2', epoch + '9'};
+    auto url = c.group.url();
+    auto const honest = ':' + std::to_string(c.group.sentinels[0].port());
+    url.replace(url.find(honest), honest.size(), ':' + std::to_string(liar.port()));
+    c.connect_to({url});
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", in_a_group};
+        lease held = co_await resource.acquire();
+        BOOST_TEST(has(c.group.server(first), "r"));
+        auto primary = first;
+        for (int failovers = 0; failovers < 2; ++failovers) {
+            auto const token = held.token();
+            auto& gone = c.group.server(primary);
+            gone.kill();
+            primary = co_await c.another_than(primary);
+            gone.restart();
+            bool const complete = co_await eventually([&] { return c.group.is_complete(); }, failover_max);
+            BOOST_TEST(complete);
+            held = co_await resource.acquire();
+            BOOST_TEST(held.token() > token);
+            BOOST_TEST(has(c.group.server(primary), "r"));
+        }
+        BOOST_TEST(primary == first);
+        co_await held.release();
+    });
 }
 
 // It has not heard of the failover, and for a while it is the only one that answers.

@@ -66,9 +66,9 @@ judge::judge(universe& in, assumptions const& a) : universe_{in}, assumes_{a}
         if (c.what == detail::verb::release) check_release(p, c);
         if (c.what == detail::verb::adopt) note_adoption(p, c);
     };
-    in.on_extension = [this](detail::command const& c) {
-        auto& guard = attempts_[std::string{c.value}].guard;
-        guard = std::max(guard, c.token);
+    in.on_extension = [this](detail::command const& c) { check_guard(c); };
+    in.on_climb = [this](std::size_t server, detail::command const& c) {
+        attempts_[std::string{c.value}].climbs[c.goal] |= std::uint32_t{1} << server;
     };
     in.on_confirm_event = [this](server& s, detail::command const& c, token_number token) { confirm_event(s, c, token); };
 }
@@ -374,6 +374,21 @@ void judge::note_side(watched& w)
 }
 
 // Who holds it gives it back, or has lost it, and nobody else.
+// A lease has climbed when a majority granted it. That two complete with tokens in the wrong order because one had fewer takes several messages that are
+// late in the right way, so it is looked at where the new guard is used.
+void judge::check_guard(detail::command const& extension)
+{
+    attempt& a = attempts_[std::string{extension.value}];
+    a.guard = std::max(a.guard, extension.token);
+    auto const climbed = a.climbs.find(extension.token);
+    if (climbed == a.climbs.end()) return;
+    auto const servers = universe_.servers().size();
+    auto const granted = static_cast<std::size_t>(std::popcount(climbed->second));
+    if (granted >= most_of(servers)) return;
+    violation(std::to_string(granted) + " of " + std::to_string(servers) + " servers have granted the guard " +
+              std::to_string(extension.token) + " that a lease on " + a.name + " is extended with");
+}
+
 void judge::check_release(process const& p, detail::command const& c)
 {
     for (watched const* const w : leases_)

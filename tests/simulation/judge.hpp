@@ -222,6 +222,7 @@ private:
         };
         std::vector<event> confirmed{};
         token_number guard{0};  // the largest that an extension was executed with
+        std::map<token_number, std::uint32_t> climbs{};  // to that guard, and the servers that granted it, a bit each
     };
     // The tokens of a lease. What one hold passes on are leases of their own, with tokens of their own, of one attempt.
     struct owned {
@@ -264,6 +265,7 @@ private:
     void check_slots();
     bool is_needed(std::string const& slot, std::string const& value) const;
     void check_release(process const& p, detail::command const& c);
+    void check_guard(detail::command const& extension);
     void note_adoption(process const& p, detail::command const& c);
     std::string value_of(watched const& w, ticket const& adopted) const;
     std::string find_value(watched& w) const;  // of readers, also whether it is sure

@@ -182,7 +182,8 @@ asio::awaitable<void> user::count_in_a_scope(redlock::semaphore const& resource)
 asio::awaitable<void> user::use_a_slot()
 {
     auto& chance = stage_.world.chance;
-    auto const name = stage_.names[chance.below(stage_.names.size())] + "#" + std::to_string(chance.below(stage_.permits));
+    std::string const& semaphore = stage_.names[chance.below(stage_.names.size())];
+    auto const name = semaphore + "#" + std::to_string(chance.below(stage_.permits));
     auto options = choose_options();
     options.fencing = true;
     redlock::lock const resource{*client_, name, options};

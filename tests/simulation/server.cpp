@@ -231,7 +231,10 @@ void server::count(command const& c, reply const& answer, before const& was, boo
     if (c.fenced && c.what == verb::extend && granted && was_there && was.above_guard) ++covered.extended_at_a_mark;
     if (c.fenced && c.what == verb::extend && universe_.on_extension) universe_.on_extension(c);
     if (granted && c.is_about_state() && universe_.on_state) universe_.on_state(index_, c);
-    if (c.what == verb::climb && granted) ++(was.above_guard ? covered.climbed_again : covered.climbed);
+    if (c.what == verb::climb && granted) {
+        if (universe_.on_climb) universe_.on_climb(index_, c);
+        ++(was.above_guard ? covered.climbed_again : covered.climbed);
+    }
     if (c.what == verb::mark && granted && answer.detail.starts_with(std::string{c.value} + '-')) {
         ++covered.quarantine;
         if (first_mark_[0] != c.id) first_mark_ = {std::string{c.id}, std::string{c.value}};

@@ -128,6 +128,7 @@ public:
     // Called when a server has the command's value in its key and this token in its counter (the proof's "confirm event").
     std::function<void(server&, detail::command const&, testing::token_number)> on_confirm_event;
     std::function<void(detail::command const&)> on_extension;  // executed, with the guard that its lease has
+    std::function<void(std::size_t server, detail::command const&)> on_climb;  // granted
     std::function<void(std::size_t server, detail::command const&)> on_state;  // published or inherited, and granted
 
     // Called when a client sends something to a server.

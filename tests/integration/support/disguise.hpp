@@ -51,7 +51,8 @@ public:
     disguise(disguise const&) = delete;
     disguise& operator=(disguise const&) = delete;
 
-    std::string url() const { return "redis://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()); }
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+    std::string url() const { return "redis://127.0.0.1:" + std::to_string(port()); }
 
 private:
     using shared_socket = std::shared_ptr<tcp::socket>;

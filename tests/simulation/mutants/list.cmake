@@ -104,6 +104,8 @@ redlock_mutant(climb_without_the_old_guard "a lease climbs also where a larger t
     FILE src/testing/redis_model.cpp FROM "    if (record->base > c.token || (before > c.token && !marked)) return refused();  // the guard
     set_counter(key, c.goal, c.retention, now, true);" TO "    set_counter(key, std::max(before, c.goal), c.retention, now, true);"
     FILE2 src/lease/extension.cpp FROM2 "if (may_climb_ && needed_ > 0 && machine_.outcome() == extend_outcome::renewed)" TO2 "if (may_climb_ && needed_ > 0)")
+redlock_mutant(climb_on_a_minority "a lease has climbed as soon as one node has granted it"
+    FILE src/lease/climb.cpp FROM "if (votes_.majority_granted()) return end(true, now);" TO "if (answer.vote == vote::granted) return end(true, now);")
 redlock_mutant(acquire_ignores_base "acquire counts on from the counter, and not from what the server was told at its admission"
     FILE src/testing/redis_model.cpp FROM "token_number const last = std::max(before->highest, record->base);" TO "token_number const last = before->highest;")
 redlock_mutant(lost_counter_is_zero "a counter that is gone reads as zero"
