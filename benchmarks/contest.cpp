@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t processes_max = 64;
 constexpr steady::duration clearly_before = 5ms;  // an attempt that was made before another one began
-constexpr std::int32_t writer_inside = 1 << 16;   // readers count one each
+constexpr std::int32_t writer_inside = 1 << 16;   // readers and permits count one each
 
 enum class phase : std::uint32_t { warming_up, measuring, over };
 
@@ -97,6 +97,7 @@ private:
 
     redlock::lock contended(redlock::client const& nodes) const
     {
+        if (who_.permits > 0) return redlock::detail::access::one_permit_of({nodes, "contended", {who_.permits, who_.lock}});
         if (who_.readers == 0) return {nodes, "contended", who_.lock};
         redlock::rw_lock const both{nodes, "contended", who_.lock};
         return reads_ ? redlock::detail::access::reader_of(both) : redlock::detail::access::writer_of(both);
@@ -126,8 +127,9 @@ private:
 
     void enter(steady::time_point asked)
     {
-        auto const others = board_.inside.fetch_add(reads_ ? 1 : writer_inside);
-        if (reads_ ? others >= writer_inside : others != 0) ++board_.overlaps;
+        auto const others = board_.inside.fetch_add(weight());
+        auto const allowed = who_.permits > 0 ? static_cast<std::int32_t>(who_.permits) : reads_ ? writer_inside : 1;
+        if (others >= allowed) ++board_.overlaps;
         mine_.asked_ns = 0;
         if (board_.now != phase::measuring) return;
         auto const waited = (steady::now() - asked) / 1ns;
@@ -138,7 +140,8 @@ private:
         if (std::ranges::any_of(board_.processes, [&](auto const& p) { return p.asked_ns != 0 && p.asked_ns < before; }))
             ++mine_.overtakings;
     }
-    void leave() { board_.inside.fetch_sub(reads_ ? 1 : writer_inside); }
+    void leave() { board_.inside.fetch_sub(weight()); }
+    std::int32_t weight() const { return reads_ || who_.permits > 0 ? 1 : writer_inside; }
 
     asio::awaitable<void> end_with_the_others()
     {

@@ -12,6 +12,7 @@ namespace {
 struct fair_choices : choices {
     std::size_t processes{8};
     std::size_t readers{0};
+    std::uint32_t permits{0};
     std::chrono::milliseconds::rep hold_ms{10};
     double seconds{30};
 };
@@ -41,17 +42,20 @@ json figures_of(std::vector<waits> const& processes, double seconds)
             {"acquisitions_per_second", static_cast<double>(all.acquired) / seconds},
             {"jains_index", jains_index(processes)},
             {"wait_mean_ms", all.mean_ms()},
-            {"wait_max_ms", all.longest_ms()}};
+            {"wait_max_ms", all.longest_ms()},
+            {"longest_over_mean", all.longest_over_mean()}};
 }
 
 void measure(fair_choices const& chosen)
 {
-    if (chosen.readers > 0 && chosen.plain) throw std::runtime_error{"readers need tokens: not with --plain"};
+    if ((chosen.readers > 0 || chosen.permits > 0) && chosen.plain)
+        throw std::runtime_error{"readers and permits need tokens: not with --plain"};
     if (chosen.readers > chosen.processes) throw std::runtime_error{"more readers than processes"};
     fleet const servers{chosen.nodes};
     contenders who;
     who.processes = who.waiters = chosen.processes;
     who.readers = chosen.readers;
+    who.permits = chosen.permits;
     who.hold = std::chrono::milliseconds{chosen.hold_ms};
     who.duration = std::chrono::milliseconds{static_cast<std::int64_t>(chosen.seconds * 1e3)};
     who.warm_up = std::min(who.warm_up, who.duration);
@@ -79,8 +83,12 @@ void add_fair(CLI::App& app)
     auto& command = *app.add_subcommand("fair", "Shares and waits of processes that contend for one lock");
     chosen->add_to(command);
     command.add_option("--processes", chosen->processes, "How many processes contend")->capture_default_str();
-    command.add_option("--readers", chosen->readers, "So many of them read, and the others write, with one read-write lock")
-        ->capture_default_str();
+    auto* const readers = command.add_option("--readers", chosen->readers,
+                                             "So many of them read, and the others write, with one read-write lock");
+    readers->capture_default_str();
+    command.add_option("--permits", chosen->permits, "They contend for permits of a semaphore that has so many")
+        ->check(CLI::Range(1, 64))
+        ->excludes(readers);
     command.add_option("--hold-ms", chosen->hold_ms, "How long each holds the lock")->capture_default_str();
     command.add_option("--seconds", chosen->seconds, "How long they contend")->capture_default_str();
     command.callback([chosen] { measure(*chosen); });

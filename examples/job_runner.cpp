@@ -27,7 +27,7 @@ asio::awaitable<void> work_on(std::string const& job)
     std::cout << job << " done by " << ::getpid() << std::endl;
 }
 
-// The holder of a job's lock keeps it until all of the list is done, so that nobody who comes later does the job again. That is
+// The holder of a job's lock keeps it until all of the list is done, so that no later worker does the job again. That is
 // efficiency: if a worker dies, another one may. Write down beside the result what is done if it must not be done twice.
 asio::awaitable<void> work(redlock::client& nodes, std::vector<std::string> jobs)
 {

@@ -43,7 +43,7 @@ asio::awaitable<void> serve(tcp::acceptor& acceptor, redlock::prometheus const& 
 {
     for (;;) {
         tcp::socket peer = co_await acceptor.async_accept(asio::use_awaitable);
-        asio::co_spawn(acceptor.get_executor(), answer(std::move(peer), metrics), asio::detached);  // a peer that hangs up is no matter
+        asio::co_spawn(acceptor.get_executor(), answer(std::move(peer), metrics), asio::detached);  // a client that hangs up is no matter
     }
 }
 

@@ -1,4 +1,4 @@
-// Several resources, all or none, in any order, by many at once: nobody waits for ever for somebody who waits for him.
+// Several resources, all or none, in any order, by many at once: no two callers wait for each other.
 //
 //   several redis-urls...
 #include <redlock/redlock.hpp>

@@ -86,6 +86,7 @@ std::vector<step> const& steps()
         {"fenced", "with tokens, 3 nodes, 256 callers", &measure_fenced},
         {"servers", "what acquisitions cost the servers", &measure_server_cost},
         {"readers", "readers of one name beside exclusive locks, 3 nodes", &measure_readers},
+        {"permits", "permits beside exclusive locks, 3 nodes", &measure_permits},
         {"stalled", "one of 5 nodes stops", &measure_stalled},
         {"far", "a round trip of 2 ms", &measure_far},
         {"keepalive", "many leases are kept alive", &measure_keepalive},

@@ -52,11 +52,12 @@ asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::ch
 redlock::lock lock_of(redlock::client const& nodes, workload const& what, std::size_t caller, std::size_t name,
                       redlock::lock_options const& options)
 {
+    if (what.permits > 0) return redlock::detail::access::one_permit_of({nodes, what.key(caller, name), {what.permits, options}});
     if (!what.reading) return {nodes, what.key(caller, name), options};
     return redlock::detail::access::reader_of(redlock::rw_lock{nodes, what.key(0, name), options});
 }
 
-void run_for(asio::io_context& io, std::chrono::nanoseconds d, std::size_t threads)
+void run_in_threads(asio::io_context& io, std::chrono::nanoseconds d, std::size_t threads)
 {
     asio::steady_timer end{io, d};
     end.async_wait([&](redlock::error_code) { io.stop(); });
@@ -73,11 +74,11 @@ sample measure_with_threads(asio::io_context& io, workload const& what, meter& f
     auto const pairs = [&] {
         return std::accumulate(apart.begin(), apart.end(), std::uint64_t{0}, [](std::uint64_t n, tally const& t) { return n + t.pairs; });
     };
-    run_for(io, what.warm_up, what.threads);
+    run_in_threads(io, what.warm_up, what.threads);
     auto const before = pairs();
     what.at_begin();
     figures.begin();
-    run_for(io, what.measured, what.threads);
+    run_in_threads(io, what.measured, what.threads);
     figures.add_pairs(pairs() - before);
     return figures.end();
 }

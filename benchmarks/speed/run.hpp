@@ -80,6 +80,7 @@ void measure_crowd(run&);
 void measure_fenced(run&);
 void measure_server_cost(run&);
 void measure_readers(run&);
+void measure_permits(run&);
 void measure_stalled(run&);
 void measure_far(run&);
 void measure_keepalive(run&);

@@ -23,6 +23,7 @@ struct workload {
     std::size_t callers{256};
     bool fencing{false};
     bool reading{false};  ///< This library's callers read, all of them with one name.
+    std::uint32_t permits{0};  ///< This library's callers take a permit, each of a semaphore of its own that has so many; 0: a lock.
     std::chrono::milliseconds ttl{10'000};
     std::chrono::nanoseconds warm_up{300ms};
     std::chrono::nanoseconds measured{2s};

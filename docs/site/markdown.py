@@ -13,6 +13,11 @@ def pages():
     return [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
+def notes():
+    """Markdown beside the sources, for those who change them."""
+    return [ROOT / "benchmarks/decisions.md", *sorted((ROOT / "tests").glob("*/README.md"))]
+
+
 def lines(text):
     """(line, whether it is inside a fenced block, or one of its fences) for each line."""
     fenced = False

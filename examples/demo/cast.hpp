@@ -16,7 +16,7 @@ inline constexpr std::array<char const*, 3> lock_names{"orders", "reports", "bil
 inline constexpr std::size_t lock_count = lock_names.size();
 inline constexpr std::size_t contenders_per_lock = 2;  // coroutines in each process
 
-// Also the longest on these nodes: who lost its memory is quarantined for as long, and 1 %.
+// Also the longest on these nodes: a node that lost its data is quarantined for as long, and 1 %.
 inline constexpr std::chrono::milliseconds ttl = 1s;
 
 // Twice the library's default: this machine may be building something else meanwhile, and a process that does not get

@@ -1,4 +1,4 @@
-// What a lock protects: a register that refuses whoever comes with a smaller token than it has seen.
+// What a lock protects: a register that refuses a writer with a smaller token than it has seen.
 #ifndef REDLOCK_DEMO_FENCED_REGISTER_HPP
 #define REDLOCK_DEMO_FENCED_REGISTER_HPP
 

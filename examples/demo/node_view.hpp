@@ -15,7 +15,7 @@ namespace demo {
 enum class node_view : std::uint8_t {
     votes,        // on the locks of every worker
     unconnected,  // it is up, but some worker has not heard of it yet
-    quarantined,  // some worker knows that it has lost its memory, and waits
+    quarantined,  // some worker knows that it has lost its data, and waits
     stopped,
     killed,
 };

@@ -65,7 +65,7 @@ void loss_of_memory(stage& show)
     wait_for_its_admission(show);
 }
 
-// Three nodes hold every lease, one of them forgets, and two go on that have not heard of it: a majority, if the first one might vote.
+// Three nodes hold every lease, one of them loses its data, and two go on that have not heard of it: a majority, if the first one might vote.
 // With `fencing = false` this is where two workers were seen in one section.
 void loss_of_memory_in_a_bare_majority(stage& show)
 {

@@ -49,7 +49,7 @@ struct worker_record {
     std::array<char, 200> last_words{};        // why it failed; read after its end
 };
 
-// What the workers make of a node that was restarted without its memory.
+// What the workers make of a node that was restarted without its data.
 struct node_record {
     std::atomic<std::int64_t> restarted_at_ns{0};  // of redlock::boot_clock
     std::atomic<std::uint64_t> restarts{0};

@@ -12,7 +12,7 @@ namespace demo {
 
 enum class tone : std::uint8_t { plain, quiet, strong, good, waiting, warning, alarm, worker_a, worker_b, worker_c };
 
-// Whoever read our output has gone, as in `redlock_demo | head`.
+// The reader of our output has gone, as in `redlock_demo | head`.
 class output_closed : public std::exception {
 public:
     char const* what() const noexcept override { return "nobody reads the output any more"; }

@@ -78,7 +78,7 @@ private:
             if (!token) break;
             auto pause = sleep(between(pause_min, pause_max));
             co_await std::move(pause);
-            // A write that was on its way for so long. It must not disturb whoever has come to the lock meanwhile.
+            // A write that was on its way for so long. It must not disturb a later holder of the lock.
             board_.locks[lock].resource.write(*token);
         }
         self.finished = true;

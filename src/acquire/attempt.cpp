@@ -57,7 +57,7 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
 void attempt::on_answer(std::size_t node, reply const& answer, time_point now)
 {
     bool const failed = answer.vote == vote::failed;
-    bool const stands = answer.vote == vote::granted || (failed && answer.error == errc::not_durable);  // there is a key to be undone
+    bool const stands = answer.vote == vote::granted || (failed && answer.error == errc::not_durable);  // there is a key to be released
     if (stands) granted_.add(node);
     if (answer.vote == vote::refused) refused_.add(node), counter_ = std::max(counter_, answer.counter);
     if (failed && answer.error == errc::ttl_too_long) ++too_long_;

@@ -24,7 +24,7 @@ class acquisitions;
 inline std::chrono::microseconds to_microseconds(duration d) { return std::chrono::duration_cast<std::chrono::microseconds>(d); }
 
 // One round with a value of its own, and a second one where tokens have to be confirmed. It outlives its decision, and its caller:
-// late votes are still counted, or undone. Kept by its tickets in the rounds. An attempt to acquire permits is also permit_attempt.cpp.
+// late votes are still counted, or rolled back. Kept by its tickets in the rounds. An attempt to acquire permits is also permit_attempt.cpp.
 class attempt final : public vote_handler, public timer, public std::enable_shared_from_this<attempt> {
 public:
     attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease_record> what, time_point now);
@@ -92,14 +92,14 @@ private:
     acquisition* caller_;
     std::shared_ptr<lease_record> record_;
     quorum::acquire_machine machine_;
-    quorum::per_node<std::uint64_t> granted_as_;         // the admission of each node that granted
+    quorum::per_node<std::uint64_t> granted_as_;  // the admission of each node that granted
     std::uint32_t era_;
-    std::size_t too_long_{0};                            // nodes that do not allow such a ttl
+    std::size_t too_long_{0};  // nodes that do not allow such a ttl
     std::size_t of_other_sets_{0};  // nodes for which the client's list of nodes is the wrong one
     quorum::node_set granted_;  // also late
     quorum::node_set refused_;
-    quorum::token_number counter_{0};                    // the largest in a refusal
-    std::unique_ptr<permit_state> permits_;              // null: the attempt is not about permits
+    quorum::token_number counter_{0};  // the largest in a refusal
+    std::unique_ptr<permit_state> permits_;  // null: the attempt is not about permits
 };
 
 }  // namespace redlock::detail

@@ -1,6 +1,6 @@
 // The table of a client's wait queues and leases, found by the names of their locks. `acquisitions` owns it.
 //
-// Most leases have no wait queue: it exists only while an acquisition waits, or while contention by other clients is remembered. A lock of several
+// Most leases have no wait queue: it exists only while an acquisition waits, or while contention by other clients is recorded. A lock of several
 // names has a wait queue of its own, which competes on the nodes with the wait queues of the single names.
 #ifndef REDLOCK_ACQUIRE_LOCK_TABLE_HPP
 #define REDLOCK_ACQUIRE_LOCK_TABLE_HPP
@@ -127,7 +127,7 @@ public:
     void clear() noexcept;
     bool is_closed() const noexcept { return closed_; }
 
-    // Called by wait queues. A listed one is told of changes of its keys; one that retires is empty, and is removed when what it remembers is old.
+    // Called by wait queues. A listed one is told of changes of its keys; one that retires is empty, and is removed when what it has recorded is old.
     void list(wait_queue& l);
     void unlist(wait_queue& l) noexcept;
     void retire(wait_queue& l, time_point now);

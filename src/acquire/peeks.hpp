@@ -1,5 +1,5 @@
-// lock::peek() and lock::wait_changed(): what is to be seen of a lock, without acquiring it. Who waits for a change has the nodes tell of it, as the wait
-// queues do, and looks again then.
+// lock::peek() and lock::wait_changed(): what is to be seen of a lock, without acquiring it. A caller that waits for a change has the nodes tell
+// of it, as the wait queues do, and looks again then.
 #ifndef REDLOCK_ACQUIRE_PEEKS_HPP
 #define REDLOCK_ACQUIRE_PEEKS_HPP
 

@@ -115,7 +115,7 @@ void attempt::move(time_point now)
     cast_votes(now);
 }
 
-// Everything that is known counts as votes for the chosen slots. What nodes gave besides is given back, behind the second round.
+// Everything that is known counts as votes for the chosen slots. What nodes gave besides is released, behind the second round.
 void attempt::cast_votes(time_point now)
 {
     auto const self = shared_from_this();

@@ -144,7 +144,7 @@ void wait_queue::let_readers_in(time_point now)
     if (in_.is_closed()) return;
     for (acquisition& each : queue_)
         if (!each.is_attempting()) in_.owner().next_attempt(each, now);
-    refused_at_ = {};  // forgotten with the grant: who comes later has not waited
+    refused_at_ = {};  // dropped with the grant: a later waiter has not waited before it
 }
 
 void wait_queue::refused_by_writer(std::size_t node, quorum::token_number counter)

@@ -1,6 +1,6 @@
 // The acquisitions of this client that wait for one lock, in order. lock_table owns the wait queues.
 //
-// Only the first acquisition talks to the nodes; a lease that is released goes to the next one without them. A wait queue also remembers contention
+// Only the first acquisition talks to the nodes; a lease that is released goes to the next one without them. A wait queue also records contention
 // by other clients, for a while after it has become empty. quorum/contention.hpp decides what the first acquisition does next.
 #ifndef REDLOCK_ACQUIRE_WAIT_QUEUE_HPP
 #define REDLOCK_ACQUIRE_WAIT_QUEUE_HPP
@@ -85,7 +85,7 @@ public:
     // Decides what the first acquisition does next, and does it or sets the timer.
     void consider(time_point now);
 
-    // Whether there is contention to remember, by other clients or of this client's own turn; and until when.
+    // Whether there is contention to record, by other clients or of this client's own turn; and until when.
     bool has_news(time_point now) const noexcept;
     time_point over_at() const noexcept { return contention_.over_at(); }
 

@@ -39,7 +39,7 @@ struct admission_picture {
     std::string not_marked;  // why the mark of its loss does not count yet
     std::shared_ptr<std::vector<std::string> const> names;  // of all nodes
 
-    // Why it may not vote, for how long, and what to do; empty when it may.
+    // Why it has no vote, for how long, and what to do; empty when it has one.
     std::string text(time_point now) const;
 
     friend bool operator==(admission_picture const&, admission_picture const&) = default;

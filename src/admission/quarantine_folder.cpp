@@ -155,7 +155,7 @@ void write_note(int folder, quarantine_note const& note, std::string const& cloc
             throw;
         }
     }
-    // Who comes first has seen it first. What says nothing is replaced.
+    // The first process has seen it first. What says nothing is replaced.
     bool done = ::linkat(folder, temporary.c_str(), folder, name.c_str(), 0) == 0;
     if (!done) {
         auto const there = read_note(folder, name, clock).note;

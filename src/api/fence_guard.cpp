@@ -60,7 +60,7 @@ std::size_t fence_guard::size() const
 fence_guard::entry fence_guard::enter(std::string_view name, std::uint64_t token, bool (fenced_resource::*takes)(std::uint64_t) noexcept)
 {
     if (token == 0) return {};  // no entry is made for the name
-    for (;;) {  // repeated only if forget() came between finding the resource and locking it
+    for (;;) {  // repeated only if `forget()` came between finding the resource and locking it
         entry result;
         {
             std::lock_guard const lock{mutex_};

@@ -1,4 +1,4 @@
-// The options of the commands that hold locks, and give them back.
+// The options of the commands that hold and release locks.
 #include "cli/argument_kinds.hpp"
 #include "cli/argument_parser.hpp"
 #include "cli/help_texts.hpp"

@@ -59,7 +59,7 @@ private:
                std::any_of(n.refused.begin(), n.refused.end(), [](refusal const& r) { return r.needed_by_all; });
     }
 
-    // For a node that is not admitted: a text that says who waits for it, and the remedy.
+    // For a node that is not admitted: a text that says which client waits for it, and the remedy.
     std::pair<std::string, std::string> wait_for(doctor_probe const& n) const
     {
         if (n.watched_from && !n.watched_from->empty()) {

@@ -1,4 +1,4 @@
-// The rules of doctor_rules about admission: which nodes have no vote on locks with fencing yet, and who waits for them. No I/O.
+// The rules of doctor_rules about admission: which nodes have no vote on locks with fencing yet, and which client waits for them. No I/O.
 #ifndef REDLOCK_CLI_DOCTOR_ADMISSION_HPP
 #define REDLOCK_CLI_DOCTOR_ADMISSION_HPP
 

@@ -185,9 +185,10 @@ private:
     {
         if (!n.config_refused) return "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file";
         return "CONFIG is refused here, so set maxmemory-policy to noeviction where the server is managed: in the parameter group of "
-               "ElastiCache, with "
-               "gcloud redis instances update NAME --update-redis-config maxmemory-policy=noeviction for Memorystore, in Azure's portal, "
-               "as the data eviction policy of Redis Cloud";
+               "ElastiCache or MemoryDB, with "
+               "gcloud redis instances update NAME --update-redis-config maxmemory-policy=noeviction for Memorystore for Redis, with "
+               "gcloud memorystore instances update NAME --update-engine-configs=maxmemory-policy=noeviction for Memorystore for Valkey, "
+               "in Azure's portal, as the data eviction policy of Redis Cloud";
     }
 
     void memory(doctor_probe const& n)

@@ -18,7 +18,7 @@ enum class exit_code : int {
     contended = 75,  // EX_TEMPFAIL: another client holds the lock
     config = 78,  // EX_CONFIG: the list of nodes or the configuration file is wrong
     lost = 79,  // run: the lease was lost before the command had ended
-    not_admitted = 80,  // admit: a node may not vote, and the timeout is over, or an operator has to act
+    not_admitted = 80,  // admit: a node has no vote, and the timeout is over, or an operator has to act
     cannot_execute = 126,  // run: as in shells
     not_found = 127,  // run: as in shells
     signal = 128,  // run: the signal's number is added

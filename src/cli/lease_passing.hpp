@@ -40,7 +40,7 @@ public:
     // Sends the ticket, and ends the conversation. False: it could not be sent.
     bool answer(std::string const& ticket);
 
-    // Ends the conversation: who reads finds the end of the file.
+    // Ends the conversation: the reader finds the end of the file.
     void end() noexcept;
 
 private:

@@ -197,9 +197,9 @@ std::string remarks(terminal const& out, server_group const& nodes, search_resul
                unknown = count_in(found, lock_state::unknown);
     auto const is_held_by_others = [](lock_view const& l) { return l.state == lock_state::held && !l.info() && l.readers == 0; };
     auto const others = static_cast<std::size_t>(std::count_if(found.locks.begin(), found.locks.end(), is_held_by_others));
-    if (held > others || is_known(found))
-        all.push_back(held == others ? "no lock is held" : count_of(held - others, "lock is held", "locks are held"));
     auto const used = std::count_if(found.semaphores.begin(), found.semaphores.end(), [](semaphore_view const& s) { return s.held() > 0; });
+    if (held > others) all.push_back(count_of(held - others, "lock is held", "locks are held"));
+    else if (used == 0 && is_known(found)) all.push_back("no lock is held");
     if (used > 0) all.push_back(count_of(static_cast<std::size_t>(used), "semaphore has", "semaphores have") + " holders");
     if (others > 0)
         all.push_back(count_of(others, "key of others is", "keys of others are") +

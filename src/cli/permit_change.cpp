@@ -40,9 +40,10 @@ lock_options options_of_change(semaphore_command_options const& options, setting
     lock.fencing = true;  // which permits need, whatever the locks of this configuration do
     lock.auto_extend = true;
     lock.max_handoffs = 0;
-    lock.max_attempts = 0;
+    bool const waits = options.wait != 0ms;
+    lock.max_attempts = waits ? 0 : 1;
     lock.node_timeout = std::min(options.from.timeout, lock.ttl);
-    lock.acquire_timeout = options.wait;
+    lock.acquire_timeout = waits ? options.wait : std::nullopt;
     return lock;
 }
 
@@ -146,9 +147,11 @@ permit_change::verdict permit_change::judge(std::exception_ptr const& problem)
         } else if (error.code() == errc::permits_differ) {
             code_ = fail(to_int(exit_code::contended), "somebody else has changed the number meanwhile");
         } else if (error.code() == condition::contended) {
-            code_ = fail(to_int(exit_code::contended), "slots above the number were held for all the time of --wait");
+            bool const waited = options_.wait != 0ms;
+            code_ = fail(to_int(exit_code::contended),
+                         waited ? "slots above the number were held for all the time of --wait" : "slots above the number are held");
         } else {
-            code_ = fail(to_int(exit_code::no_majority), words_of(error) + nodes_without_vote(nodes_.status(), true));
+            code_ = fail(to_int(exit_code::no_majority), words_of(error), nodes_without_vote(nodes_.status(), true));
         }
     }
     return verdict::failed;
@@ -169,9 +172,9 @@ permit_change::verdict permit_change::after_a_race()
     return verdict::again;
 }
 
-int permit_change::fail(int code, std::string const& why)
+int permit_change::fail(int code, std::string const& why, std::string const& lines)
 {
-    say_progress(name_in_words(options_.name) + ": " + why + (why.empty() ? "" : "; ") + what_is_kept());
+    say_progress(name_in_words(options_.name) + ": " + why + (why.empty() ? "" : "; ") + what_is_kept() + lines);
     return code;
 }
 

@@ -40,7 +40,7 @@ private:
     std::exception_ptr change_once();
     verdict judge(std::exception_ptr const& problem);
     verdict after_a_race();
-    int fail(int code, std::string const& why);
+    int fail(int code, std::string const& why, std::string const& lines = {});
     void show_progress();
     void tell_progress(semaphore_view const& now);
     semaphore_view look();

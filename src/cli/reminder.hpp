@@ -1,4 +1,4 @@
-// When somebody who waits for a lock is told why: after three seconds, and then each minute.
+// When a user whose command waits for a lock is told why: after three seconds, and then each minute.
 #ifndef REDLOCK_CLI_REMINDER_HPP
 #define REDLOCK_CLI_REMINDER_HPP
 

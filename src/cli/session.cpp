@@ -330,12 +330,11 @@ void session::group_has_gone()
     auto released = [this](error_code ec) {
         if (ec == condition::lost) {
             say("the lease on " + name_in_words(plan_.name) + " was lost before the command had ended (code " +
-                std::to_string(*command_code_) + "): somebody else may have held the lock meanwhile");
+                std::to_string(*command_code_) + "): somebody else may have " + (semaphore_ ? "had its permit" : "held the lock") +
+                " meanwhile");
             return finish(to_int(exit_code::lost), run_outcome::lost);
         }
-        if (ec)
-            say(name_in_words(plan_.name) + " was released, but too few nodes confirmed it: it is free within " +
-                in_words(plan_.options.ttl));
+        if (ec) say(what_is_held() + " was released, but too few nodes confirmed it: it is free within " + in_words(plan_.options.ttl));
         else if (plan_.verbose) say("released " + name_in_words(plan_.name));
         finish(*command_code_, outcome_);
     };

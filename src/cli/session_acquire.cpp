@@ -82,7 +82,7 @@ void session::begin()
     start_command();
 }
 
-// The command starts when a majority keeps it: whoever asks who leads is told so from then on.
+// The command starts when a majority keeps it: a client that asks who leads is told so from then on.
 void session::publish()
 {
     lease_.publish(*plan_.publish, [this](error_code ec) {

@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 constexpr auto drain_timeout = 2s;
 constexpr auto rest_timeout = 200ms;  // for the nodes that are not needed for a majority
 
-// A client for as long as one operation takes. Ctrl-C and the like end the operation, and what it had got is given back.
+// A client for as long as one operation takes. Ctrl-C and the like end the operation, and what it had got is released.
 class short_client {
 public:
     explicit short_client(config const& nodes) : nodes_{io_.get_executor(), nodes}
@@ -93,7 +93,7 @@ public:
         while (!is_over) io_.run_one();
     }
 
-    // Prints a ticket of the lease. If nobody can read it, the lease is given back, since nobody could otherwise.
+    // Prints a ticket of the lease. If nobody can read it, the lease is released, since nobody could otherwise.
     int hand_out(lease held)
     {
         wait_for_rest(held);

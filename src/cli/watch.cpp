@@ -1,5 +1,6 @@
 // `redlock watch`: shows the state of locks again and again, until the user stops it. It also shows how often each lock changed hands meanwhile, and
-// for how long its holder has had it. It cannot show who waits for a lock, since the servers do not know that. Of readers, it shows that a writer waits. A semaphore is one line, with the holders of its slots.
+// for how long its holder has had it. It cannot show the waiters for a lock, since the servers do not know that. Of readers, it shows
+// that a writer waits. A semaphore is one line, with the holders of its slots.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"

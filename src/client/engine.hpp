@@ -1,4 +1,4 @@
-// The operations of the public classes: takes them from any thread to the strand, and from there to whoever does the work.
+// The operations of the public classes: takes them from any thread to the strand, and from there to the part that does the work.
 #ifndef REDLOCK_CLIENT_ENGINE_HPP
 #define REDLOCK_CLIENT_ENGINE_HPP
 

@@ -4,9 +4,9 @@
 //   client/engine               the operations of the public classes; start, stop, drain
 //   acquire/acquisitions        acquire() and try_acquire(): retries, deadlines
 //   acquire/attempt             one request to all nodes to grant a lock, and what their votes come to
-//   acquire/peeks               what others see of a lock, and who waits for a change of that
-//   acquire/wait_queue          who waits for a lock within this client, when the first asks again, to whom a lease is passed on
-//   lease/lease_registry        what is held: extensions, loss, who waits for it
+//   acquire/peeks               what others see of a lock, and the callers that wait for a change of that
+//   acquire/wait_queue          the waiters for a lock within this client, when the first asks again, to whom a lease is passed on
+//   lease/lease_registry        what is held: extensions, loss, the callers that wait for it
 //   lease/publications          the state that goes with a lock
 //   lease/releases              releases, also in the background
 //   admission/admission_driver  which nodes may vote with tokens

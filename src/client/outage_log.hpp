@@ -30,7 +30,7 @@ class outage_log {
 public:
     using sink = std::function<void(std::string_view)>;
 
-    // Whoever waits with default options is told within three seconds, as the next attempt may be more than a second later.
+    // A caller that waits with default options has the reason within three seconds, as the next attempt may be more than a second later.
     static constexpr duration told_after = std::chrono::milliseconds{1'400};
     static constexpr duration next_cause_after = std::chrono::seconds{3};
     static constexpr duration repeats_after = std::chrono::minutes{1};

@@ -21,7 +21,7 @@ namespace redlock::detail {
 class sharded_core final : public core {
 public:
     // Precondition: `shards` is not empty. All of them have the same executor, key format and max_ttl.
-    // `together`: the first lock begins the admission of all shards, so that a new one makes nobody wait who comes later.
+    // `together`: the first lock begins the admission of all shards, so that a new one makes no later caller wait.
     enum class admission : std::uint8_t { apart, together };
     explicit sharded_core(std::vector<std::shared_ptr<core>> shards, admission admissions = admission::apart);
 

@@ -58,7 +58,7 @@ protected:
         if (here ? mail_.put_here(std::move(what)) : mail_.put(std::move(what))) send_for_mail();
     }
 
-    // When the operation is cancelled in a way that is heeded, what `make_undo` returned is called on the strand. An operation that cannot be cancelled
+    // When the operation is cancelled in a way that it observes, what `make_undo` returned is called on the strand. An operation that cannot be cancelled
     // does not pay for it.
     template <class MakeUndo>
     void on_cancel(asio::cancellation_slot slot, bool (*heeds)(asio::cancellation_type_t), MakeUndo make_undo)
@@ -119,7 +119,7 @@ protected:
 
     // The execution context is destroyed: what is still to be called is destroyed.
     void throw_mail_away() noexcept { mail_.clear(); }
-    // The same: gives back everything that belongs to the context.
+    // The same: releases everything that belongs to the context.
     void leave_context() noexcept;
 
 private:

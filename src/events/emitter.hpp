@@ -36,7 +36,7 @@ struct admission_picture;
 // What a record keeps for its events.
 struct event_marks {
     time_point from{};  // its holder has had it since then
-    time_point until{};  // lost, or given back
+    time_point until{};  // lost, or released
     time_point given_back{};
     std::uint64_t token{0};
     bool was_lost{false};

@@ -124,7 +124,7 @@ void fanout::send(request_batch& of)
             for (std::size_t k = 0; k < theirs.size(); ++k)
                 enqueue(i, {theirs.commands[k], theirs.targets[k].who, theirs.targets[k].not_at, false, 0, theirs.targets[k].era}, now);
         }
-        catch_up(i);  // a node that may not vote can still do the rest
+        catch_up(i);  // a node without a vote can still do the rest
     }
 }
 

@@ -73,7 +73,7 @@ void fanout::retry_release(std::size_t node, pending_request&& t, time_point now
     if (added == release_retries_.begin() && on_release_retry) on_release_retry(at);
 }
 
-// Those whose time comes a little later go along: a crowd that failed one after the other shares a message.
+// Those whose time comes a little later go along: many that failed one after the other share a message.
 void fanout::retry_releases(time_point now)
 {
     std::vector<bool> has_some(links_.size());

@@ -23,7 +23,7 @@ extension::~extension() { owner_.env().cancel_timer(*this); }  // as in ~attempt
 
 bool extension::wanted(std::size_t, time_point now) const
 {
-    // Never extend after the deadline that the holder counts on, nor what is being given back.
+    // Never extend after the deadline that the holder counts on, nor what is being released.
     return record_->is_lease() && now < record_->machine.stops_at();
 }
 

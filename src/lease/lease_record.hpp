@@ -161,7 +161,7 @@ public:
     // Of a reader of a read-write lock, and not of a writer, or of an exclusive lock.
     bool reads() const noexcept { return what->is_for_readers() || is_downgraded(); }
 
-    // It was won by a writer, who reads now.
+    // It was won by a writer that is a reader now.
     bool is_downgraded() const noexcept { return first.is_of_reader() && !what->is_for_readers(); }
 
     bool is_fenced() const noexcept { return what->under->tokens.fenced; }
@@ -173,7 +173,7 @@ public:
     quorum::token_number guard() const noexcept { return guard_.load(std::memory_order_relaxed); }
     void raise_guard(quorum::token_number to) noexcept { guard_.store(to, std::memory_order_relaxed); }
 
-    // One climb at a time, and none that goes less far than one that was tried before.
+    // One climb at a time, and none that goes less far than an earlier one.
     struct climb_state {
         quorum::token_number tried{0};  // the largest that was asked for
         bool is_under_way{false};

@@ -1,4 +1,4 @@
-// Giving back: compare-and-delete on every node, whether somebody waits for it or not.
+// Releases: compare-and-delete on every node, whether somebody waits for it or not.
 #ifndef REDLOCK_LEASE_RELEASES_HPP
 #define REDLOCK_LEASE_RELEASES_HPP
 
@@ -49,7 +49,7 @@ public:
 
     // Sends the release to every node; at most once for a record, however often it is called. `lost_before`: why the lease had
     // ended already, if it had (else errc{}); that is then the result.
-    // `not_at`: nodes that refused what is undone; there is nothing to give back there.
+    // `not_at`: nodes that refused what is rolled back; there is nothing to release there.
     void start(std::shared_ptr<lease_record> const& what, time_point now, errc lost_before, quorum::node_set const& not_at = {});
 
     // A node granted after it had answered the release: that is, the grant was executed behind it. Does nothing if it has not.

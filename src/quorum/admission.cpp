@@ -279,7 +279,7 @@ admission_state admission::of(std::size_t node) const noexcept
     return n.state == admission_state::quarantined && waits_in_vain(n) ? admission_state::needs_operator : n.state;
 }
 
-// Some node is admitted, so that no cluster is founded, and all others have lost so much that too few nodes remember.
+// Some node is admitted, so that no cluster is founded, and all others have lost so much that too few nodes have their data.
 bool admission::waits_in_vain(node_state const& n) const noexcept
 {
     auto const is_settled = [](node_state const& each) { return each.state == admission_state::admitted || is_waiting(each.state); };

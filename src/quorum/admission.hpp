@@ -69,7 +69,7 @@ public:
     // The node answered a request with an error, or not at all.
     void on_failed(std::size_t node, time_point now);
 
-    // The connection is lost: everything that the node told before is forgotten.
+    // The connection is lost: everything that the node told before is dropped.
     void on_gone(std::size_t node);
 
     // The requests to send now; each is returned once. The nodes' answers, or on_gone, lead to the next ones.

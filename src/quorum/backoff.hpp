@@ -1,5 +1,5 @@
 // Decorrelated jitter: each delay is drawn between the minimum and three times the one before, up to a maximum.
-// Random, so that clients who split the votes do not meet again; growing, so that a crowd does not hammer the nodes.
+// Random, so that clients that split the votes do not meet again; growing, so that many clients do not overload the nodes.
 // Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
 #ifndef REDLOCK_QUORUM_BACKOFF_HPP
 #define REDLOCK_QUORUM_BACKOFF_HPP

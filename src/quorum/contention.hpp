@@ -57,7 +57,7 @@ struct wait_odds {
     double head_start;  // a random number between 0 and 1, for the head start of other clients
     double back_off;  // another one, for the length of a backoff
     // Of a read-write lock, or not. Readers come and go while the key stays. So a change is seldom an extension of all that is there, and races that
-    // are lost to readers are no sign of a crowd, and say nothing about whose turn it is: between writers, behind readers that wait, time decides.
+    // are lost to readers are no sign of high contention, and say nothing about whose turn it is: between writers, behind readers that wait, time decides.
     // Permits of a semaphore also change while the others stay.
     enum class of_lock : std::uint8_t { exclusive, readers, writers, permits };
     of_lock sides{of_lock::exclusive};
@@ -149,10 +149,10 @@ public:
     // This client itself is about to free a key on a node.
     void freed_by_us(std::size_t node, time_point now);
 
-    // Whether other clients' contention, or this client's own turn, is worth remembering, so that the wait queue stays when it is empty.
+    // Whether other clients' contention, or this client's own turn, is worth recording, so that the wait queue stays when it is empty.
     bool has_news(time_point now) const noexcept { return !fairness_.is_over(now); }
 
-    // The same while this client has a lease since `acquired`: whether there is more to remember than the moment of that win.
+    // The same while this client has a lease since `acquired`: whether there is more to record than the moment of that win.
     bool has_news_beside(time_point acquired, duration slot) const noexcept;
 
     // When has_news() becomes false.

@@ -13,12 +13,12 @@ constexpr duration memory = std::chrono::seconds{1};
 constexpr std::uint32_t slots_max = 8;
 
 // After a turn in which a client was never refused, others may still have waited: they could not get in between its release and its next
-// attempt. So it stays out for as long as a crowd needs to find a winner; if then nobody has come, a little less long the next time.
+// attempt. So it stays out for as long as many clients need to find a winner; if then nobody has come, a little less long the next time.
 constexpr duration stay_out_max = std::chrono::milliseconds{16};
 constexpr duration stay_out_min = std::chrono::milliseconds{1};
 
-// To lose so many races in a row is a sign of a crowd: one of ten who race has that bad luck once in eight waits, and none of those who are
-// in order. Who has napped not long ago knows of the crowd, and needs fewer.
+// To lose so many races in a row is a sign of high contention: one of ten that race has that bad luck once in eight waits, and none of those who are
+// in order. A client that backed off not long ago knows of the contention, and needs fewer.
 constexpr std::uint32_t races_before_nap = 24;
 constexpr std::uint32_t races_between_naps = 16;
 constexpr int nap_min_slots = 16;
@@ -30,7 +30,7 @@ fairness::fairness() noexcept : stay_out_{stay_out_max} {}
 
 void fairness::won(time_point now, duration slot) noexcept
 {
-    // Whoever wins again soon after a release, and was not refused between, goes on with the same turn: its limits count on.
+    // A client that wins again soon after a release, and was not refused between, goes on with the same turn: its limits count on.
     bool const goes_on = !new_turn_ && !contended_ && now < released_at_ + 2 * slots_max * slot;
     if (new_turn_ && !contended_) stay_out_ = std::max(stay_out_ * 3 / 4, stay_out_min);
     if (!goes_on) {

@@ -5,7 +5,7 @@
 // client stays out of the race for a moment. A client that has seen others want the lock does so after each release.
 //
 // Between those who wait: who lost more races than a wait usually takes goes first, the others leave a head start. Where so many race
-// that nearly all of them lose each time, most take a nap: a release then costs what a few attempts cost, however many wait.
+// that nearly all of them lose each time, most back off: a release then costs what a few attempts cost, however many wait.
 #ifndef REDLOCK_QUORUM_FAIRNESS_HPP
 #define REDLOCK_QUORUM_FAIRNESS_HPP
 
@@ -41,11 +41,11 @@ public:
     // Somebody else was first, when the lock had become free.
     void lost_a_race() noexcept;
 
-    // How long to take no part in races; zero: no nap is due. `crowded`: the nodes are slow with so many who ask. `chance` is between 0
+    // How long to take no part in races; zero: no backoff is due. `crowded`: the nodes are slow with so many who ask. `chance` is between 0
     // and 1.
     duration back_off(duration slot, bool crowded, double chance) noexcept;
 
-    // The lock was found to be free after a nap: those who wait have become fewer.
+    // The lock was found to be free after a backoff: the waiters have become fewer.
     void backed_off_too_long() noexcept { backoff_window_ /= 4; }
 
     time_point out_until() const noexcept { return out_until_; }
@@ -54,11 +54,11 @@ public:
     // keeps apart who lost the same number of races.
     duration head_start_of_others(duration slot, double chance) const noexcept;
 
-    // The same for the writer of a read-write lock, who loses most races to readers: those who wait for about as long as a wait usually lasts go first.
-    // Readers always do, by one slot.
+    // The same for the writer of a read-write lock, which loses most races to readers: writers that wait for about as long as a wait usually lasts go
+    // first. Readers always do, by one slot.
     duration head_start_of_readers_and_writers(time_point now, duration slot, double chance) const noexcept;
 
-    // Nothing is worth remembering any more.
+    // Nothing is worth recording any more.
     bool is_over(time_point now) const noexcept { return now >= over_at(); }
     time_point over_at() const noexcept { return forget_at_; }
 
@@ -81,7 +81,7 @@ private:
     duration usual_wait_{};  // from there to the win, on average; of waits with a refusal
     bool new_turn_{false};  // the last one ended with the last release
     duration stay_out_;  // after a turn without any sign of others
-    std::uint32_t lost_in_a_row_{0};  // races, since the last nap
+    std::uint32_t lost_in_a_row_{0};  // races, since the last backoff
     duration backoff_window_{};  // the last one, on average
 };
 

@@ -1,5 +1,5 @@
 // What a lease inherits: the newest state that a majority of nodes keeps at least one copy of. One that not all of that majority have must be written
-// back before it counts, so that nobody who comes later finds an older one. docs/proof.md, "State that goes with a lock".
+// back before it counts, so that no later holder finds an older one. docs/proof.md, "State that goes with a lock".
 #ifndef REDLOCK_QUORUM_INHERIT_MACHINE_HPP
 #define REDLOCK_QUORUM_INHERIT_MACHINE_HPP
 

@@ -23,7 +23,7 @@ public:
     }
 
     // A node told its counter. If the counter is above this client's clock, the clock of another client is fast, and this one follows it. It follows
-    // for half a day at most, since nodes ignore floors that are more than a day ahead of their clocks.
+    // for half a day at most, since nodes ignore lower bounds that are more than a day ahead of their clocks.
     void saw(number counter)
     {
         if (counter <= given_) return;  // as nearly always: no need to look at the clock
@@ -34,7 +34,7 @@ public:
 
 private:
     number ahead_{0};
-    number given_{0};  // the last floor
+    number given_{0};  // the last lower bound
 };
 
 }  // namespace redlock::detail

@@ -1,5 +1,5 @@
 // What a server says of changed keys, told in the right order. Boost.Redis hands over a push where it stands between the answers, but it completes
-// requests later. Whoever watches a key must hear the answer to the watch first, so what the server says meanwhile waits for that.
+// requests later. The watcher of a key must hear the answer to the watch first, so what the server says meanwhile waits for that.
 #ifndef REDLOCK_REDIS_CHANGE_NOTICES_HPP
 #define REDLOCK_REDIS_CHANGE_NOTICES_HPP
 
@@ -23,7 +23,7 @@ public:
     // `tell` is called for each changed key.
     explicit change_notices(std::function<void(std::string_view key)> tell) : tell_{std::move(tell)} {}
 
-    // A new connection: what the last one said is forgotten.
+    // A new connection: what the last one said is dropped.
     void reset()
     {
         pushes_ = {};

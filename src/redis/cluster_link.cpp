@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How often the map is read anew while all primaries work. A slot that has moved is noticed at once by whoever uses it.
+// How often the map is read anew while all primaries work. A slot that has moved is noticed at once by the request that uses it.
 constexpr auto map_interval = 10s;
 
 // Many members look for a primary at about the same time: they share a map.
@@ -76,7 +76,7 @@ node_address cluster_link::address_of(cluster_server const& server) const
     return address_of(cluster_.tls && !server.name.empty() ? server.name : server.host, server.port);
 }
 
-// Whoever is connected answers soonest, and who was named in an error knows best.
+// A connected server answers soonest, and one that was named in an error knows best.
 std::vector<node_address> cluster_link::servers_to_ask() const
 {
     std::vector<node_address> all;

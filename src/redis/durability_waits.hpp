@@ -1,4 +1,4 @@
-// Waits for what was written to be durable, on a connection of its own: one wait at a time. Whoever comes meanwhile shares the next
+// Waits for what was written to be durable, on a connection of its own: one wait at a time. Requests that come meanwhile share the next
 // one with everybody else who does.
 #ifndef REDLOCK_REDIS_DURABILITY_WAITS_HPP
 #define REDLOCK_REDIS_DURABILITY_WAITS_HPP
@@ -25,7 +25,7 @@ public:
 
     // For all that any connection to this server was answered before this call. Completes within twice the time-out, or at once when
     // the connection is not open any more.
-    // `prefix`: of a key that the server has; it must live until then. Whoever shares a wait shares the key of the first.
+    // `prefix`: of a key that the server has; it must live until then. Requests that share a wait share the key of the first.
     void wait(handler then, std::string_view prefix = {});
 
 private:

@@ -13,10 +13,10 @@ namespace {
 //   text of two numbers, since each element of an array costs the client as much as a whole answer.
 // - A record without a high-water mark is no admission: a missing counter reads as the high-water mark.
 
-// A client gives a floor for its token, made of its clock. Floors must stay less than a day ahead of the server's clock: otherwise a client whose
-// clock is years ahead would use up the tokens. The script divides time into half-days. A floor in a half-day that the high-water mark has reached
-// counts at once; to enter a later half-day, a floor must be within half a day of the server's clock. Only then the script calls TIME, which costs
-// something. (To allow floors "up to the high-water mark plus a day" would be wrong: clients with clocks that are each a little less than a day
+// A client gives a lower bound for its token, made of its clock. Bounds must stay less than a day ahead of the server's clock: otherwise a client whose
+// clock is years ahead would use up the tokens. The script divides time into half-days. A bound in a half-day that the high-water mark has reached
+// counts at once; to enter a later half-day, a bound must be within half a day of the server's clock. Only then the script calls TIME, which costs
+// something. (To allow bounds "up to the high-water mark plus a day" would be wrong: clients with clocks that are each a little less than a day
 // ahead of the last could climb without end.)
 //
 // tonumber returns nil for anything but a number, so nil means that the counter's key holds something else.
@@ -72,7 +72,7 @@ if not redis.call('SET', KEYS[2], ARGV[3], fence and 'XX' or 'NX', 'PX', ARGV[4]
 if token > hw then redis.call('SET', KEYS[4], ARGV[3]) end
 return 1)lua";
 
-// Several locks, one token. For each lock this does what acquire_text does with a floor: the largest counter of all locks plus the block. For a
+// Several locks, one token. For each lock this does what acquire_text does with a lower bound: the largest counter of all locks plus the block. For a
 // repeated call that holds only if each lock has the counter that the answer names. So a repeated call is refused if the counters differ, and also
 // if only some of the locks are the caller's.
 //

@@ -42,8 +42,8 @@ enum fence_answer : int {
 };
 
 // Acquires one lock for each of several leases in one call. KEYS: record, hw, then lock and fence of each lease. ARGV: id, ttl in ms, block,
-// retention in ms, then value and floor of each lease. `block` is the number of tokens that each lease gets. Without a floor, the last of them is the
-// larger of counter and base, plus the block. A floor that is above that, and no more than a day ahead of the server's clock, is the last token
+// retention in ms, then value and lower bound of each lease. `block` is the number of tokens that each lease gets. Without a lower bound, the last of
+// them is the larger of counter and base, plus the block. A bound that is above that, and no more than a day ahead of the server's clock, is the last token
 // instead; quorum/token_clock.hpp says why clients give one.
 // Answers a text with two numbers for each lease:
 //   "1 COUNTER"            acquired; COUNTER is the last token of the block. A repeated call finds its own value, answers the same, and leaves the
@@ -59,7 +59,7 @@ script const& fence_acquire_script();
 script const& fence_confirm_script();
 
 // The two scripts above for one lease on several locks: all of them or none, with one token above all their counters. KEYS: record, hw, then lock
-// and fence of each lock. ARGV of acquire: id, value, ttl in ms, floor, block, retention in ms. ARGV of confirm: as above. The answer is as above,
+// and fence of each lock. ARGV of acquire: id, value, ttl in ms, lower bound, block, retention in ms. ARGV of confirm: as above. The answer is as above,
 // for all locks together; COUNTER is the largest of their counters. An acquire is also refused if only some of the locks contain the client's value,
 // or if all of them do and their counters differ.
 script const& fence_acquire_several_script();

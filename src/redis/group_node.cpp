@@ -156,7 +156,7 @@ void group_node::impl::search()
     });
 }
 
-// A primary that could not be used at the last attempt is no better now than one that other Sentinels name: those are tried in turn.
+// A primary that could not be used at the last attempt is no better now than one that other Sentinels name: those are asked in turn.
 void group_node::impl::found(primary_choice const& choice)
 {
     if (choice.candidates.empty()) return fail(choice.why, choice.words);

@@ -79,7 +79,7 @@ private:
 // Why HELLO was refused, as far as can be told without the server's words.
 char const* hello_refused(handshake const& asked) noexcept;
 
-// Why a server's id does not tell whether it lost its memory.
+// Why a server's id does not tell whether it lost its data.
 struct identity_suspicion {
     std::string words;      // with what to do about it; empty: there is none
     bool id_counts{true};   // what it says all the same
@@ -128,7 +128,7 @@ private:
     handshake const* asked_;
     server_facts facts_;
     server_kind kind_;
-    std::string renamed_;  // commands that tell whether it lost its memory, and that it does not know
+    std::string renamed_;  // commands that tell whether it lost its data, and that it does not know
     bool may_ask_info_{false};
     facts_reader inspected_;
     std::size_t inspected_elements_{0};

@@ -40,7 +40,7 @@ enum class verb : std::uint8_t {
     watch,    // be told of the next change of the key; and how long is the node going to keep it?
     inspect,  // what the node says of itself
     claim,    // keep a record of the set that the node belongs to
-    mark,     // leave a mark in the record of a node that lost its memory
+    mark,     // leave a mark in the record of a node that lost its data
     admit,    // let it vote again
     adopt,    // a lease goes on under a new value: replace the former value; with tokens, raise the counter above the guard
     publish,  // tokens: keep a state of the holder if the value is ours and nothing newer is known
@@ -51,7 +51,7 @@ enum class verb : std::uint8_t {
     look,     // how many permits a semaphore has, and which of its slots are free
 };
 
-// One request about one lock, or about a node's admission. The strings belong to whoever waits for the answer.
+// One request about one lock, or about a node's admission. The strings belong to the part that waits for the answer.
 struct command {
     verb what;
     std::string_view key;
@@ -60,7 +60,7 @@ struct command {
 
     // Tokens. acquire and extend without them are the plain protocol.
     bool fenced{false};
-    // acquire: the floor; confirm: the lease's last; extend, climb, publish, inherit: its guard; admit: the base
+    // acquire: the lower bound; confirm: the lease's last; extend, climb, publish, inherit: its guard; admit: the base
     quorum::token_number token{0};
     quorum::token_number goal{0};   // climb: the guard to be; publish: the guard of the lease that published it
     std::uint32_t block{1};         // acquire: how many tokens
@@ -182,7 +182,7 @@ public:
     virtual void on_stopped(std::size_t node) = 0;
 
     // A key that was watched has changed: set, extended, deleted or expired. Empty: any of them may have.
-    // A node forgets what it watches with its connection, and after one change of a key; it may say more than it was asked to.
+    // A node loses what it watches with its connection, and after one change of a key; it may say more than it was asked to.
     virtual void on_changed(std::size_t node, std::string_view key) = 0;
 
     // What the node's clock showed at a moment between these, if nothing else was asked for a while.
@@ -211,7 +211,7 @@ public:
     virtual void stop() = 0;
 
     // The server that was connected is not one that the owner can use. The connection is closed, on_down says so in these words, and the
-    // address is tried again with pauses that go on growing. Precondition: after on_up, or in it.
+    // address is asked again with pauses that go on growing. Precondition: after on_up, or in it.
     virtual void reject(error_code why, std::string words) = 0;
 
     // Executes a batch. Precondition: usable, between on_up and on_down. Writes one reply a command and completes with

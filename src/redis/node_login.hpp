@@ -36,7 +36,7 @@ public:
     // an empty text.
     void keep(std::vector<std::shared_ptr<redis_connection>> connections, std::function<void(std::string const& why_not)> told);
 
-    // No handler is called any more, and the connections are forgotten. obtain() may be called again.
+    // No handler is called any more, and the connections are dropped. obtain() may be called again.
     void stop();
 
 private:

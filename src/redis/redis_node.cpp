@@ -357,8 +357,8 @@ void redis_node::impl::exec(std::string_view prefix, batch const& work, std::str
 }
 
 // What the main connection has answered is reported at once, unless a vote among it has to become durable first. What is sent later
-// can be answered sooner: whoever wants to undo such a vote need not wait for it. `waits`: those that were made with the main
-// connection that answered; a server that came back would answer for what it has forgotten.
+// can be answered sooner: a rollback of such a vote need not wait for it. `waits`: those that were made with the main
+// connection that answered; a server that came back would answer for what it has lost.
 void redis_node::impl::complete(std::shared_ptr<durability_waits> const& waits, std::string_view prefix, batch const& work,
                                 std::vector<reply>& replies, exec_handler handler)
 {

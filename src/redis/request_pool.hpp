@@ -14,7 +14,7 @@ class request_pool {
 public:
     struct bytes {
         redis_request const& shared;  // the calls, and the bytes unless there is a copy
-        std::unique_ptr<redis_request> own;  // the copy, if one was needed; give it back when it is answered
+        std::unique_ptr<redis_request> own;  // the copy, if one was needed; return it to the pool when it is answered
     };
 
     // Encodes the batch for the first node that asks for it. `id`: the server that votes with tokens are asked of.

@@ -10,7 +10,7 @@ namespace {
 
 // semaphore_scripts.hpp says what each script does, and lists its KEYS, ARGV and answers. What fence_scripts.cpp says of its scripts holds here, too.
 //
-// A slot that MGET shows as free may be a key of another type: NX refuses it, and the next one is tried. A slot whose counter is something else is
+// A slot that MGET shows as free may be a key of another type: NX refuses it, and the next one is taken. A slot whose counter is something else is
 // passed over as if it was taken. The counters of slots that are not granted are not read. The record is written before the slots, since SET can be
 // refused. Its retention is never made shorter: another client may have asked for a longer one.
 constexpr std::string_view semaphore_acquire_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV

@@ -27,7 +27,7 @@ inline constexpr std::size_t semaphore_slots_max = 64;
 
 // Acquires `count` of the listed slots, or none: the first free ones from `from` on, in the order of KEYS, round the end. All of them get one token,
 // above all their counters. KEYS: record, hw, permits, then the slots, then the counters of the slots in the same order. ARGV: id, value, ttl in ms,
-// floor, block, retention in ms, K, count, from (0: the first of the listed), version. `floor` and `block` as in fence_acquire_script().
+// lower bound, block, retention in ms, K, count, from (0: the first of the listed), version. Lower bound and block as in fence_acquire_script().
 // To acquire one slot and no other, list only that one. Listed slots may lie above K: so the slots that a smaller K takes away are emptied.
 // Answers a text, "CODE NUMBER MAP VERSION". MAP has one digit for each listed slot: 0 free, 1 somebody else's, 2 the client's.
 //   "1 COUNTER MAP VERSION"  acquired. A repeated call answers the same.

@@ -28,7 +28,7 @@ private:
     std::string foreign_;
 };
 
-// The text of an error: why a server of another program may not vote with tokens, and what to do about it.
+// The text of an error: why a server of another program has no vote with tokens, and what to do about it.
 std::string no_tokens_on(std::string const& foreign);
 
 }  // namespace redlock::detail

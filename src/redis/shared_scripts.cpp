@@ -14,7 +14,7 @@ namespace {
 // - Members whose time is over are removed when somebody joins. Until then they do no harm: the key expires with the largest score.
 
 // The reader that makes the set raises the counter. So does who joins a set while the counter is not above the base: such a set was there before the
-// node lost its data and was admitted, and a writer that the node forgot may have the base for its token. The epoch rises with it.
+// node lost its data and was admitted, and a writer that the node lost may have the base for its token. The epoch rises with it.
 constexpr std::string_view shared_acquire_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local s = call('MGET', unpack(KEYS))
 local node, hw, all = s[1], tonumber(s[2])

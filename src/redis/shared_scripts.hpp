@@ -23,8 +23,8 @@ enum shared_answer : int {
 };
 
 // Acquires locks to read, for each of several leases in one call; a name may stand in a call several times. KEYS: record, hw, then lock, fence and
-// want of each lease. ARGV: id, ttl in ms, retention in ms, then value, floor and since of each lease. `floor` as in fence_acquire_script(). `since`:
-// the COUNTER of the last "0 COUNTER" that this node answered in this wait, or -1.
+// want of each lease. ARGV: id, ttl in ms, retention in ms, then value, lower bound and since of each lease. The bound as in
+// fence_acquire_script(). `since`: the COUNTER of the last "0 COUNTER" that this node answered in this wait, or -1.
 // Answers a text with two numbers for each lease:
 //   "1 COUNTER"            reads. A repeated call answers "1" again, with the present counter.
 //   "0 COUNTER"            a writer is there, or a key of somebody else

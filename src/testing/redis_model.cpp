@@ -114,7 +114,7 @@ reply redis_model::acquire_with_tokens(command const& c, time_point now)
     return granted(token);
 }
 
-// Whether a client's floor for the next token counts: it lies in a half-day that the high-water mark has reached, or is no more than half a day
+// Whether a client's lower bound for the next token counts: it lies in a half-day that the high-water mark has reached, or is no more than half a day
 // ahead of the server's clock.
 bool redis_model::floor_counts(token_number floor, time_point now) const
 {

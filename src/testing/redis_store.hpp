@@ -24,7 +24,7 @@ inline time_point in_milliseconds(time_point t) { return std::chrono::floor<std:
 
 class redis_store {
 public:
-    // Who reads, of a read-write lock: on a real server, a sorted set. shared_model.hpp says what is done to it.
+    // The readers of a read-write lock: on a real server, a sorted set. shared_model.hpp says what is done to it.
     struct reader_set {
         token_number epoch{0};  // the counter that the set was made above
         std::map<std::string, time_point> ends{};  // of each reader's entry

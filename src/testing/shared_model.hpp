@@ -19,7 +19,7 @@ public:
     explicit shared_model(redis_model& server) : server_{server} {}
 
     // What a command about readers, or about the wish of a writer, does, and its answer.
-    // Precondition: the server remembers that `learned` was admitted, if the command votes with tokens.
+    // Precondition: the server has recorded that `learned` was admitted, if the command votes with tokens.
     detail::reply execute(detail::command const& c, time_point now, std::string_view learned);
 
     // The code and the number of an answer, as on the wire.
@@ -71,7 +71,7 @@ public:
     explicit semaphore_model(redis_model& server) : server_{server} {}
 
     // What a command about permits does that is no extension, and its answer.
-    // Precondition: the server remembers that `learned` was admitted, if the command votes with tokens.
+    // Precondition: the server has recorded that `learned` was admitted, if the command votes with tokens.
     detail::reply execute(detail::command const& c, time_point now, std::string_view learned);
 
     struct answer {

@@ -1,4 +1,5 @@
 // The page of redlock dashboard in a real browser. Without Chromium these cases are skipped.
+#include "permit_holders.hpp"
 #include "program.hpp"
 #include "web_client.hpp"
 
@@ -79,6 +80,19 @@ BOOST_AUTO_TEST_CASE(it_draws_nodes_and_locks_and_takes_names_for_text)
     BOOST_TEST(contains(text, "dir\\u202eoce\\u0009x"), "what is not seen is written out");
     for (char const* const complaint : {"Content Security Policy", "Uncaught", "SyntaxError", "TypeError"})
         BOOST_TEST(!contains(text, complaint), text);
+}
+
+BOOST_AUTO_TEST_CASE(it_draws_semaphores_with_their_slots)
+{
+    if (!browser()) return skipped("there is no chromium; on Debian: apt-get install chromium");
+    program one{run("exports", permits("3", {"--label", "first"}), holds_permit), environment()};
+    dashboard_program shows{environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return shows.status().at("timeline").at("locks").size() == 1; }), one.errors());
+    auto const text = drawn(shows.port());
+    BOOST_TEST(contains(text, "1 of 3 permits"), text);
+    BOOST_TEST(contains(text, ">slot "), text);
+    BOOST_TEST(contains(text, "first"), text);
+    for (char const* const complaint : {"Uncaught", "TypeError"}) BOOST_TEST(!contains(text, complaint), text);
 }
 
 BOOST_AUTO_TEST_CASE(it_says_when_no_majority_is_left)

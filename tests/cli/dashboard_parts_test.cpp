@@ -250,6 +250,40 @@ BOOST_AUTO_TEST_CASE(whether_locks_can_be_had)
     BOOST_TEST(j.at("events").back().at("node").is_null(), "the lost majority is told of");
 }
 
+// In the time line, a slot is a lock of its own.
+BOOST_AUTO_TEST_CASE(slots_of_semaphores_have_lanes)
+{
+    auto const slot = [](std::uint32_t number, std::string const& value) {
+        key_view key;
+        key.present = !value.empty();
+        key.type = "string";
+        key.value = value;
+        key.ttl_ms = 1'000;
+        return slot_view{number, judge(slot_name("exports", number), {key, key, key})};
+    };
+    number_view four;
+    four.permits = 4;
+    picture all{{"a", "b", "c"}, 1s, {}};
+    auto const look = [&](std::vector<slot_view> slots, std::chrono::milliseconds when) {
+        lock_watch::found found;
+        found.result.nodes.resize(3);
+        for (auto& node : found.result.nodes) node.complete = true;
+        found.result.because = search_result::end::complete;
+        found.result.semaphores.push_back(judge_semaphore("exports", {four, four, four}, std::move(slots)));
+        found.at = at(when);
+        all.add(std::move(found));
+        return nlohmann::json::parse(*all.json(at(when)))["timeline"]["locks"];
+    };
+    auto const both = look({slot(0, "x"), slot(2, "y")}, 1s);
+    BOOST_TEST_REQUIRE(both.size() == 2u);
+    BOOST_TEST(both[0]["name"] == "exports#0");
+    BOOST_TEST(both[1]["name"] == "exports#2");
+    BOOST_TEST(both[1]["held_now"] == true);
+    auto const one = look({slot(0, "x"), slot(2, "")}, 2s);
+    BOOST_TEST(one[0]["held_now"] == true);
+    BOOST_TEST(one[1]["held_now"] == false);
+}
+
 BOOST_AUTO_TEST_CASE(states_of_nodes)
 {
     picture p{{"a", "b", "c"}, 1s, {}};

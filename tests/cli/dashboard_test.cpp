@@ -1,4 +1,5 @@
 // redlock dashboard on real servers: what it shows, whom it answers, and that it only reads.
+#include "permit_holders.hpp"
 #include "program.hpp"
 #include "web_client.hpp"
 
@@ -96,6 +97,34 @@ BOOST_AUTO_TEST_CASE(it_shows_nodes_and_locks)
     shows.process().send(SIGINT);
     BOOST_TEST(shows.process().wait() == 0);
     BOOST_TEST(shows.process().errors() == "");
+}
+
+// A semaphore stands in the table once, with its slots, and in the time line each slot is a lock of its own.
+BOOST_FIXTURE_TEST_CASE(it_shows_who_has_permits, two_holders)
+{
+    dashboard_program shows{environment()};
+    auto const has_both = [&] {
+        auto const lock = lock_in(shows.status(), "exports");
+        return !lock.is_null() && lock.at("semaphore").at("held") == 2;
+    };
+    BOOST_TEST_REQUIRE(eventually(has_both), shows.status().dump());
+    auto const status = shows.status();
+    auto const semaphore = lock_in(status, "exports");
+    BOOST_TEST(semaphore.at("mode") == "permits");
+    BOOST_TEST(semaphore.at("semaphore").at("permits") == 3);
+    std::set<std::string> labels, lanes;
+    for (auto const& slot : semaphore.at("semaphore").at("slots")) {
+        BOOST_TEST(slot.at("state") == "held");
+        BOOST_TEST(slot.at("on").size() == 3u);
+        auto const& label = slot.at("holder").at("label");
+        labels.insert(label.is_null() ? "" : label.get<std::string>());
+        BOOST_TEST(lock_in(status, slot.at("name").get<std::string>()).is_null(), "it stands below its semaphore");
+        lanes.insert(slot.at("name").get<std::string>());
+    }
+    BOOST_TEST((labels == std::set<std::string>{"", "first"}));
+    std::set<std::string> drawn;
+    for (auto const& lane : status.at("timeline").at("locks")) drawn.insert(lane.at("name").get<std::string>());
+    BOOST_TEST(drawn == lanes, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(and_what_becomes_of_them)

@@ -67,6 +67,29 @@ BOOST_FIXTURE_TEST_CASE(a_change_that_was_overtaken, two_holders)
     BOOST_TEST(contains(first.errors(), "somebody else has changed the number meanwhile; it has 8 permits"), first.errors());
 }
 
+// As with `run`, --wait 0s is no time at all.
+BOOST_FIXTURE_TEST_CASE(a_change_need_not_wait, two_holders)
+{
+    program change{{"semaphore", "exports", "--permits", "1", "--wait", "0s"}, environment()};
+    BOOST_TEST(change.wait() == 75, change.errors());
+    BOOST_TEST(contains(change.errors(), "slots above the number are held; the new number counts already (3 of 3 nodes)"), change.errors());
+    program larger{{"semaphore", "exports", "--permits", "5", "--wait", "0s"}, environment()};
+    BOOST_TEST(larger.wait() == 0, larger.errors());
+}
+
+// All nodes have to be told. If one is not there, no node is, and the text says what is so now before it says why.
+BOOST_FIXTURE_TEST_CASE(a_change_while_a_node_is_down, two_holders)
+{
+    all[0].kill();
+    program change{{"semaphore", "exports", "--permits", "5", "--wait", "1s"}, environment()};
+    BOOST_TEST(change.wait() == 69, change.errors());
+    BOOST_TEST(contains(change.errors(),
+                        "exports: 2 of 3 nodes could be told the number of permits, and all have to know it; it has 3 permits\n"),
+               change.errors());
+    BOOST_TEST(contains(change.errors(), ": Connection refused\n"), change.errors());
+    BOOST_TEST(all[1].command({"GET", "exports:permits"}) == "1 3");
+}
+
 // However they meet, the number is one of those that succeeded, on all nodes.
 BOOST_FIXTURE_TEST_CASE(changes_at_the_same_time, three_servers)
 {

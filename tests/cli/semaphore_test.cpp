@@ -204,6 +204,9 @@ BOOST_FIXTURE_TEST_CASE(other_commands_show_one_lock, two_holders)
     BOOST_TEST(lines[1].starts_with("exports     2 of 3     2 holders "), list.output());
     BOOST_TEST(lines[2].starts_with("ordinary#0  "), list.output());
     BOOST_TEST(contains(list.output(), "1 semaphore has holders"), list.output());
+    program of_ours{{"list"}, environment()};
+    BOOST_TEST(of_ours.wait() == 0, of_ours.errors());
+    BOOST_TEST(!contains(of_ours.output(), "no lock is held"), of_ours.output());
     program found{{"list", "--json"}, environment()};
     BOOST_TEST(found.wait() == 0);
     auto const locks = found.json().at("locks");

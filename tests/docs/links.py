@@ -10,11 +10,11 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs/site"))
-from markdown import ROOT, headings, links, pages  # noqa: E402
+from markdown import ROOT, headings, links, notes, pages  # noqa: E402
 
 wrong, count = [], 0
-anchors = {page: {anchor for _, _, anchor in headings(page.read_text(encoding="utf-8"))} for page in pages()}
-for page in pages():
+anchors = {page: {anchor for _, _, anchor in headings(page.read_text(encoding="utf-8"))} for page in [*pages(), *notes()]}
+for page in [*pages(), *notes()]:
     for line, target in links(page.read_text(encoding="utf-8")):
         count += 1
         if re.match(r"[a-z]+:", target):

@@ -29,7 +29,7 @@ testing::watched_group_options options_of(std::string const& binary, packet_hub 
 {
     testing::watched_group_options options;
     options.server.binary = binary;
-    options.server.start_timeout = patience;
+    options.server.start_timeout = options.answer_timeout = patience;
     options.server.arguments = {"--appendonly", "yes", "--appendfsync", "everysec"};
     for (std::size_t i = 0; hub != nullptr && i < group_size; ++i)
         options.machines.push_back({packet_hub::address_of(machine_of(i)), hub->under(machine_of(i))});

@@ -62,7 +62,7 @@ public:
         start_ = boot_clock::now();
         // A slow machine may take longer until each fault was there.
         for (std::size_t phases = 0;; ++phases) {
-            auto const enough = phases < kinds_.size() ? 2 * options_.duration : options_.duration;
+            auto const enough = phases < kinds_.size() ? 6 * options_.duration : options_.duration;
             if (boot_clock::now() - start_ >= enough) break;
             go_through(schedule_.next());
             for (auto& words : workers_->crashed()) throw std::runtime_error{words};

@@ -1,17 +1,14 @@
 // Random schedules of semaphores on real servers: clients that take slots, move to others, extend and release, with requests that are late, lost or
 // executed twice. At no time may more than K hold, and the tokens of a slot must increase. Ends with 1 if a promise was broken, or, with --mutant, if
 // none was.
+#include "drive.hpp"
 #include "nodes.hpp"
 
 #include "redis/scripts.hpp"
 #include "redis/semaphore_scripts.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <exception>
 #include <map>
 #include <sstream>
 #include <string>
@@ -46,20 +43,34 @@ detail::script const& acquire_of(permit_mutant m)
     return s;
 }
 
-struct permit_totals {
-    std::uint64_t attempts{0}, completed{0}, moved{0}, refused{0}, full{0};
+using permit_world = std::array<node, permit_nodes>;
+
+struct permit_outcome {
+    std::uint64_t attempts{0};
+    std::uint64_t completed{0};
+    std::uint64_t moved{0};
+    std::uint64_t refused{0};  // votes, because of another K
+    std::uint64_t full{0};  // steps with all permits held
     std::string violation{};
+
+    void add(permit_outcome const& other)
+    {
+        attempts += other.attempts;
+        completed += other.completed;
+        moved += other.moved;
+        refused += other.refused;
+        full += other.full;
+    }
 };
 
 class permit_schedule {
 public:
-    permit_schedule(std::array<node, permit_nodes>& nodes, std::uint64_t seed, permit_mutant m, permit_totals& all)
-        : nodes_{nodes}, chance_{seed}, mutant_{m}, seed_{seed}, all_{all}
+    permit_schedule(permit_world& nodes, std::uint64_t seed, permit_mutant m) : nodes_{nodes}, chance_{seed}, mutant_{m}, seed_{seed}
     {
         attempts_.reserve(attempts_max);
     }
 
-    void run()
+    permit_outcome run()
     {
         for (auto& n : nodes_) {
             n.reset();
@@ -67,12 +78,13 @@ public:
             n.run(detail::semaphore_keep_script(), {"redlock:node", "redlock:hw", semaphore_name + ":permits"},
                   {ids_.back(), "1", std::to_string(slot_count), "600000"});
         }
-        for (int i = 0; i < 200 && all_.violation.empty(); ++i) {
+        for (int i = 0; i < 200 && seen_.violation.empty(); ++i) {
             ++clock_;
             act();
             check();
         }
-        all_.attempts += attempts_.size();
+        seen_.attempts = attempts_.size();
+        return seen_;
     }
 
 private:
@@ -187,7 +199,7 @@ private:
         if (r.what == verb::confirm && a.at == phase::confirming && code == 1) a.confirmed[r.on] = true;
         if (r.what == verb::acquire && a.at == phase::asking && !a.answered[r.on]) {
             a.answered[r.on] = true;
-            if (code == -7) ++all_.refused;
+            if (code == -7) ++seen_.refused;
             a.maps[r.on] = code >= 0 ? map : std::string(a.k, '1');
             if (code == 1) {
                 a.slot[r.on] = static_cast<int>(map.find('2'));
@@ -220,7 +232,7 @@ private:
         if (most < permit_majority) return std::count(a.answered.begin(), a.answered.end(), true) == permit_nodes ? end(a) : void();
         a.goal = best;
         a.at = phase::moving;
-        ++all_.moved;
+        ++seen_.moved;
         for (std::size_t n = 0; n < permit_nodes; ++n) {
             if (a.slot[n] == static_cast<int>(best)) continue;
             requests_.push_back({verb::acquire_slot, n, index_of(a), best, false, {}});
@@ -259,7 +271,7 @@ private:
         if (votes < (mutant_ == permit_mutant::one_vote ? 1 : permit_majority)) return;
         a.at = phase::leased;
         a.completed = clock_;
-        ++all_.completed;
+        ++seen_.completed;
         if (a.k != slot_count) fail("a client with another K holds a permit");
         for (attempt const& b : attempts_) {
             if (&b == &a || b.completed == 0 || b.goal != a.goal) continue;
@@ -295,20 +307,20 @@ private:
             return a.at == phase::leased && clock_ < a.deadline;
         }));
         if (holders > slot_count) fail(std::to_string(holders) + " hold at the same time");
-        if (holders == slot_count) ++all_.full;
+        if (holders == slot_count) ++seen_.full;
     }
 
     void fail(std::string const& what)
     {
-        if (all_.violation.empty()) all_.violation = "seed=" + std::to_string(seed_) + ": " + what;
+        if (seen_.violation.empty()) seen_.violation = "seed=" + std::to_string(seed_) + ": " + what;
     }
     std::size_t index_of(attempt const& a) const { return static_cast<std::size_t>(&a - attempts_.data()); }
 
-    std::array<node, permit_nodes>& nodes_;
+    permit_world& nodes_;
     redlock::simulation::random chance_;
     permit_mutant mutant_;
     std::uint64_t seed_;
-    permit_totals& all_;
+    permit_outcome seen_{};
     std::int64_t clock_{1};
     std::vector<std::string> ids_{};
     std::vector<attempt> attempts_{};
@@ -321,29 +333,17 @@ private:
 
 int main(int argc, char** argv)
 {
-    std::uint64_t count = 20'000;
-    std::uint64_t seed = 1;
-    std::string mutant_name{permit_mutant_names[0]};
     CLI::App app{"Random schedules of semaphores on real servers"};
-    app.add_option("--schedules", count, "How many");
-    app.add_option("--seed", seed, "Of the first schedule; the next has the next number");
-    app.add_option("--mutant", mutant_name, "What to leave out; it must be missed within the run")
-        ->check(CLI::IsMember(std::vector<std::string>(permit_mutant_names.begin(), permit_mutant_names.end())));
+    drive_choices chosen{app, permit_mutant_names};
     CLI11_PARSE(app, argc, argv);
-    auto const chosen = std::find(permit_mutant_names.begin(), permit_mutant_names.end(), mutant_name);
-    auto const m = static_cast<permit_mutant>(std::distance(permit_mutant_names.begin(), chosen));
-    permit_totals all;
-    try {
-        std::array<node, permit_nodes> nodes;
-        std::uint64_t done = 0;
-        for (; done < count && all.violation.empty(); ++done) permit_schedule{nodes, seed + done, m, all}.run();
-        auto const n = [](std::uint64_t x) { return static_cast<unsigned long long>(x); };
-        std::printf(
-            "schedules=%llu attempts=%llu completed=%llu moved=%llu steps_with_all_permits_held=%llu votes_refused_for_another_k=%llu %s\n",
-            n(done), n(all.attempts), n(all.completed), n(all.moved), n(all.full), n(all.refused), all.violation.c_str());
-    } catch (std::exception const& e) {
-        std::printf("error: %s\n", e.what());
-        return 2;
-    }
-    return all.violation.empty() == (m == permit_mutant::none) ? 0 : 1;
+
+    driven<permit_outcome> all;
+    drive<permit_world>(all, chosen, [&](permit_world& world, std::uint64_t seed) {
+        return permit_schedule{world, seed, chosen.mutant<permit_mutant>()}.run();
+    });
+    std::printf("schedules=%llu attempts=%llu completed=%llu moved=%llu steps_with_all_permits_held=%llu votes_refused_for_another_k=%llu "
+                "violations=%llu\n",
+                printed(all.schedules), printed(all.sum.attempts), printed(all.sum.completed), printed(all.sum.moved),
+                printed(all.sum.full), printed(all.sum.refused), printed(all.violations));
+    return verdict(all, chosen);
 }

@@ -1,14 +1,11 @@
 // Readers and writers of one name on three servers in memory: acquires, confirmations, extensions, downgrades, releases and wishes that arrive in any
 // order, twice or never, and clocks that jump forward. What docs/proof.md promises of them must hold, and each answer must have its reason.
 #include "input.hpp"
+#include "three_servers.hpp"
 
-#include "redis/node.hpp"
-#include "testing/redis_model.hpp"
 #include "testing/shared_model.hpp"
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,11 +20,7 @@ using detail::verb;
 using quorum::token_number;
 using namespace std::chrono_literals;
 
-constexpr std::size_t nodes = 3;
-constexpr std::size_t needed = 2;
 constexpr char const* name = "n";
-constexpr char const* id = "0123456789012345678901234567890123456789";
-constexpr std::chrono::milliseconds ttl{100};
 
 duration jump(input& in)
 {
@@ -39,54 +32,23 @@ duration jump(input& in)
     }
 }
 
-// What one client knows of its attempt and lease.
-struct attempt {
-    struct part {
-        bool granted{false};
-        bool stands{false};  // behind the token
-        bool extended{false};  // what came before on this connection cannot arrive any more
-        bool gone{false};  // released
-        token_number counter{0};
-        std::int64_t since{-1};
-        time_point until{};
-    };
+struct reader_part : known_part {
+    bool extended{false};  // what came before on this connection cannot arrive any more
+    bool gone{false};  // released
+    std::int64_t since{-1};
+};
 
-    std::string value;
+struct attempt : known_attempt<reader_part> {
     bool reads{false};
     bool was_writer{false};
-    bool ended{false};
-    token_number floor{0};
-    token_number token{0};
-    std::size_t began{0};  // at which event
-    std::size_t complete{0};  // likewise; 0: not yet
-    time_point sent{};
-    std::array<part, nodes> at{};
-
-    time_point valid_until() const
-    {
-        std::array<time_point, nodes> all{};
-        std::ranges::transform(at, all.begin(), &part::until);
-        std::ranges::sort(all, std::greater<>{});
-        return all[needed - 1];
-    }
-    bool is_held(time_point now) const { return complete > 0 && !ended && now < valid_until(); }
     bool writes() const { return !reads; }
 };
 
 class story {
 public:
-    story()
-    {
-        for (auto& server : servers_) {
-            server.id = id;
-            server.record = testing::redis_model::node_record{id, 0, ttl, {}};
-            server.high_water = 0;
-        }
-    }
-
     void play(input& in)
     {
-        for (event_ = 1; event_ <= 400 && !in.empty(); ++event_) {
+        for (event_ = 1; event_ <= events_max && !in.empty(); ++event_) {
             one_event(in);
             check_exclusion();
         }
@@ -95,7 +57,6 @@ public:
 private:
     void one_event(input& in)
     {
-        constexpr std::size_t attempts_max = 24;
         std::size_t const what = in.below(9);
         if (what == 0 && attempts_.size() < attempts_max) return begin(in);
         if (what == 1) now_ += jump(in);
@@ -130,7 +91,7 @@ private:
         c.fenced = what != verb::release && what != verb::want;
         c.shared = what != verb::want && (a.reads || (what == verb::release && a.was_writer));
         c.token = token;
-        c.retention = 24h;
+        c.retention = retention;
         c.was_writer = a.was_writer;
         c.since = since;
         return servers_[node].execute(c, now_, id);
@@ -158,25 +119,14 @@ private:
         reply const said = send(a, node, verb::acquire, a.floor, part.since);
         if (said.vote == vote::granted) {
             check(!there.writer && (a.reads || !there.readers), "nobody is let in beside a writer, and no writer beside readers");
-            part.granted = true;
-            part.counter = said.counter;
-            part.until = std::max(part.until, a.sent + ttl);
-            return choose(a);
+            part.grants(said.counter, a.sent);
+            a.choose_token();
+            return completes(a);
         }
         check(said.vote == vote::refused, "a server that is in order grants or refuses");
         check(there.writer || there.wish || (a.writes() && there.readers) || part.granted, "a refusal has its reason");
         check(!said.writer_waits || (there.wish && a.reads && !there.writer), "a wish keeps readers out, and only if it is there");
         if (a.reads && !said.writer_waits) part.since = static_cast<std::int64_t>(said.counter);
-    }
-
-    // The largest counter of the first majority is the token. Who answered less has to confirm it; who answers more is no part of the attempt.
-    void choose(attempt& a)
-    {
-        auto const granted = static_cast<std::size_t>(std::ranges::count(a.at, true, &attempt::part::granted));
-        if (a.token == 0 && granted >= needed)
-            for (auto const& p : a.at) a.token = std::max(a.token, p.granted ? p.counter : 0);
-        for (auto& p : a.at) p.stands = p.stands || (a.token > 0 && p.granted && p.counter == a.token);
-        completes(a);
     }
 
     void confirm(attempt& a, std::size_t node)
@@ -190,8 +140,7 @@ private:
 
     void completes(attempt& a)
     {
-        auto const standing = std::ranges::count(a.at, true, &attempt::part::stands);
-        if (a.complete > 0 || static_cast<std::size_t>(standing) < needed || now_ >= a.valid_until()) return;
+        if (!a.can_complete(now_)) return;
         for (attempt const& b : attempts_) {
             if (b.complete == 0 || (a.reads && b.reads && !b.was_writer)) continue;
             check(a.token != b.token, "no writer has the token of anybody else");
@@ -206,8 +155,7 @@ private:
         time_point const sent = late ? now_ - std::min<duration>(ttl / 4, now_ - a.sent) : now_;
         reply const said = send(a, node, verb::extend, a.token);
         a.at[node].extended = true;
-        if (said.vote == vote::granted) a.at[node].until = std::max(a.at[node].until, sent + ttl);
-        else if (said.vote == vote::refused) a.at[node].until = {};
+        a.at[node].is_extended(said.vote, sent);
     }
 
     // From now on it is a reader; the servers hear of it with the next extension.
@@ -239,7 +187,7 @@ private:
                 if (&a != &b && a.writes() && a.is_held(now_)) check(!b.is_held(now_), "nobody holds the lock beside a writer");
     }
 
-    std::array<testing::redis_model, nodes> servers_;
+    three_servers servers_;
     std::vector<attempt> attempts_;
     std::size_t event_{0};
     time_point now_{1h};

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::testing {
@@ -33,6 +34,8 @@ rights operator+(rights a, rights const& b)
 redis_server_options with_user(rights const& may) { return {.arguments = rights{"--user", "locker", "on", ">s3cr3t"} + may}; }
 
 node_address as_user(redis_server const& s) { return {.host = "127.0.0.1", .port = s.port(), .username = "locker", .password = "s3cr3t"}; }
+
+constexpr std::string_view only_polls = "works, but polls";
 
 // What comes of it when a user of one server does all that locks can do; "works", or where it ends and why.
 class trial {
@@ -86,8 +89,13 @@ private:
             auto failure = co_await std::move(attempt);
             if (!failure.empty()) co_return (names.size() == 1 ? "one name: " : "two names: ") + failure;
         }
-        auto waiting = wait_for_another();
-        co_return co_await std::move(waiting);
+        // On a loaded machine the lock may be released before the nodes watch its key for the first one, who then finds out by itself.
+        std::string outcome;
+        for (int tries = 0; tries < 3 && (outcome.empty() || outcome == only_polls); ++tries) {
+            auto waiting = wait_for_another();
+            outcome = co_await std::move(waiting);
+        }
+        co_return outcome;
     }
 
     // Acquire (a new set of nodes admits itself first), extend, release.
@@ -176,7 +184,7 @@ private:
         auto const after = c_.nodes.status().counters;
         other->cancel();
         if (!has_won) co_return "never woken";
-        co_return after.polls == before.polls&& after.wakeups > before.wakeups ? "works" : "works, but polls";
+        co_return after.polls == before.polls&& after.wakeups > before.wakeups ? std::string{"works"} : std::string{only_polls};
     }
 
     cluster_reached c_;
@@ -279,7 +287,7 @@ BOOST_AUTO_TEST_CASE(each_of_them_is_needed)
         {"+evalsha", down("+evalsha"), down("+evalsha")},
         {"+script|load", "down: NOPERM", "down: NOPERM"},
         {"~lock:*", "one name: acquire: NOPERM", "one name: acquire: NOPERM"},
-        {"+exists", denied, "works"},    // plain locks of several names; with tokens, nodes that lost a part of their memory
+        {"+exists", denied, "works"},  // plain locks of several names; with tokens, nodes that lost a part of their memory
         {"+time", "works", unidentified},  // without it, wall clocks that are set are not noticed
         {"+client|tracking", "works, but polls", "works, but polls"},
         {"+client|caching", "works, but polls", "works, but polls"},

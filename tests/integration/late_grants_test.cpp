@@ -129,7 +129,9 @@ BOOST_FIXTURE_TEST_CASE(the_caller_is_cancelled_in_the_middle_of_an_attempt, thr
         servers[1].resume();
         co_await nodes.drain();
         BOOST_TEST(servers_with("r") == 0u);
-        BOOST_TEST(nodes.status().counters.late_grants_undone == 2u);
+        // The grant of the third node is late as well if it is heard after the cancellation.
+        auto const late = nodes.status().counters.late_grants_undone;
+        BOOST_TEST((late == 2u || late == 3u), late);
     });
 }
 

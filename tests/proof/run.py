@@ -198,7 +198,7 @@ def a_test_holds_the_code_of_every_transition():
 
 
 def transitions_as_table():
-    """What docs/proof.md refers to: the code that carries out each transition, and the tests of that code."""
+    """What README.md refers to: the code that carries out each transition, and the tests of that code."""
     lines = []
     for title, protocol in ("transition", memory.p), ("transition, for the climb", climb_memory.p), ("transition, for the longest ttl", ttl.p), \
             ("transition, for mutual exclusion", exclusion.p):

@@ -51,7 +51,8 @@ asio::awaitable<void> user::count()
         case 3:
         case 4: return count_in_a_scope(resource);
         case 5: return use_a_slot();
-        case 6: return use_permits(resource, static_cast<std::uint32_t>(1 + chance.below(resource.permits())));
+        case 6:
+        case 7: return use_permits(resource, static_cast<std::uint32_t>(1 + chance.below(resource.permits())));
         default: return use_permits(resource, 1);
         }
     }();
@@ -62,24 +63,33 @@ asio::awaitable<void> user::count()
 asio::awaitable<void> user::count_together(redlock::semaphore const& resource)
 {
     auto& chance = stage_.world.chance;
+    std::size_t const several = chance.one_in(4) ? 1 : 6;
     std::vector<asio::awaitable<void>> all;
     for (std::size_t n = 2 + chance.below(4); n > 0; --n)
-        all.push_back(use_permits(resource, chance.one_in(6) ? static_cast<std::uint32_t>(1 + chance.below(resource.permits())) : 1));
+        all.push_back(use_permits(resource, chance.one_in(several) ? static_cast<std::uint32_t>(1 + chance.below(resource.permits())) : 1));
     auto everybody = all_of(std::move(all));
     co_await std::move(everybody);
+}
+
+// How long a caller waits for permits; 0: as long as it takes. Some go while their attempt is on its way, be it between its choice and its end.
+duration user::patience(bool once)
+{
+    auto& chance = stage_.world.chance;
+    if (chance.one_in(6)) return 1ns + chance.between(0ns, 5 * stage_.world.weather.delay_max);
+    return !once && chance.one_in(8) ? 1ns + chance.scaled(2 * stage_.usual.ttl) : 0ns;
 }
 
 asio::awaitable<void> user::use_permits(redlock::semaphore const& resource, std::uint32_t wanted)
 {
     auto& chance = stage_.world.chance;
-    if (chance.one_in(2)) {
-        auto later = sleep(chance.scaled(stage_.hold_max));
+    if (auto const kind = chance.below(4); kind > 0) {
+        auto const every = stage_.hold_max;  // many at the same moment, as on the hour
+        auto later = sleep(kind == 1 ? every - stage_.world.now() % every : chance.scaled(every));
         co_await std::move(later);
     }
     if (!client_) co_return;
     bool const once = chance.one_in(4);
-    auto const gives_up_after = !once && chance.one_in(8) ? 1ns + chance.scaled(2 * stage_.usual.ttl) : 0ns;
-    auto taking = take_permits(resource, wanted, once, gives_up_after);
+    auto taking = take_permits(resource, wanted, once, patience(once));
     lease held = co_await std::move(taking);
     if (!held) co_return;
     judge::watched watched{stage_.rules, process_, held, resource.options()};

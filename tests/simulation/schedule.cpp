@@ -38,10 +38,17 @@ assumptions draw_assumptions(random& chance, bool storm)
     return a;
 }
 
+// Few, so that clients meet; and some of which there can be two choices of two, with one in common or none.
+constexpr std::array<std::uint32_t, 8> permits_to_draw{1, 2, 2, 3, 3, 4, 5, 6};
+
 class schedule {
 public:
     schedule(std::uint64_t seed, coverage& covered, recorder* records, bool with_transitions)
-        : covered_{covered}, u_{seed, records}, storm_{u_.chance.one_in(4)}, rules_{u_, draw_assumptions(u_.chance, storm_)}
+        : covered_{covered},
+          u_{seed, records},
+          counts_{seed % 8 == 4 && !with_transitions},
+          storm_{u_.chance.one_in(4)},
+          rules_{u_, draw_assumptions(u_.chance, storm_)}
     {
         u_.covered = &covered;
         u_.after_step = [this] {
@@ -56,7 +63,7 @@ public:
         stage_.shares = seed % 8 == 7 && !with_transitions;
         if (seed % 8 == 5 && !with_transitions && stage_.of_locks != kinds::without_tokens) stage_.states = &states_;
         states_.kept_for = 3 * stage_.usual.ttl;  // token_retention is more, and clocks are a little fast
-        if (seed % 8 == 4 && !with_transitions) stage_.permits = static_cast<std::uint32_t>(1 + chance_.below(3));
+        if (counts_) stage_.permits = chance_.pick(permits_to_draw);
         has_sets_ = seed % 8 == 3 && !with_transitions;
         draw_weather();
         build();
@@ -118,7 +125,7 @@ private:
         if (chance_.one_in(4)) stage_.names.push_back("b");
         if (stage_.names.size() > 1 && chance_.one_in(2)) stage_.names.push_back("c");
         stage_.hold_max = chance_.between(usual.ttl / 10, storm_ && chance_.one_in(2) ? usual.ttl : 3 * usual.ttl);
-        stage_.calm = calm_ = !storm_ && chance_.one_in(8);
+        stage_.calm = calm_ = !storm_ && chance_.one_in(counts_ ? 2 : 8);  // only then it is known how soon slots are given back
         brief_ = !calm_ && !rules_.assumes().memory_kept && chance_.one_in(3);
         range_ = {chance_.between(usual.ttl, (storm_ ? 12 : 6) * usual.ttl), usual.ttl, stage_.names, rules_.assumes(), false};
         choose_tokens();
@@ -478,6 +485,7 @@ private:
     universe u_;
     std::optional<transition_log> steps_{};
     random& chance_{u_.chance};
+    bool const counts_;  // most users have semaphores
     bool const storm_;
     judge rules_;
     state_judge states_{u_, rules_};

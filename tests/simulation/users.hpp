@@ -90,6 +90,7 @@ private:
     redlock::rw_lock choose_rw_lock();
     asio::awaitable<void> count();
     asio::awaitable<void> count_together(redlock::semaphore const& resource);
+    duration patience(bool once);
     asio::awaitable<void> use_permits(redlock::semaphore const& resource, std::uint32_t wanted);
     asio::awaitable<void> count_in_a_scope(redlock::semaphore const& resource);
     asio::awaitable<void> use_a_slot();

@@ -80,7 +80,7 @@ std::string watched_group::url_with_tls(std::string const& more) const
 
 std::uint16_t watched_group::primary_port(std::size_t sentinel) const
 {
-    auto const reply = sentinels.at(sentinel).ask({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", options_.master});
+    auto const reply = sentinels.at(sentinel).ask({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", options_.master}, options_.answer_timeout);
     return static_cast<std::uint16_t>(std::stoul(reply.items.at(1)));
 }
 
@@ -94,7 +94,8 @@ redis_server& watched_group::server(std::uint16_t port)
 // A machine that has much to do makes a Sentinel wait, and it must not take that for a wrong clock (TILT) and stop working.
 void watched_group::hasten(std::size_t sentinel) const
 {
-    sentinels.at(sentinel).command({"SENTINEL", "DEBUG", "INFO-PERIOD", "500", "PUBLISH-PERIOD", "200", "TILT-TRIGGER", "30000"});
+    sentinels.at(sentinel).command({"SENTINEL", "DEBUG", "INFO-PERIOD", "500", "PUBLISH-PERIOD", "200", "TILT-TRIGGER", "30000"},
+                                   options_.answer_timeout);
 }
 
 redis_server_options watched_group::on_machine(std::size_t i, redis_server_options options) const
@@ -107,7 +108,7 @@ redis_server_options watched_group::on_machine(std::size_t i, redis_server_optio
 
 std::string watched_group::field(std::size_t sentinel, std::string const& name) const
 {
-    return value_in(sentinels.at(sentinel).ask({"SENTINEL", "MASTER", options_.master}), name);
+    return value_in(sentinels.at(sentinel).ask({"SENTINEL", "MASTER", options_.master}, options_.answer_timeout), name);
 }
 
 bool watched_group::is_complete() const

@@ -25,6 +25,7 @@ struct watched_group_options {
     std::string sentinel_password{};  ///< Empty: the Sentinels want none.
     redis_server_options server{};    ///< Of all servers.
     std::vector<std::string> sentinel_tls{};  ///< Not empty: Sentinels listen with TLS as well, as in `redis_server_options::tls`.
+    std::chrono::milliseconds answer_timeout{5'000};  ///< Of questions to Sentinels.
     std::vector<machine> machines{};  ///< Server i and Sentinel i run on machine i; empty: all of them here.
 };
 

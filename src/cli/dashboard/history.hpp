@@ -18,8 +18,8 @@ namespace redlock::cli {
 using moment = std::chrono::sys_time<std::chrono::milliseconds>;
 
 struct history_limits {
-    std::chrono::milliseconds window{std::chrono::minutes{10}};  // what ended earlier is forgotten
-    std::size_t lanes{100};  // locks; of more, those are forgotten whose last span ended first
+    std::chrono::milliseconds window{std::chrono::minutes{10}};  // what ended earlier is dropped
+    std::size_t lanes{100};  // locks; of more, those are dropped whose last span ended first
     std::size_t spans{4'000};  // of all locks, and of each node a tenth of that
     std::size_t points{600};  // round trips of each node
     std::size_t events{200};
@@ -48,7 +48,7 @@ public:
     void add(turn what, moment now);
     // Nothing is to be seen at `now`.
     void close(moment now);
-    // Forgets what ended before, and the oldest spans beyond `most`. Returns how many are left.
+    // Drops what ended before, and the oldest spans beyond `most`. Returns how many are left.
     std::size_t forget(moment before, std::size_t most);
     void forget_first() { spans_.pop_front(); }
 

@@ -1,6 +1,7 @@
 #include "cli/dashboard/lock_watch.hpp"
 
 #include "cli/lock_list.hpp"
+#include "cli/slot_search.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -41,6 +42,7 @@ void lock_watch::run()
         }
         auto const began = steady_clock::now();
         auto result = find_locks(nodes_, pattern_, limits);
+        gather_slots(nodes_, result);
         if (nodes_.interrupted()) return;
         auto const took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
         auto json = to_json(nodes_, result);

@@ -252,6 +252,40 @@ function holder_cell(lock) {
   return cell;
 }
 
+function table_row(name, holder, nodes, values) {
+  const row = make('tr'), first = make('td', 'first');
+  first.append(make('span', 'name', name));
+  nodes.dataset.label = 'nodes';
+  row.append(first, holder, nodes);
+  for (const [label, value] of values) {
+    const cell = make('td', '', value);
+    cell.dataset.label = label;
+    row.append(cell);
+  }
+  return row;
+}
+
+function ends_in(l) { return l.ttl_ms === null ? '\u2013' : span_of_time(l.ttl_ms); }
+
+function lock_row(l, data, called) {
+  const nodes = make('td'), inner = make('span');
+  inner.append(dots(l), document.createTextNode(l.held_on + ' of ' + l.nodes));
+  nodes.append(inner);
+  const since = l.holder && l.holder.since ? span_of_time(data.time - l.holder.since * 1000) : '\u2013';
+  const row = table_row(called || shown(l.name), holder_cell(l), nodes, [['held for', since], ['ends in', ends_in(l)], ['token', l.token ?? '\u2013']]);
+  if (called) row.className = 'slot';
+  return row;
+}
+
+// The rows of its slots follow. A change of the number waits for those above it.
+function semaphore_row(l) {
+  const s = l.semaphore, holder = make('td', 'holder');
+  holder.dataset.label = 'holder';
+  holder.append(make('span', '', s.held + (s.permits === null ? ' permits' : ' of ' + s.permits + (s.permits === 1 ? ' permit' : ' permits')) +
+    (s.held_above > 0 ? ', ' + s.held_above + ' above that number' : '')));
+  return table_row(shown(l.name), holder, make('td', '', '\u2013'), [['held for', '\u2013'], ['ends in', ends_in(l)], ['token', '\u2013']]);
+}
+
 function draw_locks(data) {
   const list = data.locks ? data.locks.locks : [];
   const held = list.filter(l => l.state === 'held').length;
@@ -263,21 +297,8 @@ function draw_locks(data) {
     for (const n of ['lock', 'holder', 'nodes', 'held for', 'ends in', 'token']) names.append(make('th', '', n));
     head.append(names);
     for (const l of list) {
-      const row = make('tr');
-      const name = make('td', 'first');
-      name.append(make('span', 'name', shown(l.name)));
-      const nodes = make('td'), inner = make('span');
-      nodes.dataset.label = 'nodes';
-      inner.append(dots(l), document.createTextNode(l.held_on + ' of ' + l.nodes));
-      nodes.append(inner);
-      row.append(name, holder_cell(l), nodes);
-      const since = l.holder && l.holder.since ? span_of_time(data.time - l.holder.since * 1000) : '–';
-      for (const [label, value] of [['held for', since], ['ends in', l.ttl_ms === null ? '–' : span_of_time(l.ttl_ms)], ['token', l.token ?? '–']]) {
-        const cell = make('td', '', value);
-        cell.dataset.label = label;
-        row.append(cell);
-      }
-      body.append(row);
+      body.append(l.semaphore ? semaphore_row(l) : lock_row(l, data));
+      if (l.semaphore) body.append(...l.semaphore.slots.map(slot => lock_row(slot, data, 'slot ' + slot.slot)));
     }
     table.append(head, body);
     $('locks').replaceChildren(table);

@@ -182,8 +182,12 @@ void picture::add(lock_watch::found found)
 {
     auto const now = std::chrono::time_point_cast<std::chrono::milliseconds>(found.at);
     std::vector<lock_turn> turns;
-    for (lock_view const& lock : found.result.locks)
+    auto const note = [&](lock_view const& lock) {
         if (lock.state != lock_state::free) turns.push_back(turn_of(lock));
+    };
+    for (lock_view const& lock : found.result.locks) note(lock);
+    for (semaphore_view const& semaphore : found.result.semaphores)
+        for (slot_view const& slot : semaphore.slots) note(slot.lock);
     bool const complete = found.result.because == search_result::end::complete && found.result.enough();
     history_.add_locks(std::move(turns), complete, now);
     found_ = std::move(found);

@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 namespace redlock::cli {
 
 struct web_limits {
-    std::size_t connections{64};  // at one time; who comes beyond that is told 503
+    std::size_t connections{64};  // at one time; a further one gets 503
     std::size_t header_bytes{8'192};
     std::size_t requests{10'000};  // of one connection
     std::chrono::milliseconds request{5'000};  // from the connection to the end of its first request

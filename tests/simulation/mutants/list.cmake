@@ -404,6 +404,14 @@ redlock_mutant(node_gives_halves "a node that has too few free slots gives those
 " TO "    if (chosen.empty() || r.count == 0) return {0, *server_.high_water, map};
 "
     FILE2 src/testing/shared_model.cpp FROM2 "chosen.size() < r.count && chosen.size() + free >= r.count; ++i) {" TO2 "chosen.size() < r.count; ++i) {")
+redlock_mutant(permits_by_halves "of several permits, a node counts for all that gave one of them"
+    FILE src/quorum/permit_choice.cpp FROM "    return static_cast<std::size_t>(std::count(ours_.begin(), ours_.end(), what));" TO "    return static_cast<std::size_t>(std::count_if(ours_.begin(), ours_.end(), [&](slot_set ours) { return (ours & what) != 0; }));"
+    FILE2 src/acquire/permit_attempt.cpp FROM2 "if (chose && state.choice.gave_chosen(node)) {" TO2 "if (chose && (state.choice.given_by(node) & state.choice.chosen()) != 0) {")
+redlock_mutant(slot_of_two_choices_stays "a roll-back does not go to a node that gave some of the chosen slots and some others"
+    FILE src/acquire/permit_attempt.cpp FROM " && (state.choice.given_by(node) & about) == 0) refused_.add(node);" TO " && !state.choice.gave_chosen(node) && (state.asked || state.choice.given_by(node) == 0)) refused_.add(node);"
+    FILE2 src/acquire/permit_attempt.cpp FROM2 "        if ((answer.slots->ours & chosen) == 0) refused_.add(node);
+" TO2 "        if (true) refused_.add(node);
+")
 redlock_mutant(own_slot_is_given_back "what is given back at a node may be a slot that was chosen"
     FILE src/acquire/permit_attempt.cpp FROM " & ~permits_->choice.chosen();" TO ";")
 
