@@ -130,8 +130,8 @@ void node_replacement::move()
     for (std::size_t i = 0; i < looks_max; ++i) {
         quorum::set_change const plan{look(), leaves_, joins_};
         if (plan.refused() != refusal::none) throw failure{code_of(plan.refused()), printable(plan.why())};
-        announce(plan);
         if (plan.steps().empty() && !plan.finishes_another()) return;
+        announce(plan);
         carry_out(plan);
     }
     throw failure{exit_code::contended,
