@@ -98,7 +98,8 @@ private:
             auto const what = std::pair{n.state, n.admission};
             bool const is_settled = n.admission == admission_state::admitted || n.state == node_state::connecting;
             if (said_[i] == what && (!again || is_settled)) continue;
-            if (n.state != node_state::connecting && n.admission != admission_state::uninitialized)
+            bool const was_not_asked = n.state == node_state::usable && n.admission == admission_state::unknown;
+            if (n.state != node_state::connecting && n.admission != admission_state::uninitialized && (again || !was_not_asked))
                 text += n.node + ": " + words_about(n) + '\n';
             said_[i] = what;
         }

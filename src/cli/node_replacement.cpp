@@ -35,7 +35,7 @@ std::string member_of(node_address const& a) { return quorum::member_name(member
 exit_code code_of(refusal why)
 {
     switch (why) {
-    case refusal::servers: return exit_code::no_majority;
+    case refusal::too_few: return exit_code::no_majority;
     case refusal::outrun: return exit_code::contended;
     case refusal::none:
     case refusal::request: break;
@@ -163,8 +163,8 @@ void node_replacement::admit_new_member(std::optional<milliseconds> patience) co
     wait_for_admission(client, patience, [this](std::string const& member) { return member == joins_; });
     std::string list;
     for (node_address const& n : client.nodes) list += (list.empty() ? "" : ", ") + n.to_string();
-    out_.write(joins_ + " is admitted. Give every client this list of nodes, in its own time: " + list + '\n');
-    out_.write("Clients with the old list go on without " + leaves_ + ", which can be stopped now.\n");
+    out_.write(joins_ + " is admitted. Give every client this list of nodes, before the set is changed again: " + list + '\n');
+    out_.write("Clients with the old list go on without " + leaves_ + ", which may be stopped.\n");
 }
 
 }  // namespace redlock::cli

@@ -43,8 +43,14 @@ set_change::set_change(std::vector<server_view> const& all, std::string const& l
 {
     find_set(all);
     if (refused_ != refusal::none) return;
+    bool const has_left = !before_->has(leaves) && before_->knows(leaves);
+    bool const is_done = has_left && before_->has(joins);
+    if (has_left && !is_done)
+        return refuse(refusal::outrun, leaves + " has left the set already, and " + joins +
+                                           " did not take its place: the nodes belong to " + in_words(*before_));
+    find_unknown_members(all);
+    if (refused_ != refusal::none) return;
     find_begun_change(all);
-    bool const is_done = before_->has(joins) && !before_->has(leaves) && before_->knows(leaves);
     bool const is_begun = begun_ && begun_->has(joins) && !begun_->has(leaves);
     if (is_done) after_ = before_;
     else if (begun_) after_ = begun_;
@@ -53,7 +59,7 @@ set_change::set_change(std::vector<server_view> const& all, std::string const& l
     finishes_another_ = begun_ && !is_begun && !is_done;
     list_steps(all);
     if (refused_ == refusal::none && moved_ + steps_.size() < needed_)
-        refuse(refusal::servers, "of the members that stay (" + list_of(after_->members) + ") only " +
+        refuse(refusal::too_few, "of the members that stay (" + list_of(after_->members) + ") only " +
                                      std::to_string(moved_ + steps_.size()) + " answer and have a vote on locks with fencing, and " +
                                      std::to_string(needed_) +
                                      " have to; start the others, run redlock admit, and then this command again");
@@ -85,9 +91,13 @@ void set_change::find_set(std::vector<server_view> const& all)
         if (carriers >= majority(r->members.size()) && (!before_ || r->generation > before_->generation)) before_ = r;
     }
     if (!oldest)
-        return refuse(refusal::servers,
+        return refuse(refusal::too_few,
                       "no server has a record of its set: run redlock admit with the present list of nodes, which writes it");
     if (!before_) before_ = oldest;
+}
+
+void set_change::find_unknown_members(std::vector<server_view> const& all)
+{
     for (auto const& member : before_->members)
         if (!find(all, member))
             return refuse(refusal::request, member + " is a member of " + in_words(*before_) +
@@ -117,9 +127,6 @@ bool set_change::is_new_change_possible(std::vector<server_view> const& all, std
         refuse(refusal::request,
                in_words(*before_) + " has fewer than " + std::to_string(members_min) +
                    " members, so no majority stays: move it with a pause instead (docs/operations.md, \"Changing the set\")");
-    else if (!before_->has(leaves) && before_->knows(leaves))
-        refuse(refusal::outrun,
-               leaves + " has left the set already, and " + joins + " did not take its place: the nodes belong to " + in_words(*before_));
     else if (!before_->has(leaves)) refuse(refusal::request, leaves + " is no member of " + in_words(*before_) + "; name one of these");
     else if (before_->has(joins))
         refuse(refusal::request, joins + " is a member already, of " + in_words(*before_) + "; name a new server");

@@ -27,7 +27,7 @@ public:
     enum class refusal : std::uint8_t {
         none,
         request,  // what is asked for makes no sense for this set
-        servers,  // too few servers answer, or have a vote
+        too_few,  // servers answer, or have a vote
         outrun,  // another change has won
     };
 
@@ -62,6 +62,7 @@ public:
 private:
     void refuse(refusal what, std::string why);
     void find_set(std::vector<server_view> const& all);
+    void find_unknown_members(std::vector<server_view> const& all);
     void find_begun_change(std::vector<server_view> const& all);
     bool is_new_change_possible(std::vector<server_view> const& all, std::string const& leaves, std::string const& joins);
     std::string objection_to_joining(std::vector<server_view> const& all, server_view const& joins) const;

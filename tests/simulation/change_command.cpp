@@ -22,7 +22,8 @@ change_command::change_command(universe& in, std::size_t leaves, std::size_t joi
 duration change_command::delay()
 {
     auto const& w = world_.weather;
-    return world_.chance.between(w.delay_min, w.delay_max) + (world_.chance.percent(w.slow_percent) ? world_.chance.scaled(w.slow_max) : 0ns);
+    return world_.chance.between(w.delay_min, w.delay_max) +
+           (world_.chance.percent(w.slow_percent) ? world_.chance.scaled(w.slow_max) : 0ns);
 }
 
 void change_command::look()
@@ -53,7 +54,7 @@ void change_command::decide()
     switch (plan.refused()) {
     case refusal::none: break;
     case refusal::request: return end(outcome::refused, plan.why());
-    case refusal::servers: return end(outcome::too_few, plan.why());
+    case refusal::too_few: return end(outcome::too_few, plan.why());
     case refusal::outrun: return end(outcome::outrun, plan.why());
     }
     if (plan.finishes_another()) ++world_.covered->change_finished_for_another;

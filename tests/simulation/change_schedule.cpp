@@ -140,9 +140,8 @@ private:
         settings.wall = wall + (chance_.one_in(2) ? chance_.scaled(ttl_ / 4) : 0ns);
         duration const begins = with_new_list || chance_.one_in(4) ? chance_.between(0ns, horizon_) : 0ns;
         people_.push_back({i, std::move(list), make_client(u_, p, settings), begins});
-        u_.at(begins, [this, i, &p] {
-            p.visit(u_.now(), [&] { people_[i].with->run([this, i](error_code) { people_[i].stopped = true; }); });
-        });
+        u_.at(begins,
+              [this, i, &p] { p.visit(u_.now(), [&] { people_[i].with->run([this, i](error_code) { people_[i].stopped = true; }); }); });
     }
 
     // The first change; then perhaps the way back, or another member; and perhaps somebody else who changes the set at the same time.
@@ -154,7 +153,8 @@ private:
         loses_a_member_ = is_dead;
         begin_command(first_, at);
         wanted_ = first_;
-        if (chance_.one_in(3)) begin_command({chance_.one_in(2) ? first_.leaves : (first_.leaves + 1) % nodes_, nodes_ + 1}, at + chance_.scaled(ttl_ / 8));
+        if (chance_.one_in(3))
+            begin_command({chance_.one_in(2) ? first_.leaves : (first_.leaves + 1) % nodes_, nodes_ + 1}, at + chance_.scaled(ttl_ / 8));
         if (chance_.one_in(2)) begin_command(first_, at + chance_.scaled(2 * ttl_));
         if (!chance_.one_in(2)) return;
         change const next = chance_.one_in(2) ? change{first_.joins, first_.leaves} : change{(first_.leaves + 1) % nodes_, nodes_ + 1};
@@ -352,7 +352,8 @@ private:
                 auto using_it = hold(who, name, held);
                 co_await std::move(using_it);
             } else if (last && has_a_majority(who)) {
-                violation("client " + std::to_string(who.process) + " could not acquire a lock, long after all faults had ended: " + ec.message());
+                violation("client " + std::to_string(who.process) +
+                          " could not acquire a lock, long after all faults had ended: " + ec.message());
             }
             auto pause = sleep(chance_.scaled(ttl_ / 2) + 1us);
             co_await std::move(pause);
@@ -373,7 +374,8 @@ private:
         write(name, held);  // also late, as somebody does who does not know that his lease is over
         bool const kept = held.valid();
         if (kept && beliefs_.at(number).generation < newest_.generation) ++covered_.held_through_a_change;
-        if (!kept && calm_ && !loses_a_member_ && has_a_majority(who)) violation("a lease was lost where nothing went wrong but the change: " + name);
+        if (!kept && calm_ && !loses_a_member_ && has_a_majority(who))
+            violation("a lease was lost where nothing went wrong but the change: " + name);
         beliefs_.erase(number);
         tell("client " + std::to_string(who.process) + (kept ? " gives back " : " has lost ") + name);
         auto releasing = held.release(asio::as_tuple(asio::use_awaitable));

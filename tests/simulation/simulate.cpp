@@ -44,10 +44,12 @@ struct kind_of_world {
     bool is_in(std::uint64_t seed) const noexcept { return seed % 16 == remainder; }
 };
 
-constexpr std::array other_worlds{
-    kind_of_world{"of groups", "--groups", "Only worlds whose nodes are groups: of every seed, and not of every sixteenth", 5, run_group_schedule},
-    kind_of_world{"of changes", "--changes", "Only worlds whose set of nodes is changed: of every seed, and not of every sixteenth", 11,
-                  run_change_schedule}};
+constexpr std::array other_worlds{kind_of_world{"of groups", "--groups",
+                                                "Only worlds whose nodes are groups: of every seed, and not of every sixteenth", 5,
+                                                run_group_schedule},
+                                  kind_of_world{"of changes", "--changes",
+                                                "Only worlds whose set of nodes is changed: of every seed, and not of every sixteenth", 11,
+                                                run_change_schedule}};
 
 #ifdef REDLOCK_SANITIZED
 constexpr bool is_sanitized = true;

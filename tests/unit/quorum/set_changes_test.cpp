@@ -229,9 +229,14 @@ BOOST_AUTO_TEST_CASE(a_change_that_was_begun_is_finished_before_another_one_begi
     BOOST_TEST(done.after().generation == 1u);
     set_change const outrun{looks(), "C", "E"};
     BOOST_TEST((outrun.refused() == set_change::refusal::outrun));
+    // Also to a command that does not know the member that joined.
+    auto without_d = looks();
+    std::erase_if(without_d, [](server_view const& v) { return v.member == "D"; });
+    BOOST_TEST((set_change{without_d, "C", "E"}.refused() == set_change::refusal::outrun));
+    BOOST_TEST(contains(set_change{without_d, "B", "E"}.why(), "D is a member of"), set_change(without_d, "B", "E").why());
     // D has no vote yet, so only one member that has one would stay.
     set_change const too_early{looks(), "B", "E"};
-    BOOST_TEST((too_early.refused() == set_change::refusal::servers), too_early.why());
+    BOOST_TEST((too_early.refused() == set_change::refusal::too_few), too_early.why());
     // Taken back, with the same two members.
     all["C"].reachable = true;
     set_change const back{looks(), "D", "C"};

@@ -716,8 +716,8 @@ BOOST_AUTO_TEST_CASE(what_an_inspected_node_says)
     BOOST_TEST(of_set.facts->id == server);
     // Of a set that was changed, the id is the one in the record of an admission in that generation.
     std::string const binding = "g001abcdef:", bound = (binding + server).substr(0, server.size());
-    auto const changed = inspected(
-        {server, "master", "1", "1", bound + record.substr(server.size()), "900", "7.0.15", "0", "0", "noeviction", "0", "v2 " + binding + " abc"});
+    auto const changed = inspected({server, "master", "1", "1", bound + record.substr(server.size()), "900", "7.0.15", "0", "0",
+                                    "noeviction", "0", "v2 " + binding + " abc"});
     BOOST_TEST(changed.facts->id == bound);
     BOOST_TEST(changed.facts->admitted == bound);
     auto const silent = inspected(
