@@ -1,6 +1,8 @@
 #include "change_schedule.hpp"
 
 #include "change_command.hpp"
+#include "belief_judge.hpp"
+#include "faults.hpp"
 #include "link.hpp"
 #include "simulated_client.hpp"
 #include "universe.hpp"
@@ -37,7 +39,7 @@ public:
         : covered_{covered}, say_{std::move(say)}, u_{seed ^ 0x6368616e6765u}
     {
         u_.covered = &covered;
-        u_.after_step = [this] { look(); };
+        u_.after_step = [this] { beliefs_.look(); };
         u_.on_violation = [this](std::string const& what) { violation(what); };
         set_the_stage();
         build();
@@ -67,19 +69,6 @@ private:
         std::shared_ptr<client> with;
         duration begins{};
         bool stopped{false};
-    };
-
-    // A lease, while somebody believes in it.
-    struct belief {
-        std::size_t process;
-        lease const* held;
-        std::string name;
-        std::uint64_t generation;  // when it was acquired
-    };
-
-    struct cell {
-        std::uint64_t token{0};
-        lease const* writer{nullptr};
     };
 
     struct change {
@@ -244,7 +233,7 @@ private:
 
     void plan_faults()
     {
-        for (std::size_t n = chance_.below(5); n > 0; --n) plan_a_link_fault();
+        for (std::size_t n = chance_.below(5); n > 0; --n) plan_a_link_fault(u_, horizon_, ttl_);
         for (std::size_t n = chance_.below(3); n > 0; --n) {
             auto const d = chance_.scaled(2 * ttl_) + 1us;
             u_.at(chance_.between(0ns, horizon_), [this, who = chance_.below(people_.size()), d, whole = chance_.one_in(2)] {
@@ -253,17 +242,6 @@ private:
             });
         }
         for (std::size_t n = chance_.below(4); n > 0; --n) plan_a_server_fault();
-    }
-
-    void plan_a_link_fault()
-    {
-        auto& l = *u_.links()[chance_.below(u_.links().size())];
-        auto const at = chance_.between(0ns, horizon_);
-        switch (chance_.below(3)) {
-        case 0: return u_.at(at, [&l] { l.cut(); });
-        case 1: return u_.at(at, [&l] { l.go_silent(true); });
-        default: u_.at(at, [&l, d = chance_.scaled(ttl_)] { l.extra_delay = d; }); u_.at(at + 2 * ttl_, [&l] { l.extra_delay = {}; });
-        }
     }
 
     void plan_a_server_fault()
@@ -362,50 +340,24 @@ private:
 
     asio::awaitable<void> hold(person const& who, std::string const& name, lease& held)
     {
-        auto const number = ++beliefs_made_;
-        beliefs_.emplace(number, belief{who.process, &held, name, newest_.generation});
+        auto const began_in = newest_.generation;
+        auto belief = std::make_unique<belief_judge::belief>(beliefs_, who.process, held, name);
         tell("client " + std::to_string(who.process) + " holds " + name + " with token " + std::to_string(held.token()));
         auto const until = u_.now() + chance_.scaled(chance_.one_in(3) ? 8 * ttl_ : ttl_);
         do {
-            write(name, held);
+            belief->write();
             auto pause = sleep(chance_.scaled(ttl_ / 4) + 1us);
             co_await std::move(pause);
         } while (held.valid() && u_.now() < until);
-        write(name, held);  // also late, as somebody does who does not know that his lease is over
+        belief->write();  // also late, as somebody does who does not know that his lease is over
         bool const kept = held.valid();
-        if (kept && beliefs_.at(number).generation < newest_.generation) ++covered_.held_through_a_change;
+        if (kept && began_in < newest_.generation) ++covered_.held_through_a_change;
         if (!kept && calm_ && !loses_a_member_ && has_a_majority(who))
             violation("a lease was lost where nothing went wrong but the change: " + name);
-        beliefs_.erase(number);
+        belief.reset();
         tell("client " + std::to_string(who.process) + (kept ? " gives back " : " has lost ") + name);
         auto releasing = held.release(asio::as_tuple(asio::use_awaitable));
         co_await std::move(releasing);
-    }
-
-    // Tokens that a register sees never go back for who holds the lock.
-    void write(std::string const& name, lease const& held)
-    {
-        auto& r = registers_[name];
-        auto const token = held.token();
-        if (token < r.token) {
-            if (held.valid()) violation("a register refused the holder of a valid lease: " + name);
-            return;
-        }
-        if (token == r.token && r.writer != &held) violation("two leases have one token: " + name);
-        r = {token, &held};
-    }
-
-    void look()
-    {
-        if (violation_ || beliefs_.size() < 2) return;
-        for (std::string const& name : names_) {
-            std::size_t valid = 0;
-            for (auto const& [number, b] : beliefs_) {
-                if (b.name != name) continue;
-                u_.processes()[b.process]->visit(u_.now(), [&] { valid += b.held->valid() ? 1 : 0; });
-            }
-            if (valid > 1) violation("two clients hold one lock at once: " + name);
-        }
     }
 
     void close()
@@ -435,8 +387,7 @@ private:
     random& chance_{u_.chance};
     std::vector<person> people_;
     std::vector<std::shared_ptr<change_command>> commands_;
-    std::map<std::uint64_t, belief> beliefs_;
-    std::map<std::string, cell> registers_;
+    belief_judge beliefs_{u_, [this](std::string const& what) { violation(what); }};
     std::map<std::string, std::uint64_t> complete_;  // by name: the largest token of a lease
     std::vector<std::string> names_;
     quorum::set_record newest_;
@@ -445,7 +396,6 @@ private:
     std::chrono::milliseconds ttl_{};
     duration horizon_{};
     std::size_t nodes_{0};
-    std::uint64_t beliefs_made_{0};
     std::size_t at_work_{0};
     bool calm_{false};  // nothing goes wrong but the commands
     bool loses_a_member_{false};
