@@ -43,6 +43,18 @@ set_change::set_change(std::vector<server_view> const& all, std::string const& l
 {
     find_set(all);
     if (refused_ != refusal::none) return;
+    choose_next(all, leaves, joins);
+    if (refused_ != refusal::none) return;
+    list_steps(all);
+    if (refused_ == refusal::none && moved_ + steps_.size() < needed_)
+        refuse(refusal::too_few, "of the members that stay (" + list_of(after_->members) + ") only " +
+                                     std::to_string(moved_ + steps_.size()) + " answer and have a vote on locks with fencing, and " +
+                                     std::to_string(needed_) +
+                                     " have to; start the others, run redlock admit, and then this command again");
+}
+
+void set_change::choose_next(std::vector<server_view> const& all, std::string const& leaves, std::string const& joins)
+{
     bool const has_left = !before_->has(leaves) && before_->knows(leaves);
     bool const is_done = has_left && before_->has(joins);
     if (has_left && !is_done)
@@ -57,12 +69,6 @@ set_change::set_change(std::vector<server_view> const& all, std::string const& l
     else if (is_new_change_possible(all, leaves, joins)) after_ = with_member_replaced(*before_, leaves, joins);
     else return;
     finishes_another_ = begun_ && !is_begun && !is_done;
-    list_steps(all);
-    if (refused_ == refusal::none && moved_ + steps_.size() < needed_)
-        refuse(refusal::too_few, "of the members that stay (" + list_of(after_->members) + ") only " +
-                                     std::to_string(moved_ + steps_.size()) + " answer and have a vote on locks with fencing, and " +
-                                     std::to_string(needed_) +
-                                     " have to; start the others, run redlock admit, and then this command again");
 }
 
 void set_change::refuse(refusal what, std::string why)

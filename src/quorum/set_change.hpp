@@ -62,6 +62,7 @@ public:
 private:
     void refuse(refusal what, std::string why);
     void find_set(std::vector<server_view> const& all);
+    void choose_next(std::vector<server_view> const& all, std::string const& leaves, std::string const& joins);
     void find_unknown_members(std::vector<server_view> const& all);
     void find_begun_change(std::vector<server_view> const& all);
     bool is_new_change_possible(std::vector<server_view> const& all, std::string const& leaves, std::string const& joins);

@@ -68,10 +68,11 @@ struct changing_set : servers {
         return of(list, {"run", name, "--no-wait", "--", "true"}).code;
     }
 
-    // Holds "job" until the object is destroyed, with the old list.
+    // Holds "job" until the object is destroyed, with the old list or this one.
     struct holder {
-        explicit holder(changing_set const& of)
-            : runs{of.with_list(of.old_list, {"run", "job", "--", "sh", "-c", "echo held; exec sleep 600"})}
+        explicit holder(changing_set const& of) : holder{of, of.old_list} {}
+        holder(changing_set const& of, std::vector<std::size_t> const& list)
+            : runs{of.with_list(list, {"run", "job", "--", "sh", "-c", "echo held; exec sleep 600"})}
         {
             BOOST_TEST_REQUIRE(eventually([this] { return contains(runs.output(), "held"); }));
         }
@@ -191,10 +192,10 @@ BOOST_FIXTURE_TEST_CASE(of_two_commands_at_once_one_wins_and_the_other_is_told, 
 }
 
 // The commands of the page, with the test's servers for 10.0.0.1 and so on. They wait for the usual max_ttl of 30 s each.
-BOOST_FIXTURE_TEST_CASE(the_commands_of_the_page_do_what_it_says, changing_set)
-{
-    auto const page = read_file(REDLOCK_SOURCES "/docs/operations.md");
-    auto const commands_below = [&](std::string const& heading) {
+struct page_of_changes : changing_set {
+    std::vector<arguments> commands_below(std::string const& heading) const
+    {
+        auto const page = read_file(REDLOCK_SOURCES "/docs/operations.md");
         auto const begin = page.find("```sh\n", page.find(heading)) + 6;
         std::vector<arguments> commands;
         for (auto const& line : lines_of(page.substr(begin, page.find("```", begin) - begin))) {
@@ -211,31 +212,37 @@ BOOST_FIXTURE_TEST_CASE(the_commands_of_the_page_do_what_it_says, changing_set)
             commands.push_back(std::move(words));
         }
         return commands;
-    };
-    auto const carry_out = [&](arguments const& words) {
+    }
+
+    // While a client with this list holds "job".
+    void carry_out(arguments const& words, std::vector<std::size_t> const& list) const
+    {
+        holder const held{*this, list};
         program p{words};
         int const code = p.wait(120s);
         BOOST_TEST_REQUIRE(code == 0, p.output() + p.errors());
-    };
-    {
-        holder const held{*this};
-        auto const moves = commands_below("### Move to other machines, one by one");
-        BOOST_TEST_REQUIRE(moves.size() == 2u);
-        carry_out(moves[0]);
-        BOOST_TEST(tries_once(old_list, "job") == 75);
+        BOOST_TEST(tries_once(list, "job") == 75);
+        BOOST_TEST(tries(list, "other") == 0);
     }
-    std::vector<std::size_t> const moved{3, 1, 2};
-    {
-        auto const taken_back = of(moved, {"nodes", "replace", all[3].url(), all[0].url()});
-        BOOST_TEST_REQUIRE(taken_back.code == 0, taken_back.output + taken_back.errors);
-    }
-    holder const held{*this};
+};
+
+BOOST_FIXTURE_TEST_CASE(the_commands_of_the_page_replace_a_dead_machine, page_of_changes)
+{
+    auto const commands = commands_below("### Replace a dead machine");
+    BOOST_TEST_REQUIRE(commands.size() == 1u);
     all[2].kill();
-    auto const replacement = commands_below("### Replace a dead machine");
-    BOOST_TEST_REQUIRE(replacement.size() == 1u);
-    carry_out(replacement[0]);
-    BOOST_TEST(tries_once(new_list, "job") == 75);
+    carry_out(commands[0], old_list);
     BOOST_TEST(tries(new_list, "other") == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_commands_of_the_page_move_a_set_to_other_machines, page_of_changes)
+{
+    auto const commands = commands_below("### Move to other machines, one by one");
+    BOOST_TEST_REQUIRE(commands.size() == 2u);
+    carry_out(commands[0], old_list);
+    carry_out(commands[1], {3, 1, 2});
+    BOOST_TEST(tries({3, 4, 2}, "other") == 0);
+    BOOST_TEST(tries_once(old_list, "other") == 78);  // it has one member of three
 }
 
 BOOST_FIXTURE_TEST_CASE(bad_input_is_told_and_changes_nothing, changing_set)
