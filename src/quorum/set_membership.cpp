@@ -215,10 +215,9 @@ void set_membership::choose_generation()
 
 void set_membership::note_era()
 {
-    auto const binding = set_ ? binding_of(*set_) : std::string{};
-    if (!set_ || binding == binding_) return;
-    binding_ = binding;
-    ++era_;
+    if (!set_) return;
+    auto const before = std::exchange(binding_, binding_of(*set_));
+    if (before && before != binding_) ++era_;
 }
 
 // A claim that was not followed by others is as good as none, if it is of this list.

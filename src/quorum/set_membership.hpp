@@ -129,7 +129,7 @@ private:
     bool list_refused_{false};
     std::optional<set_record> set_;  // that the list is of; none: no record was seen, or the records contradict each other
     std::optional<set_record> settled_;  // the newest generation that a majority was seen to carry; the client never follows an older one
-    std::string binding_;  // of the generation whose number era_ is
+    std::optional<std::string> binding_;  // of the generation whose number era_ is; none: no record was seen yet
     std::uint64_t era_{0};
 };
 

@@ -28,13 +28,13 @@ namespace redlock::simulation {
 
 namespace {
 
-constexpr std::int64_t server_drift = 9'000;  // parts per million, as in schedule.cpp
-constexpr std::int64_t client_drift = 900;
-constexpr duration wall = 40'000 * 12h + 5h;
-constexpr std::size_t spares = 2;
-
 class change_schedule {
 public:
+    static constexpr std::int64_t server_drift = 9'000;  // parts per million, as in schedule.cpp
+    static constexpr std::int64_t client_drift = 900;
+    static constexpr duration wall = 40'000 * 12h + 5h;
+    static constexpr std::size_t spares = 2;
+
     change_schedule(std::uint64_t seed, coverage& covered, std::function<void(std::string const&)> say)
         : covered_{covered}, say_{std::move(say)}, u_{seed ^ 0x6368616e6765u}
     {
