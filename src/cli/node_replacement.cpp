@@ -164,7 +164,7 @@ void node_replacement::admit_new_member(std::optional<milliseconds> patience) co
     std::string list;
     for (node_address const& n : client.nodes) list += (list.empty() ? "" : ", ") + n.to_string();
     out_.write(joins_ + " is admitted. Give every client this list of nodes, before the set is changed again: " + list + '\n');
-    out_.write("Clients with the old list go on without " + leaves_ + ", which may be stopped.\n");
+    out_.write("Stop " + leaves_ + ", if it still runs: clients with the old list go on without it.\n");
 }
 
 }  // namespace redlock::cli
