@@ -210,13 +210,13 @@ private:
         }));
     }
 
-    // How many members of the newest generation have their data, and carry it.
+    // How many members of the newest generation run, have their data, and carry it.
     std::size_t remembering(server const* without) const
     {
         return static_cast<std::size_t>(std::count_if(u_.servers().begin(), u_.servers().end(), [&](auto const& s) {
             auto const f = s->memory.facts();
             auto const theirs = quorum::read_set_text(f.set);
-            return s.get() != without && !f.id.empty() && f.admitted == f.id && theirs.is == quorum::set_text::kind::good &&
+            return s.get() != without && s->up() && !f.id.empty() && f.admitted == f.id && theirs.is == quorum::set_text::kind::good &&
                    newest_.is_same_generation(theirs.record);
         }));
     }
@@ -225,6 +225,7 @@ private:
     {
         auto const comes_back = chance_.one_in(2) ? chance_.between(at + 1us, horizon_ + 1us) : horizon_;
         u_.at(at, [this, server] {
+            if (!may_forget(*u_.servers()[server])) return;
             tell(member_name(server) + " dies");
             u_.servers()[server]->crash(keeps::everything);
         });
@@ -256,14 +257,15 @@ private:
         }
         u_.at(chance_.between(0ns, at + 1ns), [&s] { s.take_snapshot(); });
         u_.at(at, [this, &s, what, lasts] {
-            if (!s.up() || (what != keeps::everything && !may_forget(s))) return;
+            if (!s.up() || !may_forget(s)) return;
             tell(member_name(s.index()) + " crashes: " + to_string(what));
             s.crash(what);
             u_.after(lasts, [&s] { s.start(); });
         });
     }
 
-    // If too few remember, an operator has to begin anew (schedule.cpp). While a command is at work, what it has seen may be over.
+    // A server that restarts has another id, so it has to be admitted anew. If too few remember, an operator has to begin anew (schedule.cpp). While a
+    // command is at work, what it has seen may be over.
     bool may_forget(server const& s) const
     {
         bool const at_work = std::any_of(commands_.begin(), commands_.end(), [](auto const& c) { return !c->is_over(); });
@@ -300,11 +302,13 @@ private:
         });
     }
 
-    // Whether its list has a majority of the members.
+    // Whether its list has a majority of the members, and nobody who never was one.
     bool has_a_majority(person const& who) const
     {
         auto const is_member = [this](std::size_t n) { return newest_.has(member_name(n)); };
-        return static_cast<std::size_t>(std::count_if(who.list.begin(), who.list.end(), is_member)) >= quorum::majority(nodes_);
+        auto const is_known = [this](std::size_t n) { return newest_.knows(member_name(n)); };
+        return std::all_of(who.list.begin(), who.list.end(), is_known) &&
+               static_cast<std::size_t>(std::count_if(who.list.begin(), who.list.end(), is_member)) >= quorum::majority(nodes_);
     }
 
     // Until the change is finished and the faults are over; and then once more, when it has to work.
