@@ -64,11 +64,11 @@ void set_change::choose_next(std::vector<server_view> const& all, std::string co
     if (refused_ != refusal::none) return;
     find_begun_change(all);
     bool const is_begun = begun_ && begun_->has(joins) && !begun_->has(leaves);
-    if (is_done) after_ = before_;
-    else if (begun_) after_ = begun_;
+    if (begun_) after_ = begun_;
+    else if (is_done) after_ = before_;
     else if (is_new_change_possible(all, leaves, joins)) after_ = with_member_replaced(*before_, leaves, joins);
     else return;
-    finishes_another_ = begun_ && !is_begun && !is_done;
+    finishes_another_ = begun_ && !is_begun;
 }
 
 void set_change::refuse(refusal what, std::string why)

@@ -17,10 +17,12 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <exception>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -113,24 +115,42 @@ private:
         newest_ = set;
         first_ = {chance_.below(nodes_), nodes_};
         std::size_t const clients = 3 + chance_.below(2);
-        for (std::size_t i = 0; i < clients; ++i) add_client(i, i >= 2 && !chance_.one_in(3));
+        for (std::size_t i = 0; i < clients; ++i) invite(i >= 2 && !chance_.one_in(3));
     }
 
     // With the list of before the first change, or the one of after it. A new one may begin when it has been made, or long before.
-    void add_client(std::size_t i, bool with_new_list)
+    void invite(bool with_new_list)
     {
         std::vector<std::size_t> list(nodes_);
         for (std::size_t n = 0; n < nodes_; ++n) list[n] = with_new_list && n == first_.leaves ? first_.joins : n;
-        auto& p = u_.add_process({time_point{1h * (i + 1)}, 0ns, chance_.between(-client_drift, client_drift)});
+        add_client(std::move(list), with_new_list || chance_.one_in(4) ? chance_.between(0ns, horizon_) : 0ns, false);
+    }
+
+    void add_client(std::vector<std::size_t> list, duration begins, bool admits)
+    {
+        auto& p = u_.add_process({time_point{1h * (u_.processes().size() + 1)}, 0ns, chance_.between(-client_drift, client_drift)});
         u_.lists[p.index()] = list;
         client_settings settings;
         settings.max_ttl = ttl_;
         settings.has_sets = true;
         settings.wall = wall + (chance_.one_in(2) ? chance_.scaled(ttl_ / 4) : 0ns);
-        duration const begins = with_new_list || chance_.one_in(4) ? chance_.between(0ns, horizon_) : 0ns;
-        people_.push_back({i, std::move(list), make_client(u_, p, settings), begins});
-        u_.at(begins,
-              [this, i, &p] { p.visit(u_.now(), [&] { people_[i].with->run([this, i](error_code) { people_[i].stopped = true; }); }); });
+        person& who = people_.emplace_back(person{p.index(), std::move(list), make_client(u_, p, settings), begins});
+        u_.at(begins, [this, &who, &p, admits] {
+            p.visit(u_.now(), [&] {
+                who.with->run([&who](error_code) { who.stopped = true; });
+                if (admits) who.with->begin_admission();
+            });
+        });
+    }
+
+    // As the command does when a majority has moved, and `redlock admit`.
+    void admit_members()
+    {
+        if (!admitting_.insert(newest_.generation).second) return;
+        std::vector<std::size_t> list;
+        for (auto const& s : u_.servers())
+            if (newest_.has(member_name(s->index()))) list.push_back(s->index());
+        add_client(std::move(list), u_.now(), true);
     }
 
     // The first change; then perhaps the way back, or another member; and perhaps somebody else who changes the set at the same time.
@@ -183,6 +203,7 @@ private:
     {
         using enum change_command::outcome;
         if (how == moved) wanted_ = which;
+        if (how == moved || how == too_few) admit_members();
         if (how == outrun) ++covered_.change_outrun;
         if (how == too_few) ++covered_.change_refused;
         tell("a command has ended: " + (how == moved ? "a majority has moved" : why));
@@ -389,7 +410,8 @@ private:
     std::function<void(std::string const&)> say_;
     universe u_;
     random& chance_{u_.chance};
-    std::vector<person> people_;
+    std::deque<person> people_;  // coroutines know them
+    std::set<std::uint64_t> admitting_;  // generations
     std::vector<std::shared_ptr<change_command>> commands_;
     belief_judge beliefs_{u_, [this](std::string const& what) { violation(what); }};
     std::map<std::string, std::uint64_t> complete_;  // by name: the largest token of a lease

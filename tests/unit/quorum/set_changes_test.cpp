@@ -244,6 +244,13 @@ BOOST_AUTO_TEST_CASE(a_change_that_was_begun_is_finished_before_another_one_begi
     BOOST_TEST(back.after().generation == 2u);
     BOOST_TEST(back.after().joined_in("C") == 2u);
     BOOST_TEST(back.steps().size() == 2u);
+    // Begun, and the command of before is run again: that is finished first, and then this one is made once more.
+    carry_out(back, 1);
+    set_change const once_more{looks(), "C", "D"};
+    BOOST_TEST(once_more.finishes_another());
+    BOOST_TEST((once_more.after() == back.after()));
+    carry_out(once_more, 1);
+    BOOST_TEST((set_change{looks(), "C", "D"}.after().generation == 3u));
 }
 
 BOOST_AUTO_TEST_CASE(a_request_that_makes_no_sense_is_refused_in_words)
