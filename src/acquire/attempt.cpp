@@ -15,7 +15,8 @@ attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease
       caller_{&caller},
       record_{std::move(what)},
       machine_{owner.env().to_nodes->nodes(), now, record_->what->under->times, record_->reads()},
-      granted_as_{owner.env().to_nodes->nodes()}
+      granted_as_{owner.env().to_nodes->nodes()},
+      era_{owner.env().to_nodes->era()}
 {
 }
 
@@ -95,6 +96,8 @@ void attempt::continue_with(acquire_outcome outcome, time_point now)
     if (machine_.votes().majority_out_of_reach()) owner_.undo(*this, caller_->queue_of);
 }
 
+bool attempt::is_of_this_era() const noexcept { return era_ == owner_.env().to_nodes->era(); }
+
 bool attempt::leaves_no_majority(std::size_t without) const noexcept
 {
     auto const nodes = machine_.votes().nodes();
@@ -129,7 +132,7 @@ void attempt::on_confirmation(std::size_t node, reply const& answer, time_point 
 {
     reply worth = answer;
     // An attempt is bound to one server a node: what another one finds was not put there by a grant that counts.
-    if (answer.vote == vote::granted && answer.admission != granted_as_[node])
+    if (answer.vote == vote::granted && (answer.admission != granted_as_[node] || !is_of_this_era()))
         worth = {vote::failed, errc::node_not_admitted, "it changed its identity"};
     if (worth.vote != vote::granted) note(node, worth, now);
     continue_with(machine_.on_confirmation(node, worth.vote, now), now);

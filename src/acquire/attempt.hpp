@@ -71,6 +71,7 @@ private:
     };
 
     bool is_open(time_point now) const;
+    bool is_of_this_era() const noexcept;  // the client's nodes are of the generation of their set that they were of when it began
     bool leaves_no_majority(std::size_t without) const noexcept;
     void on_answer(std::size_t node, reply const& answer, time_point now);
     void count(std::size_t node, reply const& answer, time_point now);
@@ -92,6 +93,7 @@ private:
     std::shared_ptr<lease_record> record_;
     quorum::acquire_machine machine_;
     quorum::per_node<std::uint64_t> granted_as_;  // the admission of each node that granted
+    std::uint32_t era_;
     std::size_t too_long_{0};  // nodes that do not allow such a ttl
     std::size_t of_other_sets_{0};  // nodes for which the client's list of nodes is the wrong one
     quorum::node_set granted_;  // also late

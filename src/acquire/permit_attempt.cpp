@@ -84,10 +84,12 @@ public:
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override
     {
-        of_->note(node, answer, now);
-        of_->granted_as_[node] = answer.admission;
-        if (answer.counter > 0) of_->owner_.env().tokens.saw(answer.counter);
-        of_->on_answer(node, answer, now);
+        bool const counts = answer.vote != vote::granted || of_->is_of_this_era();
+        auto const worth = counts ? answer : reply{vote::failed, errc::node_not_admitted, "the set of nodes was changed meanwhile"};
+        of_->note(node, worth, now);
+        of_->granted_as_[node] = worth.admission;
+        if (worth.counter > 0) of_->owner_.env().tokens.saw(worth.counter);
+        of_->on_answer(node, worth, now);
     }
     void on_sent(quorum::node_set const& nodes) override { of_->record_->sent_to.add(nodes); }
     bool wanted(std::size_t, time_point now) const override { return of_->is_open(now); }

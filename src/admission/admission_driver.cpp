@@ -128,6 +128,7 @@ public:
         command c{verb::claim, {}, what_.text, {}};
         c.former = what_.expected;
         c.id = what_.id;
+        c.stays = what_.stays;
         return c;
     }
 
@@ -190,7 +191,8 @@ void admission_driver::up(std::size_t node, quorum::node_facts const& facts)
     refused_[node] = false;
     not_marked_[node].clear();
     met_.add(node);
-    rules_.on_facts(node, facts, time_point{}, now);  // the facts were read at an unknown moment of the handshake, so they count as old
+    rules_.on_facts(node, facts_for_rules(node, facts), time_point{},
+                    now);  // the facts were read at an unknown moment of the handshake, so they count as old
     go_on(now);
 }
 
@@ -234,6 +236,7 @@ void admission_driver::go_on(time_point now)
 void admission_driver::tend_sets(time_point now)
 {
     if (!sets_.is_active() || stopped_) return;
+    follow_generation();
     env_.is_list_refused = sets_.is_list_refused();
     for (std::size_t node = 0; node < names_->size(); ++node)
         if (auto const why = sets_.objection(node); !why.empty() && met_.has(node) && on_wrong_set) on_wrong_set(node, why);
@@ -247,6 +250,28 @@ void admission_driver::tend_sets(time_point now)
         auto const c = std::make_shared<claim>(*this, each);
         env_.to_nodes->ask(each.node, {c->request(), c});
     }
+}
+
+// What the nodes have told was judged by the generation before, so they are asked again.
+void admission_driver::follow_generation()
+{
+    if (std::exchange(era_, sets_.era()) == sets_.era()) return;
+    quorum::node_set stays;
+    for (std::size_t node = 0; node < names_->size(); ++node) {
+        if (sets_.is_in_generation(node)) stays.add(node);
+        if (met_.has(node)) rules_.on_suspect(node);
+    }
+    if (on_generation) on_generation(stays);
+}
+
+// To the rules of admission, a node of another generation is nobody.
+quorum::node_facts admission_driver::facts_for_rules(std::size_t node, quorum::node_facts const& facts) const
+{
+    if (!sets_.is_active() || !sets_.is_apart(node)) return facts;
+    quorum::node_facts nobody;
+    nobody.master = facts.master;
+    nobody.why_unidentified = sets_.why_apart(node);
+    return nobody;
 }
 
 void admission_driver::look_for_sets(time_point now)
@@ -265,7 +290,8 @@ void admission_driver::look_at_set_of(std::size_t node)
 void admission_driver::claimed(std::size_t node, std::optional<std::string> const& text, bool failed, time_point now)
 {
     sets_.on_claimed(node, text);
-    if (!failed && (!text || text->empty())) rules_.on_suspect(node);  // it is another server
+    // It is another server, or has another id in a new generation.
+    if (!failed && (!text || text->empty() || !quorum::binding_in(*text).empty())) rules_.on_suspect(node);
     go_on(now);
 }
 
@@ -304,7 +330,7 @@ void admission_driver::answered(admission_request const& what, reply const& answ
         if (yes) forget(what);
     } else {
         sets_.on_facts(what.node, *answer.facts);
-        rules_.on_facts(what.node, *answer.facts, asked, now);
+        rules_.on_facts(what.node, facts_for_rules(what.node, *answer.facts), asked, now);
     }
     go_on(now);
 }

@@ -81,6 +81,9 @@ public:
     // Called with every change.
     std::function<void(std::size_t node, admission_picture const& now)> on_change;
 
+    // Called when the client follows its set into another generation, before anything else is done there. `stays`: the nodes that are members of it.
+    std::function<void(quorum::node_set const& stays)> on_generation;
+
     // Called when a node that was met turns out to be of another set than the client's list.
     std::function<void(std::size_t node, std::string const& why)> on_wrong_set;
 
@@ -111,6 +114,8 @@ private:
     void note_sighting(quorum::admission_request const& what);
     void forget(quorum::admission_request const& what);
     void tend_sets(time_point now);
+    void follow_generation();
+    quorum::node_facts facts_for_rules(std::size_t node, quorum::node_facts const& facts) const;
     void look_for_sets(time_point now);
     void look_at_set_of(std::size_t node);
     void claimed(std::size_t node, std::optional<std::string> const& text, bool failed, time_point now);
@@ -130,6 +135,7 @@ private:
     std::vector<std::string> not_marked_;
     std::vector<std::optional<notice>> told_;  // none: nothing yet
     std::uint64_t tellings_{0};
+    std::uint64_t era_{0};  // of sets_
     bool wanted_{false};
     bool stopped_{false};
     bool going_on_{false};

@@ -48,10 +48,14 @@ private:
 [[noreturn]] void fail(std::string const& what) { throw std::runtime_error{what}; }
 [[noreturn]] void fail_with(int code) { fail(std::generic_category().message(code)); }
 
-bool is_of_words(std::string_view text)
+bool is_word(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-'; }
+
+bool is_of_words(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_word); }
+
+// Of a group, a cluster or a set that was changed, it begins with what it is bound to, and a colon.
+bool is_id(std::string_view text)
 {
-    auto const is_word = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-'; };
-    return !text.empty() && std::all_of(text.begin(), text.end(), is_word);
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return is_word(c) || c == ':'; });
 }
 
 // What anybody else may have made is as good as nothing.
@@ -224,7 +228,7 @@ std::optional<quarantine_note> note_from(std::string_view text, std::string_view
     auto const first = rest_of(text, first_line), its_clock = rest_of(text, "clock "), id = rest_of(text, "id "),
                mark = rest_of(text, "mark "), seen = rest_of(text, "seen "), node = rest_of(text, "node "), last = rest_of(text, last_line);
     if (!first || !its_clock || !id || !mark || !seen || !node || !last || !text.empty()) return std::nullopt;
-    if (!first->empty() || !last->empty() || *its_clock != clock || !is_of_words(*id) || !is_of_words(*mark)) return std::nullopt;
+    if (!first->empty() || !last->empty() || *its_clock != clock || !is_id(*id) || !is_of_words(*mark)) return std::nullopt;
     std::int64_t count = 0;
     auto const [stop, error] = std::from_chars(seen->data(), seen->data() + seen->size(), count);
     if (error != std::errc{} || stop != seen->data() + seen->size() || count < 0) return std::nullopt;

@@ -1,125 +1,19 @@
 // redlock admit: waits until every node is admitted for locks with fencing, and prints meanwhile what each waits for.
+#include "cli/admission_wait.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/settings.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 
-#include <redlock/client.hpp>
-
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace redlock::cli {
-
-namespace {
-
-using namespace std::chrono_literals;
-using steady = std::chrono::steady_clock;
-
-constexpr auto looks_every = 50ms;
-constexpr auto speaks_every = 10s;    // while nothing changes
-constexpr auto sure_of_no_hope = 2s;   // others may still connect, or find a way
-
-bool needs_an_operator(node_status const& n)
-{
-    if (n.state == node_state::down && n.last_error == errc::wrong_node_set) return true;
-    return n.state == node_state::usable && (n.admission == admission_state::needs_operator ||
-                                             n.admission == admission_state::not_primary || n.admission == admission_state::unidentified);
-}
-
-std::string words_about(node_status const& n)
-{
-    if (n.admission == admission_state::admitted) return "admitted";
-    if (n.state == node_state::connecting) return "connecting";
-    if (n.state == node_state::down)
-        return "not connected: " + printable(n.last_error_text.empty() ? n.last_error.message() : n.last_error_text);
-    return std::string{to_string(n.admission)} + ": " + for_users(printable(n.admission_text));
-}
-
-class admitting {
-public:
-    explicit admitting(config const& settings, std::optional<milliseconds> patience)
-        : nodes_{io_.get_executor(), settings}, patience_{patience}, said_(settings.nodes.size())
-    {
-        if (settings.quarantine_folder.empty()) out_.write(std::string{no_quarantine_folder} + '\n');
-    }
-
-    void run()
-    {
-        nodes_.run(asio::detached);
-        nodes_.begin_admission();
-        look();
-        io_.run();
-        if (!failure_.empty()) throw failure{exit_code::not_admitted, failure_};
-        out_.write("all " + count_of(said_.size(), "node") + " are admitted\n");
-    }
-
-private:
-    void look()
-    {
-        auto const now = steady::now();
-        auto const all = nodes_.status().nodes;
-        say(all, now);
-        auto const admitted = [](node_status const& n) { return n.admission == admission_state::admitted; };
-        auto const hopeless = [&](node_status const& n) { return admitted(n) || needs_an_operator(n); };
-        if (std::all_of(all.begin(), all.end(), admitted)) return nodes_.cancel();
-        if (!std::all_of(all.begin(), all.end(), hopeless)) hope_ends_ = now + sure_of_no_hope;
-        if (now >= hope_ends_) return fail("no wait will change this", all);
-        if (patience_ && now >= began_ + *patience_) return fail("not admitted within " + in_words(*patience_), all);
-        timer_.expires_after(looks_every);
-        timer_.async_wait([this](error_code) { look(); });
-    }
-
-    // What is new, and all of it now and then.
-    void say(std::vector<node_status> const& all, steady::time_point now)
-    {
-        bool const again = now >= says_again_;
-        if (again) says_again_ = now + speaks_every;
-        std::string text;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            node_status const& n = all[i];
-            auto const what = std::pair{n.state, n.admission};
-            bool const is_settled = n.admission == admission_state::admitted || n.state == node_state::connecting;
-            if (said_[i] == what && (!again || is_settled)) continue;
-            if (n.state != node_state::connecting && n.admission != admission_state::uninitialized)
-                text += n.node + ": " + words_about(n) + '\n';
-            said_[i] = what;
-        }
-        if (!text.empty()) out_.write(text);
-    }
-
-    void fail(std::string text, std::vector<node_status> const& all)
-    {
-        for (node_status const& n : all)
-            if (n.admission != admission_state::admitted) text += "\n  " + n.node + ": " + words_about(n);
-        failure_ = std::move(text);
-        nodes_.cancel();
-    }
-
-    asio::io_context io_{1};
-    client nodes_;
-    std::optional<milliseconds> patience_;
-    std::vector<std::optional<std::pair<node_state, admission_state>>> said_;
-    terminal out_;
-    asio::steady_timer timer_{io_};
-    steady::time_point const began_{steady::now()};
-    steady::time_point hope_ends_{began_ + sure_of_no_hope};
-    steady::time_point says_again_{began_ + speaks_every};
-    std::string failure_;
-};
-
-}  // namespace
 
 int execute(admit_options const& options)
 {
-    admitting{settings_of_servers(options.from).client, options.timeout}.run();
+    auto const of_clusters = settings_of_clusters(options.from);
+    auto const settings = of_clusters ? of_clusters->client : settings_of(options.from).client;
+    auto const count = wait_for_admission(settings, options.timeout);
+    terminal{}.write("all " + count_of(count, of_clusters ? "shard" : "node") + " are admitted\n");
     return to_int(exit_code::success);
 }
 

@@ -20,9 +20,12 @@ void argument_parser::admit()
 
 void argument_parser::nodes()
 {
-    CLI::App& sub = add("nodes", "Says which servers belong together: their set", nodes_examples, nodes_);
-    sub.add_option("ACTION", nodes_.action, "show")->required()->type_name("");
+    CLI::App& sub = add("nodes", "Says which servers belong together: their set; replaces one of them", nodes_examples, nodes_);
+    sub.add_option("ACTION", nodes_.action, "show, or replace")->required()->type_name("");
+    sub.add_option("SERVERS", nodes_.servers, "Of replace: the member that leaves and the server that joins, as URLs")
+        ->type_name("OLD NEW");
     add_nodes(sub, nodes_.from, true);
+    add_duration(sub, "--wait", nodes_.timeout, "With replace: how long to wait for the new member at most; default: as long as it takes");
     sub.add_flag("--json", nodes_.json, "Prints JSON");
 }
 

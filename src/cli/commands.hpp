@@ -13,7 +13,7 @@
 //   doctor        asks (doctor_probes) for facts, decides without I/O what is wrong (doctor_rules, doctor_group,
 //                 doctor_admission, doctor_clocks), and says so
 //   admit         waits until all nodes may vote
-//   nodes         which servers belong together (set_views: as they say it, and who would be refused)
+//   nodes         node_replacement: one member of a set is replaced (admission_wait: the wait of admit); and which servers belong together (set_views: as they say it, and who would be refused)
 //   dashboard/    a page for browsers: what the nodes and locks are and were
 //   tickets       acquire, extend and release --ticket: a lease that no process minds, held by its ticket
 //   leader        who leads: what redlock lead has published
@@ -164,6 +164,8 @@ struct admit_options {
 struct nodes_options {
     node_options from;
     std::string action;
+    std::vector<std::string> servers{};  // replace: the old one and the new one
+    std::optional<milliseconds> timeout{};  // replace: for the admission of the new member
     bool json{false};
 };
 

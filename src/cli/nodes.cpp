@@ -1,7 +1,8 @@
-// `redlock nodes show`: which servers belong together, as they say it themselves.
+// `redlock nodes`: replace is node_replacement; show: which servers belong together, as they say it themselves.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
+#include "cli/node_replacement.hpp"
 #include "cli/server_group.hpp"
 #include "cli/set_views.hpp"
 #include "cli/settings.hpp"
@@ -57,13 +58,13 @@ std::string node_rows(terminal const& out, std::vector<set_view> const& all)
     return rows.text(out, "");
 }
 
-// Each set that a node has named, once.
+// Each set that a node has named, once; of one that is being changed, each generation.
 std::vector<quorum::set_record> sets_in(std::vector<set_view> const& all)
 {
     std::vector<quorum::set_record> sets;
     for (set_view const& v : all) {
         auto const said = quorum::read_set_text(v.text);
-        auto const is_same = [&](quorum::set_record const& r) { return r.id == said.record.id; };
+        auto const is_same = [&](quorum::set_record const& r) { return r.is_same_generation(said.record); };
         if (said.is == kind::good && std::none_of(sets.begin(), sets.end(), is_same)) sets.push_back(said.record);
     }
     return sets;
@@ -103,11 +104,27 @@ exit_code verdict(std::vector<set_view> const& all)
 
 }  // namespace
 
+namespace {
+
+int replace(nodes_options const& options)
+{
+    if (options.servers.size() != 2)
+        throw failure{exit_code::usage, "redlock nodes replace needs two servers: the member that leaves, and the one that joins"};
+    node_replacement change{options.from, options.servers[0], options.servers[1]};
+    change.move();
+    change.admit_new_member(options.timeout);
+    return to_int(exit_code::success);
+}
+
+}  // namespace
+
 int execute(nodes_options const& options)
 {
+    if (options.action == "replace") return replace(options);
     if (options.action != "show")
         throw failure{exit_code::usage,
-                      "redlock nodes can show; it cannot " + name_in_words(options.action) + "; see redlock nodes --help"};
+                      "redlock nodes can show and replace; it cannot " + name_in_words(options.action) + "; see redlock nodes --help"};
+    if (!options.servers.empty()) throw failure{exit_code::usage, "redlock nodes show takes no servers; name them with --nodes"};
     auto const settings = settings_of_servers(options.from).client;
     server_group nodes{settings, options.from.timeout};
     auto const all = look_at_sets(nodes, settings);
@@ -118,7 +135,7 @@ int execute(nodes_options const& options)
     }
     auto const sets = sets_in(all);
     for (quorum::set_record const& r : sets)
-        out.write(out.fold(printable(quorum::in_words(r)) + ", generation " + std::to_string(r.generation), 2) + '\n');
+        out.write(out.fold(printable(quorum::in_words(r)) + (r.generation == 0 ? ", generation 0" : ""), 2) + '\n');
     if (sets.empty()) out.write("no node has a record of its set: the first client with a lock with fencing writes it\n");
     out.write(node_rows(out, all));
     std::vector<std::string> said;

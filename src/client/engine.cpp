@@ -36,6 +36,10 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     admissions_->on_wrong_set = [this](std::size_t node, std::string const& why) {
         env_.to_nodes->reject(node, errc::wrong_node_set, why);
     };
+    admissions_->on_generation = [this](quorum::node_set const& stays) {
+        env_.to_nodes->begin_era();
+        leases_.on_generation(stays, env_.now());
+    };
     admissions_->on_idle = [this] { stop_nodes_when_quiet(); };
     admissions_->on_change = [this](std::size_t node, admission_picture const& now) {
         if (env_.observed) env_.observed->admission(node, now);

@@ -27,6 +27,7 @@ fanout::fanout(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std
 
 void fanout::add(pending_request&& request)
 {
+    request.era = era_;
     (request.first ? outgoing_first_ : outgoing_).add(std::move(request));
     if (std::exchange(flush_posted_, true)) return;
     // Behind everything that is ready to run now: those operations get into the same round.
@@ -121,7 +122,7 @@ void fanout::send(request_batch& of)
             for (std::size_t k = 0; k < own->targets.size(); ++k) enqueue(i, own->at(k), now);
         } else {
             for (std::size_t k = 0; k < theirs.size(); ++k)
-                enqueue(i, {theirs.commands[k], theirs.targets[k].who, theirs.targets[k].not_at}, now);
+                enqueue(i, {theirs.commands[k], theirs.targets[k].who, theirs.targets[k].not_at, false, 0, theirs.targets[k].era}, now);
         }
         catch_up(i);  // a node without a vote can still do the rest
     }
@@ -230,6 +231,7 @@ void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code 
     auto const now = now_();
     part& p = r->parts[node];
     reply const lost = failure(errc::node_unreachable);
+    if (!ec) drop_votes_of_earlier_eras(*r, node);
     if (!ec) check_clock(*r, node, now);
     if (links_.empty()) return;
     bool doubtful = false;
@@ -308,6 +310,18 @@ void fanout::on_time(std::size_t node, quorum::wall_time clock, time_point sent,
     if (step && on_step) on_step(node, *step, received);
 }
 
+// Votes of different generations of a set must not be added up: their majorities may have no node in common.
+void fanout::drop_votes_of_earlier_eras(round& r, std::size_t node) const
+{
+    part& p = r.parts[node];
+    for (std::size_t i = 0; i < r.targets.size(); ++i) {
+        command const& c = r.work.commands[i];
+        bool const counts = c.may_grant() || c.may_renew() || c.is_about_state();
+        if (r.targets[i].era == era_ || !counts || p.replies[i].vote != vote::granted) continue;
+        p.replies[i] = reply{vote::failed, errc::node_not_admitted, "the set of nodes was changed meanwhile"};
+    }
+}
+
 // What a node grants while its clock is not to be trusted does not count. Of extensions these are the messages on their way: what is
 // extended after a step is good again.
 void fanout::check_clock(round& r, std::size_t node, time_point now)
@@ -333,6 +347,7 @@ void fanout::decide_later(std::size_t node)
 
 void fanout::ask(std::size_t node, pending_request request)
 {
+    request.era = era_;
     if (links_[node].state != link_state::up) {
         auto const now = now_();
         request.asked_by->on_vote(node, links_[node].lost, now);

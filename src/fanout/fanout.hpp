@@ -55,6 +55,7 @@ struct pending_request {
     quorum::node_set not_at{};  // nodes that the request does not go to
     bool first{false};  // goes before the other requests of the turn: releases that stand together share a script call
     std::uint8_t errors{0};  // how often a node has answered the request with an error
+    std::uint32_t era{0};  // when it was made; set by the rounds
 };
 
 // What the clocks of nodes may do, compared with ours.
@@ -95,6 +96,10 @@ public:
 
     // For any thread: whether many operations shared the last round.
     bool is_crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
+
+    // The client's nodes are of another generation of their set from now on: votes on requests of before do not count.
+    void begin_era() noexcept { ++era_; }
+    std::uint32_t era() const noexcept { return era_; }
 
     // The number of the next round.
     std::uint32_t next_round() const noexcept { return next_round_; }
@@ -191,6 +196,7 @@ private:
         std::shared_ptr<vote_handler> who;
         quorum::node_set not_at;
         std::uint8_t errors{0};
+        std::uint32_t era{0};
 
         bool goes_to(std::size_t node) const noexcept { return !not_at.has(node); }
     };
@@ -203,7 +209,7 @@ private:
         void add(pending_request&& t)
         {
             commands.push_back(t.request);
-            targets.push_back({std::move(t.asked_by), t.not_at, t.errors});
+            targets.push_back({std::move(t.asked_by), t.not_at, t.errors, t.era});
         }
         void take(request_batch& from, std::size_t i)
         {
@@ -232,7 +238,10 @@ private:
         bool votes_with_tokens{false};
         bool may_grant{false};
 
-        pending_request at(std::size_t i) const { return {work.commands[i], targets[i].who, targets[i].not_at, false, targets[i].errors}; }
+        pending_request at(std::size_t i) const
+        {
+            return {work.commands[i], targets[i].who, targets[i].not_at, false, targets[i].errors, targets[i].era};
+        }
     };
 
     struct release_retry {
@@ -252,6 +261,7 @@ private:
     bool in_step(link const& l, round const& r, time_point now) const noexcept;
     static bool has_to_wait(link const& l) noexcept;
     static reply const* cached_rejection_of(link& l, command const& c, time_point now);
+    void drop_votes_of_earlier_eras(round& r, std::size_t node) const;
     void check_clock(round& r, std::size_t node, time_point now);
     bool is_of_no_use_yet(link& l, std::size_t node, pending_request const& t, time_point now);
     void enqueue(std::size_t node, pending_request const& t, time_point now);
@@ -279,6 +289,7 @@ private:
     request_batch message_;
     std::vector<std::shared_ptr<round>> spare_;  // rounds that are over, whose memory the next ones use
     std::uint32_t next_round_{1};
+    std::uint32_t era_{0};
     std::uint64_t admissions_{0};
     std::atomic<bool> crowded_{false};
     bool flush_posted_{false};

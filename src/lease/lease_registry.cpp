@@ -27,6 +27,7 @@ bool lease_registry::adopt(std::shared_ptr<lease_record> const& what, quorum::te
     for (std::size_t node = 0; env_.to_nodes->was_any_clock_set_since(sent) && node < env_.to_nodes->nodes(); ++node)
         what->machine.on_step(node, env_.to_nodes->clock_of(node).set_forward_since(sent),
                               now);  // its vote came before that was seen
+    let_go_of_those_that_left(*what);
     if (now >= what->machine.stops_at()) {
         what->machine = {};
         return false;
@@ -217,6 +218,25 @@ void lease_registry::on_step(std::size_t node, duration by, time_point now)
     for (auto const& h : held_) {
         if (!h->is_lease()) continue;
         h->machine.on_step(node, by, now);
+        h->publish(now);
+        set_timer(*h);
+    }
+}
+
+void lease_registry::let_go_of_those_that_left(lease_record& what) const
+{
+    for (std::size_t node = 0; members_ && node < env_.to_nodes->nodes(); ++node)
+        if (!members_->has(node)) what.machine.on_left(node);
+}
+
+// Members that joined do not have the key yet, so it is extended at once.
+void lease_registry::on_generation(quorum::node_set const& stays, time_point now)
+{
+    members_ = stays;
+    for (auto const& h : held_) {
+        if (!h->is_lease()) continue;
+        let_go_of_those_that_left(*h);
+        h->machine.extend_soon(now);
         h->publish(now);
         set_timer(*h);
     }

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -66,6 +67,9 @@ public:
     // A node's clock was set forward, so its keys expire so much earlier.
     void on_step(std::size_t node, duration by, time_point now);
 
+    // The client's nodes are of another generation of their set. `stays`: those that are members of it.
+    void on_generation(quorum::node_set const& stays, time_point now);
+
     // lease::detach(): nothing is due for the lease any more, and it is not released. Other handles of its owner lose it.
     void detach(lease_record& what);
 
@@ -97,12 +101,14 @@ public:
 
 private:
     static errc end_of(lease_record const& what, time_point now);
+    void let_go_of_those_that_left(lease_record& what) const;
     bool is_held(lease_handle const& by, waiter& who, time_point now);
     void start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who, bool after_climb = false);
 
     environment& env_;
     releases& releases_;
     std::vector<std::shared_ptr<lease_record>> held_;  // each record keeps its index here
+    std::optional<quorum::node_set> members_;  // of the present generation of the set; none: it was never changed
 };
 
 }  // namespace redlock::detail

@@ -59,6 +59,12 @@ public:
     // A node's clock was set forward: what it keeps beyond the ttl (lock_delay) makes up for so much of it. More is asked for at once.
     void on_step(std::size_t node, duration by, time_point now) noexcept;
 
+    // A node has left the set of nodes.
+    void on_left(std::size_t node) noexcept { holders_.leaves(node); }
+
+    // An extension shall come at once.
+    void extend_soon(time_point now) noexcept { extend_at_ = std::min(extend_at_, now); }
+
     // A vote that came after the majority: one node more holds the key.
     void on_late_grant(std::size_t node, time_point until) noexcept { holders_.holds(node, until); }
 

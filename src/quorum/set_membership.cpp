@@ -86,7 +86,7 @@ std::vector<std::size_t> set_membership::looks()
 bool set_membership::is_of_this_list(node_state const& n) const noexcept
 {
     return n.said.is == kind::good && n.fault.empty() &&
-           std::all_of(settings_.members.begin(), settings_.members.end(), [&](std::string const& m) { return n.said.record.has(m); });
+           std::all_of(settings_.members.begin(), settings_.members.end(), [&](std::string const& m) { return n.said.record.knows(m); });
 }
 
 bool set_membership::waits_for_facts() const noexcept
@@ -124,9 +124,6 @@ std::string set_membership::fault_of(set_record const& r) const
     if (r.shard != settings_.shard || r.shards != settings_.shards)
         return "this server belongs to " + in_words(r) + ", and this client uses it " + place_of(settings_.shard, settings_.shards) +
                "; config::shards must have the same sets in the same order in every client";
-    if (r.generation != 0)
-        return "the set of this server has been changed by a newer version of redlock (generation " + std::to_string(r.generation) +
-               "), which this version cannot follow: update this client";
     return "";
 }
 
@@ -187,25 +184,90 @@ void set_membership::choose_set()
         set_->complete = complete;
     }
     if (tie) set_.reset();
+    if (set_) choose_generation();
+    note_era();
+}
+
+// Of one set, the newest generation that a majority of this list carries, and never again an older one. Before there is a majority, the one that most
+// nodes carry: no lock can be had meanwhile.
+void set_membership::choose_generation()
+{
+    if (settled_ && settled_->id != set_->id) settled_.reset();
+    std::optional<set_record> most;
+    std::size_t carriers_of_most = 0;
+    for (node_state const& n : nodes_) {
+        if (!is_of_set(n)) continue;
+        set_record const& r = n.said.record;
+        auto const carriers = static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), [&](node_state const& each) {
+            return is_of_set(each) && r.is_same_generation(each.said.record);
+        }));
+        bool const is_newer = !settled_ || r.generation > settled_->generation;
+        if (carriers >= majority(nodes_.size()) && is_newer) settled_ = r;
+        if (carriers < carriers_of_most || (carriers == carriers_of_most && most && r.generation <= most->generation)) continue;
+        carriers_of_most = carriers;
+        most = r;
+    }
+    if (settled_) most = settled_;
+    if (!most || most->is_same_generation(*set_)) return;
+    most->complete = set_->complete;
+    set_ = most;
+}
+
+void set_membership::note_era()
+{
+    if (!set_) return;
+    auto const before = std::exchange(binding_, binding_of(*set_));
+    if (before && before != binding_) ++era_;
 }
 
 // A claim that was not followed by others is as good as none, if it is of this list.
 bool set_membership::may_be_claimed(node_state const& n) const
 {
     if (n.said.is == kind::none) return true;
-    return set_ && n.said.is == kind::good && n.fault.empty() && n.said.record.id != set_->id && !is_complete(n.said.record.id) &&
-           n.said.record.is_of_same_list(*set_);
+    if (!set_ || n.said.is != kind::good || !n.fault.empty()) return false;
+    if (n.said.record.id == set_->id) return false;
+    return !is_complete(n.said.record.id) && n.said.record.is_of_same_list(*set_);
 }
 
-bool set_membership::carries(node_state const& n) const noexcept
+bool set_membership::is_of_set(node_state const& n) const noexcept
 {
     return set_ && n.said.is == kind::good && n.fault.empty() && n.said.record.id == set_->id;
+}
+
+bool set_membership::carries(node_state const& n) const noexcept { return is_of_set(n) && n.said.record.is_same_generation(*set_); }
+
+bool set_membership::is_apart(std::size_t node) const noexcept { return is_of_set(nodes_[node]) && !carries(nodes_[node]); }
+
+bool set_membership::is_in_generation(std::size_t node) const noexcept
+{
+    return !set_ || carries(nodes_[node]) || set_->has(settings_.members[node]);
+}
+
+// Of two commands that make one generation of different members, one has won: a node of the other follows.
+bool set_membership::is_behind(std::size_t node) const noexcept
+{
+    return is_apart(node) && nodes_[node].said.record.generation <= set_->generation;
+}
+
+bool set_membership::has_left(std::size_t node) const noexcept
+{
+    return set_ && !set_->has(settings_.members[node]) && set_->knows(settings_.members[node]);
+}
+
+std::string set_membership::why_apart(std::size_t node) const
+{
+    auto const& theirs = nodes_[node].said.record;
+    std::string const text = "this server's record is of generation " + std::to_string(theirs.generation) +
+                             " of its set, and most nodes of this client's list are in generation " + std::to_string(set_->generation);
+    if (is_behind(node)) return text + ": it follows in a moment";
+    return text + ": a change of the set was begun; if it does not go on, run the command again that changes it (redlock nodes show)";
 }
 
 // By its address, or because this client has found it to be one.
 bool set_membership::is_member(std::size_t node) const noexcept
 {
-    return set_->has(settings_.members[node]) || nodes_[node].carried == set_->id;
+    auto const& before = nodes_[node].carried;
+    return set_->has(settings_.members[node]) || (before && before->is_same_generation(*set_));
 }
 
 void set_membership::object_to_all(std::string const& why)
@@ -229,7 +291,7 @@ std::string set_membership::why_all_are_refused() const
         node_state const& n = nodes_[i];
         if (foreign_are_few && is_foreign(n)) continue;
         if (!n.told || n.said.is == kind::hidden || is_doubtful(n) || (is_of_this_list(n) && waits_for_facts()) || carries(n) ||
-            (n.said.is != kind::none && may_be_claimed(n)))
+            (n.said.is != kind::none && may_be_claimed(n)) || is_apart(i) || (set_ && has_left(i)))
             continue;
         bool const has_record = n.said.is != kind::none;
         if (set_ && is_member(i) && (set_->complete || !has_record)) continue;
@@ -253,7 +315,7 @@ void set_membership::judge()
     }
     choose_set();
     for (node_state& n : nodes_)
-        if (carries(n)) n.carried = set_->id;
+        if (carries(n)) n.carried = set_;
     auto const why = why_all_are_refused();
     list_refused_ = !why.empty();
     if (list_refused_) return object_to_all(why);
@@ -262,8 +324,14 @@ void set_membership::judge()
         return;
     }
     // The list is right. A member that was given to another set has no vote.
-    for (node_state& n : nodes_) {
-        if (n.said.is == kind::none || n.said.is == kind::hidden || carries(n) || may_be_claimed(n)) continue;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        node_state& n = nodes_[i];
+        if (n.told && has_left(i) && !carries(n)) {
+            n.objection = "this server has left the set: the nodes of this client's list belong to " + in_words(*set_) +
+                          "; replace it in the list by the member that joined";
+            continue;
+        }
+        if (n.said.is == kind::none || n.said.is == kind::hidden || carries(n) || may_be_claimed(n) || is_apart(i)) continue;
         if (is_doubtful(n) || (is_of_this_list(n) && waits_for_facts())) continue;
         n.objection = !n.fault.empty() ? n.fault
                                        : "this server belongs to " + in_words(n.said.record) + ", and the other nodes of this list to " +
@@ -278,7 +346,7 @@ bool set_membership::may_be_admitted(std::size_t node) const noexcept
     if (!n.objection.empty()) return false;
     auto const is_hidden = [](node_state const& each) { return each.said.is == kind::hidden; };
     if (is_hidden(n)) return true;
-    if (set_ && set_->complete) return carries(n) && n.said.record.complete;
+    if (set_ && set_->complete) return carries(n) && n.said.record.complete && (set_->generation == 0 || settled_);
     // Where the records of an older version are in use, or nobody can write a set's, nodes are admitted as they were before there were sets.
     return std::any_of(nodes_.begin(), nodes_.end(),
                        [&](node_state const& each) { return is_hidden(each) || (&each != &n && each.admitted); });
@@ -289,7 +357,7 @@ bool set_membership::is_to_be_looked_at(std::size_t node) const noexcept
     if (!is_active()) return false;
     node_state const& n = nodes_[node];
     bool const settled = n.said.is == kind::hidden || (n.said.is == kind::good && n.said.record.complete && !is_doubtful(n));
-    return n.connected && n.master && !settled;
+    return n.connected && n.master && (!settled || is_apart(node));
 }
 
 bool set_membership::is_claiming() const noexcept
@@ -305,12 +373,15 @@ std::vector<set_claim> set_membership::claims()
         found(all);
         return all;
     }
+    bool const was_changed = set_->generation > 0;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
-        bool const lacks = may_be_claimed(n) || (carries(n) && !n.said.record.complete);
+        bool const lacks = was_changed ? settled_ && set_->has(settings_.members[i]) && (n.said.is == kind::none || is_behind(i))
+                                       : may_be_claimed(n) || (carries(n) && !n.said.record.complete);
         if (!lacks || !n.connected || !n.master || n.server.empty() || n.asked || n.failed || !n.objection.empty()) continue;
         n.asked = true;
-        all.push_back({i, n.server, n.text, to_text(*set_)});
+        bool const stays = was_changed && is_of_set(n) && set_->joined_in(settings_.members[i]) <= n.said.record.generation;
+        all.push_back({i, n.server, n.text, to_text(*set_), stays});
     }
     return all;
 }

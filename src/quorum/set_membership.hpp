@@ -31,6 +31,7 @@ struct set_claim {
     std::string id;
     std::string expected;
     std::string text;
+    bool stays{false};  // with a new generation: it was a member in the one before, so its admission goes on
 };
 
 class set_membership {
@@ -62,6 +63,16 @@ public:
     // Whether the node has the record that it must have before it votes with tokens.
     bool may_be_admitted(std::size_t node) const noexcept;
 
+    // Whether the node has no vote since its record is of another generation of the set than the client's, which is the newest that a majority carries.
+    bool is_apart(std::size_t node) const noexcept;
+    std::string why_apart(std::size_t node) const;
+
+    // Another number for each generation of this client's.
+    std::uint64_t era() const noexcept { return era_; }
+
+    // Whether what the node granted in an earlier generation counts on: it is a member of this one.
+    bool is_in_generation(std::size_t node) const noexcept;
+
     // The claims to send now; each is returned once.
     std::vector<set_claim> claims();
 
@@ -89,7 +100,7 @@ private:
         set_text said{};
         std::string fault{};  // what is wrong with its own record
         std::string objection{};
-        std::string carried{};  // the id of the set whose record the node had at last
+        std::optional<set_record> carried{};  // the node had this record, when it was the client's
     };
 
     void judge();
@@ -97,6 +108,11 @@ private:
     std::string fault_of(set_record const& r) const;
     std::string fault_of(node_state const& n) const;
     void choose_set();
+    void choose_generation();
+    void note_era();
+    bool is_behind(std::size_t node) const noexcept;
+    bool has_left(std::size_t node) const noexcept;
+    bool is_of_set(node_state const& n) const noexcept;
     bool carries(node_state const& n) const noexcept;
     bool may_be_claimed(node_state const& n) const;
     bool is_complete(std::string const& id) const noexcept;
@@ -112,6 +128,9 @@ private:
     std::vector<node_state> nodes_;
     bool list_refused_{false};
     std::optional<set_record> set_;  // that the list is of; none: no record was seen, or the records contradict each other
+    std::optional<set_record> settled_;  // the newest generation that a majority was seen to carry; the client never follows an older one
+    std::optional<std::string> binding_;  // of the generation whose number era_ is; none: no record was seen yet
+    std::uint64_t era_{0};
 };
 
 }  // namespace redlock::quorum

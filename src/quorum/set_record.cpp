@@ -5,12 +5,15 @@
 #include <charconv>
 #include <cstdio>
 #include <ctime>
+#include <span>
 
 namespace redlock::quorum {
 
 namespace {
 
-constexpr std::string_view version = "v1";
+constexpr std::string_view version = "v1", version_of_changes = "v2";
+constexpr std::size_t left_max = 16;  // clients with lists that are older than so many changes are refused
+constexpr std::uint64_t generations_told_apart = 1000;  // by a binding alone; the hash tells the others
 constexpr std::size_t members_max = 64;  // more than a client can have, so that a newer one may have more
 constexpr std::size_t id_size_max = 64;
 constexpr std::string_view complete_word = "complete", claimed_word = "claimed", no_name = "-";
@@ -66,17 +69,24 @@ std::optional<std::vector<std::string_view>> words_of(std::string_view text)
     std::vector<std::string_view> words;
     for (;;) {
         auto const end = text.find(' ');
-        if (end == 0 || text.empty() || words.size() > members_max + 8) return std::nullopt;
+        if (end == 0 || text.empty() || words.size() > 3 * members_max + 10) return std::nullopt;
         words.push_back(text.substr(0, end));
         if (end == std::string_view::npos) return words;
         text.remove_prefix(end + 1);
     }
 }
 
-std::optional<set_record> record_of(std::vector<std::string_view> const& words)
+std::uint64_t fnv_1a(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325) noexcept
 {
-    enum word : std::size_t { which_version, id, generation, since, state, shard, name, first_member };
-    if (words.size() <= first_member || words.size() > first_member + members_max) return std::nullopt;
+    for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return hash;
+}
+
+enum word : std::size_t { which_version, id, generation, since, state, shard, name, first_member };
+
+// The words before the members.
+std::optional<set_record> beginning_of(std::span<std::string_view const> words)
+{
     set_record r;
     r.id = words[id];
     r.complete = words[state] == complete_word;
@@ -91,23 +101,73 @@ std::optional<set_record> record_of(std::vector<std::string_view> const& words)
         if (!text || text->empty()) return std::nullopt;
         r.name = std::move(*text);
     }
-    for (std::size_t i = first_member; i < words.size(); ++i) {
-        auto text = unescaped(words[i]);
-        if (!text || text->empty() || r.has(*text)) return std::nullopt;
-        r.members.push_back(std::move(*text));
-    }
     return r;
+}
+
+bool add_member(set_record& r, std::vector<std::string> set_record::* list, std::string_view word)
+{
+    auto text = unescaped(word);
+    if (!text || text->empty() || r.knows(*text)) return false;
+    (r.*list).push_back(std::move(*text));
+    return true;
+}
+
+std::optional<set_record> record_of(std::span<std::string_view const> words)
+{
+    if (words.size() <= first_member || words.size() > first_member + members_max) return std::nullopt;
+    auto r = beginning_of(words);
+    for (std::size_t i = first_member; r && i < words.size(); ++i)
+        if (!add_member(*r, &set_record::members, words[i])) return std::nullopt;
+    return r;
+}
+
+std::optional<set_record> record_of_change(std::span<std::string_view const> words)
+{
+    constexpr std::size_t counted = 1, first_pair = counted + 1;  // behind the name
+    auto const binding = words[1];
+    words = words.subspan(1);  // from here on they are those of a set that was never changed
+    std::size_t members{0};
+    if (words.size() < first_member + first_pair || !read(words[first_member], members) || members == 0 || members > members_max)
+        return std::nullopt;
+    auto r = beginning_of(words);
+    auto const pairs = words.subspan(first_member + counted);
+    if (!r || r->generation == 0 || !r->complete || pairs.size() < 2 * members || pairs.size() > 2 * members + members_max)
+        return std::nullopt;
+    for (std::size_t i = 0; i < 2 * members; i += 2) {
+        std::uint64_t joined{0};
+        if (!read(pairs[i], joined) || joined > r->generation || !add_member(*r, &set_record::members, pairs[i + 1])) return std::nullopt;
+        r->joined.push_back(joined);
+    }
+    for (auto const word : pairs.subspan(2 * members))
+        if (!add_member(*r, &set_record::left, word)) return std::nullopt;
+    return binding_of(*r) == binding ? r : std::nullopt;
 }
 
 bool is_newer(std::string_view text)
 {
     std::uint64_t number{0};
-    return text.size() > 1 && text[0] == 'v' && read(text.substr(1, text.find(' ') - 1), number) && number > 1;
+    return text.size() > 1 && text[0] == 'v' && read(text.substr(1, text.find(' ') - 1), number) && number > 2;
 }
 
 }  // namespace
 
 bool set_record::has(std::string_view member) const noexcept { return std::find(members.begin(), members.end(), member) != members.end(); }
+
+bool set_record::knows(std::string_view address) const noexcept
+{
+    return has(address) || std::find(left.begin(), left.end(), address) != left.end();
+}
+
+std::uint64_t set_record::joined_in(std::string_view member) const noexcept
+{
+    auto const at = static_cast<std::size_t>(std::find(members.begin(), members.end(), member) - members.begin());
+    return at < joined.size() ? joined[at] : 0;
+}
+
+bool set_record::is_same_generation(set_record const& other) const noexcept
+{
+    return id == other.id && generation == other.generation && (generation == 0 || members == other.members);
+}
 
 bool set_record::is_of_same_list(set_record const& other) const
 {
@@ -117,13 +177,53 @@ bool set_record::is_of_same_list(set_record const& other) const
 
 std::string to_text(set_record const& r)
 {
-    std::string text{version};
+    std::string text{r.generation == 0 ? version : version_of_changes};
+    if (r.generation > 0) text += ' ' + binding_of(r);
     text += ' ' + r.id + ' ' + std::to_string(r.generation) + ' ' + std::to_string(r.since) + ' ';
     text += r.complete ? complete_word : claimed_word;
     text += ' ' + std::to_string(r.shard) + '/' + std::to_string(r.shards) + ' ';
     text += r.name.empty() ? std::string{no_name} : escaped(r.name);
-    for (std::string const& member : r.members) text += ' ' + escaped(member);
+    if (r.generation > 0) text += ' ' + std::to_string(r.members.size());
+    for (std::string const& member : r.members) {
+        if (r.generation > 0) text += ' ' + std::to_string(r.joined_in(member));
+        text += ' ' + escaped(member);
+    }
+    for (std::string const& member : r.left) text += ' ' + escaped(member);
     return text;
+}
+
+std::string binding_of(set_record const& r)
+{
+    if (r.generation == 0) return {};
+    auto hash = fnv_1a(r.id + ' ' + std::to_string(r.generation));
+    for (std::string const& member : r.members) hash = fnv_1a(' ' + member + ' ' + std::to_string(r.joined_in(member)), hash);
+    std::array<char, set_binding_size + 1> text{};
+    std::snprintf(text.data(), text.size(), "g%03u%06x:", static_cast<unsigned>(r.generation % generations_told_apart),
+                  static_cast<unsigned>((hash ^ (hash >> 32)) & 0xffffff));
+    return text.data();
+}
+
+std::string_view binding_in(std::string_view text) noexcept
+{
+    std::size_t const at = version_of_changes.size() + 1;
+    bool const has_one = text.starts_with(version_of_changes) && text.size() > at + set_binding_size && text[at] == 'g' &&
+                         text[at + set_binding_size - 1] == ':';
+    return has_one ? text.substr(at, set_binding_size) : std::string_view{};
+}
+
+set_record with_member_replaced(set_record const& r, std::string const& leaves, std::string const& joins)
+{
+    set_record next = r;
+    ++next.generation;
+    next.complete = true;
+    next.joined.resize(next.members.size());
+    auto const at = static_cast<std::size_t>(std::find(next.members.begin(), next.members.end(), leaves) - next.members.begin());
+    next.members[at] = joins;
+    next.joined[at] = next.generation;
+    std::erase(next.left, joins);
+    next.left.push_back(leaves);
+    if (next.left.size() > left_max) next.left.erase(next.left.begin());
+    return next;
 }
 
 set_text read_set_text(std::string_view text)
@@ -133,8 +233,10 @@ set_text read_set_text(std::string_view text)
     if (text.front() == unreadable_set) return {text.find("WRONGTYPE") != std::string_view::npos ? foreign : hidden};
     if (is_newer(text)) return {too_new};
     auto const words = words_of(text);
-    if (!words || words->front() != version) return {foreign};
-    auto record = record_of(*words);
+    if (!words || words->size() < 2) return {foreign};
+    std::optional<set_record> record;
+    if (words->front() == version) record = record_of(*words);
+    if (words->front() == version_of_changes) record = record_of_change(*words);
     if (!record) return {foreign};
     return {good, std::move(*record)};
 }
@@ -142,8 +244,7 @@ set_text read_set_text(std::string_view text)
 std::string member_name(std::string address)
 {
     if (address.size() <= member_size_max) return address;
-    std::uint64_t hash{0xcbf29ce484222325};  // FNV-1a
-    for (char const c : address) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    auto const hash = fnv_1a(address);
     std::array<char, 20> number{};
     std::snprintf(number.data(), number.size(), "#%016llx", static_cast<unsigned long long>(hash));
     address.resize(member_size_max - 17);
@@ -157,6 +258,7 @@ std::string in_words(set_record const& r)
     if (r.shards > 0) text += " (shard " + std::to_string(r.shard) + " of " + std::to_string(r.shards) + ')';
     text += " of " + std::to_string(r.members.size()) + (r.members.size() == 1 ? " node (" : " nodes (");
     for (std::string const& member : r.members) text += (&member == &r.members.front() ? "" : ", ") + member;
+    if (r.generation > 0) text += ", generation " + std::to_string(r.generation);
     std::time_t const seconds = static_cast<std::time_t>(r.since);
     std::tm when{};
     std::array<char, 40> date{};

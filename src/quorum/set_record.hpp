@@ -21,8 +21,19 @@ struct set_record {
     std::size_t shards{0};  // of config::shards; 0: the set is no shard
     std::string name;  // config::set_name of the client that founded it; empty: none
     std::vector<std::string> members;  // the addresses of its servers, in the order of the founder's list
+    std::vector<std::uint64_t> joined{};  // since which generation each of them is a member; empty: since the first
+    std::vector<std::string> left{};  // members of earlier generations; the last that left is the last
 
     bool has(std::string_view member) const noexcept;
+
+    // Whether it is a member, or was one.
+    bool knows(std::string_view address) const noexcept;
+
+    // Since which generation it is a member. Precondition: it is one.
+    std::uint64_t joined_in(std::string_view member) const noexcept;
+
+    // Whether both are the same members of the same set and generation.
+    bool is_same_generation(set_record const& other) const noexcept;
 
     // Whether it is of the same servers, in any order, and is meant for the same.
     bool is_of_same_list(set_record const& other) const;
@@ -31,7 +42,17 @@ struct set_record {
 };
 
 // "v1 ID GENERATION SINCE STATE SHARD/SHARDS NAME MEMBER …", with one space between the words. Bytes that would end a word are written as %XX.
+// Of a set that was changed: "v2 BINDING ID GENERATION SINCE STATE SHARD/SHARDS NAME N JOINED MEMBER … LEFT …", which versions before 0.2 refuse.
 std::string to_text(set_record const& r);
+
+// What stands before a server's id where its record of the set has been changed: "gNNNhhhhhh:", the generation and a hash of the members. Empty before
+// the first change. Scripts find it in the text.
+std::string binding_of(set_record const& r);
+std::string_view binding_in(std::string_view text) noexcept;
+inline constexpr std::size_t set_binding_size = 11;
+
+// The next generation, in which `leaves` is not a member any more, and `joins` is one, at its place. Preconditions: `leaves` is a member, `joins` is none.
+set_record with_member_replaced(set_record const& r, std::string const& leaves, std::string const& joins);
 
 // What is under the key of the record.
 struct set_text {

@@ -8,6 +8,7 @@
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace redlock::quorum {
@@ -28,6 +29,9 @@ public:
 
     // A node's clock was set forward, so the key expires there earlier by `by`. Nodes that never held the key are not changed.
     void stepped(std::size_t node, duration by) noexcept;
+
+    // The node does not belong to the others any more. What it granted counts until the moment that the lease is valid until, and no longer.
+    void leaves(std::size_t node) noexcept { until_[node] = std::min(until_[node], valid_until_); }
 
     // The M-th largest end: until then, at least M nodes (a majority) hold the key. time_point{}: fewer than M nodes have ever held it.
     time_point valid_until() const noexcept { return valid_until_; }

@@ -1,5 +1,7 @@
 #include "redis/facts_reader.hpp"
 
+#include "redis/group_binding.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -33,7 +35,7 @@ void facts_reader::on_element(std::size_t index, std::string_view value)
         has_high_water_ = !value.empty();
         facts_.high_water = to_number<quorum::token_number>(value);
         break;
-    case set_element: facts_.set = value; break;
+    case set_element: set_ = value; break;
     default: has_too_many_ = has_too_many_ || index > set_element;
     }
 }
@@ -53,7 +55,15 @@ quorum::node_facts facts_reader::take()
         facts_.max_ttl = std::chrono::milliseconds{to_number<std::int64_t>(record.substr(ttl_at, ttl_width))};
     }
     if (!says_its_id_) facts_.id = facts_.admitted;
+    add_set(facts_, std::exchange(set_, {}));
     return std::exchange(facts_, {});
+}
+
+// An id that is that of the record of the admission names a generation already.
+void facts_reader::add_set(quorum::node_facts& to, std::string_view record)
+{
+    to.set = record;
+    if (!to.id.empty() && !is_of_generation(to.id)) to.id = id_in_generation(quorum::binding_in(record), to.id);
 }
 
 }  // namespace redlock::detail

@@ -21,9 +21,13 @@ public:
     bool says_its_id() const noexcept { return says_its_id_; }
     quorum::node_facts take();
 
+    // What the last element adds to facts that were taken before it came.
+    static void add_set(quorum::node_facts& to, std::string_view record);
+
 private:
     quorum::node_facts facts_;
     std::string record_;
+    std::string set_;
     bool has_high_water_{false};
     bool says_its_id_{false};
     bool has_too_many_{false};  // elements

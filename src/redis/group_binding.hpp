@@ -5,6 +5,7 @@
 #define REDLOCK_REDIS_GROUP_BINDING_HPP
 
 #include "quorum/node_facts.hpp"
+#include "quorum/set_record.hpp"
 #include "redis/node.hpp"
 
 #include <cstddef>
@@ -58,9 +59,25 @@ inline bool is_of_cluster(std::string_view id) noexcept
     return is_bound(id) && id[bound_prefix_size] == 'c' && id[2 * bound_prefix_size - 1] == ':';
 }
 
+// Whether it is the id of a member of a set that was changed (quorum/set_record.hpp).
+inline bool is_of_generation(std::string_view id) noexcept
+{
+    return id.size() > quorum::set_binding_size && id[0] == 'g' && id[quorum::set_binding_size - 1] == ':';
+}
+
+// The id of the server with this replication id, where its record of the set has that binding.
+inline std::string id_in_generation(std::string_view binding, std::string_view replication_id)
+{
+    return std::string{binding}.append(replication_id).substr(0, binding.empty() ? std::string::npos : bound_id_size);
+}
+
 // Whether the server with this replication id is the one that `bound_id` names.
 inline bool names_server(std::string_view bound_id, std::string_view replication_id) noexcept
 {
+    if (is_of_generation(bound_id)) {
+        auto const server = bound_id.substr(quorum::set_binding_size);
+        return bound_id.size() == bound_id_size ? replication_id.starts_with(server) : replication_id == server;  // ids of tests are short
+    }
     if (!is_bound(bound_id)) return bound_id == replication_id;
     return replication_id.starts_with(bound_id.substr(is_of_cluster(bound_id) ? 2 * bound_prefix_size : bound_prefix_size));
 }

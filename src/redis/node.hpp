@@ -84,6 +84,7 @@ struct command {
     bool shared{false};             // acquire, confirm, extend, release: of a reader (redis/shared_scripts.hpp)
     bool was_writer{false};         // extend, shared: the lease began as a writer's
     std::string_view id{};          // claim, mark, admit: that the server must still have
+    bool stays{false};  // claim: the server stays a member, so its admission goes on
     std::string_view value_end{};           // what stands behind that; many values have it in common
     // adopt: the whole value that is replaced, whose guard is `token`; publish: the state's text; claim: what must be there
     std::string_view former{};

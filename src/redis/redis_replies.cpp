@@ -299,7 +299,7 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
         }
         if (element == facts_reader::set_element && r.facts && !node.value.empty()) {
             auto facts = *r.facts;
-            facts.set = node.value;
+            facts_reader::add_set(facts, node.value);
             r.facts = std::make_shared<quorum::node_facts const>(std::move(facts));
         }
         return;

@@ -311,14 +311,23 @@ std::optional<redis_model::extremes> redis_model::counters_of(command const& c, 
 reply redis_model::claim(command const& c)
 {
     if (!is_still(c.id)) return refused();
-    if (set_record == c.former) set_record = c.value;
+    if (set_record == c.former) {
+        bool const changes = set_record != c.value;
+        set_record = c.value;
+        auto const binding = quorum::binding_in(set_record);
+        if (changes && !binding.empty() && record) {
+            bool const stays = c.stays && record->id == c.id;
+            record->id = stays ? detail::id_in_generation(binding, id) : std::string{no_id};
+            if (!stays) record->mark.clear();
+        }
+    }
     return {set_record == c.value ? vote::granted : vote::refused, {}, set_record};
 }
 
 // The mark contains the time. So the same request, executed again after another loss of data, makes another mark.
 reply redis_model::mark(command const& c, time_point now)
 {
-    if (!is_still(c.id)) return refused();
+    if (!is_still(c.id) || !is_of_generation(c.id)) return refused();
     if (!record) record = node_record{std::string{no_id}, 0, {}, {}};
     if (remembers(c.id)) return refused();
     if (record->mark.empty())
@@ -328,7 +337,7 @@ reply redis_model::mark(command const& c, time_point now)
 
 reply redis_model::admit(command const& c)
 {
-    if (!is_still(c.id) || !record) return refused();
+    if (!is_still(c.id) || !is_of_generation(c.id) || !record) return refused();
     if (remembers(c.id)) return granted();
     if (record->mark.empty() || record->mark != c.value) return refused();
     token_number const base = std::max({record->base, high_water.value_or(0), c.token});
@@ -339,10 +348,17 @@ reply redis_model::admit(command const& c)
     return granted();
 }
 
+// Whether a client that gives this id knows the record of the set.
+bool redis_model::is_of_generation(std::string_view learned) const noexcept
+{
+    auto const theirs = detail::is_of_generation(learned) ? learned.substr(0, quorum::set_binding_size) : std::string_view{};
+    return set_record.empty() || theirs == quorum::binding_in(set_record);
+}
+
 quorum::node_facts redis_model::facts() const
 {
     quorum::node_facts f;
-    f.id = id;
+    f.id = detail::id_in_generation(quorum::binding_in(set_record), id);
     f.master = master;
     if (record && high_water) f.admitted = record->id;
     if (record) f.mark = record->mark;

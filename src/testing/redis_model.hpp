@@ -47,6 +47,7 @@ private:
     detail::reply climb(detail::command const& c, std::string_view key, time_point now);
     template <class F>
     detail::reply worst_of_all(detail::command const& c, F one);
+    bool is_of_generation(std::string_view learned) const noexcept;
     detail::reply claim(detail::command const& c);
     detail::reply mark(detail::command const& c, time_point now);
     detail::reply admit(detail::command const& c);

@@ -58,7 +58,7 @@ BOOST_FIXTURE_TEST_CASE(the_set_is_shown_as_its_servers_say_it, founded_set)
     BOOST_TEST(contains(none.output, "no node has a record of its set"), none.output);
     auto const unknown = of({0, 1, 2}, {"nodes", "replace"});
     BOOST_TEST(unknown.code == 64);
-    BOOST_TEST(contains(unknown.errors, "redlock nodes can show"), unknown.errors);
+    BOOST_TEST(contains(unknown.errors, "redlock nodes replace needs two servers"), unknown.errors);
 }
 
 BOOST_FIXTURE_TEST_CASE(another_list_is_refused_by_every_command_that_locks, founded_set)

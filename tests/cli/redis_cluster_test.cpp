@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <string>
 
 namespace redlock::testing {
@@ -51,6 +52,7 @@ struct cluster_of_servers {
     }
 
     redis_cluster cluster;
+    temporary_folder folder{"redlock-cli-test-"};
 };
 
 }  // namespace
@@ -110,6 +112,18 @@ BOOST_FIXTURE_TEST_CASE(permits_tickets_and_elections, cluster_of_servers)
     BOOST_TEST(eventually(is_known), leads.errors());
 }
 
+BOOST_FIXTURE_TEST_CASE(all_shards_are_admitted_by_one_command, cluster_of_servers)
+{
+    auto const file = folder.path() / "redlock.json";
+    std::ofstream{file} << nlohmann::json{{"nodes", {cluster.url("?shards=4")}}, {"max_ttl_ms", 1'000}};
+    arguments const all{"admit", "--config", file.string()};
+    program admit{all};
+    BOOST_TEST(admit.wait() == 0, admit.errors());
+    BOOST_TEST(contains(admit.output(), "0 of 4 shards are admitted; shard 0 of "), admit.output());
+    BOOST_TEST(contains(admit.output(), "all 4 shards are admitted"), admit.output());
+    for (std::size_t s = 0; s < shards; ++s) BOOST_TEST(server_of(s).command({"EXISTS", "{s" + std::to_string(s) + "}:redlock:hw"}) == "1");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_lock_is_found_after_its_slot_has_moved, cluster_of_servers)
 {
     program holder{run("job", {}, {"sleep", "60"}), environment()};
@@ -129,7 +143,7 @@ BOOST_FIXTURE_TEST_CASE(a_lock_is_found_after_its_slot_has_moved, cluster_of_ser
 
 BOOST_FIXTURE_TEST_CASE(what_cannot_be_asked_is_said_in_words, cluster_of_servers)
 {
-    for (arguments const& all : {arguments{"list"}, {"nodes", "show"}, {"admit"}, {"dashboard", "--listen", "127.0.0.1:0"}}) {
+    for (arguments const& all : {arguments{"list"}, {"nodes", "show"}, {"dashboard", "--listen", "127.0.0.1:0"}}) {
         program p{all, environment()};
         BOOST_TEST(p.wait() == 78);
         BOOST_TEST(contains(p.errors(), "redlock doctor shows the cluster"), p.errors());

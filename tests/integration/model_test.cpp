@@ -234,7 +234,7 @@ struct both_with_tokens {
         case verb::release:
             return in_words(c.what, call(several ? detail::release_several_script() : detail::release_script(), names, {value}));
         case verb::claim: {
-            auto const answer = call(detail::claim_script(), {"redlock:node"}, {id, std::string{c.former}, value});
+            auto const answer = call(detail::claim_script(), {"redlock:node"}, {id, std::string{c.former}, value, c.stays ? "1" : "0"});
             return answer[0] == "1" ? "granted " + answer[1] : "refused";
         }
         case verb::mark: return in_words(c.what, call(detail::mark_script(), node_keys, {id, value}));
@@ -349,7 +349,7 @@ struct both_with_tokens {
     void admit_if_it_must_be()
     {
         if (model.admitted() || below(4) > 0) return;
-        auto const id = model.id;
+        auto const id = model.facts().id;
         both_do({verb::mark, {}, "m0", {}, false, 0, 0, 1, {}, false, false, false, id}, id);
         std::string const mark = model.record ? model.record->mark : "";
         both_do({verb::admit, {}, mark, 10'000'000ms, false, below(1'000), 0, 1, {}, false, false, false, id}, id);
@@ -360,11 +360,14 @@ struct both_with_tokens {
     void claim_now_and_then()
     {
         if (below(10) > 0) return;
-        constexpr std::array records{"", "first", "second"};
-        std::string const id = below(4) > 0 ? model.id : std::string(40, '1');
+        constexpr std::array records{"", "first", "second", "v2 g001abcdef: third", "v2 g002fedcba: fourth"};
+        constexpr std::size_t changed = 3;  // the records from here on are of sets that were changed; nobody writes another one over them
+        std::string const id = below(4) > 0 ? model.facts().id : std::string(40, '1');
         std::string const former = below(4) > 0 ? model.set_record : pick(records);
-        command claim{verb::claim, {}, below(2) > 0 ? "first" : "second", {}};
+        std::size_t const least = former.starts_with("v2") ? changed : 1;
+        command claim{verb::claim, {}, records[least + below(records.size() - least)], {}};
         claim.id = id;
+        claim.stays = below(2) > 0;
         claim.former = former;
         both_do(claim, id);
     }
@@ -545,7 +548,7 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
         claim_now_and_then();
         auto const what = pick(verbs);
         bool const about_the_node = what == verb::mark || what == verb::admit;
-        std::string const learned = below(12) == 0 ? other_id : model.id;
+        std::string const learned = below(12) == 0 ? other_id : model.facts().id;
         std::string const left = what == verb::admit && model.record && below(2) == 0 ? model.record->mark : pick(marks);
         bool const about_state = what == verb::publish || what == verb::inherit;
         std::vector<std::string> const alone{name};

@@ -37,6 +37,9 @@ struct coverage {
     // Groups.
     count group_failover, laggard_promoted, old_primary_voted, not_durable, left_old_primary, sentinels_disagreed, other_k_refused,
         group_acquired, group_lease_lost;
+    // Sets of nodes that are changed.
+    count set_changed, change_killed, change_resumed, change_finished_for_another, change_outrun, change_refused, member_returned,
+        held_through_a_change;
     // Processes that live for a moment.
     count visitor, visitor_acquired, visitor_contended, wait_carried;
     // Scopes.
@@ -91,7 +94,15 @@ struct coverage {
                                               &c::sentinels_disagreed,
                                               &c::other_k_refused,
                                               &c::group_acquired,
-                                              &c::group_lease_lost});
+                                              &c::group_lease_lost,
+                                              &c::set_changed,
+                                              &c::change_killed,
+                                              &c::change_resumed,
+                                              &c::change_finished_for_another,
+                                              &c::change_outrun,
+                                              &c::change_refused,
+                                              &c::member_returned,
+                                              &c::held_through_a_change});
         for (auto const each : never)
             if (what == each) return false;
         return true;
@@ -205,6 +216,14 @@ struct coverage {
             {"client with another k refused", &c::other_k_refused},
             {"lock of a group acquired", &c::group_acquired},
             {"lease of a group lost", &c::group_lease_lost},
+            {"set of nodes changed", &c::set_changed},
+            {"command that changes a set killed", &c::change_killed},
+            {"change that was begun went on", &c::change_resumed},
+            {"change that was begun finished by another command", &c::change_finished_for_another},
+            {"command outrun by another change", &c::change_outrun},
+            {"change refused: too few servers have a vote", &c::change_refused},
+            {"member that had left came back", &c::member_returned},
+            {"lease held through a change", &c::held_through_a_change},
             {"client destroyed at work", &c::client_destroyed},
             {"client cancelled at work", &c::client_cancelled},
             {"process killed", &c::process_killed},

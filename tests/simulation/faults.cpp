@@ -406,4 +406,16 @@ void plan_fault(universe& u, fault_range const& range)
     p.plan(chance.pick(harmless));
 }
 
+void plan_a_link_fault(universe& u, duration horizon, duration ttl)
+{
+    auto& chance = u.chance;
+    auto& l = *u.links()[chance.below(u.links().size())];
+    auto const at = chance.between(0ns, horizon);
+    switch (chance.below(3)) {
+    case 0: return u.at(at, [&l] { l.cut(); });
+    case 1: return u.at(at, [&l] { l.go_silent(true); });
+    default: u.at(at, [&l, d = chance.scaled(ttl)] { l.extra_delay = d; }); u.at(at + 2 * ttl, [&l] { l.extra_delay = {}; });
+    }
+}
+
 }  // namespace redlock::simulation

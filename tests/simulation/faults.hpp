@@ -24,6 +24,9 @@ void plan_blind_spots(universe& u, fault_range const& range);
 // Puts one fault into the world, at some moment before the horizon.
 void plan_fault(universe& u, fault_range const& range);
 
+// Of the network only, for worlds of another kind than schedule.cpp's.
+void plan_a_link_fault(universe& u, duration horizon, duration ttl);
+
 }  // namespace redlock::simulation
 
 #endif

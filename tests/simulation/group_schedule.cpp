@@ -1,6 +1,8 @@
 #include "group_schedule.hpp"
 
 #include "group_link.hpp"
+#include "belief_judge.hpp"
+#include "faults.hpp"
 #include "link.hpp"
 #include "process.hpp"
 #include "replica_group.hpp"
@@ -34,7 +36,7 @@ public:
         : covered_{covered}, say_{std::move(say)}, u_{seed ^ 0x67726f757073u}
     {
         u_.covered = &covered;
-        u_.after_step = [this] { look(); };
+        u_.after_step = [this] { beliefs_.look(); };
         u_.on_violation = [this](std::string const& what) { violation(what); };
         set_the_stage();
         build();
@@ -61,18 +63,6 @@ private:
         std::shared_ptr<client> with;
         bool is_stranger{false};  // has another k than the others, and no vote
         bool stopped{false};
-    };
-
-    // A lease, while somebody believes in it.
-    struct belief {
-        std::size_t process;
-        lease const* held;
-        std::string name;
-    };
-
-    struct cell {
-        std::uint64_t token{0};
-        lease const* writer{nullptr};
     };
 
     void set_the_stage()
@@ -142,7 +132,7 @@ private:
             if (chance_.one_in(3)) u_.at(chance_.between(0ns, horizon_), [this, &g] { g->crash_replica(chance_.scaled(2 * ttl_)); });
             if (chance_.one_in(3)) u_.at(chance_.between(0ns, horizon_), [this, &g] { g->hold_back(chance_.scaled(2 * ttl_)); });
         }
-        for (std::size_t n = chance_.below(4); n > 0; --n) plan_a_link_fault();
+        for (std::size_t n = chance_.below(4); n > 0; --n) plan_a_link_fault(u_, horizon_, ttl_);
         for (std::size_t n = chance_.below(3); n > 0; --n) {
             auto const d = chance_.scaled(2 * ttl_) + 1us;
             u_.at(chance_.between(0ns, horizon_), [this, who = chance_.below(people_.size()), d, whole = chance_.one_in(2)] {
@@ -169,17 +159,6 @@ private:
             for (auto const& g : groups_) g->forget_record();
         }
         u_.after(8 * ttl_, [this] { see_whether_it_is_stranded(); });
-    }
-
-    void plan_a_link_fault()
-    {
-        auto& l = *u_.links()[chance_.below(u_.links().size())];
-        auto const at = chance_.between(0ns, horizon_);
-        switch (chance_.below(3)) {
-        case 0: return u_.at(at, [&l] { l.cut(); });
-        case 1: return u_.at(at, [&l] { l.go_silent(true); });
-        default: u_.at(at, [&l, d = chance_.scaled(ttl_)] { l.extra_delay = d; }); u_.at(at + 2 * ttl_, [&l] { l.extra_delay = {}; });
-        }
     }
 
     void send_to_work(person& who)
@@ -216,47 +195,20 @@ private:
 
     asio::awaitable<void> hold(person const& who, std::string const& name, lease& held)
     {
-        auto const number = ++beliefs_made_;
-        beliefs_.emplace(number, belief{who.process, &held, name});
+        auto belief = std::make_unique<belief_judge::belief>(beliefs_, who.process, held, name);
         tell("client " + std::to_string(who.process) + " holds " + name + " with token " + std::to_string(held.token()));
         auto const until = u_.now() + chance_.scaled(chance_.one_in(3) ? 8 * ttl_ : ttl_);
         do {
-            write(name, held);
+            belief->write();
             auto pause = sleep(chance_.scaled(ttl_ / 4) + 1us);
             co_await std::move(pause);
         } while (held.valid() && u_.now() < until);
-        write(name, held);  // also late, as somebody does who does not know that his lease is over
+        belief->write();  // also late, as somebody does who does not know that his lease is over
         if (!held.valid()) ++covered_.group_lease_lost;
-        beliefs_.erase(number);
+        belief.reset();
         tell("client " + std::to_string(who.process) + (held.valid() ? " gives back " : " has lost ") + name);
         auto releasing = held.release(asio::as_tuple(asio::use_awaitable));
         co_await std::move(releasing);
-    }
-
-    // Tokens that a register sees never go back for who holds the lock.
-    void write(std::string const& name, lease const& held)
-    {
-        auto& r = registers_[name];
-        auto const token = held.token();
-        if (token < r.token) {
-            if (held.valid()) violation("a register refused the holder of a valid lease of a group: " + name);
-            return;
-        }
-        if (token == r.token && r.writer != &held) violation("two leases of a group have one token: " + name);
-        r = {token, &held};
-    }
-
-    void look()
-    {
-        if (violation_ || beliefs_.size() < 2) return;
-        for (std::string const& name : names_) {
-            std::size_t valid = 0;
-            for (auto const& [number, b] : beliefs_) {
-                if (b.name != name) continue;
-                u_.processes()[b.process]->visit(u_.now(), [&] { valid += b.held->valid() ? 1 : 0; });
-            }
-            if (valid > 1) violation("two clients hold one lock of a group at once: " + name);
-        }
     }
 
     void close()
@@ -286,13 +238,11 @@ private:
     random& chance_{u_.chance};
     std::vector<std::unique_ptr<replica_group>> groups_;
     std::vector<person> people_;
-    std::map<std::uint64_t, belief> beliefs_;
-    std::map<std::string, cell> registers_;
+    belief_judge beliefs_{u_, [this](std::string const& what) { violation(what); }};
     std::vector<std::string> names_;
     lock_options usual_{};
     std::chrono::milliseconds ttl_{};
     duration horizon_{};
-    std::uint64_t beliefs_made_{0};
     std::size_t at_work_{0};
     std::optional<std::string> violation_;
 };

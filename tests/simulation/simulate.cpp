@@ -1,4 +1,5 @@
 // Runs schedules: many of them for a verdict and figures, or one for its picture.
+#include "change_schedule.hpp"
 #include "group_schedule.hpp"
 #include "page.hpp"
 #include "schedule.hpp"
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -31,9 +33,23 @@ namespace {
 
 using namespace redlock::simulation;
 
-// Every sixteenth seed has a world of groups as well.
-constexpr std::uint64_t of_groups_one_in = 16;
-constexpr bool has_groups(std::uint64_t seed) noexcept { return seed % of_groups_one_in == 5; }
+// Worlds of another kind. Every sixteenth seed has one of each kind as well.
+struct kind_of_world {
+    char const* name;
+    char const* option;
+    char const* help;
+    std::uint64_t remainder;  // of the seeds that have one
+    result (*run)(std::uint64_t seed, coverage& covered, std::function<void(std::string const&)> say);
+
+    bool is_in(std::uint64_t seed) const noexcept { return seed % 16 == remainder; }
+};
+
+constexpr std::array other_worlds{kind_of_world{"of groups", "--groups",
+                                                "Only worlds whose nodes are groups: of every seed, and not of every sixteenth", 5,
+                                                run_group_schedule},
+                                  kind_of_world{"of changes", "--changes",
+                                                "Only worlds whose set of nodes is changed: of every seed, and not of every sixteenth", 11,
+                                                run_change_schedule}};
 
 #ifdef REDLOCK_SANITIZED
 constexpr bool is_sanitized = true;
@@ -91,7 +107,7 @@ struct settings {
     std::uint64_t at_least{1};
     bool show_counters{true};
     std::ofstream* transitions{nullptr};
-    bool only_groups{false};
+    kind_of_world const* only{nullptr};
 };
 
 class run {
@@ -110,7 +126,7 @@ public:
 
     double seconds() const noexcept { return seconds_; }
 
-    totals const& of_groups() const noexcept { return of_groups_; }
+    totals const& of(std::size_t kind) const noexcept { return others_[kind]; }
 
 private:
     static constexpr std::uint64_t chunk = 64;
@@ -127,7 +143,7 @@ private:
     void work()
     {
         totals mine;
-        totals of_groups;
+        std::array<totals, other_worlds.size()> others;
         redlock::testing::instruction_counter const instructions;
         instructions.resume();
         for (;;) {
@@ -136,16 +152,18 @@ private:
             std::uint64_t const to = std::min(from + chunk, settings_.seeds);
             for (std::uint64_t i = from; i < to; ++i) {
                 current_seed = settings_.first + i;
-                if (!settings_.only_groups) {
+                if (!settings_.only) {
                     std::string steps;
                     add(mine, run_schedule(current_seed, mine.covered, nullptr, settings_.transitions ? &steps : nullptr));
                     if (settings_.transitions) write(steps);
                 }
-                if (settings_.only_groups || (has_groups(current_seed) && !settings_.transitions)) {
-                    instructions.pause();  // they are of schedules without groups
-                    add(of_groups, run_group_schedule(current_seed, of_groups.covered));
-                    instructions.resume();
+                instructions.pause();  // they are of the usual schedules
+                for (std::size_t k = 0; k < other_worlds.size(); ++k) {
+                    auto const& kind = other_worlds[k];
+                    if (settings_.only ? settings_.only != &kind : !kind.is_in(current_seed) || settings_.transitions) continue;
+                    add(others[k], kind.run(current_seed, others[k].covered, {}));
                 }
+                instructions.resume();
             }
             progress(to - from);
         }
@@ -153,7 +171,7 @@ private:
         mine.instructions = instructions.total();
         std::lock_guard const guard{mutex_};
         sum_.add(mine);
-        of_groups_.add(of_groups);
+        for (std::size_t k = 0; k < others.size(); ++k) others_[k].add(others[k]);
     }
 
     void add(totals& to, result const& r)
@@ -203,7 +221,7 @@ private:
     std::atomic<std::uint64_t> violations_{0};
     std::mutex mutex_;
     totals sum_;
-    totals of_groups_;
+    std::array<totals, other_worlds.size()> others_;
     int shown_{-1};
     double seconds_{0};
 };
@@ -215,14 +233,15 @@ int run_many(settings const& s)
 {
     run r{s};
     auto sum = r.all();
-    auto const& of_groups = r.of_groups();
-    if (of_groups.schedules > 0)
-        std::printf("of groups: schedules=%llu violations=%llu virtual_hours=%.1f steps=%llu hash=%016llx\n",
-                    static_cast<unsigned long long>(of_groups.schedules), static_cast<unsigned long long>(of_groups.violations),
-                    of_groups.virtual_hours, static_cast<unsigned long long>(of_groups.steps),
-                    static_cast<unsigned long long>(of_groups.hash));
-    sum.covered += of_groups.covered;
-    sum.violations += of_groups.violations;
+    for (std::size_t k = 0; k < other_worlds.size(); ++k) {
+        auto const& of = r.of(k);
+        if (of.schedules > 0)
+            std::printf("%s: schedules=%llu violations=%llu virtual_hours=%.1f steps=%llu hash=%016llx\n", other_worlds[k].name,
+                        static_cast<unsigned long long>(of.schedules), static_cast<unsigned long long>(of.violations), of.virtual_hours,
+                        static_cast<unsigned long long>(of.steps), static_cast<unsigned long long>(of.hash));
+        sum.covered += of.covered;
+        sum.violations += of.violations;
+    }
     int missing = 0;
     coverage::each([&](std::string_view name, coverage::count coverage::* member) {
         auto const n = sum.covered.*member;
@@ -230,7 +249,7 @@ int run_many(settings const& s)
             std::printf("  %12llu  %.*s\n", static_cast<unsigned long long>(n), static_cast<int>(name.size()), name.data());
         if (n == 0 && (!s.transitions || coverage::happens_in_transitions(member))) ++missing;
     });
-    if (s.only_groups) return of_groups.violations > 0 ? 1 : 0;
+    if (s.only) return sum.violations > 0 ? 1 : 0;
     bool const untested = sum.schedules >= enough_for_coverage && missing > 0;
     if (untested) std::printf("%d of the counters are zero: these schedules do not test what they should\n", missing);
     bool const too_few = sum.schedules < s.at_least && sum.violations < s.violations_max;
@@ -255,15 +274,15 @@ bool write_page(std::string const& file, std::string const& text)
     return !out.fail();
 }
 
-int run_one_of_groups(std::uint64_t seed, bool log)
+int run_one_of(kind_of_world const& kind, std::uint64_t seed, bool log)
 {
     current_seed = seed;
     coverage covered{};
     std::function<void(std::string const&)> say;
     if (log) say = [](std::string const& line) { std::puts(line.c_str()); };
-    auto const r = run_group_schedule(seed, covered, say);
+    auto const r = kind.run(seed, covered, say);
     if (r.violation) std::printf("violation: seed=%llu: %s\n", static_cast<unsigned long long>(seed), r.violation->c_str());
-    std::printf("of groups: schedules=1 violations=%d virtual_seconds=%.3f steps=%llu hash=%016llx\n", r.violation ? 1 : 0,
+    std::printf("%s: schedules=1 violations=%d virtual_seconds=%.3f steps=%llu hash=%016llx\n", kind.name, r.violation ? 1 : 0,
                 std::chrono::duration<double>(r.virtual_time).count(), static_cast<unsigned long long>(r.steps),
                 static_cast<unsigned long long>(r.hash));
     return r.violation ? 1 : 0;
@@ -302,7 +321,7 @@ int main(int argc, char** argv)
     app.add_option("--violations", s.violations_max, "Stop after so many violations")->capture_default_str()->check(at_least_one);
     app.add_option("--seconds", s.seconds, "Begin no more schedules after so long")->check(CLI::PositiveNumber);
     app.add_option("--at-least", s.at_least, "Fail when fewer schedules ran")->check(at_least_one);
-    app.add_flag("--groups", s.only_groups, "Only worlds whose nodes are groups: of every seed, and not of every sixteenth");
+    for (auto const& kind : other_worlds) app.add_flag_callback(kind.option, [&s, &kind] { s.only = &kind; }, kind.help);
     std::string transitions;
     app.add_option("--transitions", transitions, "Write what happens in the proof's terms to this file, for tests/proof/replay.py")
         ->type_name("FILE");
@@ -315,7 +334,7 @@ int main(int argc, char** argv)
     CLI11_PARSE(app, argc, argv);
 
     std::signal(SIGABRT, on_abort);
-    if (*one && s.only_groups) return run_one_of_groups(seed, log);
+    if (*one && s.only) return run_one_of(*s.only, seed, log);
     if (transitions.empty()) return *one ? run_one(seed, log, trace) : run_many(s);
     if (*one) {
         s.first = seed;

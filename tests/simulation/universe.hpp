@@ -19,6 +19,8 @@
 //   transition_log  the same in the proof's terms; tests/proof/replay.py reads it
 //   replica_group, group_link  nodes that are groups: replication, Sentinels, failovers; and the way of a client to the primary
 //   group_schedule  one world of groups from a seed; group_failover: what goes wrong in it
+//   belief_judge  what must hold in worlds of these two kinds
+//   change_command, change_schedule  `redlock nodes replace`; one world in which a set of nodes is changed, from a seed
 //   scenario    worlds without chance, for the stories in scenario_*_test.cpp
 //   simulate    the command; mutants/ are builds of it with a broken library
 #ifndef REDLOCK_TESTS_SIMULATION_UNIVERSE_HPP

@@ -61,4 +61,4 @@ complete -c redlock -n "__fish_seen_subcommand_from dashboard" -l token-file -r 
 complete -c redlock -n "__fish_seen_subcommand_from dashboard" -l host -x -d 'A name by which it is asked'
 complete -c redlock -n "__fish_seen_subcommand_from dashboard" -l pattern -x -d 'Which locks'
 complete -c redlock -n "__fish_seen_subcommand_from dashboard" -l history -x -d 'How far back'
-complete -c redlock -n "__fish_seen_subcommand_from nodes" -a show
+complete -c redlock -n "__fish_seen_subcommand_from nodes" -a "show replace"

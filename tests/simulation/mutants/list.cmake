@@ -432,3 +432,20 @@ redlock_mutant(old_records_count "a record that may be out of date counts as a c
 " TO "    static_cast<void>(rejected);
 "
     FILE2 src/quorum/set_membership.cpp FROM2 "id != n.said.record.id) each.is_old = true;" TO2 "id != n.said.record.id) each.is_old = false;")
+
+# Changes of a set of nodes.
+redlock_mutant(left_member_counts_on "what a lease has on a member that left counts for as long as it was granted"
+    FILE src/lease/lease_registry.cpp FROM "if (!members_->has(node)) what.machine.on_left(node);" TO "static_cast<void>(what);")
+redlock_mutant(generations_added_up "votes that were asked for in one generation count in the next"
+    FILE src/fanout/fanout.cpp FROM "if (r.targets[i].era == era_ || !counts" TO "if (!counts || era_ < 99"
+    FILE2 src/acquire/attempt.cpp FROM2 "return era_ == owner_.env().to_nodes->era(); }" TO2 "return era_ < 99; }")
+redlock_mutant(first_mover_is_followed "a client follows its set into a generation as soon as one node carries it"
+    FILE src/quorum/set_membership.cpp FROM "if (carriers >= majority(nodes_.size()) && is_newer) settled_ = r;" TO "if (carriers >= 1 && is_newer) settled_ = r;")
+redlock_mutant(former_generation_votes "a node of another generation has a vote"
+    FILE src/admission/admission_driver.cpp FROM "if (!sets_.is_active() || !sets_.is_apart(node)) return facts;" TO "return facts;")
+redlock_mutant(returned_member_remembers "a member that had left and joins again keeps its admission"
+    FILE src/testing/redis_model.cpp FROM "bool const stays = c.stays && record->id == c.id;" TO "bool const stays = detail::names_server(record->id, id);")
+redlock_mutant(command_moves_anybody "a command moves members that lost their data as well"
+    FILE src/quorum/set_change.cpp FROM "if (!s || !is_admitted(*s)) continue;" TO "if (!s || !s->facts) continue;")
+redlock_mutant(command_moves_too_few "a command begins with fewer than a majority of members that can move"
+    FILE src/quorum/set_change.cpp FROM "needed_ = majority(before_->members.size());" TO "needed_ = 1;")

@@ -82,6 +82,17 @@ BOOST_FIXTURE_TEST_CASE(the_first_sighting_stays, in_a_folder)
     BOOST_TEST((log.read() == std::vector{seen(time_point{90s})}));
 }
 
+BOOST_FIXTURE_TEST_CASE(a_node_of_a_group_or_of_a_changed_set_is_waited_for_as_well, in_a_folder)
+{
+    for (std::string const of : {"k001:", "g001abcdef:"}) {
+        quorum::mark_sighting const s{of + "1234", "m1", time_point{90s}};
+        log.add(s, "a");
+        BOOST_TEST((log.read() == std::vector{s}));
+        log.remove(s.id, s.mark);
+        BOOST_TEST(log.read().empty());
+    }
+}
+
 BOOST_FIXTURE_TEST_CASE(another_boot_or_time_namespace_says_nothing, in_a_folder)
 {
     log.add(seen(time_point{90s}), "a");

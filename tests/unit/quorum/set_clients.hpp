@@ -20,6 +20,9 @@ struct fake_server {
     bool admitted{false};
     bool reachable{true};
     bool master{true};
+
+    // In another generation of its set it has another one.
+    std::string bound_id() const { return std::string{binding_in(set)} + id; }
 };
 
 using servers = std::map<std::string, fake_server>;
@@ -56,9 +59,9 @@ struct lister {
         fake_server const& s = at(i);
         if (!s.reachable) return sets.on_gone(i);
         node_facts f;
-        f.id = s.id;
+        f.id = s.bound_id();
         f.master = s.master;
-        f.admitted = s.admitted ? s.id : "";
+        f.admitted = s.admitted ? f.id : "";
         f.set = s.set;
         sets.on_facts(i, f);
     }
@@ -70,8 +73,11 @@ struct lister {
     void carry_out(set_claim const& c)
     {
         fake_server& s = at(c.node);
-        if (!s.reachable || s.id != c.id) return sets.on_claimed(c.node, std::nullopt);
-        if (s.set == c.expected) s.set = c.text;
+        if (!s.reachable || s.bound_id() != c.id) return sets.on_claimed(c.node, std::nullopt);
+        if (s.set == c.expected && s.set != c.text) {
+            s.admitted = s.admitted && (c.stays || binding_in(c.text).empty());
+            s.set = c.text;
+        }
         sets.on_claimed(c.node, s.set);
     }
 

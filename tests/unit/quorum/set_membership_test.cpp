@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(the_text_of_a_record_is_read_as_it_was_written)
     set_record const plain{"abc", 0, 1'795'000'000, true, 0, 0, "", {"10.0.0.1:6379", "unix /run/a b.sock", "x%y/2"}};
     BOOST_TEST(to_text(plain) == "v1 abc 0 1795000000 complete 0/0 - 10.0.0.1:6379 unix%20/run/a%20b.sock x%25y/2");
     BOOST_TEST((read_set_text(to_text(plain)).record == plain));
-    set_record const shard{"d-1", 7, 0, false, 2, 3, "billing", {"a"}};
+    set_record const shard{"d-1", 0, 0, false, 2, 3, "billing", {"a"}};
     BOOST_TEST((read_set_text(to_text(shard)).record == shard));
     BOOST_TEST(in_words(shard) == "the set d-1 \"billing\" (shard 2 of 3) of 1 node (a), founded 1970-01-01 00:00:00 UTC");
     BOOST_TEST(in_words(plain) == "the set abc of 3 nodes (10.0.0.1:6379, unix /run/a b.sock, x%y/2), founded 2026-11-18 11:06:40 UTC");
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_record_is_known_as_such)
     BOOST_TEST((read_set_text("").is == kind::none));
     BOOST_TEST((read_set_text("!NOPERM no permission").is == kind::hidden));
     BOOST_TEST((read_set_text("!WRONGTYPE Operation against a key").is == kind::foreign));
-    BOOST_TEST((read_set_text("v2 abc 0 0 complete 0/0 - a").is == kind::too_new));
+    BOOST_TEST((read_set_text("v3 abc 0 0 complete 0/0 - a").is == kind::too_new));
     BOOST_TEST((read_set_text("v12 whatever").is == kind::too_new));
     for (char const* text :
          {"v1", "v1 ", "v", "v0 abc 0 0 complete 0/0 - a", "v1 abc 0 0 complete 0/0 -", "v1 abc 0 0 complete 0/0 - a a",
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(a_set_that_was_founded_twice_gives_no_vote_that_could_be_of
 
 BOOST_AUTO_TEST_CASE(a_record_that_cannot_be_read_is_no_vote_and_stays)
 {
-    for (std::string const text : {"v2 something new", "a text of somebody else"}) {
+    for (std::string const text : {"v3 something new", "a text of somebody else"}) {
         auto all = founded();
         all["C"].set = text;
         lister c{all, ABC};

@@ -676,7 +676,11 @@ BOOST_AUTO_TEST_CASE(the_record_of_a_set_is_written_where_the_expected_one_is)
     claim.former = "old text";
     claim.id = server;
     redis_request const wire{of({claim})};
-    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text"}));
+    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text", "0"}));
+    claim.stays = true;
+    redis_request const of_a_member_that_stays{of({claim})};
+    BOOST_TEST(of_a_member_that_stays.request.payload() ==
+               resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text", "1"}));
     auto const answer = [&](std::string_view n, std::string_view text) {
         return answered(of({claim}), {{type::array, 2, 0, ""}, {type::number, 1, 1, n}, {type::blob_string, 1, 1, text}}).front();
     };
@@ -691,9 +695,9 @@ BOOST_AUTO_TEST_CASE(the_record_of_a_set_is_written_where_the_expected_one_is)
 
 BOOST_AUTO_TEST_CASE(what_an_inspected_node_says)
 {
-    auto const inspected = [](std::vector<std::string_view> const& texts) {
+    auto const inspected = [](std::vector<std::string> const& texts) {
         std::vector<node_view> nodes{{type::array, texts.size(), 0, ""}};
-        for (auto const text : texts) nodes.push_back({type::blob_string, 1, 1, text});
+        for (auto const& text : texts) nodes.push_back({type::blob_string, 1, 1, text});
         return answered(of({command{verb::inspect, {}, {}, 0ms}}), nodes).front();
     };
     std::string const record = other_server + " 0000000000000500 0000030000 m7";
@@ -710,6 +714,15 @@ BOOST_AUTO_TEST_CASE(what_an_inspected_node_says)
     auto const of_set = inspected({server, "master", "1", "1", record, "900", "7.0.15", "0", "0", "noeviction", "0", "v1 abc"});
     BOOST_TEST(of_set.facts->set == "v1 abc");
     BOOST_TEST(of_set.facts->id == server);
+    // Of a set that was changed, the id is the one in the record of an admission in that generation.
+    std::string const binding = "g001abcdef:", bound = (binding + server).substr(0, server.size());
+    auto const changed = inspected({server, "master", "1", "1", bound + record.substr(server.size()), "900", "7.0.15", "0", "0",
+                                    "noeviction", "0", "v2 " + binding + " abc"});
+    BOOST_TEST(changed.facts->id == bound);
+    BOOST_TEST(changed.facts->admitted == bound);
+    auto const silent = inspected(
+        {"", "", "1", "1", bound + record.substr(server.size()), "900", "", "", "0", "noeviction", "0", "v2 " + binding + " abc"});
+    BOOST_TEST(silent.facts->id == bound);
     auto const lost = inspected({server, "slave", "1", "1", record, ""});
     BOOST_TEST(!lost.facts->master);
     BOOST_TEST(lost.facts->admitted.empty(), "no high-water mark, no admission");

@@ -1,0 +1,23 @@
+// Waits until nodes are admitted for locks with fencing, and prints meanwhile what each waits for.
+#ifndef REDLOCK_CLI_ADMISSION_WAIT_HPP
+#define REDLOCK_CLI_ADMISSION_WAIT_HPP
+
+#include "cli/commands.hpp"
+
+#include <redlock/config.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace redlock::cli {
+
+// `is_awaited`: whether it waits for the node that has this name in the record of its set; empty: for every node. Throws `failure` with `not_admitted` when one
+// is not admitted within `patience`, or no wait will change that. Returns how many it has waited for: nodes, or all shards of Redis Clusters.
+std::size_t wait_for_admission(config const& settings, std::optional<milliseconds> patience,
+                               std::function<bool(std::string const& member)> const& is_awaited = {});
+
+}  // namespace redlock::cli
+
+#endif

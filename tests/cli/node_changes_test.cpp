@@ -1,0 +1,276 @@
+// redlock nodes replace: a member of a set is replaced while leases are held, and clients with the old list of nodes go on beside those with the new one.
+#include "program.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace redlock::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto max_ttl = 6'000ms, ttl = 5'000ms;  // a loaded machine must not lose leases
+
+// Three servers are a set, and two more are new.
+struct changing_set : servers {
+    changing_set() : servers{5} { BOOST_TEST_REQUIRE(of(old_list, {"run", "first", "--bootstrap", "--", "true"}).code == 0); }
+
+    struct ended {
+        int code;
+        std::string output, errors;
+    };
+
+    arguments with_list(std::vector<std::size_t> const& some, arguments words) const
+    {
+        nlohmann::json urls = nlohmann::json::array();
+        std::string name = "nodes";
+        for (auto const i : some) urls.push_back(all[i].url()), name += std::to_string(i);
+        auto const file = folder.path() / (name + ".json");
+        nlohmann::json const c{{"nodes", urls},
+                               {"max_ttl_ms", max_ttl.count()},
+                               {"lock", {{"ttl_ms", ttl.count()}, {"node_timeout_ms", 2'000}}}};
+        std::ofstream{file} << c;
+        words.insert(words.begin() + 1, {"--config", file.string()});
+        return words;
+    }
+
+    ended of(std::vector<std::size_t> const& some, arguments words) const
+    {
+        program p{with_list(some, std::move(words))};
+        int const code = p.wait(120s);
+        return {code, p.output(), p.errors()};
+    }
+
+    arguments replacing(std::size_t leaves, std::size_t joins, std::vector<std::size_t> const& list) const
+    {
+        return with_list(list, {"nodes", "replace", all[leaves].url(), all[joins].url(), "--timeout", "3s"});
+    }
+
+    ended replace(std::size_t leaves, std::size_t joins, std::vector<std::size_t> const& list) const
+    {
+        program p{replacing(leaves, joins, list)};
+        int const code = p.wait(120s);
+        return {code, p.output(), p.errors()};
+    }
+
+    int tries(std::vector<std::size_t> const& list, std::string const& name) const
+    {
+        return of(list, {"run", name, "--wait", "20s", "--", "true"}).code;
+    }
+    // Somebody else holds "job". Not only one attempt: while a member that left still runs, a process with the old list may hear from it first.
+    void check_held(std::vector<std::size_t> const& list) const
+    {
+        auto const e = of(list, {"run", "job", "--wait", "4s", "--", "true"});
+        BOOST_TEST(e.code == 75, "code " << e.code << ": " << e.errors);
+    }
+
+    // Holds "job" until the object is destroyed, with the old list or this one.
+    struct holder {
+        explicit holder(changing_set const& of) : holder{of, of.old_list} {}
+        holder(changing_set const& of, std::vector<std::size_t> const& list)
+            : runs{of.with_list(list, {"run", "job", "--", "sh", "-c", "echo held; exec sleep 600"})}
+        {
+            BOOST_TEST_REQUIRE(eventually([this] { return contains(runs.output(), "held"); }));
+        }
+        ~holder()
+        {
+            BOOST_TEST(runs.running());
+            runs.send(SIGTERM);
+            int const code = runs.wait();
+            BOOST_TEST(code == 128 + SIGTERM, runs.errors());
+        }
+        program runs;
+    };
+
+    std::vector<std::size_t> const old_list{0, 1, 2}, new_list{0, 1, 3};
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(changes_of_a_set)
+
+BOOST_FIXTURE_TEST_CASE(a_dead_machine_is_replaced_while_a_lease_is_held, changing_set)
+{
+    holder const held{*this};
+    all[2].kill();
+    auto const done = replace(2, 3, old_list);
+    BOOST_TEST_REQUIRE(done.code == 0, done.output + done.errors);
+    BOOST_TEST(contains(done.output, "has moved to generation 1 (2; a majority is 2)"), done.output);
+    BOOST_TEST(contains(done.output, "is admitted. Give every client this list of nodes"), done.output);
+    BOOST_TEST(all[3].command({"EXISTS", "redlock:hw"}) == "1");
+
+    // Clients of both lists, before and after the holder's list has lost its third server.
+    for (auto const& list : {old_list, new_list}) {
+        check_held(list);
+        BOOST_TEST(tries(list, "other") == 0);
+    }
+    auto const shown = of(new_list, {"nodes", "show"});
+    BOOST_TEST(shown.code == 0, shown.output + shown.errors);
+    BOOST_TEST(contains(shown.output, "generation 1"), shown.output);
+    // The same command again has nothing to do.
+    auto const again = replace(2, 3, new_list);
+    BOOST_TEST(again.code == 0, again.output + again.errors);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_running_member_is_replaced_and_comes_back, changing_set)
+{
+    holder const held{*this};
+    auto const done = replace(2, 3, old_list);
+    BOOST_TEST_REQUIRE(done.code == 0, done.output + done.errors);
+    check_held(new_list);
+    BOOST_TEST(tries(old_list, "other") == 0);
+    auto const back = replace(3, 2, new_list);
+    BOOST_TEST_REQUIRE(back.code == 0, back.output + back.errors);
+    BOOST_TEST(contains(back.output, "generation 2"), back.output);
+    for (auto const& list : {old_list, new_list}) {
+        check_held(list);
+        BOOST_TEST(tries(list, "other") == 0);
+    }
+}
+
+// Killed when one member has moved, when the new member is awaited, and at a moment in between that nobody chose.
+BOOST_FIXTURE_TEST_CASE(a_command_that_was_killed_goes_on_where_it_was, changing_set)
+{
+    holder const held{*this};
+    all[2].kill();
+    {
+        program first{replacing(2, 3, old_list)};
+        BOOST_TEST_REQUIRE(eventually([&] { return contains(first.output(), "is replaced by"); }));
+        first.send(SIGKILL);
+        BOOST_TEST(first.wait() == 128 + SIGKILL);
+    }
+    {
+        program second{replacing(2, 3, old_list)};
+        BOOST_TEST_REQUIRE(eventually([&] { return contains(second.output(), " joins: "); }));
+        second.send(SIGKILL);
+        BOOST_TEST(second.wait() == 128 + SIGKILL);
+    }
+    check_held(old_list);
+    BOOST_TEST(tries(new_list, "other") == 0);
+    auto const done = replace(2, 3, old_list);
+    BOOST_TEST(done.code == 0, done.output + done.errors);
+}
+
+// The second member is stopped, so that the command gets no further than the first.
+BOOST_FIXTURE_TEST_CASE(a_change_that_one_member_has_heard_of_is_finished_or_taken_back, changing_set)
+{
+    {
+        auto text = all[0].command({"GET", "redlock:set"});
+        program first{replacing(2, 3, old_list)};
+        BOOST_TEST(eventually([&] { return all[0].command({"GET", "redlock:set"}) != text; }));
+        all[1].stop();
+        first.send(SIGKILL);
+        first.wait();
+        all[1].resume();
+    }
+    BOOST_TEST(tries(old_list, "other") == 0);
+    auto const back = replace(3, 2, old_list);
+    BOOST_TEST(back.code == 0, back.output + back.errors);
+    BOOST_TEST(tries(old_list, "other") == 0);
+    auto const shown = of(old_list, {"nodes", "show"});
+    BOOST_TEST(contains(shown.output, "generation 2"), shown.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(of_two_commands_at_once_one_wins_and_the_other_is_told, changing_set)
+{
+    holder const held{*this};
+    program one{replacing(2, 3, old_list)}, other{replacing(2, 4, old_list)};
+    int const first = one.wait(120s), second = other.wait(120s);
+    BOOST_TEST(((first == 0 && second == 75) || (first == 75 && second == 0)), first << " and " << second << '\n'
+                                                                                     << one.output() << one.errors() << other.output()
+                                                                                     << other.errors());
+    std::vector<std::size_t> const won{0, 1, first == 0 ? std::size_t{3} : std::size_t{4}};
+    check_held(won);
+    BOOST_TEST(tries(won, "other") == 0);
+    BOOST_TEST(tries(old_list, "other") == 0);
+    auto const lost = first == 0 ? other.errors() : one.errors();
+    BOOST_TEST(contains(lost, "has left the set already"), lost);
+}
+
+// The commands of the page, with the test's servers for 10.0.0.1 and so on. They wait for the usual max_ttl of 30 s each.
+struct page_of_changes : changing_set {
+    std::vector<arguments> commands_below(std::string const& heading) const
+    {
+        auto const page = read_file(REDLOCK_SOURCES "/docs/operations.md");
+        auto const begin = page.find("```sh\n", page.find(heading)) + 6;
+        std::vector<arguments> commands;
+        for (auto const& line : lines_of(page.substr(begin, page.find("```", begin) - begin))) {
+            arguments words;
+            std::istringstream of{line};
+            for (std::string word; of >> word;) {
+                for (std::size_t i = all.size(); i > 0; --i)
+                    for (auto const address = "redis://10.0.0." + std::to_string(i); contains(word, address);)
+                        word.replace(word.find(address), address.size(), all[i - 1].url());
+                words.push_back(word);
+            }
+            BOOST_TEST_REQUIRE(words.front() == "redlock");
+            words.erase(words.begin());
+            commands.push_back(std::move(words));
+        }
+        return commands;
+    }
+
+    // While a client with this list holds "job".
+    void carry_out(arguments const& words, std::vector<std::size_t> const& list) const
+    {
+        holder const held{*this, list};
+        program p{words};
+        int const code = p.wait(120s);
+        BOOST_TEST_REQUIRE(code == 0, p.output() + p.errors());
+        check_held(list);
+        BOOST_TEST(tries(list, "other") == 0);
+    }
+};
+
+BOOST_FIXTURE_TEST_CASE(the_commands_of_the_page_replace_a_dead_machine, page_of_changes)
+{
+    auto const commands = commands_below("### Replace a dead machine");
+    BOOST_TEST_REQUIRE(commands.size() == 1u);
+    all[2].kill();
+    carry_out(commands[0], old_list);
+    BOOST_TEST(tries(new_list, "other") == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_commands_of_the_page_move_a_set_to_other_machines, page_of_changes)
+{
+    auto const commands = commands_below("### Move to other machines, one by one");
+    BOOST_TEST_REQUIRE(commands.size() == 2u);
+    carry_out(commands[0], old_list);
+    carry_out(commands[1], {3, 1, 2});
+    BOOST_TEST(tries({3, 4, 2}, "other") == 0);
+    BOOST_TEST(tries(old_list, "other") == 78);  // it has one member of three
+}
+
+BOOST_FIXTURE_TEST_CASE(bad_input_is_told_and_changes_nothing, changing_set)
+{
+    auto const before = all[0].command({"GET", "redlock:set"});
+    auto const told = [&](ended const& e, int code, std::string const& words) {
+        BOOST_TEST(e.code == code, e.output + e.errors);
+        BOOST_TEST(contains(e.errors, words), e.errors);
+    };
+    told(replace(3, 4, old_list), 78, "is no member of the set");
+    told(replace(2, 1, old_list), 78, "is a member already");
+    told(replace(2, 2, old_list), 64, "are the same server");
+    told(of(old_list, {"nodes", "replace", all[2].url()}), 64, "needs two servers");
+    told(of(old_list, {"nodes", "replace", "nonsense://", all[3].url()}), 64, "the URL's scheme must be");
+    told(of(old_list, {"nodes", "remove"}), 64, "can show and replace");
+    told(replace(2, 3, {0}), 78, "does not know it");
+    BOOST_TEST_REQUIRE(of({3, 4}, {"run", "x", "--bootstrap", "--", "true"}).code == 0);
+    told(replace(2, 3, old_list), 78, "belong to different sets");
+    all[4].kill();
+    told(replace(2, 4, old_list), 78, "nothing was changed");
+    all[1].kill();
+    for (auto const* key : {"redlock:node", "redlock:set", "redlock:hw"}) all[3].command({"DEL", key});
+    told(replace(2, 3, old_list), 69, "only 1 answer and have a vote");
+    BOOST_TEST(all[0].command({"GET", "redlock:set"}) == before);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace redlock::testing

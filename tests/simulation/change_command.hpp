@@ -1,0 +1,55 @@
+// `redlock nodes replace`, which may be killed at any moment: it looks at the servers, and writes the new generation to one member after the other. What it
+// decides is the library's own (quorum/set_change).
+#ifndef REDLOCK_TESTS_SIMULATION_CHANGE_COMMAND_HPP
+#define REDLOCK_TESTS_SIMULATION_CHANGE_COMMAND_HPP
+
+#include "universe.hpp"
+
+#include "quorum/set_change.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::simulation {
+
+class change_command : public std::enable_shared_from_this<change_command> {
+public:
+    enum class outcome { moved, refused, outrun, too_few, gave_up };
+    using ending = std::function<void(outcome, std::string const& why)>;
+
+    change_command(universe& in, std::size_t leaves, std::size_t joins, ending ends);
+
+    void begin() { look(); }
+
+    // SIGKILL: what it has sent arrives nevertheless.
+    void kill() noexcept { killed_ = true; }
+
+    bool is_over() const noexcept { return over_ || killed_; }
+
+    // Each step that a server has taken.
+    std::function<void(quorum::set_record const& next, std::size_t server)> on_step;
+
+private:
+    void look();
+    void ask(std::size_t server);
+    void decide();
+    void take(quorum::set_change const& plan, std::size_t step);
+    void end(outcome how, std::string const& why = {});
+    duration delay();
+
+    universe& world_;
+    std::size_t leaves_, joins_;
+    ending ends_;
+    std::vector<quorum::server_view> seen_;
+    int looks_{0};
+    bool killed_{false};
+    bool over_{false};
+};
+
+}  // namespace redlock::simulation
+
+#endif

@@ -1,0 +1,439 @@
+#include "change_schedule.hpp"
+
+#include "change_command.hpp"
+#include "belief_judge.hpp"
+#include "faults.hpp"
+#include "link.hpp"
+#include "simulated_client.hpp"
+#include "universe.hpp"
+#include "users.hpp"
+
+#include "quorum/set_record.hpp"
+#include "quorum/votes.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace redlock::simulation {
+
+namespace {
+
+class change_schedule {
+public:
+    static constexpr std::int64_t server_drift = 9'000;  // parts per million, as in schedule.cpp
+    static constexpr std::int64_t client_drift = 900;
+    static constexpr duration wall = 40'000 * 12h + 5h;
+    static constexpr std::size_t spares = 2;
+
+    change_schedule(std::uint64_t seed, coverage& covered, std::function<void(std::string const&)> say)
+        : covered_{covered}, say_{std::move(say)}, u_{seed ^ 0x6368616e6765u}
+    {
+        u_.covered = &covered;
+        u_.after_step = [this] { beliefs_.look(); };
+        u_.on_violation = [this](std::string const& what) { violation(what); };
+        set_the_stage();
+        build();
+        plan_changes();
+        if (!calm_) plan_faults();
+        u_.at(horizon_, [this] { clear_up(); });
+    }
+
+    ~change_schedule() { u_.destroy_processes(); }
+    change_schedule(change_schedule const&) = delete;
+    change_schedule& operator=(change_schedule const&) = delete;
+
+    result run()
+    {
+        for (auto& p : people_)
+            for (std::size_t n = 1 + chance_.below(2); n > 0; --n) send_to_work(p);
+        if (!u_.run_until([this] { return violation_ || at_work_ == 0; }, limit()))
+            violation("somebody still waits for a lock, long after all faults have ended");
+        if (!violation_) close();
+        return {violation_, u_.hash(), u_.steps(), u_.now()};
+    }
+
+private:
+    struct person {
+        std::size_t process;
+        std::vector<std::size_t> list;
+        std::shared_ptr<client> with;
+        duration begins{};
+        bool stopped{false};
+    };
+
+    struct change {
+        std::size_t leaves, joins;
+    };
+
+    void set_the_stage()
+    {
+        ttl_ = chance_.pick(std::array{300ms, 1'000ms, 3'000ms});
+        usual_.ttl = ttl_;
+        usual_.node_timeout = ttl_ / static_cast<int>(2 + chance_.below(3));
+        usual_.min_retry_delay = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(ttl_ / 20));
+        usual_.max_retry_delay = ttl_ / 4;
+        names_ = chance_.one_in(3) ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{"a"};
+        horizon_ = chance_.between(8 * duration{ttl_}, 30 * duration{ttl_});
+        calm_ = chance_.one_in(4);
+        auto& w = u_.weather;
+        w.delay_min = 20us;
+        w.delay_max = 20us + chance_.scaled(std::min<duration>(5ms, ttl_ / 40));
+        w.reconnect_max = ttl_ / 8;
+        w.notices_after_max = ttl_;
+        w.ghost_delay_max = 2 * ttl_;
+        if (calm_) return;
+        if (chance_.one_in(2)) w.slow_percent = 1 + chance_.below(30);
+        w.slow_max = chance_.one_in(3) ? duration{ttl_} : ttl_ / 8;
+        if (chance_.one_in(4)) w.duplicate_percent = 1 + chance_.below(10);
+        if (chance_.one_in(4)) u_.pause_one_in = 16 + chance_.below(256);
+        u_.short_pause_max = chance_.scaled(ttl_ / 8) + 2us;
+    }
+
+    void build()
+    {
+        nodes_ = chance_.pick(std::array<std::size_t, 4>{3, 3, 3, 5});
+        for (std::size_t i = 0; i < nodes_ + spares; ++i)
+            u_.add_server({time_point{wall + chance_.scaled(ttl_ / 10)}, 0ns, chance_.between(-server_drift, server_drift)});
+        quorum::set_record set{"s", 0, 0, true, 0, 0, {}, {}};
+        for (std::size_t i = 0; i < nodes_; ++i) set.members.push_back(member_name(i));
+        for (std::size_t i = 0; i < nodes_; ++i) {
+            u_.servers()[i]->begin_admitted(ttl_, static_cast<testing::token_number>((wall - 10s) / 1us));
+            u_.servers()[i]->memory.set_record = quorum::to_text(set);
+        }
+        newest_ = set;
+        first_ = {chance_.below(nodes_), nodes_};
+        std::size_t const clients = 3 + chance_.below(2);
+        for (std::size_t i = 0; i < clients; ++i) invite(i >= 2 && !chance_.one_in(3));
+    }
+
+    // With the list of before the first change, or the one of after it. A new one may begin when it has been made, or long before.
+    void invite(bool with_new_list)
+    {
+        std::vector<std::size_t> list(nodes_);
+        for (std::size_t n = 0; n < nodes_; ++n) list[n] = with_new_list && n == first_.leaves ? first_.joins : n;
+        add_client(std::move(list), with_new_list || chance_.one_in(4) ? chance_.between(0ns, horizon_) : 0ns, false);
+    }
+
+    void add_client(std::vector<std::size_t> list, duration begins, bool admits)
+    {
+        auto& p = u_.add_process({time_point{1h * (u_.processes().size() + 1)}, 0ns, chance_.between(-client_drift, client_drift)});
+        u_.lists[p.index()] = list;
+        client_settings settings;
+        settings.max_ttl = ttl_;
+        settings.has_sets = true;
+        settings.wall = wall + (chance_.one_in(2) ? chance_.scaled(ttl_ / 4) : 0ns);
+        person& who = people_.emplace_back(person{p.index(), std::move(list), make_client(u_, p, settings), begins});
+        u_.at(begins, [this, &who, &p, admits] {
+            p.visit(u_.now(), [&] {
+                who.with->run([&who](error_code) { who.stopped = true; });
+                if (admits) who.with->begin_admission();
+            });
+        });
+    }
+
+    // As the command does when a majority has moved, and `redlock admit`.
+    void admit_members()
+    {
+        if (!admitting_.insert(newest_.generation).second) return;
+        std::vector<std::size_t> list;
+        for (auto const& s : u_.servers())
+            if (newest_.has(member_name(s->index()))) list.push_back(s->index());
+        add_client(std::move(list), u_.now(), true);
+    }
+
+    // The first change; then perhaps the way back, or another member; and perhaps somebody else who changes the set at the same time.
+    void plan_changes()
+    {
+        auto at = chance_.between(0ns, horizon_ / 2);
+        bool const is_dead = chance_.one_in(3);
+        if (is_dead) plan_death(first_.leaves, chance_.between(0ns, at + 1us));
+        loses_a_member_ = is_dead;
+        begin_command(first_, at);
+        wanted_ = first_;
+        if (chance_.one_in(3))
+            begin_command({chance_.one_in(2) ? first_.leaves : (first_.leaves + 1) % nodes_, nodes_ + 1}, at + chance_.scaled(ttl_ / 8));
+        if (chance_.one_in(2)) begin_command(first_, at + chance_.scaled(2 * ttl_));
+        if (!chance_.one_in(2)) return;
+        change const next = chance_.one_in(2) ? change{first_.joins, first_.leaves} : change{(first_.leaves + 1) % nodes_, nodes_ + 1};
+        begin_command(next, chance_.between(at + ttl_, horizon_ + ttl_));
+    }
+
+    void begin_command(change which, duration at)
+    {
+        bool const is_killed = chance_.one_in(2);
+        auto const lives = chance_.scaled(ttl_ / 4) + 1us;
+        u_.at(at, [this, which, is_killed, lives] {
+            auto const c = start(which, [this, which](change_command::outcome how, std::string const& why) { ended(which, how, why); });
+            if (!is_killed) return;
+            u_.after(lives, [this, c] {
+                if (c->is_over()) return;
+                c->kill();
+                ++covered_.change_killed;
+                tell("a command is killed");
+            });
+        });
+    }
+
+    std::shared_ptr<change_command> start(change which, change_command::ending ends)
+    {
+        tell(member_name(which.leaves) + " is to be replaced by " + member_name(which.joins));
+        auto const c = std::make_shared<change_command>(u_, which.leaves, which.joins, std::move(ends));
+        c->on_step = [this](quorum::set_record const& next, std::size_t server) {
+            tell(member_name(server) + " moves to " + quorum::in_words(next));
+            note_generation();
+        };
+        commands_.push_back(c);
+        c->begin();
+        return c;
+    }
+
+    void ended(change which, change_command::outcome how, std::string const& why)
+    {
+        using enum change_command::outcome;
+        if (how == moved) wanted_ = which;
+        if (how == moved || how == too_few) admit_members();
+        if (how == outrun) ++covered_.change_outrun;
+        if (how == too_few) ++covered_.change_refused;
+        tell("a command has ended: " + (how == moved ? "a majority has moved" : why));
+    }
+
+    // The newest generation that a majority of its members carries.
+    void note_generation()
+    {
+        for (auto const& s : u_.servers()) {
+            auto const said = quorum::read_set_text(s->memory.set_record);
+            if (said.is != quorum::set_text::kind::good || said.record.generation <= newest_.generation) continue;
+            if (carriers_of(said.record) < quorum::majority(nodes_)) continue;
+            for (auto const& m : said.record.members)
+                if (!newest_.has(m) && newest_.knows(m)) ++covered_.member_returned;
+            newest_ = said.record;
+            ++covered_.set_changed;
+        }
+    }
+
+    std::size_t carriers_of(quorum::set_record const& r) const
+    {
+        return static_cast<std::size_t>(std::count_if(u_.servers().begin(), u_.servers().end(), [&](auto const& s) {
+            auto const theirs = quorum::read_set_text(s->memory.set_record);
+            return theirs.is == quorum::set_text::kind::good && r.is_same_generation(theirs.record) && r.has(member_name(s->index()));
+        }));
+    }
+
+    // How many members of the newest generation run, have their data, and carry it.
+    std::size_t remembering(server const* without) const
+    {
+        return static_cast<std::size_t>(std::count_if(u_.servers().begin(), u_.servers().end(), [&](auto const& s) {
+            auto const f = s->memory.facts();
+            auto const theirs = quorum::read_set_text(f.set);
+            return s.get() != without && s->up() && !f.id.empty() && f.admitted == f.id && theirs.is == quorum::set_text::kind::good &&
+                   newest_.is_same_generation(theirs.record);
+        }));
+    }
+
+    void plan_death(std::size_t server, duration at)
+    {
+        auto const comes_back = chance_.one_in(2) ? chance_.between(at + 1us, horizon_ + 1us) : horizon_;
+        u_.at(at, [this, server] {
+            if (!may_forget(*u_.servers()[server])) return;
+            tell(member_name(server) + " dies");
+            u_.servers()[server]->crash(keeps::everything);
+        });
+        u_.at(comes_back, [this, server] { u_.servers()[server]->start(); });
+    }
+
+    void plan_faults()
+    {
+        for (std::size_t n = chance_.below(5); n > 0; --n) plan_a_link_fault(u_, horizon_, ttl_);
+        for (std::size_t n = chance_.below(3); n > 0; --n) {
+            auto const d = chance_.scaled(2 * ttl_) + 1us;
+            u_.at(chance_.between(0ns, horizon_), [this, who = chance_.below(people_.size()), d, whole = chance_.one_in(2)] {
+                auto& p = *u_.processes()[who];
+                whole ? u_.suspend(p, d) : u_.pause(p, d);
+            });
+        }
+        for (std::size_t n = chance_.below(4); n > 0; --n) plan_a_server_fault();
+    }
+
+    void plan_a_server_fault()
+    {
+        auto& s = *u_.servers()[chance_.below(u_.servers().size())];
+        auto const at = chance_.between(0ns, horizon_);
+        auto const lasts = chance_.scaled(2 * ttl_) + 1us;
+        auto const what = chance_.pick(std::array{keeps::everything, keeps::nothing, keeps::nothing, keeps::an_older_state});
+        if (chance_.one_in(3)) {
+            u_.at(at, [&s] { s.stop(); });
+            return u_.at(std::min(horizon_, at + lasts), [&s] { s.go_on(); });
+        }
+        u_.at(chance_.between(0ns, at + 1ns), [&s] { s.take_snapshot(); });
+        u_.at(at, [this, &s, what, lasts] {
+            if (!s.up() || !may_forget(s)) return;
+            tell(member_name(s.index()) + " crashes: " + to_string(what));
+            s.crash(what);
+            u_.after(lasts, [&s] { s.start(); });
+        });
+    }
+
+    // A server that restarts has another id, so it has to be admitted anew. If too few remember, an operator has to begin anew (schedule.cpp). While a
+    // command is at work, what it has seen may be over.
+    bool may_forget(server const& s) const
+    {
+        bool const at_work = std::any_of(commands_.begin(), commands_.end(), [](auto const& c) { return !c->is_over(); });
+        return !at_work && remembering(&s) >= (nodes_ + 1) / 2;
+    }
+
+    void clear_up()
+    {
+        u_.pause_one_in = 0;
+        u_.weather.slow_percent = 0;
+        u_.weather.duplicate_percent = 0;
+        for (auto const& l : u_.links()) l->heal();
+        for (auto const& s : u_.servers()) s->start(), s->go_on();
+        u_.after(4 * ttl_, [this] { finish_the_change(); });
+    }
+
+    // An operator runs the command again until it ends well.
+    void finish_the_change()
+    {
+        start(wanted_, [this](change_command::outcome how, std::string const& why) {
+            ended(wanted_, how, why);
+            if (how == change_command::outcome::moved || how == change_command::outcome::outrun) return void(is_finished_ = true);
+            if (how == change_command::outcome::refused) return violation("a command was refused: " + why);
+            u_.after(4 * ttl_, [this] { finish_the_change(); });
+        });
+    }
+
+    void send_to_work(person& who)
+    {
+        ++at_work_;
+        asio::co_spawn(u_.processes()[who.process]->get_executor(), work(who), [this](std::exception_ptr failure) {
+            --at_work_;
+            if (failure) violation("a user was surprised");
+        });
+    }
+
+    // Whether its list has a majority of the members, and nobody who never was one.
+    bool has_a_majority(person const& who) const
+    {
+        auto const is_member = [this](std::size_t n) { return newest_.has(member_name(n)); };
+        auto const is_known = [this](std::size_t n) { return newest_.knows(member_name(n)); };
+        return std::all_of(who.list.begin(), who.list.end(), is_known) &&
+               static_cast<std::size_t>(std::count_if(who.list.begin(), who.list.end(), is_member)) >= quorum::majority(nodes_);
+    }
+
+    // Until the change is finished and the faults are over; and then once more, when it has to work.
+    asio::awaitable<void> work(person& who)
+    {
+        if (who.begins > u_.now()) {
+            auto begin = sleep(who.begins - u_.now());
+            co_await std::move(begin);
+        }
+        bool last = false;
+        while (!last && !violation_) {
+            last = is_finished_ && u_.now() > horizon_ + 20 * ttl_ + 10s;
+            auto options = usual_;
+            options.acquire_timeout = last ? 100 * ttl_ : std::chrono::milliseconds{ttl_ * static_cast<int>(1 + chance_.below(4))};
+            std::string const name = names_[chance_.below(names_.size())];
+            auto const before = complete_[name];
+            lock const resource{*who.with, name, options};
+            auto acquiring = resource.acquire(asio::as_tuple(asio::use_awaitable));
+            auto [ec, held] = co_await std::move(acquiring);
+            if (!ec) {
+                if (held.token() <= before) violation("a token is not larger than one that was complete before the attempt: " + name);
+                complete_[name] = std::max(complete_[name], held.token());
+                auto using_it = hold(who, name, held);
+                co_await std::move(using_it);
+            } else if (last && has_a_majority(who)) {
+                violation("client " + std::to_string(who.process) +
+                          " could not acquire a lock, long after all faults had ended: " + ec.message());
+            }
+            auto pause = sleep(chance_.scaled(ttl_ / 2) + 1us);
+            co_await std::move(pause);
+        }
+    }
+
+    asio::awaitable<void> hold(person const& who, std::string const& name, lease& held)
+    {
+        auto const began_in = newest_.generation;
+        auto belief = std::make_unique<belief_judge::belief>(beliefs_, who.process, held, name);
+        tell("client " + std::to_string(who.process) + " holds " + name + " with token " + std::to_string(held.token()));
+        auto const until = u_.now() + chance_.scaled(chance_.one_in(3) ? 8 * ttl_ : ttl_);
+        do {
+            belief->write();
+            auto pause = sleep(chance_.scaled(ttl_ / 4) + 1us);
+            co_await std::move(pause);
+        } while (held.valid() && u_.now() < until);
+        belief->write();  // also late, as somebody does who does not know that his lease is over
+        bool const kept = held.valid();
+        if (kept && began_in < newest_.generation) ++covered_.held_through_a_change;
+        if (!kept && calm_ && !loses_a_member_ && has_a_majority(who))
+            violation("a lease was lost where nothing went wrong but the change: " + name);
+        belief.reset();
+        tell("client " + std::to_string(who.process) + (kept ? " gives back " : " has lost ") + name);
+        auto releasing = held.release(asio::as_tuple(asio::use_awaitable));
+        co_await std::move(releasing);
+    }
+
+    void close()
+    {
+        for (auto& p : people_) u_.processes()[p.process]->visit(u_.now(), [&] { p.with->cancel(); });
+        auto const stopped = [this] { return std::all_of(people_.begin(), people_.end(), [](person const& p) { return p.stopped; }); };
+        if (!u_.run_until(stopped, u_.now() + limit())) violation("a client does not stop");
+        for (auto& p : people_) u_.processes()[p.process]->visit(u_.now(), [&] { p.with.reset(); });
+    }
+
+    duration limit() const { return horizon_ + 1'000 * duration{ttl_}; }
+
+    void violation(std::string const& what)
+    {
+        tell("violation: " + what);
+        if (!violation_) violation_ = "in a world whose set of nodes is changed: " + what;
+    }
+
+    void tell(std::string const& what) const
+    {
+        if (say_) say_(std::to_string(std::chrono::duration<double, std::milli>(u_.now()).count()) + " ms: " + what);
+    }
+
+    coverage& covered_;
+    std::function<void(std::string const&)> say_;
+    universe u_;
+    random& chance_{u_.chance};
+    std::deque<person> people_;  // coroutines know them
+    std::set<std::uint64_t> admitting_;  // generations
+    std::vector<std::shared_ptr<change_command>> commands_;
+    belief_judge beliefs_{u_, [this](std::string const& what) { violation(what); }};
+    std::map<std::string, std::uint64_t> complete_;  // by name: the largest token of a lease
+    std::vector<std::string> names_;
+    quorum::set_record newest_;
+    change first_{}, wanted_{};
+    lock_options usual_{};
+    std::chrono::milliseconds ttl_{};
+    duration horizon_{};
+    std::size_t nodes_{0};
+    std::size_t at_work_{0};
+    bool calm_{false};  // nothing goes wrong but the commands
+    bool loses_a_member_{false};
+    bool is_finished_{false};
+    std::optional<std::string> violation_;
+};
+
+}  // namespace
+
+result run_change_schedule(std::uint64_t seed, coverage& covered, std::function<void(std::string const&)> say)
+{
+    return change_schedule{seed, covered, std::move(say)}.run();
+}
+
+}  // namespace redlock::simulation

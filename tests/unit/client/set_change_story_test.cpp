@@ -1,0 +1,287 @@
+// A member of a set is replaced while clients with the old list of nodes and with the new one lock, over nodes in memory and in virtual time.
+#include "support/world.hpp"
+
+#include "quorum/set_change.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace redlock::testing;
+using namespace redlock;
+
+constexpr auto max_ttl = 10s;
+constexpr std::size_t servers = 5, leaves = 2, joins = 3;
+
+std::string name_of(std::size_t server) { return "node" + std::to_string(server); }
+
+// Three servers are a set, and two more are empty.
+struct changing_world {
+    struct member {
+        std::vector<std::size_t> list;
+        std::vector<std::unique_ptr<memory_node>> nodes;
+        std::optional<redlock::client> client;
+    };
+
+    changing_world()
+    {
+        quorum::set_record set{"s", 0, 0, true, 0, 0, {}, {name_of(0), name_of(1), name_of(2)}};
+        for (std::size_t i = 0; i < servers; ++i) {
+            own.push_back(std::make_unique<memory_node>(name_of(i), max_ttl));
+            if (set.has(name_of(i))) own[i]->memory().set_record = quorum::to_text(set);
+            else own[i]->restart_empty();
+        }
+    }
+
+    ~changing_world()
+    {
+        context.reset();
+        members.clear();
+    }
+
+    redlock::client& add(std::vector<std::size_t> const& list)
+    {
+        auto& m = *members.emplace_back(std::make_unique<member>());
+        m.list = list;
+        asio::any_io_executor const executor = context->get_executor();
+        asio::strand<asio::any_io_executor> const strand{executor};
+        std::vector<std::unique_ptr<detail::node>> fronts;
+        detail::engine_settings settings;
+        for (auto const i : list) {
+            fronts.push_back(m.nodes.emplace_back(own[i]->another())->front(strand));
+            settings.sets.members.push_back(name_of(i));
+        }
+        settings.max_ttl = max_ttl;
+        settings.jitter_seed = ++seeds;
+        settings.wall_clock = [] { return static_cast<std::uint64_t>(virtual_clock::now().time_since_epoch() / 1us); };
+        settings.fresh_value = [this] { return "value" + std::to_string(++values); };
+        m.client.emplace(
+            detail::access::make_client(detail::basic_core<virtual_clock>::make(executor, strand, std::move(fronts), std::move(settings))));
+        m.client->run([](error_code) {});
+        advance(10ms);
+        return *m.client;
+    }
+
+    void advance(duration d) { testing::advance(*context, d); }
+
+    error_code once(redlock::client& of, std::string const& name, std::optional<lease>* keep = nullptr)
+    {
+        lock const resource{of, name, {.ttl = 5s, .node_timeout = 1s}};
+        std::optional<error_code> result;
+        resource.try_acquire([&](error_code ec, lease got) {
+            result = ec;
+            if (keep && !ec) keep->emplace(std::move(got));
+        });
+        BOOST_TEST_REQUIRE(advance_until(*context, [&] { return result.has_value(); }, 1min));
+        return *result;
+    }
+
+    // What the command would do now.
+    quorum::set_change plan(std::size_t which_joins = joins)
+    {
+        std::vector<quorum::server_view> all;
+        for (std::size_t i = 0; i < servers; ++i) {
+            all.push_back({name_of(i), own[i]->memory().facts(), ""});
+            if (unreachable == i) all.back().facts.reset();
+        }
+        return quorum::set_change{all, name_of(leaves), name_of(which_joins)};
+    }
+
+    void carry_out(quorum::set_change::step const& s)
+    {
+        detail::command c{detail::verb::claim, {}, s.text, {}};
+        c.former = s.expected;
+        c.id = s.id;
+        c.stays = true;
+        own[s.server]->memory().execute(c, virtual_clock::now());
+    }
+
+    void replace()
+    {
+        auto const p = plan();
+        BOOST_TEST_REQUIRE(p.why() == "");
+        for (auto const& s : p.steps()) carry_out(s);
+    }
+
+    // A connection that a client has given up, since the server's set is another one, is made again.
+    void reconnect()
+    {
+        for (auto& m : members)
+            for (auto& n : m->nodes)
+                if (n->wants_connection() && !n->refuse_connections) n->connect();
+    }
+
+    bool is_admitted(std::size_t server) { return own[server]->memory().admitted(); }
+    void kill(std::size_t server)
+    {
+        unreachable = server;
+        for (auto& m : members) {
+            for (std::size_t i = 0; i < m->list.size(); ++i) {
+                if (m->list[i] != server) continue;
+                m->nodes[i]->refuse_connections = true;
+                m->nodes[i]->cut();
+            }
+        }
+    }
+
+    std::unique_ptr<asio::io_context> context = std::make_unique<asio::io_context>();
+    std::vector<std::unique_ptr<memory_node>> own;  // one connection to each server, which nobody uses
+    std::vector<std::unique_ptr<member>> members;
+    std::optional<std::size_t> unreachable;
+    std::uint32_t seeds{0};
+    int values{0};
+    std::vector<std::size_t> const old_list{0, 1, leaves}, new_list{0, 1, joins};
+};
+
+BOOST_AUTO_TEST_SUITE(changes_of_a_set)
+
+BOOST_FIXTURE_TEST_CASE(a_lease_is_held_over_a_change_and_clients_of_both_lists_lock, changing_world)
+{
+    auto& old = add(old_list);
+    std::optional<lease> held;
+    BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    replace();
+    advance(100ms);
+    BOOST_TEST(held->valid());
+    BOOST_TEST(!is_admitted(joins));
+    BOOST_TEST(once(old, "other") == errc::no_majority);  // it hears of the change by that, and asks the nodes again
+    advance(10ms);
+    BOOST_TEST(once(old, "other") == error_code{});
+
+    auto& fresh = add(new_list);
+    BOOST_TEST(once(fresh, "job") == errc::contended);
+    BOOST_TEST(once(fresh, "other") == error_code{});
+    advance(max_ttl / 2);
+    BOOST_TEST(!is_admitted(joins));
+    advance(max_ttl);
+    BOOST_TEST(is_admitted(joins));
+    BOOST_TEST(once(fresh, "job") == errc::contended);
+    BOOST_TEST(held->valid());
+    BOOST_TEST(old.status().nodes[leaves].last_error == errc::wrong_node_set);
+
+    // The new member counts.
+    kill(1);
+    advance(2s);
+    BOOST_TEST(once(fresh, "other") == error_code{});
+    BOOST_TEST(once(old, "other") == errc::no_majority);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_dead_member_is_replaced, changing_world)
+{
+    auto& old = add(old_list);
+    std::optional<lease> held;
+    BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    kill(leaves);
+    advance(3s);
+    replace();
+    auto& fresh = add(new_list);
+    BOOST_TEST(once(fresh, "job") == errc::contended);
+    advance(2 * max_ttl);
+    BOOST_TEST(is_admitted(joins));
+    BOOST_TEST(held->valid());
+    BOOST_TEST(once(fresh, "job") == errc::contended);
+    held.reset();
+    advance(100ms);
+    BOOST_TEST(once(fresh, "job") == error_code{});
+}
+
+// The lease stands on a member that stays, and on the one that leaves.
+BOOST_FIXTURE_TEST_CASE(a_lease_on_the_member_that_leaves_goes_on, changing_world)
+{
+    auto& old = add(old_list);
+    own[1]->set("job", "somebody's", 200ms);
+    std::optional<lease> held;
+    BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    replace();
+    advance(20ms);
+    BOOST_TEST(held->valid());
+    advance(2 * max_ttl);
+    BOOST_TEST(held->valid());
+}
+
+BOOST_FIXTURE_TEST_CASE(when_one_member_has_heard_of_it_the_others_go_on, changing_world)
+{
+    auto& old = add(old_list);
+    auto const begun = plan();
+    carry_out(begun.steps()[0]);
+    for (int i = 0; i < 5; ++i) {
+        BOOST_TEST(once(old, "other") == error_code{});
+        advance(100ms);
+    }
+    auto& fresh = add(new_list);
+    BOOST_TEST(once(fresh, "other") != error_code{});
+    advance(3 * max_ttl);
+    BOOST_TEST(own[joins]->memory().set_record == "");
+    carry_out(plan().steps()[0]);
+    BOOST_TEST(once(old, "other") == errc::no_majority);  // it hears of the change by that, and asks the nodes again
+    advance(10ms);
+    BOOST_TEST(once(old, "other") == error_code{});
+    reconnect();
+    advance(3s);
+    BOOST_TEST(once(fresh, "other") == error_code{});
+}
+
+// Clients of both lists try to get one lock all the time, while commands begin and stop, and a server loses its data.
+BOOST_AUTO_TEST_CASE(nobody_holds_a_lock_beside_somebody_else_whatever_happens_when)
+{
+    int held_in_both = 0, admitted = 0;
+    for (std::uint32_t seed = 1; seed <= 150; ++seed) {
+        changing_world w;
+        std::minstd_rand chance{seed};
+        auto const below = [&](std::uint32_t n) { return chance() % n; };
+        std::vector<redlock::client*> clients{&w.add(w.old_list), &w.add(w.old_list), &w.add(w.new_list)};
+        for (auto& m : w.members)
+            for (auto& n : m->nodes) n->lingers = [&chance] { return duration{1ms} * (chance() % 300); };
+        std::vector<std::optional<lease>> leases(clients.size());
+        std::array<bool, 3> tries{};
+        bool changed = false;
+        std::uint64_t last_token = 0;
+        for (int step = 0; step < 500; ++step) {
+            w.advance(duration{1ms} * below(200));
+            w.reconnect();
+            auto const i = below(3);
+            if (leases[i] && below(3) == 0) {
+                leases[i].reset();
+            } else if (!leases[i] && !std::exchange(tries[i], true)) {
+                lock{*clients[i], "job", {.ttl = 5s, .node_timeout = 1s}}.try_acquire(
+                    [&, i, before = last_token](error_code ec, lease got) {
+                        tries[i] = false;
+                        if (ec) return;
+                        BOOST_TEST(got.token() > before, "seed " << seed);
+                        last_token = std::max(last_token, got.token());
+                        leases[i].emplace(std::move(got));
+                    });
+            }
+            if (step > 30 && below(40) == 0) {
+                auto const p = w.plan(below(8) == 0 ? joins + 1 : joins);
+                std::size_t const most = below(3);
+                for (std::size_t s = 0; s < std::min(most, p.steps().size()); ++s) w.carry_out(p.steps()[s]);
+                changed = changed || p.moved() >= 2;
+            }
+            if (changed && below(300) == 0) w.own[below(2)]->restart_empty();
+            std::size_t valid = 0;
+            for (auto const& l : leases) valid += l && l->valid();
+            BOOST_TEST(valid <= 1u, "seed " << seed << ", step " << step);
+        }
+        held_in_both += changed && leases[2].has_value();
+        admitted += w.is_admitted(joins);
+        leases.clear();
+    }
+    BOOST_TEST(held_in_both > 0);
+    BOOST_TEST(admitted > 30);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
