@@ -2,6 +2,7 @@
 #include "cli/session.hpp"
 
 #include "cli/exit_codes.hpp"
+#include "cli/settings.hpp"
 #include "cli/semaphore_text.hpp"
 #include "cli/text.hpp"
 #include "cli/waiting.hpp"

@@ -1,4 +1,5 @@
 // redlock nodes replace: a member of a set is replaced while leases are held, and clients with the old list of nodes go on beside those with the new one.
+#include "operations_page.hpp"
 #include "program.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -6,7 +7,6 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -197,21 +197,10 @@ BOOST_FIXTURE_TEST_CASE(of_two_commands_at_once_one_wins_and_the_other_is_told, 
 struct page_of_changes : changing_set {
     std::vector<arguments> commands_below(std::string const& heading) const
     {
-        auto const page = read_file(REDLOCK_SOURCES "/docs/operations.md");
-        auto const begin = page.find("```sh\n", page.find(heading)) + 6;
-        std::vector<arguments> commands;
-        for (auto const& line : lines_of(page.substr(begin, page.find("```", begin) - begin))) {
-            arguments words;
-            std::istringstream of{line};
-            for (std::string word; of >> word;) {
-                for (std::size_t i = all.size(); i > 0; --i)
-                    for (auto const address = "redis://10.0.0." + std::to_string(i); contains(word, address);)
-                        word.replace(word.find(address), address.size(), all[i - 1].url());
-                words.push_back(word);
-            }
+        auto commands = testing::commands_below(heading, all);
+        for (auto& words : commands) {
             BOOST_TEST_REQUIRE(words.front() == "redlock");
             words.erase(words.begin());
-            commands.push_back(std::move(words));
         }
         return commands;
     }
