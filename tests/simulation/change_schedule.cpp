@@ -6,7 +6,7 @@
 #include "link.hpp"
 #include "simulated_client.hpp"
 #include "universe.hpp"
-#include "users.hpp"
+#include "user.hpp"
 
 #include "quorum/set_record.hpp"
 #include "quorum/votes.hpp"
@@ -61,7 +61,7 @@ public:
         if (!u_.run_until([this] { return violation_ || at_work_ == 0; }, limit()))
             violation("somebody still waits for a lock, long after all faults have ended");
         if (!violation_) close();
-        return {violation_, u_.hash(), u_.steps(), u_.now()};
+        return {violation_, u_.fingerprint(), u_.steps(), u_.now()};
     }
 
 private:
@@ -129,7 +129,7 @@ private:
     void add_client(std::vector<std::size_t> list, duration begins, bool admits)
     {
         auto& p = u_.add_process({time_point{1h * (u_.processes().size() + 1)}, 0ns, chance_.between(-client_drift, client_drift)});
-        u_.lists[p.index()] = list;
+        u_.nodes_known_to[p.index()] = list;
         client_settings settings;
         settings.max_ttl = ttl_;
         settings.has_sets = true;
