@@ -30,6 +30,18 @@ server_view const* find(std::vector<server_view> const& all, std::string const& 
     return found == all.end() ? nullptr : &*found;
 }
 
+// Whether `next` is what a command makes of `r`.
+bool is_next_of(set_record const& r, set_record const& next)
+{
+    if (next.id != r.id || next.generation != r.generation + 1 || next.members.size() != r.members.size() || next.left.empty())
+        return false;
+    for (std::size_t i = 0; i < r.members.size(); ++i) {
+        bool const joins = next.joined_in(next.members[i]) == next.generation;
+        if (r.members[i] != (joins ? next.left.back() : next.members[i])) return false;
+    }
+    return true;
+}
+
 std::string list_of(std::vector<std::string> const& members)
 {
     std::string text;
@@ -78,10 +90,11 @@ void set_change::refuse(refusal what, std::string why)
     steps_.clear();
 }
 
-// The newest generation that a majority of its own members carries. Without one, the oldest that any does: a change of it was begun, and did not get far.
+// The newest generation that a majority of its own members carries, or from which somebody has begun another, since a command begins none before. Without
+// one, the oldest that any carries: a change of it was begun, and did not get far.
 void set_change::find_set(std::vector<server_view> const& all)
 {
-    std::optional<set_record> oldest;
+    std::optional<set_record> oldest, newest;
     for (server_view const& s : all) {
         auto const r = record_of(s);
         if (!r || !r->has(s.member)) continue;
@@ -94,11 +107,16 @@ void set_change::find_set(std::vector<server_view> const& all)
             return refuse(refusal::request, "these servers belong to different sets: " + in_words(*oldest) + ", and " + in_words(*r) +
                                                 "; name the nodes of one set (redlock nodes show)");
         if (!oldest || r->generation < oldest->generation) oldest = r;
+        if (!newest || r->generation > newest->generation) newest = r;
         if (carriers >= majority(r->members.size()) && (!before_ || r->generation > before_->generation)) before_ = r;
     }
     if (!oldest)
         return refuse(refusal::too_few,
                       "no server has a record of its set: run redlock admit with the present list of nodes, which writes it");
+    for (server_view const& s : all) {
+        auto const r = record_of(s);
+        if (r && r->has(s.member) && is_next_of(*r, *newest) && (!before_ || before_->generation < r->generation)) before_ = r;
+    }
     if (!before_) before_ = oldest;
 }
 
