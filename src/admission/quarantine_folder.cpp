@@ -294,7 +294,7 @@ std::vector<quorum::mark_sighting> quarantine_folder::read()
 
 void quarantine_folder::add(quorum::mark_sighting const& s, std::string const& node)
 {
-    if (!is_of_words(s.id) || !is_of_words(s.mark)) return;
+    if (!is_id(s.id) || !is_of_words(s.mark)) return;
     in_the_folder(true, [&](int folder) {
         auto const clock = clock_of_this_process();
         if (auto const there = read_note(folder, name_of(s.id, s.mark), clock).note; there && there->what.seen <= s.seen) return;
@@ -305,7 +305,7 @@ void quarantine_folder::add(quorum::mark_sighting const& s, std::string const& n
 
 void quarantine_folder::remove(std::string const& id, std::string const& mark)
 {
-    if (!is_of_words(id) || !is_of_words(mark)) return;
+    if (!is_id(id) || !is_of_words(mark)) return;
     in_the_folder(false, [&](int folder) { ::unlinkat(folder, name_of(id, mark).c_str(), 0); });
 }
 
