@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -35,7 +36,7 @@ struct changing_set : servers {
         nlohmann::json const c{{"nodes", urls},
                                {"max_ttl_ms", max_ttl.count()},
                                {"lock", {{"ttl_ms", ttl.count()}, {"node_timeout_ms", 2'000}}}};
-        std::ofstream{file} << c;
+        if (!std::filesystem::exists(file)) std::ofstream{file} << c;  // another process may be reading it
         words.insert(words.begin() + 1, {"--config", file.string()});
         return words;
     }
