@@ -97,7 +97,7 @@ void measure_shards(run& r)
 // Another cluster for each number of shards, since a cluster keeps it.
 void measure_cluster(run& r)
 {
-    for (std::size_t const number : {1, 64}) {
+    for (std::size_t const number : {1u, 64u}) {
         redlock::testing::redis_cluster const cluster;
         pin_apart(cluster.servers);
         workload what = tokens_for(r, r.how.quick ? 16 : 256);

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(free_keys_are_no_votes)
     five.attempting(wait_move::attempt, moment(0ms));
     BOOST_TEST(five.failed({lock_outlook::no_majority, false, 0, {}}, moment(1ms), {one_slot, false, 20ms, 0.0, 0.0}, between_polls, true));
     auto const asked = five.probed();
-    for (std::size_t const node : {1, 3}) five.answered(asked, node, {false, true, {}}, false, moment(2ms));
+    for (std::size_t const node : {std::size_t{1}, std::size_t{3}}) five.answered(asked, node, {false, true, {}}, false, moment(2ms));
     five.answered(asked, 4, {false, true, moment(10s)}, false, moment(2ms));
     five.answered(asked, 0, {false, true, {}}, false, moment(2ms));
     auto const next = five.next(moment(2ms), 30s);
