@@ -50,7 +50,7 @@ void measure_kind(run& r, workload what, std::string const& name)
 
 void measure_readers(run& r)
 {
-    for (std::size_t const number : {1, 20, 1'000}) {
+    for (std::size_t const number : {1u, 20u, 1'000u}) {
         for (bool const reading : {false, true}) {
             workload what = r.work(r.three(), r.how.quick ? std::min<std::size_t>(number, 20) : number, true);
             what.reading = reading;
@@ -61,8 +61,8 @@ void measure_readers(run& r)
 
 void measure_permits(run& r)
 {
-    for (std::size_t const callers : {1, 20}) {
-        for (std::uint32_t const permits : {0, 2, 8, 64}) {
+    for (std::size_t const callers : {1u, 20u}) {
+        for (std::uint32_t const permits : {0u, 2u, 8u, 64u}) {
             workload what = r.work(r.three(), callers, true);
             what.permits = permits;
             measure_kind(r, what, "permits_" + std::to_string(permits) + "_c" + std::to_string(callers));
