@@ -199,19 +199,19 @@ void measure_handoffs(run& r)
         bool implicit_strand;
         std::vector<double> per_second{};
     };
-    std::array<kind, 3> handoffs{{{"local_handoffs_per_second", true, true},
+    std::array<kind, 3> measured{{{"local_handoffs_per_second", true, true},
                                   {"plain_local_handoffs_per_second", false, true},
                                   {"local_handoffs_per_second_with_strand", true, false}}};
     redlock::config settings = bootstrap_config(r.three().servers().ports());
     for (std::size_t round = 0; round < r.how.rounds; ++round) {
-        for (kind& each : handoffs) {
+        for (kind& each : measured) {
             options.fencing = each.fencing;
             settings.implicit_strand = each.implicit_strand;
             auto const counted = run_apart<handoffs>([&] { return count_handoffs(settings, options, 100, r.how.measured / 2); });
             each.per_second.push_back(counted.pairs / counted.seconds);
         }
     }
-    for (kind const& each : handoffs) r.put(each.name, median(each.per_second));
+    for (kind const& each : measured) r.put(each.name, median(each.per_second));
 }
 
 void measure_group(run& r)
