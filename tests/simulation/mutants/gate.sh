@@ -5,7 +5,7 @@
 #   gate.sh DIRECTORY     the build's tests/simulation
 #
 # first_seeds.txt beside this file says of each mutant which seed caught it the last time. That one is tried first: if it still does, nothing
-# has to be looked for. If it does not, or the file does not name the mutant, all are tried from the first on. The seeds that did it are
+# has to be looked for; behind it, which worlds it needs (--changes). If it does not, or the file does not name the mutant, all are tried from the first on. The seeds that did it are
 # written to DIRECTORY/mutants/first_seeds.txt, and are to be copied here when many have changed.
 set -eu
 built=$1
@@ -24,14 +24,18 @@ while IFS="$tab" read -r name what; do
     [ -n "$name" ] || continue
     count=$((count + 1))
     hint=
-    if [ -f "$hints" ]; then hint=$(awk -v name="$name" '$1 == name { print $2 }' "$hints"); fi
+    worlds=
+    if [ -f "$hints" ]; then
+        hint=$(awk -v name="$name" '$1 == name { print $2 }' "$hints")
+        worlds=$(awk -v name="$name" '$1 == name { print $3 }' "$hints")
+    fi
     caught=
-    if [ -n "$hint" ] && ! out=$("$built/mutants/mutant_$name" --first "$hint" --seeds 1 --no-counters 2>&1); then
+    if [ -n "$hint" ] && ! out=$("$built/mutants/mutant_$name" --first "$hint" --seeds 1 --no-counters $worlds 2>&1); then
         caught=$(printf '%s\n' "$out" | sed -n 's/^violation: //p' | head -n 1)
         [ -z "$caught" ] || by_hint=$((by_hint + 1))
     fi
     if [ -z "$caught" ]; then
-        if out=$("$built/mutants/mutant_$name" --seeds "$seeds" --jobs "$(nproc)" --violations 1 --no-counters 2>&1); then
+        if out=$("$built/mutants/mutant_$name" --seeds "$seeds" --jobs "$(nproc)" --violations 1 --no-counters $worlds 2>&1); then
             survivors=$((survivors + 1))
             survived="$survived$name survived $seeds seeds: $what
 "
@@ -49,7 +53,7 @@ while IFS="$tab" read -r name what; do
     fi
     seed=${caught#seed=}
     seed=${seed%%:*}
-    printf '%s %s\n' "$name" "$seed" >> "$found"
+    printf '%s %s%s\n' "$name" "$seed" "${worlds:+ $worlds}" >> "$found"
     printf '%-26s %8s  %s\n' "$name" "$seed" "${caught#*: }"
 done < "$built/mutants/mutants.txt"
 
