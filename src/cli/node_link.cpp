@@ -196,12 +196,12 @@ private:
         address.cluster.reset();
         address.host = address.tls && !owner->name.empty() ? owner->name : owner->host;
         address.port = owner->port;
-        connect_to(std::move(address));
+        connect_to(address);
     }
 
-    void connect_to(node_address server)
+    void connect_to(node_address const& server)
     {
-        settings_ = connection_settings{std::move(server), indirect_->settings};
+        settings_ = connection_settings{server, indirect_->settings};
         settings_.answer_max = answer_max;
         asks_ = handshake{settings_.address, handshake::greeting_only{}};
         connect();

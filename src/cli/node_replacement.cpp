@@ -16,7 +16,7 @@ namespace redlock::cli {
 
 namespace {
 
-using refusal = quorum::set_change::refusal;
+using refused_for = quorum::set_change::refusal;
 
 constexpr std::size_t looks_max = 20;  // other commands that change the set at the same time cost one each
 constexpr char const* yes = "1";
@@ -32,13 +32,13 @@ node_address address_from(std::string const& text)
 
 std::string member_of(node_address const& a) { return quorum::member_name(member_address(a)); }
 
-exit_code code_of(refusal why)
+exit_code code_of(refused_for why)
 {
     switch (why) {
-    case refusal::too_few: return exit_code::no_majority;
-    case refusal::outrun: return exit_code::contended;
-    case refusal::none:
-    case refusal::request: break;
+    case refused_for::too_few: return exit_code::no_majority;
+    case refused_for::outrun: return exit_code::contended;
+    case refused_for::none:
+    case refused_for::request: break;
     }
     return exit_code::config;
 }
@@ -129,7 +129,7 @@ void node_replacement::move()
 {
     for (std::size_t i = 0; i < looks_max; ++i) {
         quorum::set_change const plan{look(), leaves_, joins_};
-        if (plan.refused() != refusal::none) throw failure{code_of(plan.refused()), printable(plan.why())};
+        if (plan.refused() != refused_for::none) throw failure{code_of(plan.refused()), printable(plan.why())};
         if (plan.steps().empty() && !plan.finishes_another()) return;
         announce(plan);
         carry_out(plan);
