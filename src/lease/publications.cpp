@@ -107,10 +107,11 @@ bool inherit_round::wanted(std::size_t, time_point now) const
     return !done_ && record_->is_lease() && now < std::min(ends(), record_->machine.stops_at());
 }
 
+// An answer that comes after the decision is not heard, even if it is newer: what the holder is told must be what is written back.
 // A state that cannot be read is none of ours; it stays where it is, and publishing fails there.
 void inherit_round::on_vote(std::size_t node, reply const& answer, time_point now)
 {
-    if (done_) return;
+    if (done_ || machine_.is_decided()) return;
     auto const kept = answer.vote == vote::granted ? read_state(answer.detail) : std::nullopt;
     if (kept && kept->stamp > machine_.newest()) newest_ = answer.detail;
     decided(machine_.on_answer(node, now < ends() ? answer.vote : vote::failed, kept ? kept->stamp : quorum::state_stamp{}), now);

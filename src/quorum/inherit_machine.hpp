@@ -58,6 +58,9 @@ public:
         return inherit_outcome::no_majority;
     }
 
+    // What is known now is what the outcome is about.
+    bool is_decided() const noexcept { return decided_; }
+
     state_stamp const& newest() const noexcept { return newest_; }
 
     // The nodes that answered that they have it.

@@ -92,7 +92,11 @@ BOOST_AUTO_TEST_CASE(it_shows_nodes_and_locks)
     BOOST_TEST_REQUIRE(lanes.size() == 1u);
     BOOST_TEST(lanes.at(0).at("name") == "job");
     BOOST_TEST(lanes.at(0).at("held_now") == false);
-    BOOST_TEST(lanes.at(0).at("spans").size() == 1u);
+    // A look may miss a node, or see the command that releases: that one adopts the ticket first. Such spans are apart.
+    auto const& spans = lanes.at(0).at("spans");
+    BOOST_TEST(std::any_of(spans.begin(), spans.end(),
+                           [](auto const& s) { return s.at("state") == "held" && s.value("label", "") == "import"; }),
+               spans.dump());
 
     shows.process().send(SIGINT);
     BOOST_TEST(shows.process().wait() == 0);

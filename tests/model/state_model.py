@@ -28,6 +28,7 @@ OWN = {  # name: (default, meaning)
     "inherit_guard": (1, "0, mutant: to inherit, neither looks at the counter nor raises it"),
     "compares": (1, "0, mutant: the last writer wins, whatever the node keeps"),
     "writes_back": (1, "0, mutant: what is on a minority is inherited as it is"),
+    "hears_late": (0, "1, mutant: an answer that comes during the write-back changes what the heir is told"),
     "claims_order": (1, "0: claim nothing of what was inherited and not published"),
     "never": (0, "1: instead of the promises, claim that nothing is inherited"),
 }
@@ -112,7 +113,9 @@ class State(Model):
             self.step(f"heir[{a}] == 1 && {heard}", effect)
         if self.writes_back:
             votes = " + ".join(self.at("given", a, n) for n in self.all_nodes())
-            self.step(f"heir[{a}] == 2 && ({votes}) >= {self.majority}", self.inherited(a))
+            late = "".join(f"result[{a}] = MAX(result[{a}], {self.at('heard', a, n)} - ({self.at('heard', a, n)} > 0)); " for n in self.all_nodes())
+            effect = late + self.forget("heard", a) if self.hears_late else ""
+            self.step(f"heir[{a}] == 2 && ({votes}) >= {self.majority}", effect + self.inherited(a))
 
     # ---- the nodes ----
 
@@ -127,7 +130,8 @@ class State(Model):
                       f"stored[{n}] = token[{a}]; {self.at('kept', a, n)} = (told[{a}] == 1); ")
         if self.inherits(a):
             promise = f"counter[{n}] = token[{a}]; " if self.inherit_guard else ""
-            self.step(f"heir[{a}] == 1 && {mine}{guard if self.inherit_guard else ''} && !{self.at('heard', a, n)}",
+            asks = f"(heir[{a}] == 1 || heir[{a}] == 2)" if self.hears_late else f"heir[{a}] == 1"
+            self.step(f"{asks} && {mine}{guard if self.inherit_guard else ''} && !{self.at('heard', a, n)}",
                       f"{promise}{self.at('heard', a, n)} = stored[{n}] + 1; ")
             if self.writes_back:    # executed also when it comes late
                 changes = f"(stored[{n}] != result[{a}] || (heir[{a}] == 2 && !{self.at('given', a, n)}))"

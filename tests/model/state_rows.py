@@ -18,5 +18,6 @@ STATES = [
     mutant("state-barrier", "mutant: no fence by the token, where it is inherited", state=1, inherit_guard=0),
     mutant("state-last", "mutant: the last writer wins", state=1, attempts=3, publishers=3, heirs=6, compares=0, initial=0),
     mutant("state-back", "mutant: what is on a minority is not written back", state=1, attempts=3, publishers=1, heirs=6, writes_back=0, initial=0),
+    mutant("state-late", "mutant: what is heard during the write-back counts", state=1, attempts=3, publishers=3, heirs=6, hears_late=1, initial=0),
     mutant("state-lost", "not promised: a loss, published on a majority", state=1, losses=1, claims_order=0),
 ]

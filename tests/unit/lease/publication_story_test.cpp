@@ -188,6 +188,39 @@ BOOST_FIXTURE_TEST_CASE(what_a_minority_keeps_is_written_back_before_it_is_inher
         BOOST_TEST(kept(i)->find(std::to_string(first.token())) != std::string::npos, "with the token that wrote it");
 }
 
+// Node 0 keeps "old", node 1 "new", and node 2 nothing. The heir hears nodes 0 and 2 first and writes "old" back; meanwhile node 1 answers "new", which is
+// on a minority.
+BOOST_FIXTURE_TEST_CASE(an_answer_during_the_write_back_changes_nothing, state_world)
+{
+    auto const publish_on = [&](std::size_t only, std::string const& what) {
+        auto writer = acquire(make_client());
+        auto& of_writer = links.back();
+        for (std::size_t i = 0; i < 3; ++i)
+            if (i != only) of_writer[i]->stop();
+        BOOST_TEST((publish(writer, what) == errc::no_majority));
+        for (auto const& link : of_writer) link->cut(false);
+        BOOST_TEST_REQUIRE(kept(only)->ends_with(what));
+        pass(20s);  // the keys expire
+    };
+    publish_on(0, "old");
+    publish_on(1, "new");
+    BOOST_TEST_REQUIRE(kept(0)->ends_with("old"));
+    BOOST_TEST_REQUIRE(!kept(2).has_value());
+
+    auto heir = acquire(make_client());
+    auto& of_heir = links.back();
+    of_heir[0]->back = of_heir[2]->back = 20ms;
+    of_heir[1]->back = 30ms;
+    BOOST_TEST(inherited(heir).second.value == "old");
+    pass(100ms);
+    for (auto const& link : of_heir) link->back = {};
+    release(heir);
+
+    auto next = acquire(make_client());
+    links.back()[1]->back = 1s;
+    BOOST_TEST(inherited(next).second.value == "old");
+}
+
 BOOST_FIXTURE_TEST_CASE(an_older_holder_replaces_nothing, state_world)
 {
     auto& a = make_client();
