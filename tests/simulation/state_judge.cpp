@@ -75,6 +75,8 @@ void state_judge::executed(std::size_t server, detail::command const& c)
                              ", and smaller tokens may publish there afterwards");
     }
     if (c.what != detail::verb::publish || c.token >= asked || !a.keys_kept || !a.clocks_within_drift) return;
+    // A server that lost its data has forgotten who asked. Its answers are no votes until it is admitted, and then its base is above the older tokens.
+    if (!universe_.servers()[server]->memory.admitted()) return;
     rules_.violation("server " + std::to_string(server) + " lets " + std::to_string(c.token) + " publish " + std::string{c.key} +
                      " after somebody with a larger token, " + std::to_string(asked) + ", has inherited there");
 }
