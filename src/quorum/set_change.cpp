@@ -58,11 +58,21 @@ set_change::set_change(std::vector<server_view> const& all, std::string const& l
     choose_next(all, leaves, joins);
     if (refused_ != refusal::none) return;
     list_steps(all);
-    if (refused_ == refusal::none && moved_ + steps_.size() < needed_)
-        refuse(refusal::too_few, "of the members that stay (" + list_of(after_->members) + ") only " +
-                                     std::to_string(moved_ + steps_.size()) + " answer and have a vote on locks with fencing, and " +
-                                     std::to_string(needed_) +
-                                     " have to; start the others, run redlock admit, and then this command again");
+    if (refused_ == refusal::none && moved_ + steps_.size() < needed_) refuse(refusal::too_few, why_too_few(all));
+}
+
+std::string set_change::why_too_few(std::vector<server_view> const& all) const
+{
+    std::string text = "of the members that stay (" + list_of(after_->members) + ") only " + std::to_string(moved_ + steps_.size()) +
+                       " answer and have a vote on locks with fencing, and " + std::to_string(needed_) + " have to; start the others, ";
+    // It has moved, and its clients have not: neither can admit it.
+    for (auto const& member : after_->members) {
+        auto const* const s = find(all, member);
+        auto const r = s ? record_of(*s) : std::nullopt;
+        if (r && !is_admitted(*s) && r->is_same_generation(*after_) && !before_->is_same_generation(*after_))
+            text += "DEL redlock:node redlock:set on " + member + ", which lost its data after it had moved, ";
+    }
+    return text + "run redlock admit, and then this command again";
 }
 
 void set_change::choose_next(std::vector<server_view> const& all, std::string const& leaves, std::string const& joins)

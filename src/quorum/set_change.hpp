@@ -61,6 +61,7 @@ public:
 
 private:
     void refuse(refusal what, std::string why);
+    std::string why_too_few(std::vector<server_view> const& all) const;
     void find_set(std::vector<server_view> const& all);
     void choose_next(std::vector<server_view> const& all, std::string const& leaves, std::string const& joins);
     void find_unknown_members(std::vector<server_view> const& all);
