@@ -36,7 +36,7 @@ void measure_kind(run& r, workload what, std::string const& name)
     std::vector<double> scripts_us;
     std::vector<double> process_us;
     for (std::size_t round = 0; round < r.how.rounds; ++round) {
-        auto const cost = run_apart<pair_cost>([&] { return cost_on_a_server(what, r.three().servers()); });
+        auto const cost = run_in_client_process<pair_cost>([&] { return cost_on_a_server(what, r.three().servers()); });
         scripts_us.push_back(cost.scripts_us);
         process_us.push_back(cost.process_us);
     }

@@ -153,7 +153,7 @@ void measure_everything(all_choices const& chosen)
 
 }  // namespace
 
-void add_everything(CLI::App& app)
+void add_all(CLI::App& app)
 {
     auto const chosen = std::make_shared<all_choices>();
     auto& command = *app.add_subcommand("all", "Everything, or some steps of it");

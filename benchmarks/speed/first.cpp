@@ -38,11 +38,11 @@ void measure_first(run& r)
     std::vector<double> plain;
     for (std::size_t round = 0; round < r.how.rounds; ++round) {
         fleet const servers{5};
-        pin_apart(servers);
+        pin_servers(servers);
         auto const settings = bootstrap_config(servers.ports());
-        fresh.push_back(run_apart<double>([&] { return first_lease_ms(settings, true); }));
-        admitted.push_back(run_apart<double>([&] { return first_lease_ms(settings, true); }));
-        plain.push_back(run_apart<double>([&] { return first_lease_ms(settings, false); }));
+        fresh.push_back(run_in_client_process<double>([&] { return first_lease_ms(settings, true); }));
+        admitted.push_back(run_in_client_process<double>([&] { return first_lease_ms(settings, true); }));
+        plain.push_back(run_in_client_process<double>([&] { return first_lease_ms(settings, false); }));
     }
     r.put("first_acquire_ms", median(fresh));
     r.put("first_acquire_admitted_ms", median(admitted));

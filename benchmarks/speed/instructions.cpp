@@ -136,7 +136,7 @@ double instructions_per_pair(workload work, std::size_t which, way by)
     relay const between{work.at};
     work.at = between.ports();
     work.in_step = between.line();
-    if (by == way::perf_event_open) return run_apart<sample>([&] { return kinds[which].run(work); }).instructions_per_pair();
+    if (by == way::perf_event_open) return run_in_client_process<sample>([&] { return kinds[which].run(work); }).instructions_per_pair();
     std::vector<std::string> worker{own_path(),
                                     "worker",
                                     kinds[which].name,
@@ -189,7 +189,7 @@ double allocations_per_pair(testbed const& where, std::size_t pairs)
     work.at = between.ports();
     work.in_step = between.line();
     work.pairs = pairs;
-    return run_apart<sample>([work] { return run_ours(work); }).allocations_per_pair();
+    return run_in_client_process<sample>([work] { return run_ours(work); }).allocations_per_pair();
 }
 
 double per_schedule(std::string const& simulate, std::size_t schedules, way by)

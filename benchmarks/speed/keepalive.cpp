@@ -113,14 +113,14 @@ double resident_bytes()
 keeping keep_alive(workload const& what, std::size_t leases)
 {
     auto const measured = 2 * std::chrono::nanoseconds{what.ttl / 3};  // each is extended twice
-    auto const kept = run_apart<keeping>([&] { return holder{what, leases}.keep(measured); });
+    auto const kept = run_in_client_process<keeping>([&] { return holder{what, leases}.keep(measured); });
     if (kept.extensions < static_cast<double>(leases)) throw std::runtime_error{"not every lease was extended while it was measured"};
     return kept;
 }
 
 double bytes_per_held_lease(workload const& what, std::size_t leases)
 {
-    return run_apart<keeping>([&] { return holder{what, leases}.take_all(); }).bytes_per_lease;
+    return run_in_client_process<keeping>([&] { return holder{what, leases}.take_all(); }).bytes_per_lease;
 }
 
 void measure_keepalive(run& r)

@@ -62,7 +62,7 @@ sample meter::end()
         if (waits_ns_.empty()) return 0.0;
         auto const rank = static_cast<std::ptrdiff_t>(fraction * static_cast<double>(waits_ns_.size() - 1));
         std::nth_element(waits_ns_.begin(), waits_ns_.begin() + rank, waits_ns_.end());
-        return waits_ns_[static_cast<std::size_t>(rank)] / 1e3;
+        return static_cast<double>(waits_ns_[static_cast<std::size_t>(rank)]) / 1e3;
     };
     s.acquire_p50_us = at(0.5);
     s.acquire_p99_us = at(0.99);

@@ -10,7 +10,7 @@
 
 namespace bench {
 
-/// Trivial, so that it goes through a pipe.
+/// Trivially copyable, so that it goes through a pipe.
 struct sample {
     double pairs{0};  ///< Acquisitions that were followed by their release.
     double seconds{0};
@@ -20,8 +20,9 @@ struct sample {
     double acquire_p99_us{0};
     double allocations{0};
     double instructions{0};   ///< In user mode; 0: the kernel does not let them be counted.
-    double confirmations{0};  ///< Acquisitions that needed a second round; the baselines: whose nodes gave different tokens.
-    double acquired{0};       ///< What the library itself has counted.
+    double confirmations{
+        0};  ///< Acquisitions that needed a second round. Baselines make none, and count those whose nodes gave different tokens.
+    double acquired{0};       ///< By the library's own counter; 0 for others.
 
     double pairs_per_second() const { return pairs / seconds; }
     double cpu_us_per_pair() const { return (user_us + system_us) / pairs; }
@@ -41,18 +42,17 @@ public:
 
     /// The warm-up is over.
     void begin();
-    bool measuring() const noexcept { return measuring_; }
 
     void pair() noexcept { ++pairs_; }
     void add_pairs(std::uint64_t n) noexcept { pairs_ += n; }
     std::uint64_t pairs() const noexcept { return pairs_; }
 
-    /// Instructions and allocations between them are not of the workload.
+    /// Instructions and allocations between them do not count. Time and CPU time do.
     void pause() noexcept;
     void resume() noexcept;
     void acquired_after(steady::duration waited)
     {
-        if (measuring_) waits_ns_.push_back(static_cast<std::uint32_t>(waited.count()));
+        if (measuring_) waits_ns_.push_back(waited.count());
     }
     void confirmed() noexcept { ++confirmations_; }
 
@@ -68,7 +68,7 @@ private:
     bool measuring_{false};
     std::uint64_t pairs_{0};
     std::uint64_t confirmations_{0};
-    std::vector<std::uint32_t> waits_ns_;
+    std::vector<steady::rep> waits_ns_;
     steady::time_point began_;
     cpu_time used_before_;
     std::uint64_t allocations_before_{0};

@@ -2,7 +2,7 @@
 #include "testbed.hpp"
 #include "processors.hpp"
 #include "allocations.hpp"
-#include "group.hpp"
+#include "round_engine.hpp"
 #include "waiting/handoff.hpp"
 #include "run.hpp"
 
@@ -116,7 +116,7 @@ void measure_threads(run& r)
 void measure_fenced(run& r)
 {
     compare_with_baselines(r, r.three(), 256, true, "_n3_c256");
-    auto const ours = run_apart<sample>([what = r.work(r.three(), 256, true)] { return run_ours(what); });
+    auto const ours = run_in_client_process<sample>([what = r.work(r.three(), 256, true)] { return run_ours(what); });
     r.put("fenced_one_round_share", 1 - ours.confirmations / ours.acquired);
 }
 
@@ -143,10 +143,10 @@ void measure_stalled(run& r)
         auto const victim = round % where.size();
         for (series& s : both) {
             auto const work = s.run;
-            s.healthy.samples.push_back(run_apart<sample>([work, what] { return work(what); }));
+            s.healthy.samples.push_back(run_in_client_process<sample>([work, what] { return work(what); }));
             workload troubled = what;
             troubled.at_begin = [pid = where[victim].pid()] { ::kill(pid, SIGSTOP); };
-            s.stalled.samples.push_back(run_apart<sample>([work, troubled] { return work(troubled); }));
+            s.stalled.samples.push_back(run_in_client_process<sample>([work, troubled] { return work(troubled); }));
             ::kill(where[victim].pid(), SIGCONT);
             where[victim].command({"PING"}, 60s);  // it has caught up
         }
@@ -207,7 +207,8 @@ void measure_handoffs(run& r)
         for (kind& each : measured) {
             options.fencing = each.fencing;
             settings.implicit_strand = each.implicit_strand;
-            auto const counted = run_apart<handoffs>([&] { return count_handoffs(settings, options, 100, r.how.measured / 2); });
+            auto const counted = run_in_client_process<handoffs>(
+                [&] { return count_handoffs(settings, options, 100, r.how.measured / 2); });
             each.per_second.push_back(counted.pairs / counted.seconds);
         }
     }
@@ -224,7 +225,8 @@ void measure_group(run& r)
     for (std::size_t const nodes : {3u, 5u}) {
         std::vector<costs> all;
         for (std::size_t round = 0; round < r.how.rounds; ++round)
-            all.push_back(run_apart<costs>([=] { return costs{cost_of_round(true, nodes, time), cost_of_round(false, nodes, time)}; }));
+            all.push_back(run_in_client_process<costs>(
+                [=] { return costs{cost_of_round(engine::parallel_group, nodes, time), cost_of_round(engine::by_hand, nodes, time)}; }));
         auto const of = [&](auto const& what) {
             std::vector<double> values;
             for (costs const& c : all) values.push_back(what(c));

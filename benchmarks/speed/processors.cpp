@@ -40,7 +40,7 @@ std::vector<int> servers_processors()
 }
 
 // One each if there are enough, otherwise the kernel shares them among the servers.
-void pin_all_apart(auto const& servers)
+void pin_all(auto const& servers)
 {
     auto const rest = servers_processors();
     for (std::size_t i = 0; i < servers.size(); ++i)
@@ -58,10 +58,10 @@ void use_all_processors()
 
 void keep_off_the_clients_processor() { pin(0, servers_processors()); }
 
-void pin_apart(fleet const& servers) { pin_all_apart(servers); }
-void pin_apart(std::deque<redlock::testing::redis_server> const& servers) { pin_all_apart(servers); }
+void pin_servers(fleet const& servers) { pin_all(servers); }
+void pin_servers(std::deque<redlock::testing::redis_server> const& servers) { pin_all(servers); }
 
-void run_apart(void* result, std::size_t size, std::function<void()> const& body)
+void fill_in_client_process(void* result, std::size_t size, std::function<void()> const& body)
 {
     int ends[2];
     if (::pipe(ends) != 0) throw std::system_error{errno, std::generic_category(), "pipe"};

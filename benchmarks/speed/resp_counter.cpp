@@ -30,7 +30,7 @@ void resp_counter::on_line()
 {
     if (line_.size() < 2 || line_.back() != '\r') throw std::runtime_error{"this is no RESP: " + line_};
     char const type = line_.front();
-    if (open_.empty()) push_ = type == '>';
+    if (missing_elements_.empty()) in_push_ = type == '>';
     if (std::string_view{"+-:,(#_"}.find(type) != std::string_view::npos) return end_element();
     long long size = 0;
     auto const [stop, error] = std::from_chars(line_.data() + 1, line_.data() + line_.size() - 1, size);
@@ -40,7 +40,7 @@ void resp_counter::on_line()
         text_left_ = static_cast<std::size_t>(size) + 2;
     } else if (std::string_view{"*~>%"}.find(type) != std::string_view::npos) {
         if (size <= 0) return end_element();
-        open_.push_back(static_cast<std::size_t>(type == '%' ? 2 * size : size));
+        missing_elements_.push_back(static_cast<std::size_t>(type == '%' ? 2 * size : size));
     } else {
         throw std::runtime_error{"this is no RESP: " + line_};
     }
@@ -48,8 +48,8 @@ void resp_counter::on_line()
 
 void resp_counter::end_element()
 {
-    while (!open_.empty() && --open_.back() == 0) open_.pop_back();
-    if (open_.empty() && !push_) ++messages_;
+    while (!missing_elements_.empty() && --missing_elements_.back() == 0) missing_elements_.pop_back();
+    if (missing_elements_.empty() && !in_push_) ++messages_;
 }
 
 }  // namespace bench

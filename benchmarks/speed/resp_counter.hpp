@@ -9,24 +9,25 @@
 
 namespace bench {
 
-/// Counts messages of RESP2 and RESP3 in bytes that come in pieces of any size. A command is a message, too.
+/// Counts messages of RESP2 and RESP3 in bytes that come in pieces of any size. A command is a message, too. Attributes and streamed types are not
+/// supported, since no server sends them here.
 class resp_counter {
 public:
-    /// Throws at what is no RESP.
+    /// Throws at what is no RESP, or a type that is not supported.
     void take(std::string_view piece);
 
     std::size_t messages() const noexcept { return messages_; }  ///< That have ended; pushes are not counted.
-    bool between_messages() const noexcept { return open_.empty() && text_left_ == 0 && line_.empty(); }
+    bool between_messages() const noexcept { return missing_elements_.empty() && text_left_ == 0 && line_.empty(); }
 
 private:
     void on_line();
     void end_element();
 
-    std::vector<std::size_t> open_;  // how many elements are missing, of each level
+    std::vector<std::size_t> missing_elements_;  // of each level
     std::string line_;
     std::size_t text_left_{0};
     std::size_t messages_{0};
-    bool push_{false};
+    bool in_push_{false};
 };
 
 }  // namespace bench

@@ -94,7 +94,7 @@ void measure_scripts_cost(run& r, std::size_t names)
         std::vector<double> server_us;
         std::vector<double> process_us;
         for (std::size_t round = 0; round < r.how.rounds; ++round) {
-            auto const both = run_apart<script_cost>([&, script = text] {
+            auto const both = run_in_client_process<script_cost>([&, script = text] {
                 cost_of(script, what, bed.servers(), names);  // the counters are there then, as with acquisitions
                 std::vector<std::string> release{"DEL"};
                 for (std::size_t k = 0; k < names; ++k) release.push_back(what.key(k));

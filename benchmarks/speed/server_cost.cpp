@@ -106,7 +106,7 @@ void measure_server_cost(run& r)
         what.ttl = 30s;
         std::vector<server_cost> all;
         for (std::size_t round = 0; round < r.how.rounds; ++round)
-            all.push_back(run_apart<server_cost>([&] { return taker{what, bed.servers(), names}.run(); }));
+            all.push_back(run_in_client_process<server_cost>([&] { return taker{what, bed.servers(), names}.run(); }));
         auto const of = [&](double server_cost::* part) {
             std::vector<double> values;
             for (auto const& c : all) values.push_back(c.*part);

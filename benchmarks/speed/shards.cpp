@@ -41,7 +41,7 @@ pair_cost median_cost(run const& r, workload const& what, std::function<double()
     std::vector<double> client_us;
     std::vector<double> server_us;
     for (std::size_t round = 0; round < r.how.rounds; ++round) {
-        auto const cost = run_apart<pair_cost>([&] { return cost_of_a_pair(what, server_seconds); });
+        auto const cost = run_in_client_process<pair_cost>([&] { return cost_of_a_pair(what, server_seconds); });
         client_us.push_back(cost.client_us);
         server_us.push_back(cost.server_us);
     }
@@ -78,7 +78,7 @@ void measure_shards(run& r)
     std::size_t const callers = r.how.quick ? 16 : 256;
     for (std::size_t const number : numbers) {
         fleet const servers{number};
-        pin_apart(servers);
+        pin_servers(servers);
         for (bool const each : {true, false}) {
             if (number == 1 && !each) continue;
             workload what = tokens_for(r, each ? number * callers : callers);
@@ -99,17 +99,17 @@ void measure_cluster(run& r)
 {
     for (std::size_t const number : {1u, 64u}) {
         redlock::testing::redis_cluster const cluster;
-        pin_apart(cluster.servers);
+        pin_servers(cluster.servers);
         workload what = tokens_for(r, r.how.quick ? 16 : 256);
         what.cluster = cluster.url("?shards=" + std::to_string(number));
         what.ttl = r.how.leases_ttl;
         std::string const name = "cluster_" + std::to_string(number);
-        r.put(name + "_first_acquire_ms", run_apart<double>([&] { return first_lease_ms(what.settings(), true); }));
+        r.put(name + "_first_acquire_ms", run_in_client_process<double>([&] { return first_lease_ms(what.settings(), true); }));
         std::vector<double> admitted;
         for (std::size_t round = 0; round < r.how.rounds; ++round)
-            admitted.push_back(run_apart<double>([&] { return first_lease_ms(what.settings(), true); }));
+            admitted.push_back(run_in_client_process<double>([&] { return first_lease_ms(what.settings(), true); }));
         r.put(name + "_first_acquire_admitted_ms", median(admitted));
-        r.put(name + "_bytes_of_a_client", run_apart<double>([&] { return bytes_of_a_client(what); }));
+        r.put(name + "_bytes_of_a_client", run_in_client_process<double>([&] { return bytes_of_a_client(what); }));
         auto const cost = median_cost(r, what, [&] { return cpu_seconds_of(cluster.servers); });
         r.put(name + "_client_us_per_pair", cost.client_us);
         r.put(name + "_server_us_per_pair", cost.server_us);

@@ -14,7 +14,7 @@ try {
     CLI::App app{"How fast locks are"};
     app.require_subcommand(1);
     bench::add_compare(app);
-    bench::add_everything(app);
+    bench::add_all(app);
     bench::add_instructions(app);
     CLI11_PARSE(app, argc, argv);
 } catch (std::exception const& e) {

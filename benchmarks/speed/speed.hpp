@@ -1,4 +1,4 @@
-// The measurements of the speed program; each adds its command, runs and writes its JSON.
+// The commands of the speed program: each measures, and writes JSON.
 #ifndef REDLOCK_BENCHMARKS_SPEED_SPEED_HPP
 #define REDLOCK_BENCHMARKS_SPEED_SPEED_HPP
 
@@ -9,7 +9,7 @@ class App;
 namespace bench {
 
 void add_compare(CLI::App& app);
-void add_everything(CLI::App& app);
+void add_all(CLI::App& app);
 void add_instructions(CLI::App& app);
 
 }  // namespace bench

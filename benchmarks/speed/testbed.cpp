@@ -58,7 +58,7 @@ std::string id_of(redlock::testing::redis_server const& server)
 
 testbed::testbed(std::size_t nodes) : servers_{nodes}
 {
-    pin_apart(servers_);
+    pin_servers(servers_);
     admit(servers_.ports());
     for (std::size_t i = 0; i < nodes; ++i) {
         for (auto const* s : {&redlock::detail::release_script(), &redlock::detail::fence_acquire_script()})

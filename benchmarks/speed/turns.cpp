@@ -43,7 +43,7 @@ std::vector<medians> take_turns(std::vector<worker> const& workers, std::size_t 
     std::vector<medians> all;
     for (worker const& w : workers) all.push_back({w.name, {}});
     for (std::size_t round = 0; round < rounds; ++round)
-        for (std::size_t i = 0; i < workers.size(); ++i) all[i].samples.push_back(run_apart<sample>(workers[i].run));
+        for (std::size_t i = 0; i < workers.size(); ++i) all[i].samples.push_back(run_in_client_process<sample>(workers[i].run));
     return all;
 }
 

@@ -11,48 +11,55 @@ namespace redlock::detail {
 
 namespace {
 
-bool is_awaited_by_its_holder(acquisition const& what, lease_record const& lease)
+bool is_awaited_by_its_holder(acquisition const& asking, lease_record const& lease)
 {
     bool found = false;
-    lease.each_handle([&](lease_handle const& h) { found = found || (h.scope() && what.is_awaited_in(*h.scope())); });
+    lease.each_handle([&](lease_handle const& h) { found = found || (h.scope() && asking.is_awaited_in(*h.scope())); });
     return found;
 }
 
-// The scopes that wait for this acquisition hold so many of the slots that it may have that the others are not enough for it.
-bool is_short_of_its_own_permits(acquisition const& what, lock_table const& table)
+// Whether too few permits would be left even if every other holder released its own, since scopes that await this acquisition keep the rest.
+bool is_short_of_its_own_permits(acquisition const& asking, lock_table const& table)
 {
-    permit_pool const& pool = *what.request.what->pool();
-    std::size_t held = 0;
+    permit_pool const& pool = *asking.request.what->pool();
+    std::size_t kept = 0;
     table.each_of_permits(pool.record, [&](lease_record const& lease) {
-        if (!is_awaited_by_its_holder(what, lease)) return;
+        if (!is_awaited_by_its_holder(asking, lease)) return;
+        // A lease may have slots that a semaphore of the present size does not have.
         for (std::uint32_t const slot : lease.what->slots())
-            held += static_cast<std::size_t>(std::ranges::count(pool.slots, slot, &permit_pool::slot::number));
+            kept += static_cast<std::size_t>(std::ranges::count(pool.slots, slot, &permit_pool::slot::number));
     });
-    return held > 0 && held + what.request.what->wanted() > pool.slots.size();
+    return kept > 0 && kept + asking.request.what->wanted() > pool.slots.size();
+}
+
+bool is_an_upgrade(acquisition const& asking, lock_table const& table)
+{
+    bool found = false;
+    table.each_reader_of(*asking.request.what, [&](lease_record const& lease) {
+        bool const is_of_owner = asking.owner() != owner_id{} && lease.has_handles() && lease.owner() == asking.owner();
+        found = found || is_of_owner || is_awaited_by_its_holder(asking, lease);
+    });
+    return found;
 }
 
 }  // namespace
 
-bool waits_for_itself(acquisition const& what, lease_record const* here, lock_table const& held)
+bool waits_for_itself(acquisition const& asking, lease_record const* own_lease, lock_table const& table)
 {
-    bool own = false;
-    auto const visit = [&](lease_record const& lease) { own = own || is_awaited_by_its_holder(what, lease); };
-    bool const reads = what.request.what->is_for_readers();
-    if (what.request.what->is_for_permits()) {
-        own = is_short_of_its_own_permits(what, held);
-    } else if (here) {
-        visit(*here);
-    } else if (what.can_be_cancelled && !reads) {
-        held.each_overlapping(*what.request.what, visit);
+    auto const& wanted = *asking.request.what;
+    bool found = false;
+    auto const visit = [&](lease_record const& lease) { found = found || is_awaited_by_its_holder(asking, lease); };
+    bool const reads = wanted.is_for_readers();
+    if (wanted.is_for_permits()) {
+        found = is_short_of_its_own_permits(asking, table);
+    } else if (own_lease) {
+        visit(*own_lease);
+    } else if (asking.can_be_cancelled && !reads) {  // what cannot be cancelled is awaited in no scope: this saves the search
+        table.each_overlapping(wanted, visit);
     }
-    if (reads && what.can_be_cancelled) held.each_on(what.request.what->first(), visit);
-    if (!reads && held.has_readers()) {  // an upgrade
-        held.each_reader_of(*what.request.what, [&](lease_record const& lease) {
-            visit(lease);
-            own = own || (what.owner() != owner_id{} && lease.has_handles() && lease.owner() == what.owner());
-        });
-    }
-    return own;
+    if (reads && asking.can_be_cancelled) table.each_on(wanted.first(), visit);
+    if (!reads && table.has_readers()) found = found || is_an_upgrade(asking, table);
+    return found;
 }
 
 }  // namespace redlock::detail

@@ -8,9 +8,12 @@ class acquisition;
 class lease_record;
 class lock_table;
 
-// Whether the scope that holds the lock, or one of its names, awaits this acquisition. `here`: the lease that this client has of the same names, or
-// null. `held`: all its leases.
-bool waits_for_itself(acquisition const& what, lease_record const* here, lock_table const& held);
+// Whether this acquisition cannot end, because
+// - a scope that awaits it holds the lock, or one of its names;
+// - scopes that await it hold so many permits that too few are left;
+// - it wants to write, and its owner, or a scope that awaits it, has the lock for reading: an upgrade.
+// `own_lease`: the lease that this client has of the same names, or null. `table`: all leases of the client.
+bool waits_for_itself(acquisition const& asking, lease_record const* own_lease, lock_table const& table);
 
 }  // namespace redlock::detail
 

@@ -6,6 +6,7 @@
 #ifndef REDLOCK_ADMISSION_ADMISSION_DRIVER_HPP
 #define REDLOCK_ADMISSION_ADMISSION_DRIVER_HPP
 
+#include "admission/admission_picture.hpp"
 #include "admission/quarantine_log.hpp"
 #include "client/environment.hpp"
 #include "quorum/admission.hpp"
@@ -23,30 +24,6 @@
 #include <vector>
 
 namespace redlock::detail {
-
-// Why a node may vote with tokens or not, for status() and for errors.
-struct admission_picture {
-    redlock::admission_state state{redlock::admission_state::unknown};
-    time_point drained{};  // while draining: its end
-    std::size_t admitted{0};  // nodes, now
-    std::size_t needed{0};  // to admit another one
-    std::size_t nodes{0};
-    bool nobody_remembers{false};
-    quorum::node_set silent;  // nodes that have not answered
-    quorum::node_set refused;  // and those with whom that will not change by itself
-    std::string not_carried;  // why other processes cannot go on with this wait; empty: they can, or nobody wants that
-    std::string why_unidentified;
-    std::string not_marked;  // why the mark of its loss does not count yet
-    std::shared_ptr<std::vector<std::string> const> names;  // of all nodes
-
-    // Why it has no vote, for how long, and what to do; empty when it has one.
-    std::string text(time_point now) const;
-
-    friend bool operator==(admission_picture const&, admission_picture const&) = default;
-
-private:
-    std::string names_of(quorum::node_set const& some) const;
-};
 
 class admission_driver final : public timer {
 public:

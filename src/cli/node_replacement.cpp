@@ -5,7 +5,7 @@
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
 #include "redis/facts_reader.hpp"
-#include "redis/fence_scripts.hpp"
+#include "redis/admission_scripts.hpp"
 #include "redis/keys.hpp"
 #include "redis/node_address.hpp"
 

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_CLIENT_STATUS_BOARD_HPP
 #define REDLOCK_CLIENT_STATUS_BOARD_HPP
 
-#include "admission/admission_driver.hpp"
+#include "admission/admission_picture.hpp"
 #include "base/timer_queue.hpp"
 #include "quorum/node_clock.hpp"
 

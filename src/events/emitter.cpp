@@ -1,6 +1,6 @@
 #include "events/emitter.hpp"
 
-#include "admission/admission_driver.hpp"
+#include "admission/admission_picture.hpp"
 #include "lease/lease_record.hpp"
 #include "quorum/lease_machine.hpp"
 

@@ -15,27 +15,27 @@ namespace redlock::detail {
 
 // A text that many values share; each keeps a pointer.
 struct shared_text : boost::intrusive_ref_counter<shared_text> {
-    explicit shared_text(std::string text) : is{std::move(text)} {}
+    explicit shared_text(std::string of_all) : text{std::move(of_all)} {}
 
-    std::string const is;
+    std::string const text;
 };
 using shared_text_ptr = boost::intrusive_ptr<shared_text const>;
 
 class lock_value {
 public:
-    using unique_part = std::array<char, 32>;
+    using unique_part = std::array<char, 32>;  // hexadecimal digits: 128 random bits
 
     lock_value(unique_part const& own, shared_text_ptr holder) noexcept : own_{own}, holder_{std::move(holder)} {}
 
-    // For tests: a value of one part.
+    // A value of one part, for servers in memory. Implicit, since there they are made of strings.
     lock_value(std::string whole) : holder_{new shared_text{std::move(whole)}} {}
 
-    // The nodes keep the head with the tail behind it.
+    // On the nodes the value is the head, with the tail behind it.
     std::string_view head() const noexcept
     {
-        return is_whole() ? std::string_view{holder_->is} : std::string_view{own_.data(), own_.size()};
+        return is_whole() ? std::string_view{holder_->text} : std::string_view{own_.data(), own_.size()};
     }
-    std::string_view tail() const noexcept { return is_whole() ? std::string_view{} : std::string_view{holder_->is}; }
+    std::string_view tail() const noexcept { return is_whole() ? std::string_view{} : std::string_view{holder_->text}; }
 
     std::string text() const { return std::string{head()}.append(tail()); }
 

@@ -44,7 +44,7 @@ protected:
 
     time_point ends() const noexcept;
 
-    // Why it came to nothing: the lease is lost, or too few nodes answered.
+    // Why it came to nothing: the lease is lost (which this notes where it is over), or too few nodes answered.
     error_code why_not(time_point now) const;
 
     publications& owner_;

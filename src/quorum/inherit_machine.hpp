@@ -1,5 +1,5 @@
-// What a lease inherits: the newest state that a majority of nodes keeps at least one copy of. One that not all of that majority have must be written
-// back before it counts, so that no later holder finds an older one. docs/proof.md, "State that goes with a lock".
+// Decides what a lease inherits: the newest state in the answers of a majority. If fewer than a majority have it, it must be written back to a majority
+// before the caller is told: otherwise a later holder could ask other nodes, and find an older one. docs/proof.md, "State that goes with a lock".
 #ifndef REDLOCK_QUORUM_INHERIT_MACHINE_HPP
 #define REDLOCK_QUORUM_INHERIT_MACHINE_HPP
 
@@ -13,7 +13,8 @@
 
 namespace redlock::quorum {
 
-// Which of two states is newer: the one of the later holder, and of one holder the later one. Nothing was published: 0, 0.
+// Which of two states is newer: the one of the later holder, and of one holder the later one. `rank` is the guard of the lease that published it, and
+// `number` says which of its publications it is. Nothing was published: 0, 0.
 struct state_stamp {
     token_number rank{0};
     std::uint64_t number{0};
@@ -25,7 +26,7 @@ struct state_stamp {
 enum class inherit_outcome {
     pending,
     known,  // a majority has the newest, or there is none
-    to_be_written_back,  // fewer have it
+    to_be_written_back,  // fewer than a majority have the newest
     no_majority,
 };
 
@@ -33,7 +34,8 @@ class inherit_machine {
 public:
     explicit inherit_machine(std::size_t nodes) noexcept : votes_{nodes} {}
 
-    // A node's first answer. Returns the outcome when it decides, `pending` otherwise.
+    // Counts a node's answer; a second one of the same node is ignored. `keeps`: no stamp, if the node keeps no state. Returns the outcome when this answer
+    // decides, and `pending` otherwise.
     inherit_outcome on_answer(std::size_t node, vote v, state_stamp keeps) noexcept
     {
         if (decided_ || !votes_.cast(node, v)) return inherit_outcome::pending;
@@ -58,7 +60,7 @@ public:
         return inherit_outcome::no_majority;
     }
 
-    // What is known now is what the outcome is about.
+    // From then on newest() and holders() do not change.
     bool is_decided() const noexcept { return decided_; }
 
     state_stamp const& newest() const noexcept { return newest_; }

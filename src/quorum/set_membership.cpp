@@ -184,40 +184,11 @@ void set_membership::choose_set()
         set_->complete = complete;
     }
     if (tie) set_.reset();
-    if (set_) choose_generation();
-    note_era();
-}
-
-// Of one set, the newest generation that a majority of this list carries, and never again an older one. Before there is a majority, the one that most
-// nodes carry: no lock can be had meanwhile.
-void set_membership::choose_generation()
-{
-    if (settled_ && settled_->id != set_->id) settled_.reset();
-    std::optional<set_record> most;
-    std::size_t carriers_of_most = 0;
-    for (node_state const& n : nodes_) {
-        if (!is_of_set(n)) continue;
-        set_record const& r = n.said.record;
-        auto const carriers = static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), [&](node_state const& each) {
-            return is_of_set(each) && r.is_same_generation(each.said.record);
-        }));
-        bool const is_newer = !settled_ || r.generation > settled_->generation;
-        if (carriers >= majority(nodes_.size()) && is_newer) settled_ = r;
-        if (carriers < carriers_of_most || (carriers == carriers_of_most && most && r.generation <= most->generation)) continue;
-        carriers_of_most = carriers;
-        most = r;
-    }
-    if (settled_) most = settled_;
-    if (!most || most->is_same_generation(*set_)) return;
-    most->complete = set_->complete;
-    set_ = most;
-}
-
-void set_membership::note_era()
-{
     if (!set_) return;
-    auto const before = std::exchange(binding_, binding_of(*set_));
-    if (before && before != binding_) ++era_;
+    std::vector<set_record const*> carried;
+    for (node_state const& n : nodes_)
+        if (is_of_set(n)) carried.push_back(&n.said.record);
+    set_ = generation_.choose(*set_, carried, nodes_.size());
 }
 
 // A claim that was not followed by others is as good as none, if it is of this list.
@@ -346,7 +317,7 @@ bool set_membership::may_be_admitted(std::size_t node) const noexcept
     if (!n.objection.empty()) return false;
     auto const is_hidden = [](node_state const& each) { return each.said.is == kind::hidden; };
     if (is_hidden(n)) return true;
-    if (set_ && set_->complete) return carries(n) && n.said.record.complete && (set_->generation == 0 || settled_);
+    if (set_ && set_->complete) return carries(n) && n.said.record.complete && (set_->generation == 0 || generation_.is_settled());
     // Where the records of an older version are in use, or nobody can write a set's, nodes are admitted as they were before there were sets.
     return std::any_of(nodes_.begin(), nodes_.end(),
                        [&](node_state const& each) { return is_hidden(each) || (&each != &n && each.admitted); });
@@ -376,8 +347,9 @@ std::vector<set_claim> set_membership::claims()
     bool const was_changed = set_->generation > 0;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
-        bool const lacks = was_changed ? settled_ && set_->has(settings_.members[i]) && (n.said.is == kind::none || is_behind(i))
-                                       : may_be_claimed(n) || (carries(n) && !n.said.record.complete);
+        bool const lacks = was_changed
+                               ? generation_.is_settled() && set_->has(settings_.members[i]) && (n.said.is == kind::none || is_behind(i))
+                               : may_be_claimed(n) || (carries(n) && !n.said.record.complete);
         if (!lacks || !n.connected || !n.master || n.server.empty() || n.asked || n.failed || !n.objection.empty()) continue;
         n.asked = true;
         bool const stays = was_changed && is_of_set(n) && set_->joined_in(settings_.members[i]) <= n.said.record.generation;

@@ -6,6 +6,7 @@
 #define REDLOCK_QUORUM_SET_MEMBERSHIP_HPP
 
 #include "quorum/node_facts.hpp"
+#include "quorum/set_generation.hpp"
 #include "quorum/set_record.hpp"
 
 #include <cstddef>
@@ -68,7 +69,7 @@ public:
     std::string why_apart(std::size_t node) const;
 
     // Another number for each generation of this client's.
-    std::uint64_t era() const noexcept { return era_; }
+    std::uint64_t era() const noexcept { return generation_.era(); }
 
     // Whether what the node granted in an earlier generation counts on: it is a member of this one.
     bool is_in_generation(std::size_t node) const noexcept;
@@ -108,8 +109,6 @@ private:
     std::string fault_of(set_record const& r) const;
     std::string fault_of(node_state const& n) const;
     void choose_set();
-    void choose_generation();
-    void note_era();
     bool is_behind(std::size_t node) const noexcept;
     bool has_left(std::size_t node) const noexcept;
     bool is_of_set(node_state const& n) const noexcept;
@@ -128,9 +127,7 @@ private:
     std::vector<node_state> nodes_;
     bool list_refused_{false};
     std::optional<set_record> set_;  // that the list is of; none: no record was seen, or the records contradict each other
-    std::optional<set_record> settled_;  // the newest generation that a majority was seen to carry; the client never follows an older one
-    std::optional<std::string> binding_;  // of the generation whose number era_ is; none: no record was seen yet
-    std::uint64_t era_{0};
+    set_generation generation_;
 };
 
 }  // namespace redlock::quorum

@@ -1,5 +1,6 @@
 #include "redis/call_words.hpp"
 
+#include "redis/admission_scripts.hpp"
 #include "redis/fence_scripts.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts.hpp"

@@ -1,5 +1,5 @@
-// Waits for what was written to be durable, on a connection of its own: one wait at a time. Requests that come meanwhile share the next
-// one with everybody else who does.
+// Waits until what was written is on replicas or on disk (durability.hpp). WAIT blocks its connection, so this has a connection of its own, and all calls that
+// are made during a wait share the next one.
 #ifndef REDLOCK_REDIS_DURABILITY_WAITS_HPP
 #define REDLOCK_REDIS_DURABILITY_WAITS_HPP
 
@@ -25,8 +25,9 @@ public:
 
     // For all that any connection to this server was answered before this call. Completes within twice the time-out, or at once when
     // the connection is not open any more.
-    // `prefix`: of a key that the server has; it must live until then. Requests that share a wait share the key of the first.
-    void wait(handler then, std::string_view prefix = {});
+    // `key_prefix`: of keys in a slot that this server serves (Redis Cluster); it must live until `then` is called. Calls that share a wait use that of the
+    // first.
+    void wait(handler then, std::string_view key_prefix = {});
 
 private:
     void start();
@@ -34,12 +35,12 @@ private:
     std::shared_ptr<redis_connection> connection_;
     durability wanted_;
     boost::redis::request request_;
-    std::string prefix_;  // in request_
+    std::string prefix_of_request_;
     std::string_view next_prefix_;
     durability_reader reader_{wanted_};
     node_sink sink_;
-    std::vector<handler> next_;  // those of the wait under way are kept by the request
-    bool under_way_{false};
+    std::vector<handler> next_handlers_;  // those of the wait under way are kept by the request
+    bool is_waiting_{false};
 };
 
 }  // namespace redlock::detail

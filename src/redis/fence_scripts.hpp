@@ -1,5 +1,5 @@
-// The Lua scripts for fencing tokens and for the admission of nodes. redis_request encodes the calls, and redis_replies reads the answers.
-// docs/proof.md shows why the scripts are correct. Only these scripts write the keys below. All the keys are plain strings, so one MGET reads all:
+// The Lua scripts for fencing tokens. redis_request encodes the calls, and redis_replies reads the answers.
+// docs/proof.md shows why the scripts are correct. Only these scripts and those of admission_scripts.hpp write the keys below. All the keys are plain strings, so one MGET reads all:
 //
 //   NAME           the lock: contains the holder's value, as with other libraries
 //   NAME:fence     the counter of the lock, in decimal. It expires after the retention; a missing counter counts as the high-water mark. "N.0" is the
@@ -87,28 +87,6 @@ script const& fence_climb_script();
 // the new value already, which is a repeated call and extends them. The base must not be above the guard in either case. A lock that is missing is not
 // set again.
 script const& fence_adopt_script();
-
-// Reads the node's facts, for a handshake. KEYS: record, hw. Answers {replication id, role, seconds, microseconds, record, hw, version, cluster (0
-// or 1), maxmemory, maxmemory's policy, append-only file (0 or 1), set's record}. A field is "" if the server does not have it, or if the permissions
-// forbid INFO. In place of a set's record that cannot be read stands "!" and the server's error.
-script const& inspect_script();
-
-// Writes the record of the server's set, if there is the text that the client expects. KEYS: record; the key of the set's record is made of it. ARGV: the id
-// that was seen, the text that is expected ("": none), the new text, and whether the server stays a member (0 or 1): if not, its admission and its mark
-// end with a new text of another generation. The id in answers to later questions is that of the new text.
-// Answers {1, text} if the server has the new text now, {0, text} if it has another one, {-1, ""} the server has another id, or is no master.
-script const& claim_script();
-
-// Writes a mark into the record of a node that lost its data, unless the record has one already. The quarantine counts from the answer.
-// KEYS: record, hw. ARGV: the id that was seen, a random text of letters and digits to make a new mark of.
-// Answers {1, mark} written, {0, mark} there was one, {2, ""} the node is admitted, {-1, ""} the server has another id, belongs to
-// another generation of its set, or is no master.
-script const& mark_script();
-
-// Admits a node after its quarantine. KEYS: record, hw. ARGV: the id that was seen, base, maxttl in ms, mark. MAXTTL of the record never falls.
-// BASE becomes the largest of the old BASE, the old high-water mark and the given base.
-// Answers 1 admitted, 2 admitted already, 0 the mark is gone (another quarantine is needed), -1 the server has another id, or is no master.
-script const& admit_script();
 
 }  // namespace redlock::detail
 

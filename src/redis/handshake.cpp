@@ -1,7 +1,8 @@
 #include "redis/handshake.hpp"
 
 #include "redis/credentials.hpp"
-#include "redis/fence_scripts.hpp"
+#include "redis/admission_scripts.hpp"
+#include "redis/keys.hpp"
 #include "redis/group_binding.hpp"
 #include "redis/rights.hpp"
 #include "redis/scripts.hpp"

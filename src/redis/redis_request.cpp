@@ -1,5 +1,6 @@
 #include "redis/redis_request.hpp"
 
+#include "redis/admission_scripts.hpp"
 #include "redis/fence_scripts.hpp"
 #include "redis/semaphore_scripts.hpp"
 #include "redis/shared_scripts.hpp"

@@ -2,6 +2,7 @@
 #ifndef REDLOCK_TESTS_FENCING_NODES_HPP
 #define REDLOCK_TESTS_FENCING_NODES_HPP
 
+#include "redis/admission_scripts.hpp"
 #include "redis/fence_scripts.hpp"
 #include "simulation/random.hpp"
 #include "support/redis_server.hpp"

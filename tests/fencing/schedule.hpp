@@ -6,6 +6,7 @@
 #include "nodes.hpp"
 #include "transitions.hpp"
 
+#include "redis/admission_scripts.hpp"
 #include "redis/fence_scripts.hpp"
 
 #include <array>

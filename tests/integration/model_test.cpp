@@ -1,4 +1,5 @@
 // The servers of story tests and of the simulation do what a real server does: the same random commands to both.
+#include "redis/admission_scripts.hpp"
 #include "redis/fence_scripts.hpp"
 #include "redis/scripts.hpp"
 #include "redis/state_scripts.hpp"

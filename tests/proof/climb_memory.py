@@ -199,7 +199,7 @@ def is_wiped(s, n: Node, keys: (Name, Value), kept: (Name, Boolean), counts: (Na
     return when(*step.when, there).then(own=marks, **step.changes)
 
 
-@p.transition("src/redis/fence_scripts.cpp: admit_text")
+@p.transition("src/redis/admission_scripts.cpp: admit_text")
 def is_admitted(s, d: Drain, t: Token):
     """What the node may have forgotten is not above its base."""
     n = s.drained_node(d)
@@ -212,13 +212,13 @@ def waits_for_climbs(s, d):
     return each(Climb, lambda c: Implies(s.climb_flying(d, c), Not(climb_in_flight(s, c))))
 
 
-@p.transition("src/redis/fence_scripts.cpp: mark_text", "src/quorum/admission.cpp: on_marked")
+@p.transition("src/redis/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: on_marked")
 def marks(s, d: Drain, n: Node, fresh: Mark):
     step = memory.marks(s, d, n, fresh)
     return when(*step.when).then(climb_flying=lambda e, c: If(e == d, climb_in_flight(s, c), s.climb_flying(e, c)), **step.changes)
 
 
-@p.transition("src/redis/fence_scripts.cpp: mark_text", "src/quorum/admission.cpp: admission::on_marked",
+@p.transition("src/redis/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: admission::on_marked",
               "src/admission/quarantine_folder.cpp: quarantine_folder::read")
 def goes_on_with_a_note(s, d: Drain, n: Node, earlier: Drain):
     step = memory.goes_on_with_a_note(s, d, n, earlier)

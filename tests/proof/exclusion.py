@@ -114,7 +114,7 @@ def loses_its_memory(s, n: Node, keys: (Name, Value), expiries: (Name, Instant))
                        expiry=lambda m, x: If(m == n, expiries(x), s.expiry(m, x)))
 
 
-@p.transition("src/redis/fence_scripts.cpp: admit_text", "src/quorum/admission.cpp: drained_at")
+@p.transition("src/redis/admission_scripts.cpp: admit_text", "src/quorum/admission.cpp: drained_at")
 def is_admitted(s, n: Node):
     over = each(Attempt, lambda a: Implies(s.holds(a, n), until(s.deadline(a, n), s.now())))
     return when(unless("admitted-too-early", over)).then(admitted=add(s.admitted, n))

@@ -332,7 +332,7 @@ def high_water_vanishes(s, n: Node, t: Token):
 
 # ---- admission ----
 
-@p.transition("src/redis/fence_scripts.cpp: mark_text", "src/quorum/admission.cpp: on_marked")
+@p.transition("src/redis/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: on_marked")
 def marks(s, d: Drain, n: Node, fresh: Mark):
     """A fresh mark, or the one that is there already. The wait begins."""
     now = If(s.marked(n), s.mark(n), fresh)
@@ -342,7 +342,7 @@ def marks(s, d: Drain, n: Node, fresh: Mark):
         drained_mark=set_at(s.drained_mark, d, now), flying=lambda c, a: If(c == d, in_flight(s, a), s.flying(c, a)))
 
 
-@p.transition("src/redis/fence_scripts.cpp: mark_text", "src/quorum/admission.cpp: admission::on_marked",
+@p.transition("src/redis/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: admission::on_marked",
               "src/admission/quarantine_folder.cpp: quarantine_folder::read")
 def goes_on_with_a_note(s, d: Drain, n: Node, earlier: Drain):
     """The mark that is there was seen before, at this id, by another process of this machine: the wait began then."""
@@ -360,7 +360,7 @@ def ends_to_drain(s, d: Drain):
     return when(s.drains(d), unless("no-drain", over)).then(drained=add(s.drained, d))
 
 
-@p.transition("src/redis/fence_scripts.cpp: inspect_text", "src/quorum/admission.cpp: on_facts")
+@p.transition("src/redis/admission_scripts.cpp: inspect_text", "src/quorum/admission.cpp: on_facts")
 def reads_a_mark(s, d: Drain, m: Node):
     return when(s.drained(d), admitted(s, m)).then(read=add(s.read, d, m, s.hw(m)))
 
@@ -408,7 +408,7 @@ def takes_the_operators_word(s, d: Drain, t: Token):
     return when(s.drains(d), unused).then(word=add(s.word, d), admission=add(s.admission, d, t))
 
 
-@p.transition("src/redis/fence_scripts.cpp: admit_text")
+@p.transition("src/redis/admission_scripts.cpp: admit_text")
 def is_admitted(s, d: Drain, t: Token):
     """Executed as late and as often as you like."""
     n = s.drained_node(d)

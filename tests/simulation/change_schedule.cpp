@@ -1,27 +1,18 @@
 #include "change_schedule.hpp"
 
+#include "belief_world.hpp"
 #include "change_command.hpp"
-#include "belief_judge.hpp"
 #include "faults.hpp"
 #include "link.hpp"
 #include "simulated_client.hpp"
 #include "universe.hpp"
-#include "user.hpp"
 
 #include "quorum/set_record.hpp"
 #include "quorum/votes.hpp"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include <algorithm>
 #include <array>
-#include <deque>
-#include <exception>
-#include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -30,19 +21,14 @@ namespace redlock::simulation {
 
 namespace {
 
-class change_schedule {
+class change_schedule final : public belief_world {
 public:
-    static constexpr std::int64_t server_drift = 9'000;  // parts per million, as in schedule.cpp
-    static constexpr std::int64_t client_drift = 900;
     static constexpr duration wall = 40'000 * 12h + 5h;
     static constexpr std::size_t spares = 2;
 
     change_schedule(std::uint64_t seed, coverage& covered, std::function<void(std::string const&)> say)
-        : covered_{covered}, say_{std::move(say)}, u_{seed ^ 0x6368616e6765u}
+        : belief_world{seed ^ 0x6368616e6765u, covered, "in a world whose set of nodes is changed", std::move(say)}
     {
-        u_.covered = &covered;
-        u_.after_step = [this] { beliefs_.look(); };
-        u_.on_violation = [this](std::string const& what) { violation(what); };
         set_the_stage();
         build();
         plan_changes();
@@ -50,29 +36,9 @@ public:
         u_.at(horizon_, [this] { clear_up(); });
     }
 
-    ~change_schedule() { u_.destroy_processes(); }
-    change_schedule(change_schedule const&) = delete;
-    change_schedule& operator=(change_schedule const&) = delete;
-
-    result run()
-    {
-        for (auto& p : people_)
-            for (std::size_t n = 1 + chance_.below(2); n > 0; --n) send_to_work(p);
-        if (!u_.run_until([this] { return violation_ || at_work_ == 0; }, limit()))
-            violation("somebody still waits for a lock, long after all faults have ended");
-        if (!violation_) close();
-        return {violation_, u_.fingerprint(), u_.steps(), u_.now()};
-    }
+    ~change_schedule() { end(); }
 
 private:
-    struct person {
-        std::size_t process;
-        std::vector<std::size_t> list;
-        std::shared_ptr<client> with;
-        duration begins{};
-        bool stopped{false};
-    };
-
     struct change {
         std::size_t leaves, joins;
     };
@@ -129,12 +95,12 @@ private:
     void add_client(std::vector<std::size_t> list, duration begins, bool admits)
     {
         auto& p = u_.add_process({time_point{1h * (u_.processes().size() + 1)}, 0ns, chance_.between(-client_drift, client_drift)});
-        u_.nodes_known_to[p.index()] = list;
+        u_.nodes_known_to[p.index()] = std::move(list);
         client_settings settings;
         settings.max_ttl = ttl_;
         settings.has_sets = true;
         settings.wall = wall + (chance_.one_in(2) ? chance_.scaled(ttl_ / 4) : 0ns);
-        person& who = people_.emplace_back(person{p.index(), std::move(list), make_client(u_, p, settings), begins});
+        person& who = add_person(p.index(), make_client(u_, p, settings), begins);
         u_.at(begins, [this, &who, &p, admits] {
             p.visit(u_.now(), [&] {
                 who.with->run([&who](error_code) { who.stopped = true; });
@@ -257,13 +223,7 @@ private:
     void plan_faults()
     {
         for (std::size_t n = chance_.below(5); n > 0; --n) plan_a_link_fault(u_, horizon_, ttl_);
-        for (std::size_t n = chance_.below(3); n > 0; --n) {
-            auto const d = chance_.scaled(2 * ttl_) + 1us;
-            u_.at(chance_.between(0ns, horizon_), [this, who = chance_.below(people_.size()), d, whole = chance_.one_in(2)] {
-                auto& p = *u_.processes()[who];
-                whole ? u_.suspend(p, d) : u_.pause(p, d);
-            });
-        }
+        plan_pauses();
         for (std::size_t n = chance_.below(4); n > 0; --n) plan_a_server_fault();
     }
 
@@ -296,10 +256,7 @@ private:
 
     void clear_up()
     {
-        u_.pause_one_in = 0;
-        u_.weather.slow_percent = 0;
-        u_.weather.duplicate_percent = 0;
-        for (auto const& l : u_.links()) l->heal();
+        end_faults();
         for (auto const& s : u_.servers()) s->start(), s->go_on();
         u_.after(4 * ttl_, [this] { finish_the_change(); });
     }
@@ -311,136 +268,93 @@ private:
             ended(wanted_, how, why);
             if (how == change_command::outcome::moved || how == change_command::outcome::outrun) return void(is_finished_ = true);
             if (how == change_command::outcome::refused) return violation("a command was refused: " + why);
+            forget_lost_moves();
             u_.after(4 * ttl_, [this] { finish_the_change(); });
         });
     }
 
-    void send_to_work(person& who)
+    // What the command tells the operator to do with a member that lost its data after it had moved, while the others have not.
+    void forget_lost_moves()
     {
-        ++at_work_;
-        asio::co_spawn(u_.processes()[who.process]->get_executor(), work(who), [this](std::exception_ptr failure) {
-            --at_work_;
-            if (failure) violation("a user was surprised");
-        });
+        for (auto const& s : u_.servers()) {
+            auto const said = quorum::read_set_text(s->memory.set_record);
+            bool const has_moved = said.is == quorum::set_text::kind::good && said.record.generation > newest_.generation;
+            if (!has_moved || !s->up() || s->memory.admitted()) continue;
+            tell("DEL redlock:node redlock:set on " + member_name(s->index()));
+            s->memory.record.reset();
+            s->memory.set_record.clear();
+        }
     }
 
-    // Whether its list has a majority of the members, and nobody who never was one.
     // With as many of the present members in its list as docs/operations.md asks for: all but the one that the last change replaced.
     bool has_nearly_all_members(person const& who) const
     {
         auto const is_member = [this](std::size_t n) { return newest_.has(member_name(n)); };
-        return has_a_majority(who) &&
-               static_cast<std::size_t>(std::count_if(who.list.begin(), who.list.end(), is_member)) + 1 >= who.list.size();
+        auto const& list = list_of(who);
+        return has_a_majority(who) && static_cast<std::size_t>(std::count_if(list.begin(), list.end(), is_member)) + 1 >= list.size();
     }
 
+    std::vector<std::size_t> const& list_of(person const& who) const { return u_.nodes_known_to.at(who.process); }
+
+    // Whether its list has a majority of the members, and nobody who never was one.
     bool has_a_majority(person const& who) const
     {
         auto const is_member = [this](std::size_t n) { return newest_.has(member_name(n)); };
         auto const is_known = [this](std::size_t n) { return newest_.knows(member_name(n)); };
-        return std::all_of(who.list.begin(), who.list.end(), is_known) &&
-               static_cast<std::size_t>(std::count_if(who.list.begin(), who.list.end(), is_member)) >= quorum::majority(nodes_);
+        auto const& list = list_of(who);
+        return std::all_of(list.begin(), list.end(), is_known) &&
+               static_cast<std::size_t>(std::count_if(list.begin(), list.end(), is_member)) >= quorum::majority(nodes_);
     }
 
-    // Until the change is finished and the faults are over; and then once more, when it has to work.
-    asio::awaitable<void> work(person& who)
-    {
-        if (who.begins > u_.now()) {
-            auto begin = sleep(who.begins - u_.now());
-            co_await std::move(begin);
-        }
-        bool last = false;
-        while (!last && !violation_) {
-            last = is_finished_ && u_.now() > horizon_ + 20 * ttl_ + 10s;
-            auto options = usual_;
-            options.acquire_timeout = last ? 100 * ttl_ : std::chrono::milliseconds{ttl_ * static_cast<int>(1 + chance_.below(4))};
-            std::string const name = names_[chance_.below(names_.size())];
-            auto const before = complete_[name];
-            lock const resource{*who.with, name, options};
-            auto acquiring = resource.acquire(asio::as_tuple(asio::use_awaitable));
-            auto [ec, held] = co_await std::move(acquiring);
-            if (!ec) {
-                if (held.token() <= before) violation("a token is not larger than one that was complete before the attempt: " + name);
-                complete_[name] = std::max(complete_[name], held.token());
-                auto using_it = hold(who, name, held);
-                co_await std::move(using_it);
-            } else if (last && has_a_majority(who)) {
-                violation("client " + std::to_string(who.process) +
-                          " could not acquire a lock, long after all faults had ended: " + ec.message());
-            }
-            auto pause = sleep(chance_.scaled(ttl_ / 2) + 1us);
-            co_await std::move(pause);
-        }
-    }
+    // When the change is finished and the faults are over.
+    bool is_last_round() const override { return is_finished_ && u_.now() > horizon_ + 20 * ttl_ + 10s; }
+    bool must_acquire(person const& who) const override { return has_a_majority(who); }
 
-    asio::awaitable<void> hold(person const& who, std::string const& name, lease& held)
-    {
-        auto const began_in = newest_.generation;
-        auto belief = std::make_unique<belief_judge::belief>(beliefs_, who.process, held, name);
-        tell("client " + std::to_string(who.process) + " holds " + name + " with token " + std::to_string(held.token()));
-        auto const until = u_.now() + chance_.scaled(chance_.one_in(3) ? 8 * ttl_ : ttl_);
-        bool was_on_all = false;  // when the change began
-        do {
-            if (began_in == newest_.generation) was_on_all = held.nodes_held() == who.list.size();
-            belief->write();
-            auto pause = sleep(chance_.scaled(ttl_ / 4) + 1us);
-            co_await std::move(pause);
-        } while (held.valid() && u_.now() < until);
-        belief->write();  // also late, as somebody does who does not know that his lease is over
-        bool const kept = held.valid();
-        if (kept && began_in < newest_.generation) ++covered_.held_through_a_change;
+    class through_changes final : public witness {
+    public:
+        through_changes(change_schedule& in, person const& who, std::string name, lease const& held)
+            : in_{in}, who_{who}, name_{std::move(name)}, held_{held}, began_in_{in.newest_.generation}
+        {
+        }
+
+        void while_held() override
+        {
+            if (began_in_ == in_.newest_.generation) was_on_all_ = held_.nodes_held() == in_.list_of(who_).size();
+        }
+
         // A lease that was on fewer nodes may be on too few without the member that leaves, if another one has seen a larger counter, from a rival's
         // attempt. A command that was killed may leave a minority that has moved, and has no votes for those who have not, as if it were down.
-        if (!kept && calm_ && was_on_all && !loses_a_member_ && !was_killed_ && has_nearly_all_members(who))
-            violation("a lease was lost where nothing went wrong but the change: " + name);
-        belief.reset();
-        tell("client " + std::to_string(who.process) + (kept ? " gives back " : " has lost ") + name);
-        auto releasing = held.release(asio::as_tuple(asio::use_awaitable));
-        co_await std::move(releasing);
-    }
+        void ended(bool kept) override
+        {
+            if (kept && began_in_ < in_.newest_.generation) ++in_.covered_.held_through_a_change;
+            bool const is_expected = in_.calm_ && was_on_all_ && !in_.loses_a_member_ && !in_.was_killed_ &&
+                                     in_.has_nearly_all_members(who_);
+            if (!kept && is_expected) in_.violation("a lease was lost where nothing went wrong but the change: " + name_);
+        }
 
-    void close()
+    private:
+        change_schedule& in_;
+        person const& who_;
+        std::string name_;
+        lease const& held_;
+        std::uint64_t began_in_;
+        bool was_on_all_{false};  // when the change began
+    };
+
+    std::unique_ptr<witness> watch(person const& who, std::string const& name, lease const& held) override
     {
-        for (auto& p : people_) u_.processes()[p.process]->visit(u_.now(), [&] { p.with->cancel(); });
-        auto const stopped = [this] { return std::all_of(people_.begin(), people_.end(), [](person const& p) { return p.stopped; }); };
-        if (!u_.run_until(stopped, u_.now() + limit())) violation("a client does not stop");
-        for (auto& p : people_) u_.processes()[p.process]->visit(u_.now(), [&] { p.with.reset(); });
+        return std::make_unique<through_changes>(*this, who, name, held);
     }
 
-    duration limit() const { return horizon_ + 1'000 * duration{ttl_}; }
-
-    void violation(std::string const& what)
-    {
-        tell("violation: " + what);
-        if (!violation_) violation_ = "in a world whose set of nodes is changed: " + what;
-    }
-
-    void tell(std::string const& what) const
-    {
-        if (say_) say_(std::to_string(std::chrono::duration<double, std::milli>(u_.now()).count()) + " ms: " + what);
-    }
-
-    coverage& covered_;
-    std::function<void(std::string const&)> say_;
-    universe u_;
-    random& chance_{u_.chance};
-    std::deque<person> people_;  // coroutines know them
     std::set<std::uint64_t> admitting_;  // generations
     std::vector<std::shared_ptr<change_command>> commands_;
-    belief_judge beliefs_{u_, [this](std::string const& what) { violation(what); }};
-    std::map<std::string, std::uint64_t> complete_;  // by name: the largest token of a lease
-    std::vector<std::string> names_;
     quorum::set_record newest_;
     change first_{}, wanted_{};
-    lock_options usual_{};
-    std::chrono::milliseconds ttl_{};
-    duration horizon_{};
     std::size_t nodes_{0};
-    std::size_t at_work_{0};
     bool was_killed_{false};  // a command
     bool calm_{false};  // nothing goes wrong but the commands
     bool loses_a_member_{false};
     bool is_finished_{false};
-    std::optional<std::string> violation_;
 };
 
 }  // namespace

@@ -122,7 +122,7 @@ void replica_group::separate(std::size_t old, bool with_clients)
     }
 }
 
-// Its acknowledgements of the past stand, which is why it comes back with nothing only where the disk has what it acknowledged.
+// It comes back with what it had, since its acknowledgements of the past stand.
 void replica_group::crash_replica(duration for_so_long)
 {
     if (std::exchange(changing_, true)) return;

@@ -1,7 +1,7 @@
 #include "group_schedule.hpp"
 
+#include "belief_world.hpp"
 #include "group_link.hpp"
-#include "belief_judge.hpp"
 #include "faults.hpp"
 #include "link.hpp"
 #include "process.hpp"
@@ -11,16 +11,10 @@
 
 #include <redlock/redlock.hpp>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include <algorithm>
 #include <array>
-#include <exception>
-#include <map>
 #include <memory>
-#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -30,41 +24,19 @@ namespace {
 
 constexpr duration wall = 40'000 * 12h + 5h;
 
-class group_schedule {
+class group_schedule final : public belief_world {
 public:
     group_schedule(std::uint64_t seed, coverage& covered, std::function<void(std::string const&)> say)
-        : covered_{covered}, say_{std::move(say)}, u_{seed ^ 0x67726f757073u}
+        : belief_world{seed ^ 0x67726f757073u, covered, "in a world of groups", std::move(say)}
     {
-        u_.covered = &covered;
-        u_.after_step = [this] { beliefs_.look(); };
-        u_.on_violation = [this](std::string const& what) { violation(what); };
         set_the_stage();
         build();
         plan();
     }
 
-    ~group_schedule() { u_.destroy_processes(); }
-    group_schedule(group_schedule const&) = delete;
-    group_schedule& operator=(group_schedule const&) = delete;
-
-    result run()
-    {
-        for (auto& p : people_)
-            for (std::size_t n = 1 + chance_.below(2); n > 0; --n) send_to_work(p);
-        if (!u_.run_until([this] { return violation_ || at_work_ == 0; }, limit()))
-            violation("somebody still waits for a lock of a group, long after all faults have ended");
-        if (!violation_) close();
-        return {violation_, u_.fingerprint(), u_.steps(), u_.now()};
-    }
+    ~group_schedule() { end(); }
 
 private:
-    struct person {
-        std::size_t process;
-        std::shared_ptr<client> with;
-        bool is_stranger{false};  // has another k than the others, and no vote
-        bool stopped{false};
-    };
-
     void set_the_stage()
     {
         ttl_ = chance_.pick(std::array{100ms, 1'000ms});
@@ -117,8 +89,9 @@ private:
             client_settings settings;
             settings.max_ttl = ttl_;
             settings.wall = wall + (chance_.one_in(2) ? chance_.scaled(ttl_ / 4) : 0ns);
-            people_.push_back({i, make_client(u_, p, settings), is_stranger, false});
-            p.visit(u_.now(), [&] { people_[i].with->run([this, i](error_code) { people_[i].stopped = true; }); });
+            if (is_stranger) strangers_.insert(i);
+            person& who = add_person(i, make_client(u_, p, settings));
+            p.visit(u_.now(), [&] { who.with->run([&who](error_code) { who.stopped = true; }); });
         }
         u_.make_nodes = nullptr;
     }
@@ -133,19 +106,8 @@ private:
             if (chance_.one_in(3)) u_.at(chance_.between(0ns, horizon_), [this, &g] { g->hold_back(chance_.scaled(2 * ttl_)); });
         }
         for (std::size_t n = chance_.below(4); n > 0; --n) plan_a_link_fault(u_, horizon_, ttl_);
-        for (std::size_t n = chance_.below(3); n > 0; --n) {
-            auto const d = chance_.scaled(2 * ttl_) + 1us;
-            u_.at(chance_.between(0ns, horizon_), [this, who = chance_.below(people_.size()), d, whole = chance_.one_in(2)] {
-                auto& p = *u_.processes()[who];
-                whole ? u_.suspend(p, d) : u_.pause(p, d);
-            });
-        }
-        u_.at(horizon_, [this] {
-            u_.pause_one_in = 0;
-            u_.weather.slow_percent = 0;
-            u_.weather.duplicate_percent = 0;
-            for (auto const& l : u_.links()) l->heal();
-        });
+        plan_pauses();
+        u_.at(horizon_, [this] { end_faults(); });
         u_.at(horizon_ + 4 * ttl_, [this] { see_whether_it_is_stranded(); });
     }
 
@@ -161,90 +123,28 @@ private:
         u_.after(8 * ttl_, [this] { see_whether_it_is_stranded(); });
     }
 
-    void send_to_work(person& who)
-    {
-        ++at_work_;
-        asio::co_spawn(u_.processes()[who.process]->get_executor(), work(who), [this](std::exception_ptr failure) {
-            --at_work_;
-            if (failure) violation("a user of a group was surprised");
-        });
-    }
+    bool is_last_round() const override { return u_.now() > horizon_ + 20 * ttl_; }
+    bool must_acquire(person const& who) const override { return !strangers_.contains(who.process); }
 
-    // Until the faults are over; and then once more, when it has to work.
-    asio::awaitable<void> work(person& who)
-    {
-        bool last = false;
-        while (!last && !violation_) {
-            last = u_.now() > horizon_ + 20 * ttl_;
-            auto options = usual_;
-            options.acquire_timeout = last ? 100 * ttl_ : std::chrono::milliseconds{ttl_ * static_cast<int>(1 + chance_.below(4))};
-            lock const resource{*who.with, names_[chance_.below(names_.size())], options};
-            auto acquiring = resource.acquire(asio::as_tuple(asio::use_awaitable));
-            auto [ec, held] = co_await std::move(acquiring);
-            if (!ec) {
-                ++covered_.group_acquired;
-                auto using_it = hold(who, resource.name(), held);
-                co_await std::move(using_it);
-            } else if (last && !who.is_stranger) {
-                violation("nobody could acquire a lock of a group, long after all faults had ended: " + ec.message());
-            }
-            auto pause = sleep(chance_.scaled(ttl_ / 2) + 1us);
-            co_await std::move(pause);
+    class count_of_lost final : public witness {
+    public:
+        explicit count_of_lost(coverage& covered) : covered_{covered} { ++covered_.group_acquired; }
+        void ended(bool kept) override
+        {
+            if (!kept) ++covered_.group_lease_lost;
         }
-    }
 
-    asio::awaitable<void> hold(person const& who, std::string const& name, lease& held)
+    private:
+        coverage& covered_;
+    };
+
+    std::unique_ptr<witness> watch(person const&, std::string const&, lease const&) override
     {
-        auto belief = std::make_unique<belief_judge::belief>(beliefs_, who.process, held, name);
-        tell("client " + std::to_string(who.process) + " holds " + name + " with token " + std::to_string(held.token()));
-        auto const until = u_.now() + chance_.scaled(chance_.one_in(3) ? 8 * ttl_ : ttl_);
-        do {
-            belief->write();
-            auto pause = sleep(chance_.scaled(ttl_ / 4) + 1us);
-            co_await std::move(pause);
-        } while (held.valid() && u_.now() < until);
-        belief->write();  // also late, as somebody does who does not know that his lease is over
-        if (!held.valid()) ++covered_.group_lease_lost;
-        belief.reset();
-        tell("client " + std::to_string(who.process) + (held.valid() ? " gives back " : " has lost ") + name);
-        auto releasing = held.release(asio::as_tuple(asio::use_awaitable));
-        co_await std::move(releasing);
+        return std::make_unique<count_of_lost>(covered_);
     }
 
-    void close()
-    {
-        for (auto& p : people_) u_.processes()[p.process]->visit(u_.now(), [&] { p.with->cancel(); });
-        auto const stopped = [this] { return std::all_of(people_.begin(), people_.end(), [](person const& p) { return p.stopped; }); };
-        if (!u_.run_until(stopped, u_.now() + limit())) violation("a client of a group does not stop");
-        for (auto& p : people_) u_.processes()[p.process]->visit(u_.now(), [&] { p.with.reset(); });
-    }
-
-    duration limit() const { return horizon_ + 1'000 * duration{ttl_}; }
-
-    void violation(std::string const& what)
-    {
-        tell("violation: " + what);
-        if (!violation_) violation_ = "in a world of groups: " + what;
-    }
-
-    void tell(std::string const& what) const
-    {
-        if (say_) say_(std::to_string(std::chrono::duration<double, std::milli>(u_.now()).count()) + " ms: " + what);
-    }
-
-    coverage& covered_;
-    std::function<void(std::string const&)> say_;
-    universe u_;
-    random& chance_{u_.chance};
     std::vector<std::unique_ptr<replica_group>> groups_;
-    std::vector<person> people_;
-    belief_judge beliefs_{u_, [this](std::string const& what) { violation(what); }};
-    std::vector<std::string> names_;
-    lock_options usual_{};
-    std::chrono::milliseconds ttl_{};
-    duration horizon_{};
-    std::size_t at_work_{0};
-    std::optional<std::string> violation_;
+    std::set<std::size_t> strangers_;  // have another k than the others, and no vote
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ void replica_group::begin_admitted(std::chrono::milliseconds max_ttl, testing::t
     }
 }
 
-std::size_t replica_group::member_of(detail::group_member const& named) const { return named.port; }
+std::size_t replica_group::member_of(detail::group_member const& named) const { return named.port; }  // as ask_sentinels() names it
 
 std::vector<detail::sentinel_report> replica_group::ask_sentinels(process const& by)
 {
@@ -54,8 +54,8 @@ std::vector<detail::sentinel_report> replica_group::ask_sentinels(process const&
         auto& r = all.emplace_back();
         r.sentinel = name_ + "-sentinel" + std::to_string(i);
         bool const client_is_apart = by.index() < clients_apart_.size() && clients_apart_[by.index()];
-        bool const is_apart = sentinel_apart_ && i == 0 && !clients_apart_.empty();
-        if (client_is_apart != is_apart && !clients_apart_.empty()) continue;
+        bool const sentinel_is_apart = sentinel_apart_ && i == 0;
+        if (!clients_apart_.empty() && client_is_apart != sentinel_is_apart) continue;  // they cannot reach each other
         if (universe_.chance.one_in(8)) continue;
         r.is = outcome::answered;
         auto seen = views_[i];

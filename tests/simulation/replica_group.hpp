@@ -2,6 +2,8 @@
 //
 // A replica has a state that the primary had: each write makes a copy of the primary's memory, which gets to each replica later, in order. WAIT counts
 // replicas that said that they have a write, also if they have left since.
+//
+// replica_group.cpp has the replication and what Sentinels answer, group_failover.cpp failovers and faults.
 #ifndef REDLOCK_TESTS_SIMULATION_REPLICA_GROUP_HPP
 #define REDLOCK_TESTS_SIMULATION_REPLICA_GROUP_HPP
 
@@ -54,7 +56,7 @@ public:
     // A failover, with whatever goes wrong around it, all of which is over after `most`.
     void fail_over(duration most);
 
-    // A replica crashes, and comes back with nothing.
+    // A replica crashes, comes back with what it had, and synchronises again.
     void crash_replica(duration for_so_long);
 
     // Replicas get nothing for a while.

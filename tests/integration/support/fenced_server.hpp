@@ -2,6 +2,7 @@
 #ifndef REDLOCK_TESTS_INTEGRATION_FENCED_SERVER_HPP
 #define REDLOCK_TESTS_INTEGRATION_FENCED_SERVER_HPP
 
+#include "redis/admission_scripts.hpp"
 #include "redis/fence_scripts.hpp"
 #include "redis/group_binding.hpp"
 #include "support/redis_server.hpp"

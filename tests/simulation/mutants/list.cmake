@@ -439,7 +439,7 @@ redlock_mutant(old_records_count "a record that may be out of date counts as a c
 redlock_mutant(left_member_counts_on "what a lease has on a member that left counts for as long as it was granted"
     FILE src/lease/lease_registry.cpp FROM "if (!members_->has(node)) what.machine.on_left(node);" TO "static_cast<void>(what);")
 redlock_mutant(first_mover_is_followed "a client follows its set into a generation as soon as one node carries it"
-    FILE src/quorum/set_membership.cpp FROM "if (carriers >= majority(nodes_.size()) && is_newer) settled_ = r;" TO "if (carriers >= 1 && is_newer) settled_ = r;")
+    FILE src/quorum/set_generation.cpp FROM "if (carriers >= majority(nodes) && is_newer) settled_ = *r;" TO "if (carriers >= 1 && is_newer) settled_ = *r;")
 redlock_mutant(former_generation_votes "a node of another generation has a vote"
     FILE src/admission/admission_driver.cpp FROM "if (!sets_.is_active() || !sets_.is_apart(node)) return facts;" TO "return facts;")
 redlock_mutant(returned_member_remembers "a member that had left and joins again keeps its admission"

@@ -13,7 +13,7 @@ using namespace redlock::detail;
 
 std::string const digits = "0123456789abcdef0123456789abcdef";
 
-std::string value(holder_info const& who) { return digits + holder_mark{who}.at(who.since)->is; }
+std::string value(holder_info const& who) { return digits + holder_mark{who}.at(who.since)->text; }
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 // What goes over the wire, byte for byte, and what every possible answer is worth.
+#include "redis/admission_scripts.hpp"
 #include "redis/fence_scripts.hpp"
 #include "redis/push_reader.hpp"
 #include "redis/redis_replies.hpp"

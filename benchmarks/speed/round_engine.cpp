@@ -2,7 +2,7 @@
 //
 // The operations are in memory: each completes by a post to the strand, with its handler erased as fanout/fanout.cpp does it. So this is
 // the cost of the engine alone, without any socket.
-#include "group.hpp"
+#include "round_engine.hpp"
 
 #include "allocations.hpp"
 
@@ -128,10 +128,11 @@ private:
 
 }  // namespace
 
-round_cost cost_of_round(bool group, std::size_t nodes, steady::duration time)
+round_cost cost_of_round(engine which, std::size_t nodes, steady::duration measured_for)
 {
-    series{group, nodes, time / 10}.run();
-    return series{group, nodes, time}.run();
+    bool const group = which == engine::parallel_group;
+    series{group, nodes, measured_for / 10}.run();
+    return series{group, nodes, measured_for}.run();
 }
 
 }  // namespace bench

@@ -1,0 +1,59 @@
+#include "admission/admission_picture.hpp"
+
+#include "base/in_seconds.hpp"
+
+#include <algorithm>
+
+namespace redlock::detail {
+
+namespace {
+
+std::string of_nodes(std::size_t n, std::size_t all) { return std::to_string(n) + " of " + std::to_string(all) + " nodes"; }
+
+}  // namespace
+
+std::string admission_picture::text(quorum::time_point now) const
+{
+    auto const left = in_seconds(std::max(quorum::duration::zero(), drained - now));
+    std::string waits_for = silent.empty() ? "" : " (not connected: " + names_of(silent) + ")";
+    if (!refused.empty()) waits_for += " (refused, which waiting does not change: " + names_of(refused) + ")";
+    std::string const alone = not_carried.empty() ? "" : "; " + not_carried;
+    switch (state) {
+    case admission_state::admitted: return "";
+    case admission_state::unknown: return "it is not connected, or has not said yet which data it has";
+    case admission_state::not_primary:
+        return "it is a replica, which would lose what its primary granted; waiting does not help: use independent primaries";
+    case admission_state::unidentified:
+        if (!why_unidentified.empty()) return why_unidentified;
+        return "it does not tell whether it lost its data: allow +info +mget +time and the keys redlock:node and redlock:hw, rename none "
+               "of these commands, or let a client that may use INFO admit it";
+    case admission_state::uninitialized:
+        if (!not_marked.empty())
+            return "it lost its data, or is new; the wait until earlier leases have expired cannot begin: " + not_marked;
+        return "it lost its data, or is new; the wait until earlier leases have expired begins with the next lock";
+    case admission_state::quarantined:
+        if (nobody_remembers)
+            return "no node has data, so this is a new set of nodes, or all lost their data: " + left +
+                   " left until earlier leases have expired; if nothing was ever locked here, set config::bootstrap" + waits_for + alone;
+        return "it restarted, or lost its data: " + left + " left until earlier leases have expired" + alone;
+    case admission_state::catching_up:
+        if (nobody_remembers) return "no node has data; a new beginning needs all of them" + waits_for;
+        return "it restarted, or lost its data, and needs the token marks of " + of_nodes(needed, nodes) + "; " +
+               of_nodes(admitted, nodes) + " have them" + waits_for;
+    case admission_state::needs_operator:
+        return "only " + of_nodes(admitted, nodes) + " have their data, and " + std::to_string(needed) +
+               " must, for the others to be admitted; to begin anew, delete the key redlock:node on every node: they wait until "
+               "earlier leases have expired, and tokens go on from the wall clock";
+    }
+    return "";
+}
+
+std::string admission_picture::names_of(quorum::node_set const& some) const
+{
+    std::string text;
+    for (std::size_t node = 0; node < nodes; ++node)
+        if (some.has(node)) text += (text.empty() ? "" : ", ") + (*names)[node];
+    return text;
+}
+
+}  // namespace redlock::detail
