@@ -93,7 +93,8 @@ asio::awaitable<void> belief_world::work(person& who)
             auto using_it = hold(who, name, held);
             co_await std::move(using_it);
         } else if (last && must_acquire(who)) {
-            violation("client " + std::to_string(who.process) + " could not acquire a lock, long after all faults had ended: " + ec.message());
+            violation("client " + std::to_string(who.process) +
+                      " could not acquire a lock, long after all faults had ended: " + ec.message());
         }
         auto pause = sleep(chance_.scaled(ttl_ / 2) + 1us);
         co_await std::move(pause);
