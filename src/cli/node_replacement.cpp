@@ -4,8 +4,8 @@
 #include "cli/exit_codes.hpp"
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
-#include "redis/facts_reader.hpp"
 #include "redis/admission_scripts.hpp"
+#include "redis/facts_reader.hpp"
 #include "redis/keys.hpp"
 #include "redis/node_address.hpp"
 

@@ -1,9 +1,9 @@
 #include "redis/handshake.hpp"
 
-#include "redis/credentials.hpp"
 #include "redis/admission_scripts.hpp"
-#include "redis/keys.hpp"
+#include "redis/credentials.hpp"
 #include "redis/group_binding.hpp"
+#include "redis/keys.hpp"
 #include "redis/rights.hpp"
 #include "redis/scripts.hpp"
 
