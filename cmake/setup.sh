@@ -68,7 +68,7 @@ install_packages() {
     case "$missing " in *' postgresql '*) as_root sh -c "mkdir -p $clusters && echo create_main_cluster = off > $clusters/redlock.conf" ;; esac
     # The tests start servers of their own; in a container or chroot, RUNLEVEL=1 keeps the package's service from starting.
     # shellcheck disable=SC2086
-    as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $missing >/dev/null || failed=$?
+    as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $missing >/dev/null 9>&- || failed=$?
     case "$missing " in *' postgresql '*) as_root sh -c "rm $clusters/redlock.conf; rmdir --ignore-fail-on-non-empty $clusters" ;; esac
     return "$failed"
 }
@@ -151,6 +151,10 @@ fetch_valkey() {
 }
 
 check_system
+# One at a time: two make targets may begin together.
+mkdir -p "$deps"
+exec 9> "$deps/lock"
+flock 9
 install_packages
 if has_boost_redis "$deps/boost"; then
     say "Boost is there already"
@@ -161,6 +165,5 @@ else
 fi
 [ -z "$with_newest_boost" ] || has_boost_redis "$deps/newest-boost" || fetch_newest_boost
 [ -z "$with_valkey" ] || [ -x "$valkey" ] || command -v valkey-server >/dev/null 2>&1 || fetch_valkey
-mkdir -p "$deps"
 echo "$wanted" > "$stamp"
 say "done"

@@ -24,7 +24,7 @@ class asio_loop {
 public:
     asio_loop(asio::io_context& io, workload const& what, meter& figures) : io_{io}, callers_{what, figures}, starting_{io}
     {
-        if (what.rest > 0ns) throw std::logic_error{"the callers of this floor do not rest"};
+        if (what.rest > 0ns) throw std::logic_error{"the callers of the baseline over Asio do not rest"};
         for (std::uint16_t const port : what.at) {
             auto& n = nodes_.emplace_back(io);
             n.socket.connect({asio::ip::address_v4::loopback(), port});

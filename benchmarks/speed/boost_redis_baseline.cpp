@@ -1,18 +1,21 @@
-// The third baseline: the same callers over Boost.Redis, which is the least that a lock on Boost.Redis can cost. One connection a node that
-// nobody looks after, one request for each turn of the loop, the same one for all nodes, and answers that nothing is made of but their
-// count.
+// The third baseline, after epoll_baseline.cpp and asio_baseline.cpp: the same callers over Boost.Redis, which is the least that a lock on Boost.Redis
+// can cost. One connection a node that nobody looks after, one request for each turn of the loop, the same one for all nodes, and answers that nothing
+// is made of but their count.
 //
 // The same with a coroutine for each caller, that is suspended once for its acquisition and once for its release: still no lock.
 //
-// And that with the duties of a lock, each done in the cheapest way that this library knows: lock_duties,
-// and what the servers send is held against bounds. It still has no retry, no second round, no
-// waiting callers, no nested leases, no events, no error, no cancellation and no other thread.
+// And that with what a lock has to remember (lock_duties.hpp: votes, validity, timers, names), and with bounds on what servers send
+// (connections_within_bounds). It still has no retry, no second round, no waiting callers, no nested leases, no events, no error, no cancellation and
+// no other thread.
 #include "baseline.hpp"
 #include "lock_duties.hpp"
 
 #include "redis/boost_redis_compat.hpp"
+#include "redis/bounded_connection.hpp"
 #include "redis/redis_request.hpp"
 
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
@@ -23,11 +26,17 @@
 #include <boost/redis/connection.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace bench {
 
@@ -72,19 +81,8 @@ struct ear {
     std::size_t node;
 
     void hear(node_view const& said) const { loop->hear(node, said); }
-#if BOOST_VERSION >= 109000
-    redis::any_adapter adapter() const
-    {
-        return redis::any_adapter{[me = *this](redis::any_adapter::parse_event event, node_view const& said, error_code&) {
-            if (event == redis::any_adapter::parse_event::node) me.hear(said);
-        }};
-    }
-#else
-    std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
-    void operator()(std::size_t, node_view const& said, error_code&) const { hear(said); }
-    friend ear boost_redis_adapt(ear& e) { return e; }
-    redis::any_adapter adapter() { return redis::any_adapter{*this}; }
-#endif
+    // Not make_adapter: the std::function of a sink would cost each answer another call.
+    redis::any_adapter adapter() const { return detail::make_listening_adapter(*this); }
 };
 
 void check(error_code ec)
@@ -138,9 +136,8 @@ public:
     boost_redis_loop(asio::io_context& io, workload const& what, meter& figures, callers_are kind)
         : io_{io}, callers_{what, figures}, missing_{what.at.size()}
     {
+        refuse_tokens_and_rests(what, "the baseline over Boost.Redis");
         if (kind == callers_are::coroutines_with_duties) duties_.emplace(what);
-        if (what.fencing || what.rest > 0ns || what.stagger > 0ns)
-            throw std::logic_error{"this floor knows no tokens, no rest and no stagger"};
         hello_.push("PING");
         for (std::uint16_t const port : what.at) connect(port);
     }
@@ -168,13 +165,15 @@ public:
             std::move(handler)();
         });
         for (std::size_t i = 0; i < callers_.size(); ++i)
-            asio::co_spawn(io_, duties_ ? hold(static_cast<std::uint32_t>(i)) : call(static_cast<std::uint32_t>(i)), rethrow);
+            asio::co_spawn(io_,
+                           duties_ ? pairs_with_duties(static_cast<std::uint32_t>(i)) : pairs_without_lease(static_cast<std::uint32_t>(i)),
+                           rethrow);
         asio::post(io_, [this] { flush(); });
     }
 
     void hear(std::size_t node, node_view const& said)
     {
-        if (missing_ > 0) return;  // PONG
+        if (missing_ > 0) return;  // the answer to hello_
         using redis::resp3::type;
         if (duties_ && (said.depth > 0 || said.data_type == type::array)) return duties_->on_time(node, said.depth, said.value);
         bool const ok = said.data_type == type::simple_string ? said.value == "OK" : said.data_type == type::number && said.value == "1";
@@ -270,7 +269,7 @@ private:
         return asio::async_initiate<asio::use_awaitable_t<> const, void()>(std::move(keep), asio::use_awaitable);
     }
 
-    asio::awaitable<void> call(std::uint32_t who)
+    asio::awaitable<void> pairs_without_lease(std::uint32_t who)
     {
         for (;;) {
             callers_.acquire(who);
@@ -282,7 +281,7 @@ private:
         }
     }
 
-    asio::awaitable<void> hold(std::uint32_t who)
+    asio::awaitable<void> pairs_with_duties(std::uint32_t who)
     {
         for (;;) {
             callers_.acquire(who);

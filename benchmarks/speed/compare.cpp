@@ -1,4 +1,5 @@
 // The command `compare`: chosen callers and nodes, over the epoll baseline.
+#include "report.hpp"
 #include "speed.hpp"
 #include "testbed.hpp"
 #include "turns.hpp"

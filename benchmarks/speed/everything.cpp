@@ -1,4 +1,5 @@
 // All steps one after the other, and the summary. Progress goes to the standard error.
+#include "report.hpp"
 #include "testbed.hpp"
 #include "run.hpp"
 #include "speed.hpp"

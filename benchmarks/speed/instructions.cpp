@@ -1,5 +1,7 @@
 // Instructions in user mode: what locks cost, whoever else uses the machine. Counted by the processor where the kernel lets a process ask for that,
 // otherwise by callgrind. Client and servers go in step (relay.hpp), so that a run has the same messages as the one before.
+#include "forked.hpp"
+#include "report.hpp"
 #include "testbed.hpp"
 #include "processors.hpp"
 #include "allocations.hpp"

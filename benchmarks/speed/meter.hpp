@@ -2,7 +2,7 @@
 #ifndef REDLOCK_BENCHMARKS_SPEED_METER_HPP
 #define REDLOCK_BENCHMARKS_SPEED_METER_HPP
 
-#include "support.hpp"
+#include "loop.hpp"
 #include "support/instruction_counter.hpp"
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Other libraries at the same work, in the same run.
 #include "redis_plus_plus.hpp"
+#include "report.hpp"
 #include "run.hpp"
 #include "support/child_process.hpp"
 #include "support/temporary_folder.hpp"

@@ -1,5 +1,7 @@
 #include "processors.hpp"
 
+#include "forked.hpp"
+
 #include <cerrno>
 #include <stdexcept>
 #include <system_error>

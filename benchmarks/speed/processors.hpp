@@ -3,7 +3,7 @@
 #ifndef REDLOCK_BENCHMARKS_SPEED_PROCESSORS_HPP
 #define REDLOCK_BENCHMARKS_SPEED_PROCESSORS_HPP
 
-#include "support.hpp"
+#include "fleet.hpp"
 
 #include <cstddef>
 #include <deque>

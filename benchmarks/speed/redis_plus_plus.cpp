@@ -33,6 +33,9 @@ std::vector<server> connect(workload const& what)
 
 sample run_redis_plus_plus(workload const& what)
 {
+    refuse_tokens_and_rests(what, "redis-plus-plus");
+    if (what.names > 1 || what.in_step || what.at_begin)
+        throw std::logic_error{"redis-plus-plus knows no names in turn, no work in step and no at_begin"};
     auto const servers = connect(what);
     std::atomic<std::uint64_t> pairs{0};
     std::atomic<bool> failed{false};
@@ -62,7 +65,7 @@ sample run_redis_plus_plus(workload const& what)
     s.pairs = static_cast<double>(pairs - pairs_before);
     s.user_us = used.user_us - used_before.user_us;
     s.system_us = used.system_us - used_before.system_us;
-    for (auto& caller : callers) caller.request_stop();  // before anybody is waited for
+    for (auto& caller : callers) caller.request_stop();  // all stop together; ~jthread waits for one after the other
     if (failed || s.pairs == 0) throw std::runtime_error{"redis-plus-plus failed"};
     return s;
 }

@@ -6,7 +6,8 @@
 #ifndef REDLOCK_BENCHMARKS_SPEED_RELAY_HPP
 #define REDLOCK_BENCHMARKS_SPEED_RELAY_HPP
 
-#include "support.hpp"
+#include "fleet.hpp"
+#include "forked.hpp"
 
 #include <optional>
 

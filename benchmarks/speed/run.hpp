@@ -2,6 +2,7 @@
 #ifndef REDLOCK_BENCHMARKS_SPEED_RUN_HPP
 #define REDLOCK_BENCHMARKS_SPEED_RUN_HPP
 
+#include "report.hpp"
 #include "testbed.hpp"
 #include "turns.hpp"
 #include "workload.hpp"

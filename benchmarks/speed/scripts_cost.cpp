@@ -2,7 +2,7 @@
 #include "processors.hpp"
 #include "command_stats.hpp"
 #include "run.hpp"
-#include "server_stats.hpp"
+#include "server_cpu.hpp"
 
 #include "redis/keys.hpp"
 

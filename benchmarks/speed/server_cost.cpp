@@ -4,11 +4,11 @@
 // taken and given back once, which makes their counters; then the statistics are reset, and all names are taken and kept: now EVALSHA, or
 // SET, is nothing but acquisitions.
 //
-// What no acquisition with tokens can do without is measured on the same servers: scripts_cost.cpp.
-#include "processors.hpp"
+// What any script with tokens costs at least is measured on the same servers: scripts_cost.cpp.
 #include "command_stats.hpp"
+#include "processors.hpp"
 #include "run.hpp"
-#include "server_stats.hpp"
+#include "server_cpu.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -16,6 +16,9 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace bench {
 
@@ -24,7 +27,7 @@ namespace {
 struct server_cost {
     double acquire_us{0};
     double identity_us{0};  ///< INFO replication, of which a message has one.
-    double time_us{0};  ///< TIME, likewise; without those that the script asks for.
+    double time_us{0};  ///< TIME, likewise; the calls of scripts are in it, and rare.
     double process_us{0};  ///< CPU time of the server's process, its sockets included.
 };
 
@@ -41,15 +44,20 @@ public:
     {
         acquire();
         for (auto& lease : held_) lease = {};
-        nodes_.drain([this](redlock::error_code) { io_.stop(); });
+        redlock::error_code drained;
+        nodes_.drain([&](redlock::error_code ec) {
+            drained = ec;
+            io_.stop();
+        });
         io_.run();
         io_.restart();
+        if (drained) throw std::runtime_error{"the releases were not awaited: " + drained.message()};
         for (std::size_t i = 0; i < servers_.size(); ++i) servers_[i].command({"CONFIG", "RESETSTAT"});
         double const used_before = cpu_seconds(servers_);
         acquire();
         run_for(io_, 200ms);  // the slowest node has answered as well
         double const used = cpu_seconds(servers_) - used_before;
-        double sets = 0;  // of the lock's key, and with tokens of its counter and now and then of the high-water mark
+        double sets = 0;
         server_cost total;
         total.process_us = used * 1e6;
         for (std::size_t i = 0; i < servers_.size(); ++i) {
@@ -60,7 +68,9 @@ public:
             total.time_us += counted["time"].usec;
         }
         auto const acquired = static_cast<double>(held_.size() * servers_.size());
-        if (sets < (what_.fencing ? 2 : 1) * acquired) throw std::runtime_error{"the servers have not counted every acquisition"};
+        // The key; with tokens the key and its counter, and now and then the high-water mark.
+        double const sets_of_each = what_.fencing ? 2 : 1;
+        if (sets < sets_of_each * acquired) throw std::runtime_error{"the servers have not counted every acquisition"};
         return {total.acquire_us / acquired, total.identity_us / acquired, total.time_us / acquired, total.process_us / acquired};
     }
 
@@ -116,6 +126,7 @@ void measure_server_cost(run& r)
         r.put(kind + "server_us_per_acquire", of(&server_cost::acquire_us));
         r.put(kind + "server_process_cpu_us_per_acquire", of(&server_cost::process_us));
         r.put(kind + "server_time_us_per_acquire", of(&server_cost::time_us));
+        // Messages without tokens do not ask for it.
         if (fencing) r.put(kind + "server_info_us_per_acquire", of(&server_cost::identity_us));
     }
     measure_scripts_cost(r, names);

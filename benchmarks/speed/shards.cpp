@@ -2,26 +2,16 @@
 // of one machine, so costs are counted for a pair, and not how many pairs there are in a second.
 #include "processors.hpp"
 #include "run.hpp"
-#include "server_stats.hpp"
+#include "server_cpu.hpp"
 
 #include "support/redis_cluster.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include <numeric>
-
 namespace bench {
 
 namespace {
-
-using servers_of_cluster = std::deque<redlock::testing::redis_server>;
-
-double cpu_seconds_of(servers_of_cluster const& servers)
-{
-    return std::accumulate(servers.begin(), servers.end(), 0.0,
-                           [](double sum, redlock::testing::redis_server const& each) { return sum + cpu_seconds(each); });
-}
 
 struct pair_cost {
     double client_us{0};  ///< CPU time of the client's process.
@@ -110,7 +100,7 @@ void measure_cluster(run& r)
             admitted.push_back(run_in_client_process<double>([&] { return first_lease_ms(what.settings(), true); }));
         r.put(name + "_first_acquire_admitted_ms", median(admitted));
         r.put(name + "_bytes_of_a_client", run_in_client_process<double>([&] { return bytes_of_a_client(what); }));
-        auto const cost = median_cost(r, what, [&] { return cpu_seconds_of(cluster.servers); });
+        auto const cost = median_cost(r, what, [&] { return cpu_seconds(cluster.servers); });
         r.put(name + "_client_us_per_pair", cost.client_us);
         r.put(name + "_server_us_per_pair", cost.server_us);
         auto const kept = keep_alive(what, r.how.leases);

@@ -2,7 +2,7 @@
 //
 //     speed all|compare|instructions [--help]
 #include "speed.hpp"
-#include "support.hpp"
+#include "report.hpp"
 
 #include <cstdio>
 #include <exception>

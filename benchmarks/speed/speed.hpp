@@ -1,4 +1,4 @@
-// The commands of the speed program: each measures, and writes JSON.
+// The commands of the speed program: each adds a subcommand; its callback measures, and writes JSON.
 #ifndef REDLOCK_BENCHMARKS_SPEED_SPEED_HPP
 #define REDLOCK_BENCHMARKS_SPEED_SPEED_HPP
 

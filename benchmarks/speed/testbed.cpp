@@ -26,7 +26,7 @@ void admit(ports const& at)
         nodes.run(asio::detached);
         redlock::lock const first{nodes, "the-first-lock"};
         auto story = [&]() -> asio::awaitable<void> {
-            auto connecting = usable(nodes);
+            auto connecting = wait_until_usable(nodes);
             co_await std::move(connecting);
             auto acquisition = first.acquire(asio::use_awaitable);
             redlock::lease held = co_await std::move(acquisition);

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_BENCHMARKS_SPEED_TESTBED_HPP
 #define REDLOCK_BENCHMARKS_SPEED_TESTBED_HPP
 
-#include "support.hpp"
+#include "fleet.hpp"
 #include "workload.hpp"
 
 #include <cstddef>

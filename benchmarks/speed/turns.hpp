@@ -2,6 +2,7 @@
 #ifndef REDLOCK_BENCHMARKS_SPEED_TURNS_HPP
 #define REDLOCK_BENCHMARKS_SPEED_TURNS_HPP
 
+#include "report.hpp"
 #include "workload.hpp"
 
 #include <functional>

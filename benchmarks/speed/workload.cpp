@@ -8,6 +8,11 @@
 
 namespace bench {
 
+void refuse_tokens_and_rests(workload const& what, std::string const& who)
+{
+    if (what.fencing || what.rest > 0ns || what.stagger > 0ns) throw std::logic_error{who + " knows no tokens, no rest and no stagger"};
+}
+
 void measure(asio::io_context& io, workload const& what, meter const& figures)
 {
     run_for(io, what.measured);

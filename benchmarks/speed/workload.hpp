@@ -4,7 +4,8 @@
 
 #include "relay.hpp"
 #include "meter.hpp"
-#include "support.hpp"
+#include "fleet.hpp"
+#include "loop.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -67,6 +68,9 @@ private:
     std::minstd_rand source_{1};
     std::uniform_int_distribution<std::chrono::nanoseconds::rep> spread_;
 };
+
+/// Throws `std::logic_error` if the work has tokens, rests or a stagger: `who` has none of them.
+void refuse_tokens_and_rests(workload const& what, std::string const& who);
 
 /// Workers that do the same.
 sample run_epoll_baseline(workload const& what);  ///< Raw non-blocking sockets and epoll, no library.

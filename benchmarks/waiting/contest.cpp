@@ -1,5 +1,9 @@
 #include "contest.hpp"
 
+#include "command_counter.hpp"
+#include "forked.hpp"
+#include "loop.hpp"
+
 #include <redlock/detail/access.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -89,7 +93,7 @@ private:
 
     asio::awaitable<void> start(redlock::client const& nodes, std::size_t waiters)
     {
-        auto connecting = usable(nodes);
+        auto connecting = wait_until_usable(nodes);
         co_await std::move(connecting);
         ++board_.connected;
         for (std::size_t i = 0; i < waiters; ++i) asio::co_spawn(io_, contend(nodes), stop_if_failed());

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_BENCHMARKS_CONTEST_HPP
 #define REDLOCK_BENCHMARKS_CONTEST_HPP
 
-#include "support.hpp"
+#include "fleet.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,10 @@
 // How many commands the servers get for each acquisition, the more waiters there are.
 #include "contest.hpp"
 #include "measurements.hpp"
-#include "support.hpp"
+#include "command_counter.hpp"
+#include "fleet.hpp"
+#include "loop.hpp"
+#include "report.hpp"
 
 #include <memory>
 

@@ -1,7 +1,8 @@
 // Whether processes that contend for a lock get it equally often, and how long the unluckiest waits.
 #include "contest.hpp"
 #include "measurements.hpp"
-#include "support.hpp"
+#include "fleet.hpp"
+#include "report.hpp"
 
 #include <memory>
 #include <numeric>

@@ -1,7 +1,9 @@
 // How many times a second a lock goes from one coroutine to another of the same client, on one core.
 #include "handoff.hpp"
 #include "measurements.hpp"
-#include "support.hpp"
+#include "fleet.hpp"
+#include "loop.hpp"
+#include "report.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

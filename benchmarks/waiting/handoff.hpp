@@ -2,7 +2,10 @@
 #ifndef REDLOCK_BENCHMARKS_HANDOFF_HPP
 #define REDLOCK_BENCHMARKS_HANDOFF_HPP
 
-#include "support.hpp"
+#include <redlock/redlock.hpp>
+
+#include <chrono>
+#include <cstddef>
 
 namespace bench {
 

@@ -1,7 +1,8 @@
 // A process that holds locks with this library, driven by the lines that tests/interop/holder.mjs understands:
 // acquire NAME TTL, release, quit.
 #include "measurements.hpp"
-#include "support.hpp"
+#include "fleet.hpp"
+#include "loop.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
@@ -26,7 +27,7 @@ void say(char const* word, steady::time_point at) { std::cout << word << ' ' << 
 asio::awaitable<void> obey(redlock::client& nodes, redlock::lock_options options)
 {
     asio::posix::stream_descriptor input{co_await asio::this_coro::executor, ::dup(STDIN_FILENO)};
-    auto connecting = usable(nodes);
+    auto connecting = wait_until_usable(nodes);
     co_await std::move(connecting);
     say("ready", steady::now());
     redlock::lease held;

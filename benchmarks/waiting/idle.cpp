@@ -1,7 +1,10 @@
 // What a waiter costs the servers while somebody else holds the lock for long.
 #include "command_stats.hpp"
 #include "measurements.hpp"
-#include "support.hpp"
+#include "command_counter.hpp"
+#include "fleet.hpp"
+#include "loop.hpp"
+#include "report.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -57,7 +60,7 @@ public:
 private:
     asio::awaitable<void> line_up()
     {
-        auto connecting = usable(clients_.front());
+        auto connecting = wait_until_usable(clients_.front());
         co_await std::move(connecting);
         auto acquisition = resource(clients_.front()).acquire(asio::use_awaitable);
         held_ = co_await std::move(acquisition);

@@ -2,7 +2,9 @@
 // round is enough for several clients at once. The lock and the semaphores take turns, so that all of them meet the same noise.
 #include "command_stats.hpp"
 #include "measurements.hpp"
-#include "support.hpp"
+#include "fleet.hpp"
+#include "loop.hpp"
+#include "report.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -68,7 +70,7 @@ json measure_alone(permit_choices const& chosen)
     std::vector<contestant> all{{0}};
     for (std::uint32_t const k : chosen.permits) all.push_back({k});
     auto story = [&]() -> asio::awaitable<void> {
-        auto ready = usable(nodes);
+        auto ready = wait_until_usable(nodes);
         co_await std::move(ready);
         constexpr std::size_t turns = 10;
         for (std::size_t turn = 0; turn <= turns; ++turn) {
@@ -127,7 +129,7 @@ json measure_together(permit_choices const& chosen)
     };
     auto story = [&]() -> asio::awaitable<void> {
         for (auto const& c : clients) {
-            auto ready = usable(*c);
+            auto ready = wait_until_usable(*c);
             co_await std::move(ready);
         }
         for (std::size_t round = 0; round < chosen.rounds / 3; ++round) {

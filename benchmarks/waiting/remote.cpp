@@ -1,6 +1,8 @@
 // How long it takes from a release (or the end of a dead holder's ttl) to the acquisition by a waiter of another client.
 #include "measurements.hpp"
-#include "support.hpp"
+#include "fleet.hpp"
+#include "loop.hpp"
+#include "report.hpp"
 
 #include "../../tests/interop/node_redlock.hpp"
 #include "support/peer_process.hpp"
@@ -246,7 +248,7 @@ private:
 
     asio::awaitable<void> measure_all(json& figures)
     {
-        auto connecting = usable(nodes_);
+        auto connecting = wait_until_usable(nodes_);
         co_await std::move(connecting);
         auto admission = redlock::lock{nodes_, "first", chosen_.lock()}.acquire(asio::use_awaitable);
         redlock::lease first = co_await std::move(admission);

@@ -1,6 +1,7 @@
 // What it costs when votes count only once replicas, or disks, have them: one node with two replicas.
 #include "measurements.hpp"
-#include "support.hpp"
+#include "loop.hpp"
+#include "report.hpp"
 #include "support/replication.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -90,7 +91,7 @@ json measure(replica_choices const& chosen, std::string const& parameters)
     json busy_cpu_us;
 
     auto one_after_the_other = [&]() -> asio::awaitable<void> {
-        auto ready = usable(nodes);
+        auto ready = wait_until_usable(nodes);
         co_await std::move(ready);
         redlock::lock const resource{nodes, "measured", chosen.lock()};
         std::optional<server_cost> cost;

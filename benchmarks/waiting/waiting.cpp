@@ -2,7 +2,7 @@
 //
 //     waiting handoff|remote|idle|fair|crowd|replicas|permits [--help]
 #include "measurements.hpp"
-#include "support.hpp"
+#include "report.hpp"
 
 #include <cstdio>
 #include <exception>

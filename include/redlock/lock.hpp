@@ -29,8 +29,8 @@ class REDLOCK_API lock {
 public:
     /// The name is the key on the servers, byte for byte, unless `config::key_format` says otherwise. Another library that uses the same key with
     /// `SET NX PX` (redsync, node-redlock, redis-py) shares the lock. Throws `std::invalid_argument` if the name is empty or reserved for the
-    /// library (its key is `redlock:node`, `redlock:hw` or `redlock:wait`, or ends in `:fence`, `:want` or `:published`), if an option makes no sense, or if the ttl of a lock
-    /// with `fencing` is above `config::max_ttl`.
+    /// library (its key is `redlock:node`, `redlock:hw`, `redlock:set` or `redlock:wait`, or ends in `:fence`, `:want`, `:published` or `:permits`), if an
+    /// option makes no sense, or if the ttl of a lock with `fencing` is above `config::max_ttl`.
     lock(client const& owner, std::string name, lock_options const& options = {});
 
     /// Locks several resources at once, all or none: `redlock::lock{nodes, {"a", "b", "c"}}`. Up to 64 names, in any order. The names are sorted, and

@@ -33,7 +33,7 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what, time_point no
 {
     if (what->stop_when_idle) return refuse(*what, asio::error::operation_aborted);
     resource const& asked = *what->request.what;
-    if (asked.is_for_permits() && (asked.wanted() == 0 || asked.wanted() > asked.pool()->slots.size()))
+    if (asked.is_for_permits() && (asked.permit_count() == 0 || asked.permit_count() > asked.pool()->slots.size()))
         return refuse(*what, errc::too_many_permits);
     what->started_waiting = true;
     waiting_.push_back(*what);
@@ -153,7 +153,7 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     if (h.is_fenced()) asked.request.token = env_.tokens.next();
     if (what.request.what->is_for_permits()) {
         auto const slots = asked.request.key_count();
-        asked.request.wanted = what.request.what->wanted();
+        asked.request.wanted = what.request.what->permit_count();
         asked.request.from = static_cast<std::uint32_t>(
             std::min(static_cast<std::size_t>(lock_table_.chance() * double(slots)), slots - 1));
         what.current->chooses_slots(asked.request.from);
@@ -234,7 +234,7 @@ void acquisitions::log_outage(attempt const& lost, acquire_outcome outcome, time
 
 void acquisitions::grant(acquisition& what, lease_record& lease)
 {
-    auto to = lease.add_handle(env_.to_nodes->nodes());
+    auto to = lease.add_handle(env_.set_size);
     to->set_scope(what.request.within);
     lease.set_owner(what.options().owner);
     ++env_.count.acquired;

@@ -60,7 +60,7 @@ void adoption::start(time_point now)
 {
     record_ = make_recycled<lease_record>(std::exchange(from_, nullptr), descriptor_of(ticket_, under_), owner_.env_.fresh_value());
     record_->refreshed = now;
-    machine_.emplace(owner_.env_.to_nodes->nodes(), under_->times);
+    machine_.emplace(owner_.env_.voters, under_->times);
     // Whatever has the value of the ticket now expires by then, unless somebody adopts it.
     gives_up_at_ = now + ticket_.ttl + ticket_.lock_delay;
     if (under_->options.acquire_timeout) gives_up_at_ = std::min(gives_up_at_, started_ + *under_->options.acquire_timeout);
@@ -91,11 +91,12 @@ void adoption::on_timer(time_point now)
 
 errc adoption::why_not() const
 {
-    auto const nodes = owner_.env_.to_nodes->nodes();
+    auto const& voters = owner_.env_.voters;
     if (!owner_.env_.has_run) return errc::client_not_running;
     if (owner_.is_elsewhere(ticket_)) return errc::ticket_of_other_nodes;
-    if (owner_.env_.is_list_refused || nodes - of_other_sets_.size() < quorum::majority(nodes)) return errc::wrong_node_set;
-    return nodes - too_long_.size() < quorum::majority(nodes) ? errc::ttl_too_long : errc::no_majority;
+    if (owner_.env_.is_list_refused || leaves_no_majority(voters, of_other_sets_.size())) return errc::wrong_node_set;
+    bool const is_too_long = !too_long_.empty() && leaves_no_majority(voters, too_long_.size() + of_other_sets_.size());
+    return is_too_long ? errc::ttl_too_long : errc::no_majority;
 }
 
 void adoption::on_vote(std::size_t node, reply const& answer, time_point sent, time_point now)
@@ -123,6 +124,11 @@ void adoption::on_vote(std::size_t node, reply const& answer, time_point sent, t
     if (!of_other_sets_.empty() && why_not() == errc::wrong_node_set) give_up(errc::wrong_node_set);
 }
 
+void adoption::on_generation(quorum::node_set const& stays)
+{
+    if (machine_) machine_->is_of(owner_.env_.voters, stays);
+}
+
 void adoption::adopted(time_point now)
 {
     if (is_fenced()) record_->assign_guard(ticket_.guard + 1);
@@ -131,7 +137,7 @@ void adoption::adopted(time_point now)
     for (std::size_t node = 0; node < owner_.env_.to_nodes->nodes(); ++node)
         if (!has_answered_.has(node)) record_->sent_to.add(node);
     owner_.locks_.won(*record_, nullptr, now);
-    auto held = record_->add_adopted(owner_.env_.to_nodes->nodes(), ticket_.token, ticket_.last_token);
+    auto held = record_->add_adopted(owner_.env_.set_size, ticket_.token, ticket_.last_token);
     record_->set_owner(under_->options.owner);
     ++owner_.env_.count.acquired;
     if (owner_.env_.observed) owner_.env_.observed->adopted(*held, started_, rounds_);
@@ -170,6 +176,11 @@ void adoptions::start(std::shared_ptr<adoption> const& what, time_point now)
     if (what->done_) return;  // cancelled meanwhile
     running_.push_back(what);
     what->start(now);
+}
+
+void adoptions::on_generation(quorum::node_set const& stays)
+{
+    for (auto const& each : running_) each->on_generation(stays);
 }
 
 void adoptions::fail_all(error_code why)

@@ -10,6 +10,7 @@
 #include "lease/releases.hpp"
 #include "lease/ticket.hpp"
 #include "quorum/adopt_machine.hpp"
+#include "redis/reply.hpp"
 
 #include <redlock/lease.hpp>
 
@@ -30,6 +31,7 @@ public:
     ~adoption();
 
     bool is_fenced() const noexcept { return ticket_.fenced; }
+    std::size_t nodes() const noexcept { return ticket_.nodes; }  // N, when the ticket was made
 
     // Completes with `why`; what nodes have replaced is released. Does nothing if it is complete already.
     void give_up(error_code why);
@@ -47,6 +49,7 @@ private:
     void ask(time_point now);
     void on_vote(std::size_t node, reply const& answer, time_point sent, time_point now);
     void adopted(time_point now);
+    void on_generation(quorum::node_set const& stays);
     errc why_not() const;
     void finish(error_code ec, lease held);
 
@@ -75,6 +78,9 @@ public:
     }
 
     void start(std::shared_ptr<adoption> const& what, time_point now);
+
+    // The client's nodes are of another generation of their set. `stays`: those that are members of it.
+    void on_generation(quorum::node_set const& stays);
 
     // Completes all adoptions with `why`.
     void fail_all(error_code why);

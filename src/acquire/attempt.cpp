@@ -14,7 +14,7 @@ attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease
     : owner_{owner},
       caller_{&caller},
       record_{std::move(what)},
-      machine_{owner.env().to_nodes->nodes(), now, record_->what->under->times, record_->reads()},
+      machine_{owner.env().voters, now, record_->what->under->times, record_->reads()},
       granted_as_{owner.env().to_nodes->nodes()},
       era_{owner.env().to_nodes->era()}
 {
@@ -24,7 +24,9 @@ void attempt::chooses_slots(std::size_t from)
 {
     auto const nodes = owner_.env().to_nodes->nodes();
     resource const& what = *record_->what;
-    permits_ = std::make_unique<permit_state>(quorum::permit_choice{nodes, what.wanted(), what.pool()->slots.size(), from}, nodes);
+    permits_ = std::make_unique<permit_state>(quorum::permit_choice{owner_.env().voters, what.permit_count(), what.pool()->slots.size(),
+                                                                    from},
+                                              nodes);
 }
 
 void attempt::on_sent(quorum::node_set const& nodes)
@@ -49,6 +51,8 @@ void attempt::note(std::size_t node, reply const& answer, time_point now)
 void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
 {
     if (caller_ && caller_->request.report) note(node, answer, now);
+    // An attempt that began before the first record of a set was read learns here how many have to agree. One of an earlier generation must not.
+    if (is_of_this_era()) machine_.is_of(owner_.env().voters);
     granted_as_[node] = answer.admission;
     if (answer.counter > 0) owner_.env().tokens.saw(answer.counter);
     permits_ ? on_permits(node, answer, now) : on_answer(node, answer, now);
@@ -100,8 +104,7 @@ bool attempt::is_of_this_era() const noexcept { return era_ == owner_.env().to_n
 
 bool attempt::leaves_no_majority(std::size_t without) const noexcept
 {
-    auto const nodes = machine_.votes().nodes();
-    return nodes - without < quorum::majority(nodes);
+    return quorum::leaves_no_majority(machine_.votes().of_whom(), without);
 }
 
 // The answers to the confirmations of an attempt, which goes to all nodes: it costs those little that need none, and catches up with

@@ -9,6 +9,7 @@
 #include "quorum/per_node.hpp"
 #include "quorum/permit_choice.hpp"
 #include "quorum/slot_set.hpp"
+#include "redis/reply.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -46,7 +47,7 @@ public:
     quorum::node_set const& refused() const noexcept { return refused_; }
     quorum::acquire_machine const& machine() const noexcept { return machine_; }
     std::shared_ptr<lease_record> const& record() const noexcept { return record_; }
-    bool is_ttl_too_long() const noexcept { return leaves_no_majority(too_long_); }
+    bool is_ttl_too_long() const noexcept { return too_long_ > 0 && leaves_no_majority(too_long_ + of_other_sets_); }
     bool is_of_wrong_set() const noexcept { return leaves_no_majority(of_other_sets_); }
     bool is_of_another_number_of_permits() const noexcept { return permits_ && permits_->choice.is_of_another_number(); }
 

@@ -94,7 +94,7 @@ std::size_t lock_table::permits_here(permit_pool const& of) const
 bool lock_table::has_all_permits(resource const& wanted) const
 {
     if (!wanted.is_for_permits() || permits_.empty() || !wanted.pool()->has_all()) return false;
-    return permits_here(*wanted.pool()) + wanted.wanted() > wanted.pool()->permits;
+    return permits_here(*wanted.pool()) + wanted.permit_count() > wanted.pool()->permits;
 }
 
 // Writers of this client that wait ask the nodes from now on, and leave their wish.

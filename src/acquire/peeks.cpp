@@ -1,7 +1,7 @@
 #include "acquire/peeks.hpp"
 
 #include "lease/holder_info.hpp"
-#include "quorum/inherit_machine.hpp"
+#include "quorum/state_stamp.hpp"
 #include "redis/keys.hpp"
 #include "redis/state_text.hpp"
 
@@ -50,8 +50,8 @@ bool look::is_conclusive() const
 {
     if (!has_majority()) return false;
     auto const pending = answers_.size() - answered_ - failed_;
-    auto const holder = most_of().nodes, needed = quorum::majority(answers_.size());
-    if (holder < needed && holder + pending >= needed) return false;
+    auto const holder = most_of().nodes;
+    if (holder < needed_ && holder + pending >= needed_) return false;
     lock_peek const seen = result();
     return seen.is_confirmed || !seen.state;
 }
@@ -59,10 +59,9 @@ bool look::is_conclusive() const
 lock_peek look::result() const
 {
     lock_peek seen;
-    auto const needed = quorum::majority(answers_.size());
     auto const holder = most_of();
     std::string_view value;
-    if (holder.nodes >= needed) {
+    if (holder.nodes >= needed_) {
         seen.held = true;
         value = *holder.holder;
         seen.marks.holder = std::hash<std::string_view>{}(value);
@@ -82,7 +81,7 @@ lock_peek look::result() const
         newest = kept->stamp;
         seen.state = {kept->token, std::string{kept->bytes}};
         seen.is_holders = seen.held && !value.empty() && kept->writer == value;
-        seen.is_confirmed = nodes >= needed;
+        seen.is_confirmed = nodes >= needed_;
     }
     seen.marks.rank = newest.rank;
     seen.marks.number = newest.number;
@@ -94,16 +93,15 @@ time_point look::changes_by_itself() const
     std::vector<time_point> ends;
     for (answer const& a : answers_)
         if (a.held) ends.push_back(a.until);
-    auto const needed = quorum::majority(answers_.size());
-    if (ends.size() < needed) return time_point::max();
+    if (ends.size() < needed_) return time_point::max();
     std::sort(ends.rbegin(), ends.rend());
-    return ends[needed - 1];
+    return ends[needed_ - 1];
 }
 
 // The answers to one look.
 class peeking::round final : public vote_handler {
 public:
-    round(std::shared_ptr<peeking> of, std::size_t nodes) : seen{nodes}, of_{std::move(of)} {}
+    round(std::shared_ptr<peeking> of, quorum::electorate voters) : seen{voters}, of_{std::move(of)} {}
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override { of_->on_answer(*this, node, answer, now); }
     bool wanted(std::size_t, time_point) const override { return of_->current_.get() == this; }
@@ -148,7 +146,7 @@ void peeking::ask(time_point now)
     fanout& nodes = *owner_.env_.to_nodes;
     look_again_ = false;
     ++looks_;
-    current_ = std::make_shared<round>(self, nodes.nodes());
+    current_ = std::make_shared<round>(self, owner_.env_.voters);
     owner_.env_.set_timer(*this, now + request_.what->under->times.node_timeout);
     if (waits()) {
         has_to_ask_ = false;

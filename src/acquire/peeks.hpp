@@ -6,6 +6,7 @@
 #include "base/timer_queue.hpp"
 #include "client/environment.hpp"
 #include "client/resolved_options.hpp"
+#include "redis/reply.hpp"
 
 #include <redlock/detail/core.hpp>
 #include <redlock/published.hpp>
@@ -25,14 +26,14 @@ class peeks;
 // What the nodes said in one look.
 class look {
 public:
-    explicit look(std::size_t nodes) : answers_(nodes) {}
+    explicit look(quorum::electorate of) : answers_(of.nodes), needed_{of.needed} {}
 
     void add(std::size_t node, reply const& answer, time_point now);
     bool has_answered(std::size_t node) const noexcept { return answers_[node].is_there; }
 
     // Whether no answer that is still to come can change what it says, except when the state is confirmed later.
     bool is_conclusive() const;
-    bool has_majority() const noexcept { return answered_ >= quorum::majority(answers_.size()); }
+    bool has_majority() const noexcept { return answered_ >= needed_; }
     bool is_complete() const noexcept { return answered_ + failed_ == answers_.size(); }
 
     lock_peek result() const;
@@ -57,6 +58,7 @@ private:
     most most_of() const;
 
     std::vector<answer> answers_;
+    std::size_t needed_;  // for a majority
     std::size_t answered_{0};
     std::size_t failed_{0};
 };

@@ -67,7 +67,7 @@ public:
         bool const unasked = nobody && !owner_.env_.has_run;
         if (auto* const all = std::get_if<permit_query_handler>(&to_tell_))
             return (*all)(!ec && unasked ? error_code{errc::client_not_running} : ec, std::move(nodes_));
-        auto const [problem, free] = free_on_majority(*what_.of, nodes_);
+        auto const [problem, free] = free_on_majority(*what_.of, nodes_, owner_.env_.voters.needed);
         std::get<available_handler>(to_tell_)(ec ? ec : unasked ? error_code{errc::client_not_running} : problem, ec ? 0 : free);
     }
 
@@ -111,9 +111,8 @@ void permit_queries::fail_all(error_code why)
     for (auto const& each : std::exchange(running_, {})) each->finish(why);
 }
 
-std::pair<error_code, std::size_t> free_on_majority(permit_pool const& of, std::vector<permits_on_node> const& nodes)
+std::pair<error_code, std::size_t> free_on_majority(permit_pool const& of, std::vector<permits_on_node> const& nodes, std::size_t needed)
 {
-    auto const needed = quorum::majority(nodes.size());
     auto const answered = std::count_if(nodes.begin(), nodes.end(), [](permits_on_node const& n) { return n.answered; });
     if (static_cast<std::size_t>(answered) < needed) return {errc::no_majority, 0};
     permits_on_node newest;

@@ -38,7 +38,7 @@ private:
 };
 
 // How many of the slots are free on a majority of nodes; or why that cannot be said.
-std::pair<error_code, std::size_t> free_on_majority(permit_pool const& of, std::vector<permits_on_node> const& nodes);
+std::pair<error_code, std::size_t> free_on_majority(permit_pool const& of, std::vector<permits_on_node> const& nodes, std::size_t needed);
 
 }  // namespace redlock::detail
 

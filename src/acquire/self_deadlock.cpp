@@ -29,7 +29,7 @@ bool is_short_of_its_own_permits(acquisition const& asking, lock_table const& ta
         for (std::uint32_t const slot : lease.what->slots())
             kept += static_cast<std::size_t>(std::ranges::count(pool.slots, slot, &permit_pool::slot::number));
     });
-    return kept > 0 && kept + asking.request.what->wanted() > pool.slots.size();
+    return kept > 0 && kept + asking.request.what->permit_count() > pool.slots.size();
 }
 
 bool is_an_upgrade(acquisition const& asking, lock_table const& table)

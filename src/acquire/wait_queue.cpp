@@ -44,12 +44,12 @@ public:
     }
     command withdrawn() const
     {
-        command c{verb::release, names_->want(), value_.head(), wish_lasts};
+        command c{verb::release, names_->wish_key(), value_.head(), wish_lasts};
         c.value_end = value_.tail();
         return c;
     }
     time_point renew_at() const noexcept { return renew_at_; }
-    std::string const& key() const noexcept { return names_->want(); }
+    std::string const& key() const noexcept { return names_->wish_key(); }
 
 private:
     std::shared_ptr<resource const> names_;
@@ -60,7 +60,7 @@ private:
 
 // A lease that exists before its wait queue was won without contention: the queue learns of that moment now.
 wait_queue::wait_queue(lock_table& in, std::shared_ptr<resource const> of, lease_record* lease)
-    : what{std::move(of)}, in_{in}, here_{lease}, contention_{in.env().to_nodes->nodes()}
+    : what{std::move(of)}, in_{in}, here_{lease}, contention_{in.env().voters}
 {
     if (lease) contention_.won(lease->machine.acquired(), in_.slot());
 }
@@ -110,6 +110,7 @@ void wait_queue::won(lease_record& lease, time_point now)
     in_.env().cancel_timer(*this);
     here_ = &lease;
     withdraw_wish();
+    if (!queue_.empty()) wait_for_this_client(now);
 }
 
 void wait_queue::reads(time_point now) { contention_.won_to_read(now, in_.slot()); }
@@ -134,9 +135,9 @@ bool wait_queue::may_attempt_along(acquisition const& who) const
     std::size_t taken = in_.permits_here(*what->pool());
     for (acquisition const& each : queue_) {
         if (!each.is_attempting()) break;
-        taken += what->wanted();
+        taken += what->permit_count();
     }
-    return first().is_attempting() && &who != &first() && taken + what->wanted() <= what->pool()->permits;
+    return first().is_attempting() && &who != &first() && taken + what->permit_count() <= what->pool()->permits;
 }
 
 void wait_queue::let_readers_in(time_point now)
@@ -232,12 +233,14 @@ bool wait_queue::has_news(time_point now) const noexcept
 void wait_queue::consider(time_point now)
 {
     for (;;) {
-        if (in_.is_closed() || queue_.empty() || here_ || first().is_attempting()) return in_.env().cancel_timer(*this);
+        if (in_.is_closed() || queue_.empty() || first().is_attempting()) return in_.env().cancel_timer(*this);
+        if (here_) return wait_for_this_client(now);
         if (in_.has_all_permits(*what)) {  // the nodes cannot help
             in_.list(*this);
             first().last_outcome = errc::contended;
             return in_.env().cancel_timer(*this);
         }
+        contention_.is_of(in_.env().voters);
         auto const decision = contention_.next(now, first().request.what->under->times.ttl);
         if (decision.what != wait_move::wait) {
             carry_out(decision.what, now);
@@ -247,6 +250,18 @@ void wait_queue::consider(time_point now)
         if (at == time_point::max()) return in_.env().cancel_timer(*this);
         return in_.env().set_timer(*this, at);
     }
+}
+
+// The lease ends by itself. The timer is only for the log. Precondition: there is a lease here.
+void wait_queue::wait_for_this_client(time_point now)
+{
+    outage_log* const log = in_.env().outages.get();
+    if (!log) return in_.env().cancel_timer(*this);
+    auto const since = std::max(first().started, here_->machine.acquired());
+    auto const told_at = since + outage_log::own_lease_told_after;
+    if (now < told_at) return in_.env().set_timer(*this, told_at);
+    log->waits_for_own_lease(what->text(), now - since, now);
+    in_.env().set_timer(*this, now + outage_log::repeats_after);
 }
 
 void wait_queue::on_timer(time_point now)

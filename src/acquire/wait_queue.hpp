@@ -8,6 +8,7 @@
 #include "acquire/acquisition.hpp"
 #include "lease/lease_record.hpp"
 #include "quorum/contention.hpp"
+#include "redis/reply.hpp"
 
 #include <redlock/detail/resource.hpp>
 
@@ -106,6 +107,7 @@ private:
     class probe;
     class wish;
 
+    void wait_for_this_client(time_point now);
     void carry_out(quorum::wait_move move, time_point now);
     void attempt_and_probe(quorum::wait_move move, time_point now);
     bool may_attempt_along(acquisition const& who) const;

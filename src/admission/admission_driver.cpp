@@ -73,7 +73,7 @@ private:
 // A claim of quorum::set_membership; its answer goes to the driver.
 class admission_driver::claim final : public vote_handler {
 public:
-    claim(admission_driver& owner, quorum::set_claim what) : owner_{owner}, what_{std::move(what)} {}
+    claim(admission_driver& owner, quorum::set_claim what, time_point asked) : owner_{owner}, what_{std::move(what)}, asked_{asked} {}
 
     command request() const noexcept
     {
@@ -87,30 +87,32 @@ public:
     void on_vote(std::size_t, reply const& answer, time_point now) override
     {
         bool const failed = answer.vote == vote::failed;
-        owner_.claimed(what_.node, failed ? std::nullopt : std::optional{answer.detail}, failed, now);
+        owner_.claimed(what_.node, failed ? std::nullopt : std::optional{answer.detail}, failed, asked_, now);
     }
     bool wanted(std::size_t, time_point) const override { return true; }
 
 private:
     admission_driver& owner_;
     quorum::set_claim what_;
+    time_point asked_;
 };
 
 // A look at a node's record of its set, of which quorum::admission need not know.
 class admission_driver::look final : public vote_handler {
 public:
-    explicit look(admission_driver& owner) : owner_{owner} {}
+    look(admission_driver& owner, time_point asked) : owner_{owner}, asked_{asked} {}
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override
     {
         if (answer.vote != vote::granted || !owner_.met_.has(node)) return;
-        owner_.sets_.on_facts(node, *answer.facts);
+        owner_.sets_.on_facts(node, *answer.facts, asked_, now);
         owner_.go_on(now);
     }
     bool wanted(std::size_t, time_point) const override { return true; }
 
 private:
     admission_driver& owner_;
+    time_point asked_;
 };
 
 admission_driver::admission_driver(environment& env, quorum::admission_settings settings, quorum::set_settings sets, std::size_t nodes,
@@ -122,14 +124,16 @@ admission_driver::admission_driver(environment& env, quorum::admission_settings 
       log_{std::move(log)},
       refused_(nodes, false),
       not_marked_(nodes),
-      told_(nodes)
+      told_(nodes),
+      voters_{nodes},
+      size_{nodes}
 {
 }
 
 std::string admission_driver::meet(std::size_t node, quorum::node_facts const& facts)
 {
     if (!sets_.is_active()) return {};
-    sets_.on_facts(node, facts);
+    sets_.on_facts(node, facts, {}, env_.now());
     auto why = sets_.objection(node);
     if (why.empty()) return why;
     sets_.on_gone(node, true);
@@ -177,6 +181,7 @@ void admission_driver::go_on(time_point now)
     tend_sets(now);
     if (wanted_) {
         for (admission_request const& what : rules_.requests(now)) ask(what, now);
+        if (rules_.has_just_bootstrapped() && env_.outages) env_.outages->bootstrapped(rules_.quarantine());
         env_.cancel_timer(*this);
         if (auto const next = rules_.next(now)) env_.set_timer(*this, *next);
     }
@@ -199,7 +204,7 @@ void admission_driver::tend_sets(time_point now)
     else if (!look_for_sets_.is_set()) env_.set_timer(look_for_sets_, now + set_look_interval);
     if (!wanted_) return;
     for (quorum::set_claim const& each : sets_.claims()) {
-        auto const c = std::make_shared<claim>(*this, each);
+        auto const c = std::make_shared<claim>(*this, each, now);
         env_.to_nodes->ask(each.node, {c->request(), c});
     }
 }
@@ -207,13 +212,22 @@ void admission_driver::tend_sets(time_point now)
 // What the nodes have told was judged by the generation before, so they are asked again.
 void admission_driver::follow_generation()
 {
-    if (std::exchange(era_, sets_.era()) == sets_.era()) return;
+    bool const is_first = std::exchange(era_, sets_.era()) == sets_.era();
+    quorum::node_set left;
+    for (std::size_t node = 0; node < names_->size(); ++node)
+        if (sets_.was_left_by(node)) left.add(node);
+    rules_.set_has(sets_.size(), left, sets_.lists_all_members());
+    bool const is_as_before = voters_ == sets_.voters() && size_ == sets_.size() && was_resized_ == sets_.was_resized();
+    if (is_first && is_as_before) return;
+    voters_ = sets_.voters();
+    size_ = sets_.size();
+    was_resized_ = sets_.was_resized();
     quorum::node_set stays;
     for (std::size_t node = 0; node < names_->size(); ++node) {
         if (sets_.is_in_generation(node)) stays.add(node);
-        if (met_.has(node)) rules_.on_suspect(node);
+        if (met_.has(node) && !is_first) rules_.on_suspect(node);
     }
-    if (on_generation) on_generation(stays);
+    if (on_generation) on_generation({stays, voters_, size_, was_resized_, is_first});
 }
 
 // To the rules of admission, a node of another generation is nobody.
@@ -236,12 +250,12 @@ void admission_driver::look_for_sets(time_point now)
 
 void admission_driver::look_at_set_of(std::size_t node)
 {
-    env_.to_nodes->ask(node, {command{verb::inspect, {}, {}, {}}, std::make_shared<look>(*this)});
+    env_.to_nodes->ask(node, {command{verb::inspect, {}, {}, {}}, std::make_shared<look>(*this, env_.now())});
 }
 
-void admission_driver::claimed(std::size_t node, std::optional<std::string> const& text, bool failed, time_point now)
+void admission_driver::claimed(std::size_t node, std::optional<std::string> const& text, bool failed, time_point asked, time_point now)
 {
-    sets_.on_claimed(node, text);
+    sets_.on_claimed(node, text, asked, now);
     // It is another server, or has another id in a new generation.
     if (!failed && (!text || text->empty() || !quorum::binding_in(*text).empty())) rules_.on_suspect(node);
     go_on(now);
@@ -281,7 +295,7 @@ void admission_driver::answered(admission_request const& what, reply const& answ
         rules_.on_admit_answered(what.node, yes);
         if (yes) forget(what);
     } else {
-        sets_.on_facts(what.node, *answer.facts);
+        sets_.on_facts(what.node, *answer.facts, asked, now);
         rules_.on_facts(what.node, facts_for_rules(what.node, *answer.facts), asked, now);
     }
     go_on(now);
@@ -350,6 +364,7 @@ admission_picture admission_driver::picture() const
     p.nodes = names_->size();
     p.names = names_;
     p.nobody_remembers = p.admitted == 0;
+    p.lacks_members = !rules_.has_all_members();
     for (std::size_t i = 0; i < names_->size(); ++i) {
         if (rules_.of(i) != redlock::admission_state::unknown) continue;
         (refused_[i] ? p.refused : p.silent).add(i);

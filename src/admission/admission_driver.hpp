@@ -58,8 +58,17 @@ public:
     // Called with every change.
     std::function<void(std::size_t node, admission_picture const& now)> on_change;
 
-    // Called when the client follows its set into another generation, before anything else is done there. `stays`: the nodes that are members of it.
-    std::function<void(quorum::node_set const& stays)> on_generation;
+    struct generation_news {
+        quorum::node_set stays;  // the nodes that are members of it
+        quorum::electorate voters;
+        std::size_t size;  // N
+        bool was_resized;  // the set had another N once
+        bool is_first;  // nothing was known of the set before: no vote is of another generation
+    };
+
+    // Called when the client follows its set into another generation, or learns that it has other members than the client's list. Before anything else is
+    // done there.
+    std::function<void(generation_news const&)> on_generation;
 
     // Called when a node that was met turns out to be of another set than the client's list.
     std::function<void(std::size_t node, std::string const& why)> on_wrong_set;
@@ -95,7 +104,7 @@ private:
     quorum::node_facts facts_for_rules(std::size_t node, quorum::node_facts const& facts) const;
     void look_for_sets(time_point now);
     void look_at_set_of(std::size_t node);
-    void claimed(std::size_t node, std::optional<std::string> const& text, bool failed, time_point now);
+    void claimed(std::size_t node, std::optional<std::string> const& text, bool failed, time_point asked, time_point now);
     void tell_all();
     void tell(std::size_t node, admission_picture const& now);
     admission_picture picture() const;
@@ -113,6 +122,9 @@ private:
     std::vector<std::optional<notice>> told_;  // none: nothing yet
     std::uint64_t tellings_{0};
     std::uint64_t era_{0};  // of sets_
+    quorum::electorate voters_;
+    std::size_t size_;  // N
+    bool was_resized_{false};
     bool wanted_{false};
     bool stopped_{false};
     bool going_on_{false};

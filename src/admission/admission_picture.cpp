@@ -37,6 +37,10 @@ std::string admission_picture::text(quorum::time_point now) const
                    " left until earlier leases have expired; if nothing was ever locked here, set config::bootstrap" + waits_for + alone;
         return "it restarted, or lost its data: " + left + " left until earlier leases have expired" + alone;
     case admission_state::catching_up:
+        if (nobody_remembers && lacks_members)
+            return "no node of this client's list has data, and the set has members that the list lacks: name all of them; if that set is "
+                   "given up, start this client again" +
+                   waits_for;
         if (nobody_remembers) return "no node has data; a new beginning needs all of them" + waits_for;
         return "it restarted, or lost its data, and needs the token marks of " + of_nodes(needed, nodes) + "; " +
                of_nodes(admitted, nodes) + " have them" + waits_for;

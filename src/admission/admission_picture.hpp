@@ -22,6 +22,7 @@ struct admission_picture {
     std::size_t needed{0};  // to admit another one
     std::size_t nodes{0};
     bool nobody_remembers{false};
+    bool lacks_members{false};  // the set has members that are none of the nodes
     quorum::node_set silent;  // nodes that have not answered
     quorum::node_set refused;  // and those with whom that will not change by itself
     std::string not_carried;  // why other processes cannot go on with this wait; empty: they can, or nobody wants that

@@ -50,6 +50,14 @@ std::string quoted_for_shell(std::string const& word)
     return quoted + '\'';
 }
 
+// A script's variable that was never set: CLI11 takes the next word as the value of `--option=`.
+void refuse_options_without_value(std::vector<std::string> const& arguments)
+{
+    for (std::string const& word : arguments)
+        if (word.starts_with("--") && word.find('=') == word.size() - 1)
+            throw failure{exit_code::usage, printable(word) + " has no value behind the \"=\""};
+}
+
 void check_release(release_options const& options)
 {
     bool const by_ticket = !options.ticket.text.empty();
@@ -171,6 +179,7 @@ request argument_parser::parse(std::vector<std::string> arguments)
     bool const separated = dashes != arguments.end();
     std::vector<std::string> behind(separated ? dashes + 1 : dashes, arguments.end());
     arguments.erase(dashes, arguments.end());
+    refuse_options_without_value(arguments);
     if (!behind.empty())
         for (CLI::Option* const names : names_) names->required(false);
     try {

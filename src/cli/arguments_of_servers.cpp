@@ -20,12 +20,16 @@ void argument_parser::admit()
 
 void argument_parser::nodes()
 {
-    CLI::App& sub = add("nodes", "Says which servers belong together: their set; replaces one of them", nodes_examples, nodes_);
-    sub.add_option("ACTION", nodes_.action, "show, or replace")->required()->type_name("");
-    sub.add_option("SERVERS", nodes_.servers, "Of replace: the member that leaves and the server that joins, as URLs")
+    CLI::App& sub = add("nodes", "Says which servers belong together: their set; changes it", nodes_examples, nodes_);
+    sub.add_option("ACTION", nodes_.action, "show, replace, grow, or shrink")->required()->type_name("");
+    sub.add_option("SERVERS", nodes_.servers,
+                   "Of replace: the member that leaves and the server that joins; of grow: those that join; of shrink: those that leave")
         ->type_name("OLD NEW");
     add_nodes(sub, nodes_.from, true);
-    add_duration(sub, "--wait", nodes_.timeout, "With replace: how long to wait for the new member at most; default: as long as it takes");
+    add_duration(sub, "--wait", nodes_.timeout,
+                 "With replace and grow: how long to wait for a new member at most; default: as long as it takes");
+    sub.add_flag("--end-leases", nodes_.may_end_leases,
+                 "With grow, of a set of one node: leases that are held may end, and nobody gets a lock until a second node may vote");
     sub.add_flag("--json", nodes_.json, "Prints JSON");
 }
 

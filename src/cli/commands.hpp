@@ -8,12 +8,12 @@
 //   semaphore_view    the same of a semaphore; semaphore_text: in words
 //   semaphore     shows a semaphore, or changes its number of permits (permit_change)
 //   inspect, release, watch, bench    the commands of these names
-//   list          looks for locks (lock_search), among keys that match (name_pattern), and shows them (lock_list), the slots of a
+//   list          looks for locks (lock_search), among keys that match (lock_key_pattern), and shows them (lock_list), the slots of a
 //                 semaphore together (slot_search)
 //   doctor        asks (doctor_probes) for facts, decides without I/O what is wrong (doctor_rules, doctor_group,
 //                 doctor_admission, doctor_clocks), and says so
 //   admit         waits until all nodes may vote
-//   nodes         node_replacement: one member of a set is replaced (admission_wait: the wait of admit); and which servers belong together (set_views: as they say it, and who would be refused)
+//   nodes         node_change: the members of a set are changed (admission_wait: the wait of admit); and which servers belong together (set_views: as they say it, and who would be refused)
 //   dashboard/    a page for browsers: what the nodes and locks are and were
 //   tickets       acquire, extend and release --ticket: a lease that no process minds, held by its ticket
 //   leader        who leads: what redlock lead has published
@@ -164,8 +164,9 @@ struct admit_options {
 struct nodes_options {
     node_options from;
     std::string action;
-    std::vector<std::string> servers{};  // replace: the old one and the new one
-    std::optional<milliseconds> timeout{};  // replace: for the admission of the new member
+    std::vector<std::string> servers{};  // replace: the old one and the new one; grow, shrink: those that join or leave
+    std::optional<milliseconds> timeout{};  // for the admission of a new member
+    bool may_end_leases{false};  // grow: of one node
     bool json{false};
 };
 

@@ -6,6 +6,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
 #include "cli/settings.hpp"
+#include "cli/table.hpp"
 #include "cli/text.hpp"
 
 #include <algorithm>

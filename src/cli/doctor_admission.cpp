@@ -2,6 +2,7 @@
 
 #include "cli/text.hpp"
 #include "quorum/votes.hpp"
+#include "redis/fence_keys.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -16,10 +17,6 @@ namespace redlock::cli {
 namespace {
 
 using namespace std::chrono_literals;
-
-// The record: 40 digits, ' ', 16 digits, ' ', 10 digits, ' ', mark.
-constexpr std::size_t max_ttl_at = 58;
-constexpr std::size_t max_ttl_size = 10;
 
 std::uint64_t to_number(std::string_view digits)
 {
@@ -130,7 +127,7 @@ private:
 
     void same_max_ttl(doctor_probe const& n)
     {
-        milliseconds const theirs{to_number(n.record.substr(max_ttl_at + 1, max_ttl_size))};
+        milliseconds const theirs{to_number(n.record.substr(detail::record_max_ttl_at, detail::record_max_ttl_size))};
         if (lock_.ttl + lock_.lock_delay > theirs)
             add(severity::danger, n.node,
                 "it was admitted for a max_ttl of " + in_words(theirs) + ", and refuses locks with a ttl of " + in_words(lock_.ttl) +

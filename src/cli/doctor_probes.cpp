@@ -4,7 +4,7 @@
 #include "cli/doctor_group.hpp"
 #include "cli/set_views.hpp"
 #include "lease/random_value.hpp"
-#include "redis/group_binding.hpp"
+#include "redis/server_id.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts.hpp"
 

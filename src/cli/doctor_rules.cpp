@@ -6,7 +6,9 @@
 #include "cli/set_views.hpp"
 #include "cli/text.hpp"
 #include "quorum/votes.hpp"
-#include "redis/group_binding.hpp"
+#include "redis/fence_keys.hpp"
+#include "redis/server_facts.hpp"
+#include "redis/server_id.hpp"
 #include "redis/server_kind.hpp"
 
 #include <algorithm>
@@ -18,8 +20,6 @@ namespace redlock::cli {
 namespace {
 
 constexpr double full_memory = 0.9;
-
-constexpr std::size_t id_of_record = 40;  // the node's record begins with so many digits
 
 // HELLO was accepted, so the server is at least Redis 6, which knows all commands but WAITAOF: the configuration must have renamed the
 // others.
@@ -241,7 +241,7 @@ private:
                        "start the replicas (REPLICAOF), or configure the node with fewer");
         if (auto const why_not = detail::objection_to_group(static_cast<std::uint32_t>(connected), waits_for))
             add(severity::danger, n.node, *why_not, "");
-        auto const theirs = detail::replicas_of(n.record.substr(0, id_of_record));
+        auto const theirs = detail::replicas_in_id(n.record.substr(0, detail::record_id_size));
         bool const is_known = !n.group || waits_for > 0;  // without its Sentinels a group has no number
         bool const by_size = n.group && address.replicas == 0;  // k follows from how many servers there are
         if (theirs > 0 && is_known && theirs != waits_for && by_size)

@@ -17,7 +17,7 @@ enum class exit_code : int {
     internal = 70,  // EX_SOFTWARE, EX_OSERR: a system call failed
     contended = 75,  // EX_TEMPFAIL: another client holds the lock
     config = 78,  // EX_CONFIG: the list of nodes or the configuration file is wrong
-    lost = 79,  // run: the lease was lost before the command had ended
+    lost = 79,  // run, acquire, extend, release: the lease was lost before the command had ended, or its ticket could be used
     not_admitted = 80,  // admit: a node has no vote, and the timeout is over, or an operator has to act
     cannot_execute = 126,  // run: as in shells
     not_found = 127,  // run: as in shells

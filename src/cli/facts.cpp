@@ -1,6 +1,7 @@
 #include "cli/facts.hpp"
 
-#include "redis/group_binding.hpp"
+#include "redis/fence_keys.hpp"
+#include "redis/server_id.hpp"
 #include "redis/server_facts.hpp"
 
 #include <algorithm>
@@ -16,21 +17,16 @@ std::string_view doctor_probe::version() const
     return of_valkey.empty() ? field("redis_version") : of_valkey;
 }
 
-namespace {
-
-constexpr std::size_t id_size = 40, mark_at = 69;  // of a record: 40 digits, ' ', 16 digits, ' ', 10 digits, ' ', mark
-
-}  // namespace
-
 bool doctor_probe::is_admitted() const
 {
-    return has_high_water && record.size() >= mark_at && detail::names_server(record.substr(0, id_size), field("master_replid"));
+    return has_high_water && record.size() >= detail::record_mark_at &&
+           detail::names_server(record.substr(0, detail::record_id_size), field("master_replid"));
 }
 
 std::string_view doctor_probe::mark() const
 {
-    if (record.size() <= mark_at || record[mark_at] == '-') return "";
-    return std::string_view{record}.substr(mark_at);
+    if (record.size() <= detail::record_mark_at || record[detail::record_mark_at] == '-') return "";
+    return std::string_view{record}.substr(detail::record_mark_at);
 }
 
 std::uint64_t doctor_probe::number(std::string_view name) const

@@ -120,15 +120,18 @@ inline constexpr char const* nodes_examples = R"(Examples:
   redlock nodes show
   redlock nodes show --config /etc/redlock.json --json
   redlock nodes replace redis://10.0.0.3 redis://10.0.0.9     a new server takes the place of one that may be dead
+  redlock nodes grow redis://10.0.0.4 redis://10.0.0.5        two more
+  redlock nodes shrink redis://10.0.0.5                       one less
 
 Servers that are used together are a set, and each has a record of it. A client whose list of nodes is another one is refused: this
 command says why, for the list that it is given.
 
-replace needs no pause: holders keep their leases, and clients with the old list go on without the old server. It may be stopped at
-any time: the same command goes on where it was. Stop holders of locks without fencing before.
+replace and shrink need no pause: holders keep their leases, and clients with the old list go on without the old server. With grow,
+acquisitions may stop until the new server is admitted (max_ttl, 30s). All may be stopped at any time: the same command goes on
+where it was. Stop holders of locks without fencing before.
 
 Exit code: 0; 69 too few nodes answered, 75 another change was faster, 78 a client with this configuration would be refused, or
-these servers cannot be replaced, 80 the new member was not admitted within --wait.)";
+the set cannot be changed so, 80 the new member was not admitted within --wait.)";
 
 inline constexpr char const* doctor_examples = R"(Examples:
   redlock doctor

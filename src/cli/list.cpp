@@ -40,7 +40,7 @@ public:
         : options_{options},
           client_{settings_of_servers(options.from).client},
           nodes_{client_, options.from.timeout},
-          pattern_{client_.key_format, options.pattern}
+          pattern_{nodes_.keys(), options.pattern}
     {
         limits_ = {options.foreign, options.time, static_cast<std::size_t>(options.limit)};
     }
@@ -92,7 +92,7 @@ private:
     list_options const& options_;
     config client_;
     server_group nodes_;
-    name_pattern pattern_;
+    lock_key_pattern pattern_;
     search_limits limits_;
     terminal out_;
 };

@@ -1,6 +1,7 @@
 #include "cli/lock_list.hpp"
 
 #include "cli/semaphore_text.hpp"
+#include "cli/table.hpp"
 #include "cli/text.hpp"
 
 #include <algorithm>

@@ -57,7 +57,7 @@ std::vector<words> node_scan::next_questions() const
     if (!found_.problem.empty()) return all;
     for (auto const& [key, name] : unread_) all.push_back({"GETRANGE", key, "0", std::to_string(value_beginning - 1)});
     for (auto const& [key, name] : no_strings_) all.push_back({"ZSCORE", key, ""});
-    if (!at_end_) all.push_back({"SCAN", cursor_, "MATCH", pattern_.keys(), "COUNT", std::to_string(step)});
+    if (!at_end_) all.push_back({"SCAN", cursor_, "MATCH", pattern_.text(), "COUNT", std::to_string(step)});
     return all;
 }
 
@@ -113,7 +113,7 @@ void node_scan::take_keys(reply const& scan)
         if (auto name = pattern_.name_of(key.text)) unread_.emplace_back(key.text, std::move(*name));
 }
 
-search_result find_locks(server_group& nodes, name_pattern const& pattern, search_limits const& limits)
+search_result find_locks(server_group& nodes, lock_key_pattern const& pattern, search_limits const& limits)
 {
     auto const end = steady::now() + limits.time;
     std::vector<node_scan> scans(nodes.size(), node_scan{pattern, limits.foreign});

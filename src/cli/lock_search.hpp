@@ -2,7 +2,7 @@
 #ifndef REDLOCK_CLI_LOCK_SEARCH_HPP
 #define REDLOCK_CLI_LOCK_SEARCH_HPP
 
-#include "cli/name_pattern.hpp"
+#include "cli/lock_key_pattern.hpp"
 #include "cli/semaphore_view.hpp"
 
 #include <chrono>
@@ -49,7 +49,7 @@ class node_scan {
 public:
     static constexpr std::size_t step = 500;  // keys that the server looks at in one go
 
-    explicit node_scan(name_pattern const& pattern, bool foreign) : pattern_{pattern}, with_foreign_{foreign} {}
+    explicit node_scan(lock_key_pattern const& pattern, bool foreign) : pattern_{pattern}, with_foreign_{foreign} {}
 
     // Empty: there is nothing left to ask.
     std::vector<words> next_questions() const;
@@ -66,7 +66,7 @@ private:
     void take_epoch(std::string const& name, reply const& epoch, std::set<std::string>& names);
     void take_keys(reply const& scan);
 
-    name_pattern const& pattern_;
+    lock_key_pattern const& pattern_;
     bool with_foreign_;
     bool at_end_{false};  // the cursor came back to the start
     std::string cursor_{"0"};
@@ -76,7 +76,7 @@ private:
 };
 
 // Blocks until all nodes were searched, a limit is reached, or server_group::interrupted().
-search_result find_locks(server_group& nodes, name_pattern const& pattern, search_limits const& limits);
+search_result find_locks(server_group& nodes, lock_key_pattern const& pattern, search_limits const& limits);
 
 }  // namespace redlock::cli
 

@@ -5,7 +5,7 @@
 
 #include "cli/server_group.hpp"
 #include "lease/holder_info.hpp"
-#include "quorum/inherit_machine.hpp"
+#include "quorum/state_stamp.hpp"
 
 #include <cstddef>
 #include <cstdint>

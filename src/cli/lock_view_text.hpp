@@ -3,7 +3,7 @@
 #define REDLOCK_CLI_LOCK_VIEW_TEXT_HPP
 
 #include "cli/lock_view.hpp"
-#include "cli/terminal.hpp"
+#include "cli/table.hpp"
 
 #include <nlohmann/json.hpp>
 

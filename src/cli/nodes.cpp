@@ -1,8 +1,8 @@
-// `redlock nodes`: replace is node_replacement; show: which servers belong together, as they say it themselves.
+// `redlock nodes`: replace, grow and shrink are node_change; show: which servers belong together, as they say it themselves.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
-#include "cli/node_replacement.hpp"
+#include "cli/node_change.hpp"
 #include "cli/server_group.hpp"
 #include "cli/set_views.hpp"
 #include "cli/settings.hpp"
@@ -77,6 +77,7 @@ ordered_json to_json(std::vector<set_view> const& all)
         j["sets"].push_back({{"id", r.id},
                              {"name", r.name.empty() ? ordered_json{} : ordered_json(r.name)},
                              {"size", r.members.size()},
+                             {"votes_counted_as_of", r.size()},
                              {"generation", r.generation},
                              {"founded", r.since},
                              {"complete", r.complete},
@@ -106,13 +107,38 @@ exit_code verdict(std::vector<set_view> const& all)
 
 namespace {
 
+void change(nodes_options const& options, std::vector<quorum::wanted_change> const& one_after_the_other)
+{
+    std::vector<std::string> left;
+    for (quorum::wanted_change const& wanted : one_after_the_other) {
+        node_change carried_out{options.from, wanted};
+        carried_out.carry_out(options.timeout);
+        if (!wanted.leaves.empty()) left.push_back(wanted.leaves);
+        if (&wanted == &one_after_the_other.back()) carried_out.say_list(left);
+    }
+}
+
 int replace(nodes_options const& options)
 {
     if (options.servers.size() != 2)
         throw failure{exit_code::usage, "redlock nodes replace needs two servers: the member that leaves, and the one that joins"};
-    node_replacement change{options.from, options.servers[0], options.servers[1]};
-    change.move();
-    change.admit_new_member(options.timeout);
+    change(options, {{options.servers[0], {options.servers[1]}}});
+    return to_int(exit_code::success);
+}
+
+int grow(nodes_options const& options)
+{
+    if (options.servers.empty()) throw failure{exit_code::usage, "redlock nodes grow needs the servers that join"};
+    change(options, {{{}, options.servers, options.may_end_leases}});
+    return to_int(exit_code::success);
+}
+
+int shrink(nodes_options const& options)
+{
+    if (options.servers.empty()) throw failure{exit_code::usage, "redlock nodes shrink needs the members that leave"};
+    std::vector<quorum::wanted_change> all;
+    for (std::string const& each : options.servers) all.push_back({each, {}});
+    change(options, all);
     return to_int(exit_code::success);
 }
 
@@ -121,9 +147,11 @@ int replace(nodes_options const& options)
 int execute(nodes_options const& options)
 {
     if (options.action == "replace") return replace(options);
+    if (options.action == "grow") return grow(options);
+    if (options.action == "shrink") return shrink(options);
     if (options.action != "show")
-        throw failure{exit_code::usage,
-                      "redlock nodes can show and replace; it cannot " + name_in_words(options.action) + "; see redlock nodes --help"};
+        throw failure{exit_code::usage, "redlock nodes can show, replace, grow and shrink; it cannot " + name_in_words(options.action) +
+                                            "; see redlock nodes --help"};
     if (!options.servers.empty()) throw failure{exit_code::usage, "redlock nodes show takes no servers; name them with --nodes"};
     auto const settings = settings_of_servers(options.from).client;
     server_group nodes{settings, options.from.timeout};

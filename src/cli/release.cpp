@@ -5,6 +5,7 @@
 #include "cli/lock_view_text.hpp"
 #include "cli/semaphore_view.hpp"
 #include "cli/settings.hpp"
+#include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/tickets.hpp"
 

@@ -1,6 +1,7 @@
 #include "cli/semaphore_text.hpp"
 
 #include "cli/lock_view_text.hpp"
+#include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/waiting.hpp"
 

@@ -27,7 +27,7 @@ void judge_sets(std::vector<set_view>& all, config const& settings)
         quorum::node_facts facts;
         facts.id = "?";  // it has answered
         facts.set = all[i].text;
-        sets.on_facts(i, facts);
+        sets.on_facts(i, facts, {}, {});
     }
     for (std::size_t i = 0; i < all.size(); ++i)
         if (all[i].problem.empty()) all[i].objection = sets.objection(i);

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace redlock::cli {
 
@@ -38,28 +37,6 @@ public:
 private:
     bool live_;
     bool colours_;
-};
-
-// Columns as wide as what stands in them. The first row is the heading. What does not fit beside the first column of a narrow terminal
-// stands in another table below it, with that column again.
-class table {
-public:
-    struct cell {
-        std::string text;
-        tone in{tone::plain};
-        bool note{false};  // the last of its row: it may go beyond its column; where it does not fit, it stands below
-    };
-
-    explicit table(std::vector<std::string> const& heading);
-
-    void add(std::vector<cell> row) { rows_.push_back(std::move(row)); }
-    std::string text(terminal const& out, std::string_view indent) const;
-
-private:
-    std::vector<std::size_t> widths() const;
-    static std::string padded(terminal const& out, cell const& c, std::size_t width, bool last);
-
-    std::vector<std::vector<cell>> rows_;
 };
 
 }  // namespace redlock::cli

@@ -20,6 +20,7 @@ std::string why_no_vote(node_status const& node, bool fencing)
 
 std::string line_of(std::string const& node, std::string const& why) { return "\n  " + node + ": " + for_users(printable(why)); }
 
+// Precondition: the lock is held.
 std::string holder_of(lock_view const& lock)
 {
     auto const& key = lock.nodes[*lock.holder];
@@ -37,24 +38,25 @@ std::size_t count_voting(client_status const& nodes, bool fencing)
 
 std::string nodes_without_vote(client_status const& nodes, bool fencing)
 {
-    std::string silent;
+    std::string text;
     for (node_status const& n : nodes.nodes)
-        if (auto const why = why_no_vote(n, fencing); !why.empty()) silent += line_of(n.node, why);
-    return silent;
+        if (auto const why = why_no_vote(n, fencing); !why.empty()) text += line_of(n.node, why);
+    return text;
 }
 
 std::string waiting_in_words(lock_view const& lock, client_status const& nodes, bool fencing, std::chrono::nanoseconds waited)
 {
-    auto const silent = nodes_without_vote(nodes, fencing);
+    auto const without_vote = nodes_without_vote(nodes, fencing);
     auto const voting = count_voting(nodes, fencing);
     std::string text = "waiting for " + name_in_words(lock.name) + " for " + in_words(waited);
     bool const held = lock.state == lock_state::held;
     if (held) text += ": it is held by " + holder_of(lock);
     if (voting < lock.majority)
         return text + (held ? "; and only " : ": only ") + std::to_string(voting) + " of " + count_of(nodes.nodes.size(), "node") +
-               (voting == 1 ? " has" : " have") + " a vote, and a majority is " + std::to_string(lock.majority) + silent;
+               (voting == 1 ? " has" : " have") + " a vote, and a majority is " + std::to_string(lock.majority) + without_vote;
     if (held) return text;
-    return text + (lock.state == lock_state::partly ? ": others try to get it as well" : ": it was free a moment ago") + silent;
+    if (lock.state == lock_state::unknown) return text + ": who holds it could not be read" + without_vote;
+    return text + (lock.state == lock_state::partly ? ": others try to get it as well" : ": it was free a moment ago") + without_vote;
 }
 
 std::string contended_in_words(lock_view const& lock, bool all_the_time)
@@ -67,14 +69,17 @@ std::string silent_nodes_in_words(attempt_report const& report, client_status co
 {
     auto const failed = [](node_verdict const& v) { return v.vote == vote::failed; };
     auto const failures = static_cast<std::size_t>(std::count_if(report.nodes.begin(), report.nodes.end(), failed));
-    bool const decided = report.nodes.size() - failures <
-                         quorum::majority(report.nodes.size());  // the failures alone made a majority impossible
+    // The failures alone made a majority impossible. Approximate while the set of nodes is changed: the report does not say how many the set needs.
+    bool const failures_decided = report.nodes.size() - failures < quorum::majority(report.nodes.size());
     std::string text;
-    for (std::size_t i = 0; i < report.nodes.size() && i < nodes.nodes.size(); ++i) {
-        node_verdict const& v = report.nodes[i];
+    for (node_verdict const& v : report.nodes) {
         if (v.vote == vote::granted || v.vote == vote::refused) continue;
-        if (v.vote == vote::pending && decided && nodes.nodes[i].state != node_state::down) continue;
-        std::string why = v.detail.empty() ? why_no_vote(nodes.nodes[i], fencing) : v.detail;
+        auto const is_of_it = [&](node_status const& n) { return n.node == v.node; };
+        auto const node = std::find_if(nodes.nodes.begin(), nodes.nodes.end(), is_of_it);
+        bool const known = node != nodes.nodes.end();
+        bool const is_down = known && node->state == node_state::down;
+        if (v.vote == vote::pending && failures_decided && !is_down) continue;  // it had no time to answer
+        std::string why = v.detail.empty() && known ? why_no_vote(*node, fencing) : v.detail;
         if (why.empty() && v.error) why = v.error.message();
         text += line_of(v.node, why.empty() ? "no answer yet" : why);
     }

@@ -13,7 +13,7 @@
 namespace redlock::cli {
 
 // `waiting for job for 3.0 s: it is held by web-3, process 4711, since ...`. `lock` is a recent view of the keys on the nodes. If nobody holds the
-// lock, or too few nodes have a vote for a majority, the text lists the nodes without a vote and the reasons.
+// lock, if that could not be read, or if too few nodes have a vote for a majority, the text lists the nodes without a vote and the reasons.
 std::string waiting_in_words(lock_view const& lock, client_status const& nodes, bool fencing, std::chrono::nanoseconds waited);
 
 // How many nodes have a vote.

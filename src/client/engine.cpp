@@ -32,13 +32,20 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     quorum::admission_settings rules{settings.max_ttl, settings.clock_drift, settings.bootstrap, fresh_mark, settings.wall_clock};
     if (!settings.sets.fresh_id) settings.sets.fresh_id = fresh_mark;
     if (!settings.sets.wall_clock) settings.sets.wall_clock = settings.wall_clock;
+    settings.sets.max_ttl = settings.max_ttl;
     admissions_.emplace(env_, std::move(rules), std::move(settings.sets), count, std::move(settings.quarantines));
     admissions_->on_wrong_set = [this](std::size_t node, std::string const& why) {
         env_.to_nodes->reject(node, errc::wrong_node_set, why);
     };
-    admissions_->on_generation = [this](quorum::node_set const& stays) {
-        env_.to_nodes->begin_era();
-        leases_.on_generation(stays, env_.now());
+    env_.voters = count;
+    env_.set_size = count;
+    admissions_->on_generation = [this](admission_driver::generation_news const& news) {
+        if (!news.is_first) env_.to_nodes->begin_era();
+        env_.voters = news.voters;
+        env_.set_size = news.size;
+        env_.set_was_resized = news.was_resized;
+        leases_.on_generation(news.stays, env_.now());
+        adoptions_.on_generation(news.stays);
     };
     admissions_->on_idle = [this] { stop_nodes_when_quiet(); };
     admissions_->on_change = [this](std::size_t node, admission_picture const& now) {

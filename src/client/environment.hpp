@@ -11,6 +11,7 @@
 #include "fanout/fanout.hpp"
 #include "lease/lock_value.hpp"
 #include "quorum/token_clock.hpp"
+#include "quorum/votes.hpp"
 
 #include <redlock/detail/recycling.hpp>
 
@@ -35,6 +36,9 @@ struct environment {
     std::minstd_rand jitter;
     std::function<lock_value()> fresh_value;  // for every attempt: begins with 128 random bits, never used again
     token_clock tokens;
+    quorum::electorate voters{1};
+    std::size_t set_size{1};  // N
+    bool set_was_resized{false};  // it had another N once
     bool is_list_refused{false};  // no node has a vote, since the client's list of nodes is not that of a set
     std::chrono::milliseconds token_retention{};
 

@@ -1,5 +1,6 @@
 // The engine's operations on locks and leases.
 #include "client/engine.hpp"
+#include "lease/state_rounds.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -36,7 +37,6 @@ void engine::adopt(adopt_request&& request, lease_handler&& handler)
 {
     ticket of;
     if (errc const problem = read_ticket(request.ticket, of); problem != errc{}) return handler(problem, lease{});
-    if (of.nodes != board_.servers().size()) return handler(errc::ticket_of_other_nodes, lease{});
     lock_options options;
     if (request.options) options = *request.options;
     if (!request.options) options.ttl = of.ttl, options.lock_delay = of.lock_delay;
@@ -53,6 +53,7 @@ void engine::adopt(adopt_request&& request, lease_handler&& handler)
     });
     on_strand([this, what = std::move(what)](time_point t) {
         if (life_ != life::idle && life_ != life::running) return what->refuse(errc::client_cancelled);
+        if (!env_.set_was_resized && what->nodes() != env_.set_size) return what->refuse(errc::ticket_of_other_nodes);
         if (what->is_fenced()) admissions_->wanted();
         adoptions_.start(what, t);
     });

@@ -49,6 +49,20 @@ void outage_log::failed(fanout& nodes, quorum::node_set silent, bool fenced, boo
     say("for " + in_seconds(now - *o.since) + " no lock could be acquired: " + r.text);
 }
 
+void outage_log::waits_for_own_lease(std::string_view lock, duration waited, time_point now)
+{
+    if (own_lease_said_at_ && now - *own_lease_said_at_ < repeats_after) return;
+    own_lease_said_at_ = now;
+    say("for " + in_seconds(waited) + " an acquisition of " + std::string{lock} +
+        " has waited for this client itself, which holds it; a coroutine that acquires what it holds waits for ever");
+}
+
+void outage_log::bootstrapped(duration quarantine)
+{
+    say("config::bootstrap is set and no node has data of redlock: the wait of " + in_seconds(quarantine) +
+        " for leases that may have been lost is skipped");
+}
+
 outage_log::reason outage_log::why(fanout& nodes, quorum::node_set silent, bool fenced, time_point now)
 {
     struct group {

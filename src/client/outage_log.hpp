@@ -1,6 +1,7 @@
-// Why no lock can be had, for clients without an observer: said once, in a sentence, when it has been so for a while.
+// What a client without an observer says in a sentence: why no lock can be had, when it has been so for a while; that a caller waits for a lease of
+// its own client; that config::bootstrap was used.
 //
-// That somebody else holds a lock is normal and not said. On the strand; the sink is called later, on the client's executor.
+// That another client holds a lock is normal and not said. On the strand; the sink is called later, on the client's executor.
 #ifndef REDLOCK_CLIENT_OUTAGE_LOG_HPP
 #define REDLOCK_CLIENT_OUTAGE_LOG_HPP
 
@@ -34,6 +35,7 @@ public:
     static constexpr duration told_after = std::chrono::milliseconds{1'400};
     static constexpr duration next_cause_after = std::chrono::seconds{3};
     static constexpr duration repeats_after = std::chrono::minutes{1};
+    static constexpr duration own_lease_told_after = std::chrono::seconds{3};
 
     // Null: nobody wants to know.
     static std::unique_ptr<outage_log> make(sink to, asio::any_io_executor const& on);
@@ -43,6 +45,12 @@ public:
 
     // It was known. Locks with and without tokens are not the same: fewer nodes may vote on those with.
     void answered(bool fenced) noexcept { of(fenced).since.reset(); }
+
+    // A caller has waited so long for a lease that its own client has. Maybe it will release that lease itself, when it has got this one.
+    void waits_for_own_lease(std::string_view lock, duration waited, time_point now);
+
+    // No node has data, and config::bootstrap says that nothing was ever locked there: so they vote at once.
+    void bootstrapped(duration quarantine);
 
 private:
     struct outage {
@@ -67,6 +75,7 @@ private:
     std::array<outage, 2> outages_{};
     std::string said_;
     time_point said_at_{time_point::min()};
+    std::optional<time_point> own_lease_said_at_;
 };
 
 }  // namespace redlock::detail

@@ -9,7 +9,7 @@
 namespace redlock::detail {
 
 climb::climb(lease_registry& owner, std::shared_ptr<lease_record> what, quorum::token_number goal, time_point now)
-    : owner_{owner}, record_{std::move(what)}, goal_{goal}, sent_{now}, votes_{owner.env().to_nodes->nodes()}
+    : owner_{owner}, record_{std::move(what)}, goal_{goal}, sent_{now}, votes_{owner.env().voters}
 {
     assert(goal_ > record_->guard());
 }

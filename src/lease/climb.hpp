@@ -8,6 +8,8 @@
 #include "fanout/fanout.hpp"
 #include "lease/lease_record.hpp"
 #include "quorum/votes.hpp"
+#include "redis/command.hpp"
+#include "redis/reply.hpp"
 
 #include <cstddef>
 #include <memory>

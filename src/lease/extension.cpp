@@ -12,9 +12,9 @@ using quorum::extend_outcome;
 extension::extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now, bool after_climb)
     : owner_{owner},
       record_{std::move(what)},
-      machine_{owner.env().to_nodes->nodes(), now, record_->machine.valid_until(), record_->what->under->times},
-      sent_{now},
-      refreshes_{record_->wants_refresh(now)},
+      machine_{owner.env().voters, now, record_->machine.valid_until(), record_->what->under->times},
+      began_{now},
+      renews_counters_{record_->wants_refresh(now)},
       may_climb_{!after_climb}
 {
 }
@@ -64,8 +64,8 @@ void extension::decided(extend_outcome outcome, time_point now)
     switch (outcome) {
     case extend_outcome::renewed:
         ++count.extensions_renewed;
-        if (refreshes_) record_->refreshed = sent_;
-        if (refreshes_) owner_.publish_again(*record_, now);
+        if (renews_counters_) record_->refreshed = began_;
+        if (renews_counters_) owner_.publish_again(*record_, now);
         result = {};
         break;
     case extend_outcome::held: ++count.extensions_held; break;
@@ -76,7 +76,7 @@ void extension::decided(extend_outcome outcome, time_point now)
         break;
     case extend_outcome::pending: assert(false);
     }
-    if (owner_.env().observed) owner_.env().observed->extension_decided(*record_, outcome, sent_);
+    if (owner_.env().observed) owner_.env().observed->extension_decided(*record_, outcome, began_);
     record_->machine.on_extension_done(outcome, now);
     if (outcome == extend_outcome::lost) owner_.lose(*record_, errc::lease_lost);
     if (record_->registry() && record_->is_lease()) {

@@ -8,7 +8,7 @@
 #include "lease/waiter.hpp"
 #include "quorum/lease_machine.hpp"
 #include "quorum/node_set.hpp"
-#include "redis/node.hpp"
+#include "redis/reply.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -28,6 +28,7 @@ public:
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
     void on_sent(quorum::node_set const& nodes) override { record_->sent_to.add(nodes); }
+    // Asked just before it is sent: false once the lease has ended or is being released.
     bool wanted(std::size_t node, time_point now) const override;
     void on_timer(time_point now) override;
 
@@ -36,7 +37,8 @@ public:
     bool abandon(waiter const* who) { return waiters_.complete(who, asio::error::operation_aborted); }  // false: `who` does not wait for it
 
     time_point times_out() const noexcept { return machine_.times_out(); }
-    bool refreshes() const noexcept { return refreshes_; }
+    // Whether the request also renews the retention of the nodes' fencing counters, as each quarter of it does.
+    bool renews_counters() const noexcept { return renews_counters_; }
 
 private:
     void decided(quorum::extend_outcome outcome, time_point now);
@@ -45,10 +47,10 @@ private:
     lease_registry& owner_;
     std::shared_ptr<lease_record> record_;
     quorum::extend_machine machine_;
-    time_point sent_;
-    quorum::token_number needed_{0};  // the guard that the lease needs on nodes that have refused
-    bool refreshes_;
-    bool may_climb_;
+    time_point began_;
+    quorum::token_number needed_{0};  // the largest counter that a refusal told; the guard of the lease has to climb to it
+    bool renews_counters_;
+    bool may_climb_;  // false: this one follows a climb
     waiter_list waiters_;
 };
 

@@ -11,7 +11,7 @@
 #include "lease/waiter.hpp"
 #include "quorum/lease_machine.hpp"
 #include "quorum/node_set.hpp"
-#include "redis/node.hpp"
+#include "redis/command.hpp"
 
 #include <redlock/detail/completion.hpp>
 #include <redlock/detail/core.hpp>
@@ -35,7 +35,7 @@ class extension;
 class lease_record;
 class lease_registry;
 class release;
-struct publication_text;
+struct stamped_state;
 struct ticket;
 
 // Members keep errors as errc, which is small; errc{} there means no error.
@@ -189,8 +189,8 @@ public:
     bool has_tried_to_climb() const noexcept { return cold_ && cold_->climbs.tried > 0; }
 
     // What this lease has published last, or inherited: nodes that come back, and those that keep it for long, get it once more. Null: nothing.
-    std::shared_ptr<publication_text const> published() const noexcept { return cold_ ? cold_->published : nullptr; }
-    void set_published(std::shared_ptr<publication_text const> text) { with_cold().published = std::move(text); }
+    std::shared_ptr<stamped_state const> published() const noexcept { return cold_ ? cold_->published : nullptr; }
+    void set_published(std::shared_ptr<stamped_state const> text) { with_cold().published = std::move(text); }
     std::uint64_t next_publication() { return ++with_cold().publications; }
 
     // The attempt got its tokens; `last` is the largest of those that are reserved.
@@ -260,6 +260,14 @@ public:
             for (auto const& h : cold_->handles) show_to(*h);
     }
 
+    // The set of nodes has got another N.
+    void is_of_set_with(std::size_t nodes) noexcept
+    {
+        first.resize(nodes);
+        if (cold_)
+            for (auto const& h : cold_->handles) h->resize(nodes);
+    }
+
     // The owner that all handles have (lock_options::owner).
     owner_id owner() const noexcept { return cold_ ? cold_->owner : owner_id{}; }
     void set_owner(owner_id owner)
@@ -319,7 +327,7 @@ private:
         owner_id owner{};
         event_marks marks;  // used if the client has an observer
         climb_state climbs;
-        std::shared_ptr<publication_text const> published;
+        std::shared_ptr<stamped_state const> published;
         std::uint64_t publications{0};
         turn_state turn;
     };

@@ -64,14 +64,20 @@ errc lease_registry::end_of(lease_record const& what, time_point now)
     return what.machine.duty(now) == lease_duty::stop_max_hold ? errc::max_hold_exceeded : errc::lease_lost;
 }
 
+// A set that has grown may have taken the majority from a lease at once: no watchdog can be in time for that.
+void lease_registry::note_if_late(lease_record const& what, time_point now) const
+{
+    auto const until = what.machine.valid_until();
+    if (until == time_point{} || now < until) return;
+    ++env_.count.watchdog_late;
+    if (env_.observed) env_.observed->watchdog_late(what);
+}
+
 void lease_registry::on_timer(lease_record& what, time_point now)
 {
     if (!what.is_lease()) return;
     switch (what.duty_soon(now)) {
-    case lease_duty::stop:
-        if (now >= what.machine.valid_until()) ++env_.count.watchdog_late;
-        if (now >= what.machine.valid_until() && env_.observed) env_.observed->watchdog_late(what);
-        [[fallthrough]];
+    case lease_duty::stop: note_if_late(what, now); [[fallthrough]];
     case lease_duty::stop_max_hold: return lose(what, end_of(what, now));
     case lease_duty::extend: start_extension(what.shared(), now, nullptr); break;
     case lease_duty::recreate:
@@ -143,7 +149,7 @@ void lease_registry::start_extension(std::shared_ptr<lease_record> const& what, 
     what->may_live_until(now + 2 * what->what->under->times.key_ttl);  // it may wait in a node's queue for as long as it is valid
     env_.set_timer(*e, e->times_out());
     command c = what->request(verb::extend);
-    c.refresh = e->refreshes();
+    c.refresh = e->renews_counters();
     what->asked_in = env_.to_nodes->next_round();
     env_.to_nodes->add({c, e});
 }
@@ -225,8 +231,7 @@ void lease_registry::on_step(std::size_t node, duration by, time_point now)
 
 void lease_registry::let_go_of_those_that_left(lease_record& what) const
 {
-    for (std::size_t node = 0; members_ && node < env_.to_nodes->nodes(); ++node)
-        if (!members_->has(node)) what.machine.on_left(node);
+    if (members_) what.machine.has_members(*members_);
 }
 
 // Members that joined do not have the key yet, so it is extended at once.
@@ -236,6 +241,8 @@ void lease_registry::on_generation(quorum::node_set const& stays, time_point now
     for (auto const& h : held_) {
         if (!h->is_lease()) continue;
         let_go_of_those_that_left(*h);
+        h->machine.is_of(env_.voters);
+        h->is_of_set_with(env_.set_size);
         h->machine.extend_soon(now);
         h->publish(now);
         set_timer(*h);

@@ -10,7 +10,7 @@ namespace redlock::detail {
 using quorum::release_outcome;
 
 release::release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before)
-    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{owner.env().to_nodes->nodes()}
+    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{owner.env().voters}
 {
 }
 

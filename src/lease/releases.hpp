@@ -5,6 +5,7 @@
 #include "client/environment.hpp"
 #include "lease/lease_record.hpp"
 #include "quorum/release_machine.hpp"
+#include "redis/reply.hpp"
 
 #include <cstdint>
 #include <memory>

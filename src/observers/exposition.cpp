@@ -9,7 +9,7 @@ namespace redlock::detail {
 namespace {
 
 // Without the C library, whose decimal point depends on the locale.
-std::string number(double value)
+std::string text_of(double value)
 {
     char text[40];
     auto const end = std::to_chars(text, text + sizeof text, value).ptr;
@@ -35,9 +35,9 @@ void append_head(std::string& text, family const& of, std::string_view type)
     text.append("\n# TYPE ").append(of.name).append(1, ' ').append(type) += '\n';
 }
 
-// name{label="value",...}, and a space.
-void append_name(std::string& text, family const& of, std::string_view suffix, fixed_labels const& fixed, label_values const& values,
-                 std::string_view le = {})
+// name{label="value",...}, and a space. `le`: the upper bound of a bucket, as Prometheus calls it; empty: this is no bucket.
+void append_series(std::string& text, family const& of, std::string_view suffix, fixed_labels const& fixed, label_values const& values,
+                   std::string_view le = {})
 {
     assert(values.size() == of.labels.size());
     text.append(of.name).append(suffix);
@@ -65,25 +65,25 @@ bool is_label_name(std::string_view name) noexcept
     return std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || digit(c); });
 }
 
-void numbers::append_to(std::string& text, fixed_labels const& fixed) const
+void counters_and_gauges::append_to(std::string& text, fixed_labels const& fixed) const
 {
     append_head(text, family_, kind_ == kind::counter ? "counter" : "gauge");
     for (auto const& [values, value] : values_) {
-        append_name(text, family_, "", fixed, values);
+        append_series(text, family_, "", fixed, values);
         text.append(std::to_string(value)) += '\n';
     }
 }
 
-histograms::one& histograms::at(label_values const& values)
+histograms::series& histograms::at(label_values const& values)
 {
-    one& found = values_[values];
+    series& found = values_[values];
     if (found.counts.empty()) found.counts.resize(bounds_.size() + 1);
     return found;
 }
 
 void histograms::observe(label_values const& values, double seconds)
 {
-    one& into = at(values);
+    series& into = at(values);
     auto const bucket = std::lower_bound(bounds_.begin(), bounds_.end(), seconds) - bounds_.begin();
     ++into.counts[static_cast<std::size_t>(bucket)];
     into.sum += seconds;
@@ -96,12 +96,12 @@ void histograms::append_to(std::string& text, fixed_labels const& fixed) const
         std::uint64_t count = 0;
         for (std::size_t i = 0; i < each.counts.size(); ++i) {
             count += each.counts[i];
-            append_name(text, family_, "_bucket", fixed, values, i < bounds_.size() ? number(bounds_[i]) : "+Inf");
+            append_series(text, family_, "_bucket", fixed, values, i < bounds_.size() ? text_of(bounds_[i]) : "+Inf");
             text.append(std::to_string(count)) += '\n';
         }
-        append_name(text, family_, "_sum", fixed, values);
-        text.append(number(each.sum)) += '\n';
-        append_name(text, family_, "_count", fixed, values);
+        append_series(text, family_, "_sum", fixed, values);
+        text.append(text_of(each.sum)) += '\n';
+        append_series(text, family_, "_count", fixed, values);
         text.append(std::to_string(count)) += '\n';
     }
 }

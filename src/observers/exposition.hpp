@@ -26,11 +26,11 @@ struct family {
 };
 
 // Values that only grow (`counter`), or go up and down (`gauge`): whole numbers, both.
-class numbers {
+class counters_and_gauges {
 public:
     enum class kind { counter, gauge };
 
-    numbers(kind what, family of) : kind_{what}, family_{std::move(of)} {}
+    counters_and_gauges(kind what, family of) : kind_{what}, family_{std::move(of)} {}
 
     // Precondition: as many as there are labels.
     std::int64_t& operator[](label_values const& values) { return values_[values]; }
@@ -47,21 +47,22 @@ class histograms {
 public:
     histograms(family of, std::vector<double> bounds) : family_{std::move(of)}, bounds_{std::move(bounds)} {}
 
-    void make(label_values const& values) { at(values); }
+    // These values are shown from now on, also if nothing is observed.
+    void begin_at_zero(label_values const& values) { at(values); }
     void observe(label_values const& values, double seconds);
 
     void append_to(std::string& text, fixed_labels const& fixed) const;
 
 private:
-    struct one {
+    struct series {
         std::vector<std::uint64_t> counts;  // in each bucket alone; the last one is without a bound
         double sum{0};
     };
-    one& at(label_values const& values);
+    series& at(label_values const& values);
 
     family family_;
     std::vector<double> bounds_;
-    std::map<label_values, one> values_;
+    std::map<label_values, series> values_;
 };
 
 }  // namespace redlock::detail

@@ -14,10 +14,10 @@
 
 namespace redlock {
 
+using detail::counters_and_gauges;
 using detail::histograms;
 using detail::label_values;
 using detail::name_of;
-using detail::numbers;
 
 namespace {
 
@@ -53,13 +53,13 @@ prometheus_options checked(prometheus_options options)
     return options;
 }
 
-numbers counter(char const* name, char const* help, std::vector<std::string> labels = {})
+counters_and_gauges counter(char const* name, char const* help, std::vector<std::string> labels = {})
 {
-    return {numbers::kind::counter, {name, help, std::move(labels)}};
+    return {counters_and_gauges::kind::counter, {name, help, std::move(labels)}};
 }
-numbers gauge(char const* name, char const* help, std::vector<std::string> labels = {})
+counters_and_gauges gauge(char const* name, char const* help, std::vector<std::string> labels = {})
 {
-    return {numbers::kind::gauge, {name, help, std::move(labels)}};
+    return {counters_and_gauges::kind::gauge, {name, help, std::move(labels)}};
 }
 
 }  // namespace
@@ -74,13 +74,13 @@ struct prometheus::metrics {
                                         "acquire_timed_out_no_majority", "client_cancelled"})
                 acquisitions[{outcome}];
             for (errc each : {errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled}) lost[{to_string(each)}];
-            acquire.make({});
-            hold.make({});
+            acquire.begin_at_zero({});
+            hold.begin_at_zero({});
         }
         for (errc each : {errc::contended, errc::no_majority, errc::validity_exhausted}) attempts_failed[{to_string(each)}];
         for (char const* outcome : {"renewed", "held", "unknown", "lost"}) extensions[{outcome}];
         for (char const* outcome : {"released", "lease_lost", "release_unconfirmed"}) releases[{outcome}];
-        for (numbers* each : {&leases, &overruns, &late, &self_deadlocks, &dropped}) (*each)[{}];
+        for (counters_and_gauges* each : {&leases, &overruns, &late, &self_deadlocks, &dropped}) (*each)[{}];
     }
 
     // The values of a family's labels, and that of the lock.
@@ -200,11 +200,11 @@ struct prometheus::metrics {
     std::string text() const
     {
         std::string all;
-        for (numbers const* each : {&acquisitions, &attempts_failed}) each->append_to(all, options.labels);
+        for (counters_and_gauges const* each : {&acquisitions, &attempts_failed}) each->append_to(all, options.labels);
         acquire.append_to(all, options.labels);
         hold.append_to(all, options.labels);
-        for (numbers const* each : {&leases, &lost, &extensions, &releases, &overruns, &late, &self_deadlocks, &undone, &votes, &up,
-                                    &admitted, &connects, &steps, &dropped})
+        for (counters_and_gauges const* each : {&leases, &lost, &extensions, &releases, &overruns, &late, &self_deadlocks, &undone, &votes,
+                                                &up, &admitted, &connects, &steps, &dropped})
             each->append_to(all, options.labels);
         return all;
     }
@@ -214,29 +214,34 @@ struct prometheus::metrics {
     std::vector<std::string> per_lock;
     std::set<std::string> locks;
 
-    numbers acquisitions = counter("redlock_acquisitions_total", "Calls of acquire() and try_acquire(), by what they completed with.",
-                                   labels_with_lock({"outcome"}));
-    numbers attempts_failed = counter("redlock_attempts_failed_total", "Attempts to acquire that did not succeed; acquire() makes several.",
-                                      {"reason"});
+    counters_and_gauges acquisitions = counter("redlock_acquisitions_total",
+                                               "Calls of acquire() and try_acquire(), by what they completed with.",
+                                               labels_with_lock({"outcome"}));
+    counters_and_gauges attempts_failed = counter("redlock_attempts_failed_total",
+                                                  "Attempts to acquire that did not succeed; acquire() makes several.", {"reason"});
     histograms acquire{{"redlock_acquire_seconds", "From the call of acquire() or try_acquire() to the lease.", labels_with_lock({})},
                        options.acquire_buckets};
     histograms hold{{"redlock_hold_seconds", "From the lease to its release, hand-over or loss.", labels_with_lock({})},
                     options.hold_buckets};
-    numbers leases = gauge("redlock_leases", "Leases that are held now.");
-    numbers lost = counter("redlock_leases_lost_total", "Leases that ended before they were released.", labels_with_lock({"reason"}));
-    numbers extensions = counter("redlock_extensions_total", "Extensions of leases.", {"outcome"});
-    numbers releases = counter("redlock_releases_total", "Leases that were released on the nodes.", {"outcome"});
-    numbers overruns = counter("redlock_overruns_total", "Bodies of with_lock that went on after their lease had ended.");
-    numbers late = counter("redlock_watchdog_late_total", "Leases that had ended when the watchdog came to extend them.");
-    numbers self_deadlocks = counter("redlock_self_deadlocks_total", "Acquisitions that would have waited for the scope that they run in.");
-    numbers undone = counter("redlock_late_grants_undone_total", "Grants that came after their attempt was over.", {"node"});
-    numbers votes = counter("redlock_node_votes_total", "Votes of a node on attempts to acquire, when they were decided.",
-                            {"node", "vote"});
-    numbers up = gauge("redlock_node_up", "Whether the node is connected and is asked for its vote.", {"node"});
-    numbers admitted = gauge("redlock_node_admitted", "Whether the node votes on locks with fencing.", {"node"});
-    numbers connects = counter("redlock_node_connects_total", "How often a connection to the node became usable.", {"node"});
-    numbers steps = counter("redlock_node_clock_steps_total", "How often the wall clock of the node was found to have been set.", {"node"});
-    numbers dropped = counter("redlock_events_dropped_total", "Events that were not counted here, as the observer did not keep up.");
+    counters_and_gauges leases = gauge("redlock_leases", "Leases that are held now.");
+    counters_and_gauges lost = counter("redlock_leases_lost_total", "Leases that ended before they were released.",
+                                       labels_with_lock({"reason"}));
+    counters_and_gauges extensions = counter("redlock_extensions_total", "Extensions of leases.", {"outcome"});
+    counters_and_gauges releases = counter("redlock_releases_total", "Leases that were released on the nodes.", {"outcome"});
+    counters_and_gauges overruns = counter("redlock_overruns_total", "Bodies of with_lock that went on after their lease had ended.");
+    counters_and_gauges late = counter("redlock_watchdog_late_total", "Leases that had ended when the watchdog came to extend them.");
+    counters_and_gauges self_deadlocks = counter("redlock_self_deadlocks_total",
+                                                 "Acquisitions that would have waited for the scope that they run in.");
+    counters_and_gauges undone = counter("redlock_late_grants_undone_total", "Grants that came after their attempt was over.", {"node"});
+    counters_and_gauges votes = counter("redlock_node_votes_total", "Votes of a node on attempts to acquire, when they were decided.",
+                                        {"node", "vote"});
+    counters_and_gauges up = gauge("redlock_node_up", "Whether the node is connected and is asked for its vote.", {"node"});
+    counters_and_gauges admitted = gauge("redlock_node_admitted", "Whether the node votes on locks with fencing.", {"node"});
+    counters_and_gauges connects = counter("redlock_node_connects_total", "How often a connection to the node became usable.", {"node"});
+    counters_and_gauges steps = counter("redlock_node_clock_steps_total",
+                                        "How often the wall clock of the node was found to have been set.", {"node"});
+    counters_and_gauges dropped = counter("redlock_events_dropped_total",
+                                          "Events that were not counted here, as the observer did not keep up.");
 };
 
 prometheus::prometheus(prometheus_options options, asio::any_io_executor executor)

@@ -5,8 +5,8 @@
 
 namespace redlock::quorum {
 
-acquire_machine::acquire_machine(std::size_t nodes, time_point sent, timing const& t, bool to_read)
-    : timing_{&t}, sent_{sent}, asked_{sent}, votes_{nodes}, to_read_{to_read}
+acquire_machine::acquire_machine(electorate of, time_point sent, timing const& t, bool to_read)
+    : timing_{&t}, sent_{sent}, asked_{sent}, votes_{of}, to_read_{to_read}
 {
 }
 
@@ -39,7 +39,7 @@ void acquire_machine::note_grant(std::size_t node, token_number counter) noexcep
 void acquire_machine::choose_token() noexcept
 {
     token_ = largest_;
-    wants_confirmation_ = confirmed_.size() < majority(votes_.nodes());
+    wants_confirmation_ = confirmed_.size() < votes_.needed();
 }
 
 bool acquire_machine::wants_confirmation(time_point now) noexcept
@@ -76,7 +76,7 @@ acquire_outcome acquire_machine::on_timeout(time_point now) noexcept
 
 acquire_outcome acquire_machine::decide(time_point now) noexcept
 {
-    if (confirmed_.size() >= majority(votes_.nodes())) {
+    if (confirmed_.size() >= votes_.needed()) {
         // What is left must be enough to act: a lease that would be lost at once is none.
         bool const in_time = now < deadline() - timing_->stop_margin;
         outcome_ = in_time ? acquire_outcome::granted : acquire_outcome::validity_exhausted;

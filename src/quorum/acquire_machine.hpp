@@ -26,8 +26,8 @@ class acquire_machine {
 public:
     // `sent`: the time before the first byte went out. Everything is counted from there (distlock page: T1). `t` lives as long as this.
     // `to_read`: readers share counters, so a grant that comes after the token was chosen may be older than the token, though the numbers are equal.
-    acquire_machine(std::size_t nodes, time_point sent, timing const& t, bool to_read = false);
-    acquire_machine(std::size_t nodes, time_point sent, timing&& t, bool to_read = false) = delete;
+    acquire_machine(electorate of, time_point sent, timing const& t, bool to_read = false);
+    acquire_machine(electorate of, time_point sent, timing&& t, bool to_read = false) = delete;
 
     // A node's vote. `counter`: the last token that it granted; always 0 without tokens. Returns the outcome when this vote decides
     // the attempt, `pending` otherwise. Votes after the decision still count for the tenure: a late grant makes the lease stand on
@@ -43,10 +43,16 @@ public:
     // The node timeout passed: what has not been answered counts as failed. Returns the outcome if this decides.
     acquire_outcome on_timeout(time_point now) noexcept;
 
+    // More is known of the set since the attempt began. Once there is a vote, no smaller number is taken for a majority: the attempt may have been given up.
+    void is_of(electorate const& of) noexcept
+    {
+        if (of.needed >= votes_.needed() || votes_.pending() == votes_.nodes()) votes_.is_of(of);
+    }
+
     acquire_outcome outcome() const noexcept { return outcome_; }
     ballot const& votes() const noexcept { return votes_; }
     // Which nodes hold the key, all of them until the deadline.
-    tenure holders() const noexcept { return {votes_.nodes(), held_, gone_, deadline()}; }
+    tenure holders() const noexcept { return {votes_.of_whom(), held_, gone_, deadline()}; }
     time_point sent() const noexcept { return sent_; }
     time_point times_out() const noexcept { return asked_ + timing_->node_timeout; }
 

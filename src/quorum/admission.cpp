@@ -24,7 +24,7 @@ bool is_looked_at(admission_state s) noexcept
 
 }  // namespace
 
-admission::admission(std::size_t nodes, admission_settings settings) : settings_{std::move(settings)}, nodes_{nodes}
+admission::admission(std::size_t nodes, admission_settings settings) : settings_{std::move(settings)}, nodes_{nodes}, size_{nodes}
 {
     assert(nodes >= 1 && nodes <= max_nodes);
 }
@@ -156,18 +156,20 @@ std::vector<admission_request> admission::requests(time_point now)
     return result;
 }
 
-// No node is admitted, and all N tell so: the cluster is new, or has lost everything at once. The option `bootstrap` says that it is new, and spares
-// the quarantine, but only if there is no trace of an admission.
+// No node is admitted, and all members tell so: the cluster is new, or has lost everything at once. The option `bootstrap` says that it is new, and spares
+// the quarantine, but only if there is no trace of an admission. While a set becomes smaller, N has one more than there are members; that one is no
+// majority with those who lost their data.
 void admission::found_the_cluster_if_it_is_new(time_point now)
 {
-    auto const waits = [](node_state const& n) { return is_waiting(n.state); };
+    if (!has_all_members_) return;  // others may have their data
     if (std::any_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.founds; })) return;
     bool const no_quarantine = settings_.bootstrap && !seen_admitted_ && all_remember_nothing();
-    bool const all_wait = std::all_of(nodes_.begin(), nodes_.end(),
-                                      [&](node_state const& n) { return waits(n) && (no_quarantine || has_waited(n, now)); });
+    bool const all_wait = all_members([&](node_state const& n) { return is_waiting(n.state) && (no_quarantine || has_waited(n, now)); });
     if (!all_wait || (!no_quarantine && !all_read_since_the_last_quarantine())) return;
+    just_bootstrapped_ = !all_members([&](node_state const& n) { return has_waited(n, now); });
     founding_base_ = settings_.wall_clock();
     for (node_state& n : nodes_) {
+        if (!is_member(n)) continue;
         n.state = admission_state::catching_up;
         n.founds = true;
         founding_base_ = std::max(founding_base_, n.facts.high_water);
@@ -178,10 +180,11 @@ void admission::found_the_cluster_if_it_is_new(time_point now)
 bool admission::all_read_since_the_last_quarantine()
 {
     time_point last{};
-    for (node_state const& n : nodes_) last = std::max(last, drained_at(n));
+    for (node_state const& n : nodes_)
+        if (is_member(n)) last = std::max(last, drained_at(n));
     bool all = true;
     for (node_state& n : nodes_) {
-        if (n.seen >= last) continue;
+        if (!is_member(n) || n.seen >= last) continue;
         n.look_again = true;
         all = false;
     }
@@ -261,16 +264,16 @@ bool admission::may_speak_soon(node_state const& n) const noexcept
 // Whether all nodes that have answered have no data and no quarantine left. That is so if other clients have waited for it before this one came.
 bool admission::may_be_founded_soon() const noexcept
 {
-    return std::all_of(nodes_.begin(), nodes_.end(), [](node_state const& n) {
-        return !n.gone && !n.failing &&
-               (n.state == admission_state::unknown || n.state == admission_state::uninitialized ||
-                n.state == admission_state::catching_up);
-    });
+    return has_all_members_ && all_members([](node_state const& n) {
+               return !n.gone && !n.failing &&
+                      (n.state == admission_state::unknown || n.state == admission_state::uninitialized ||
+                       n.state == admission_state::catching_up);
+           });
 }
 
 bool admission::all_have_answered() const noexcept
 {
-    return std::none_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.state == admission_state::unknown; });
+    return all_members([](node_state const& n) { return n.state != admission_state::unknown; });
 }
 
 admission_state admission::of(std::size_t node) const noexcept
@@ -283,7 +286,7 @@ admission_state admission::of(std::size_t node) const noexcept
 bool admission::waits_in_vain(node_state const& n) const noexcept
 {
     auto const is_settled = [](node_state const& each) { return each.state == admission_state::admitted || is_waiting(each.state); };
-    return !n.founds && admitted() > 0 && admitted() < intact_needed() && std::all_of(nodes_.begin(), nodes_.end(), is_settled);
+    return !n.founds && admitted() > 0 && admitted() < intact_needed() && all_members(is_settled);
 }
 
 std::size_t admission::admitted() const noexcept
@@ -298,9 +301,7 @@ time_point admission::drained_at(node_state const& n) const noexcept
     duration longest = settings_.max_ttl;
     for (node_state const& each : nodes_)
         if (each.state == admission_state::admitted) longest = std::max(longest, each.facts.max_ttl);
-    auto const drift = std::chrono::duration_cast<duration>(
-        std::chrono::duration<double, std::nano>{static_cast<double>(longest.count()) * settings_.clock_drift});
-    return n.quarantined_since + longest + drift + expiry_granularity;
+    return n.quarantined_since + drain_of(longest, settings_.clock_drift);
 }
 
 bool admission::has_waited(node_state const& n, time_point now) const noexcept { return now >= drained_at(n); }

@@ -7,16 +7,19 @@
 #define REDLOCK_QUORUM_ADMISSION_HPP
 
 #include "quorum/node_facts.hpp"
+#include "quorum/node_set.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
 
 #include <redlock/status.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock::quorum {
@@ -99,8 +102,25 @@ public:
 
     std::size_t admitted() const noexcept;
 
+    // Whether this client has founded the set of nodes without a quarantine, as `bootstrap` permits; true once.
+    bool has_just_bootstrapped() noexcept { return std::exchange(just_bootstrapped_, false); }
+
+    // How long nodes without data wait if none has any.
+    duration quarantine() const noexcept { return drain_of(settings_.max_ttl, settings_.clock_drift); }
+
+    // What is known of the set. `n`: N, which may be another number than that of the client's nodes, or than that of the members. `left`: nodes of the client
+    // that are no members any more. `all_in_list`: every member is one of the client's nodes.
+    void set_has(std::size_t n, node_set const& left = {}, bool all_in_list = true) noexcept
+    {
+        size_ = n;
+        left_ = left;
+        has_all_members_ = all_in_list;
+        if (n != nodes_.size() || !left.empty()) seen_admitted_ = true;  // a set that was changed is not new
+    }
+    bool has_all_members() const noexcept { return has_all_members_; }
+
     // ceil(N/2). A majority that the node voted in has M - 1 other nodes. So many of the N - 1 others always contain one of those.
-    std::size_t intact_needed() const noexcept { return (nodes_.size() + 1) / 2; }
+    std::size_t intact_needed() const noexcept { return (size_ + 1) / 2; }
 
 private:
     struct node_state {
@@ -118,6 +138,13 @@ private:
         bool gone{false};  // the connection was lost, or could not be made
     };
 
+    bool is_member(node_state const& n) const noexcept { return !left_.has(static_cast<std::size_t>(&n - nodes_.data())); }
+    template <class F>
+    bool all_members(F f) const
+    {
+        return std::all_of(nodes_.begin(), nodes_.end(), [&](node_state const& n) { return !is_member(n) || f(n); });
+    }
+
     bool all_have_answered() const noexcept;
     bool waits_in_vain(node_state const& n) const noexcept;
     bool may_speak_soon(node_state const& n) const noexcept;
@@ -132,8 +159,12 @@ private:
 
     admission_settings settings_;
     std::vector<node_state> nodes_;
+    std::size_t size_;  // N
+    node_set left_;
+    bool has_all_members_{true};
     bool seen_admitted_{false};  // some node was admitted once, so this cluster is not new
     bool was_complete_{false};  // every node was admitted once
+    bool just_bootstrapped_{false};
     token_number founding_base_{0};  // the base of tokens when the cluster is founded
 };
 

@@ -2,6 +2,14 @@
 
 namespace redlock::quorum {
 
+void adopt_machine::is_of(electorate const& of, node_set const& stays) noexcept
+{
+    for (std::size_t node = 0; node < of.nodes; ++node)
+        if (!stays.has(node)) granted_.remove(node);
+    holders_.has_members(stays);
+    holders_.is_of(of);
+}
+
 adopt_outcome adopt_machine::on_vote(std::size_t node, vote v, std::uint64_t admission, time_point sent, time_point now) noexcept
 {
     if (outcome_ != adopt_outcome::pending) return adopt_outcome::pending;

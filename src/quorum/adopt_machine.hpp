@@ -23,8 +23,11 @@ enum class adopt_outcome {
 class adopt_machine {
 public:
     // `t` lives as long as this.
-    adopt_machine(std::size_t nodes, timing const& t) noexcept : timing_{&t}, holders_{nodes}, granted_as_{nodes} {}
-    adopt_machine(std::size_t nodes, timing&& t) = delete;
+    adopt_machine(electorate of, timing const& t) noexcept : timing_{&t}, holders_{of}, granted_as_{of.nodes} {}
+    adopt_machine(electorate of, timing&& t) = delete;
+
+    // The set has other members than before, or another N. `stays`: the nodes that are members of it.
+    void is_of(electorate const& of, node_set const& stays) noexcept;
 
     // A node's vote on a request of a round that was sent at `sent`. `admission` tells apart what the node was admitted as: a node counts as one server
     // only. Returns the outcome when this vote decides the adoption, `pending` otherwise.

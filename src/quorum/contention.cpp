@@ -19,9 +19,16 @@ void contention::won(time_point now, duration slot) noexcept
     wait_.reset();
 }
 
+void contention::is_of(electorate const& of) noexcept
+{
+    if (of == voters_) return;
+    voters_ = of;
+    if (wait_) wait_->schedule.needs(of.needed);
+}
+
 contention::wait& contention::this_wait()
 {
-    if (!wait_) wait_ = std::make_unique<wait>(nodes_, ++waits_);
+    if (!wait_) wait_ = std::make_unique<wait>(voters_, ++waits_);
     return *wait_;
 }
 
@@ -102,7 +109,7 @@ bool contention::failed(lost_attempt const& what, time_point now, wait_odds cons
     current.short_of_votes_until = what.outlook == lock_outlook::no_majority ? now + odds.delay : time_point{};
     current.schedule.probing(now + poll_interval, now + odds.delay);
     current.schedule.failed(now, now + odds.delay, head_start(odds, now));
-    for (std::size_t node = 0; node < nodes_; ++node)
+    for (std::size_t node = 0; node < voters_.nodes; ++node)
         if (what.granted.has(node)) current.schedule.on_changed(node, now);  // the grant is rolled back, and the node does not tell of that
     bool const first_probe = may_probe && !std::exchange(current.probed, true);
     auto const time = odds.is_shared() ? duration::zero() : fairness_.back_off(odds.slot, odds.crowded, odds.back_off);
@@ -152,11 +159,11 @@ contention::learned contention::learn(wait& current, std::size_t node, bool answ
 {
     (answered ? current.answering : current.silent).add(node);
     (answered ? current.silent : current.answering).remove(node);
-    if (current.answering.size() >= majority(nodes_) && !current.schedule.is_free(now)) {
+    if (current.answering.size() >= voters_.needed && !current.schedule.is_free(now)) {
         outlook_ = lock_outlook::held;
         return learned::held;
     }
-    if (nodes_ - current.silent.size() < majority(nodes_)) {
+    if (voters_.nodes < current.silent.size() + voters_.needed) {
         outlook_ = lock_outlook::no_majority;
         return learned::no_majority;
     }

@@ -93,7 +93,10 @@ public:
         outdated,  // the probe belongs to an earlier wait
     };
 
-    explicit contention(std::size_t nodes) noexcept : nodes_{nodes} {}
+    explicit contention(electorate of) noexcept : voters_{of} {}
+
+    // The set of nodes has other members than before, or another N.
+    void is_of(electorate const& of) noexcept;
 
     lock_outlook outlook() const noexcept { return outlook_; }
 
@@ -161,7 +164,7 @@ public:
 private:
     // What is known of other holders during one wait: from the first news of one until begin(), won() or vacated().
     struct wait {
-        wait(std::size_t nodes, std::uint64_t n) : schedule{nodes}, freed{nodes}, number{n} {}
+        wait(electorate of, std::uint64_t n) : schedule{of}, freed{of.nodes}, number{n} {}
 
         wait_schedule schedule;
         per_node<std::uint32_t> freed;  // how often this client itself has freed the key on each node
@@ -183,7 +186,7 @@ private:
     bool looks_like_an_extension(wait const& current, time_point now, duration ttl) const noexcept;
     learned learn(wait& current, std::size_t node, bool answered, time_point now) noexcept;
 
-    std::size_t nodes_;
+    electorate voters_;
     std::unique_ptr<wait> wait_;  // none: as far as is known, no other client has the lock
     std::uint64_t waits_{0};
     fairness fairness_;

@@ -3,25 +3,13 @@
 #ifndef REDLOCK_QUORUM_INHERIT_MACHINE_HPP
 #define REDLOCK_QUORUM_INHERIT_MACHINE_HPP
 
-#include "quorum/node_facts.hpp"
 #include "quorum/node_set.hpp"
+#include "quorum/state_stamp.hpp"
 #include "quorum/votes.hpp"
 
-#include <compare>
 #include <cstddef>
-#include <cstdint>
 
 namespace redlock::quorum {
-
-// Which of two states is newer: the one of the later holder, and of one holder the later one. `rank` is the guard of the lease that published it, and
-// `number` says which of its publications it is. Nothing was published: 0, 0.
-struct state_stamp {
-    token_number rank{0};
-    std::uint64_t number{0};
-
-    friend auto operator<=>(state_stamp const&, state_stamp const&) = default;
-    bool is_none() const noexcept { return rank == 0; }
-};
 
 enum class inherit_outcome {
     pending,
@@ -32,7 +20,7 @@ enum class inherit_outcome {
 
 class inherit_machine {
 public:
-    explicit inherit_machine(std::size_t nodes) noexcept : votes_{nodes} {}
+    explicit inherit_machine(electorate of) noexcept : votes_{of} {}
 
     // Counts a node's answer; a second one of the same node is ignored. `keeps`: no stamp, if the node keeps no state. Returns the outcome when this answer
     // decides, and `pending` otherwise.
@@ -46,7 +34,7 @@ public:
         }
         if (votes_.majority_granted()) {
             decided_ = true;
-            bool const safe = newest_.is_none() || holders_.size() >= majority(votes_.nodes());
+            bool const safe = newest_.is_none() || holders_.size() >= votes_.needed();
             return safe ? inherit_outcome::known : inherit_outcome::to_be_written_back;
         }
         return votes_.majority_out_of_reach() ? give_up() : inherit_outcome::pending;

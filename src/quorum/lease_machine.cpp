@@ -88,8 +88,8 @@ void lease_machine::on_extension_done(extend_outcome outcome, time_point now) no
     extend_at_ = std::min(extend_at_, retry);
 }
 
-extend_machine::extend_machine(std::size_t nodes, time_point sent, time_point valid_until_before, timing const& t) noexcept
-    : sent_{sent}, renewed_until_{sent + t.validity}, valid_until_before_{valid_until_before}, node_timeout_{t.node_timeout}, votes_{nodes}
+extend_machine::extend_machine(electorate of, time_point sent, time_point valid_until_before, timing const& t) noexcept
+    : sent_{sent}, renewed_until_{sent + t.validity}, valid_until_before_{valid_until_before}, node_timeout_{t.node_timeout}, votes_{of}
 {
 }
 

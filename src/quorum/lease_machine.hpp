@@ -59,8 +59,11 @@ public:
     // A node's clock was set forward: what it keeps beyond the ttl (lock_delay) makes up for so much of it. More is asked for at once.
     void on_step(std::size_t node, duration by, time_point now) noexcept;
 
-    // A node has left the set of nodes.
-    void on_left(std::size_t node) noexcept { holders_.leaves(node); }
+    // The nodes of the list that are members of the set now.
+    void has_members(node_set const& members) noexcept { holders_.has_members(members); }
+
+    // The set has other members than before, or another N.
+    void is_of(electorate const& of) noexcept { holders_.is_of(of); }
 
     // An extension shall come at once.
     void extend_soon(time_point now) noexcept { extend_at_ = std::min(extend_at_, now); }
@@ -91,7 +94,7 @@ private:
 // One extension's votes. Feeds the lease's tenure; votes after the decision still do.
 class extend_machine {
 public:
-    extend_machine(std::size_t nodes, time_point sent, time_point valid_until_before, timing const& t) noexcept;
+    extend_machine(electorate of, time_point sent, time_point valid_until_before, timing const& t) noexcept;
 
     extend_outcome on_vote(lease_machine& lease, std::size_t node, vote v) noexcept;
     extend_outcome on_timeout(lease_machine& lease) noexcept;

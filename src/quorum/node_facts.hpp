@@ -3,13 +3,11 @@
 #define REDLOCK_QUORUM_NODE_FACTS_HPP
 
 #include "quorum/timing.hpp"
+#include "quorum/token_number.hpp"
 
-#include <cstdint>
 #include <string>
 
 namespace redlock::quorum {
-
-using token_number = std::uint64_t;
 
 struct node_facts {
     std::string id;  // the server's replication id: a new one after each loss of data but FLUSHALL; empty: the server does not show it

@@ -40,7 +40,7 @@ void permit_choice::consider(slot_set what) noexcept
         if (ours_[node] == what) ++did, ++could;
         else if (could_give(node, what)) ++could;
     }
-    if (could < majority(ours_.size()) || could < could_ || (could == could_ && did <= did_)) return;
+    if (could < needed_ || could < could_ || (could == could_ && did <= did_)) return;
     chosen_ = what;
     could_ = could;
     did_ = did;
@@ -57,11 +57,11 @@ permit_choice::decision permit_choice::decide() noexcept
         if (given == 0) continue;
         auto const count = givers(given);
         most = std::max(most, count);
-        if (count < majority(nodes)) continue;
+        if (count < needed_) continue;
         chosen_ = given;
         return decision::won;
     }
-    if (most + pending >= majority(nodes)) return decision::open;
+    if (most + pending >= needed_) return decision::open;
 
     chosen_ = 0;
     could_ = did_ = 0;
@@ -79,7 +79,7 @@ bool permit_choice::others_are_free() const noexcept
 {
     for (std::size_t slot = 0; slot < slots_; ++slot) {
         auto const is_free = [&](slot_set free) { return has_slot(free, slot) && !has_slot(chosen_, slot); };
-        if (static_cast<std::size_t>(std::count_if(free_.begin(), free_.end(), is_free)) >= majority(free_.size())) return true;
+        if (static_cast<std::size_t>(std::count_if(free_.begin(), free_.end(), is_free)) >= needed_) return true;
     }
     return false;
 }
@@ -87,7 +87,7 @@ bool permit_choice::others_are_free() const noexcept
 bool permit_choice::is_of_another_number() const noexcept
 {
     if (differ_.empty()) return false;
-    return other_version_ > version_ || (other_version_ == version_ && answered_.size() < majority(ours_.size()));
+    return other_version_ > version_ || (other_version_ == version_ && answered_.size() < needed_);
 }
 
 }  // namespace redlock::quorum

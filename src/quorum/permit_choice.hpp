@@ -17,8 +17,8 @@ namespace redlock::quorum {
 class permit_choice {
 public:
     // `slots`: how many were listed. `from`: the one to prefer where several are as good.
-    permit_choice(std::size_t nodes, std::uint32_t wanted, std::size_t slots, std::size_t from) noexcept
-        : wanted_{wanted}, slots_{slots}, from_{from}, ours_{nodes}, free_{nodes}
+    permit_choice(electorate of, std::uint32_t wanted, std::size_t slots, std::size_t from) noexcept
+        : needed_{of.needed}, wanted_{wanted}, slots_{slots}, from_{from}, ours_{of.nodes}, free_{of.nodes}
     {
     }
 
@@ -57,6 +57,7 @@ private:
     std::size_t givers(slot_set what) const noexcept;
     void consider(slot_set what) noexcept;
 
+    std::size_t needed_;
     std::uint32_t wanted_;
     std::size_t slots_;
     std::size_t from_;

@@ -17,7 +17,7 @@ enum class release_outcome {
 
 class release_machine {
 public:
-    explicit release_machine(std::size_t nodes) noexcept : votes_{nodes} {}
+    explicit release_machine(electorate of) noexcept : votes_{of} {}
 
     // `granted`: deleted; `refused`: was not there any more, or is somebody else's. Returns the outcome when this vote decides.
     release_outcome on_vote(std::size_t node, vote v) noexcept

@@ -1,10 +1,9 @@
-// In which generation of its set a client is: docs/proof.md, S63.
+// In which generation of its set a client is: docs/proof.md, S63 and S64.
 #ifndef REDLOCK_QUORUM_SET_GENERATION_HPP
 #define REDLOCK_QUORUM_SET_GENERATION_HPP
 
 #include "quorum/set_record.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,17 +13,22 @@ namespace redlock::quorum {
 
 class set_generation {
 public:
-    // The generation of `set` that the client is in now: the newest that a majority of its list carries, and never again an older one. Before there is a
-    // majority, the one that most nodes carry: no lock can be had meanwhile. `carried`: the records that nodes of the list have of this set.
-    set_record choose(set_record const& set, std::vector<set_record const*> const& carried, std::size_t nodes);
+    // The generation of `set` that the client is in now: the newest into which a majority of the one before has moved, and never again an older one. Before
+    // there is such a one, that which most nodes carry: no lock can be had meanwhile. `carried`: the records that nodes of the list have of this set.
+    set_record choose(set_record const& set, std::vector<set_record const*> const& carried);
 
-    // Whether a majority was seen to carry it.
+    // Whether these are a majority in a newer generation than the one that the client is in.
+    bool is_outrun_by(std::vector<set_record const*> const& carried) const;
+
+    // Whether a majority was seen to have moved into it.
     bool is_settled() const noexcept { return settled_.has_value(); }
 
     // Another number for each generation.
     std::uint64_t era() const noexcept { return era_; }
 
 private:
+    bool is_newer_majority(set_record const& r, std::vector<set_record const*> const& carried) const;
+
     std::optional<set_record> settled_;
     std::optional<std::string> binding_;  // of the generation whose number era_ is; none: no record was seen yet
     std::uint64_t era_{0};

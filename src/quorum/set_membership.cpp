@@ -1,7 +1,5 @@
 #include "quorum/set_membership.hpp"
 
-#include "quorum/votes.hpp"
-
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -25,28 +23,44 @@ std::string place_of(std::size_t shard, std::size_t shards)
     return shards == 0 ? "as no shard" : "as shard " + std::to_string(shard) + " of " + std::to_string(shards);
 }
 
+// A list with as many names as the set has members, or had at some time; then all of them must be known to it.
+bool may_name(set_record const& r, std::vector<std::string> const& list)
+{
+    if (list.size() == r.members.size()) return true;
+    return r.had(list.size()) && std::all_of(list.begin(), list.end(), [&](std::string const& m) { return r.knows(m); });
+}
+
 }  // namespace
 
-set_membership::set_membership(set_settings settings) : settings_{std::move(settings)}, nodes_{settings_.members.size()} {}
+set_membership::set_membership(set_settings settings)
+    : settings_{std::move(settings)}, nodes_{settings_.members.size()}, voters_{settings_.members.size()}
+{
+}
 
-void set_membership::on_facts(std::size_t node, node_facts const& facts)
+void set_membership::on_facts(std::size_t node, node_facts const& facts, time_point asked, time_point now)
 {
     if (!is_active()) return;
     node_state& n = nodes_[node];
+    now_ = now;
     n.connected = true;
     n.master = facts.master;
     if (n.server != facts.id || n.text != facts.set) n.failed = false;
     n.server = facts.id;
+    n.has_old_id = false;
     n.admitted = !facts.id.empty() && facts.admitted == facts.id;
     // A replica has a copy of what its primary has, and is no node. Who may not ask for anything knows nothing.
     if (!facts.master || (facts.id.empty() && facts.set.empty())) return;
     bool const was_old = std::exchange(n.is_old, false);
     n.looked_at = false;
-    if (n.told && n.text == facts.set && !was_old) return;
+    n.asked = asked;
+    n.max_ttl = facts.max_ttl;
+    if (n.told && n.text == facts.set && !was_old && !is_undecided() && !is_apart(node)) return;
     bool const is_new = !n.told || n.text != facts.set;
     n.told = true;
     n.text = facts.set;
     n.said = read_set_text(n.text);
+    // Nobody knows how old this is, and of a set that was changed it may be over.
+    n.is_old = asked == time_point{} && settings_.max_ttl > duration{} && n.said.is == kind::good && n.said.record.generation > 0;
     if (is_new) doubt_what_contradicts(node);
     judge();
 }
@@ -55,7 +69,7 @@ void set_membership::on_gone(std::size_t node, bool rejected) noexcept
 {
     if (!is_active()) return;
     node_state& n = nodes_[node];
-    n.connected = n.asked = n.looked_at = false;
+    n.connected = n.is_asked = n.looked_at = false;
     if (!rejected) n.is_old = true;
 }
 
@@ -75,7 +89,8 @@ std::vector<std::size_t> set_membership::looks()
     std::vector<std::size_t> all;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
-        if (!n.connected || n.looked_at || !is_doubtful(n)) continue;
+        bool const is_late = is_outrun_ && is_apart(i) && !is_of_this_moment(n);
+        if (!n.connected || n.looked_at || !(is_doubtful(n) || is_late)) continue;
         n.looked_at = true;
         all.push_back(i);
     }
@@ -94,25 +109,9 @@ bool set_membership::waits_for_facts() const noexcept
     return std::any_of(nodes_.begin(), nodes_.end(), [this](node_state const& n) { return n.connected && is_doubtful(n); });
 }
 
-void set_membership::on_claimed(std::size_t node, std::optional<std::string> const& text)
-{
-    node_state& n = nodes_[node];
-    n.asked = false;
-    n.failed = !text || text->empty();
-    if (n.failed || *text == n.text) return;
-    n.text = *text;
-    n.said = read_set_text(n.text);
-    judge();
-}
-
-void set_membership::may_claim_again() noexcept
-{
-    for (node_state& n : nodes_) n.failed = false;
-}
-
 std::string set_membership::fault_of(set_record const& r) const
 {
-    if (r.members.size() != settings_.members.size())
+    if (!may_name(r, settings_.members))
         return "this server belongs to " + in_words(r) + ", and this client names " + count_of_nodes(settings_.members.size()) +
                use_one_list;
     if (!settings_.name.empty() && r.name.empty())
@@ -185,19 +184,52 @@ void set_membership::choose_set()
     }
     if (tie) set_.reset();
     if (!set_) return;
-    std::vector<set_record const*> carried;
-    for (node_state const& n : nodes_)
-        if (is_of_set(n)) carried.push_back(&n.said.record);
-    set_ = generation_.choose(*set_, carried, nodes_.size());
+    // What a server said before its connection was lost does not count: it may have lost its data.
+    std::vector<set_record const*> carried, told;
+    for (node_state const& n : nodes_) {
+        if (!is_of_set(n)) continue;
+        told.push_back(&n.said.record);
+        auto const& r = n.said.record;
+        if (r.generation == 0 || r.counts.moved || (!n.is_old && is_of_this_moment(n))) carried.push_back(&r);
+    }
+    set_ = generation_.choose(*set_, carried);
+    is_outrun_ = generation_.is_outrun_by(told);
+    lists_all_members_ = members_in_list() >= set_->members.size();
+    excuse_older_records();
 }
 
-// A claim that was not followed by others is as good as none, if it is of this list.
-bool set_membership::may_be_claimed(node_state const& n) const
+// Whether it has not lost its data since, and been admitted to an older generation: that takes a drain.
+bool set_membership::is_of_this_moment(node_state const& n) const noexcept
 {
-    if (n.said.is == kind::none) return true;
-    if (!set_ || n.said.is != kind::good || !n.fault.empty()) return false;
-    if (n.said.record.id == set_->id) return false;
-    return !is_complete(n.said.record.id) && n.said.record.is_of_same_list(*set_);
+    auto shortest = settings_.max_ttl;
+    for (node_state const& each : nodes_)
+        if (each.max_ttl > duration{}) shortest = std::min(shortest, each.max_ttl);
+    return shortest == duration{} || now_ - n.asked < shortest / 2;
+}
+
+// A member that has not moved yet says that the list is another one, where the set has grown or shrunk since.
+void set_membership::excuse_older_records()
+{
+    if (!fault_of(*set_).empty()) return;
+    for (node_state& n : nodes_)
+        if (n.said.is == kind::good && n.said.record.id == set_->id && n.said.record.generation < set_->generation) n.fault.clear();
+}
+
+// Of a set that was never changed, all: a server may have another address than in the record, which is known only when it is met.
+std::size_t set_membership::members_in_list() const noexcept
+{
+    if (set_->generation == 0) return nodes_.size();
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if ((is_member(i) || carries(nodes_[i])) && !has_left(i)) ++count;
+    return count;
+}
+
+// A generation into which no majority was seen to move decides nothing: another one may be made of the one before.
+void set_membership::count_voters()
+{
+    if (!set_) return;
+    voters_ = {nodes_.size(), members_in_list(), is_decided() ? majority(set_->size()) : nodes_.size() + 1};
 }
 
 bool set_membership::is_of_set(node_state const& n) const noexcept
@@ -205,7 +237,10 @@ bool set_membership::is_of_set(node_state const& n) const noexcept
     return set_ && n.said.is == kind::good && n.fault.empty() && n.said.record.id == set_->id;
 }
 
-bool set_membership::carries(node_state const& n) const noexcept { return is_of_set(n) && n.said.record.is_same_generation(*set_); }
+bool set_membership::carries(node_state const& n) const noexcept
+{
+    return is_of_set(n) && n.said.record.is_same_generation(*set_) && !n.said.record.counts.is_of_leaver;
+}
 
 bool set_membership::is_apart(std::size_t node) const noexcept { return is_of_set(nodes_[node]) && !carries(nodes_[node]); }
 
@@ -222,15 +257,19 @@ bool set_membership::is_behind(std::size_t node) const noexcept
 
 bool set_membership::has_left(std::size_t node) const noexcept
 {
-    return set_ && !set_->has(settings_.members[node]) && set_->knows(settings_.members[node]);
+    if (!set_) return false;
+    auto const& n = nodes_[node];
+    bool const says_so = is_of_set(n) && n.said.record.counts.is_of_leaver && n.said.record.is_same_generation(*set_);
+    return says_so || (!set_->has(settings_.members[node]) && set_->knows(settings_.members[node]));
 }
 
 std::string set_membership::why_apart(std::size_t node) const
 {
+    if (was_left_by(node)) return "this server has left the set";
     auto const& theirs = nodes_[node].said.record;
     std::string const text = "this server's record is of generation " + std::to_string(theirs.generation) +
-                             " of its set, and most nodes of this client's list are in generation " + std::to_string(set_->generation);
-    if (is_behind(node)) return text + ": it follows in a moment";
+                             " of its set, and other nodes of this client's list are in generation " + std::to_string(set_->generation);
+    if (is_behind(node) && is_decided()) return text + ": it follows in a moment";
     return text + ": a change of the set was begun; if it does not go on, run the command again that changes it (redlock nodes show)";
 }
 
@@ -243,7 +282,10 @@ bool set_membership::is_member(std::size_t node) const noexcept
 
 void set_membership::object_to_all(std::string const& why)
 {
-    for (node_state& n : nodes_) n.objection = n.fault.empty() ? why : n.fault;
+    for (node_state& n : nodes_) {
+        bool const is_asked_again = n.connected && is_doubtful(n);
+        n.objection = is_asked_again ? "" : n.fault.empty() ? why : n.fault;
+    }
 }
 
 // Why no node has a vote, with `set_` or without; empty: some may have.
@@ -275,7 +317,22 @@ std::string set_membership::why_all_are_refused() const
             what = "the nodes of this client's list belong to different sets: " + settings_.members[i] + " to " + in_words(n.said.record) +
                    "; a set was founded twice, or the list is wrong" + begin_anew;
     }
+    if (what.empty() && set_ && generation_.is_settled() && members_in_list() < majority(set_->size()))
+        return "this client names " + count_of_nodes(members_in_list()) + " of " + in_words(*set_) + ", which are no majority" +
+               use_one_list;
     return what;
+}
+
+// Whether some node is of a set with other members than the list has. Behind a claim that nobody has completed there are no data.
+bool set_membership::names_others() const
+{
+    auto const is_in_list = [this](std::string const& m) {
+        return std::find(settings_.members.begin(), settings_.members.end(), m) != settings_.members.end();
+    };
+    return std::any_of(nodes_.begin(), nodes_.end(), [&](node_state const& n) {
+        auto const& members = n.said.record.members;
+        return n.said.is == kind::good && n.said.record.complete && !std::all_of(members.begin(), members.end(), is_in_list);
+    });
 }
 
 void set_membership::judge()
@@ -285,11 +342,15 @@ void set_membership::judge()
         n.fault = fault_of(n);
     }
     choose_set();
+    count_voters();
     for (node_state& n : nodes_)
         if (carries(n)) n.carried = set_;
     auto const why = why_all_are_refused();
     list_refused_ = !why.empty();
-    if (list_refused_) return object_to_all(why);
+    if (list_refused_) {
+        lists_all_members_ = lists_all_members_ && !names_others();
+        return object_to_all(why);
+    }
     if (!set_) {
         for (node_state& n : nodes_) n.objection = n.fault;
         return;
@@ -297,9 +358,9 @@ void set_membership::judge()
     // The list is right. A member that was given to another set has no vote.
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
-        if (n.told && has_left(i) && !carries(n)) {
+        if (n.told && was_left_by(i)) {
             n.objection = "this server has left the set: the nodes of this client's list belong to " + in_words(*set_) +
-                          "; replace it in the list by the member that joined";
+                          "; take it out of the list (redlock nodes show)";
             continue;
         }
         if (n.said.is == kind::none || n.said.is == kind::hidden || carries(n) || may_be_claimed(n) || is_apart(i)) continue;
@@ -314,10 +375,10 @@ bool set_membership::may_be_admitted(std::size_t node) const noexcept
 {
     if (!is_active()) return true;
     node_state const& n = nodes_[node];
-    if (!n.objection.empty()) return false;
+    if (list_refused_ || !n.objection.empty()) return false;
     auto const is_hidden = [](node_state const& each) { return each.said.is == kind::hidden; };
     if (is_hidden(n)) return true;
-    if (set_ && set_->complete) return carries(n) && n.said.record.complete && (set_->generation == 0 || generation_.is_settled());
+    if (set_ && set_->complete) return carries(n) && n.said.record.complete && is_decided();
     // Where the records of an older version are in use, or nobody can write a set's, nodes are admitted as they were before there were sets.
     return std::any_of(nodes_.begin(), nodes_.end(),
                        [&](node_state const& each) { return is_hidden(each) || (&each != &n && each.admitted); });
@@ -328,69 +389,7 @@ bool set_membership::is_to_be_looked_at(std::size_t node) const noexcept
     if (!is_active()) return false;
     node_state const& n = nodes_[node];
     bool const settled = n.said.is == kind::hidden || (n.said.is == kind::good && n.said.record.complete && !is_doubtful(n));
-    return n.connected && n.master && (!settled || is_apart(node));
-}
-
-bool set_membership::is_claiming() const noexcept
-{
-    return std::any_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.asked; });
-}
-
-std::vector<set_claim> set_membership::claims()
-{
-    std::vector<set_claim> all;
-    if (!is_active() || waits_for_facts()) return all;
-    if (!set_ || !set_->complete) {
-        found(all);
-        return all;
-    }
-    bool const was_changed = set_->generation > 0;
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        node_state& n = nodes_[i];
-        bool const lacks = was_changed
-                               ? generation_.is_settled() && set_->has(settings_.members[i]) && (n.said.is == kind::none || is_behind(i))
-                               : may_be_claimed(n) || (carries(n) && !n.said.record.complete);
-        if (!lacks || !n.connected || !n.master || n.server.empty() || n.asked || n.failed || !n.objection.empty()) continue;
-        n.asked = true;
-        bool const stays = was_changed && is_of_set(n) && set_->joined_in(settings_.members[i]) <= n.said.record.generation;
-        all.push_back({i, n.server, n.text, to_text(*set_), stays});
-    }
-    return all;
-}
-
-// Clients write the record to one node after the other, in the order of the servers' ids, and only then say that it is complete. So of two lists that
-// share a server at most one gets that far.
-void set_membership::found(std::vector<set_claim>& to)
-{
-    bool const ready = std::all_of(nodes_.begin(), nodes_.end(), [](node_state const& n) {
-        return n.connected && n.master && !n.server.empty() && !n.asked && !n.failed && n.objection.empty() && n.said.is != kind::hidden;
-    });
-    auto const admitted = std::count_if(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.admitted; });
-    if (!ready || (admitted > 0 && static_cast<std::size_t>(admitted) < nodes_.size())) return;
-    if (!set_) {
-        set_record fresh;
-        fresh.id = settings_.fresh_id();
-        fresh.since = settings_.wall_clock() / 1'000'000;
-        fresh.shard = settings_.shard;
-        fresh.shards = settings_.shards;
-        fresh.name = settings_.name;
-        fresh.members = settings_.members;
-        set_ = std::move(fresh);
-    }
-    std::vector<std::size_t> order(nodes_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) { return nodes_[a].server < nodes_[b].server; });
-    auto const next = std::find_if(order.begin(), order.end(), [this](std::size_t i) { return !carries(nodes_[i]); });
-    if (next != order.end()) {
-        nodes_[*next].asked = true;
-        to.push_back({*next, nodes_[*next].server, nodes_[*next].text, to_text(*set_)});
-        return;
-    }
-    set_->complete = true;
-    for (std::size_t i : order) {
-        nodes_[i].asked = true;
-        to.push_back({i, nodes_[i].server, nodes_[i].text, to_text(*set_)});
-    }
+    return n.connected && n.master && (!settled || is_apart(node) || is_undecided());
 }
 
 }  // namespace redlock::quorum

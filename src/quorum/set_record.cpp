@@ -16,7 +16,8 @@ constexpr std::size_t left_max = 16;  // clients with lists that are older than 
 constexpr std::uint64_t generations_told_apart = 1000;  // by a binding alone; the hash tells the others
 constexpr std::size_t members_max = 64;  // more than a client can have, so that a newer one may have more
 constexpr std::size_t id_size_max = 64;
-constexpr std::string_view complete_word = "complete", claimed_word = "claimed", no_name = "-";
+constexpr std::string_view complete_word = "complete", claimed_word = "claimed", moving_word = "moving", moved_word = "moved",
+                           left_word = "left", no_name = "-";
 
 bool ends_word(unsigned char c) { return c <= ' ' || c == '%' || c == 0x7f; }
 
@@ -89,9 +90,12 @@ std::optional<set_record> beginning_of(std::span<std::string_view const> words)
 {
     set_record r;
     r.id = words[id];
-    r.complete = words[state] == complete_word;
+    r.counts.moved = words[state] == moved_word;
+    r.counts.is_of_leaver = words[state] == left_word;
+    bool const is_changed = r.counts.moved || r.counts.is_of_leaver || words[state] == moving_word;
+    r.complete = is_changed || words[state] == complete_word;
     bool good = is_id(r.id) && read(words[generation], r.generation) && read(words[since], r.since) &&
-                (r.complete || words[state] == claimed_word);
+                (r.complete || words[state] == claimed_word) && is_changed == (r.generation > 0);
     auto const slash = words[shard].find('/');
     good = good && slash != std::string_view::npos && read(words[shard].substr(0, slash), r.shard) &&
            read(words[shard].substr(slash + 1), r.shards) && (r.shards == 0 ? r.shard == 0 : r.shard < r.shards);
@@ -121,18 +125,30 @@ std::optional<set_record> record_of(std::span<std::string_view const> words)
     return r;
 }
 
+// "MEMBERS/N/BEFORE/FEWEST/MOST"
+bool read_counts(std::string_view word, std::size_t& members, member_counts& to)
+{
+    bool good = true;
+    std::size_t* const all[] = {&members, &to.size, &to.before, &to.fewest, &to.most};
+    for (std::size_t* const each : all) {
+        auto const end = word.find('/');
+        good = good && (end == word.npos) == (each == &to.most) && read(word.substr(0, end), *each) && *each > 0 && *each <= members_max;
+        word.remove_prefix(end == word.npos ? word.size() : end + 1);
+    }
+    return good && (to.size == members || to.size == members + 1) && to.fewest <= members && to.most >= members;
+}
+
 std::optional<set_record> record_of_change(std::span<std::string_view const> words)
 {
     constexpr std::size_t counted = 1, first_pair = counted + 1;  // behind the name
     auto const binding = words[1];
     words = words.subspan(1);  // from here on they are those of a set that was never changed
-    std::size_t members{0};
-    if (words.size() < first_member + first_pair || !read(words[first_member], members) || members == 0 || members > members_max)
-        return std::nullopt;
+    if (words.size() < first_member + first_pair) return std::nullopt;
     auto r = beginning_of(words);
+    std::size_t members{0};
+    if (!r || r->generation == 0 || !read_counts(words[first_member], members, r->counts)) return std::nullopt;
     auto const pairs = words.subspan(first_member + counted);
-    if (!r || r->generation == 0 || !r->complete || pairs.size() < 2 * members || pairs.size() > 2 * members + members_max)
-        return std::nullopt;
+    if (pairs.size() < 2 * members || pairs.size() > 2 * members + members_max) return std::nullopt;
     for (std::size_t i = 0; i < 2 * members; i += 2) {
         std::uint64_t joined{0};
         if (!read(pairs[i], joined) || joined > r->generation || !add_member(*r, &set_record::members, pairs[i + 1])) return std::nullopt;
@@ -166,7 +182,7 @@ std::uint64_t set_record::joined_in(std::string_view member) const noexcept
 
 bool set_record::is_same_generation(set_record const& other) const noexcept
 {
-    return id == other.id && generation == other.generation && (generation == 0 || members == other.members);
+    return id == other.id && generation == other.generation && (generation == 0 || (members == other.members && size() == other.size()));
 }
 
 bool set_record::is_of_same_list(set_record const& other) const
@@ -177,18 +193,25 @@ bool set_record::is_of_same_list(set_record const& other) const
 
 std::string to_text(set_record const& r)
 {
+    auto state_word = r.complete ? complete_word : claimed_word;
+    if (r.generation > 0) state_word = r.counts.is_of_leaver ? left_word : r.counts.moved ? moved_word : moving_word;
     std::string text{r.generation == 0 ? version : version_of_changes};
-    if (r.generation > 0) text += ' ' + binding_of(r);
-    text += ' ' + r.id + ' ' + std::to_string(r.generation) + ' ' + std::to_string(r.since) + ' ';
-    text += r.complete ? complete_word : claimed_word;
-    text += ' ' + std::to_string(r.shard) + '/' + std::to_string(r.shards) + ' ';
-    text += r.name.empty() ? std::string{no_name} : escaped(r.name);
-    if (r.generation > 0) text += ' ' + std::to_string(r.members.size());
+    auto const add = [&text](auto const& word) { (text += ' ') += word; };
+    if (r.generation > 0) add(binding_of(r));
+    add(r.id);
+    add(std::to_string(r.generation));
+    add(std::to_string(r.since));
+    add(state_word);
+    add(std::to_string(r.shard) + '/' + std::to_string(r.shards));
+    add(r.name.empty() ? std::string{no_name} : escaped(r.name));
+    if (r.generation > 0) add(std::to_string(r.members.size()));
+    if (r.generation > 0)
+        for (auto const n : {r.counts.size, r.counts.before, r.counts.fewest, r.counts.most}) text += '/' + std::to_string(n);
     for (std::string const& member : r.members) {
-        if (r.generation > 0) text += ' ' + std::to_string(r.joined_in(member));
-        text += ' ' + escaped(member);
+        if (r.generation > 0) add(std::to_string(r.joined_in(member)));
+        add(escaped(member));
     }
-    for (std::string const& member : r.left) text += ' ' + escaped(member);
+    for (std::string const& member : r.left) add(escaped(member));
     return text;
 }
 
@@ -197,6 +220,7 @@ std::string binding_of(set_record const& r)
     if (r.generation == 0) return {};
     auto hash = fnv_1a(r.id + ' ' + std::to_string(r.generation));
     for (std::string const& member : r.members) hash = fnv_1a(' ' + member + ' ' + std::to_string(r.joined_in(member)), hash);
+    hash = fnv_1a('/' + std::to_string(r.size()), hash);
     std::array<char, set_binding_size + 1> text{};
     std::snprintf(text.data(), text.size(), "g%03u%06x:", static_cast<unsigned>(r.generation % generations_told_apart),
                   static_cast<unsigned>((hash ^ (hash >> 32)) & 0xffffff));
@@ -211,19 +235,99 @@ std::string_view binding_in(std::string_view text) noexcept
     return has_one ? text.substr(at, set_binding_size) : std::string_view{};
 }
 
-set_record with_member_replaced(set_record const& r, std::string const& leaves, std::string const& joins)
+namespace {
+
+set_record next_generation_of(set_record const& r)
 {
     set_record next = r;
     ++next.generation;
     next.complete = true;
     next.joined.resize(next.members.size());
+    return next;
+}
+
+void has_left(set_record& r, std::string const& member)
+{
+    r.left.push_back(member);
+    if (r.left.size() > left_max) r.left.erase(r.left.begin());
+}
+
+// The next generation `next` has N = `size`.
+void note_size(set_record& next, set_record const& r, std::size_t size)
+{
+    auto const [fewest, most] = std::minmax({next.members.size(), r.members.size()});
+    next.counts.fewest = r.counts.fewest == 0 ? fewest : std::min(r.counts.fewest, fewest);
+    next.counts.most = std::max(r.counts.most, most);
+    next.counts.size = size;
+    next.counts.before = r.size();
+    next.counts.moved = next.counts.is_of_leaver = false;
+}
+
+}  // namespace
+
+set_record with_members_added(set_record const& r, std::vector<std::string> const& join)
+{
+    set_record next = next_generation_of(r);
+    for (std::string const& each : join) {
+        next.members.push_back(each);
+        next.joined.push_back(next.generation);
+        std::erase(next.left, each);
+    }
+    note_size(next, r, next.members.size());
+    return next;
+}
+
+// A majority of an odd N and one of N - 1 are equally many, so N - 1 counts only when what was decided by N is over. docs/proof.md, S64.
+set_record with_member_removed(set_record const& r, std::string const& leaves)
+{
+    set_record next = next_generation_of(r);
+    auto const at = std::find(next.members.begin(), next.members.end(), leaves) - next.members.begin();
+    next.members.erase(next.members.begin() + at);
+    next.joined.erase(next.joined.begin() + at);
+    has_left(next, leaves);
+    note_size(next, r, r.size() % 2 == 1 ? r.size() : next.members.size());
+    return next;
+}
+
+set_record closed(set_record const& r)
+{
+    set_record next = next_generation_of(r);
+    note_size(next, r, next.members.size());
+    return next;
+}
+
+set_record with_member_replaced(set_record const& r, std::string const& leaves, std::string const& joins)
+{
+    set_record next = next_generation_of(r);
     auto const at = static_cast<std::size_t>(std::find(next.members.begin(), next.members.end(), leaves) - next.members.begin());
     next.members[at] = joins;
     next.joined[at] = next.generation;
     std::erase(next.left, joins);
-    next.left.push_back(leaves);
-    if (next.left.size() > left_max) next.left.erase(next.left.begin());
+    has_left(next, leaves);
+    note_size(next, r, r.size());
     return next;
+}
+
+set_record generation_before(set_record const& r)
+{
+    set_record before = r;
+    --before.generation;
+    before.counts = {r.size_before(), r.size_before(), r.counts.fewest, r.counts.most, false, false};
+    before.members.clear();
+    before.joined.clear();
+    for (std::string const& m : r.members) {
+        if (r.joined_in(m) == r.generation) continue;
+        before.members.push_back(m);
+        before.joined.push_back(r.joined_in(m));
+    }
+    bool const is_replaced = r.size() == r.size_before() && before.members.size() < r.members.size();
+    bool const has_become_smaller = r.is_open() || (r.size() < r.size_before() && r.size_before() % 2 == 0);
+    if ((is_replaced || has_become_smaller) && !r.left.empty()) {
+        before.members.push_back(r.left.back());
+        before.joined.push_back(0);
+        before.left.pop_back();
+    }
+    return before;
 }
 
 set_text read_set_text(std::string_view text)
@@ -256,7 +360,8 @@ std::string in_words(set_record const& r)
     std::string text = "the set " + r.id.substr(0, 8);
     if (!r.name.empty()) text += " \"" + r.name + '"';
     if (r.shards > 0) text += " (shard " + std::to_string(r.shard) + " of " + std::to_string(r.shards) + ')';
-    text += " of " + std::to_string(r.members.size()) + (r.members.size() == 1 ? " node (" : " nodes (");
+    text += " of " + std::to_string(r.members.size()) + (r.members.size() == 1 ? " node" : " nodes");
+    text += r.is_open() ? ", whose votes are still counted as of " + std::to_string(r.size()) + " (" : " (";
     for (std::string const& member : r.members) text += (&member == &r.members.front() ? "" : ", ") + member;
     if (r.generation > 0) text += ", generation " + std::to_string(r.generation);
     std::time_t const seconds = static_cast<std::time_t>(r.since);

@@ -12,6 +12,17 @@
 
 namespace redlock::quorum {
 
+// Of a set that was changed; 0: it was not.
+struct member_counts {
+    std::size_t size{0};  // N
+    std::size_t before{0};  // N of the generation before
+    std::size_t fewest{0}, most{0};  // members in any generation
+    bool moved{false};  // a majority of the generation before has moved into this one, so that no other has followed that one
+    bool is_of_leaver{false};  // the server with this text is the member that has left, whatever its address
+
+    friend bool operator==(member_counts const&, member_counts const&) = default;
+};
+
 struct set_record {
     std::string id;  // random, of letters and digits
     std::uint64_t generation{0};
@@ -23,11 +34,24 @@ struct set_record {
     std::vector<std::string> members;  // the addresses of its servers, in the order of the founder's list
     std::vector<std::uint64_t> joined{};  // since which generation each of them is a member; empty: since the first
     std::vector<std::string> left{};  // members of earlier generations; the last that left is the last
+    member_counts counts{};  // none: it is the first generation
 
     bool has(std::string_view member) const noexcept;
 
     // Whether it is a member, or was one.
     bool knows(std::string_view address) const noexcept;
+
+    // N, by which majorities are counted.
+    std::size_t size() const noexcept { return counts.size == 0 ? members.size() : counts.size; }
+
+    // N of the generation before.
+    std::size_t size_before() const noexcept { return counts.before == 0 ? members.size() : counts.before; }
+
+    // A member has left, and N is still that with it: nothing may be changed before leases and tokens of before are over, and N is as small as the set.
+    bool is_open() const noexcept { return size() != members.size(); }
+
+    // Whether a list of so many members may be that of an earlier generation.
+    bool had(std::size_t number) const noexcept { return number == members.size() || (number >= counts.fewest && number <= counts.most); }
 
     // Since which generation it is a member. Precondition: it is one.
     std::uint64_t joined_in(std::string_view member) const noexcept;
@@ -42,7 +66,8 @@ struct set_record {
 };
 
 // "v1 ID GENERATION SINCE STATE SHARD/SHARDS NAME MEMBER …", with one space between the words. Bytes that would end a word are written as %XX.
-// Of a set that was changed: "v2 BINDING ID GENERATION SINCE STATE SHARD/SHARDS NAME N JOINED MEMBER … LEFT …", which versions before 0.2 refuse.
+// Of a set that was changed: "v2 BINDING ID GENERATION SINCE STATE SHARD/SHARDS NAME MEMBERS/N/BEFORE/FEWEST/MOST JOINED MEMBER … LEFT …", with the
+// states "moving", "moved" and, at a member that leaves a smaller set, "left".
 std::string to_text(set_record const& r);
 
 // What stands before a server's id where its record of the set has been changed: "gNNNhhhhhh:", the generation and a hash of the members. Empty before
@@ -53,6 +78,17 @@ inline constexpr std::size_t set_binding_size = 11;
 
 // The next generation, in which `leaves` is not a member any more, and `joins` is one, at its place. Preconditions: `leaves` is a member, `joins` is none.
 set_record with_member_replaced(set_record const& r, std::string const& leaves, std::string const& joins);
+
+// The next generation, with more members, or with one less. The record is open if N was odd. Preconditions: it is not open yet; none of `join` is a member;
+// `leaves` is one, and not the only one.
+set_record with_members_added(set_record const& r, std::vector<std::string> const& join);
+set_record with_member_removed(set_record const& r, std::string const& leaves);
+
+// The next generation of an open one, with as many members and the smaller N.
+set_record closed(set_record const& r);
+
+// The generation before, as far as the record tells of it: N and the members, in another order. Precondition: it is not the first.
+set_record generation_before(set_record const& r);
 
 // What is under the key of the record.
 struct set_text {

@@ -6,13 +6,18 @@
 
 namespace redlock::quorum {
 
-tenure::tenure(std::size_t nodes) : until_{nodes} { assert(nodes >= 1 && nodes <= max_nodes); }
-
-tenure::tenure(std::size_t nodes, node_set const& held, node_set const& gone, time_point until) noexcept : until_{nodes}, gone_{gone}
+tenure::tenure(electorate of)
+    : until_{of.nodes}, members_{static_cast<std::uint8_t>(of.members)}, needed_{static_cast<std::uint8_t>(of.needed)}
 {
-    for (std::size_t node = 0; node < nodes; ++node)
+    assert(of.nodes >= 1 && of.nodes <= max_nodes);
+}
+
+tenure::tenure(electorate of, node_set const& held, node_set const& gone, time_point until) noexcept
+    : until_{of.nodes}, gone_{gone}, members_{static_cast<std::uint8_t>(of.members)}, needed_{static_cast<std::uint8_t>(of.needed)}
+{
+    for (std::size_t node = 0; node < of.nodes; ++node)
         if (held.has(node)) until_[node] = until;
-    if (held.size() >= majority(nodes)) valid_until_ = until;
+    if (held.size() >= needed_) valid_until_ = until;
 }
 
 void tenure::holds(std::size_t node, time_point until) noexcept
@@ -22,12 +27,12 @@ void tenure::holds(std::size_t node, time_point until) noexcept
     until_[node] = until;
     if (until <= valid_until_) return;
     // The M-th largest end has changed only if M ends are above the old one now.
-    if (held_on(valid_until_) >= majority(nodes())) count_anew();
+    if (held_on(valid_until_) >= needed_) count_anew();
 }
 
 void tenure::gone(std::size_t node) noexcept
 {
-    gone_.add(node);
+    if (!left_.has(node)) gone_.add(node);
     until_[node] = {};
     count_anew();
 }
@@ -51,7 +56,29 @@ void tenure::count_anew() noexcept
         for (; slot > 0 && latest_first[slot - 1] < at; --slot) latest_first[slot] = latest_first[slot - 1];
         latest_first[slot] = at;
     }
-    valid_until_ = time_point{duration{latest_first[majority(nodes()) - 1]}};
+    // A set that has grown may need more than the client names.
+    valid_until_ = needed_ > sorted ? time_point{} : time_point{duration{latest_first[needed_ - 1u]}};
+}
+
+void tenure::has_members(node_set const& members) noexcept
+{
+    for (std::size_t node = 0; node < nodes(); ++node) {
+        if (members.has(node)) {
+            left_.remove(node);
+        } else if (!left_.has(node)) {
+            left_.add(node);
+            gone_.remove(node);
+            until_[node] = std::min(until_[node], valid_until_);
+        }
+    }
+}
+
+void tenure::is_of(electorate const& of) noexcept
+{
+    members_ = static_cast<std::uint8_t>(of.members);
+    if (of.needed == needed_) return;
+    needed_ = static_cast<std::uint8_t>(of.needed);
+    count_anew();
 }
 
 std::size_t tenure::held_on(time_point now) const noexcept
@@ -59,6 +86,13 @@ std::size_t tenure::held_on(time_point now) const noexcept
     return static_cast<std::size_t>(std::count_if(until_.begin(), until_.end(), [now](time_point until) { return until > now; }));
 }
 
-bool tenure::majority_gone() const noexcept { return nodes() - gone_.size() < majority(nodes()); }
+bool tenure::majority_gone() const noexcept
+{
+    if (gone_.empty()) return false;
+    std::size_t may_hold = members_;
+    for (std::size_t node = 0; node < nodes(); ++node)
+        if (left_.has(node) && until_[node] != time_point{}) ++may_hold;
+    return may_hold < gone_.size() + needed_;
+}
 
 }  // namespace redlock::quorum

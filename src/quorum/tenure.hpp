@@ -10,16 +10,17 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace redlock::quorum {
 
 class tenure {
 public:
     tenure() noexcept : until_{0} {}  // of no nodes
-    explicit tenure(std::size_t nodes);
+    explicit tenure(electorate of);
 
     // The nodes `held` have the key until `until`. The nodes `gone` answered that the key is not ours there.
-    tenure(std::size_t nodes, node_set const& held, node_set const& gone, time_point until) noexcept;
+    tenure(electorate of, node_set const& held, node_set const& gone, time_point until) noexcept;
 
     // A node granted or extended the key until `until`. An earlier `until` than before changes nothing.
     void holds(std::size_t node, time_point until) noexcept;
@@ -30,8 +31,12 @@ public:
     // A node's clock was set forward, so the key expires there earlier by `by`. Nodes that never held the key are not changed.
     void stepped(std::size_t node, duration by) noexcept;
 
-    // The node does not belong to the others any more. What it granted counts until the moment that the lease is valid until, and no longer.
-    void leaves(std::size_t node) noexcept { until_[node] = std::min(until_[node], valid_until_); }
+    // The nodes of the list that are members of the set now. What others granted counts until the moment that the lease is valid until, and no longer; what
+    // they refuse says nothing.
+    void has_members(node_set const& members) noexcept;
+
+    // The set has other members than before, or another N.
+    void is_of(electorate const& of) noexcept;
 
     // The M-th largest end: until then, at least M nodes (a majority) hold the key. time_point{}: fewer than M nodes have ever held it.
     time_point valid_until() const noexcept { return valid_until_; }
@@ -48,7 +53,11 @@ private:
 
     time_point valid_until_{};  // cached, since valid_until() is called much more often than a member changes
     [[no_unique_address]] per_node<time_point> until_;  // time_point{}: never held
-    node_set gone_;  // lies in the padding of until_
+    node_set gone_;  // lies in the padding of until_, as the next ones do
+    node_set left_;  // no members any more
+    // No bit-fields: g++ 12 lays what follows a [[no_unique_address]] tenure over the last of them.
+    std::uint8_t members_{0};
+    std::uint8_t needed_{1};
 };
 
 }  // namespace redlock::quorum

@@ -7,11 +7,24 @@ namespace redlock::quorum {
 
 using std::chrono::milliseconds;
 
+namespace {
+
+duration share_of(duration whole, double fraction) noexcept
+{
+    return std::chrono::duration_cast<duration>(std::chrono::duration<double, std::nano>{static_cast<double>(whole.count()) * fraction});
+}
+
+}  // namespace
+
 duration validity_of(duration ttl, double drift) noexcept
 {
-    auto const allowance = std::chrono::duration_cast<duration>(
-        std::chrono::duration<double, std::nano>{static_cast<double>(ttl.count()) * drift});
+    auto const allowance = share_of(ttl, drift);
     return ttl - allowance - expiry_granularity;
+}
+
+duration drain_of(duration longest_ttl, double clock_drift) noexcept
+{
+    return longest_ttl + share_of(longest_ttl, clock_drift) + expiry_granularity;
 }
 
 timing make_timing(lock_options const& options) noexcept

@@ -29,6 +29,9 @@ struct timing {
     friend bool operator==(timing const&, timing const&) = default;
 };
 
+// How long leases can last that were granted before a moment, by a clock that differs by `clock_drift` at the most from the one that this is measured with.
+duration drain_of(duration longest_ttl, double clock_drift) noexcept;
+
 // How long a grant is good: `ttl * (1 - clock_drift)` less `expiry_granularity`. Precondition: both within their bounds.
 duration validity_of(duration ttl, double drift) noexcept;
 

@@ -3,7 +3,7 @@
 #ifndef REDLOCK_QUORUM_TOKEN_CLOCK_HPP
 #define REDLOCK_QUORUM_TOKEN_CLOCK_HPP
 
-#include "quorum/node_facts.hpp"
+#include "quorum/token_number.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -4,7 +4,11 @@
 
 namespace redlock::quorum {
 
-ballot::ballot(std::size_t nodes) noexcept : nodes_{static_cast<std::uint8_t>(nodes)} { assert(nodes >= 1 && nodes <= max_nodes); }
+ballot::ballot(electorate of) noexcept : nodes_{static_cast<std::uint8_t>(of.nodes)}
+{
+    assert(of.nodes >= 1 && of.nodes <= max_nodes && of.members <= of.nodes && of.needed >= 1);
+    is_of(of);
+}
 
 void ballot::take_back(std::size_t node, vote v) noexcept
 {

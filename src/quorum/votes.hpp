@@ -19,10 +19,31 @@ namespace redlock::quorum {
 // The smallest number of nodes such that any two groups of that size share a node. Half of an even N is not enough.
 constexpr std::size_t majority(std::size_t nodes) noexcept { return nodes / 2 + 1; }
 
+// Who votes, and how many have to agree. A client's list has the members of its set, unless the set was changed since.
+struct electorate {
+    constexpr electorate(std::size_t of_list) noexcept : nodes{of_list}, members{of_list}, needed{majority(of_list)} {}  // which is the set
+    constexpr electorate(std::size_t of_list, std::size_t members_in_list, std::size_t majority_of_set) noexcept
+        : nodes{of_list}, members{members_in_list}, needed{majority_of_set}
+    {
+    }
+
+    friend bool operator==(electorate const&, electorate const&) = default;
+
+    std::size_t nodes;  // of the list
+    std::size_t members;  // those of the list that are members of the set: the others never vote
+    std::size_t needed;  // a majority of the set; more than `members`: nothing is decided by votes
+};
+
+// Whether `without` nodes, which cannot have voted, are so many that the others are no majority; of the list, while nothing is decided by votes.
+constexpr bool leaves_no_majority(electorate const& of, std::size_t without) noexcept
+{
+    return of.nodes < without + (of.needed <= of.members ? of.needed : majority(of.nodes));
+}
+
 // The votes of N nodes on one request.
 class ballot {
 public:
-    explicit ballot(std::size_t nodes) noexcept;
+    explicit ballot(electorate of) noexcept;
 
     // Counts a node's first answer. Returns false and changes nothing if the node has voted already.
     bool cast(std::size_t node, vote v) noexcept
@@ -45,25 +66,40 @@ public:
         return failed_.has(node) ? vote::failed : vote::pending;
     }
     std::size_t nodes() const noexcept { return nodes_; }
+    std::size_t needed() const noexcept { return needed_; }
+    electorate of_whom() const noexcept { return {nodes_, members_, needed_}; }
+
+    // The set has other members than was known. Precondition: of as many nodes.
+    void is_of(electorate const& of) noexcept
+    {
+        members_ = static_cast<std::uint8_t>(of.members);
+        needed_ = static_cast<std::uint8_t>(of.needed);
+    }
+
     std::size_t granted() const noexcept { return granted_.size(); }
     std::size_t refused() const noexcept { return refused_.size(); }
     std::size_t failed() const noexcept { return failed_.size(); }
     std::size_t pending() const noexcept { return nodes_ - voted_.size(); }
 
-    bool majority_granted() const noexcept { return granted() >= majority(nodes_); }
+    bool majority_granted() const noexcept { return granted() >= needed_; }
 
     // So many nodes refused that the others are no majority. The answer is no, whatever the failed nodes would have voted.
-    bool majority_excluded() const noexcept { return nodes_ - refused() < majority(nodes_); }
+    bool majority_excluded() const noexcept { return refused() > 0 && members_ < refused() + needed_; }
 
     // No later vote can bring a majority of grants.
-    bool majority_out_of_reach() const noexcept { return granted() + pending() < majority(nodes_); }
+    bool majority_out_of_reach() const noexcept { return granted() + pending() < needed_; }
 
     // No later vote can make majority_granted() or majority_excluded() true. A ballot ends as undecidable only then, so that the outcome does not
     // depend on the order of failures and refusals: "another client holds the lock" must not be reported as "too few nodes answered".
-    bool majority_undecidable() const noexcept { return majority_out_of_reach() && nodes_ - refused() - pending() >= majority(nodes_); }
+    bool majority_undecidable() const noexcept
+    {
+        return majority_out_of_reach() && (members_ >= refused() + pending() + needed_ || (pending() == 0 && refused() == 0));
+    }
 
 private:
     std::uint8_t nodes_;
+    std::uint8_t members_;
+    std::uint8_t needed_;
     node_set granted_;
     node_set refused_;
     node_set failed_;

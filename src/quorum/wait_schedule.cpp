@@ -59,7 +59,7 @@ void wait_schedule::on_probe(std::size_t node, time_point now, std::optional<tim
 // When a majority of nodes told until when the key is held, no attempt after a random delay is needed.
 void wait_schedule::rely_on_nodes(time_point now) noexcept
 {
-    if (known_.size() >= majority(nodes()) && majority_free_at() > now) retry_at_ = never;
+    if (known_.size() >= needed_ && majority_free_at() > now) retry_at_ = never;
 }
 
 void wait_schedule::on_changed(std::size_t node, time_point now) noexcept
@@ -77,9 +77,10 @@ void wait_schedule::on_silence(std::size_t node) noexcept
 
 time_point wait_schedule::majority_free_at() const noexcept
 {
+    if (needed_ > free_at_.size()) return never;
     std::array<time_point, max_nodes> sorted;
     auto const end = std::copy(free_at_.begin(), free_at_.end(), sorted.begin());
-    auto const nth = sorted.begin() + static_cast<std::ptrdiff_t>(majority(nodes()) - 1);
+    auto const nth = sorted.begin() + (needed_ - 1);
     std::nth_element(sorted.begin(), nth, end);
     return *nth;
 }

@@ -11,6 +11,7 @@
 #include <redlock/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace redlock::quorum {
@@ -24,7 +25,10 @@ enum class next_step {
 
 class wait_schedule {
 public:
-    explicit wait_schedule(std::size_t nodes) : free_at_{nodes} { begin(time_point{}); }
+    explicit wait_schedule(electorate of) : free_at_{of.nodes}, needed_{static_cast<std::uint8_t>(of.needed)} { begin(time_point{}); }
+
+    // So many nodes are a majority from now on.
+    void needs(std::size_t nodes) noexcept { needed_ = static_cast<std::uint8_t>(nodes); }
 
     // Nothing is known yet: the first attempt is due at `at`.
     void begin(time_point at) noexcept;
@@ -61,17 +65,16 @@ public:
     next_step step(time_point now) const noexcept;
 
     // Whether so many nodes tell of changes that no release stays unnoticed.
-    bool is_told() const noexcept { return watching_.size() >= majority(nodes()); }
+    bool is_told() const noexcept { return watching_.size() >= needed_; }
 
 private:
     time_point majority_free_at() const noexcept;
     void rely_on_nodes(time_point now) noexcept;
 
-    std::size_t nodes() const noexcept { return free_at_.size(); }
-
     per_node<time_point> free_at_;  // when the key expires, or since when it has been free; max: never, or not known
     node_set known_;  // nodes that told how long they keep the key, or that it has changed
     node_set watching_;  // nodes that tell of changes
+    std::uint8_t needed_;  // nodes, for a majority
     time_point retry_at_;  // of the next attempt; max: none, the nodes tell when
     time_point poll_if_told_;
     time_point poll_if_not_;

@@ -22,11 +22,15 @@ return {field(replication, 'master_replid'), field(replication, 'role'), time[1]
 
 // With a record of another generation, the id in the record of the admission becomes that of the new one, if the server stays a member: so what was
 // begun before is refused from here on, and the admission goes on. Otherwise the node is not admitted any more, and its mark is gone.
+// A number that new tokens have to be above (ABOVE in fence_keys.hpp) is written only where there is a high-water mark: a node without one has lost what
+// it knew. It is checked before anything is written.
 constexpr std::string_view claim_text = R"lua(local info = redis.call('INFO', 'replication')
 local group = string.match(ARGV[1], '^k%d+:') or string.match(ARGV[1], '^g%x+:') or ''
 local server = string.match(info, 'master_replid:(%x+)') or ''
 if string.sub(group .. server, 1, 40) ~= ARGV[1] or not string.find(info, 'role:master', 1, true) then return {-1, ''} end
-local key = string.sub(KEYS[1], 1, -5) .. 'set'
+local key, hw_key, above = string.sub(KEYS[1], 1, -5) .. 'set', string.sub(KEYS[1], 1, -5) .. 'hw', tonumber(ARGV[5] or '0')
+local hw = above > 0 and tonumber(redis.call('GET', hw_key) or '')
+if above > 0 and not (hw and above < 9007199254740991) then return {-1, ''} end
 local set = redis.call('GET', key) or ''
 if set ~= ARGV[2] then return {set == ARGV[3] and 1 or 0, set} end
 redis.call('SET', key, ARGV[3])
@@ -35,7 +39,12 @@ local node = redis.call('GET', KEYS[1])
 if binding and set ~= ARGV[3] and node and #node > 69 then
   local stays = ARGV[4] == '1' and string.sub(node, 1, 40) == ARGV[1]
   local id = stays and string.sub(binding .. server, 1, 40) or string.rep('0', 40)
-  redis.call('SET', KEYS[1], id .. string.sub(node, 41, 69) .. (stays and string.sub(node, 70) or '-'))
+  local rest = stays and string.sub(node, 70) or '-'
+  if stays and above > 0 then
+    rest = string.format('- %016.0f', math.max(above, tonumber(string.match(node, '^%- (%d+)$', 70) or '0')))
+    if above > hw then redis.call('SET', hw_key, string.format('%.0f', above)) end
+  end
+  redis.call('SET', KEYS[1], id .. string.sub(node, 41, 69) .. rest)
 end
 return {1, ARGV[3]})lua";
 
@@ -53,7 +62,7 @@ local set = redis.pcall('GET', string.sub(KEYS[1], 1, -5) .. 'set')
 local of_another = type(set) == 'string' and string.match(set, '^v2 (g%x+:)') ~= binding
 if of_another or present ~= ARGV[1] or not string.find(info, 'role:master', 1, true) then return {-1, ''} end
 local node = redis.call('GET', KEYS[1]) or string.rep('0', 40) .. ' 0000000000000000 0000000000 -'
-local id, mark = string.match(node, '^([%x:kg]+) %d+ %d+ ([%w-]+)$')
+local id, mark = string.match(node, '^([%x:kg]+) %d+ %d+ ([%w-]+) ?%d*$')
 if not id then return redis.error_reply('FENCE the key of the node record holds something else') end
 if string.match(id, '^g') and not binding then return redis.error_reply('FENCE the set of this server was changed; its user may not read redlock:set') end
 if (string.match(id, '^k[%dc:]+:') or group) ~= group then return redis.error_reply('FENCE clients of this group use another number of replicas') end
@@ -74,7 +83,7 @@ local of_another = type(set) == 'string' and string.match(set, '^v2 (g%x+:)') ~=
 if of_another or present ~= ARGV[1] or not string.find(info, 'role:master', 1, true) then return -1 end
 local node, hw = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])
 if not node then return 0 end
-local id, base, maxttl, mark = string.match(node, '^([%x:kg]+) (%d+) (%d+) ([%w-]+)$')
+local id, base, maxttl, mark = string.match(node, '^([%x:kg]+) (%d+) (%d+) ([%w-]+) ?%d*$')
 if not id then return redis.error_reply('FENCE the key of the node record holds something else') end
 if string.match(id, '^g') and not binding then return redis.error_reply('FENCE the set of this server was changed; its user may not read redlock:set') end
 if (string.match(id, '^k[%dc:]+:') or group) ~= group then return redis.error_reply('FENCE clients of this group use another number of replicas') end

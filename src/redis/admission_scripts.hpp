@@ -12,8 +12,9 @@ namespace redlock::detail {
 script const& inspect_script();
 
 // Writes the record of the server's set, if there is the text that the client expects. KEYS: record; the key of the set's record is made of it. ARGV: the id
-// that was seen, the text that is expected ("": none), the new text, and whether the server stays a member (0 or 1): if not, its admission and its mark
-// end with a new text of another generation. The id in answers to later questions is that of the new text.
+// that was seen, the text that is expected ("": none), the new text, whether the server stays a member (0 or 1): if not, its admission and its mark end
+// with a new text of another generation; and a token (0, or left out: none) that new ones have to be above from that moment on. The id in answers to later
+// questions is that of the new text.
 // Answers {1, text} if the server has the new text now, {0, text} if it has another one, {-1, ""} the server has another id, or is no master.
 script const& claim_script();
 

@@ -1,16 +1,12 @@
-// Hides the differences between releases of Boost.Redis, from 1.88 on, behind functions, and defines the type of our connections, which read within
-// bounds (bounded_stream.hpp). Slow to compile: for redis_connection.cpp only.
+// Hides the differences between releases of Boost.Redis, from 1.88 on, behind functions. Slow to compile.
 #ifndef REDLOCK_REDIS_BOOST_REDIS_COMPAT_HPP
 #define REDLOCK_REDIS_BOOST_REDIS_COMPAT_HPP
 
-#include "redis/bounded_stream.hpp"
 #include "redis/node_sink.hpp"
 
 #include <redlock/config.hpp>
 
-#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/redis/connection.hpp>
@@ -27,11 +23,6 @@ namespace redlock::detail {
 namespace redis = boost::redis;
 namespace asio = boost::asio;
 using redis::resp3::node_view;
-
-class bounded_connection final : public redis::basic_connection<bounded_executor> {
-public:
-    using basic_connection::basic_connection;
-};
 
 // make_adapter passes every RESP3 node of the answers to a sink. Boost.Redis changed its adapters in 1.90.
 #if BOOST_VERSION >= 109000
@@ -60,9 +51,35 @@ inline redis::any_adapter make_adapter(node_sink& sink)
 }
 #endif
 
+// The same for a listener that is copied into the adapter, calls hear(node), and counts no calls: without the std::function of a sink.
+#if BOOST_VERSION >= 109000
+template <class Listener>
+redis::any_adapter make_listening_adapter(Listener const& to)
+{
+    return redis::any_adapter{[to](redis::any_adapter::parse_event event, node_view const& node, boost::system::error_code&) {
+        if (event == redis::any_adapter::parse_event::node) to.hear(node);
+    }};
+}
+#else
+template <class Listener>
+struct listening_adapter {
+    Listener to;
+    std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
+    void operator()(std::size_t, node_view const& node, boost::system::error_code&) const { to.hear(node); }
+    friend listening_adapter boost_redis_adapt(listening_adapter& a) { return a; }
+};
+template <class Listener>
+redis::any_adapter make_listening_adapter(Listener const& to)
+{
+    listening_adapter<Listener> adapted{to};
+    return redis::any_adapter{adapted};
+}
+#endif
+
 // Sets the sink that gets every RESP3 node of pushes. Call it before the connection runs: the default adapter of Boost.Redis ends the connection if a
 // server pushes an error or a null, as in `invalidate null`.
-inline void set_push_sink(bounded_connection& connection, node_sink& sink)
+template <class Connection>
+void set_push_sink(Connection& connection, node_sink& sink)
 {
 #if BOOST_VERSION >= 109000
     redis::any_adapter const adapted = make_adapter(sink);
@@ -74,8 +91,8 @@ inline void set_push_sink(bounded_connection& connection, node_sink& sink)
 
 // Completes after one or several pushes. The sink has got them before, in their order among the answers. Call this again after each completion: after
 // 257 pushes that were not received in this way, Boost.Redis (1.88 to 1.92) stops reading, answers included.
-template <class Executor, class Handler>
-void receive_pushes(bounded_connection& connection, Executor const& executor, Handler handler)
+template <class Connection, class Executor, class Handler>
+void receive_pushes(Connection& connection, Executor const& executor, Handler handler)
 {
 #if BOOST_VERSION >= 109100
     connection.async_receive2(asio::bind_executor(executor, std::move(handler)));
@@ -116,7 +133,7 @@ inline void set_address(redis::config& settings, node_address const& address)
     settings.use_ssl = address.tls.has_value();
 }
 
-// The handlers of the next two functions are type-erased, so that the operations of Boost.Redis are instantiated once.
+// The handler is type-erased, so that the operations of Boost.Redis are instantiated once, as in exec_request().
 template <class Connection>
 void run_connection(Connection& connection, redis::config const& settings,
                     asio::any_completion_handler<void(boost::system::error_code)> handler)
@@ -126,31 +143,6 @@ void run_connection(Connection& connection, redis::config const& settings,
 #else
     connection.async_run(settings, redis::logger{redis::logger::level::disabled}, std::move(handler));
 #endif
-}
-
-// The executor of a handler, as small as a pointer. Boost.Redis and its channel copy it a dozen times a request, and each copy of a type-erased one is a
-// call. Does not count as work: async_run does, as long as requests can be answered.
-class executor_pointer {
-public:
-    explicit executor_pointer(asio::any_completion_executor const* to) noexcept : to_{to} {}
-
-    template <class F>
-    void execute(F&& f) const
-    {
-        to_->execute(std::forward<F>(f));
-    }
-    friend bool operator==(executor_pointer const&, executor_pointer const&) noexcept = default;
-
-private:
-    asio::any_completion_executor const* to_;
-};
-
-// `executor` must live until the handler is called.
-inline void exec_request(bounded_connection& connection, redis::request const& request, node_sink& sink,
-                         asio::any_completion_executor const& executor,
-                         asio::any_completion_handler<void(boost::system::error_code, std::size_t)> handler)
-{
-    connection.async_exec(request, make_adapter(sink), asio::bind_executor(executor_pointer{&executor}, std::move(handler)));
 }
 
 }  // namespace redlock::detail

@@ -2,7 +2,7 @@
 //
 // Boost.Redis makes its streams for the executor type of its connection. So bounded_executor is an executor type of our own, and the
 // specialisations of Asio's streams for it are below. Boost.Redis has bounds itself, but they do not end the connection in all of its
-// releases (the bound of 1.88 throws out of the executor), and they do not check lengths. Slow to compile: for redis_connection.cpp only.
+// releases (the bound of 1.88 throws out of the executor), and they do not check lengths. Slow to compile.
 #ifndef REDLOCK_REDIS_BOUNDED_STREAM_HPP
 #define REDLOCK_REDIS_BOUNDED_STREAM_HPP
 

@@ -273,7 +273,7 @@ void look_at_permits(resp_writer& words, command const& c)
 void of_admission(resp_writer& words, command const& c)
 {
     if (c.what == verb::claim) {
-        call(words, claim_script(), 1).key(node_record_key) << c.id << c.former << c.value << std::uint64_t{c.stays};
+        call(words, claim_script(), 1).key(node_record_key) << c.id << c.former << c.value << std::uint64_t{c.stays} << c.token;
         return;
     }
     script const& s = c.what == verb::inspect ? inspect_script() : c.what == verb::mark ? mark_script() : admit_script();

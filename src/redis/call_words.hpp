@@ -3,7 +3,7 @@
 #ifndef REDLOCK_REDIS_CALL_WORDS_HPP
 #define REDLOCK_REDIS_CALL_WORDS_HPP
 
-#include "redis/node.hpp"
+#include "redis/command.hpp"
 #include "redis/resp_writer.hpp"
 
 #include <boost/redis/request.hpp>

@@ -9,7 +9,8 @@
 #ifndef REDLOCK_REDIS_DURABILITY_HPP
 #define REDLOCK_REDIS_DURABILITY_HPP
 
-#include "redis/node.hpp"
+#include "redis/command.hpp"
+#include "redis/reply.hpp"
 
 #include <boost/redis/request.hpp>
 #include <boost/redis/resp3/node.hpp>

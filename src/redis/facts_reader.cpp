@@ -1,6 +1,7 @@
 #include "redis/facts_reader.hpp"
 
-#include "redis/group_binding.hpp"
+#include "redis/fence_keys.hpp"
+#include "redis/server_id.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -40,19 +41,17 @@ void facts_reader::on_element(std::size_t index, std::string_view value)
     }
 }
 
-// The record is "ID BASE MAXTTL MARK", of fixed widths up to the mark.
 quorum::node_facts facts_reader::take()
 {
     if (has_too_many_) return {};  // no server with our script answers that
-    constexpr std::size_t id_width = 40, base_at = 41, base_width = 16, ttl_at = 58, ttl_width = 10, mark_at = 69;
-    if (record_.size() > mark_at) {
+    if (record_.size() > record_mark_at) {
         std::string_view const record{record_};
-        auto const id = record.substr(0, id_width);
+        auto const id = record.substr(0, record_id_size);
         bool const ever_admitted = id.find_first_not_of('0') != std::string_view::npos;
         if (ever_admitted && has_high_water_) facts_.admitted = id;
-        if (auto const mark = record.substr(mark_at); mark != "-") facts_.mark = mark;
-        facts_.high_water = std::max(facts_.high_water, to_number<quorum::token_number>(record.substr(base_at, base_width)));
-        facts_.max_ttl = std::chrono::milliseconds{to_number<std::int64_t>(record.substr(ttl_at, ttl_width))};
+        if (auto const mark = record.substr(record_mark_at); mark.front() != '-') facts_.mark = mark;
+        facts_.high_water = std::max(facts_.high_water, to_number<quorum::token_number>(record.substr(record_base_at, record_base_size)));
+        facts_.max_ttl = std::chrono::milliseconds{to_number<std::int64_t>(record.substr(record_max_ttl_at, record_max_ttl_size))};
     }
     if (!says_its_id_) facts_.id = facts_.admitted;
     add_set(facts_, std::exchange(set_, {}));

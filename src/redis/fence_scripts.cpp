@@ -12,6 +12,7 @@ namespace {
 // - Numbers become text by string.format('%.0f'), since tostring gives 1.79e+15. In answers they are sent as integers; only an acquire answers a
 //   text of two numbers, since each element of an array costs the client as much as a whole answer.
 // - A record without a high-water mark is no admission: a missing counter reads as the high-water mark.
+// - New tokens are above ABOVE of the record as well, which most records do not have: they are 70 characters long then.
 
 // A client gives a lower bound for its token, made of its clock. Bounds must stay less than a day ahead of the server's clock: otherwise a client whose
 // clock is years ahead would use up the tokens. The script divides time into half-days. A bound in a half-day that the high-water mark has reached
@@ -31,6 +32,7 @@ if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then all = '-1 0'
 elseif tonumber(ARGV[2]) > maxttl then all = string.format('-3 %.0f', maxttl) end
 if all then return all .. string.rep(' ' .. all, (#KEYS - 4) / 2) end
 local ttl, block, retention, base = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(string.sub(node, 42, 57))
+if #node > 70 then base = math.max(base, tonumber(string.sub(node, 72)) or 0) end
 local top, top_text, limit, answers = hw, nil, nil, {}
 for k = 3, #KEYS, 2 do
   local holder, fence, value, answer = s[k], s[k + 1], ARGV[k + 2]
@@ -95,6 +97,7 @@ for k = 3, #KEYS, 2 do
   if s[k] == value then ours = ours + 1 end
 end
 if held > 0 then return string.format(ours == (#KEYS - 2) / 2 and even and '1 %.0f' or '0 %.0f', counter) end
+if #node > 70 then counter = math.max(counter, tonumber(string.sub(node, 72)) or 0) end
 local last, floor = math.max(counter, tonumber(string.sub(node, 42, 57))), tonumber(ARGV[4])
 local token, text = last + tonumber(ARGV[5])
 if floor > token and (floor - floor % 43200000000 <= hw

@@ -1,45 +1,15 @@
-// The Lua scripts for fencing tokens. redis_request encodes the calls, and redis_replies reads the answers.
-// docs/proof.md shows why the scripts are correct. Only these scripts and those of admission_scripts.hpp write the keys below. All the keys are plain strings, so one MGET reads all:
-//
-//   NAME           the lock: contains the holder's value, as with other libraries
-//   NAME:fence     the counter of the lock, in decimal. It expires after the retention; a missing counter counts as the high-water mark. "N.0" is the
-//                  number N with the mark of a climb: nobody has set the lock since a climb of the lease that holds it.
-//   redlock:node   the node's record: "ID BASE MAXTTL MARK". BASE is padded with zeros to 16 digits, and MAXTTL to 10. ID is the server's
-//                  replication id at its admission. The node grants no token up to BASE, and no ttl above MAXTTL. MARK is "-", or, during a
-//                  quarantine, a text that identifies the loss of data. Where votes wait for replicas, group_binding.hpp says what ID is.
-//   redlock:hw     the high-water mark: no counter of this server was ever above it
-//   redlock:set    the record of the set that the server belongs to (quorum/set_record.hpp); the same text on all its servers
+// The Lua scripts for fencing tokens. redis_request encodes the calls, and redis_replies reads the answers. docs/proof.md shows why the scripts are
+// correct. fence_keys.hpp says what the keys contain, and fence_answers.hpp what the numbers below one mean.
 //
 // The scripts compare the id in the record with the id that the client knows, and not with the server's present id, since INFO costs more. Therefore
 // the last command of a message is INFO replication. The votes in the message count only if INFO shows the id that the client knows, and the role
 // "master".
-//
-// Tokens are below 2^53, since Lua's numbers are doubles. Replication ids have 40 characters, and are never all zeros.
 #ifndef REDLOCK_REDIS_FENCE_SCRIPTS_HPP
 #define REDLOCK_REDIS_FENCE_SCRIPTS_HPP
 
-#include "redis/keys.hpp"
 #include "redis/scripts.hpp"
 
-#include <cstdint>
-#include <string_view>
-
 namespace redlock::detail {
-
-// Tokens are counted by Lua, whose numbers are doubles: exact only below this number.
-inline constexpr std::int64_t script_number_end = std::int64_t{1} << 53;
-
-// The answers of the scripts below if they fail. Nothing was written for that lease.
-enum fence_answer : int {
-    fence_refused = 0,  // the key does not contain the client's value
-    fence_not_admitted = -1,  // the node has no record, or a record with another id, or no high-water mark
-    fence_overtaken = -2,  // the counter or the base is above the token
-    fence_ttl_too_long = -3,  // the ttl is above the record's MAXTTL
-    fence_no_counter = -4,  // the key of the counter contains something else
-    fence_used_up = -5,  // acquire: there is no larger token
-    fence_needs_guard =
-        -100,  // extend: -100 - N says that N, the larger of counter and base, is above the guard, and nothing else is in the way
-};
 
 // Acquires one lock for each of several leases in one call. KEYS: record, hw, then lock and fence of each lease. ARGV: id, ttl in ms, block,
 // retention in ms, then value and lower bound of each lease. `block` is the number of tokens that each lease gets. Without a lower bound, the last of
@@ -60,7 +30,8 @@ script const& fence_confirm_script();
 
 // The two scripts above for one lease on several locks: all of them or none, with one token above all their counters. KEYS: record, hw, then lock
 // and fence of each lock. ARGV of acquire: id, value, ttl in ms, lower bound, block, retention in ms. ARGV of confirm: as above. The answer is as above,
-// for all locks together; COUNTER is the largest of their counters. An acquire is also refused if only some of the locks contain the client's value,
+// for all locks together; COUNTER is the largest of their counters. Where there is no larger token, acquire answers an error, "FENCE tokens are used up",
+// instead of "-5 0". An acquire is also refused if only some of the locks contain the client's value,
 // or if all of them do and their counters differ.
 script const& fence_acquire_several_script();
 script const& fence_confirm_several_script();
@@ -83,7 +54,7 @@ script const& fence_climb_script();
 
 // Adopts a lease: replaces its value, and raises its counters to the guard plus one, so that nothing that carries the former value or guard counts here
 // any more. KEYS: record, hw, then lock and fence of each lock of the lease. ARGV: id, former value, new value, guard, ttl in ms, retention in ms.
-// Answers 1 adopted, 0, -1, -2, -3 or -4. Adopted means: all locks contained the former value and no counter was above the guard; or all locks contained
+// Answers 1 adopted, 0, -1, -2, -3 or -4, or, where there is no larger token, the error "FENCE tokens are used up". Adopted means: all locks contained the former value and no counter was above the guard; or all locks contained
 // the new value already, which is a repeated call and extends them. The base must not be above the guard in either case. A lock that is missing is not
 // set again.
 script const& fence_adopt_script();

@@ -103,7 +103,6 @@ private:
     enum class state { searching, connecting, usable, closing, pausing };
 
     void search();
-    bool has_most_sentinels(primary_candidate const& group) const;
     void found(primary_choice const& choice);
     void fail(error_code why, std::string const& words);
     void pause(steady::duration time);
@@ -147,20 +146,17 @@ void group_node::impl::search()
     });
 }
 
-// A primary that could not be used at the last attempt is no better now than one that other Sentinels name: those are asked in turn.
 void group_node::impl::found(primary_choice const& choice)
 {
     if (choice.candidates.empty()) return fail(choice.why, choice.words);
-    auto candidate = choice.candidates.begin();
-    if (refused_ && candidate->primary == refused_->primary && candidate->epoch == refused_->epoch && choice.candidates.size() > 1)
-        ++candidate;
-    auto const acks = acknowledgements_of(*candidate, group_.replicas, group_.sentinel->master);
+    auto const& candidate = candidate_to_use(choice, refused_);
+    auto const acks = acknowledgements_of(candidate, group_.replicas, group_.sentinel->master);
     if (!acks.problem.empty()) {
         fail(errc::node_unsuitable, acks.problem);
-        refused_ = *candidate;
+        refused_ = candidate;
         return;
     }
-    current_ = *candidate;
+    current_ = candidate;
     state_ = state::connecting;
     server_ = std::make_unique<redis_node>(strand_, server_of(group_, current_.primary.host, current_.primary.port, acks.count), settings_);
     server_->start(0, weak_from_this());
@@ -186,19 +182,13 @@ void group_node::impl::on_up(std::size_t, std::string const& server, quorum::nod
 {
     state_ = state::usable;
     pause_.usable_now();
-    if (has_most_sentinels(current_)) newest_seen_ = current_.epoch;
+    if (has_most_sentinels(current_, group_.sentinel->addresses.size())) newest_seen_ = current_.epoch;
     refused_.reset();
     check_later();
     auto const listener = listener_.lock();
     if (!listener) return;
     listener->on_primary(index_, to_string(current_.primary));
     listener->on_up(index_, server, facts);
-}
-
-// A single Sentinel could lie about the epoch, and then nobody would be believed any more who says the truth.
-bool group_node::impl::has_most_sentinels(primary_candidate const& group) const
-{
-    return 2 * group.sentinels > group_.sentinel->addresses.size();
 }
 
 void group_node::impl::on_down(std::size_t, error_code why, std::string const& text)
@@ -265,7 +255,7 @@ void group_node::impl::checked(primary_finder::result const& result)
 {
     checking_ = false;
     for (primary_candidate const& c : result.choice.candidates)
-        if (has_most_sentinels(c)) newest_seen_ = std::max(newest_seen_, c.epoch);
+        if (has_most_sentinels(c, group_.sentinel->addresses.size())) newest_seen_ = std::max(newest_seen_, c.epoch);
     if (is_superseded(current_.primary, current_.epoch, result.reports))
         return leave("the Sentinels name another primary now: " + to_string(result.choice.candidates.front().primary));
     for (primary_candidate const& c : result.choice.candidates)

@@ -2,7 +2,6 @@
 
 #include "redis/admission_scripts.hpp"
 #include "redis/credentials.hpp"
-#include "redis/group_binding.hpp"
 #include "redis/keys.hpp"
 #include "redis/rights.hpp"
 #include "redis/scripts.hpp"

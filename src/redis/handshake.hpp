@@ -4,6 +4,7 @@
 
 #include "redis/durability.hpp"
 #include "redis/redis_replies.hpp"
+#include "redis/reply.hpp"
 #include "redis/server_facts.hpp"
 #include "redis/server_kind.hpp"
 

@@ -23,10 +23,11 @@ std::string key_format_problem(std::string_view text)
     auto const at = text.find(place);
     if (at == text.npos) return "must be \"raw\", or have {0} where the name of the lock goes";
     // Formats are copied from other libraries, where {{ may stand for {. If the key then differed unnoticed, the lock would exclude nobody.
-    auto const around = std::string{text.substr(0, at)}.append(text.substr(at + place.size()));
-    if (around.find_first_of("{}") != around.npos) return "has other braces than those of one {0}";
-    if (text.ends_with(fence_suffix))
-        return "makes keys that end in " + std::string{fence_suffix} + ", which this library keeps for itself";
+    auto const rest = std::string{text.substr(0, at)}.append(text.substr(at + place.size()));
+    if (rest.find_first_of("{}") != rest.npos) return "has other braces than those of one {0}";
+    // By its suffix: a text with {0} is none of the whole keys. checked_key.hpp looks at each key.
+    if (is_own_key(text))
+        return "makes keys that end in " + std::string{text.substr(text.rfind(':'))} + ", which this library keeps for itself";
     return {};
 }
 
@@ -47,7 +48,7 @@ std::string key_format::key_of(std::string name) const
 
 std::string key_format::name_of(std::string const& key) const
 {
-    assert(key.size() >= before_.size() + after_.size());
+    assert(key.size() >= before_.size() + after_.size() && key.starts_with(before_) && key.ends_with(after_));
     return key.substr(before_.size(), key.size() - before_.size() - after_.size());
 }
 

@@ -19,6 +19,10 @@ public:
     // Whether keys are the names themselves.
     bool raw() const noexcept { return before_.empty() && after_.empty(); }
 
+    // What keys have around the name.
+    std::string const& before() const noexcept { return before_; }
+    std::string const& after() const noexcept { return after_; }
+
     std::string key_of(std::string name) const;
 
     // Precondition: `key` was made with this format.

@@ -99,6 +99,15 @@ primary_choice choose_primary(std::vector<sentinel_report> const& reports, std::
     return choice;
 }
 
+primary_candidate const& candidate_to_use(primary_choice const& choice, std::optional<primary_candidate> const& refused)
+{
+    auto const& first = choice.candidates.front();
+    bool const again = refused && first.primary == refused->primary && first.epoch == refused->epoch;
+    return again && choice.candidates.size() > 1 ? choice.candidates[1] : first;
+}
+
+bool has_most_sentinels(primary_candidate const& candidate, std::size_t sentinels) { return 2 * candidate.sentinels > sentinels; }
+
 bool is_superseded(group_member const& current, std::uint64_t epoch, std::vector<sentinel_report> const& reports)
 {
     auto const names_another = [&](sentinel_report const& r) {

@@ -34,6 +34,14 @@ struct primary_choice {
 // older: then these were set up anew.
 primary_choice choose_primary(std::vector<sentinel_report> const& reports, std::string const& master, std::uint64_t newest_seen);
 
+// The candidate to connect to: the first one, or the second one if the first is `refused`, the one that could not be used at the last attempt. It is no
+// better now than one that other Sentinels name: those are asked in turn. Precondition: there are candidates.
+primary_candidate const& candidate_to_use(primary_choice const& choice, std::optional<primary_candidate> const& refused);
+
+// Whether most Sentinels of the group name this candidate. A single one could lie about the epoch, and then nobody would be believed any more who says
+// the truth.
+bool has_most_sentinels(primary_candidate const& candidate, std::size_t sentinels);
+
 // Whether a server that works should be left because of these answers: most Sentinels that know the group name another one, with a newer epoch. A
 // single Sentinel that lies, or a message of it, cannot make clients leave.
 bool is_superseded(group_member const& current, std::uint64_t epoch, std::vector<sentinel_report> const& reports);

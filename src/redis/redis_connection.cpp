@@ -2,6 +2,7 @@
 
 #include "base/strand.hpp"
 #include "redis/boost_redis_compat.hpp"
+#include "redis/bounded_connection.hpp"
 #include "redis/credentials.hpp"
 #include "redis/node_address.hpp"
 #include "redis/tls.hpp"
@@ -39,7 +40,16 @@ bool is_parse_error(error_code ec) noexcept
     return false;
 }
 
-bool is_no_tls(error_code ec) noexcept { return ERR_GET_REASON(static_cast<unsigned long>(ec.value())) == SSL_R_WRONG_VERSION_NUMBER; }
+// "Wrong version number" is what OpenSSL says of an answer that is not TLS.
+bool answered_without_tls(error_code ec) noexcept
+{
+    return ERR_GET_REASON(static_cast<unsigned long>(ec.value())) == SSL_R_WRONG_VERSION_NUMBER;
+}
+
+// watch_for_stalls() counts quarters of the stall_timeout, of which the first may be incomplete. After more than four without an answer, the whole
+// timeout has passed. After more than two without a question the connection asks by itself, so that a dead server is found after about two timeouts.
+constexpr unsigned quarters_without_answer = 4;
+constexpr unsigned quarters_without_question = 2;
 
 redis::config config_of(connection_settings const& settings)
 {
@@ -135,7 +145,9 @@ bool redis_connection::prepare(redis::config& wanted)
 
 void redis_connection::close()
 {
-    if (state_ != state::closed && connection_) cancel();
+    if (state_ == state::closed || !connection_) return;
+    closing_ = true;
+    cancel();
 }
 
 // Cancels again and again until the connection has ended: Boost.Redis (1.88) ignores a cancellation between two steps of connecting.
@@ -156,7 +168,8 @@ void redis_connection::on_handshake(error_code ec)
 {
     if (ec || state_ == state::closed) return;  // on_run_ended follows and says why
     server_.conclude();
-    if (end_reason_ || server_.against().why) return cancel();
+    // Closed: the answer was taken in already when close() was called.
+    if (closing_ || end_reason_ || server_.against().why) return cancel();
 
     // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
     error_code ignored;  // if the option cannot be set, the node is only slower
@@ -175,7 +188,7 @@ void redis_connection::on_run_ended(error_code ec)
     if (connection_) {
         connection_->cancel(redis::operation::exec);  // what was queued before a refused connect would wait for ever
         connection_->cancel(redis::operation::receive);
-        explain(ec);
+        explain(ec);  // before the state changes, which the words depend on
     }
     state_ = state::closed;
     timer_.cancel();
@@ -214,7 +227,7 @@ void redis_connection::explain_end(error_code ec)
         end_words_ = tls_->objection();
     } else if (ec.category() == asio::error::get_ssl_category()) {
         end_reason_ = errc::tls_failed;
-        if (is_no_tls(ec)) end_words_ += "; a server without TLS wants redis:// instead";
+        if (answered_without_tls(ec)) end_words_ += "; a server without TLS wants redis:// instead";
     } else if (is_parse_error(ec)) {
         end_reason_ = errc::not_a_redis_server;
         end_words_ += hint;
@@ -230,6 +243,7 @@ char const* redis_connection::hint_at_tls() const noexcept
     return may_want_tls ? "; a server with TLS wants rediss:// instead" : "";
 }
 
+// Connected, and the TLS handshake is not over.
 bool redis_connection::waits_for_tls()
 {
     if (!tls_ || state_ == state::open) return false;
@@ -244,10 +258,11 @@ bool redis_connection::waits_for_tls()
 void redis_connection::watch_for_stalls()
 {
     after(settings_.stall_timeout / 4, [](redis_connection& me) {
+        if (me.closing_) return me.cancel();
         me.bounds_.renew();
-        ++me.quiet_quarters_;  // the first quarter may be incomplete
-        if (me.outstanding_ > 0 && me.quiet_quarters_ > 4) return me.give_up();
-        if (me.outstanding_ == 0 && me.quiet_quarters_ > 2) me.ping();
+        ++me.quiet_quarters_;
+        if (me.outstanding_ > 0 && me.quiet_quarters_ > quarters_without_answer) return me.give_up();
+        if (me.outstanding_ == 0 && me.quiet_quarters_ > quarters_without_question) me.ping();
         me.watch_for_stalls();
     });
 }

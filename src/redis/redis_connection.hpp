@@ -78,7 +78,7 @@ public:
     ~redis_connection();
 
     void open(std::shared_ptr<connection_owner> owner);
-    void close();
+    void close();  // on_closed follows, and no on_open
 
     // The server's answers to the handshake.
     handshake_reader& server() noexcept { return server_; }
@@ -122,6 +122,7 @@ private:
     node_sink push_sink_;
     boost::redis::request ping_{one_connection_only()};
     state state_{state::connecting};
+    bool closing_{false};  // close() was called
     error_code end_reason_;  // for on_closed, as soon as the reason is known
     std::string end_words_;
     std::size_t outstanding_{0};  // requests that are sent and not answered

@@ -1,7 +1,8 @@
 #include "redis/redis_replies.hpp"
 
-#include "redis/fence_scripts.hpp"
-#include "redis/group_binding.hpp"
+#include "redis/fence_answers.hpp"
+#include "redis/fence_keys.hpp"
+#include "redis/server_id.hpp"
 #include "redis/semaphore_replies.hpp"
 #include "redis/server_facts.hpp"
 #include "redis/shared_scripts.hpp"

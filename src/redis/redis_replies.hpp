@@ -4,6 +4,7 @@
 
 #include "redis/facts_reader.hpp"
 #include "redis/redis_request.hpp"
+#include "redis/reply.hpp"
 #include "redis/state_reader.hpp"
 #include "redis/time_reader.hpp"
 

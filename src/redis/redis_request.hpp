@@ -4,7 +4,7 @@
 #define REDLOCK_REDIS_REDIS_REQUEST_HPP
 
 #include "redis/call_words.hpp"
-#include "redis/node.hpp"
+#include "redis/command.hpp"
 #include "redis/resp_writer.hpp"
 #include "redis/scripts.hpp"
 

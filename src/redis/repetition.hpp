@@ -3,7 +3,8 @@
 #ifndef REDLOCK_REDIS_REPETITION_HPP
 #define REDLOCK_REDIS_REPETITION_HPP
 
-#include "redis/node.hpp"
+#include "redis/command.hpp"
+#include "redis/reply.hpp"
 #include "redis/redis_replies.hpp"
 
 #include <cstddef>

@@ -6,6 +6,7 @@
 #include <boost/redis/request.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -27,13 +28,17 @@ public:
         auto const end = std::to_chars(digits, digits + sizeof digits, number).ptr;
         return add({digits, static_cast<std::size_t>(end - digits)}, {});
     }
-    resp_writer& operator<<(std::chrono::milliseconds d) { return *this << static_cast<std::uint64_t>(d.count()); }
+    resp_writer& operator<<(std::chrono::milliseconds d)
+    {
+        assert(d.count() >= 0);
+        return *this << static_cast<std::uint64_t>(d.count());
+    }
 
     // One word of two parts.
     resp_writer& add(std::string_view first, std::string_view second)
     {
         std::size_t const length = first.size() + second.size();
-        char* at = room_for(length + 32);
+        char* at = room_for(length + 32);  // '$', at most 20 digits, two line ends
         *at++ = '$';
         at = length < 100 ? put_short(at, length) : std::to_chars(at, at + 20, length).ptr;
         at = copy(at, "\r\n");
@@ -64,12 +69,13 @@ public:
         return *this;
     }
 
-    // Bytes of words until now, and since the last push_to().
+    // Bytes since the last push_to().
     std::size_t size() const noexcept { return size_; }
 
     // The command goes behind the others of the request, and the words are gone.
     void push_to(boost::redis::request& request, std::string_view name)
     {
+        assert(count_ > 0);
         request.push_range(name, position{*this, 0}, position{*this, count_});
         size_ = count_ = 0;
     }
@@ -82,6 +88,7 @@ private:
         friend void boost_redis_to_bulk(std::string& to, piece const& p) { to.append(p.bytes); }
     };
 
+    // Boost.Redis takes the number of words from the distance, and appends each word: the first brings all bytes, so ++ goes to the end.
     struct position {
         using iterator_category = std::random_access_iterator_tag;
         using value_type = piece;
@@ -93,7 +100,7 @@ private:
         piece operator*() const noexcept { return {index == 0 ? std::string_view{words->bytes_.get(), words->size_} : std::string_view{}}; }
         position& operator++() noexcept
         {
-            index = words->count_;  // the other words stand in the first one, there is nothing to be added
+            index = words->count_;
             return *this;
         }
         bool operator==(position const& other) const noexcept { return index == other.index; }

@@ -18,10 +18,11 @@ script const& rights_script();
 // Whether an error says that the server does not have the command.
 bool is_unknown_command(std::string_view error) noexcept;
 
-// The text of the error if a server does not have `commands`.
+// The text of the error if a server does not have `commands`: a list with commas, for the text.
 std::string objection_to_missing(std::string_view commands);
 
 // The text of the error if the answer to rights_script shows that something is missing. None: nothing is missing, or the answer does not tell.
+// `is_error`: the answer is an error of EVALSHA itself.
 std::optional<std::string> objection_to_rights(std::string_view answer, bool is_error);
 
 }  // namespace redlock::detail

@@ -1,6 +1,7 @@
 #include "redis/semaphore_replies.hpp"
 
-#include "redis/fence_scripts.hpp"
+#include "redis/fence_answers.hpp"
+#include "redis/fence_keys.hpp"
 #include "redis/redis_replies.hpp"
 #include "redis/semaphore_scripts.hpp"
 

@@ -2,7 +2,8 @@
 #ifndef REDLOCK_REDIS_SEMAPHORE_REPLIES_HPP
 #define REDLOCK_REDIS_SEMAPHORE_REPLIES_HPP
 
-#include "redis/node.hpp"
+#include "redis/reply.hpp"
+#include "redis/verb.hpp"
 
 #include <string_view>
 

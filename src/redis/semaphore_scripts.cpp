@@ -55,6 +55,7 @@ while #got < wanted and #got + #free - i + 1 >= wanted do
   else map[slot] = '1' end
   i = i + 1
 end
+if #node > 70 then counter = math.max(counter, tonumber(string.sub(node, 72)) or 0) end
 local last, floor = math.max(counter, tonumber(string.sub(node, 42, 57))), tonumber(ARGV[4])
 local token, text = last + tonumber(ARGV[5])
 if floor > token and (floor - floor % 43200000000 <= hw

@@ -8,7 +8,7 @@
 //                 is granted or extended. The node grants permits only to clients that say the same K; where there is no record, a grant writes it.
 //                 A record replaces one of a lower version; of two records with the same version, the first stays.
 //
-// The codes below zero are those of fence_answer in fence_scripts.hpp, and:
+// The codes below zero are those of fence_answers.hpp, and:
 #ifndef REDLOCK_REDIS_SEMAPHORE_SCRIPTS_HPP
 #define REDLOCK_REDIS_SEMAPHORE_SCRIPTS_HPP
 

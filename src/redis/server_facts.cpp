@@ -78,4 +78,12 @@ std::optional<std::string> objection_to(server_facts const& facts, bool in_clust
     return std::nullopt;
 }
 
+std::optional<std::string> objection_to_group(std::uint32_t connected, std::uint16_t replicas)
+{
+    if (replicas == 0 || connected <= 2u * replicas) return std::nullopt;
+    return "the server has " + std::to_string(connected) + " replicas and votes wait for " + std::to_string(replicas) +
+           " of them, which is less than a majority of the group: after a failover the new primary might not know a lock; use replicas=" +
+           std::to_string((connected + 1) / 2) + " in every client";
+}
+
 }  // namespace redlock::detail

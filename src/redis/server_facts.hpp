@@ -35,6 +35,10 @@ struct server_facts {
 // Cluster; otherwise it must not be one.
 std::optional<std::string> objection_to(server_facts const& facts, bool in_cluster = false);
 
+// The same of the primary of a group. Votes that wait for K replicas are safe in a group of at most 2K + 1 servers: any K + 1 servers and any other K + 1
+// have one in common. `connected`: replicas of the primary.
+std::optional<std::string> objection_to_group(std::uint32_t connected, std::uint16_t replicas);
+
 // The objection to a server that is not in a cluster, but should be.
 std::string no_cluster_here();
 

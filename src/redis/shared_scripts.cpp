@@ -14,7 +14,8 @@ namespace {
 // - Members whose time is over are removed when somebody joins. Until then they do no harm: the key expires with the largest score.
 
 // The reader that makes the set raises the counter. So does who joins a set while the counter is not above the base: such a set was there before the
-// node lost its data and was admitted, and a writer that the node lost may have the base for its token. The epoch rises with it.
+// node lost its data and was admitted, and a writer that the node lost may have the base for its token. The epoch rises with it. Where only new tokens
+// have to be larger, since the set of nodes has become smaller, the counter rises and the epoch does not: readers that are there go on.
 constexpr std::string_view shared_acquire_text = R"lua(local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local s = call('MGET', unpack(KEYS))
 local node, hw, all = s[1], tonumber(s[2])
@@ -22,7 +23,8 @@ local maxttl = node and tonumber(string.sub(node, 59, 68))
 if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then all = '-1 0'
 elseif tonumber(ARGV[2]) > maxttl then all = string.format('-3 %.0f', maxttl) end
 if all then return all .. string.rep(' ' .. all, (#KEYS - 5) / 3) end
-local ttl, retention, base = tonumber(ARGV[2]), ARGV[3], tonumber(string.sub(node, 42, 57))
+local ttl, retention, base, above = tonumber(ARGV[2]), ARGV[3], tonumber(string.sub(node, 42, 57)), 0
+if #node > 70 then above = tonumber(string.sub(node, 72)) or 0 end
 local t = call('TIME')
 local now, limit = t[1] * 1000 + math.floor(t[2] / 1000), t[1] * 1000000 + 43200000000
 local ends = string.format('%.0f', now + ttl)
@@ -39,9 +41,9 @@ for k = 3, #KEYS, 3 do
     answer = string.format('-6 %.0f', counter)
   else
     local last = math.max(counter, base)
-    local token, raised = last, not epoch or counter <= base
-    if raised then
-      token = last + 1
+    local token, is_new = last, not epoch or counter <= base
+    if is_new or counter <= above then
+      token = math.max(last, above) + 1
       if floor > token and (floor - floor % 43200000000 <= top or floor <= limit) then token = floor end
     end
     local text = string.format('%.0f', token)
@@ -51,7 +53,7 @@ for k = 3, #KEYS, 3 do
     else
       if token > top then top, top_text = token, text end
       if epoch then call('ZREMRANGEBYSCORE', name, 0, now) end
-      if raised then call('ZADD', name, string.format('%.0f', -1 - last), '') end
+      if is_new then call('ZADD', name, string.format('%.0f', -1 - last), '') end
       call('ZADD', name, ends, value)
       if call('PTTL', name) < ttl then call('PEXPIREAT', name, ends) end
       if token ~= counter then seen[name] = token end

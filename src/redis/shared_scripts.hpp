@@ -6,11 +6,11 @@
 //                millisecond of the server's clock at which its entry ends. The key expires with the largest score. The empty member is the set's
 //                epoch: its score is minus one minus the counter that the set was made above. Any other type, and a sorted set without an empty
 //                member, belongs to somebody else.
-//   NAME:fence   the counter, as in fence_scripts.hpp. The reader that makes the set raises it; readers that join the set do not.
+//   NAME:fence   the counter, as in fence_keys.hpp. The reader that makes the set raises it; readers that join the set do not.
 //   NAME:want    the wish of a writer that waits, a string with an expiry. While it is there, the node accepts only those new readers that were
 //                refused because of the writer before.
 //
-// The codes below zero are those of fence_answer in fence_scripts.hpp, and:
+// The codes below zero are those of fence_answers.hpp, and:
 #ifndef REDLOCK_REDIS_SHARED_SCRIPTS_HPP
 #define REDLOCK_REDIS_SHARED_SCRIPTS_HPP
 

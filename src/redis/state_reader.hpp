@@ -3,7 +3,8 @@
 #ifndef REDLOCK_REDIS_STATE_READER_HPP
 #define REDLOCK_REDIS_STATE_READER_HPP
 
-#include "redis/node.hpp"
+#include "redis/reply.hpp"
+#include "redis/verb.hpp"
 
 #include <boost/redis/resp3/node.hpp>
 

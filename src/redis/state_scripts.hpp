@@ -4,7 +4,7 @@
 //                    TEXT is what state_text.hpp makes. The larger RANK is newer; of equal ones, the larger NUMBER. Expires after the retention, as
 //                    NAME:fence does.
 //
-// The codes below zero are those of fence_answer in fence_scripts.hpp, and:
+// The codes below zero are those of fence_answers.hpp, and:
 #ifndef REDLOCK_REDIS_STATE_SCRIPTS_HPP
 #define REDLOCK_REDIS_STATE_SCRIPTS_HPP
 

@@ -3,7 +3,7 @@
 #ifndef REDLOCK_REDIS_STATE_TEXT_HPP
 #define REDLOCK_REDIS_STATE_TEXT_HPP
 
-#include "quorum/inherit_machine.hpp"
+#include "quorum/state_stamp.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,5 @@
 #include "redis/suitability_watch.hpp"
 
-#include "redis/group_binding.hpp"
-
 #include <redlock/clock.hpp>
 
 #include <utility>

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_TESTING_MODEL_REPLIES_HPP
 #define REDLOCK_TESTING_MODEL_REPLIES_HPP
 
-#include "redis/node.hpp"
+#include "redis/reply.hpp"
 
 #include <chrono>
 #include <memory>

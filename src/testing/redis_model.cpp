@@ -1,6 +1,5 @@
 #include "testing/redis_model.hpp"
 
-#include "redis/fence_scripts.hpp"
 #include "redis/keys.hpp"
 #include "redis/state_text.hpp"
 #include "testing/model_replies.hpp"
@@ -105,7 +104,7 @@ reply redis_model::acquire_with_tokens(command const& c, time_point now)
         r.counter = before->highest;
         return r;
     }
-    token_number const last = std::max(before->highest, record->base);
+    token_number const last = std::max(before->highest, record->new_tokens_above());
     token_number token = last + c.block;
     if (c.token > token && floor_counts(c.token, now)) token = c.token;
     if (!(token > last && token < tokens_end)) return error_reply("FENCE tokens are used up");
@@ -310,7 +309,7 @@ std::optional<redis_model::extremes> redis_model::counters_of(command const& c, 
 
 reply redis_model::claim(command const& c)
 {
-    if (!is_still(c.id)) return refused();
+    if (!is_still(c.id) || (c.token > 0 && !(high_water && c.token < tokens_end - 1))) return refused();
     if (set_record == c.former) {
         bool const changes = set_record != c.value;
         set_record = c.value;
@@ -318,7 +317,14 @@ reply redis_model::claim(command const& c)
         if (changes && !binding.empty() && record) {
             bool const stays = c.stays && record->id == c.id;
             record->id = stays ? detail::id_in_generation(binding, id) : std::string{no_id};
-            if (!stays) record->mark.clear();
+            if (!stays) {
+                record->mark.clear();
+                record->above = 0;
+            } else if (c.token > 0) {
+                record->mark.clear();
+                record->above = std::max(record->above, c.token);
+                high_water = std::max(*high_water, c.token);
+            }
         }
     }
     return {set_record == c.value ? vote::granted : vote::refused, {}, set_record};
@@ -328,10 +334,12 @@ reply redis_model::claim(command const& c)
 reply redis_model::mark(command const& c, time_point now)
 {
     if (!is_still(c.id) || !is_of_generation(c.id)) return refused();
-    if (!record) record = node_record{std::string{no_id}, 0, {}, {}};
+    if (!record) record = node_record{std::string{no_id}, 0, {}, {}, 0};
     if (remembers(c.id)) return refused();
-    if (record->mark.empty())
+    if (record->mark.empty()) {
         record->mark = std::string{c.value} + '-' + std::to_string(now.time_since_epoch() / std::chrono::microseconds{1});
+        record->above = 0;
+    }
     return {vote::granted, {}, record->mark};
 }
 
@@ -343,7 +351,7 @@ reply redis_model::admit(command const& c)
     token_number const base = std::max({record->base, high_water.value_or(0), c.token});
     auto const max_ttl = std::max(record->max_ttl, c.ttl);
     if (base >= tokens_end - 1 || max_ttl <= max_ttl.zero()) return error_reply("FENCE the id, the base or the ttl cannot be kept");
-    record = node_record{std::string{c.id}, base, max_ttl, {}};
+    record = node_record{std::string{c.id}, base, max_ttl, {}, 0};
     high_water = base;
     return granted();
 }

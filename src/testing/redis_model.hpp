@@ -3,8 +3,9 @@
 #ifndef REDLOCK_TESTING_REDIS_MODEL_HPP
 #define REDLOCK_TESTING_REDIS_MODEL_HPP
 
-#include "redis/group_binding.hpp"
-#include "redis/node.hpp"
+#include "redis/server_id.hpp"
+#include "redis/command.hpp"
+#include "redis/reply.hpp"
 #include "testing/redis_store.hpp"
 
 #include <chrono>

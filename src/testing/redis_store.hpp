@@ -52,6 +52,9 @@ public:
         token_number base{0};
         std::chrono::milliseconds max_ttl{};
         std::string mark;  // empty: "-"
+        token_number above{0};  // new tokens are above it, too, since the set got a smaller N
+
+        token_number new_tokens_above() const noexcept { return base > above ? base : above; }
     };
 
     // Whether the record says that `server` was admitted, and nothing of the record was lost.

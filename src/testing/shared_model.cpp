@@ -1,6 +1,6 @@
 #include "testing/shared_model.hpp"
 
-#include "redis/fence_scripts.hpp"
+#include "redis/fence_answers.hpp"
 #include "redis/semaphore_scripts.hpp"
 #include "redis/shared_scripts.hpp"
 #include "testing/model_replies.hpp"
@@ -107,13 +107,15 @@ shared_model::answer shared_model::acquire(std::string_view id, reader const& r,
     auto set = there ? *there->readers : redis_model::reader_set{};
     bool const is_in_line = r.since && *r.since == (there ? set.epoch : *counter);
     if (find(want_key(r.name), now) && !is_in_line && !set.ends.contains(std::string{r.value})) return {shared_writer_waits, *counter};
-    token_number const last = std::max(*counter, server_.record->base);
+    token_number const base = server_.record->base;
+    token_number const last = std::max(*counter, base);
     token_number token = last;
-    if (!there || *counter <= server_.record->base) {
-        token = last + 1;
+    bool const is_new = !there || *counter <= base;
+    if (is_new || *counter <= server_.record->new_tokens_above()) {
+        token = std::max(last, server_.record->new_tokens_above()) + 1;
         if (r.floor > token && server_.floor_counts(r.floor, now)) token = r.floor;
         if (token >= token_limit) return {fence_used_up, 0};
-        set.epoch = last;
+        if (is_new) set.epoch = last;
     }
     if (token != *counter) server_.set_counter(r.name, token, r.retention, now);
     std::erase_if(set.ends, [&](auto const& each) { return each.second <= in_milliseconds(now); });
@@ -268,7 +270,7 @@ semaphore_model::answer semaphore_model::choose(request const& r, bool newer, ti
         counter = std::max(counter, fence ? *fence->value : *server_.high_water);
         chosen.push_back(slot);
     }
-    token_number const last = std::max(counter, server_.record->base);
+    token_number const last = std::max(counter, server_.record->new_tokens_above());
     token_number token = last + r.block;
     if (r.floor > token && server_.floor_counts(r.floor, now)) token = r.floor;
     if (!(token > last && token < token_limit)) return {fence_used_up, 0};

@@ -1,3 +1,4 @@
+#include <redlock/config.hpp>
 #include <redlock/detail/access.hpp>
 #include <redlock/testing.hpp>
 
@@ -21,7 +22,6 @@ namespace redlock::testing {
 namespace {
 
 constexpr time_point beginning{std::chrono::hours{1}};
-constexpr std::size_t max_nodes = 16;
 constexpr char const* elsewhere = "elsewhere";
 
 // The owner of a value; what follows makes each of its values unique.
@@ -30,7 +30,7 @@ std::string_view who_of(std::string_view value) { return value.substr(0, value.r
 void validate(simulation_options const& options)
 {
     using namespace std::chrono_literals;
-    if (options.nodes < 1 || options.nodes > max_nodes) throw std::invalid_argument{"simulation_options::nodes: 1 to 16"};
+    if (options.nodes < 1 || options.nodes > max_nodes) throw std::invalid_argument{"simulation_options::nodes: 1 to 15"};
     if (options.round_trip < 0us) throw std::invalid_argument{"simulation_options::round_trip: negative"};
     if (options.lingering_max < 0us) throw std::invalid_argument{"simulation_options::lingering_max: negative"};
     if (options.max_ttl < 10ms || options.max_ttl > std::chrono::days{30})

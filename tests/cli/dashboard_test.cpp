@@ -32,12 +32,6 @@ struct shown : three_servers {
         program p{{"release", "--ticket", ticket}, environment()};
         BOOST_TEST(p.wait() == 0, p.errors());
     }
-    void fails(arguments const& args, int code, std::string const& words)
-    {
-        program p{args, environment()};
-        BOOST_TEST(p.wait() == code, p.errors());
-        BOOST_TEST(contains(p.errors(), words), p.errors());
-    }
 };
 
 // The lock of this name; null: it is not shown.
@@ -226,11 +220,12 @@ BOOST_AUTO_TEST_CASE(connections_and_their_time_are_bounded)
 
 BOOST_AUTO_TEST_CASE(other_machines_need_a_token)
 {
-    fails({"dashboard", "--listen", "0.0.0.0:0"}, 64, "so a token is needed: give --token-file FILE, or REDLOCK_DASHBOARD_TOKEN");
+    expect_failure({"dashboard", "--listen", "0.0.0.0:0"}, exits::usage,
+                   "so a token is needed: give --token-file FILE, or REDLOCK_DASHBOARD_TOKEN", environment());
     auto const file = (folder.path() / "token").string();
     std::ofstream{file} << "short\n";
-    fails({"dashboard", "--listen", "0.0.0.0:0", "--token-file", file}, 64, "fewer than 16 characters");
-    fails({"dashboard", "--token-file", file + ".missing"}, 64, "--token-file: ");
+    expect_failure({"dashboard", "--listen", "0.0.0.0:0", "--token-file", file}, exits::usage, "fewer than 16 characters", environment());
+    expect_failure({"dashboard", "--token-file", file + ".missing"}, exits::usage, "--token-file: ", environment());
     std::ofstream{file} << "0123456789abcdef\n";
     dashboard_program shows{environment(), {"--listen", "0.0.0.0:0", "--token-file", file}};
     BOOST_TEST(contains(shows.process().errors(), "HTTP is not encrypted"));
@@ -251,13 +246,15 @@ BOOST_AUTO_TEST_CASE(other_machines_need_a_token)
 BOOST_AUTO_TEST_CASE(what_cannot_be_done_is_told)
 {
     dashboard_program shows{environment()};
-    fails({"dashboard", "--listen", "127.0.0.1:" + std::to_string(shows.port())}, 70, "cannot listen on http://127.0.0.1:");
-    fails({"dashboard", "--listen", "8480"}, 64, "is no address with a port; write for instance 127.0.0.1:8480");
-    fails({"dashboard", "--interval", "1ms"}, 64, "--interval must be from 100.0 ms to 1 min");
-    fails({"dashboard", "--history", "1s"}, 64, "--history must be from");
-    fails({"dashboard", "--limit", "0"}, 64, "number of locks");
-    fails({"dashboard", "job"}, 64, "one argument too many");
-    fails({"dashboard", "--", "x"}, 64, "takes nothing behind --");
+    expect_failure({"dashboard", "--listen", "127.0.0.1:" + std::to_string(shows.port())}, exits::internal,
+                   "cannot listen on http://127.0.0.1:", environment());
+    expect_failure({"dashboard", "--listen", "8480"}, exits::usage, "is no address with a port; write for instance 127.0.0.1:8480",
+                   environment());
+    expect_failure({"dashboard", "--interval", "1ms"}, exits::usage, "--interval must be from 100.0 ms to 1 min", environment());
+    expect_failure({"dashboard", "--history", "1s"}, exits::usage, "--history must be from", environment());
+    expect_failure({"dashboard", "--limit", "0"}, exits::usage, "number of locks", environment());
+    expect_failure({"dashboard", "job"}, exits::usage, "one argument too many", environment());
+    expect_failure({"dashboard", "--", "x"}, exits::usage, "takes nothing behind --", environment());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

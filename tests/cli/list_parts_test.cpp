@@ -1,6 +1,6 @@
 // How redlock list searches: which keys are locks, what is asked next, and when enough was seen.
+#include "cli/lock_key_pattern.hpp"
 #include "cli/lock_search.hpp"
-#include "cli/name_pattern.hpp"
 #include "cli/semaphore_view.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -38,14 +38,14 @@ BOOST_AUTO_TEST_SUITE(list_parts)
 
 BOOST_AUTO_TEST_CASE(keys_and_names_of_locks)
 {
-    name_pattern const plain{"raw", "orders:*"};
-    BOOST_TEST(plain.keys() == "orders:*");
+    lock_key_pattern const plain{detail::key_format{}, "orders:*"};
+    BOOST_TEST(plain.text() == "orders:*");
     BOOST_TEST((plain.name_of("orders:42") == "orders:42"));
     for (char const* own : {"orders:42:fence", "redlock:node", "redlock:hw", "redlock:wait"})
         BOOST_TEST(!plain.name_of(own).has_value(), own);
 
-    name_pattern const within{"lock[1]*?\\^:{0}-x", "a*"};
-    BOOST_TEST(within.keys() == "lock\\[1\\]\\*\\?\\\\^:a*-x");
+    lock_key_pattern const within{detail::key_format{"lock[1]*?\\^:{0}-x"}, "a*"};
+    BOOST_TEST(within.text() == "lock\\[1\\]\\*\\?\\\\^:a*-x");
     BOOST_TEST((within.name_of("lock[1]*?\\^:abc-x") == "abc"));
     for (char const* other : {"abc", "lock[1]*?\\^:abc", "lock[1]*?\\^:-x", "lock[1]*?\\^:a-x:fence"})
         BOOST_TEST(!within.name_of(other).has_value(), other);
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(keys_and_names_of_locks)
 
 BOOST_AUTO_TEST_CASE(a_node_is_searched_step_by_step)
 {
-    name_pattern const pattern{"raw", "*"};
+    lock_key_pattern const pattern{detail::key_format{}, "*"};
     std::set<std::string> names;
     node_scan scan{pattern, false};
     BOOST_TEST((scan.next_questions() == std::vector<words>{{"SCAN", "0", "MATCH", "*", "COUNT", "500"}}));
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_node_is_searched_step_by_step)
 // Only the set of those who read a lock has the empty member. A user who may not look for it finds locks of writers all the same.
 BOOST_AUTO_TEST_CASE(sets_of_readers_are_locks)
 {
-    name_pattern const pattern{"raw", "*"};
+    lock_key_pattern const pattern{detail::key_format{}, "*"};
     std::set<std::string> names;
     node_scan scan{pattern, false};
     scan.take(answered({scan_reply("0", {"read", "ranks", "hidden"})}), names);
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(sets_of_readers_are_locks)
 
 BOOST_AUTO_TEST_CASE(a_node_with_a_problem_is_asked_no_more)
 {
-    name_pattern const pattern{"raw", "*"};
+    lock_key_pattern const pattern{detail::key_format{}, "*"};
     std::set<std::string> names;
     node_scan refused{pattern, true};
     refused.take(answered({error_reply("NOPERM no scan for you")}), names);

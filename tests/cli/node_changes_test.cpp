@@ -8,7 +8,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace redlock::testing {
@@ -102,8 +104,8 @@ BOOST_FIXTURE_TEST_CASE(a_dead_machine_is_replaced_while_a_lease_is_held, changi
     all[2].kill();
     auto const done = replace(2, 3, old_list);
     BOOST_TEST_REQUIRE(done.code == 0, done.output + done.errors);
-    BOOST_TEST(contains(done.output, "has moved to generation 1 (2; a majority is 2)"), done.output);
-    BOOST_TEST(contains(done.output, "is admitted. Give every client this list of nodes"), done.output);
+    BOOST_TEST(contains(done.output, "has moved to generation 1 (2; 2 have to)"), done.output);
+    BOOST_TEST(contains(done.output, "is admitted\nGive every client this list of nodes"), done.output);
     BOOST_TEST(all[3].command({"EXISTS", "redlock:hw"}) == "1");
 
     // Clients of both lists, before and after the holder's list has lost its third server.
@@ -194,6 +196,111 @@ BOOST_FIXTURE_TEST_CASE(of_two_commands_at_once_one_wins_and_the_other_is_told, 
     BOOST_TEST(contains(lost, "has left the set already"), lost);
 }
 
+// Killed at any moment, also while it waits, the command goes on where it was, and so does the holder of the lease.
+BOOST_FIXTURE_TEST_CASE(a_set_grows_and_shrinks_by_commands_that_are_killed, changing_set)
+{
+    holder held{*this};
+    std::vector<std::size_t> const five{0, 1, 2, 3, 4}, two{0, 1};
+    auto const carry_out = [&](arguments const& words, std::vector<std::size_t> const& list) {
+        for (auto const after : {30ms, 100ms, 1'000ms, 4'000ms}) {
+            program p{with_list(list, words)};
+            std::this_thread::sleep_for(after);
+            p.send(SIGKILL);
+            p.wait();
+            BOOST_TEST(held.runs.running());
+        }
+        auto const done = of(list, words);
+        BOOST_TEST_REQUIRE(done.code == 0, done.output + done.errors);
+        BOOST_TEST(contains(done.output, "Give every client this list of nodes"), done.output);
+        check_held(list);
+    };
+    carry_out({"nodes", "grow", all[3].url(), all[4].url()}, old_list);
+    check_held(five);
+    BOOST_TEST(tries(five, "other") == 0);
+    BOOST_TEST(tries(old_list, "other") == 0, "all three are up");
+    BOOST_TEST(of(two, {"run", "other", "--no-wait", "--", "true"}).code == 78, "a list that never was");
+
+    carry_out({"nodes", "shrink", all[4].url()}, five);
+    auto const shown = of({0, 1, 2, 3}, {"nodes", "show"});
+    BOOST_TEST(contains(shown.output, "of 4 nodes ("), shown.output);
+    BOOST_TEST(tries(five, "other") == 0);
+    carry_out({"nodes", "shrink", all[3].url()}, {0, 1, 2, 3});
+    BOOST_TEST(tries(old_list, "other") == 0);
+    all[3].kill();
+    all[4].kill();
+    all[2].kill();
+    BOOST_TEST(tries(old_list, "other") == 0, "two of three");
+    check_held(old_list);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_a_set_of_another_number_refuses, changing_set)
+{
+    all[2].kill();
+    auto const grow = of(old_list, {"nodes", "grow", all[3].url(), all[4].url()});
+    BOOST_TEST(grow.code == 69, "code " << grow.code << ": " << grow.errors);
+    BOOST_TEST(contains(grow.errors, "start the others"), grow.errors);
+    auto const nobody = of(old_list, {"nodes", "grow"});
+    BOOST_TEST(nobody.code == 64, nobody.errors);
+    auto const stranger = of(old_list, {"nodes", "shrink", all[4].url()});
+    BOOST_TEST(stranger.code == 78, stranger.errors);
+    BOOST_TEST(contains(stranger.errors, "is no member of"), stranger.errors);
+    // The dead one may leave: two stay, and are counted as of three first.
+    auto const done = of(old_list, {"nodes", "shrink", all[2].url()});
+    BOOST_TEST(done.code == 0, done.output + done.errors);
+    BOOST_TEST(contains(done.output, "2 members go on, and votes are counted as of 3"), done.output);
+    BOOST_TEST(tries({0, 1}, "other") == 0);
+    auto const one = of({0, 1}, {"nodes", "shrink", all[1].url()});
+    BOOST_TEST(one.code == 0, one.output + one.errors);
+    BOOST_TEST(tries({0}, "other") == 0);
+    auto const back = of({0}, {"nodes", "grow", all[1].url()});
+    BOOST_TEST(back.code == 69, back.output + back.errors);
+    BOOST_TEST(contains(back.errors, "--end-leases"), back.errors);
+    auto const again = of({0}, {"nodes", "grow", all[1].url(), "--end-leases"});
+    BOOST_TEST(again.code == 0, again.output + again.errors);
+    BOOST_TEST(tries({0, 1}, "other") == 0);
+}
+
+// Until the set of three is one of two, votes and high-water marks are counted as of three, and there are two that can have them.
+BOOST_FIXTURE_TEST_CASE(a_set_that_becomes_smaller_outlives_the_loss_of_all_admissions, changing_set)
+{
+    {
+        program first{with_list(old_list, {"nodes", "shrink", all[2].url()})};
+        BOOST_TEST_REQUIRE(eventually([&] { return contains(first.output(), "votes are counted as of 3"); }));
+        first.send(SIGKILL);
+        first.wait();
+    }
+    for (std::size_t const member : {0u, 1u}) all[member].command({"DEL", "redlock:node"});
+    auto const admitted = of({0, 1}, {"admit", "--timeout", "60s"});
+    BOOST_TEST_REQUIRE(admitted.code == 0, admitted.output + admitted.errors);
+    BOOST_TEST(tries({0, 1}, "other") == 0);
+    auto const done = of(old_list, {"nodes", "shrink", all[2].url()});
+    BOOST_TEST(done.code == 0, done.output + done.errors);
+    BOOST_TEST(tries({0, 1}, "other") == 0);
+}
+
+// The server died when one member had heard that the set grows, and another command finishes that.
+BOOST_FIXTURE_TEST_CASE(a_server_that_the_command_does_not_know_is_not_said_to_be_admitted, changing_set)
+{
+    std::map<std::size_t, std::map<std::string, std::string>> before;
+    for (std::size_t const member : {1u, 2u})
+        for (auto const* key : {"redlock:node", "redlock:set"}) before[member][key] = all[member].command({"GET", key});
+    {
+        program first{with_list(old_list, {"nodes", "grow", all[3].url()})};
+        BOOST_TEST_REQUIRE(eventually([&] { return contains(first.output(), " joins: "); }));
+        first.send(SIGKILL);
+        first.wait();
+    }
+    for (auto const& [member, keys] : before)
+        for (auto const& [key, text] : keys) all[member].command({"SET", key, text});
+    all[3].kill();
+    auto const other = replace(2, 4, old_list);
+    BOOST_TEST(other.code == 78, other.output + other.errors);
+    BOOST_TEST(contains(other.output, "another change was begun"), other.output);
+    BOOST_TEST(contains(other.output, "it is not in the list of this command"), other.output);
+    BOOST_TEST(!contains(other.output, "is admitted"), other.output);
+    BOOST_TEST(contains(other.errors, "does not know it"), other.errors);
+}
+
 // The commands of the page, with the test's servers for 10.0.0.1 and so on. They wait for the usual max_ttl of 30 s each.
 struct page_of_changes : changing_set {
     std::vector<arguments> commands_below(std::string const& heading) const
@@ -249,12 +356,17 @@ BOOST_FIXTURE_TEST_CASE(bad_input_is_told_and_changes_nothing, changing_set)
     told(replace(2, 2, old_list), 64, "are the same server");
     told(of(old_list, {"nodes", "replace", all[2].url()}), 64, "needs two servers");
     told(of(old_list, {"nodes", "replace", "nonsense://", all[3].url()}), 64, "the URL's scheme must be");
-    told(of(old_list, {"nodes", "remove"}), 64, "can show and replace");
+    told(of(old_list, {"nodes", "remove"}), 64, "can show, replace, grow and shrink");
     told(replace(2, 3, {0}), 78, "does not know it");
     BOOST_TEST_REQUIRE(of({3, 4}, {"run", "x", "--bootstrap", "--", "true"}).code == 0);
     told(replace(2, 3, old_list), 78, "belong to different sets");
     all[4].kill();
-    told(replace(2, 4, old_list), 78, "nothing was changed");
+    told(replace(2, 4, old_list), 78, "it has not joined");
+    std::string fifteen;
+    for (int port = 1; port <= 15; ++port) fifteen += (port > 1 ? "," : "") + std::string{"redis://127.0.0.1:"} + std::to_string(port);
+    program too_many{{"nodes", "replace", "redis://127.0.0.1:15", "redis://127.0.0.1:16", "--nodes", fifteen}};
+    int const code = too_many.wait();
+    told({code, too_many.output(), too_many.errors()}, 78, "redlock nodes shrink");
     all[1].kill();
     for (auto const* key : {"redlock:node", "redlock:set", "redlock:hw"}) all[3].command({"DEL", key});
     told(replace(2, 3, old_list), 69, "only 1 answer and have a vote");

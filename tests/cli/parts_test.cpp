@@ -372,6 +372,15 @@ BOOST_FIXTURE_TEST_CASE(admissions, group_of_three)
     BOOST_TEST(only().what.starts_with("it was admitted for a max_ttl of 30.0 s, and refuses locks"));
 }
 
+// Ten digits in the record.
+BOOST_FIXTURE_TEST_CASE(a_max_ttl_of_thirty_days, group_of_three)
+{
+    settings.max_ttl = 30 * 24h;
+    for (doctor_probe& n : nodes) n.record.replace(58, 10, "2592000000");
+    lock.ttl = 29 * 24h;
+    BOOST_TEST(diagnose().empty());
+}
+
 // The node counts the lock_delay, and so must whoever compares.
 BOOST_FIXTURE_TEST_CASE(a_ttl_that_fits_only_without_its_lock_delay, group_of_three)
 {
@@ -502,6 +511,9 @@ BOOST_AUTO_TEST_CASE(why_somebody_waits)
     BOOST_TEST(text.starts_with("waiting for job for 3.0 s: it is held by web-3, process 7, label nightly, since "), text);
     BOOST_TEST(text.find("b:1") == std::string::npos, text);
 
+    BOOST_TEST(waiting_in_words(judge("job", {silent(), silent(), {}}), nodes, false, 3s) ==
+               "waiting for job for 3.0 s: who holds it could not be read");
+
     auto const nobody = judge("job", {{}, {}, silent()});
     BOOST_TEST(waiting_in_words(nobody, nodes, true, 63s) ==
                "waiting for job for 1 min 3 s: it was free a moment ago\n  b:1: it waits: 7 s left");
@@ -569,6 +581,9 @@ BOOST_AUTO_TEST_CASE(who_was_not_needed_is_not_reported)
     nodes.nodes[2].state = node_state::usable;
     report.nodes[1] = {"b:1", vote::granted, {}, "", {}};
     BOOST_TEST(silent_nodes_in_words(report, nodes, true) == "\n  a:1: the node did not answer in time\n  c:1: no answer yet");
+    std::swap(nodes.nodes[0], nodes.nodes[2]);  // names count, not the order
+    nodes.nodes[2].clock_text = "its clock was set";
+    BOOST_TEST(silent_nodes_in_words(report, nodes, true) == "\n  a:1: its clock was set\n  c:1: no answer yet");
 }
 
 // A process may end between any two steps of those who read about it.

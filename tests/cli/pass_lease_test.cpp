@@ -27,13 +27,6 @@ struct takeover : three_servers {
     }
     void make(std::string const& name) const { ::close(::open(path(name).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)); }
     bool is_there(std::string const& name) const { return ::access(path(name).c_str(), F_OK) == 0; }
-
-    void fails(arguments const& args, std::string const& words)
-    {
-        program p{args, environment()};
-        BOOST_TEST(p.wait() == 64, p.errors());
-        BOOST_TEST(contains(p.errors(), words), p.errors());
-    }
 };
 
 constexpr char const* take = R"(echo ticket >&7 && IFS= read -r ticket <&7 || exit 9; )";
@@ -131,10 +124,10 @@ BOOST_AUTO_TEST_CASE(a_lease_that_is_lost_has_no_ticket)
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_passed_is_wrong_usage)
 {
-    fails(run("job", {"--pass-lease", "2"}, {"true"}), "a whole number from 3 to 1023");
-    fails(run("job", {"--pass-lease", "7", "--shared"}, {"true"}), "--shared");
+    expect_failure(run("job", {"--pass-lease", "2"}, {"true"}), exits::usage, "a whole number from 3 to 1023", environment());
+    expect_failure(run("job", {"--pass-lease", "7", "--shared"}, {"true"}), exits::usage, "--shared", environment());
     int const open = ::open("/dev/null", O_RDONLY);
-    fails(run("job", {"--pass-lease", std::to_string(open)}, {"true"}), "is open already");
+    expect_failure(run("job", {"--pass-lease", std::to_string(open)}, {"true"}), exits::usage, "is open already", environment());
     ::close(open);
     BOOST_TEST(count_with("job") == 0u);
 }

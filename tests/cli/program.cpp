@@ -151,6 +151,15 @@ std::string program::errors() const { return terminal_ < 0 ? read_file(folder_.p
 
 void program::type(std::string const& text) const { check(::write(terminal_, text.data(), text.size()), "write"); }
 
+void expect_failure(arguments const& args, int code, std::string const& words, program_options const& options)
+{
+    program p{args, options};
+    BOOST_TEST(p.wait() == code, p.errors());
+    BOOST_TEST(contains(p.errors(), words), p.errors());
+    BOOST_TEST(p.errors().starts_with("redlock: "), p.errors());
+    BOOST_TEST(p.output() == "");
+}
+
 bool eventually(std::function<bool()> const& so)
 {
     auto const end = steady::now() + 10s;

@@ -65,6 +65,14 @@ private:
     std::optional<int> code_;
 };
 
+// What the command ends with, as docs/cli.md says it.
+namespace exits {
+constexpr int usage = 64, internal = 70, contended = 75, config = 78, lost = 79;
+}
+
+// The command ends with this code. Its errors begin with its name and have these words in them; its output is empty.
+void expect_failure(arguments const& args, int code, std::string const& words, program_options const& options = {});
+
 // Waits until it is so, for ten seconds at most.
 bool eventually(std::function<bool()> const& so);
 

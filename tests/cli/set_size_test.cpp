@@ -1,5 +1,5 @@
 // The commands of the operations page with which a set of nodes gets another number of members: from plain locks on one server to one node, from
-// one node to three, from three to five.
+// one node to three, from three to five and back.
 #include "operations_page.hpp"
 #include "program.hpp"
 
@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -85,12 +86,32 @@ BOOST_FIXTURE_TEST_CASE(from_three_nodes_to_five, growing_set)
     program founder{{"run", "job", "--nodes", list_of(3), "--bootstrap", "--", "sh", "-c", "echo $REDLOCK_TOKEN"}};
     BOOST_TEST_REQUIRE(founder.wait(60s) == 0, founder.errors());
     auto const first = std::stoull(founder.output());
+    program holder{{"run", "held", "--nodes", list_of(3), "--ttl", "5s", "--", "sleep", "300"}};
+    eventually([&] { return try_with(3, "held") == 75; });
     carry_out("### From three nodes to five");
-    BOOST_TEST(next_token(5, "job") > first);
-    BOOST_TEST(try_with(3, "job") == 78);
-    all[0].kill();
+    auto const second = next_token(5, "job");
+    BOOST_TEST(second > first);
+    BOOST_TEST(try_with(3, "held") == 75, "the old list still does");
+    BOOST_TEST(try_with(5, "held") == 75, "the holder keeps it");
+    BOOST_TEST(try_with(2, "job") == 78);
+    all[4].stop();
+    all[3].stop();
+    BOOST_TEST(next_token(5, "job") > second);
+    all[3].resume();
+    all[4].resume();
+
+    carry_out("### From five nodes to three");
+    BOOST_TEST(try_with(3, "held") == 75);
+    BOOST_TEST(try_with(5, "held") == 75, "a longer list still does");
+    holder.send(SIGTERM);
+    holder.wait();
+    all[4].kill();
     all[3].kill();
-    BOOST_TEST(next_token(5, "job") > first);
+    auto const third = next_token(3, "job");
+    BOOST_TEST(third > second);
+    all[2].kill();
+    BOOST_TEST(next_token(3, "job") > third);
+    BOOST_TEST(next_token(5, "job") > third);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

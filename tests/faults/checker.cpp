@@ -87,7 +87,8 @@ private:
     {
         return std::ranges::any_of(what_.faults, [&](fault_record const& f) {
             auto const broken = traits(f.what.kind).assumptions;
-            return broken != breaks::nothing && (broken == breaks::all_locks || !fenced) && f.injected <= at && at - ttl <= f.healed;
+            return broken != breaks::nothing && (broken == breaks::all_locks || !fenced) && f.injected <= at &&
+                   at - on_servers.ttl <= f.healed;
         });
     }
 

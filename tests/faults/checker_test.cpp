@@ -214,7 +214,7 @@ BOOST_FIXTURE_TEST_CASE(a_clock_step_excuses_what_it_can_have_led_to, all_is_wel
 BOOST_FIXTURE_TEST_CASE(and_nothing_after_a_ttl, all_is_well)
 {
     lease(0, 7, 1250ms, 1400ms);
-    fault_at(fault_kind::clock_forward, 100ms, 1250ms - ttl - 1ms);
+    fault_at(fault_kind::clock_forward, 100ms, 1250ms - on_servers.ttl - 1ms);
     BOOST_TEST(verdict() == "0 1 0");
 }
 

@@ -1,4 +1,4 @@
-// Does what a schedule says, and makes it good again.
+// Injects the faults of a schedule into the servers and the workers, and ends them.
 #ifndef REDLOCK_TESTS_FAULTS_INJECTOR_HPP
 #define REDLOCK_TESTS_FAULTS_INJECTOR_HPP
 
@@ -17,7 +17,7 @@ public:
     /// Throws `std::runtime_error` when it could not be done.
     void inject(fault const& what);
 
-    /// Undoes it. Afterwards every server answers.
+    /// Ends the fault: servers that were killed or stopped run, links are whole. Afterwards every server answers.
     void heal(fault const& what);
 
 private:

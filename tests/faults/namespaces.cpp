@@ -3,9 +3,14 @@
 #include "packet_wire.hpp"
 #include "programs.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include <unistd.h>

@@ -10,7 +10,8 @@ namespace redlock::faults {
 /// do that. Returns at once when it is there already, and why not when it is not possible.
 std::string enter_namespace(char** argv);
 
-/// In the namespace, for `enter_namespace`: whether a packet wire can be made. The exit code of the process.
+/// What the process that `enter_namespace` starts first does, with the argument "probe": tells, by its exit code, whether a packet wire can be made in
+/// a namespace like this. The run itself begins only if it can.
 int probe_namespace();
 
 }  // namespace redlock::faults

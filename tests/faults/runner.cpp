@@ -29,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // A drain lasts for max_ttl, and then two rounds of questions have to be answered; sanitizers and other work take their time.
-constexpr auto admission_patience = 5 * max_ttl;
+constexpr auto admission_patience = 5 * on_servers.max_ttl;
 // A key that was set while its server's clock was ahead stays for so long when the clock is right again.
 constexpr auto keys_patience = 10s;
 

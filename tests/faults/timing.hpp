@@ -1,4 +1,4 @@
-// Short times, so that many faults fit into a minute: leases of half a second, and nodes that forgot may vote again soon.
+// Short times, so that many faults fit into a minute: leases of half a second, and nodes that lost their data vote again soon.
 #ifndef REDLOCK_TESTS_FAULTS_TIMING_HPP
 #define REDLOCK_TESTS_FAULTS_TIMING_HPP
 
@@ -8,10 +8,6 @@
 namespace redlock::faults {
 
 using std::chrono::milliseconds;
-
-inline constexpr milliseconds ttl{500};
-inline constexpr milliseconds max_ttl{600};
-inline constexpr milliseconds node_timeout{100};
 
 /// What locks and clients are like.
 struct tempo {
@@ -24,7 +20,8 @@ struct tempo {
     std::size_t long_sections_percent{2};
 };
 
-inline constexpr tempo on_servers{ttl, max_ttl, node_timeout, milliseconds{600}, milliseconds{1'500}, milliseconds{2'000}};
+inline constexpr tempo on_servers{milliseconds{500}, milliseconds{600},   milliseconds{100},
+                                  milliseconds{600}, milliseconds{1'500}, milliseconds{2'000}};
 
 /// In a group a vote waits for a replica, and after a failover nobody acquires for seconds.
 inline constexpr tempo in_a_group{milliseconds{1'000}, milliseconds{1'500}, milliseconds{500},

@@ -7,6 +7,7 @@
 #include "transitions.hpp"
 
 #include "redis/admission_scripts.hpp"
+#include "redis/fence_answers.hpp"
 #include "redis/fence_scripts.hpp"
 
 #include <array>

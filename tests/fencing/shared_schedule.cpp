@@ -1,5 +1,7 @@
 #include "shared_schedule.hpp"
 
+#include "redis/fence_answers.hpp"
+
 #include <algorithm>
 #include <utility>
 

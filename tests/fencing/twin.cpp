@@ -73,7 +73,9 @@ shared_scripts const& scripts_of(shared_mutant m)
     if (auto const found = all.find(m); found != all.end()) return found->second;
     shared_scripts made{acquire, confirm, extend, release};
     switch (m) {
-    case shared_mutant::first_is_low: made.acquire = kept(changed(acquire.text, "token = last + 1\n", "token = last\n")); break;
+    case shared_mutant::first_is_low:
+        made.acquire = kept(changed(acquire.text, "token = math.max(last, above) + 1\n", "token = math.max(last, above)\n"));
+        break;
     case shared_mutant::stale_set: made.acquire = kept(changed(acquire.text, "not epoch or counter <= base", "not epoch")); break;
     case shared_mutant::equal_epoch: made.confirm = kept(changed(confirm.text, "-1 - mark >= token", "-1 - mark > token")); break;
     case shared_mutant::no_epoch:

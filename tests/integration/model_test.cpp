@@ -1,5 +1,6 @@
 // The servers of story tests and of the simulation do what a real server does: the same random commands to both.
 #include "redis/admission_scripts.hpp"
+#include "redis/fence_answers.hpp"
 #include "redis/fence_scripts.hpp"
 #include "redis/scripts.hpp"
 #include "redis/state_scripts.hpp"
@@ -235,7 +236,8 @@ struct both_with_tokens {
         case verb::release:
             return in_words(c.what, call(several ? detail::release_several_script() : detail::release_script(), names, {value}));
         case verb::claim: {
-            auto const answer = call(detail::claim_script(), {"redlock:node"}, {id, std::string{c.former}, value, c.stays ? "1" : "0"});
+            auto const answer = call(detail::claim_script(), {"redlock:node"},
+                                     {id, std::string{c.former}, value, c.stays ? "1" : "0", token});
             return answer[0] == "1" ? "granted " + answer[1] : "refused";
         }
         case verb::mark: return in_words(c.what, call(detail::mark_script(), node_keys, {id, value}));
@@ -273,7 +275,7 @@ struct both_with_tokens {
         if (!model.record) return "(nil)";
         auto const& r = *model.record;
         return r.id + " " + padded(static_cast<std::int64_t>(r.base), 16) + " " + padded(r.max_ttl.count(), 10) + " " +
-               (r.mark.empty() ? "-" : r.mark);
+               (r.mark.empty() ? "-" : r.mark) + (r.above > 0 ? " " + padded(static_cast<std::int64_t>(r.above), 16) : "");
     }
 
     std::string counter_of_the_model(std::string const& name)
@@ -370,6 +372,7 @@ struct both_with_tokens {
         claim.id = id;
         claim.stays = below(2) > 0;
         claim.former = former;
+        if (below(3) == 0) claim.token = model.high_water.value_or(1'000) + below(20);  // what others know
         both_do(claim, id);
     }
 

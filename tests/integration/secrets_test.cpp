@@ -38,8 +38,7 @@ struct bad_company {
     std::uint16_t nobody{free_port()};
     certificate_authority nobody_trusts;
     certified_key key{nobody_trusts.issue()};
-    redis_server with_tls{redis_server_options{
-        .tls = {"--tls-cert-file", key.certificate, "--tls-key-file", key.key, "--tls-ca-cert-file", nobody_trusts.file()}}};
+    redis_server with_tls{redis_server_options{.tls = tls_arguments(nobody_trusts, key, client_certificates::required)}};
     temporary_folder folder;
     std::string file{folder.path() / "password"};
 

@@ -199,10 +199,7 @@ BOOST_AUTO_TEST_CASE(sentinels_with_tls)
     certificate_authority ours;
     certificate_authority theirs;
     auto const own = ours.issue();
-    of_a_group c{{.replicas = 1,
-                  .sentinels = 1,
-                  .sentinel_tls = {"--tls-cert-file", own.certificate, "--tls-key-file", own.key, "--tls-ca-cert-file", ours.file(),
-                                   "--tls-auth-clients", "no"}}};
+    of_a_group c{{.replicas = 1, .sentinels = 1, .sentinel_tls = tls_arguments(ours, own)}};
     c.connect_to({c.group.url_with_tls("?sentinel_tls=yes&sentinel_ca_file=" + ours.file())});
     c.run([&]() -> asio::awaitable<void> {
         lock const resource{c.nodes, "r", in_a_group};

@@ -21,10 +21,9 @@ namespace redlock::testing {
 namespace {
 
 redis_server_options with_tls(certificate_authority const& clients, certified_key const& own,
-                              std::string const& asks_for_certificates = "no")
+                              client_certificates wanted = client_certificates::ignored)
 {
-    return {.tls = {"--tls-cert-file", own.certificate, "--tls-key-file", own.key, "--tls-ca-cert-file", clients.file(),
-                    "--tls-auth-clients", asks_for_certificates}};
+    return {.tls = tls_arguments(clients, own, wanted)};
 }
 
 way_to way_with(tls_options const& tls, std::string const& host = "127.0.0.1")
@@ -200,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_url_without_tls_to_a_port_with_it)
 
 BOOST_AUTO_TEST_CASE(a_server_that_wants_certificates)
 {
-    auto const options = with_tls(ours, ours.issue(), "yes");
+    auto const options = with_tls(ours, ours.issue(), client_certificates::required);
     auto const mine = ours.issue({.names = "DNS:a-client"});
     auto shown = trust_ours;
     shown.certificate_file = mine.certificate;
@@ -220,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_and_its_key_in_one_file)
     std::ofstream{mine.certificate, std::ios::app} << std::ifstream{mine.key}.rdbuf();
     auto shown = trust_ours;
     shown.certificate_file = mine.certificate;
-    cluster_reached{1, with_tls(ours, ours.issue(), "yes"), way_with(shown)}.expect_locks();
+    cluster_reached{1, with_tls(ours, ours.issue(), client_certificates::required), way_with(shown)}.expect_locks();
 }
 
 BOOST_AUTO_TEST_CASE(files_that_cannot_be_used_are_named)

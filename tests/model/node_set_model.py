@@ -10,8 +10,11 @@ command that changes the set does these steps; it may stop behind each for ever,
   move    members of generation g or older that stay get g + 1 into their record. Members that leave may be told, or not.
   look    a majority of the members of g were seen in g + 1. From then on the drain is counted.
   drain   until nothing is valid any more that a node which was looked at has granted in an older generation
-  read    what ceil(N/2) of these nodes remember (N: of generation g)
+  read    what ceil(N/2) of these nodes remember (N: of generation g + 1)
   admit   a node that joins gets g + 1 into its record, and what was read
+
+A set shrinks by two changes where N is odd (`sizes`): first the member leaves, and N stays. From the moment that a majority of N is seen there at once,
+among the others, a drain is counted. Then these get the next generation, with the smaller N, and together with it what ceil(N/2) of them remember (`spread`).
 
 As in semaphore_model.py a node has what clients count on there, and nothing else; and a request is executed at any later time or never.
 `knows` has the attempts whose token a node's counter has reached. An attempt gets a token above those of all attempts that a node of its votes knows.
@@ -21,13 +24,20 @@ import sys
 
 OPTIONS = {  # name: (default, meaning)
     "sets": ("012.013", "the members of each generation"),
+    "sizes": ("", "N of each generation, by which majorities are counted; empty: how many members it has"),
     "lists": ("01", "for each attempt, the generation whose members its client has in its configuration"),
     "losses": (0, "how many times a node loses its memory"),
     "moved": (0, "members that have moved before the drain; 0: a majority; less: mutant"),
+    "leavers": (0, "1: a member that leaves gets the new generation, too, and counts among those that have moved"),
+    "follows": (0, "1: a client follows into a generation, and a command makes the next one, only when a majority has moved"),
+    "half": (0, "1: of an even N, half of it counts as moved when another member has lost its memory, and nobody can admit it"),
+    "spread": (1, "0, mutant: a member gets the smaller N without what the others remember"),
+    "brought": (0, "1: when a majority has the smaller N, clients bring others along, without that; 2, mutant: when one has it"),
+    "hasty": (0, "1, mutant: the smaller N comes before the drain is over"),
     "at_once": (0, "1: members count as moved while they are; 0: once they were moved, whatever happened to them since"),
     "drain": (1, "0, mutant: nodes that join are admitted at once"),
     "early": (0, "1, mutant: the drain is counted from the first member that has moved"),
-    "reads": (-1, "members of the older generation whose memory a joining node gets; -1: ceil(N/2)"),
+    "reads": (-1, "members of the older generation whose memory a joining node gets; -1: ceil(N/2), by the new N"),
     "read_anew": (0, "1: as many of the new generation's, those that have just joined as well"),
     "bound": (1, "0, mutant: nodes do not look at the generation"),
     "mixed": (0, "1, mutant: an attempt adds up votes of two generations"),
@@ -66,6 +76,7 @@ class NodeSet:
             setattr(self, name, options.get(name, default))
         self.described = ", ".join(f"{k}={v}" for k, v in options.items())
         self.members = [sorted(int(n) for n in text) for text in str(self.sets).split(".")]
+        self.size_of = [int(n) for n in str(self.sizes)] or [len(m) for m in self.members]
         self.nodes = 1 + max(max(m) for m in self.members)
         self.list_of = [self.members[int(g)] for g in str(self.lists)]
         if self.any_set:        # somebody names another node instead of the last one
@@ -104,15 +115,16 @@ class NodeSet:
         """Whether node n may go into generation g."""
         rival = self.rival_of(g)
         if rival is None:
-            return f"generation[{n}] < {g}"
+            turn = f" && looked[{self.made_of(g)}]" if self.follows and self.made_of(g) > 0 else ""
+            return f"generation[{n}] < {g}{turn}"
         settled = "" if self.loose else f" && looked[{g}]"
         return f"(generation[{n}] <= {self.made_of(g)} || generation[{n}] == {rival}{settled})"
 
     def majority(self, g):
-        return len(self.members[g]) // 2 + 1
+        return self.size_of[g] // 2 + 1
 
     def intact(self, g):
-        return (len(self.members[g]) + 1) // 2
+        return (self.size_of[g] + 1) // 2
 
     def vote(self, a, n):
         return f"vote[{a * self.nodes + n}]"
@@ -141,7 +153,8 @@ class NodeSet:
         """Whether node n executes what attempt a asks."""
         if not self.bound or self.mixed:
             return f"generation[{n}] != NONE"
-        return f"generation[{n}] {'<=' if self.stale else '=='} bound[{a}]"
+        left = "".join(f" && bound[{a}] != {g}" for g in self.generations() if self.leavers and n not in self.members[g])
+        return f"generation[{n}] {'<=' if self.stale else '=='} bound[{a}]{left}"
 
     def grants(self, a, n):
         return f"{self.vote(a, n)} = IN(generation[{n}]); above[{a}] = above[{a}] | knows[{n}]; knows[{n}] = knows[{n}] | {1 << a}; "
@@ -161,7 +174,7 @@ class NodeSet:
         self.lines += [f"/* {self.described or 'all defaults'} */", PREAMBLE,
                        f"byte stage[{self.attempts}], bound[{self.attempts}], vote[{pairs}];",
                        f"byte generation[{self.nodes}], knows[{self.nodes}], above[{self.attempts}], before[{self.attempts}], completed;",
-                       f"bit looked[{len(self.members)}], lost[{self.nodes}], moved[{pairs_of_nodes}], drains[{pairs_of_nodes}];",
+                       f"bit looked[{len(self.members)}], seen[{len(self.members)}], lost[{self.nodes}], moved[{pairs_of_nodes}], drains[{pairs_of_nodes}];",
                        *([f"bit owed[{pairs}];   /* what was granted before the client heard of the change is not over yet */"] if self.cuts else []),
                        f"byte losses = {self.losses}, base[{self.nodes}]; bit has_base[{self.nodes}];",
                        "init {",
@@ -183,7 +196,7 @@ class NodeSet:
     def attempt(self, a):
         for g in self.generations():
             known = " || ".join(f"generation[{n}] == {g}" for n in self.list_of[a])
-            self.step(f"stage[{a}] == IDLE && ({known})", f"stage[{a}] = ASKING; bound[{a}] = {g}; before[{a}] = completed; ")
+            self.step(f"stage[{a}] == IDLE && ({known}){self.is_followed(g)}", f"stage[{a}] = ASKING; bound[{a}] = {g}; before[{a}] = completed; ")
         for n in self.list_of[a]:
             self.step(f"stage[{a}] == ASKING && {self.vote(a, n)} == UNSEEN && {self.runs(a, n)} && {self.is_free(n, a)}", self.grants(a, n))
             # An extension also sets a missing key again.
@@ -206,16 +219,20 @@ class NodeSet:
             promise = "".join(f"assert(stage[{b}] != HOLDING); " for b in self.all_attempts() if b != a) + f"assert((before[{a}] & ~above[{a}]) == 0); "
         return f"{promise}stage[{a}] = HOLDING; completed = completed | {1 << a}; "
 
+    def is_followed(self, g):
+        return f" && looked[{g}]" if self.follows and g > 0 else ""
+
     def learns(self, a, g):
         """The client of a lease hears of a newer generation."""
         known = " || ".join(f"generation[{n}] == {g}" for n in self.list_of[a])
         left = [n for n in self.list_of[a] if not (self.keeps and n in self.members[g])]
-        gone = "".join(f"{self.vote(a, n)} = (generation[{n}] == {g} -> {self.vote(a, n)} : SEEN); " for n in left) if self.forgets else ""
+        stays = {n: f"generation[{n}] == {g}" if n in self.members[g] or not self.leavers else "0" for n in left}
+        gone = "".join(f"{self.vote(a, n)} = ({stays[n]} -> {self.vote(a, n)} : SEEN); " for n in left) if self.forgets else ""
         if self.cuts:
             gone = "".join(f"{self.owed(a, n)} = {self.vote(a, n)} >= IN(0); " for n in self.list_of[a]) + gone
         rival = self.rival_of(g)
         older = f"bound[{a}] < {g}" if rival is None else f"(bound[{a}] <= {self.made_of(g)} || bound[{a}] == {rival})"
-        self.step(f"stage[{a}] == HOLDING && {older} && ({known})", f"bound[{a}] = {g}; {gone}{self.over_without_majority(a)}")
+        self.step(f"stage[{a}] == HOLDING && {older} && ({known}){self.is_followed(g)}", f"bound[{a}] = {g}; {gone}{self.over_without_majority(a)}")
 
     # ---- the command ----
 
@@ -230,18 +247,40 @@ class NodeSet:
         def has_moved(n):
             return f"(generation[{n}] == {g} && !lost[{n}])" if self.at_once else of("moved", n)
         stay = [n for n in before if n in after]
-        for n in stay:
+        counted = before if self.leavers else stay
+        if before == after and self.is_smaller(g):
+            is_there = {n: f"(generation[{n}] == {older} && !lost[{n}])" for n in stay}
+            who = "(" + " + ".join(is_there.values()) + ")"
+            self.step(f"!seen[{older}] && {who} >= {self.majority(older)}",
+                      f"seen[{older}] = 1; " + "".join(f"drains[{older * self.nodes + n}] = {is_there[n]}; " for n in stay))
+        for n in counted:
             rival = self.rival_of(g)
             left = "" if rival is None else f"moved[{rival * self.nodes + n}] = 0; "
-            self.step(f"{self.is_behind(n, g)} && !lost[{n}]", f"generation[{n}] = {g}; {of('moved', n)} = 1; {left}")
+            effect = f"generation[{n}] = {g}; {of('moved', n)} = 1; {left}"
+            ready = f"{self.is_behind(n, g)} && !lost[{n}]"
+            if before != after or not self.is_smaller(g):
+                self.step(ready, effect)
+                continue
+            drained = "" if self.hasty else f" && seen[{older}]{self.drained(older, stay)}"
+            for some in itertools.combinations(stay, self.intact(older)):
+                there = "".join(f" && (generation[{m}] == {older} || generation[{m}] == {g}) && !lost[{m}]" for m in some)
+                told = " | ".join([f"knows[{n}]", *(f"knows[{m}]" for m in some if self.spread)])
+                self.step(f"{ready}{drained}{there}", f"{effect}knows[{n}] = {told}; ")
+            if self.brought:
+                one_has = " || ".join(f"generation[{m}] == {g}" for m in stay)
+                self.step(f"{ready} && {f'looked[{g}]' if self.brought == 1 else f'({one_has})'}", effect)
         for n in before:
-            if n not in after:
+            if n not in after and not self.leavers:
                 self.step(f"generation[{n}] == {older} && looked[{g}]", f"generation[{n}] = NONE; ")
-        moved = "(" + " + ".join(has_moved(n) for n in stay) + ")"
-        self.step(f"!looked[{g}] && {moved} >= {1 if self.early else needed}",
-                  f"looked[{g}] = 1; " + "".join(f"{of('drains', n)} = {has_moved(n)}; " for n in stay))
-        drained = "".join(f" && (!{of('drains', n)} || {self.vote(a, n)} < IN(0) || {self.vote(a, n)} >= IN({g}))"
-                          for a in self.all_attempts() for n in stay) if self.drain else ""
+        moved = "(" + " + ".join(has_moved(n) for n in counted) + ")"
+        enough = f"{moved} >= {1 if self.early else needed}"
+        if self.half and self.size_of[older] % 2 == 0:
+            lost = " || ".join(f"lost[{n}] && generation[{n}] == {older}" for n in before)
+            intact = " + ".join(f"(generation[{n}] == {older} && !lost[{n}])" for n in before)
+            enough = f"({enough} || {moved} >= {self.size_of[older] // 2} && ({lost}) && {intact} < {self.intact(older)})"
+        self.step(f"!looked[{g}] && {enough}",
+                  f"looked[{g}] = 1; " + "".join(f"{of('drains', n)} = {has_moved(n)}; " for n in counted))
+        drained = self.drained(g, counted) if self.drain else ""
         if self.cuts and self.drain and not self.uncut:
             drained += "".join(f" && (!{of('drains', n)} || !{self.owed(a, n)})" for a in self.all_attempts() for n in stay)
         if self.early:
@@ -253,8 +292,16 @@ class NodeSet:
             if n not in before:
                 self.join(g, n, drained)
 
+    def is_smaller(self, g):
+        return self.size_of[g] < self.size_of[self.made_of(g)]
+
+    def drained(self, g, among):
+        """Whether nothing is valid any more that one of these granted before it had moved into g, if it was seen to have moved."""
+        return "".join(f" && (!drains[{g * self.nodes + n}] || {self.vote(a, n)} < IN(0) || {self.vote(a, n)} >= IN({g}))"
+                       for a in self.all_attempts() for n in among)
+
     def join(self, g, n, drained):
-        reads = self.intact(self.made_of(g)) if self.reads < 0 else self.reads
+        reads = self.intact(g) if self.reads < 0 else self.reads
         of = self.members[g] if self.read_anew else [m for m in self.members[self.made_of(g)] if m in self.members[g]]
         for some in itertools.combinations([m for m in of if m != n], reads):
             there = "".join(f" && generation[{m}] == {g} && !lost[{m}]" for m in some)
@@ -284,7 +331,7 @@ class NodeSet:
 
 
 def value_of(name, text):
-    return text if name in ("sets", "lists") else int(text)
+    return text if name in ("sets", "sizes", "lists") else int(text)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,10 @@ def changing(name, words, verdict, **options):
     return verdict(name, words, node_set=1, **options)
 
 
+def resizing(name, words, verdict, **options):
+    return changing(name, words, verdict, **{"follows": 1, "leavers": 1, **options})
+
+
 def founding(name, words, verdict, **options):
     return verdict(name, words, founding=1, **options)
 
@@ -39,6 +43,10 @@ NODE_SETS = [
     changing("set-four", "N = 4", holds, sets="0123.0124", large=True),
     changing("set-loss", "N = 3, a loss", holds, losses=1, large=True),
     changing("set-once", "the same; members that moved must be up", holds, losses=1, at_once=1, large=True),
+    changing("set-half", "N = 4, a loss; half is enough beside a member that is lost", holds, sets="0123.0124", losses=1, half=1, large=True,
+             optional=True),
+    changing("set-half-fork", "the same; two commands replace it by different nodes", holds, sets="0123.0124.0125", lists="12", fork=1,
+             losses=1, half=1, large=True, optional=True),
     changing("set-back", "replaced, and put back", holds, sets="012.013.012", lists="01", large=True),
     changing("set-on", "two members are replaced, one after the other", holds, sets="012.013.034", lists="02", large=True),
     changing("set-fork", "two commands replace it by different nodes, each node follows one", holds, sets="012.013.014", lists="12", fork=1, large=True),
@@ -64,13 +72,44 @@ NODE_SETS = [
     changing("set-one-read", "mutant: it is told by one member", mutant, reads=1),
     changing("set-anybody", "mutant: a node without data is admitted by any list", mutant, sets="012", lists="00", any_set=1),
 
-    "A set of nodes: it grows, it shrinks",
-    changing("set-grow", "3 to 5; old list, new list", holds, sets="012.01234", large=True, megabytes=4000),
-    changing("set-grow-one", "1 to 3; old list, new list", holds, sets="0.012"),
-    changing("set-grow-no-drain", "mutant: 3 to 5 without drain", mutant, sets="012.01234", drain=0),
-    changing("set-grow-read", "mutant: 3 to 5, those that join are told by one", mutant, sets="012.01234", reads=1, large=True),
-    changing("set-grow-step", "3 to 4; old list, new list", holds, sets="012.0123", large=True),
-    changing("set-grow-at-once", "3 to 4; the new member votes without drain", holds, sets="012.0123", drain=0, large=True),
-    changing("set-shrink-step", "4 to 3; old list, new list", holds, sets="0123.012", large=True),
-    changing("set-shrink", "not built: 5 to 3 by the same steps", mutant, sets="01234.012"),
+    "A set of nodes grows",
+    resizing("set-grow-one", "1 to 2 to 3; old list, new list", holds, sets="0.01.012", lists="02"),
+    resizing("set-grow-one-loss", "the same, a loss", holds, sets="0.01.012", lists="02", losses=1),
+    resizing("set-grow-two", "2 to 3; old list, new list", holds, sets="01.012"),
+    resizing("set-grow-two-loss", "the same, a loss", holds, sets="01.012", losses=1),
+    resizing("set-grow-step", "3 to 4", holds, sets="012.0123", large=True),
+    resizing("set-grow-step-loss", "3 to 4, a loss", holds, sets="012.0123", losses=1, large=True, optional=True, megabytes=4000),
+    resizing("set-grow-keeps", "3 to 4; a lease goes on", holds, sets="012.0123", keeps=1, large=True),
+    resizing("set-grow-keeps-old", "the same; both have the old list", holds, sets="012.0123", lists="00", keeps=1, large=True),
+    resizing("set-grow", "3 to 5 at once", holds, sets="012.01234", large=True, optional=True, megabytes=4000),
+    resizing("set-grow-no-drain", "mutant: 3 to 5 without drain", mutant, sets="012.01234", drain=0),
+    resizing("set-grow-read", "mutant: 3 to 5, those that join are told by two of three, and a loss", mutant, sets="012.01234", reads=2, losses=1, large=True,
+             megabytes=4000, optional=True),
+    resizing("set-grow-one-read", "mutant: 3 to 5, those that join are told by one", mutant, sets="012.01234", reads=1, large=True),
+
+    "A set of nodes shrinks: by one step where N is even, by two where N is odd",
+    resizing("set-shrink-four", "4 to 3; old list, new list", holds, sets="0123.012"),
+    resizing("set-shrink-four-loss", "the same, a loss", holds, sets="0123.012", losses=1, large=True, optional=True, megabytes=4000),
+    resizing("set-shrink-cuts", "4 to 3; a lease goes on, and counts on the one that left until its validity ends", holds, sets="0123.012", keeps=1, cuts=1,
+             large=True),
+    resizing("set-shrink-two", "2 to 1", holds, sets="01.0"),
+    resizing("set-shrink-two-loss", "2 to 1, a loss; half is enough beside a member that is lost", holds, sets="01.0", losses=1, half=1),
+    resizing("set-shrink-fork", "4 to 3, by two commands that remove different members", holds, sets="0123.012.123", lists="12", fork=1),
+    resizing("set-shrink-fork-two", "2 to 1, the same, and a loss", holds, sets="01.0.1", lists="12", fork=1, losses=1, half=1),
+    resizing("set-shrink-fork-half", "mutant: half of an even set is followed", mutant, sets="0123.012.123", lists="12", fork=1, moved=2),
+    resizing("set-shrink", "3 to 2", holds, sets="012.01.01", sizes="332", lists="02"),
+    resizing("set-shrink-loss", "the same, a loss", holds, sets="012.01.01", sizes="332", lists="02", losses=1),
+    resizing("set-shrink-old", "the same; both have the old list", holds, sets="012.01.01", sizes="332", lists="00", losses=1, large=True),
+    resizing("set-shrink-keeps", "3 to 2; a lease goes on", holds, sets="012.01.01", sizes="332", lists="02", keeps=1),
+    resizing("set-shrink-on", "3 to 2 to 1, a loss", holds, sets="012.01.01.0", sizes="3321", lists="03", losses=1, half=1),
+    resizing("set-shrink-back", "3 to 2, and to 3 with another member", holds, sets="012.01.01.013", sizes="3323", lists="03"),
+    resizing("set-shrink-brought", "3 to 2, a loss; clients bring along a member that has not moved", holds, sets="012.01.01", sizes="332", lists="02",
+             losses=1, brought=1),
+    resizing("set-shrink-brought-on", "3 to 2 to 1, the same", holds, sets="012.01.01.0", sizes="3321", lists="03", losses=1, half=1, brought=1),
+    resizing("set-shrink-brought-early", "mutant: when one member has the smaller N", mutant, sets="012.01.01", sizes="332", lists="02", losses=1, brought=2),
+    resizing("set-shrink-at-once", "mutant: 3 to 2 in one step, and a loss", mutant, sets="012.01", losses=1),
+    resizing("set-shrink-untold", "mutant: N becomes smaller without what the others remember", mutant, sets="012.01.01", sizes="332", lists="02", losses=1,
+             spread=0),
+    resizing("set-shrink-hasty", "mutant: N becomes smaller before the drain is over, and again", mutant, sets="012.01.01.0", sizes="3321", lists="03", hasty=1),
+    resizing("set-shrink-five", "mutant: 5 to 4 to 3 by one step each", mutant, sets="01234.0123.012", lists="02", large=True, megabytes=4000, optional=True),
 ]

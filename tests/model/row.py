@@ -20,5 +20,5 @@ def holds(name, words, large=False, full=False, optional=False, megabytes=1000, 
     return Row(name, words, HOLDS, options, large, full, optional, megabytes)
 
 
-def mutant(name, words, large=False, optional=False, **options):
-    return Row(name, words, VIOLATION, options, large, False, optional)
+def mutant(name, words, large=False, optional=False, megabytes=1000, **options):
+    return Row(name, words, VIOLATION, options, large, False, optional, megabytes)

@@ -95,7 +95,7 @@ HELD_BY = {
         "sends": ((ACQUIRE, "validity_counts_from_before_the_request_was_sent"), (TIMING, "validity_is_the_ttl_less_drift_and_two_milliseconds"),
                   (LEASE, "a_renewed_lease_is_extended_again_an_interval_after_the_last_request")),
         "step_of_a_lease": ((SCRIPTS, "a_held_name_is_refused_and_left_alone"), (SCRIPTS, "extend_renews_the_lease_and_its_counter")),
-        "is_released": (("tests/unit/lease/watchdog_story_test.cpp", "releasing_confirms_with_a_majority_and_tells_lost_from_unknown"),),
+        "is_released": (("tests/unit/lease/release_story_test.cpp", "releasing_confirms_with_a_majority_and_tells_lost_from_unknown"),),
         "deletes": ((CODEC, "a_release_is_a_script"), (SCRIPTS, "several_without_tokens_are_set_and_deleted_together"),),
         "key_expires": ((CRASHES, "the_lock_of_a_crashed_holder_is_free_after_its_ttl_and_never_before"),),
         "somebody_else_sets_or_deletes_a_key": ((SCRIPTS, "a_foreign_value_without_expiry_is_a_holder"),),

@@ -62,6 +62,14 @@ void belief_world::end_faults()
     for (auto const& l : u_.links()) l->heal();
 }
 
+std::string belief_world::problems_of(person const& who)
+{
+    std::string text;
+    for (auto const& n : who.with->status().nodes)
+        if (n.last_error || !n.admission_text.empty()) text += "; " + n.node + ": " + n.last_error_text + " (" + n.admission_text + ")";
+    return text;
+}
+
 void belief_world::send_to_work(person& who)
 {
     ++at_work_;
@@ -94,9 +102,9 @@ asio::awaitable<void> belief_world::work(person& who)
             co_await std::move(using_it);
         } else if (last && must_acquire(who)) {
             violation("client " + std::to_string(who.process) +
-                      " could not acquire a lock, long after all faults had ended: " + ec.message());
+                      " could not acquire a lock, long after all faults had ended: " + ec.message() + problems_of(who));
         }
-        auto pause = sleep(chance_.scaled(ttl_ / 2) + 1us);
+        auto pause = sleep(chance_.scaled(rest_max_) + 1us);
         co_await std::move(pause);
     }
 }

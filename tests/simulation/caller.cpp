@@ -1,7 +1,10 @@
 #include "caller.hpp"
 
 #include "canceller.hpp"
+#include "judge_arithmetic.hpp"
 #include "link.hpp"
+
+#include "quorum/set_record.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -11,9 +14,25 @@
 #include <array>
 #include <exception>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace redlock::simulation {
+
+namespace {
+
+// Whether servers have records of two sets, as one that came back with an older state may.
+bool has_two_sets(universe const& in)
+{
+    std::set<std::string> ids;
+    for (auto const& s : in.servers())
+        if (auto const said = quorum::read_set_text(s->memory.set_record); said.is == quorum::set_text::kind::good)
+            ids.insert(said.record.id);
+    return ids.size() > 1;
+}
+
+}  // namespace
 
 lock_options caller::choose_options()
 {
@@ -70,7 +89,7 @@ void caller::expect(error_code ec, std::initializer_list<error_code> allowed, ch
 {
     if (stage_.world.records) say(std::string{operation} + ": " + (ec ? ec.message() : "done"));
     if (!ec || std::find(allowed.begin(), allowed.end(), ec) != allowed.end()) return;
-    if (ec == errc::wrong_node_set && stage_.world.has_two_sets()) return;
+    if (ec == errc::wrong_node_set && has_two_sets(stage_.world)) return;
     stage_.rules.violation(std::string{operation} + " completed with an error that it does not document for this case: " + ec.message());
 }
 
@@ -82,16 +101,17 @@ void caller::expect_release(error_code ec)
 bool caller::acquired(error_code ec, lock_options const& options, duration since, attempt_report const* report)
 {
     auto& covered = *stage_.world.covered;
+    error_code const of_semaphores = stage_.permits > 0 ? errc::permits_differ : errc::contended;  // where there are none: nothing more
     expect(ec,
            {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::acquire_timed_out_no_majority,
-            errc::client_cancelled, asio::error::operation_aborted, stage_.permits > 0 ? errc::permits_differ : errc::contended},
+            errc::client_cancelled, asio::error::operation_aborted, of_semaphores},
            "acquire");
     if (ec == errc::permits_differ) ++covered.permits_differ;
     if (ec == errc::acquire_timed_out) ++covered.acquire_timed_out;
     if (ec == errc::acquire_timed_out_no_majority) ++covered.acquire_timed_out_no_majority;
     if (options.acquire_timeout) {
         duration const deadline = *options.acquire_timeout;
-        duration const most = deadline + deadline / 500 + 1us;  // clocks differ by 0.1 %
+        duration const most = deadline + between_clocks(deadline) + 1us;
         duration const took = stage_.world.now() - since;
         if (took > most + stage_.world.paused_between(process_, since, stage_.world.now()))
             stage_.rules.violation("acquire completed " + std::to_string((took - most).count()) + " ns after its deadline");
@@ -103,13 +123,15 @@ bool caller::acquired(error_code ec, lock_options const& options, duration since
         if (!ec && report->attempts > 1) ++covered.acquired_on_retry;
         if (!ec && somebody_failed) ++covered.acquired_with_a_failed_node;
         if (ec == errc::contended && std::any_of(report->nodes.begin(), report->nodes.end(), granted)) ++covered.split_votes;
+        // The words of acquisitions::reject_locally.
         if (ec == errc::contended && !report->nodes.empty() && report->nodes.front().detail.starts_with("not asked"))
             ++covered.rejected_locally;
     }
     return !ec;
 }
 
-// For those who wait as long as it takes; else null. A nested lease is for an owner who has his turn already.
+// For those who keep their place in the line: attempts are not limited; else null. The destructor takes back the place of one who gives up. A nested
+// lease is for an owner who has his turn already.
 std::unique_ptr<turn_judge::place> caller::place_for(redlock::lock const& resource) const
 {
     auto const& options = resource.options();
@@ -127,7 +149,7 @@ std::unique_ptr<turn_judge::place> caller::place_for(redlock::rw_lock const& res
 // Acquires, and looks at what came of it; an empty lease if nothing did.
 asio::awaitable<lease> caller::take(redlock::lock const& resource, bool once, attempt_report* report)
 {
-    attempt_report unread;
+    attempt_report unread;  // only who passes a report has its votes counted
     attempt_report& written = report ? *report : unread;
     stage_.rules.started(process_);
     auto const begin = stage_.world.now();
@@ -137,11 +159,17 @@ asio::awaitable<lease> caller::take(redlock::lock const& resource, bool once, at
     stage_.rules.ended(process_);
     auto& [ec, held] = result;
     if (place && held) place->served(held);
-    if (held && stage_.world.now() == begin && held.valid_until() < simulated_clock::now())
-        stage_.rules.violation("acquire handed out at once a lease that had ended");
-    if (acquired(ec, resource.options(), begin, report) != static_cast<bool>(held))
-        stage_.rules.violation("acquire completed with an error and a lease, or with neither");
+    examine(ec, held, resource.options(), begin, report);
     co_return std::move(held);
+}
+
+bool caller::examine(error_code ec, lease const& held, lock_options const& options, duration since, attempt_report const* report)
+{
+    if (held && stage_.world.now() == since && held.valid_until() < simulated_clock::now())
+        stage_.rules.violation("acquire handed out at once a lease that had ended");
+    bool const got_it = acquired(ec, options, since, report);
+    if (got_it != static_cast<bool>(held)) stage_.rules.violation("acquire completed with an error and a lease, or with neither");
+    return got_it;
 }
 
 // Works for a while. As long as nothing else is acquired, what the client counts about extensions is about this lease.
@@ -187,6 +215,8 @@ void caller::write(watched_lease& watched)
 asio::awaitable<void> caller::end_holding(lease held, watched_lease& watched)
 {
     auto& covered = *stage_.world.covered;
+    // A holder that does not notice the end: writes once more, after the release, or just before that of the destructor. The resource has to refuse it
+    // by its token where it has seen a larger one.
     struct late_writer {
         caller& self;
         watched_lease& watched;
@@ -212,7 +242,14 @@ asio::awaitable<void> caller::end_holding(lease held, watched_lease& watched)
     if (held.valid()) stage_.rules.violation("a released lease says that it is valid");
 }
 
-// When a majority of the servers will have forgotten the key.
+// The judge goes on looking at the caller's lease object, which is empty once the lease has moved on to its end.
+asio::awaitable<void> caller::write_and_end(lease& held, watched_lease& watched)
+{
+    write(watched);
+    return end_holding(std::move(held), watched);
+}
+
+// When a majority of the servers will have forgotten the keys. All keys with these names expire here, also those of others.
 duration caller::until_the_lock_is_free(std::vector<std::string> const& names)
 {
     std::vector<duration> free;
@@ -255,12 +292,14 @@ asio::awaitable<void> caller::give_up_waiting_for(redlock::lock const& resource)
     auto const executor = co_await asio::this_coro::executor;
     canceller soon{executor, chance.scaled(stage_.usual.ttl), type};
     bool const at_once = chance.one_in(3);
+    // Then `soon` rings for nobody. It stays, since each timer has a part in the schedules that seeds stand for.
     std::optional<canceller> in_flight;
     if (at_once) in_flight.emplace(executor, chance.between(0ns, 2 * stage_.world.weather.delay_max), type);
+    canceller const& gives_up = at_once ? *in_flight : soon;
     stage_.rules.started(process_);
     auto const begin = stage_.world.now();
     auto const place = place_for(resource);
-    auto acquire = resource.acquire(asio::bind_cancellation_slot(at_once ? in_flight->slot() : soon.slot(), as_result));
+    auto acquire = resource.acquire(asio::bind_cancellation_slot(gives_up.slot(), as_result));
     auto result = co_await std::move(acquire);
     stage_.rules.ended(process_);
     auto& [ec, held] = result;
@@ -271,7 +310,8 @@ asio::awaitable<void> caller::give_up_waiting_for(redlock::lock const& resource)
         if (type == asio::cancellation_type::terminal) ++covered.cancelled_terminal;
     }
     if (!acquired(ec, resource.options(), begin, nullptr)) co_return;
-    if (type == asio::cancellation_type::total) ++covered.cancelled_but_won;
+    // By `total` only, which awaits an attempt under way: the others end the acquisition at once.
+    if (type == asio::cancellation_type::total && gives_up.emitted()) ++covered.cancelled_but_won;
     watched_lease watched{stage_.rules, process_, held, resource.options()};
     write(watched);
     if (resource.options().owner != owner_id{}) {  // so that the judge sees who is nested in it

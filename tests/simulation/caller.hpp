@@ -21,6 +21,7 @@ namespace redlock::simulation {
 
 inline constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
+// g++ 12 destroys some temporaries twice inside co_await expressions, so every awaitable has a name and is moved from.
 class caller {
 public:
     // `with` is null once the client is gone.
@@ -42,7 +43,11 @@ protected:
     asio::awaitable<void> believe_to_the_end(lease& held);
     void write(watched_lease& watched);
     asio::awaitable<void> end_holding(lease held, watched_lease& watched);
+    asio::awaitable<void> write_and_end(lease& held, watched_lease& watched);
     asio::awaitable<void> all_of(std::vector<asio::awaitable<void>> what);
+
+    // Looks at what acquire() completed with. Returns whether it is a lease.
+    bool examine(error_code ec, lease const& held, lock_options const& options, duration since, attempt_report const* report);
 
     // Whether it is a lease; and whether its error is one that acquire() may complete with.
     bool acquired(error_code ec, lock_options const& options, duration since, attempt_report const* report);

@@ -17,7 +17,8 @@ namespace redlock::simulation {
 class canceller {
 public:
     canceller(asio::any_io_executor const& on, duration after, asio::cancellation_type_t type) : timer_{on, after} { wait(type); }
-    asio::cancellation_slot slot() const { return signal_->slot(); }
+    asio::cancellation_slot slot() const { return state_->signal.slot(); }
+    bool emitted() const noexcept { return state_->emitted; }
 
     // At another time than was planned.
     void rather_after(duration after, asio::cancellation_type_t type)
@@ -29,12 +30,19 @@ public:
 private:
     void wait(asio::cancellation_type_t type)
     {
-        timer_.async_wait([signal = signal_, type](error_code ec) {
-            if (!ec) signal->emit(type);
+        timer_.async_wait([state = state_, type](error_code ec) {
+            if (ec) return;
+            state->emitted = true;
+            state->signal.emit(type);
         });
     }
 
-    std::shared_ptr<asio::cancellation_signal> signal_ = std::make_shared<asio::cancellation_signal>();
+    struct state {
+        asio::cancellation_signal signal;
+        bool emitted{false};
+    };
+
+    std::shared_ptr<state> state_ = std::make_shared<state>();  // a handler of the timer may outlive the canceller
     timer timer_;
 };
 

@@ -1,4 +1,4 @@
-// `redlock nodes replace`, which may be killed at any moment: it looks at the servers, and writes the new generation to one member after the other. What it
+// `redlock nodes replace`, `grow` and `shrink`, which may be killed at any moment: it looks at the servers, and writes the new generation to one member after the other. What it
 // decides is the library's own (quorum/set_change).
 #ifndef REDLOCK_TESTS_SIMULATION_CHANGE_COMMAND_HPP
 #define REDLOCK_TESTS_SIMULATION_CHANGE_COMMAND_HPP
@@ -21,7 +21,12 @@ public:
     enum class outcome { moved, refused, outrun, too_few, gave_up };
     using ending = std::function<void(outcome, std::string const& why)>;
 
-    change_command(universe& in, std::size_t leaves, std::size_t joins, ending ends);
+    struct order {
+        std::optional<std::size_t> leaves{};
+        std::vector<std::size_t> join{};
+    };
+    // `max_ttl`: of leases.
+    change_command(universe& in, order const& what, duration max_ttl, ending ends);
 
     void begin() { look(); }
 
@@ -30,6 +35,12 @@ public:
 
     bool is_over() const noexcept { return over_ || killed_; }
 
+    // Also what it had sent has arrived.
+    bool is_quiet() const noexcept { return is_over() && !is_sending_; }
+
+    // A server to which nothing gets through, as from another part of a network.
+    std::optional<std::size_t> unreachable;
+
     // Each step that a server has taken.
     std::function<void(quorum::set_record const& next, std::size_t server)> on_step;
 
@@ -37,17 +48,22 @@ private:
     void look();
     void ask(std::size_t server);
     void decide();
+    bool is_drained(quorum::set_change const& plan);
     void take(quorum::set_change const& plan, std::size_t step);
     void end(outcome how, std::string const& why = {});
     duration delay();
 
     universe& world_;
-    std::size_t leaves_, joins_;
+    duration max_ttl_;
+    quorum::wanted_change wanted_;
     ending ends_;
     std::vector<quorum::server_view> seen_;
+    duration asked_{};  // when it began to look
     int looks_{0};
+    bool is_sending_{false};
     bool killed_{false};
     bool over_{false};
+    quorum::open_drain drain_;
 };
 
 }  // namespace redlock::simulation

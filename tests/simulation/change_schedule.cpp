@@ -2,6 +2,7 @@
 
 #include "belief_world.hpp"
 #include "change_command.hpp"
+#include "change_draw.hpp"
 #include "faults.hpp"
 #include "link.hpp"
 #include "simulated_client.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -24,7 +26,7 @@ namespace {
 class change_schedule final : public belief_world {
 public:
     static constexpr duration wall = 40'000 * 12h + 5h;
-    static constexpr std::size_t spares = 2;
+    static constexpr std::size_t spares = 3;
 
     change_schedule(std::uint64_t seed, coverage& covered, std::function<void(std::string const&)> say)
         : belief_world{seed ^ 0x6368616e6765u, covered, "in a world whose set of nodes is changed", std::move(say)}
@@ -39,9 +41,7 @@ public:
     ~change_schedule() { end(); }
 
 private:
-    struct change {
-        std::size_t leaves, joins;
-    };
+    using change = change_command::order;
 
     void set_the_stage()
     {
@@ -51,6 +51,8 @@ private:
         usual_.min_retry_delay = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(ttl_ / 20));
         usual_.max_retry_delay = ttl_ / 4;
         names_ = chance_.one_in(3) ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{"a"};
+        // Where nobody acquires a lock for a while, what a change has forgotten is not written anew.
+        rest_max_ = chance_.one_in(3) ? 8 * duration{ttl_} : ttl_ / 2;
         horizon_ = chance_.between(8 * duration{ttl_}, 30 * duration{ttl_});
         calm_ = chance_.one_in(4);
         auto& w = u_.weather;
@@ -69,7 +71,7 @@ private:
 
     void build()
     {
-        nodes_ = chance_.pick(std::array<std::size_t, 4>{3, 3, 3, 5});
+        nodes_ = chance_.pick(std::array<std::size_t, 10>{1, 2, 2, 3, 3, 3, 3, 4, 4, 5});
         for (std::size_t i = 0; i < nodes_ + spares; ++i)
             u_.add_server({time_point{wall + chance_.scaled(ttl_ / 10)}, 0ns, chance_.between(-server_drift, server_drift)});
         quorum::set_record set{"s", 0, 0, true, 0, 0, {}, {}};
@@ -79,7 +81,7 @@ private:
             u_.servers()[i]->memory.set_record = quorum::to_text(set);
         }
         newest_ = set;
-        first_ = {chance_.below(nodes_), nodes_};
+        first_ = change_draw{chance_, nodes_}.first();
         std::size_t const clients = 3 + chance_.below(2);
         for (std::size_t i = 0; i < clients; ++i) invite(i >= 2 && !chance_.one_in(3));
     }
@@ -87,8 +89,10 @@ private:
     // With the list of before the first change, or the one of after it. A new one may begin when it has been made, or long before.
     void invite(bool with_new_list)
     {
-        std::vector<std::size_t> list(nodes_);
-        for (std::size_t n = 0; n < nodes_; ++n) list[n] = with_new_list && n == first_.leaves ? first_.joins : n;
+        std::vector<std::size_t> list;
+        for (std::size_t n = 0; n < nodes_; ++n)
+            if (!with_new_list || n != first_.leaves) list.push_back(n);
+        if (with_new_list) list.insert(list.end(), first_.join.begin(), first_.join.end());
         add_client(std::move(list), with_new_list || chance_.one_in(4) ? chance_.between(0ns, horizon_) : 0ns, false);
     }
 
@@ -122,70 +126,91 @@ private:
     // The first change; then perhaps the way back, or another member; and perhaps somebody else who changes the set at the same time.
     void plan_changes()
     {
-        auto at = chance_.between(0ns, horizon_ / 2);
-        bool const is_dead = chance_.one_in(3);
-        if (is_dead) plan_death(first_.leaves, chance_.between(0ns, at + 1us));
+        auto const at = first_at_ = chance_.between(0ns, horizon_ / 2);
+        bool const is_dead = first_.leaves && chance_.one_in(3);
+        if (is_dead) plan_death(*first_.leaves, chance_.between(0ns, at + 1us));
         loses_a_member_ = is_dead;
         begin_command(first_, at);
         wanted_ = first_;
-        if (chance_.one_in(3))
-            begin_command({chance_.one_in(2) ? first_.leaves : (first_.leaves + 1) % nodes_, nodes_ + 1}, at + chance_.scaled(ttl_ / 8));
+        change_draw drawn{chance_, nodes_};
+        if (chance_.one_in(3)) begin_command(drawn.rival_of(first_), at + chance_.scaled(ttl_ / 8));
         if (chance_.one_in(2)) begin_command(first_, at + chance_.scaled(2 * ttl_));
         if (!chance_.one_in(2)) return;
-        change const next = chance_.one_in(2) ? change{first_.joins, first_.leaves} : change{(first_.leaves + 1) % nodes_, nodes_ + 1};
+        auto const next = chance_.one_in(2) ? change_draw::way_back(first_) : drawn.after(first_);
+        if (chance_.one_in(2)) return void(next_ = next);
         begin_command(next, chance_.between(at + ttl_, horizon_ + ttl_));
     }
 
-    void begin_command(change which, duration at)
+    // It may be killed at any time, or right behind a step.
+    void begin_command(change const& which, duration at)
     {
         bool const is_killed = chance_.one_in(2);
+        std::size_t const behind_step = is_killed && chance_.one_in(2) ? 1 + chance_.below(3) : 0;
         auto const lives = chance_.scaled(ttl_ / 4) + 1us;
-        u_.at(at, [this, which, is_killed, lives] {
-            auto const c = start(which, [this, which](change_command::outcome how, std::string const& why) { ended(which, how, why); });
-            if (!is_killed) return;
-            u_.after(lives, [this, c] {
-                if (c->is_over()) return;
-                c->kill();
-                ++covered_.change_killed;
-                tell("a command is killed");
-                was_killed_ = true;
-            });
+        u_.at(at, [this, which, is_killed, behind_step, lives] {
+            auto const ends = [this, which](change_command::outcome how, std::string const& why) { ended(which, how, why); };
+            auto const c = start(which, ends, behind_step);
+            if (is_killed && behind_step == 0) u_.after(lives, [this, c] { kill(*c); });
         });
     }
 
-    std::shared_ptr<change_command> start(change which, change_command::ending ends)
+    void kill(change_command& which)
     {
-        tell(member_name(which.leaves) + " is to be replaced by " + member_name(which.joins));
-        auto const c = std::make_shared<change_command>(u_, which.leaves, which.joins, std::move(ends));
-        c->on_step = [this](quorum::set_record const& next, std::size_t server) {
+        if (which.is_over()) return;
+        which.kill();
+        ++covered_.change_killed;
+        tell("a command is killed");
+        was_killed_ = true;
+        lose_somebody();
+    }
+
+    std::shared_ptr<change_command> start(change const& which, change_command::ending ends, std::size_t killed_behind_step = 0)
+    {
+        bool const is_last = u_.now() > horizon_;
+        std::string join;
+        for (auto const each : which.join) join += ' ' + member_name(each);
+        tell((which.leaves ? member_name(*which.leaves) : "nobody") + " is to leave, and" + (join.empty() ? " nobody" : join) + " to join");
+        auto const c = std::make_shared<change_command>(u_, which, ttl_, std::move(ends));
+        if (!calm_ && !is_last && chance_.one_in(3)) c->unreachable = chance_.below(nodes_);
+        c->on_step = [this, c = c.get(), left = killed_behind_step](quorum::set_record const& next, std::size_t server) mutable {
             tell(member_name(server) + " moves to " + quorum::in_words(next));
             note_generation();
+            if (left > 0 && --left == 0) kill(*c);
         };
         commands_.push_back(c);
         c->begin();
         return c;
     }
 
-    void ended(change which, change_command::outcome how, std::string const& why)
+    void ended(change const& which, change_command::outcome how, std::string const& why)
     {
         using enum change_command::outcome;
-        if (how == moved) wanted_ = which;
+        if (how == moved) {
+            wanted_ = which;
+            lose_somebody();
+            if (next_ && !is_finished_ && u_.now() < horizon_)
+                begin_command(*std::exchange(next_, std::nullopt), u_.now() + chance_.scaled(ttl_ / 4));
+        }
         if (how == moved || how == too_few) admit_members();
         if (how == outrun) ++covered_.change_outrun;
         if (how == too_few) ++covered_.change_refused;
         tell("a command has ended: " + (how == moved ? "a majority has moved" : why));
     }
 
-    // The newest generation that a majority of its members carries.
+    // The newest generation into which a majority of the one before has moved.
     void note_generation()
     {
         for (auto const& s : u_.servers()) {
             auto const said = quorum::read_set_text(s->memory.set_record);
             if (said.is != quorum::set_text::kind::good || said.record.generation <= newest_.generation) continue;
-            if (carriers_of(said.record) < quorum::majority(nodes_)) continue;
+            // When clients with the old list follow.
+            if (!said.record.counts.moved && carriers_of(said.record) < quorum::majority(said.record.size_before())) continue;
+            if (said.record.size() > newest_.size()) ++covered_.set_grown;
+            if (said.record.size() < newest_.size()) ++covered_.set_shrunk;
             for (auto const& m : said.record.members)
                 if (!newest_.has(m) && newest_.knows(m)) ++covered_.member_returned;
             newest_ = said.record;
+            later_.push_back(newest_);
             ++covered_.set_changed;
         }
     }
@@ -194,7 +219,7 @@ private:
     {
         return static_cast<std::size_t>(std::count_if(u_.servers().begin(), u_.servers().end(), [&](auto const& s) {
             auto const theirs = quorum::read_set_text(s->memory.set_record);
-            return theirs.is == quorum::set_text::kind::good && r.is_same_generation(theirs.record) && r.has(member_name(s->index()));
+            return theirs.is == quorum::set_text::kind::good && r.is_same_generation(theirs.record);
         }));
     }
 
@@ -223,8 +248,23 @@ private:
     void plan_faults()
     {
         for (std::size_t n = chance_.below(5); n > 0; --n) plan_a_link_fault(u_, horizon_, ttl_);
+        plan_blind_spots();
         plan_pauses();
         for (std::size_t n = chance_.below(4); n > 0; --n) plan_a_server_fault();
+    }
+
+    // A client that does not reach a member has its locks on a bare majority while the set is changed.
+    void plan_blind_spots()
+    {
+        for (person const& who : people_) {
+            if (!chance_.one_in(4)) continue;
+            auto& l = u_.between(*u_.processes()[who.process], *u_.servers()[chance_.below(nodes_)]);
+            u_.at(chance_.between(0ns, first_at_), [&l] {
+                l.unreachable = true;
+                l.go_silent(true);
+            });
+            u_.at(first_at_ + chance_.scaled(4 * ttl_) + 1us, [&l] { l.heal(); });
+        }
     }
 
     void plan_a_server_fault()
@@ -246,12 +286,47 @@ private:
         });
     }
 
+    // Where it tells most of what a change may have forgotten: right behind a step of it.
+    void lose_somebody()
+    {
+        if (calm_ || u_.now() > horizon_ || !chance_.one_in(2)) return;
+        u_.after(chance_.scaled(ttl_ / 2) + 1us, [this, &s = *u_.servers()[chance_.below(nodes_)], lasts = chance_.scaled(ttl_) + 1us] {
+            if (!s.up() || !may_forget(s)) return;
+            tell(member_name(s.index()) + " loses its data");
+            s.crash(keeps::nothing);
+            u_.after(lasts, [&s] { s.start(); });
+        });
+    }
+
     // A server that restarts has another id, so it has to be admitted anew. If too few remember, an operator has to begin anew (schedule.cpp). While a
     // command is at work, what it has seen may be over.
     bool may_forget(server const& s) const
     {
-        bool const at_work = std::any_of(commands_.begin(), commands_.end(), [](auto const& c) { return !c->is_over(); });
-        return !at_work && remembering(&s) >= (nodes_ + 1) / 2;
+        bool const at_work = std::any_of(commands_.begin(), commands_.end(), [](auto const& c) { return !c->is_quiet(); });
+        return !at_work && remembering(&s) >= (size_known_to_others(s) + 1) / 2 && no_list_without_data(s);
+    }
+
+    // Until another server's record says that a majority has moved, the loss of this one may hide that.
+    std::size_t size_known_to_others(server const& without) const
+    {
+        bool const is_known = newest_.generation == 0 || std::any_of(u_.servers().begin(), u_.servers().end(), [&](auto const& s) {
+                                  auto const said = quorum::read_set_text(s->memory.set_record);
+                                  return s.get() != &without && said.record.is_same_generation(newest_) && said.record.counts.moved;
+                              });
+        return is_known ? newest_.size() : std::max(newest_.size(), newest_.size_before());
+    }
+
+    // All nodes of a short list without data look like a new set.
+    bool no_list_without_data(server const& without) const
+    {
+        auto const has_data = [&](std::size_t n) {
+            auto const& s = *u_.servers()[n];
+            return &s != &without && s.up() && !s.memory.set_record.empty();
+        };
+        return std::all_of(u_.nodes_known_to.begin(), u_.nodes_known_to.end(), [&](auto const& of) {
+            auto const& list = of.second;
+            return std::any_of(list.begin(), list.end(), has_data);
+        });
     }
 
     void clear_up()
@@ -266,11 +341,22 @@ private:
     {
         start(wanted_, [this](change_command::outcome how, std::string const& why) {
             ended(wanted_, how, why);
-            if (how == change_command::outcome::moved || how == change_command::outcome::outrun) return void(is_finished_ = true);
+            if (how == change_command::outcome::moved || how == change_command::outcome::outrun) return finished();
+            auto const says = [&why](char const* what) { return why.find(what) != std::string::npos; };
+            bool const makes_no_sense = says("is the only member") || says("is a member already") || says("has fewer than 3 members");
+            if (how == change_command::outcome::refused && makes_no_sense) return finished();
             if (how == change_command::outcome::refused) return violation("a command was refused: " + why);
             forget_lost_moves();
             u_.after(4 * ttl_, [this] { finish_the_change(); });
         });
+    }
+
+    void finished()
+    {
+        for (auto const& s : u_.servers())
+            tell(member_name(s->index()) + (s->memory.admitted() ? " (admitted): " : ": ") + s->memory.set_record);
+        is_finished_ = true;
+        finished_at_ = u_.now();
     }
 
     // What the command tells the operator to do with a member that lost its data after it had moved, while the others have not.
@@ -294,6 +380,20 @@ private:
         return has_a_majority(who) && static_cast<std::size_t>(std::count_if(list.begin(), list.end(), is_member)) + 1 >= list.size();
     }
 
+    // In each generation since: before a member that joins may vote, those that were there before have to be a majority of the larger N.
+    bool is_majority_without_those_that_joined_since(person const& who, std::uint64_t generation) const
+    {
+        auto const is_enough = [&](quorum::set_record const& later) {
+            auto const was_there = [&](std::size_t n) {
+                return later.has(member_name(n)) && later.joined_in(member_name(n)) <= generation;
+            };
+            auto const& list = list_of(who);
+            return later.generation <= generation ||
+                   static_cast<std::size_t>(std::count_if(list.begin(), list.end(), was_there)) >= quorum::majority(later.size());
+        };
+        return std::all_of(later_.begin(), later_.end(), is_enough);
+    }
+
     std::vector<std::size_t> const& list_of(person const& who) const { return u_.nodes_known_to.at(who.process); }
 
     // Whether its list has a majority of the members, and nobody who never was one.
@@ -302,12 +402,12 @@ private:
         auto const is_member = [this](std::size_t n) { return newest_.has(member_name(n)); };
         auto const is_known = [this](std::size_t n) { return newest_.knows(member_name(n)); };
         auto const& list = list_of(who);
-        return std::all_of(list.begin(), list.end(), is_known) &&
-               static_cast<std::size_t>(std::count_if(list.begin(), list.end(), is_member)) >= quorum::majority(nodes_);
+        return newest_.had(list.size()) && std::all_of(list.begin(), list.end(), is_known) &&
+               static_cast<std::size_t>(std::count_if(list.begin(), list.end(), is_member)) >= quorum::majority(newest_.size());
     }
 
-    // When the change is finished and the faults are over.
-    bool is_last_round() const override { return is_finished_ && u_.now() > horizon_ + 20 * ttl_ + 10s; }
+    // Every client has read the servers' records since the last change.
+    bool is_last_round() const override { return is_finished_ && u_.now() > finished_at_ + 3s; }
     bool must_acquire(person const& who) const override { return has_a_majority(who); }
 
     class through_changes final : public witness {
@@ -328,7 +428,7 @@ private:
         {
             if (kept && began_in_ < in_.newest_.generation) ++in_.covered_.held_through_a_change;
             bool const is_expected = in_.calm_ && was_on_all_ && !in_.loses_a_member_ && !in_.was_killed_ &&
-                                     in_.has_nearly_all_members(who_);
+                                     in_.has_nearly_all_members(who_) && in_.is_majority_without_those_that_joined_since(who_, began_in_);
             if (!kept && is_expected) in_.violation("a lease was lost where nothing went wrong but the change: " + name_);
         }
 
@@ -349,12 +449,16 @@ private:
     std::set<std::uint64_t> admitting_;  // generations
     std::vector<std::shared_ptr<change_command>> commands_;
     quorum::set_record newest_;
+    std::vector<quorum::set_record> later_;  // generations than the first
     change first_{}, wanted_{};
+    duration first_at_{};
+    std::optional<change> next_;  // begins when the first has ended
     std::size_t nodes_{0};
     bool was_killed_{false};  // a command
     bool calm_{false};  // nothing goes wrong but the commands
     bool loses_a_member_{false};
     bool is_finished_{false};
+    duration finished_at_{};
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "client_transitions.hpp"
 
-#include "assumptions.hpp"
+#include "judge_arithmetic.hpp"
 #include "universe.hpp"
 
 #include <redlock/options.hpp>

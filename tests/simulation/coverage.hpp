@@ -38,8 +38,8 @@ struct coverage {
     count group_failover, laggard_promoted, old_primary_voted, not_durable, left_old_primary, sentinels_disagreed, other_k_refused,
         group_acquired, group_lease_lost;
     // Sets of nodes that are changed.
-    count set_changed, change_killed, change_resumed, change_finished_for_another, change_outrun, change_refused, member_returned,
-        held_through_a_change;
+    count set_changed, change_killed, change_resumed, change_finished_for_another, change_outrun, change_refused, change_waited,
+        member_returned, set_grown, set_shrunk, held_through_a_change;
     // Processes that live for a moment.
     count visitor, visitor_acquired, visitor_contended, wait_carried;
     // Scopes.
@@ -101,6 +101,7 @@ struct coverage {
                                               &c::change_finished_for_another,
                                               &c::change_outrun,
                                               &c::change_refused,
+                                              &c::change_waited,
                                               &c::member_returned,
                                               &c::held_through_a_change});
         for (auto const each : never)
@@ -217,11 +218,14 @@ struct coverage {
             {"lock of a group acquired", &c::group_acquired},
             {"lease of a group lost", &c::group_lease_lost},
             {"set of nodes changed", &c::set_changed},
+            {"set has got a member more", &c::set_grown},
+            {"set has got a member less", &c::set_shrunk},
             {"command that changes a set killed", &c::change_killed},
             {"change that was begun went on", &c::change_resumed},
             {"change that was begun finished by another command", &c::change_finished_for_another},
             {"command outrun by another change", &c::change_outrun},
             {"change refused: too few servers have a vote", &c::change_refused},
+            {"set waited for leases of before to end, and became smaller", &c::change_waited},
             {"member that had left came back", &c::member_returned},
             {"lease held through a change", &c::held_through_a_change},
             {"client destroyed at work", &c::client_destroyed},

@@ -1,5 +1,6 @@
-// The way of one client to a group: it asks the Sentinels, and goes to whom they call the primary. Like group_node, whose decisions it takes with the
-// same functions (primary_choice), over links instead of connections.
+// The node of one client that is a group: it asks the Sentinels, and connects to the server that they call the primary. Like group_node, with the same
+// choice of a primary (primary_choice), over links instead of connections. It hears of a new epoch only when it connects, and does not notice that a
+// group has grown.
 #ifndef REDLOCK_TESTS_SIMULATION_GROUP_LINK_HPP
 #define REDLOCK_TESTS_SIMULATION_GROUP_LINK_HPP
 
@@ -20,10 +21,10 @@ class universe;
 // For how many replicas the votes of a client wait.
 struct wished_acknowledgements {
     std::uint16_t replicas{0};  // 0: half of the group
-    bool none{false};  // it takes the group for a single server
+    bool as_single_server{false};  // votes wait for nobody
 };
 
-std::unique_ptr<detail::node> make_group_link(universe& in, process& p, asio::any_io_executor strand, replica_group& to,
+std::unique_ptr<detail::node> make_group_link(universe& in, process& p, asio::any_io_executor strand, replica_group& group,
                                               wished_acknowledgements wished);
 
 }  // namespace redlock::simulation

@@ -45,6 +45,7 @@ private:
         usual_.min_retry_delay = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(ttl_ / 20));
         usual_.max_retry_delay = ttl_ / 2;
         names_ = chance_.one_in(3) ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{"a"};
+        rest_max_ = ttl_ / 2;
         horizon_ = chance_.between(8 * duration{ttl_}, 40 * duration{ttl_});
         auto& w = u_.weather;
         w.delay_min = 20us;

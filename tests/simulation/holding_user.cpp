@@ -14,7 +14,7 @@ namespace redlock::simulation {
 asio::awaitable<void> holding_user::hold_for_a_while()
 {
     auto const resource = choose_lock();
-    attempt_report report;
+    attempt_report report;  // so that acquired() counts what the nodes said
     bool const once = stage_.world.chance.one_in(3);
     auto taking = take(resource, once, &report);
     lease held = co_await std::move(taking);
@@ -22,13 +22,11 @@ asio::awaitable<void> holding_user::hold_for_a_while()
     watched_lease watched{stage_.rules, process_, held, resource.options()};
     auto rest = work_and_watch_extensions(time_to_hold());
     co_await std::move(rest);
-    // The lease object moves; the judge goes on looking at the one that it knows, which is empty from here on.
-    write(watched);
-    auto end = end_holding(std::move(held), watched);
+    auto end = write_and_end(held, watched);
     co_await std::move(end);
 }
 
-asio::awaitable<void> holding_user::hold_once()
+asio::awaitable<void> holding_user::visit()
 {
     auto const resource = choose_lock();
     attempt_report report;
@@ -40,8 +38,7 @@ asio::awaitable<void> holding_user::hold_once()
     watched_lease watched{stage_.rules, process_, held, resource.options()};
     auto rest = sleep(time_to_hold());
     co_await std::move(rest);
-    write(watched);
-    auto end = end_holding(std::move(held), watched);
+    auto end = write_and_end(held, watched);
     co_await std::move(end);
 }
 
@@ -65,7 +62,7 @@ asio::awaitable<void> holding_user::with_callbacks()
     state->place = place_for(state->resource);
     state->resource.acquire([this, state, executor, &finished, begin = stage_.world.now()](error_code ec, lease got) {
         stage_.rules.ended(process_);
-        if (!acquired(ec, state->resource.options(), begin, nullptr)) {
+        if (!examine(ec, got, state->resource.options(), begin, nullptr)) {
             state->place.reset();
             state->done = true;
             return finished.cancel();
@@ -113,8 +110,7 @@ asio::awaitable<void> holding_user::extend_by_hand()
         expect(failure, {errc::no_majority, errc::lease_lost, errc::client_cancelled}, "extend");
         if (!failure) ++stage_.world.covered->extended_by_caller;
     }
-    write(watched);
-    auto end = end_holding(std::move(held), watched);
+    auto end = write_and_end(held, watched);
     co_await std::move(end);
 }
 
@@ -137,8 +133,7 @@ asio::awaitable<void> holding_user::wait_for_loss()
         ++stage_.world.covered->waited_for_loss;
         if (held.valid()) stage_.rules.violation("wait_lost completed, and the lease says that it is valid");
     }
-    write(watched);
-    auto end = end_holding(std::move(held), watched);
+    auto end = write_and_end(held, watched);
     co_await std::move(end);
 }
 
@@ -164,8 +159,7 @@ asio::awaitable<void> holding_user::use_to_the_last_moment()
         stage_.rules.ended(process_);
         if (!too_late) stage_.rules.violation("a lease was extended after its end");
     }
-    write(watched);
-    auto end = end_holding(std::move(held), watched);
+    auto end = write_and_end(held, watched);
     co_await std::move(end);
 }
 

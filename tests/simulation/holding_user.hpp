@@ -19,7 +19,7 @@ public:
     asio::awaitable<void> use_to_the_last_moment();
 
     // Asks once for a lock, as a short-lived process does, and holds it for a while if it gets it.
-    asio::awaitable<void> hold_once();
+    asio::awaitable<void> visit();
 };
 
 }  // namespace redlock::simulation

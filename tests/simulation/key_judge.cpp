@@ -1,6 +1,7 @@
 #include "key_judge.hpp"
 
 #include "judge.hpp"
+#include "lock_names.hpp"
 
 #include <algorithm>
 #include <map>
@@ -17,7 +18,7 @@ constexpr duration wish_lasts_max = 1'001ms;
 std::size_t key_judge::stored(std::string const& name, std::string const& value) const
 {
     auto const& servers = rules_.world().servers();
-    auto const names = names_in(name);
+    auto const names = split_names(name);
     return static_cast<std::size_t>(std::count_if(servers.begin(), servers.end(), [&](auto const& s) {
         return std::all_of(names.begin(), names.end(), [&](std::string const& each) {
             return s->has(each, value) && !s->find(each)->of_nobody && !s->is_stray(each, value);

@@ -3,7 +3,6 @@
 #define REDLOCK_TESTS_SIMULATION_LEASE_FACTS_HPP
 
 #include "clocks.hpp"
-#include "redis/node.hpp"
 #include "testing/redis_model.hpp"
 
 #include <redlock/lease.hpp>
@@ -13,26 +12,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace redlock::simulation {
 
 using testing::token_number;
 
-// The names of a lock: "a, b" has two.
-std::vector<std::string> names_in(std::string_view text);
-
-// The names of the lock that a command is about, as names_in() takes them.
-std::string text_of_keys(detail::command const& c);
-
-bool have_one_in_common(std::vector<std::string> const& a, std::vector<std::string> const& b);
-
 struct lease_facts {
     std::size_t process;
     lease* held;
     lock_options options;  // of a nested lease: those of the hold that it is in
-    std::string name;
+    std::string name;  // all names, as one text (lock_names)
     std::vector<std::string> names;
     std::string lineage{};  // of an adopted lease: who acquired it
     std::string value{};    // the attempt's that completed with its token; else what most servers have stored for it

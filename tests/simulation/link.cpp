@@ -76,7 +76,7 @@ void link::exec(detail::batch const& work, std::string_view learned, std::vector
     for (detail::command const& c : work.commands) {
         m->commands.emplace_back(c);
         if (universe_.on_sent) universe_.on_sent(process_, c);
-        if (c.what == detail::verb::climb) ++universe_.climbs_unheard[{&process_, std::string{c.key}}];
+        if (c.what == detail::verb::climb) ++universe_.climbs_unheard[{client_, std::string{c.key}}];
         if (universe_.transitions) universe_.transitions->sent(process_, to_, c, learned, state_ == state::up);
     }
     m->learned = learned;
@@ -294,7 +294,7 @@ void link::deliver(message_ptr const& m)
         for (std::size_t i = 0; universe_.transitions && i < m->commands.size(); ++i)
             universe_.transitions->clients().heard(client_, to_, m->commands[i].request(), m->answers[i], m->sent);
         for (command_copy const& each : m->commands)
-            if (each.what.what == verb::climb) --universe_.climbs_unheard[{&process_, each.key}];
+            if (each.what.what == verb::climb) --universe_.climbs_unheard[{client_, each.key}];
         if (acknowledgements) detail::group_binding{*acknowledgements}.apply(m->answers);
         *m->replies = std::move(m->answers);
         std::move(m->handler)(error_code{});

@@ -141,8 +141,7 @@ asio::awaitable<void> permit_user::use_a_slot()
     write(watched);
     auto rest = sleep(chance.scaled(stage_.hold_max / 4));
     co_await std::move(rest);
-    write(watched);
-    auto end = end_holding(std::move(held), watched);
+    auto end = write_and_end(held, watched);
     co_await std::move(end);
 }
 

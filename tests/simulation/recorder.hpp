@@ -4,7 +4,8 @@
 
 #include "clocks.hpp"
 
-#include "redis/node.hpp"
+#include "redis/command.hpp"
+#include "redis/reply.hpp"
 
 #include <chrono>
 #include <cstddef>

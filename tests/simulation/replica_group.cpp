@@ -4,6 +4,7 @@
 #include "universe.hpp"
 
 #include "redis/group_binding.hpp"
+#include "redis/server_id.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,6 +1,7 @@
 #include "scope_user.hpp"
 
 #include "canceller.hpp"
+#include "judge_arithmetic.hpp"
 #include "link.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>

@@ -7,7 +7,8 @@
 #include "server.hpp"
 #include "transition_text.hpp"
 
-#include "redis/node.hpp"
+#include "redis/command.hpp"
+#include "redis/reply.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -30,7 +30,7 @@ std::shared_ptr<client> make_client(universe& in, process& p, client_settings co
     settings.bootstrap = chosen.bootstrap;
     settings.quarantines = chosen.quarantines;
     if (chosen.has_sets)
-        for (auto const i : in.list_of(p)) settings.sets.members.push_back(member_name(i));
+        for (auto const i : in.nodes_of(p)) settings.sets.members.push_back(member_name(i));
     settings.run_here = [strand, &in](detail::task& what, detail::time_point now, std::shared_ptr<void> engine) {
         if (strand.running_in_this_thread() || in.chance.one_in(2)) return false;
         ++in.covered->started_by_caller;

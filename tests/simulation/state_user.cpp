@@ -119,8 +119,7 @@ asio::awaitable<void> state_user::publish_and_inherit()
         auto asking = inherit(held);
         co_await std::move(asking);
     }
-    write(watched);
-    auto end = end_holding(std::move(held), watched);
+    auto end = write_and_end(held, watched);
     co_await std::move(end);
 }
 

@@ -44,7 +44,7 @@ void stranger::answered(error_code ec, lease got)
 
 void stranger::check()
 {
-    if (!left_ && held_ && rules_.are_two(*in_, *held_, name_))
+    if (!left_ && held_ && rules_.overlaps_a_watched_lease(*in_, *held_, name_))
         rules_.violation("a client with another list of nodes holds \"" + name_ + "\" beside somebody else");
 }
 

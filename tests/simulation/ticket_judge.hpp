@@ -4,7 +4,7 @@
 
 #include "lease_facts.hpp"
 #include "process.hpp"
-#include "redis/node.hpp"
+#include "redis/command.hpp"
 
 #include <redlock/options.hpp>
 

@@ -21,7 +21,7 @@ bool ticket_user::detach(lease& held, watched_lease& watched, lock_options const
         {}, watched.lineage(), watched.next_of_block(), watched.last_of_block(), options, process_.clock.when(held.valid_until())};
     watched.leaves(held);
     auto const& climbs = stage_.world.climbs_unheard;
-    auto const climb = climbs.find({&process_, name});
+    auto const climb = climbs.find({process_.index(), name});
     t.is_climbing = climb != climbs.end() && climb->second > 0;
     t.text = held.detach();
     say("detach " + name + (t.text.empty() ? ": it is over" : ""));

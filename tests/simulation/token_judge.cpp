@@ -1,6 +1,8 @@
 #include "token_judge.hpp"
 
 #include "judge.hpp"
+#include "judge_arithmetic.hpp"
+#include "lock_names.hpp"
 #include "transition_log.hpp"
 
 #include <algorithm>
@@ -24,7 +26,7 @@ std::string text_of_own_keys(server& s, detail::command const& c)
 void token_judge::sent(detail::command const& c)
 {
     attempts_.try_emplace(std::string{c.value},
-                          attempt{rules_.world().now(), text_of_keys(c), c.shared ? 1 : c.block, c.shared, c.is_of_permits()});
+                          attempt{rules_.world().now(), names_text_of(c), c.shared ? 1 : c.block, c.shared, c.is_of_permits()});
 }
 
 void token_judge::climbs(std::size_t server, detail::command const& c)

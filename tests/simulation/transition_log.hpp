@@ -10,7 +10,8 @@
 #include "server_transitions.hpp"
 #include "transition_text.hpp"
 
-#include "redis/node.hpp"
+#include "redis/command.hpp"
+#include "redis/reply.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,13 +1,15 @@
 #include "turn_judge.hpp"
 
 #include "judge.hpp"
+#include "judge_arithmetic.hpp"
+#include "lock_names.hpp"
 
 #include <algorithm>
 
 namespace redlock::simulation {
 
 turn_judge::place::place(judge& by, process const& p, std::string name, wants what)
-    : judge_{by}, process_{p.index()}, name_{std::move(name)}, names_{names_in(name_)}, what_{what}, since_{by.world().now()}
+    : judge_{by}, process_{p.index()}, name_{std::move(name)}, names_{split_names(name_)}, what_{what}, since_{by.world().now()}
 {
     by.turns().in_line_.push_back(this);
 }
@@ -54,7 +56,7 @@ void turn_judge::begins(lease_facts const& w)
         rules_.violation("what is passed on of a lease is not worth it: " + w.called());
     if (row.passed_on > row.rules.max_handoffs) rules_.violation("a lease is passed on more often than max_handoffs allows: " + w.called());
     auto const most = duration{row.rules.max_local_hold};
-    if (now - row.began > most + most / 500 + rounding + rules_.world().paused_between(p, row.began, now))
+    if (now - row.began > most + between_clocks(most) + rounding + rules_.world().paused_between(p, row.began, now))
         rules_.violation("a lease is passed on after max_local_hold: " + w.called());
 }
 

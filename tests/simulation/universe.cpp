@@ -1,13 +1,11 @@
 #include "universe.hpp"
 
 #include "link.hpp"
-#include "quorum/set_record.hpp"
 #include "transition_log.hpp"
 
 #include <algorithm>
 #include <cassert>
-#include <set>
-#include <string>
+#include <utility>
 
 namespace redlock::simulation {
 
@@ -28,15 +26,6 @@ server& universe::add_server(machine_clock const& clock)
     return *servers_.back();
 }
 
-bool universe::has_two_sets() const
-{
-    std::set<std::string> ids;
-    for (auto const& s : servers_)
-        if (auto const said = quorum::read_set_text(s->memory.set_record); said.is == quorum::set_text::kind::good)
-            ids.insert(said.record.id);
-    return ids.size() > 1;
-}
-
 process& universe::add_process(machine_clock const& clock)
 {
     processes_.push_back(std::make_unique<process>(processes_.size(), clock));
@@ -49,11 +38,11 @@ std::vector<std::unique_ptr<detail::node>> universe::nodes_for(process& p, asio:
 {
     if (make_nodes) return make_nodes(p, strand);
     std::vector<std::unique_ptr<detail::node>> nodes;
-    for (auto const i : list_of(p)) nodes.push_back(between(p, *servers_[i]).front(strand));
+    for (auto const i : nodes_of(p)) nodes.push_back(between(p, *servers_[i]).front(strand));
     return nodes;
 }
 
-std::vector<std::size_t> universe::list_of(process const& p) const
+std::vector<std::size_t> universe::nodes_of(process const& p) const
 {
     if (auto const own = nodes_known_to.find(p.index()); own != nodes_known_to.end()) return own->second;
     std::vector<std::size_t> all;
@@ -87,7 +76,8 @@ void universe::pause(process& p, duration d)
 {
     if (!p.running()) return;
     p.stop();
-    pauses_.push_back({p.index(), now_, now_ + d});
+    auto const from = std::max(now_, end_of_last_pause(p));
+    pauses_.push_back({p.index(), from, std::max(from, now_ + d)});
     if (records) records->process_paused(p.index(), now_, now_ + d);
     at(now_ + d, [this, index = p.index()] {
         if (processes_[index]) processes_[index]->go_on();
@@ -99,8 +89,16 @@ void universe::suspend(process& p, duration d)
     if (!p.running()) return;
     auto const late = chance.between(0ns, 200ms);  // as long as boot_wait_traits lets a timer sleep
     pause(p, d);
-    pauses_.back().to += late;
+    auto& record = pauses_.back();
+    record.to = std::max(record.from, now_ + d + late);
     p.suspended(d, now_ + d, late);  // nothing runs before then
+}
+
+duration universe::end_of_last_pause(process const& p) const noexcept
+{
+    auto const is_of_it = [&](pause_record const& each) { return each.process == p.index(); };
+    auto const last = std::find_if(pauses_.rbegin(), pauses_.rend(), is_of_it);
+    return last == pauses_.rend() ? duration::zero() : last->to;
 }
 
 duration universe::paused_between(process const& p, duration from, duration to) const noexcept

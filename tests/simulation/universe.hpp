@@ -1,28 +1,6 @@
 // The simulated world: processes with clients, servers, the network between them, and time, which passes only when nothing is
 // ready to run. Everything that happens follows from one seed.
-//
-//   random      the only source of chance
-//   clocks      a clock for each machine, with a rate of its own
-//   process     an execution context that shuffles what is ready
-//   server      a Redis server: memory, clock, faults
-//   link        the connections between one client and one server; the `node` that the client's core sees
-//   universe    events, time, who runs next; event: a function that is called at a time
-//   judge       what must hold; state_judge: of the state that goes with a lock
-//   user        what people do with the library; caller and *_user: the ways to use it; stage: what they share
-//   simulated_client  the client of a process, over links
-//   strangers   processes with another list of nodes
-//   visitors    processes of a machine that live for a moment, one after the other
-//   faults      what goes wrong, and when; restores: servers that come back with an older state
-//   schedule    one world from a seed: who, what, when, and which faults
-//   coverage    how often each interesting thing happened
-//   recorder    what happened in one schedule; page (page.cpp, page/) makes a picture of it
-//   transition_log  the same in the proof's terms; tests/proof/replay.py reads it
-//   replica_group, group_link  nodes that are groups: replication, Sentinels, failovers; and the way of a client to the primary
-//   group_schedule  one world of groups from a seed; group_failover: what goes wrong in it
-//   belief_judge  what must hold in worlds of these two kinds
-//   change_command, change_schedule  `redlock nodes replace`; one world in which a set of nodes is changed, from a seed
-//   scenario    worlds without chance, for the stories in scenario_*_test.cpp
-//   simulate    the command; mutants/ are builds of it with a broken library
+// README.md says what the other files of this folder are.
 #ifndef REDLOCK_TESTS_SIMULATION_UNIVERSE_HPP
 #define REDLOCK_TESTS_SIMULATION_UNIVERSE_HPP
 
@@ -35,12 +13,19 @@
 #include "server.hpp"
 #include "weather.hpp"
 
+#include "redis/command.hpp"
+#include "redis/node.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock::simulation {
@@ -66,9 +51,9 @@ public:
 
     // A process that is here has these servers for nodes, and others have all.
     std::map<std::size_t, std::vector<std::size_t>> nodes_known_to;
-    std::vector<std::size_t> list_of(process const& p) const;
+    std::vector<std::size_t> nodes_of(process const& p) const;
 
-    // The process ends without a word; messages that it has sent stay in the network.
+    // The process ends at once, as with SIGKILL; messages that it has sent stay in the network.
     void kill(process& p);
     void destroy_processes();
     bool is_dead(process const& p) const noexcept { return processes_[p.index()] == nullptr; }
@@ -78,10 +63,7 @@ public:
     std::vector<std::unique_ptr<link>> const& links() const noexcept { return links_; }
     link& between(process const& p, server const& s) { return *links_[p.index() * servers_.size() + s.index()]; }
 
-    // Whether servers have records of two sets, as one that came back with an older state may.
-    bool has_two_sets() const;
-
-    // Calls `f` when the world's time is `at`.
+    // Calls `f` when the world's time is `when`.
     void at(duration when, event f);
     void after(duration d, event f) { at(now_ + d, std::move(f)); }
 
@@ -123,9 +105,9 @@ public:
 
     random chance;
     network_weather weather;
-    coverage* covered;
-    std::map<std::pair<process const*, std::string>, std::size_t>
-        climbs_unheard;  // requests to climb, by key, whose answers the client has not heard
+    coverage* covered;  // never null
+    // How many requests to climb there are whose answers the client has not heard, by the index of its process and the key.
+    std::map<std::pair<std::size_t, std::string>, std::size_t> climbs_unheard;
     recorder* const records;  // null: nothing is recorded
     transition_log* transitions{nullptr};  // null: no transitions are written
 
@@ -134,7 +116,7 @@ public:
 
     std::uint64_t steps() const noexcept { return steps_; }
 
-    // Equal for equal runs: made of everything that is mixed into it, in this order.
+    // A hash of everything that is mixed into it, in this order: runs with different fingerprints did not do the same.
     std::uint64_t fingerprint() const noexcept { return hash_; }
     void mix_into_fingerprint(std::uint64_t what) noexcept
     {
@@ -146,7 +128,7 @@ public:
     // How much of the time between two moments the process did not run.
     duration paused_between(process const& p, duration from, duration to) const noexcept;
 
-    // No schedule needs nearly as many: something runs for ever without waiting.
+    // More than any schedule needs: beyond it something runs for ever without waiting.
     static constexpr std::uint64_t steps_max = 5'000'000;
 
 private:
@@ -154,14 +136,17 @@ private:
         duration when;
         std::uint64_t order;  // chance, among those of one moment
         std::size_t place;    // in what_
+        // The later one is less: the top of the heap is what happens next.
         friend bool operator<(entry const& a, entry const& b) noexcept { return a.when != b.when ? a.when > b.when : a.order > b.order; }
     };
+    // What paused_between() counts. Those of one process do not overlap.
     struct pause_record {
         std::size_t process;
         duration from;
         duration to;
     };
 
+    duration end_of_last_pause(process const& p) const noexcept;
     bool run_a_handler();
     bool let_time_pass(duration limit);
 

@@ -12,7 +12,7 @@ user::user(stage& on, process& in, std::shared_ptr<redlock::client> with) : stag
 
 void user::go(std::size_t actions) { spawn(work(actions), nullptr); }
 
-void user::ask_once(std::function<void()> then) { spawn(holds_.hold_once(), std::move(then)); }
+void user::ask_once(std::function<void()> then) { spawn(holds_.visit(), std::move(then)); }
 
 void user::spawn(asio::awaitable<void> what, std::function<void()> then)
 {

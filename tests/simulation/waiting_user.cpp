@@ -24,8 +24,7 @@ asio::awaitable<void> waiting_user::come_when_free()
         watched_lease watched{stage_.rules, process_, held, resource.options()};
         auto rest = sleep(chance.scaled(stage_.hold_max) / 4);
         co_await std::move(rest);
-        write(watched);
-        auto end = end_holding(std::move(held), watched);
+        auto end = write_and_end(held, watched);
         co_await std::move(end);
     }
 }
@@ -73,8 +72,7 @@ asio::awaitable<void> waiting_user::wait_for_turn(redlock::lock const& resource,
         auto rest = sleep(chance.scaled(max_hold > 0ns ? 2 * max_hold : stage_.hold_max / 4));
         co_await std::move(rest);
     }
-    write(watched);
-    auto end = end_holding(std::move(held), watched);
+    auto end = write_and_end(held, watched);
     co_await std::move(end);
 }
 

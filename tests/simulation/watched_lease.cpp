@@ -1,5 +1,7 @@
 #include "watched_lease.hpp"
 
+#include "judge_arithmetic.hpp"
+#include "lock_names.hpp"
 #include "transition_log.hpp"
 
 #include <utility>
@@ -13,7 +15,7 @@ duration stop_margin_of(lock_options const& o) noexcept { return o.stop_margin.v
 }  // namespace
 
 watched_lease::watched_lease(judge& by, process& p, lease& held, lock_options const& options, detached_lease const* adopted)
-    : judge_{by}, facts_{p.index(), &held, options, std::string{held.name()}, names_in(held.name())}
+    : judge_{by}, facts_{p.index(), &held, options, std::string{held.name()}, split_names(held.name())}
 {
     facts_.since = by.world().now();
     facts_.token = held.token();
@@ -84,7 +86,7 @@ void watched_lease::had_its_time()
     universe& u = judge_.world();
     if (facts_.nested || u.paused_between(*u.processes()[facts_.process], facts_.since - rounding, facts_.since) > 0ns) return;
     duration const max_hold = *facts_.options.max_hold;
-    if (u.now() - facts_.since < max_hold - max_hold / 500 - rounding)
+    if (u.now() - facts_.since < max_hold - between_clocks(max_hold) - rounding)
         judge_.violation("a lease was ended before max_hold: " + facts_.called());
 }
 

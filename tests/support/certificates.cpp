@@ -112,4 +112,10 @@ certified_key certificate_authority::issue(certificate_wish const& wish)
     return result;
 }
 
+std::vector<std::string> tls_arguments(certificate_authority const& clients, certified_key const& own, client_certificates wanted)
+{
+    return {"--tls-cert-file",    own.certificate, "--tls-key-file",     own.key,
+            "--tls-ca-cert-file", clients.file(),  "--tls-auth-clients", wanted == client_certificates::required ? "yes" : "no"};
+}
+
 }  // namespace redlock::testing

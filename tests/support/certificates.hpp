@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace redlock::testing {
 
@@ -44,6 +45,13 @@ private:
     std::unique_ptr<keys> own_;
     int issued_{0};
 };
+
+/// Whether a server wants certificates of its clients.
+enum class client_certificates { ignored, required };
+
+/// What a server with TLS is started with. It shows `own`, and believes clients whose certificate is from `clients`.
+std::vector<std::string> tls_arguments(certificate_authority const& clients, certified_key const& own,
+                                       client_certificates wanted = client_certificates::ignored);
 
 }  // namespace redlock::testing
 

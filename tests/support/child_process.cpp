@@ -70,7 +70,7 @@ fs::path find_program(std::string const& name)
         auto const path = fs::path{folder.empty() ? "." : folder} / name;
         if (executable(path)) return path;
     }
-    throw std::runtime_error{name + " is not installed: no folder in PATH holds it (on Debian: apt-get install redis-server)"};
+    throw std::runtime_error{name + " is not installed: no folder in PATH holds it"};
 }
 
 child_process::child_process(fs::path const& program, std::vector<std::string> const& arguments, fs::path const& log)

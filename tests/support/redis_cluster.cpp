@@ -17,12 +17,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 40s;
-
 template <class Question>
 void wait_until(Question question, char const* what)
 {
-    auto const end = std::chrono::steady_clock::now() + patience;
+    auto const end = std::chrono::steady_clock::now() + redis_cluster::patience;
     while (!question()) {
         if (std::chrono::steady_clock::now() > end) throw std::runtime_error{std::string{"redis_cluster: "} + what + " takes too long"};
         ::poll(nullptr, 0, 20);
@@ -42,6 +40,25 @@ bool is_in(std::uint16_t slot, std::string const& range)
     auto const first = std::stoul(range);
     return first <= slot && slot <= (dash == range.npos ? first : std::stoul(range.substr(dash + 1)));
 }
+
+// A line of the answer to CLUSTER NODES: id, address, flags, id of the primary, ping, pong, epoch, link, and then ranges of slots.
+struct cluster_line {
+    explicit cluster_line(std::string const& line) : words{words_of(line)} { words.resize(std::max(words.size(), first_range)); }
+
+    std::string const& id() const { return words[0]; }
+    bool has_flag(std::string const& flag) const { return (',' + words[2] + ',').find(',' + flag + ',') != std::string::npos; }
+    bool has_failed() const { return has_flag("fail") || has_flag("fail?"); }  // in the eyes of all, or of the one that says so
+    bool has_primary() const { return words[3] != "-"; }
+    unsigned long epoch() const { return std::stoul(words[6]); }
+    bool is_connected() const { return words[7] == "connected"; }
+    bool has(std::uint16_t slot) const
+    {
+        return std::any_of(words.begin() + first_range, words.end(), [slot](std::string const& range) { return is_in(slot, range); });
+    }
+
+    static constexpr std::size_t first_range = 8;
+    std::vector<std::string> words;
+};
 
 }  // namespace
 
@@ -70,9 +87,9 @@ bool redis_cluster::all_know_all_replicas() const
         std::istringstream lines{s.command({"CLUSTER", "NODES"})};
         std::size_t replicas = 0;
         for (std::string line; std::getline(lines, line);) {
-            auto const words = words_of(line);
-            if (words.size() < 8 || words[2].find("fail") != std::string::npos || words[7] != "connected") return false;
-            if (words[2].find("slave") != std::string::npos && words[3] != "-") ++replicas;
+            cluster_line const other{line};
+            if (other.has_failed() || !other.is_connected()) return false;
+            if (other.has_flag("slave") && other.has_primary()) ++replicas;
         }
         return replicas == options_.primaries * options_.replicas;
     });
@@ -94,11 +111,11 @@ std::string redis_cluster::place_of(std::size_t i) const
     return servers[i].host() + ':' + std::to_string(servers[i].port()) + '@' + std::to_string(bus_ports_[i]);
 }
 
-int redis_cluster::manage(std::vector<std::string> words, std::chrono::milliseconds patience_with_it) const
+int redis_cluster::manage(std::vector<std::string> words, std::chrono::milliseconds at_most) const
 {
     words.insert(words.begin(), "--cluster");
     child_process cli{find_program("redis-cli"), words, folder_.path() / "redis-cli"};
-    return cli.wait(patience_with_it).value_or(-1);
+    return cli.wait(at_most).value_or(-1);
 }
 
 std::string redis_cluster::url(std::string const& more) const
@@ -125,14 +142,13 @@ redis_server& redis_cluster::owner_of(std::uint16_t slot)
         if (!s.running()) continue;
         std::istringstream lines{s.command({"CLUSTER", "NODES"})};
         for (std::string line; std::getline(lines, line);) {
-            auto const words = words_of(line);
-            bool const has = std::any_of(words.begin() + std::min<std::ptrdiff_t>(8, std::ssize(words)), words.end(),
-                                         [slot](std::string const& w) { return is_in(slot, w); });
-            if (!has || std::stoul(words[6]) < newest) continue;
-            newest = std::stoul(words[6]);
-            owner = words[0];
+            cluster_line const claim{line};
+            if (!claim.has(slot) || claim.epoch() < newest) continue;
+            newest = claim.epoch();
+            owner = claim.id();
         }
     }
+    if (owner.empty()) throw std::runtime_error{"nobody serves slot " + std::to_string(slot)};
     return with_id(owner);
 }
 
@@ -215,10 +231,10 @@ redis_server& redis_cluster::join()
     return one;
 }
 
-bool redis_cluster::is_complete() const
+bool redis_cluster::is_complete()
 {
-    for (auto const& s : servers) {
-        if (s.pid() < 0) continue;
+    for (auto& s : servers) {
+        if (!s.running()) continue;
         auto const info = s.command({"CLUSTER", "INFO"});
         for (char const* wanted : {"cluster_state:ok", "cluster_slots_ok:16384"})
             if (info.find(wanted) == std::string::npos) return false;

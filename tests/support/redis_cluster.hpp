@@ -4,6 +4,7 @@
 
 #include "redis_server.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -27,13 +28,13 @@ public:
     /// `redis-cluster://…`, with the first servers; `more`: what follows, as in "?shards=4".
     std::string url(std::string const& more = "") const;
 
-    /// The server that serves a slot, as the others say.
+    /// The server that serves a slot: the claim with the newest epoch of all that the running servers know. Throws `std::runtime_error` if nobody does.
     redis_server& owner_of(std::uint16_t slot);
 
     /// A primary that does not serve the slot.
     redis_server& another_primary_than(std::uint16_t slot);
 
-    /// Replicas of a primary, as it says itself.
+    /// Replicas of a primary, as they say themselves.
     std::vector<redis_server*> replicas_of(redis_server const& primary);
 
     std::string id_of(redis_server const& server) const { return server.command({"CLUSTER", "MYID"}); }
@@ -56,11 +57,13 @@ public:
     /// Starts one more server without slots.
     redis_server& join();
 
-    /// Whether all primaries that run agree that all slots are served.
-    bool is_complete() const;
+    /// Whether all servers that run, replicas too, say that all slots are served, and know as many servers as there are here.
+    bool is_complete();
 
-    /// Runs `redis-cli --cluster` with these words, and returns its exit code.
-    int manage(std::vector<std::string> words, std::chrono::milliseconds patience = std::chrono::seconds{40}) const;
+    static constexpr std::chrono::seconds patience{40};
+
+    /// Runs `redis-cli --cluster` with these words, and returns its exit code; -1: it did not end in time.
+    int manage(std::vector<std::string> words, std::chrono::milliseconds at_most = patience) const;
 
     std::deque<redis_server> servers;
 

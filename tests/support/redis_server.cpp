@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -17,6 +18,16 @@ using namespace std::chrono_literals;
 constexpr int ports_max = 10;
 constexpr auto pause_between_pings = 5ms;
 constexpr auto ping_timeout = 500ms;
+
+std::filesystem::path server_program(std::string const& name)
+{
+    try {
+        return find_program(name);
+    } catch (std::runtime_error const& e) {
+        if (name != "redis-server") throw;
+        throw std::runtime_error{std::string{e.what()} + " (on Debian: apt-get install redis-server)"};
+    }
+}
 
 std::string percent_encoded(std::string const& text)
 {
@@ -34,7 +45,7 @@ std::string percent_encoded(std::string const& text)
 }  // namespace
 
 redis_server::redis_server(redis_server_options options)
-    : options_{std::move(options)}, program_{find_program(options_.binary)}, folder_{"redlock-server-"}
+    : options_{std::move(options)}, program_{server_program(options_.binary)}, folder_{"redlock-server-"}
 {
     for (int tries = 0; tries < ports_max; ++tries) {
         auto const family = options_.ipv6 ? loopback::ipv6 : loopback::ipv4;

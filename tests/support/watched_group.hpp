@@ -6,16 +6,17 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <vector>
 
 namespace redlock::testing {
 
-/// Where a server runs: at an address of its own, in a network namespace that these words enter.
+/// Where a server runs: at an address of its own, in a network namespace.
 struct machine {
     std::string address;
-    std::vector<std::string> under;
+    std::vector<std::string> under;  ///< The command that runs a program in that namespace, as `redis_server_options::under`.
 };
 
 struct watched_group_options {
@@ -29,7 +30,7 @@ struct watched_group_options {
     std::vector<machine> machines{};  ///< Server i and Sentinel i run on machine i; empty: all of them here.
 };
 
-/// Servers and Sentinels on loopback, gone with the object. A server that is silent for a second is down.
+/// Servers and Sentinels on loopback, or on `machines`; gone with the object. A server that is silent for a second is down.
 class watched_group {
 public:
     /// Returns when all Sentinels know each other and all replicas. Throws `std::runtime_error` if that takes too long.
@@ -49,18 +50,18 @@ public:
 
     /// The server with that port.
     redis_server& server(std::uint16_t port);
+    redis_server& primary() { return server(primary_port()); }
 
-    /// Makes a Sentinel ask and tell more often than it does by itself. It has forgotten that when it was restarted.
+    /// Makes a Sentinel ask and tell more often than it does by itself. A Sentinel that was restarted has to be hastened again.
     void hasten(std::size_t sentinel) const;
 
     /// Whether all Sentinels see all servers and each other, with nothing that is amiss.
     bool is_complete() const;
-    redis_server& primary() { return server(primary_port()); }
 
     /// What a Sentinel says of the master: the value of a field of SENTINEL MASTER.
     std::string field(std::size_t sentinel, std::string const& name) const;
 
-    std::deque<redis_server> servers;
+    std::deque<redis_server> servers;  ///< servers[0] is the first primary.
     std::deque<redis_server> sentinels;
 
 private:

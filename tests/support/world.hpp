@@ -33,8 +33,9 @@ using namespace std::chrono_literals;
 class world {
 public:
     explicit world(std::size_t node_count = 3, std::size_t queue_max = 8'192, std::shared_ptr<observer> told = nullptr,
-                   std::chrono::milliseconds ttl_max = std::chrono::days{30}, std::function<void(std::string_view)> sink = {})
-        : max_ttl{ttl_max}, log{std::move(sink)}
+                   std::chrono::milliseconds ttl_max = std::chrono::days{30}, std::function<void(std::string_view)> sink = {},
+                   bool nothing_was_locked = false)
+        : max_ttl{ttl_max}, log{std::move(sink)}, bootstrap{nothing_was_locked}
     {
         for (std::size_t i = 0; i < node_count; ++i) nodes.push_back(std::make_unique<memory_node>("node" + std::to_string(i), max_ttl));
         client.emplace(make_client(queue_max, std::move(told)));
@@ -58,6 +59,7 @@ public:
         settings.max_ttl = max_ttl;
         settings.observer = std::move(told);
         settings.log = log;
+        settings.bootstrap = bootstrap;
         settings.wall_clock = [] { return static_cast<std::uint64_t>(virtual_clock::now().time_since_epoch() / 1us); };
         settings.fresh_value = [this] { return "value" + std::to_string(++values); };
         auto core = detail::basic_core<virtual_clock>::make(executor, strand, std::move(fronts), std::move(settings));
@@ -129,6 +131,7 @@ public:
 
     std::chrono::milliseconds const max_ttl;  // of locks with tokens
     std::function<void(std::string_view)> const log;
+    bool const bootstrap;
     std::unique_ptr<asio::io_context> context = std::make_unique<asio::io_context>();
     std::vector<std::unique_ptr<memory_node>> nodes;
     std::optional<redlock::client> client;

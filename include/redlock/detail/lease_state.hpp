@@ -36,10 +36,16 @@ struct REDLOCK_API lease_state {
     std::atomic<errc> lost_because{errc::lease_lost};  // meaningful in phase lost
     std::atomic<lease_phase> phase{lease_phase::held};
     std::atomic<std::uint8_t> nodes_held{0};
-    std::atomic<std::uint8_t> nodes_and_side{0};  // in all, set before anybody has the lease; and reader_bit
+    std::atomic<std::uint8_t> nodes_and_side{
+        0};  // N of the set, set before anybody has the lease, and when the set changes; and reader_bit
 
     std::size_t nodes() const noexcept { return nodes_and_side.load(std::memory_order_relaxed) & ~reader_bit; }
     void set_nodes(std::size_t n) noexcept { nodes_and_side.store(static_cast<std::uint8_t>(n), std::memory_order_relaxed); }
+    void resize(std::size_t n) noexcept
+    {
+        auto const side = static_cast<std::uint8_t>(nodes_and_side.load(std::memory_order_relaxed) & reader_bit);
+        nodes_and_side.store(static_cast<std::uint8_t>(n | side), std::memory_order_relaxed);
+    }
     bool is_of_reader() const noexcept { return (nodes_and_side.load(std::memory_order_relaxed) & reader_bit) != 0; }
     void becomes_reader() noexcept { nodes_and_side.fetch_or(reader_bit, std::memory_order_relaxed); }
 

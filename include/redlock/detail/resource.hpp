@@ -45,7 +45,7 @@ public:
         if (is_for_readers()) hash_ = hash_ * 31 + 1;
     }
 
-    // `wanted` permits of a semaphore. Its keys are all slots.
+    // `wanted` permits of a semaphore. Its keys are all slots, in the order of the pool.
     resource(std::shared_ptr<permit_pool const> of, std::uint32_t wanted, std::string text)
         : first_{of->keys.front()},
           hash_{hash_of(of->record) * 31 + 2 + wanted},
@@ -59,7 +59,6 @@ public:
     // Slots of a semaphore: the exclusive locks that a lease on permits consists of. `of` is what was asked for; `chosen` are indices of its pool.
     resource(std::shared_ptr<resource const> of, std::vector<std::size_t> const& chosen) : resource{slots_of(*of->pool(), chosen)}
     {
-        if (!more_) more_ = std::make_unique<more>();
         for (std::size_t const i : chosen) more_->slots.push_back(of->pool()->slots[i].number);
         more_->pool = of->more_->pool;
         more_->permits = std::move(of);
@@ -81,9 +80,10 @@ public:
     std::shared_ptr<permit_pool const> const& shared_pool() const noexcept { return more_->pool; }
 
     // Of permits: how many. Precondition: is_for_permits().
-    std::uint32_t wanted() const noexcept { return more_->wanted; }
+    std::uint32_t permit_count() const noexcept { return more_->wanted; }
 
-    // Of slots: what was asked for, and their numbers.
+    // Of slots: what was asked for, and their numbers, the smallest first. The keys are sorted as texts, so the first key need not be that of the first
+    // number.
     resource const* permits() const noexcept { return more_ ? more_->permits.get() : nullptr; }
     std::shared_ptr<resource const> const& shared_permits() const noexcept { return more_->permits; }
     std::span<std::uint32_t const> slots() const noexcept
@@ -95,7 +95,7 @@ public:
     bool leaves_a_wish() const noexcept { return side_ == side::writer; }
 
     // The key of the wish. Precondition: it is a side of a read-write lock.
-    std::string const& want() const noexcept { return more_->want.front(); }
+    std::string const& wish_key() const noexcept { return more_->want.front(); }
 
     // The keys on the nodes.
     std::string const& first() const noexcept { return first_; }
@@ -120,7 +120,7 @@ public:
     friend bool operator==(resource const& a, resource const& b) noexcept
     {
         return &a == &b || (a.hash_ == b.hash_ && a.first_ == b.first_ && a.is_for_readers() == b.is_for_readers() &&
-                            a.is_for_permits() == b.is_for_permits() && (!a.is_for_permits() || a.wanted() == b.wanted()) &&
+                            a.is_for_permits() == b.is_for_permits() && (!a.is_for_permits() || a.permit_count() == b.permit_count()) &&
                             std::ranges::equal(a.others(), b.others()));
     }
 

@@ -32,7 +32,7 @@ _redlock()
         release) COMPREPLY=($(compgen -W "$nodes --timeout --force --yes --ticket --json" -- "$cur")) ;;
         watch) COMPREPLY=($(compgen -W "$nodes --timeout --interval --count --json" -- "$cur")) ;;
         admit) COMPREPLY=($(compgen -W "$nodes --timeout" -- "$cur")) ;;
-        nodes) COMPREPLY=($(compgen -W "show replace $nodes --timeout --wait --json" -- "$cur")) ;;
+        nodes) COMPREPLY=($(compgen -W "show replace grow shrink $nodes --timeout --wait --end-leases --json" -- "$cur")) ;;
         doctor) COMPREPLY=($(compgen -W "$nodes --timeout --ttl --name --json" -- "$cur")) ;;
         bench) COMPREPLY=($(compgen -W "$nodes --timeout --time --callers --ttl --no-fencing --bootstrap --json" -- "$cur")) ;;
         dashboard) COMPREPLY=($(compgen -W "$nodes --listen --token-file --host --pattern --limit --interval --history --timeout" -- "$cur")) ;;

@@ -12,7 +12,7 @@ complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a list -d 'S
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a release -d 'Releases a lock, or takes locks away from their holders'
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a watch -d 'Shows holders of locks again and again'
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a admit -d 'Waits until all nodes may vote'
-complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a nodes -d 'Says which servers belong together'
+complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a nodes -d 'Says which servers belong together, and changes that'
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'Says what endangers locks on the nodes'
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measures what locks cost on the nodes'
 complete -c redlock -n "not __fish_seen_subcommand_from $commands" -a dashboard -d 'Shows nodes and locks to a browser'
@@ -61,4 +61,5 @@ complete -c redlock -n "__fish_seen_subcommand_from dashboard" -l token-file -r 
 complete -c redlock -n "__fish_seen_subcommand_from dashboard" -l host -x -d 'A name by which it is asked'
 complete -c redlock -n "__fish_seen_subcommand_from dashboard" -l pattern -x -d 'Which locks'
 complete -c redlock -n "__fish_seen_subcommand_from dashboard" -l history -x -d 'How far back'
-complete -c redlock -n "__fish_seen_subcommand_from nodes" -a "show replace"
+complete -c redlock -n "__fish_seen_subcommand_from nodes" -a "show replace grow shrink"
+complete -c redlock -n "__fish_seen_subcommand_from nodes" -l end-leases -d 'The leases of a set of one node may end'

@@ -12,7 +12,7 @@ namespace redlock::cli {
 lock_watch::lock_watch(config const& settings, lock_watch_settings how, handler tell)
     : how_{std::move(how)},
       nodes_{settings, how_.timeout},
-      pattern_{settings.key_format, how_.pattern},
+      pattern_{nodes_.keys(), how_.pattern},
       tell_{std::move(tell)},
       problems_(settings.nodes.size()),
       thread_{[this] { run(); }}

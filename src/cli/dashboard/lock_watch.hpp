@@ -49,7 +49,7 @@ private:
 
     lock_watch_settings how_;
     server_group nodes_;
-    name_pattern pattern_;
+    lock_key_pattern pattern_;
     handler tell_;
     std::mutex problems_mutex_;
     std::vector<std::string> problems_;

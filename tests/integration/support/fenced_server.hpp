@@ -3,8 +3,9 @@
 #define REDLOCK_TESTS_INTEGRATION_FENCED_SERVER_HPP
 
 #include "redis/admission_scripts.hpp"
+#include "redis/fence_answers.hpp"
 #include "redis/fence_scripts.hpp"
-#include "redis/group_binding.hpp"
+#include "redis/server_id.hpp"
 #include "support/redis_server.hpp"
 #include "support/replication_info.hpp"
 

@@ -89,6 +89,8 @@ strange_server::strange_server(manners how) : impl_{std::make_unique<impl>(how)}
 
 strange_server::~strange_server() = default;
 
-std::string strange_server::url() const { return "redis://127.0.0.1:" + std::to_string(impl_->port()); }
+std::uint16_t strange_server::port() const noexcept { return impl_->port(); }
+
+std::string strange_server::url() const { return "redis://127.0.0.1:" + std::to_string(port()); }
 
 }  // namespace redlock::testing

@@ -24,6 +24,7 @@ public:
     strange_server& operator=(strange_server const&) = delete;
     ~strange_server();
 
+    std::uint16_t port() const noexcept;
     std::string url() const;
 
 private:

@@ -17,8 +17,8 @@ redlock_mutant(no_drift "validity leaves nothing for clocks that run at differen
 redlock_mutant(no_granularity "validity leaves nothing for servers that count in milliseconds"
     FILE src/quorum/timing.cpp FROM "return ttl - allowance - expiry_granularity;" TO "return ttl - allowance;")
 redlock_mutant(largest_deadline "a lease is valid until the last node's deadline, not the M-th largest"
-    FILE src/quorum/tenure.cpp FROM "majority(nodes()) - 1" TO "0"
-    FILE2 src/quorum/tenure.cpp FROM2 ">= majority(nodes())) count_anew();" TO2 ">= 1) count_anew();")
+    FILE src/quorum/tenure.cpp FROM "latest_first[needed_ - 1u]" TO "latest_first[0]"
+    FILE2 src/quorum/tenure.cpp FROM2 ">= needed_) count_anew();" TO2 ">= 1) count_anew();")
 redlock_mutant(steady_clock "leases are measured with CLOCK_MONOTONIC, which stops while a machine is suspended"
     FILE src/api/clock.cpp FROM "constexpr clockid_t clock = CLOCK_BOOTTIME;" TO "constexpr clockid_t clock = CLOCK_MONOTONIC;")
 redlock_mutant(valid_without_a_look "lease::valid() believes that a timer would have fired"
@@ -107,7 +107,7 @@ redlock_mutant(climb_without_the_old_guard "a lease climbs also where a larger t
 redlock_mutant(climb_on_a_minority "a lease has climbed as soon as one node has granted it"
     FILE src/lease/climb.cpp FROM "if (votes_.majority_granted()) return end(true, now);" TO "if (answer.vote == vote::granted) return end(true, now);")
 redlock_mutant(acquire_ignores_base "acquire counts on from the counter, and not from what the server was told at its admission"
-    FILE src/testing/redis_model.cpp FROM "token_number const last = std::max(before->highest, record->base);" TO "token_number const last = before->highest;")
+    FILE src/testing/redis_model.cpp FROM "token_number const last = std::max(before->highest, record->new_tokens_above());" TO "token_number const last = before->highest;")
 redlock_mutant(lost_counter_is_zero "a counter that is gone reads as zero"
     FILE src/testing/redis_model.cpp FROM "token_number const one = fence ? *fence->value : *high_water;" TO "token_number const one = fence ? *fence->value : 0;")
 redlock_mutant(mark_lags_behind "confirm does not raise the high-water mark"
@@ -126,12 +126,12 @@ redlock_mutant(floor_into_the_block "a floor counts also if it makes the step sm
 
 # Admission.
 redlock_mutant(no_drain "a node votes again without waiting for what it forgot"
-    FILE src/quorum/admission.cpp FROM "return n.quarantined_since + longest + drift + expiry_granularity;" TO "return n.quarantined_since + 0 * (longest + drift);")
+    FILE src/quorum/admission.cpp FROM "return n.quarantined_since + drain_of(longest, settings_.clock_drift);" TO "return n.quarantined_since + 0 * longest;")
 redlock_mutant(no_catch_up "a node votes again without hearing what the others remember"
     FILE src/quorum/admission.cpp FROM "        r.base = std::max(r.base, each.facts.high_water);
 " TO "")
 redlock_mutant(one_too_few "a node is admitted on what one node too few remembers"
-    FILE src/quorum/admission.hpp FROM "return (nodes_.size() + 1) / 2;" TO "return (nodes_.size() + 1) / 2 - 1;" SOURCES ${core_sources})
+    FILE src/quorum/admission.hpp FROM "return (size_ + 1) / 2;" TO "return (size_ + 1) / 2 - 1;" SOURCES ${core_sources})
 redlock_mutant(marks_of_before "the others' marks may have been read before the drain was over"
     FILE src/quorum/admission.cpp FROM "!n.look_again && n.seen >= drained;" TO "!n.look_again;"
     FILE2 src/quorum/admission.cpp FROM2 "each.state != admission_state::admitted || each.seen < drained" TO2 "each.state != admission_state::admitted")
@@ -286,7 +286,7 @@ redlock_mutant(reader_of_one_round "a reader has the largest token of one round,
 " TO "        if (!to_read_) confirmed_ = {};
 ")
 redlock_mutant(first_reader_raises_nothing "the first reader does not raise the counter"
-    FILE src/testing/shared_model.cpp FROM "        token = last + 1;" TO "        token = last;")
+    FILE src/testing/shared_model.cpp FROM "        token = std::max(last, server_.record->new_tokens_above()) + 1;" TO "        token = last;")
 redlock_mutant(reader_confirms_without_counting "a reader's confirmation does not raise the counter"
     FILE src/testing/shared_model.cpp FROM "    if (*counter < l.token) server_.set_counter(l.name, l.token, l.retention, now);
     return 1;" TO "    return 1;")
@@ -323,16 +323,17 @@ redlock_mutant(readers_fence_forgets_readers "what checks tokens does not keep t
 
 # State that goes with a lock.
 redlock_mutant(published_on_a_minority "a state counts as published when one node keeps it"
-    FILE src/lease/publications.cpp FROM "if (votes_.majority_granted()) return end({});" TO "if (votes_.granted() > 0) return end({});")
+    FILE src/lease/state_rounds.cpp FROM "if (votes_.majority_granted()) return end({});" TO "if (votes_.granted() > 0) return end({});")
 redlock_mutant(inherited_from_one_node "the first node that answers says what is inherited"
     FILE src/quorum/inherit_machine.hpp FROM "if (votes_.majority_granted()) {" TO "if (votes_.granted() > 0) {"
-    SOURCES src/lease/publications.cpp)
+    SOURCES src/lease/state_rounds.cpp)
 redlock_mutant(inherited_and_not_written_back "what only a minority keeps is inherited as it is"
     FILE src/quorum/inherit_machine.hpp FROM "return safe ? " TO "return true ? "
-    FILE2 src/lease/publications.cpp FROM2 "if (machine_.holders().size() < owner_.env().to_nodes->nodes()) back->send();" TO2 ""
-    SOURCES src/lease/publications.cpp)
+    FILE2 src/lease/state_rounds.cpp FROM2 "if (machine_.holders().size() < owner_.env().to_nodes->nodes()) back->send();" TO2 ""
+    SOURCES src/lease/state_rounds.cpp)
 redlock_mutant(inherited_as_it_comes "an answer that arrives during the write-back changes what the holder is told"
-    FILE src/lease/publications.cpp FROM "    if (done_ || machine_.is_decided()) return;" TO "    if (done_) return;")
+    FILE src/lease/state_rounds.cpp FROM "    if (is_over_ || machine_.is_decided()) return;" TO "    if (is_over_) return;"
+    FILE2 src/lease/state_rounds.cpp FROM2 "before < machine_.newest()" TO2 "before < kept->stamp")
 redlock_mutant(published_without_fence "a former holder publishes where a later one has inherited, if its value is there again"
     FILE src/testing/redis_model.cpp FROM "    if (auto const objection = objection_to_state(c, now)) return *objection;
     std::string const key = state_key(c);" TO "    if (!is_ours(c, c.key, now)) return refused();
@@ -360,8 +361,8 @@ redlock_mutant(slots_are_added_up "grants of different slots are added up to a m
     return static_cast<std::size_t>(std::count_if(ours_.begin(), ours_.end(), [](slot_set ours) { return ours != 0; }));"
     FILE2 src/acquire/permit_attempt.cpp FROM2 "if (chose && state.choice.gave_chosen(node)) {" TO2 "if (chose && state.choice.given_by(node) != 0) {")
 redlock_mutant(permit_of_one_node "one node less than a majority is enough for a slot"
-    FILE src/quorum/permit_choice.cpp FROM "        if (count < majority(nodes)) continue;
-" TO "        if (count + 1 < majority(nodes)) continue;
+    FILE src/quorum/permit_choice.cpp FROM "        if (count < needed_) continue;
+" TO "        if (count + 1 < needed_) continue;
 "
     FILE2 src/acquire/permit_attempt.cpp FROM2 "            count(node, {vote::refused, {}, {}}, now);
         } else if (state.failed" TO2 "            count(node, {chose ? vote::granted : vote::refused, {}, {}, chose ? counter_ : 0}, now);
@@ -383,7 +384,7 @@ redlock_mutant(permit_over_a_lock "a slot that somebody has is given once more"
 " TO "        if (map[slot] == '2') continue;
 ")
 redlock_mutant(permit_token_of_its_node "the token of a permit is not confirmed"
-    FILE src/quorum/acquire_machine.cpp FROM "    wants_confirmation_ = confirmed_.size() < majority(votes_.nodes());" TO "    confirmed_ = held_;")
+    FILE src/quorum/acquire_machine.cpp FROM "    wants_confirmation_ = confirmed_.size() < votes_.needed();" TO "    confirmed_ = held_;")
 redlock_mutant(permits_wake_nobody "who waits for a permit does not hear that this client has one less"
     FILE src/acquire/wait_queue.cpp FROM "    queue_.empty() ? in_.retire(*this, now) : consider(now);
 }
@@ -419,8 +420,8 @@ redlock_mutant(own_slot_is_given_back "what is given back at a node may be a slo
 
 # Sets of nodes.
 redlock_mutant(lists_not_compared "a node whose set is another one than the client's list votes"
-    FILE src/quorum/set_membership.cpp FROM "    if (r.members.size() != settings_.members.size())" TO "    if (r.members.empty())"
-    FILE2 src/quorum/set_membership.cpp FROM2 "if (list_refused_) return object_to_all(why);" TO2 "")
+    FILE src/quorum/set_membership.cpp FROM "    if (!may_name(r, settings_.members))" TO "    if (r.members.empty())"
+    FILE2 src/quorum/set_membership.cpp FROM2 "        return object_to_all(why);" TO2 "")
 redlock_mutant(wrong_set_only_said "a client with another list of nodes is told so, and asks the nodes all the same"
     FILE src/client/engine.cpp
     FROM "    if (auto const why = admissions_->meet(node, facts); !why.empty()) return env_.to_nodes->reject(node, errc::wrong_node_set, why);
@@ -437,14 +438,22 @@ redlock_mutant(old_records_count "a record that may be out of date counts as a c
 
 # Changes of a set of nodes.
 redlock_mutant(left_member_counts_on "what a lease has on a member that left counts for as long as it was granted"
-    FILE src/lease/lease_registry.cpp FROM "if (!members_->has(node)) what.machine.on_left(node);" TO "static_cast<void>(what);")
+    FILE src/lease/lease_registry.cpp FROM "if (members_) what.machine.has_members(*members_);" TO "static_cast<void>(what);")
 redlock_mutant(first_mover_is_followed "a client follows its set into a generation as soon as one node carries it"
-    FILE src/quorum/set_generation.cpp FROM "if (carriers >= majority(nodes) && is_newer) settled_ = *r;" TO "if (carriers >= 1 && is_newer) settled_ = *r;")
+    FILE src/quorum/set_generation.cpp FROM "carriers_of(r, carried) >= majority(r.size_before())" TO "carriers_of(r, carried) >= 1")
+redlock_mutant(list_is_the_set "a client counts a majority of its list, though its set has grown"
+    FILE src/client/engine.cpp FROM "        env_.voters = news.voters;
+" TO "")
+redlock_mutant(shrinks_at_once "a set of an odd N has the smaller N as soon as a member leaves"
+    FILE src/quorum/set_record.cpp FROM "r.size() % 2 == 1 ? r.size() : next.members.size()" TO "next.members.size()")
+redlock_mutant(closes_at_once "a set has the smaller N before leases of before are over"
+    FILE src/quorum/set_change.cpp FROM "return seen_ + drain_of(std::max(plan.longest_ttl(), max_ttl), clock_drift);" TO "return seen_ + 0 * drain_of(max_ttl, clock_drift);")
 redlock_mutant(former_generation_votes "a node of another generation has a vote"
     FILE src/admission/admission_driver.cpp FROM "if (!sets_.is_active() || !sets_.is_apart(node)) return facts;" TO "return facts;")
 redlock_mutant(returned_member_remembers "a member that had left and joins again keeps its admission"
     FILE src/testing/redis_model.cpp FROM "bool const stays = c.stays && record->id == c.id;" TO "bool const stays = detail::names_server(record->id, id);")
 redlock_mutant(command_moves_anybody "a command moves members that lost their data as well"
-    FILE src/quorum/set_change.cpp FROM "if (!s || !is_admitted(*s)) continue;" TO "if (!s || !s->facts) continue;")
+    FILE src/quorum/set_change.cpp FROM "else if (is_of_before && is_admitted(*s)) steps_" TO "else if (is_of_before) steps_")
 redlock_mutant(command_moves_too_few "a command begins with fewer than a majority of members that can move"
-    FILE src/quorum/set_change.cpp FROM "needed_ = majority(before_->members.size());" TO "needed_ = 1;")
+    FILE src/quorum/set_change.cpp FROM "bool const can_move = moved_ + steps_.size() >= needed_;" TO "bool const can_move = true;"
+    FILE2 src/quorum/set_change.cpp FROM2 "bool const can_decide = stay_ >= needed_to_stay" TO2 "bool const can_decide = stay_ >= 0 * needed_to_stay")

@@ -19,8 +19,8 @@ constexpr lock_options steady{
     .ttl = 10s, .node_timeout = 250ms, .min_retry_delay = 500ms, .max_retry_delay = 500ms, .poll_interval = 500ms};
 
 struct outage_world : world {
-    explicit outage_world(std::shared_ptr<observer> told = nullptr)
-        : world{3, 8'192, std::move(told), 30s, [this](std::string_view sentence) { said.emplace_back(sentence); }}
+    explicit outage_world(std::shared_ptr<observer> told = nullptr, bool nothing_was_locked = false)
+        : world{3, 8'192, std::move(told), 30s, [this](std::string_view sentence) { said.emplace_back(sentence); }, nothing_was_locked}
     {
     }
 
@@ -211,14 +211,96 @@ BOOST_FIXTURE_TEST_CASE(nothing_when_somebody_else_holds_it, outage_world)
     CHECK_SAID({});
 }
 
-BOOST_FIXTURE_TEST_CASE(nothing_when_this_client_holds_it_itself, outage_world)
+namespace {
+
+std::string own_lease(std::string_view waited)
+{
+    return "for " + std::string{waited} +
+           " an acquisition of resource has waited for this client itself, which holds it; a coroutine that acquires what it holds waits "
+           "for ever";
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(after_three_seconds_when_this_client_holds_it_itself, outage_world)
+{
+    start();
+    wait_for_the_lock();
+    advance(10s);
+    BOOST_TEST_REQUIRE(held.size() == 1u);
+    wait_for_the_lock();
+    advance(2900ms);
+    CHECK_SAID({});
+    advance(100ms);
+    CHECK_SAID({own_lease("3.0 s")});
+    advance(1min);
+    BOOST_TEST(held.size() == 1u);
+    CHECK_SAID({own_lease("3.0 s"), own_lease("63 s")});
+    held.clear();
+    advance(1s);
+    BOOST_TEST(held.size() == 1u);
+    advance(5min);
+    BOOST_TEST(said.size() == 2u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_waiter_that_was_there_when_the_lease_was_acquired, outage_world)
 {
     start();
     wait_for_the_lock();
     wait_for_the_lock();
-    advance(5min);
+    BOOST_TEST(held.empty());
+    advance(3100ms);
+    CHECK_SAID({own_lease("3.0 s")});
+}
+
+BOOST_FIXTURE_TEST_CASE(nothing_when_leases_of_this_client_are_short, outage_world)
+{
+    start();
+    for (int i = 0; i < 5; ++i) wait_for_the_lock();
+    for (int i = 0; i < 4; ++i) {
+        advance(2s);
+        BOOST_TEST_REQUIRE(held.size() == 1u);
+        held.clear();
+        advance(900ms);
+    }
+    CHECK_SAID({});
+    BOOST_TEST(held.size() == 1u);
+    wait_for_the_lock();
+    advance(3s);
+    CHECK_SAID({own_lease("3.0 s")});
+}
+
+// Permits come and go, and nobody knows whose release the first one waits for.
+BOOST_FIXTURE_TEST_CASE(nothing_when_this_client_has_all_permits, outage_world)
+{
+    start();
+    redlock::semaphore const one{*client, "resource", {.permits = 1, .lock = steady}};
+    auto const keep = [this](error_code ec, lease l) {
+        if (!ec) held.push_back(std::move(l));
+    };
+    one.acquire(keep);
+    advance(1s);
+    one.acquire(keep);
+    advance(4s);
     BOOST_TEST(held.size() == 1u);
     CHECK_SAID({});
+}
+
+BOOST_AUTO_TEST_CASE(bootstrap_says_that_nobody_waits)
+{
+    for (bool const has_data : {false, true}) {
+        outage_world w{nullptr, true};
+        if (!has_data)
+            for (auto& n : w.nodes) n->restart_empty();
+        w.start();
+        w.wait_for_the_lock();
+        w.advance(1s);
+        BOOST_TEST(w.held.size() == 1u);
+        said_words const expected{
+            "config::bootstrap is set and no node has data of redlock: the wait of 31 s for leases that may have been lost is skipped"};
+        if (has_data) BOOST_TEST(w.said.empty());
+        else BOOST_TEST(w.said == expected, boost::test_tools::per_element());
+    }
 }
 
 BOOST_AUTO_TEST_CASE(nothing_when_there_is_an_observer)

@@ -26,11 +26,12 @@ struct release_world : world {
         return held;
     }
 
-    error_code release(lease& held)
+    // With an answer after so much time at the latest.
+    error_code release(lease& held, std::chrono::milliseconds within = 1ms)
     {
         std::optional<error_code> result;
         held.release([&](error_code ec) { result = ec; });
-        advance(1ms);
+        advance(within);
         BOOST_REQUIRE(result.has_value());
         return *result;
     }
@@ -52,6 +53,30 @@ constexpr char const* no_replicas = "NOREPLICAS Not enough good replicas to writ
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(release_story)
+
+BOOST_FIXTURE_TEST_CASE(releasing_confirms_with_a_majority_and_tells_lost_from_unknown, release_world)
+{
+    lease first = acquire("resource");
+    BOOST_TEST(!release(first));
+    BOOST_TEST(!first.valid());
+    BOOST_TEST(!release(first));  // again: the same answer, nothing is sent twice
+    advance(1ms);
+    BOOST_TEST(nodes[0]->count(verb::release) == 1u);
+
+    lease second = acquire("resource");
+    nodes[0]->stop();
+    nodes[1]->stop();
+    BOOST_TEST(release(second, 1s) == errc::release_unconfirmed);
+    nodes[0]->go_on();
+    nodes[1]->go_on();
+    advance(1ms);
+    BOOST_TEST(keys() == 0u);
+
+    lease third = acquire("resource");
+    nodes[0]->del("resource");
+    nodes[1]->del("resource");
+    BOOST_TEST(release(third) == errc::lease_lost);
+}
 
 BOOST_FIXTURE_TEST_CASE(a_release_that_is_answered_with_an_error_is_repeated, release_world)
 {

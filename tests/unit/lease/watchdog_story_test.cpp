@@ -1,4 +1,4 @@
-// Leases over nodes in memory: extensions and their four outcomes, loss, and time that plays tricks.
+// Leases over nodes in memory: extensions and their four outcomes (extend_outcome), loss, and time that plays tricks.
 #include "support/world.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -253,30 +253,6 @@ BOOST_DATA_TEST_CASE_F(lease_world, operations_of_one_turn_share_their_requests,
     std::size_t const messages = fencing ? 4 : 1;  // 32 with tokens in each
     BOOST_TEST(nodes[0]->batches == messages + 1);  // the leases went with their handlers: the releases shared a round, too
     BOOST_TEST(nodes[0]->count(verb::release) == 100u);
-}
-
-BOOST_FIXTURE_TEST_CASE(releasing_confirms_with_a_majority_and_tells_lost_from_unknown, lease_world)
-{
-    lease first = acquire();
-    BOOST_TEST(!release(first));
-    BOOST_TEST(!first.valid());
-    BOOST_TEST(!release(first));  // again: the same answer, nothing is sent twice
-    advance(1ms);
-    BOOST_TEST(nodes[0]->count(verb::release) == 1u);
-
-    lease second = acquire();
-    nodes[0]->stop();
-    nodes[1]->stop();
-    BOOST_TEST(release(second) == errc::release_unconfirmed);
-    nodes[0]->go_on();
-    nodes[1]->go_on();
-    advance(1ms);
-    BOOST_TEST(keys() == 0u);
-
-    lease third = acquire();
-    nodes[0]->del("resource");
-    nodes[1]->del("resource");
-    BOOST_TEST(release(third) == errc::lease_lost);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_released_lease_ends_its_watch, lease_world)

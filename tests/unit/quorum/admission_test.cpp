@@ -655,6 +655,44 @@ BOOST_AUTO_TEST_CASE(nothing_is_near_while_a_wait_or_a_node_is_missing)
     for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(!d.rules.is_deciding(i));
 }
 
+// A list of two of five nodes: both have no data, and the others may have theirs. Once they are all of a set, it begins.
+BOOST_AUTO_TEST_CASE(a_short_list_without_data_founds_nothing)
+{
+    cluster c{2, true};
+    c.rules.set_has(5, {}, false);
+    c.connect_all();
+    c.settle();
+    c.now += 40s;
+    c.settle();
+    BOOST_TEST((c.rules.of(0) != admission_state::admitted));
+    BOOST_TEST((c.rules.of(1) != admission_state::admitted));
+    cluster whole{2, true};
+    whole.connect_all();
+    whole.settle();
+    BOOST_TEST((whole.rules.of(0) == admission_state::admitted));
+}
+
+// N is five until the set of four is closed. Nobody waits for the one that has left, whether it is in the list or not.
+BOOST_AUTO_TEST_CASE(members_of_a_set_that_becomes_smaller_begin_anew_without_the_one_that_left)
+{
+    for (std::size_t const list : {4u, 5u}) {
+        cluster c{list};
+        c.rules.set_has(5, list == 5 ? node_set::only(4) : node_set{}, true);
+        for (std::size_t i = 0; i < 4; ++i) c.connect(i);
+        c.settle();
+        c.now += drain;
+        c.settle();
+        for (std::size_t i = 0; i < 4; ++i) BOOST_TEST((c.rules.of(i) == admission_state::admitted));
+    }
+    cluster one_is_away{4};
+    one_is_away.rules.set_has(5, {}, true);
+    for (std::size_t i = 0; i < 3; ++i) one_is_away.connect(i);
+    one_is_away.settle();
+    one_is_away.now += drain;
+    one_is_away.settle();
+    BOOST_TEST((one_is_away.rules.of(0) == admission_state::catching_up));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::quorum

@@ -6,6 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct fake_server {
     bool admitted{false};
     bool reachable{true};
     bool master{true};
+    token_number high_water{0};
 
     // In another generation of its set it has another one.
     std::string bound_id() const { return std::string{binding_in(set)} + id; }
@@ -49,7 +51,8 @@ struct lister {
                 shard,
                 shards,
                 [] { return "set" + std::to_string(++ids); },
-                [] { return token_number{1'795'000'000'000'000}; }};
+                [] { return token_number{1'795'000'000'000'000}; },
+                std::chrono::seconds{30}};
     }
 
     fake_server& at(std::size_t i) { return all->at(nodes[i]); }
@@ -63,7 +66,7 @@ struct lister {
         f.master = s.master;
         f.admitted = s.admitted ? f.id : "";
         f.set = s.set;
-        sets.on_facts(i, f);
+        sets.on_facts(i, f, now, now);
     }
     void tell_all()
     {
@@ -73,12 +76,12 @@ struct lister {
     void carry_out(set_claim const& c)
     {
         fake_server& s = at(c.node);
-        if (!s.reachable || s.bound_id() != c.id) return sets.on_claimed(c.node, std::nullopt);
+        if (!s.reachable || s.bound_id() != c.id) return sets.on_claimed(c.node, std::nullopt, now, now);
         if (s.set == c.expected && s.set != c.text) {
             s.admitted = s.admitted && (c.stays || binding_in(c.text).empty());
             s.set = c.text;
         }
-        sets.on_claimed(c.node, s.set);
+        sets.on_claimed(c.node, s.set, now, now);
     }
 
     // Carries out one claim, or several that may be sent together; false: there is none.
@@ -108,6 +111,7 @@ struct lister {
     servers* all;
     std::vector<std::string> nodes;
     set_membership sets;
+    time_point now{std::chrono::hours{1}};
 };
 
 inline bool contains(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }

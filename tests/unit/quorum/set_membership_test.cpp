@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_record_is_known_as_such)
     BOOST_TEST((read_set_text("").is == kind::none));
     BOOST_TEST((read_set_text("!NOPERM no permission").is == kind::hidden));
     BOOST_TEST((read_set_text("!WRONGTYPE Operation against a key").is == kind::foreign));
-    BOOST_TEST((read_set_text("v3 abc 0 0 complete 0/0 - a").is == kind::too_new));
+    BOOST_TEST((read_set_text("v4 abc 0 0 complete 0/0 - a").is == kind::too_new));
     BOOST_TEST((read_set_text("v12 whatever").is == kind::too_new));
     for (char const* text :
          {"v1", "v1 ", "v", "v0 abc 0 0 complete 0/0 - a", "v1 abc 0 0 complete 0/0 -", "v1 abc 0 0 complete 0/0 - a a",
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(a_set_that_was_founded_twice_gives_no_vote_that_could_be_of
 
 BOOST_AUTO_TEST_CASE(a_record_that_cannot_be_read_is_no_vote_and_stays)
 {
-    for (std::string const text : {"v3 something new", "a text of somebody else"}) {
+    for (std::string const text : {"v4 something new", "a text of somebody else"}) {
         auto all = founded();
         all["C"].set = text;
         lister c{all, ABC};
@@ -328,7 +328,7 @@ BOOST_AUTO_TEST_CASE(without_members_nobody_looks_at_sets)
 {
     set_membership none{{}};
     BOOST_TEST(!none.is_active());
-    none.on_facts(0, {});
+    none.on_facts(0, {}, {}, {});
     none.on_gone(0);
     BOOST_TEST(none.may_be_admitted(0));
     BOOST_TEST(none.claims().empty());
@@ -342,13 +342,13 @@ BOOST_AUTO_TEST_CASE(a_claim_that_failed_is_not_repeated_at_once)
     one.tell_all();
     auto const first = one.sets.claims();
     BOOST_TEST_REQUIRE(first.size() == 1u);
-    one.sets.on_claimed(first[0].node, std::nullopt);
+    one.sets.on_claimed(first[0].node, std::nullopt, one.now, one.now);
     BOOST_TEST(one.sets.claims().empty());
     one.tell_all();
     BOOST_TEST(one.sets.claims().empty(), "it told nothing new");
     one.sets.may_claim_again();
     BOOST_TEST(one.sets.claims().size() == 1u);
-    one.sets.on_claimed(first[0].node, "");
+    one.sets.on_claimed(first[0].node, "", one.now, one.now);
     BOOST_TEST(one.sets.claims().empty());
     one.at(first[0].node).id += "x";
     one.tell_all();

@@ -3,6 +3,7 @@
 #include "redis/redis_replies.hpp"
 #include "redis/scripts.hpp"
 #include "support/printing.hpp"
+#include "wire_text.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -16,27 +17,24 @@ using namespace redlock::detail;
 using boost::redis::resp3::node_view;
 using boost::redis::resp3::type;
 using namespace std::chrono_literals;
+using testing::resp;
+using testing::server_of_it;
 
-std::string const server_of_it(40, 'a');
-std::vector<std::string> const second{"l"};
+enum class tokens { with, without };
+enum class names { one, two };
 
-command adoption_of(bool fenced, bool several)
+command adoption_of(tokens kind, names count = names::one)
 {
+    static std::vector<std::string> const second_name{"l"};  // a command refers to its names, and does not have them
+
     command c{verb::adopt, "k", "new", 30s};
     c.former = "old";
     c.value_end = ":host";
-    c.fenced = fenced;
+    c.fenced = kind == tokens::with;
     c.token = 17;
     c.retention = 60s;
-    if (several) c.others = second;
+    if (count == names::two) c.others = second_name;
     return c;
-}
-
-std::string resp_of(std::vector<std::string> const& words)
-{
-    std::string text = "*" + std::to_string(words.size()) + "\r\n";
-    for (auto const& word : words) text += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
-    return text;
 }
 
 std::string sent(command const& c)
@@ -47,10 +45,12 @@ std::string sent(command const& c)
     return std::string{wire.request.payload()};
 }
 
-reply answer_to(bool fenced, node_view const& n)
+node_view resp3_node(type t, std::string_view text) { return {t, 1, 0, text}; }
+
+reply answer_to(tokens kind, node_view const& n)
 {
     batch b;
-    b.commands = {adoption_of(fenced, false)};
+    b.commands = {adoption_of(kind)};
     redis_request const wire{b, server_of_it};
     std::vector<reply> replies(1);
     reply_reader reader{wire.calls, server_of_it, replies};
@@ -65,23 +65,24 @@ BOOST_AUTO_TEST_SUITE(adopt_codec)
 
 BOOST_AUTO_TEST_CASE(with_tokens_it_carries_both_values_and_the_guard)
 {
-    BOOST_TEST(sent(adoption_of(true, false)) == resp_of({"EVALSHA", fence_adopt_script().sha1, "4", "redlock:node", "redlock:hw", "k",
-                                                          "k:fence", server_of_it, "old", "new:host", "17", "30000", "60000"}));
-    BOOST_TEST(sent(adoption_of(true, true)) ==
-               resp_of({"EVALSHA", fence_adopt_script().sha1, "6", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence",
-                        server_of_it, "old", "new:host", "17", "30000", "60000"}));
+    BOOST_TEST(sent(adoption_of(tokens::with)) == resp({"EVALSHA", fence_adopt_script().sha1, "4", "redlock:node", "redlock:hw", "k",
+                                                        "k:fence", server_of_it, "old", "new:host", "17", "30000", "60000"}));
+    BOOST_TEST(sent(adoption_of(tokens::with, names::two)) ==
+               resp({"EVALSHA", fence_adopt_script().sha1, "6", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence", server_of_it,
+                     "old", "new:host", "17", "30000", "60000"}));
 }
 
 BOOST_AUTO_TEST_CASE(without_tokens_it_carries_both_values)
 {
-    BOOST_TEST(sent(adoption_of(false, false)) == resp_of({"EVALSHA", adopt_script().sha1, "1", "k", "old", "new:host", "30000"}));
-    BOOST_TEST(sent(adoption_of(false, true)) == resp_of({"EVALSHA", adopt_script().sha1, "2", "k", "l", "old", "new:host", "30000"}));
+    BOOST_TEST(sent(adoption_of(tokens::without)) == resp({"EVALSHA", adopt_script().sha1, "1", "k", "old", "new:host", "30000"}));
+    BOOST_TEST(sent(adoption_of(tokens::without, names::two)) ==
+               resp({"EVALSHA", adopt_script().sha1, "2", "k", "l", "old", "new:host", "30000"}));
 }
 
-BOOST_AUTO_TEST_CASE(only_one_is_a_grant)
+BOOST_AUTO_TEST_CASE(only_the_number_1_is_a_grant)
 {
-    for (bool const fenced : {false, true}) {
-        auto const said = [&](type t, std::string_view text) { return answer_to(fenced, {t, 1, 0, text}).vote; };
+    for (auto const kind : {tokens::with, tokens::without}) {
+        auto const said = [&](type t, std::string_view text) { return answer_to(kind, resp3_node(t, text)).vote; };
         BOOST_TEST(said(type::number, "1") == vote::granted);
         BOOST_TEST(said(type::number, "0") == vote::refused);
         for (char const* other : {"2", "3", "-9", "1x", "", "10"}) BOOST_TEST(said(type::number, other) == vote::failed, other);
@@ -94,25 +95,30 @@ BOOST_AUTO_TEST_CASE(only_one_is_a_grant)
 
 BOOST_AUTO_TEST_CASE(the_other_codes_say_why)
 {
-    auto const said = [](std::string_view text) { return answer_to(true, {type::number, 1, 0, text}); };
-    BOOST_TEST(said("-2").vote == vote::refused);
-    BOOST_TEST(said("-1").error == errc::node_not_admitted);
-    BOOST_TEST(said("-3").error == errc::ttl_too_long);
-    BOOST_TEST(said("-4").error == errc::unexpected_reply);
-    BOOST_TEST(answer_to(false, {type::number, 1, 0, "-2"}).vote == vote::failed, "without tokens there is no such answer");
+    // The numbers of fence_answers.hpp.
+    auto const said = [](std::string_view text) {
+        auto const answer = answer_to(tokens::with, resp3_node(type::number, text));
+        BOOST_TEST(answer.vote != vote::granted, text);
+        return answer;
+    };
+    BOOST_TEST(said("-1").error == errc::node_not_admitted);  // fence_not_admitted
+    BOOST_TEST(said("-2").vote == vote::refused);  // fence_overtaken
+    BOOST_TEST(said("-3").error == errc::ttl_too_long);  // fence_ttl_too_long
+    BOOST_TEST(said("-4").error == errc::unexpected_reply);  // fence_no_counter
+    BOOST_TEST(answer_to(tokens::without, resp3_node(type::number, "-2")).vote == vote::failed, "without tokens there is no such answer");
 }
 
 BOOST_AUTO_TEST_CASE(it_counts_only_from_the_server_that_was_meant)
 {
     batch b;
-    b.commands = {adoption_of(true, false)};
+    b.commands = {adoption_of(tokens::with)};
     request_extras extras;
     extras.identity = true;
     for (bool const same : {true, false}) {
         redis_request const wire{b, server_of_it, extras};
         std::vector<reply> replies(1);
         reply_reader reader{wire.calls, server_of_it, replies};
-        reader.on_node(0, {type::number, 1, 0, "1"});
+        reader.on_node(0, resp3_node(type::number, "1"));
         std::string const info = "# Replication\r\nrole:master\r\nmaster_replid:" + (same ? server_of_it : std::string(40, 'b')) + "\r\n";
         reader.on_node(1, {type::verbatim_string, 1, 0, info});
         reader.conclude();

@@ -5,6 +5,7 @@
 #include "redis/redis_replies.hpp"
 #include "redis/scripts.hpp"
 #include "support/printing.hpp"
+#include "wire_text.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -17,6 +18,8 @@ using namespace redlock::detail;
 using boost::redis::resp3::node_view;
 using boost::redis::resp3::type;
 using namespace std::chrono_literals;
+using testing::bulk;
+using testing::resp;
 
 batch of(std::vector<command> commands)
 {
@@ -28,16 +31,6 @@ batch of(std::vector<command> commands)
 command const acquire{verb::acquire, "k", "v", 30s};
 command const extend{verb::extend, "k", "v", 30s};
 command const release{verb::release, "k", "v", 30s};
-
-std::string bulk(std::string_view s) { return "$" + std::to_string(s.size()) + "\r\n" + std::string{s} + "\r\n"; }
-
-// A whole command.
-std::string resp(std::vector<std::string> const& words)
-{
-    std::string text = "*" + std::to_string(words.size()) + "\r\n";
-    for (auto const& word : words) text += bulk(word);
-    return text;
-}
 
 // Feeds RESP3 nodes as the answer to the one call of a batch.
 std::vector<reply> answered(batch const& b, std::vector<node_view> const& nodes, bool* noscript = nullptr)
@@ -677,11 +670,13 @@ BOOST_AUTO_TEST_CASE(the_record_of_a_set_is_written_where_the_expected_one_is)
     claim.former = "old text";
     claim.id = server;
     redis_request const wire{of({claim})};
-    BOOST_TEST(wire.request.payload() == resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text", "0"}));
+    BOOST_TEST(wire.request.payload() ==
+               resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text", "0", "0"}));
     claim.stays = true;
+    claim.token = 4711;  // the base
     redis_request const of_a_member_that_stays{of({claim})};
     BOOST_TEST(of_a_member_that_stays.request.payload() ==
-               resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text", "1"}));
+               resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text", "1", "4711"}));
     auto const answer = [&](std::string_view n, std::string_view text) {
         return answered(of({claim}), {{type::array, 2, 0, ""}, {type::number, 1, 1, n}, {type::blob_string, 1, 1, text}}).front();
     };

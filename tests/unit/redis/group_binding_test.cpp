@@ -1,5 +1,7 @@
 #include "redis/group_binding.hpp"
 
+#include "redis/server_id.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <string>
@@ -31,9 +33,9 @@ BOOST_AUTO_TEST_CASE(an_id_names_the_server_and_the_number_of_replicas)
     BOOST_TEST(alone == some_replication_id);
     BOOST_TEST(one == "k001:" + std::string(35, 'a'));
     BOOST_TEST(most == "k100:" + std::string(35, 'a'));
-    BOOST_TEST(replicas_of(alone) == 0);
-    BOOST_TEST(replicas_of(one) == 1);
-    BOOST_TEST(replicas_of(most) == 100);
+    BOOST_TEST(replicas_in_id(alone) == 0);
+    BOOST_TEST(replicas_in_id(one) == 1);
+    BOOST_TEST(replicas_in_id(most) == 100);
     for (auto const& id : {alone, one, most}) {
         BOOST_TEST(names_server(id, some_replication_id));
         BOOST_TEST(!names_server(id, std::string(40, 'b')));
@@ -46,14 +48,14 @@ BOOST_AUTO_TEST_CASE(an_id_in_a_cluster_names_the_number_of_shards_as_well)
 {
     auto const id = group_binding{1, 64}.id_of(some_replication_id);
     BOOST_TEST(id == "k001:c064:" + std::string(30, 'a'));
-    BOOST_TEST(replicas_of(id) == 1);
-    BOOST_TEST(shards_of(id) == 64);
+    BOOST_TEST(replicas_in_id(id) == 1);
+    BOOST_TEST(shards_in_id(id) == 64);
     BOOST_TEST(names_server(id, some_replication_id));
     BOOST_TEST(!names_server(id, std::string(40, 'b')));
     BOOST_TEST(!names_server("k001:c064:" + std::string(30, 'k'), some_replication_id), "a mark has taken the id away");
-    BOOST_TEST(shards_of("k001:c064abc" + std::string(28, 'c')) == 0, "a replication id may begin like that");
-    BOOST_TEST(shards_of(group_binding{1}.id_of(some_replication_id)) == 0);
-    BOOST_TEST(shards_of(some_replication_id) == 0);
+    BOOST_TEST(shards_in_id("k001:c064abc" + std::string(28, 'c')) == 0, "a replication id may begin like that");
+    BOOST_TEST(shards_in_id(group_binding{1}.id_of(some_replication_id)) == 0);
+    BOOST_TEST(shards_in_id(some_replication_id) == 0);
 
     auto facts = told(some_replication_id, id);
     group_binding{1, 64}.apply(facts);
@@ -98,16 +100,6 @@ BOOST_AUTO_TEST_CASE(another_number_of_replicas_leaves_no_id)
     replies[1].facts = std::make_shared<quorum::node_facts const>(told(some_replication_id, group_binding{2}.id_of(some_replication_id)));
     group_binding{1}.apply(replies);
     BOOST_TEST(replies[1].facts->id == "");
-}
-
-BOOST_AUTO_TEST_CASE(a_group_has_at_most_twice_as_many_replicas_and_its_primary)
-{
-    BOOST_TEST(!objection_to_group(9, 0).has_value(), "nobody waits, nobody counts on replicas");
-    BOOST_TEST(!objection_to_group(2, 1).has_value());
-    BOOST_TEST(objection_to_group(3, 1).value().find("use replicas=2 in every client") != std::string::npos);
-    BOOST_TEST(!objection_to_group(3, 2).has_value());
-    BOOST_TEST(!objection_to_group(4, 2).has_value());
-    BOOST_TEST(objection_to_group(5, 2).value().find("use replicas=3 in every client") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

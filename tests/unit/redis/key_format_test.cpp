@@ -86,7 +86,9 @@ BOOST_AUTO_TEST_CASE(what_is_no_format_is_refused)
         BOOST_TEST(problem(none) == "config::key_format must be \"raw\", or have {0} where the name of the lock goes", none);
     for (std::string const more : {"{0}{0}", "{{0}}", "{{{0}}}", "{lock}:{0}", "redlock:{0}:{1}"})
         BOOST_TEST(problem(more) == "config::key_format has other braces than those of one {0}", more);
-    BOOST_TEST(problem("{0}:fence") == "config::key_format makes keys that end in :fence, which this library keeps for itself");
+    for (std::string const kept : {":fence", ":want", ":published", ":permits"})
+        BOOST_TEST(problem("lock:{0}" + kept) ==
+                   "config::key_format makes keys that end in " + kept + ", which this library keeps for itself");
 }
 
 BOOST_AUTO_TEST_CASE(locks_are_known_by_their_names)

@@ -106,6 +106,16 @@ BOOST_AUTO_TEST_CASE(hello_may_say_it_where_info_is_forbidden)
     BOOST_TEST(other.foreign() == "Mydb");
 }
 
+BOOST_AUTO_TEST_CASE(a_group_has_at_most_twice_as_many_replicas_and_its_primary)
+{
+    BOOST_TEST(!objection_to_group(9, 0).has_value(), "nobody waits, nobody counts on replicas");
+    BOOST_TEST(!objection_to_group(2, 1).has_value());
+    BOOST_TEST(objection_to_group(3, 1).value().find("use replicas=2 in every client") != std::string::npos);
+    BOOST_TEST(!objection_to_group(3, 2).has_value());
+    BOOST_TEST(!objection_to_group(4, 2).has_value());
+    BOOST_TEST(objection_to_group(5, 2).value().find("use replicas=3 in every client") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::detail

@@ -3,6 +3,7 @@
 #include "redis/state_scripts.hpp"
 #include "redis/state_text.hpp"
 #include "support/printing.hpp"
+#include "wire_text.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -16,8 +17,8 @@ using namespace redlock::detail;
 using boost::redis::resp3::node_view;
 using boost::redis::resp3::type;
 using namespace std::chrono_literals;
-
-std::string const server_of_it(40, 'a');
+using testing::resp;
+using testing::server_of_it;
 
 command about_state(verb what)
 {
@@ -30,13 +31,6 @@ command about_state(verb what)
     c.former = "17 0:bytes";
     c.retention = 60s;
     return c;
-}
-
-std::string resp_of(std::vector<std::string> const& words)
-{
-    std::string text = "*" + std::to_string(words.size()) + "\r\n";
-    for (auto const& word : words) text += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
-    return text;
 }
 
 std::string sent(verb what)
@@ -78,11 +72,11 @@ BOOST_AUTO_TEST_SUITE(state_codec)
 
 BOOST_AUTO_TEST_CASE(what_is_asked)
 {
-    BOOST_TEST(sent(verb::publish) == resp_of({"EVALSHA", state_publish_script().sha1, "5", "k", "k:fence", "redlock:node", "redlock:hw",
-                                               "k:published", server_of_it, "mine:host", "17", "60000", "15", "3", "17 0:bytes"}));
-    BOOST_TEST(sent(verb::inherit) == resp_of({"EVALSHA", state_inherit_script().sha1, "5", "k", "k:fence", "redlock:node", "redlock:hw",
-                                               "k:published", server_of_it, "mine:host", "17", "60000"}));
-    BOOST_TEST(sent(verb::peek) == resp_of({"EVALSHA", state_peek_script().sha1, "2", "k", "k:published"}));
+    BOOST_TEST(sent(verb::publish) == resp({"EVALSHA", state_publish_script().sha1, "5", "k", "k:fence", "redlock:node", "redlock:hw",
+                                            "k:published", server_of_it, "mine:host", "17", "60000", "15", "3", "17 0:bytes"}));
+    BOOST_TEST(sent(verb::inherit) == resp({"EVALSHA", state_inherit_script().sha1, "5", "k", "k:fence", "redlock:node", "redlock:hw",
+                                            "k:published", server_of_it, "mine:host", "17", "60000"}));
+    BOOST_TEST(sent(verb::peek) == resp({"EVALSHA", state_peek_script().sha1, "2", "k", "k:published"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_publication_is_granted_by_one)

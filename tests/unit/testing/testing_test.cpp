@@ -474,7 +474,7 @@ BOOST_AUTO_TEST_CASE(one_at_a_time)
 BOOST_AUTO_TEST_CASE(options_and_names_that_make_no_sense_are_refused)
 {
     BOOST_CHECK_THROW(simulation{{.nodes = 0}}, std::invalid_argument);
-    BOOST_CHECK_THROW(simulation{{.nodes = 17}}, std::invalid_argument);
+    BOOST_CHECK_THROW(simulation{{.nodes = 16}}, std::invalid_argument);
     BOOST_CHECK_THROW(simulation{{.round_trip = -1us}}, std::invalid_argument);
     BOOST_CHECK_THROW(simulation{{.lingering_max = -1us}}, std::invalid_argument);
     BOOST_CHECK_THROW(simulation{{.max_ttl = 0ms}}, std::invalid_argument);

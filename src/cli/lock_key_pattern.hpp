@@ -1,0 +1,33 @@
+// Which keys on a node are those of locks whose names match a pattern. No I/O.
+#ifndef REDLOCK_CLI_LOCK_KEY_PATTERN_HPP
+#define REDLOCK_CLI_LOCK_KEY_PATTERN_HPP
+
+#include "redis/key_format.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace redlock::cli {
+
+class lock_key_pattern {
+public:
+    // The pattern for keys: the key format with `names` in the place of the name. Special characters of the format are escaped. `names`: a pattern as the
+    // servers know them (*, ?, [a-z], and \ before one of these).
+    lock_key_pattern(detail::key_format keys, std::string_view names);
+
+    // What SCAN's MATCH gets.
+    std::string const& text() const noexcept { return text_; }
+
+    // The name of the lock with this key. None if the key does not have the format, or is one of the library's own (is_own_key). It does not compare the
+    // name with `names`: SCAN has done that.
+    std::optional<std::string> name_of(std::string const& key) const;
+
+private:
+    detail::key_format keys_;
+    std::string text_;
+};
+
+}  // namespace redlock::cli
+
+#endif

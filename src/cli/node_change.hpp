@@ -1,0 +1,53 @@
+// `redlock nodes replace OLD NEW`, `grow NEW…` and `shrink OLD`: writes the next generation to the members, one after the other, and waits until those that
+// join may vote. quorum/set_change decides; whatever stops this command, the same command goes on where it was.
+#ifndef REDLOCK_CLI_NODE_CHANGE_HPP
+#define REDLOCK_CLI_NODE_CHANGE_HPP
+
+#include "cli/commands.hpp"
+#include "cli/server_group.hpp"
+#include "cli/terminal.hpp"
+#include "quorum/set_change.hpp"
+
+#include <redlock/clock.hpp>
+#include <redlock/config.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::cli {
+
+class node_change {
+public:
+    // Servers are URLs, or addresses as `redlock nodes show` prints them. Throws `failure` when they cannot be used.
+    node_change(node_options const& from, quorum::wanted_change const& wanted);
+
+    // Returns when the set is what was wanted, and the servers that join are admitted. Throws `failure`, and says what to do; also when they are not admitted
+    // within this time.
+    void carry_out(std::optional<milliseconds> patience);
+
+    // Says which list clients need from now on, and which servers nobody needs any more.
+    void say_list(std::vector<std::string> const& left) const;
+
+private:
+    std::vector<quorum::server_view> look();
+    bool take_steps(quorum::set_change const& plan);
+    bool is_drained(quorum::set_change const& plan);
+    void announce(quorum::set_change const& plan);
+    void wait_for(std::vector<std::string> joining, std::optional<milliseconds> patience) const;
+    config settings_of_clients() const;
+    std::string name_of(std::string const& server);
+
+    config settings_;  // of the nodes of the list, and of the servers that were named
+    quorum::wanted_change wanted_;
+    std::vector<std::string> members_;  // what the nodes are called in a record
+    std::optional<server_group> nodes_;
+    terminal out_;
+    std::string announced_;
+    std::vector<std::string> set_;  // its members now
+    quorum::open_drain drain_;
+};
+
+}  // namespace redlock::cli
+
+#endif
