@@ -244,11 +244,11 @@ int run_many(settings const& s)
         sum.violations += of.violations;
     }
     int missing = 0;
-    coverage::each([&](std::string_view name, coverage::count coverage::* member) {
-        auto const n = sum.covered.*member;
+    coverage::each([&](coverage::row const& counted) {
+        auto const n = sum.covered.*counted.member;
         if (s.show_counters)
-            std::printf("  %12llu  %.*s\n", static_cast<unsigned long long>(n), static_cast<int>(name.size()), name.data());
-        if (n == 0 && (!s.transitions || coverage::happens_in_transitions(member))) ++missing;
+            std::printf("  %12llu  %.*s\n", static_cast<unsigned long long>(n), static_cast<int>(counted.name.size()), counted.name.data());
+        if (n == 0 && (!s.transitions || counted.in_transitions)) ++missing;
     });
     if (s.only) return sum.violations > 0 ? 1 : 0;
     bool const untested = sum.schedules >= enough_for_coverage && missing > 0;
