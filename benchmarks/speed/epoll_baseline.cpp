@@ -19,7 +19,7 @@ sample run_epoll_baseline(workload const& what)
     while (steady::now() < begin) loop.turn();
     if (what.at_begin) what.at_begin();
     figures.begin();
-    while (steady::now() < end || (figures.has_no_pairs() && steady::now() < end + busy_machine_max)) loop.turn();
+    while (steady::now() < end || (figures.has_no_pairs() && steady::now() < end + max_busy_machine)) loop.turn();
     return figures.end();
 }
 

@@ -64,7 +64,7 @@ public:
     bool send_unsent()
     {
         unsent_.erase(0, send_some(unsent_));
-        if (unsent_.size() > unsent_max) throw std::runtime_error{"a server does not keep up"};
+        if (unsent_.size() > max_unsent) throw std::runtime_error{"a server does not keep up"};
         return !unsent_.empty();
     }
 
@@ -81,7 +81,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t unsent_max = 256 * 1024 * 1024;
+    static constexpr std::size_t max_unsent = 256 * 1024 * 1024;
 
     std::size_t send_some(std::string_view bytes) const
     {

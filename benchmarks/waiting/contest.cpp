@@ -28,7 +28,7 @@ namespace bench {
 
 namespace {
 
-constexpr std::size_t processes_max = 64;
+constexpr std::size_t max_processes = 64;
 constexpr steady::duration clearly_before = 5ms;  // an attempt that was made before another one began
 constexpr std::int32_t writer_inside = 1 << 16;   // readers and permits count one each
 
@@ -49,7 +49,7 @@ struct board {
     std::atomic<std::uint32_t> connected{0};
     std::atomic<std::int32_t> inside{0};
     std::atomic<std::uint64_t> overlaps{0};
-    std::array<process_record, processes_max> processes;
+    std::array<process_record, max_processes> processes;
 };
 static_assert(std::atomic<phase>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
 
@@ -187,7 +187,7 @@ contest read(board const& shared, std::size_t processes)
 
 contest hold(fleet const& servers, contenders const& who, bool count_commands)
 {
-    if (who.processes > processes_max) throw std::runtime_error{"too many processes"};
+    if (who.processes > max_processes) throw std::runtime_error{"too many processes"};
     auto const shared = make_board();
     std::vector<forked> processes;
     for (std::size_t i = 0; i < who.processes; ++i) processes.emplace_back([&] { crew{*shared, i, who, servers.ports()}.run(); });

@@ -33,7 +33,7 @@ double cpu_seconds()
 
 struct tally {
     std::uint64_t pairs{0};
-    steady::duration wait_max{};
+    steady::duration max_wait{};
 };
 
 // One in eight looks at the clock: that takes a few per cent of a hand-over.
@@ -45,7 +45,7 @@ asio::awaitable<void> contend(redlock::lock resource, tally& count, bool watched
         auto const asked_at = watched ? steady::now() : steady::time_point{};
         auto acquisition = resource.acquire(asio::use_awaitable);
         redlock::lease held = co_await std::move(acquisition);
-        if (watched) count.wait_max = std::max(count.wait_max, steady::now() - asked_at);
+        if (watched) count.max_wait = std::max(count.max_wait, steady::now() - asked_at);
         auto release = held.release(asio::use_awaitable);
         co_await std::move(release);
         ++count.pairs;
@@ -73,7 +73,7 @@ handoffs count_handoffs(redlock::config const& settings, redlock::lock_options c
     result.cpu_seconds = cpu_seconds() - cpu_before;
     result.seconds = std::chrono::duration<double>{steady::now() - began}.count();
     result.pairs = static_cast<double>(count.pairs);
-    result.wait_max_ms = std::chrono::duration<double, std::milli>{count.wait_max}.count();
+    result.wait_max_ms = std::chrono::duration<double, std::milli>{count.max_wait}.count();
     return result;
 }
 

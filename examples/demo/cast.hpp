@@ -23,14 +23,14 @@ inline constexpr std::chrono::milliseconds ttl = 1s;
 // the CPU cannot stop in time.
 inline constexpr std::chrono::milliseconds stop_margin = 200ms;
 
-inline constexpr std::chrono::milliseconds work_min = 100ms;
-inline constexpr std::chrono::milliseconds work_max = 1'500ms;  // beyond the ttl: only the watchdog makes this safe
+inline constexpr std::chrono::milliseconds min_work = 100ms;
+inline constexpr std::chrono::milliseconds max_work = 1'500ms;  // beyond the ttl: only the watchdog makes this safe
 inline constexpr std::chrono::milliseconds long_work = 20s;     // beyond the demo: only a cancellation ends it
 
 // Who has just had the lock stays away for longer than the others' pauses between attempts, so that all get their turn.
 inline constexpr std::chrono::milliseconds max_retry_delay = 100ms;
-inline constexpr std::chrono::milliseconds pause_min = 150ms;
-inline constexpr std::chrono::milliseconds pause_max = 400ms;
+inline constexpr std::chrono::milliseconds min_pause = 150ms;
+inline constexpr std::chrono::milliseconds max_pause = 400ms;
 
 constexpr char worker_letter(std::size_t worker) { return static_cast<char>('A' + worker); }
 

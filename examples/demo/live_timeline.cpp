@@ -10,7 +10,7 @@ namespace {
 constexpr auto slice_length = 250ms;
 constexpr std::size_t slices_per_mark = 8;  // a mark on the time axis every two seconds
 constexpr std::size_t label_width = 10;
-constexpr std::size_t entries_max = 8;
+constexpr std::size_t max_entries = 8;
 
 // Without a cursor, and with lines cut at the margin: a wrapped one would make the picture higher than it is counted.
 constexpr char const* begin_picture = "\x1b[?25l\x1b[?7l";
@@ -57,7 +57,7 @@ live_timeline::~live_timeline()
 void live_timeline::add(entry const& what)
 {
     entries_.push_back(what);
-    if (entries_.size() > entries_max) entries_.pop_front();
+    if (entries_.size() > max_entries) entries_.pop_front();
 }
 
 void live_timeline::draw(picture const& now)

@@ -71,7 +71,7 @@ void loss_of_memory_in_a_bare_majority(stage& show)
 {
     for (auto const node : minority) show.servers.stop(node);
     show.say("demo", "nodes 4 and 5 stopped: leases stand on a bare majority", tone::warning);
-    show.wait_for(std::max(ttl, work_max));  // what they know of is over by then
+    show.wait_for(std::max(ttl, max_work));  // what they know of is over by then
 
     show.servers.kill(killed_node);
     restart_empty(show);
@@ -82,7 +82,7 @@ void loss_of_memory_in_a_bare_majority(stage& show)
 
 void contention_with_faults(stage& show)
 {
-    show.say("demo", "contention: work up to " + milliseconds(work_max) + ", with a ttl of " + milliseconds(ttl), tone::strong);
+    show.say("demo", "contention: work up to " + milliseconds(max_work) + ", with a ttl of " + milliseconds(ttl), tone::strong);
 
     show.wait_for(2'500ms);
     loss_of_memory(show);

@@ -9,8 +9,8 @@
 namespace demo {
 namespace {
 
-constexpr std::size_t columns_min = 80;
-constexpr std::size_t rows_min = 22;
+constexpr std::size_t min_columns = 80;
+constexpr std::size_t min_rows = 22;
 
 char const* code(tone what)
 {
@@ -43,7 +43,7 @@ terminal::terminal() : live_{::isatty(STDOUT_FILENO) == 1}, colours_{live_ && !s
     bool const can_move = type != nullptr && std::string_view{type} != "dumb";
     auto const now = size();
     if (!can_move) colours_ = false;
-    live_ = live_ && can_move && now.columns >= columns_min && now.rows >= rows_min;
+    live_ = live_ && can_move && now.columns >= min_columns && now.rows >= min_rows;
 }
 
 terminal::extent terminal::size() const noexcept

@@ -76,7 +76,7 @@ private:
             auto turn = take_turn(resource, lock, self);
             auto const token = co_await std::move(turn);
             if (!token) break;
-            auto pause = sleep(between(pause_min, pause_max));
+            auto pause = sleep(between(min_pause, max_pause));
             co_await std::move(pause);
             // A write that was on its way for so long. It must not disturb a later holder of the lock.
             board_.locks[lock].resource.write(*token);
@@ -125,7 +125,7 @@ private:
     std::chrono::milliseconds section_length(std::size_t lock)
     {
         switch (board_.now.load()) {
-        case phase::contend: return between(work_min, work_max);
+        case phase::contend: return between(min_work, max_work);
         case phase::hold_long: board_.locks[lock].long_sections.fetch_add(1); return long_work;
         case phase::finish: break;
         }

@@ -34,7 +34,7 @@ namespace {
 constexpr auto ttl = 3s;
 constexpr auto cut_after = 3s;
 constexpr auto second_holds_for = 3s;
-constexpr auto story_max = 90s;
+constexpr auto max_story = 90s;
 
 steady::time_point const begin = steady::now();
 
@@ -109,7 +109,7 @@ struct scene {
 class plain_holder {
 public:
     plain_holder(std::uint16_t port, std::string value)
-        : connection_{redlock::testing::loopback::ipv4, port, story_max}, value_{std::move(value)}
+        : connection_{redlock::testing::loopback::ipv4, port, max_story}, value_{std::move(value)}
     {
         connection_.ask({"AUTH", "app", "secret"});
     }
@@ -191,7 +191,7 @@ asio::awaitable<void> hold(redlock::client& nodes, stay& result)
 
 asio::awaitable<void> take(scene& s, redlock::client& nodes, stay& result)
 {
-    redlock::lock const lock{nodes, "ours", {.ttl = ttl, .node_timeout = 1s, .acquire_timeout = story_max}};
+    redlock::lock const lock{nodes, "ours", {.ttl = ttl, .node_timeout = 1s, .acquire_timeout = max_story}};
     redlock::lease held = co_await lock.acquire();
     result.from = steady::now();
     say("redlock:   the second one holds the lock, with token " + std::to_string(held.token()));

@@ -27,7 +27,7 @@ namespace redlock {
 
 /// The options of an election.
 struct election_options {
-    /// What is published while this candidate leads, for `election::observe()`: mostly where it can be reached. Up to `state_max` bytes; it may be empty.
+    /// What is published while this candidate leads, for `election::observe()`: mostly where it can be reached. Up to `max_state_size` bytes; it may be empty.
     std::string address{};
 
     /// Of the lock that the leader holds. `stop_margin` is the time that a leader has to step down, and the ttl the time after which another one leads if
@@ -63,7 +63,7 @@ struct leader_info {
 /// Thread safety: const members may be called from any thread at the same time.
 class REDLOCK_API election {
 public:
-    /// The name as of a `lock`. Throws `std::invalid_argument` as the constructor of `lock` does, if the address is larger than `state_max`, if a pause makes
+    /// The name as of a `lock`. Throws `std::invalid_argument` as the constructor of `lock` does, if the address is larger than `max_state_size`, if a pause makes
     /// no sense, or if `lock_options::fencing` is off (a term needs a token, and its address a fence).
     election(client const& owner, std::string name, election_options options = {});
 

@@ -62,7 +62,7 @@ enum class errc {
     ticket_of_other_nodes,  ///< The ticket is of a lock on other nodes than this client's.
 
     // Why `lease::publish()` or `lease::inherited()` did not try.
-    state_too_large,    ///< More than `state_max` bytes: nothing was published.
+    state_too_large,    ///< More than `max_state_size` bytes: nothing was published.
     state_unsupported,  ///< No state goes with this lease: it has no tokens (`lock_options::fencing`), is a reader's, or of several names.
     // Semaphores.
     permits_differ,  ///< The nodes keep another number of permits for this semaphore than this client says; `change_permits()` changes it.

@@ -59,7 +59,7 @@ REDLOCK_API settings parse_settings(std::string_view text);
 /// Reads a file. Throws `config_error`, also when it cannot be read; the text starts with the file's name.
 REDLOCK_API settings load_settings(std::filesystem::path const& file);
 
-/// `client::status()` as JSON: each member under its own name, durations with their unit at the end (`overrun_max_us`), an error as
+/// `client::status()` as JSON: each member under its own name, durations with their unit at the end (`max_overrun_us`), an error as
 /// `{"name": "node_unreachable", "message": "…"}` or null. Bytes of servers' words that are no UTF-8 become U+FFFD. Never contains credentials.
 REDLOCK_API nlohmann::json to_json(client_status const& from);
 

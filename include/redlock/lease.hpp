@@ -149,7 +149,7 @@ public:
                                                                        token);
     }
 
-    /// Publishes a state that goes with the lock, up to `state_max` bytes: a checkpoint of a job, the address of a leader. Others see it with `lock::peek()`,
+    /// Publishes a state that goes with the lock, up to `max_state_size` bytes: a checkpoint of a job, the address of a leader. Others see it with `lock::peek()`,
     /// and the next holder inherits it (`inherited()`), with the token that this lease has now. It replaces what was published before. `value` is copied.
     ///
     /// When this completes without an error, a majority of the nodes keeps the state: every later holder inherits it, or a newer one, while the nodes

@@ -38,7 +38,7 @@ public:
 
     /// How many events are kept for an observer that is not told them in time. Further ones are dropped, and counted (`event::dropped`,
     /// `client_counters::events_dropped`). An event takes about 200 bytes. Asked once, by the client's constructor.
-    virtual std::size_t queue_max() const { return 65'536; }
+    virtual std::size_t max_queued_events() const { return 65'536; }
 
     /// Called with each event. By default it calls the function below that has the event's name.
     virtual void on(event::any const& what);
@@ -97,7 +97,7 @@ private:
     void call(event::dropped const& e) { on_dropped(e); }
 };
 
-/// Several observers as one: each event is told to all of them, in this order, on one executor; their own `executor()` and `queue_max()`
+/// Several observers as one: each event is told to all of them, in this order, on one executor; their own `executor()` and `max_queued_events()`
 /// are not asked. An exception keeps the event from those that come behind.
 class REDLOCK_API observers final : public observer {
 public:

@@ -27,7 +27,7 @@ struct prometheus_options {
     std::function<std::string(std::string_view lock)> lock_label{};
 
     /// The largest number of different values of `lock`. Further values become "other".
-    std::size_t lock_labels_max{100};
+    std::size_t max_lock_labels{100};
 
     /// Labels of every time series, for programs with several clients: `{{"client", "billing"}}`.
     std::vector<std::pair<std::string, std::string>> labels{};

@@ -11,7 +11,7 @@
 namespace redlock {
 
 /// The most bytes that `lease::publish()` takes.
-inline constexpr std::size_t state_max = 4096;
+inline constexpr std::size_t max_state_size = 4096;
 
 /// What a holder has published.
 struct published_state {

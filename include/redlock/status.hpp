@@ -85,7 +85,7 @@ struct client_counters {
     std::uint64_t clock_steps{0};  ///< Times that a node's wall clock was found to have been set; see `node_status::clock_text`.
     std::uint64_t overruns{0};  ///< Bodies of `with_lock` that went on after their lease had ended.
     std::uint64_t watchdog_late{0};  ///< Times the watchdog ran so late that a lease had ended meanwhile.
-    std::chrono::nanoseconds overrun_max{0};  ///< The longest time by which a body outlived its lease.
+    std::chrono::nanoseconds max_overrun{0};  ///< The longest time by which a body outlived its lease.
     std::uint64_t events_dropped{0};  ///< Events that were not kept for the observer, as it did not keep up.
 };
 

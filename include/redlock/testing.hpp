@@ -130,7 +130,7 @@ struct simulation_options {
     std::size_t nodes{3};                         ///< How many. 1 to 15.
     std::uint32_t seed{1};                        ///< Of everything that is random: another one, another run; the same, the same run.
     std::chrono::microseconds round_trip{100};    ///< What a request and its answer take at least, in microseconds.
-    std::chrono::microseconds lingering_max{50};  ///< How much longer a request takes at most, in microseconds; drawn for each one.
+    std::chrono::microseconds max_lingering{50};  ///< How much longer a request takes at most, in microseconds; drawn for each one.
     std::chrono::milliseconds max_ttl{30'000};    ///< As `config::max_ttl`, in milliseconds.
 };
 

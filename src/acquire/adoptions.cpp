@@ -12,8 +12,8 @@ namespace {
 
 // The pause between two rounds, as a fraction of the time after which the ticket is good for nothing.
 constexpr int round_fraction = 64;
-constexpr duration round_pause_min = std::chrono::milliseconds{5};
-constexpr duration round_pause_max = std::chrono::seconds{1};
+constexpr duration min_round_pause = std::chrono::milliseconds{5};
+constexpr duration max_round_pause = std::chrono::seconds{1};
 
 std::shared_ptr<lock_descriptor const> descriptor_of(ticket const& t, std::shared_ptr<resolved_options const> under)
 {
@@ -77,7 +77,7 @@ void adoption::ask(time_point now)
     c.former = ticket_.value;
     c.token = ticket_.guard;
     record_->asked_in = owner_.env_.to_nodes->next_round();
-    auto const pause = std::clamp<duration>((ticket_.ttl + ticket_.lock_delay) / round_fraction, round_pause_min, round_pause_max);
+    auto const pause = std::clamp<duration>((ticket_.ttl + ticket_.lock_delay) / round_fraction, min_round_pause, max_round_pause);
     owner_.env_.set_timer(*this, std::min(gives_up_at_, now + under_->times.node_timeout + pause));
     owner_.env_.to_nodes->add({c, make_recycled<round>(shared_from_this(), now), machine_->refused()});
 }

@@ -14,8 +14,8 @@ namespace {
 
 // The bounds of slot(). On a fast network the pauses of the scheduler are longer than an attempt, and order the competitors; on a slow network a
 // head start must not become as long as a poll.
-constexpr duration slot_min = std::chrono::microseconds{200};
-constexpr duration slot_max = std::chrono::milliseconds{10};
+constexpr duration min_slot = std::chrono::microseconds{200};
+constexpr duration max_slot = std::chrono::milliseconds{10};
 
 // The nodes have too much to do when attempts take so many times as long as the fastest one, which met no other client.
 constexpr int crowded = 32;
@@ -247,7 +247,7 @@ bool lock_table::nodes_are_crowded() const noexcept { return round_trip_ > crowd
 
 double lock_table::chance() { return std::uniform_real_distribution<double>{}(env_.jitter); }
 
-duration lock_table::slot() const noexcept { return std::clamp<duration>(2 * round_trip_, slot_min, slot_max); }
+duration lock_table::slot() const noexcept { return std::clamp<duration>(2 * round_trip_, min_slot, max_slot); }
 
 void lock_table::clear() noexcept
 {

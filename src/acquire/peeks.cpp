@@ -17,7 +17,7 @@ namespace {
 constexpr duration together = std::chrono::milliseconds{2};
 
 // A message of a node may be lost: so late at the latest it is looked again.
-constexpr duration look_again_max = std::chrono::seconds{30};
+constexpr duration max_look_again = std::chrono::seconds{30};
 
 }  // namespace
 
@@ -191,7 +191,7 @@ void peeking::decide(time_point now, bool timed_out)
     }
     lock_peek seen = over->seen.result();
     if (!waits() || seen != *request_.last) return finish({}, std::move(seen));
-    look_at_ = std::min(now + look_again_max, over->seen.changes_by_itself());
+    look_at_ = std::min(now + max_look_again, over->seen.changes_by_itself());
     if (has_to_ask_) look_at_ = std::min(look_at_, now + request_.what->under->options.poll_interval);
     if (look_again_) look_at_ = now;
     look_at_ = std::max(look_at_, now + together);

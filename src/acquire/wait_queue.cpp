@@ -184,7 +184,7 @@ void wait_queue::failed(acquisition& who, attempt const& lost, time_point now)
     if (&who != &head) return consider(now);  // the first one learns the same
     auto const delay = head.next_delay(in_.env().jitter);
     using of_lock = quorum::wait_odds::of_lock;
-    if (std::exchange(slots_.raced, false)) slots_.count = std::max(slots_.count / 2, watched_slots_min);
+    if (std::exchange(slots_.raced, false)) slots_.count = std::max(slots_.count / 2, min_watched_slots);
     auto const sides = what->is_for_readers()               ? of_lock::readers
                        : what->is_for_permits()             ? of_lock::permits
                        : head.request.what->leaves_a_wish() ? of_lock::writers

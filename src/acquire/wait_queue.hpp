@@ -125,13 +125,13 @@ private:
     std::vector<quorum::token_number> refused_with_;  // and their counters
     std::shared_ptr<wish> wish_;  // writers of a read-write lock, while the first one waits
 
-    static constexpr std::size_t watched_slots_max = 8;
-    static constexpr std::size_t watched_slots_min = 2;
+    static constexpr std::size_t max_watched_slots = 8;
+    static constexpr std::size_t min_watched_slots = 2;
 
     // Of a semaphore: the slots that nodes are asked to watch. So a release wakes only some of those who wait.
     struct {
         std::size_t first{0};
-        std::size_t count{watched_slots_max};
+        std::size_t count{max_watched_slots};
         bool raced{false};  // the attempt under way was made because one of them had become free
     } slots_;
     bool scarce_{false};

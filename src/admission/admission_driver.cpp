@@ -33,7 +33,7 @@ std::shared_ptr<std::vector<std::string> const> names_of_nodes(environment const
 }
 
 // A node that waits has one. Others are of servers that have left, or whose mark somebody else has taken away.
-constexpr std::size_t sightings_max = 64;
+constexpr std::size_t max_sightings = 64;
 
 std::string words_of(reply const& failure) { return failure.detail.empty() ? failure.error.message() : failure.detail; }
 
@@ -309,7 +309,7 @@ void admission_driver::note_sighting(admission_request const& what)
     if (log_) log_->add(*s, env_.to_nodes->name(what.node));
     auto const same = [&](quorum::mark_sighting const& each) { return each.id == s->id && each.mark == s->mark; };
     std::erase_if(seen_, same);  // *s is no later
-    if (seen_.size() == sightings_max) seen_.erase(seen_.begin());
+    if (seen_.size() == max_sightings) seen_.erase(seen_.begin());
     seen_.push_back(*s);
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view first_line = "redlock quarantine 1";
 constexpr std::string_view last_line = "end";
-constexpr std::size_t size_max = 4'096;  // of a file
+constexpr std::size_t max_size = 4'096;  // of a file
 constexpr std::string_view unfinished = "redlock-new-";
 constexpr auto unfinished_for_ever = std::chrono::hours{1};
 
@@ -68,7 +68,7 @@ std::string objection_to(struct stat const& facts)
 
 std::string read_all(int file)
 {
-    std::string text(size_max + 1, '\0');
+    std::string text(max_size + 1, '\0');
     std::size_t size = 0;
     while (size < text.size()) {
         auto const count = ::read(file, text.data() + size, text.size() - size);
@@ -109,7 +109,7 @@ std::vector<std::string> names_in(int folder)
     std::vector<std::string> names;
     while (dirent const* const each = ::readdir(list.get())) {
         if (each->d_name[0] != '.') names.emplace_back(each->d_name);
-        if (names.size() >= 8 * quarantine_folder::notes_max) break;
+        if (names.size() >= 8 * quarantine_folder::max_notes) break;
     }
     return names;
 }
@@ -187,9 +187,9 @@ void clean(int folder, std::string const& clock)
             ::unlinkat(folder, name.c_str(), 0);
         }
     }
-    if (kept.size() <= quarantine_folder::notes_max) return;
+    if (kept.size() <= quarantine_folder::max_notes) return;
     std::sort(kept.begin(), kept.end());
-    kept.resize(kept.size() - quarantine_folder::notes_max);
+    kept.resize(kept.size() - quarantine_folder::max_notes);
     for (auto const& each : kept) ::unlinkat(folder, each.second.c_str(), 0);
 }
 

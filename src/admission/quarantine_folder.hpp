@@ -40,7 +40,7 @@ public:
     std::vector<quarantine_note> notes();
 
     // More notes than this are not kept: the oldest go.
-    static constexpr std::size_t notes_max = 256;
+    static constexpr std::size_t max_notes = 256;
 
 private:
     template <class F>

@@ -106,8 +106,8 @@ void validate_client_name(std::string const& name)
 
 void validate_label(std::string const& label)
 {
-    constexpr std::size_t label_size_max = 64;
-    if (label.size() > label_size_max) throw config_error{"config::label is longer than " + std::to_string(label_size_max) + " characters"};
+    constexpr std::size_t max_label_size = 64;
+    if (label.size() > max_label_size) throw config_error{"config::label is longer than " + std::to_string(max_label_size) + " characters"};
     if (!std::all_of(label.begin(), label.end(), [](char c) { return c >= '!' && c <= '~'; }))
         throw config_error{"config::label contains a character that it may not: it must be visible ASCII without spaces"};
 }

@@ -11,15 +11,16 @@ namespace redlock {
 
 namespace {
 
-constexpr std::chrono::hours pause_max{1};
+constexpr std::chrono::hours longest_pause{1};
 
 election_options checked(election_options options)
 {
     auto const refuse = [](std::string const& why) { throw std::invalid_argument{"redlock::election: " + why}; };
     if (!options.lock.fencing) refuse("lock_options::fencing is off, but each term needs a token");
-    if (options.address.size() > state_max)
-        refuse("the address has " + std::to_string(options.address.size()) + " bytes, and " + std::to_string(state_max) + " is the most");
-    if (options.min_pause < options.min_pause.zero() || options.max_pause > pause_max)
+    if (options.address.size() > max_state_size)
+        refuse("the address has " + std::to_string(options.address.size()) + " bytes, and " + std::to_string(max_state_size) +
+               " is the most");
+    if (options.min_pause < options.min_pause.zero() || options.max_pause > longest_pause)
         refuse("min_pause and max_pause are from 0 ms to an hour");
     if (options.max_pause < options.min_pause) refuse("max_pause is below min_pause");
     return options;

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 // Far above any configuration; a larger file is the wrong one.
-constexpr std::size_t file_size_max = std::size_t{1} << 20;
+constexpr std::size_t max_file_size = std::size_t{1} << 20;
 
 tls_options tls_from_json(json const& value, std::string const& place)
 {
@@ -202,11 +202,11 @@ std::string read_file(std::filesystem::path const& file)
     errno = 0;
     std::ifstream stream{file, std::ios::binary};
     if (!stream) throw config_error{"cannot be opened: " + std::generic_category().message(errno)};
-    std::string text(file_size_max + 1, '\0');
+    std::string text(max_file_size + 1, '\0');
     stream.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (stream.bad()) throw config_error{"cannot be read: " + std::generic_category().message(errno)};
     text.resize(static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > file_size_max) throw config_error{"is larger than 1 MiB: this is no configuration"};
+    if (text.size() > max_file_size) throw config_error{"is larger than 1 MiB: this is no configuration"};
     return text;
 }
 

@@ -25,7 +25,7 @@ namespace redlock {
 // Describes a value for an error text: scalars by their value, but only by their type if they can be a secret.
 inline std::string describe(nlohmann::json const& value, bool secret)
 {
-    constexpr std::size_t length_max = 40;
+    constexpr std::size_t max_length = 40;
     using type = nlohmann::json::value_t;
     if (value.is_array()) return "a list";
     if (value.is_object()) return "an object";
@@ -33,7 +33,7 @@ inline std::string describe(nlohmann::json const& value, bool secret)
     if (secret && value.is_number()) return "a number";
     if (secret || value.type() == type::binary || value.type() == type::discarded) return "something else";
     std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-    if (text.size() > length_max) text = text.substr(0, length_max) + "...";
+    if (text.size() > max_length) text = text.substr(0, max_length) + "...";
     return text;
 }
 

@@ -20,12 +20,12 @@ namespace redlock {
 // password.
 inline std::string key_in_words(std::string const& key)
 {
-    constexpr std::size_t length_max = 40;
+    constexpr std::size_t max_length = 40;
     auto const in_words = [](char c) {
         bool const is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         return is_letter || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == ' ';
     };
-    return key.size() <= length_max && std::all_of(key.begin(), key.end(), in_words) ? key : "...";
+    return key.size() <= max_length && std::all_of(key.begin(), key.end(), in_words) ? key : "...";
 }
 
 // Follows the parser's events, so that an error text can say where in the document the error is: `nodes[1].port`.

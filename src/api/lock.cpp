@@ -13,7 +13,7 @@ namespace redlock {
 
 namespace {
 
-constexpr std::size_t names_max = 64;
+constexpr std::size_t max_names = 64;
 
 [[noreturn]] void refuse(std::string const& why) { throw std::invalid_argument{"redlock::lock: " + why}; }
 
@@ -32,7 +32,7 @@ detail::resource one(std::string name, detail::key_format const& format)
 detail::resource several(std::vector<std::string> names, detail::key_format const& format)
 {
     if (names.empty()) refuse("there are no names");
-    if (names.size() > names_max) refuse(std::to_string(names.size()) + " names are more than " + std::to_string(names_max));
+    if (names.size() > max_names) refuse(std::to_string(names.size()) + " names are more than " + std::to_string(max_names));
     if (names.size() == 1) return one(std::move(names.front()), format);
     std::sort(names.begin(), names.end());
     if (auto const twin = std::adjacent_find(names.begin(), names.end()); twin != names.end())

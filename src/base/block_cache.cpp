@@ -22,7 +22,7 @@ namespace redlock::detail {
 namespace {
 
 // A thread keeps no more blocks of each size class than so many.
-constexpr std::uint32_t blocks_max = 4'096;
+constexpr std::uint32_t max_blocks = 4'096;
 
 struct block {
     block* next;
@@ -34,13 +34,13 @@ struct bin {
 };
 
 // The blocks that a thread keeps. The array has no constructor and no destructor, so its users need no check whether they have run.
-constinit thread_local bin bins[block_class(kept_block_max) + 1]{};
+constinit thread_local bin bins[block_class(max_kept_block) + 1]{};
 
 // Made with a thread's first block: opens the thread's bins, and empties and closes them when the thread ends.
 struct bins_of_thread {
     bins_of_thread() noexcept
     {
-        for (bin& each : bins) each.room = blocks_max;
+        for (bin& each : bins) each.room = max_blocks;
     }
     bins_of_thread(bins_of_thread const&) = delete;
     bins_of_thread& operator=(bins_of_thread const&) = delete;

@@ -21,7 +21,7 @@ namespace redlock::cli {
 
 namespace {
 
-constexpr int signals_max = 64;
+constexpr int max_signals = 64;
 
 bool is_pipe(int descriptor)
 {
@@ -96,7 +96,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts)
 inheritance::inheritance() : descriptors_{open_descriptors()}
 {
     sigemptyset(&ignored_);
-    for (int s = 1; s <= signals_max; ++s) {
+    for (int s = 1; s <= max_signals; ++s) {
         struct sigaction now{};
         if (::sigaction(s, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) sigaddset(&ignored_, s);
     }
@@ -105,7 +105,7 @@ inheritance::inheritance() : descriptors_{open_descriptors()}
 
 void inheritance::restore() const noexcept
 {
-    for (int s = 1; s <= signals_max; ++s) {
+    for (int s = 1; s <= max_signals; ++s) {
         if (s == SIGKILL || s == SIGSTOP) continue;
         ::signal(s, ignores(s) && s != SIGCHLD ? SIG_IGN : SIG_DFL);
     }

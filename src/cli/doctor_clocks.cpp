@@ -14,8 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto offset_max = 500ms;  // clocks that a time service keeps are closer
-constexpr auto step_min = 50ms;     // a busy machine can make a clock seem to move by less
+constexpr auto max_offset = 500ms;  // clocks that a time service keeps are closer
+constexpr auto min_step = 50ms;     // a busy machine can make a clock seem to move by less
 
 // Finds a clock that moved more than the uncertain times of the messages can explain.
 std::optional<finding> stepped(doctor_probe const& n)
@@ -25,7 +25,7 @@ std::optional<finding> stepped(doctor_probe const& n)
                                                     [](auto const& a, auto const& b) { return a.ahead < b.ahead; });
     auto const moved = most->ahead - least->ahead;
     auto const unsure = (most->round_trip + least->round_trip) / 2;
-    if (moved <= unsure + step_min) return std::nullopt;
+    if (moved <= unsure + min_step) return std::nullopt;
     return finding{severity::danger, n.node,
                    "its clock moved by " + in_words(moved) +
                        " against this machine's while it was looked at: it was "
@@ -38,7 +38,7 @@ std::optional<finding> offset(doctor_probe const& n)
     auto const clock = n.best_clock();
     if (!clock) return std::nullopt;
     auto const apart = std::chrono::abs(clock->ahead);
-    if (apart <= clock->round_trip / 2 + offset_max) return std::nullopt;
+    if (apart <= clock->round_trip / 2 + max_offset) return std::nullopt;
     return finding{severity::warning, n.node,
                    "its clock is " + in_words(apart) + (clock->ahead > 0ns ? " ahead of" : " behind") +
                        " this machine's; a correction in one step ends leases early",
@@ -75,7 +75,7 @@ std::vector<finding> diagnose_clocks(std::vector<doctor_probe> const& nodes)
     }
     if (!first || first == last) return {};
     auto const apart = last->best_clock()->ahead - first->best_clock()->ahead;
-    if (apart <= offset_max + (first->round_trip() + last->round_trip()) / 2) return {};
+    if (apart <= max_offset + (first->round_trip() + last->round_trip()) / 2) return {};
     return {{severity::note, "", "the nodes' clocks are up to " + in_words(apart) + " apart (" + first->node + ", " + last->node + ")",
              "have a time service keep them"}};
 }

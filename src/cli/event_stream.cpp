@@ -60,7 +60,7 @@ event_stream::event_stream(asio::any_io_executor const& executor, int descriptor
 void event_stream::write(std::string_view line)
 {
     if (broken_) return;
-    if (kept_.size() + line.size() > kept_max) {
+    if (kept_.size() + line.size() > max_kept) {
         ++dropped_;
     } else {
         add_dropped();

@@ -24,7 +24,7 @@ std::string problem_of_descriptor(int descriptor);
 
 class event_stream {
 public:
-    static constexpr std::size_t kept_max = 262'144;  // bytes
+    static constexpr std::size_t max_kept = 262'144;  // bytes
 
     // Makes an event for so many dropped lines: one line with its end.
     using dropped_line = std::function<std::string(std::uint64_t)>;

@@ -20,7 +20,7 @@ namespace redlock::cli {
 namespace {
 
 constexpr std::string_view request_line = "ticket\n", other_request = "error: the only request is: ticket\n";
-constexpr std::size_t request_max = 256;
+constexpr std::size_t max_request = 256;
 
 std::string option(int descriptor) { return "--pass-lease " + std::to_string(descriptor); }
 
@@ -63,7 +63,7 @@ void lease_passing::begin(asio::io_context& io, std::function<void()> asked)
 
 void lease_passing::read()
 {
-    asio::async_read_until(*socket_, asio::dynamic_buffer(request_, request_max), '\n',
+    asio::async_read_until(*socket_, asio::dynamic_buffer(request_, max_request), '\n',
                            [this](boost::system::error_code ec, std::size_t bytes) {
                                if (ec == asio::error::operation_aborted) return;  // by end(), perhaps that of the destructor
                                if (ec) return end();

@@ -14,14 +14,14 @@ namespace redlock::cli {
 
 namespace {
 
-constexpr milliseconds time_min{10}, interval_min{100};
+constexpr milliseconds min_time{10}, min_interval{100};
 
 void check(list_options const& options)
 {
     if (options.pattern.empty()) throw failure{exit_code::usage, "PATTERN is empty, and matches no name; leave it out for all locks"};
-    if (options.time < time_min) throw failure{exit_code::usage, "--time is shorter than " + in_words(time_min)};
-    if (options.watch && options.interval < interval_min)
-        throw failure{exit_code::usage, "--interval is shorter than " + in_words(interval_min)};
+    if (options.time < min_time) throw failure{exit_code::usage, "--time is shorter than " + in_words(min_time)};
+    if (options.watch && options.interval < min_interval)
+        throw failure{exit_code::usage, "--interval is shorter than " + in_words(min_interval)};
 }
 
 // The rows that fit below each other. A scrolled screen would not be drawn anew, but moved on.

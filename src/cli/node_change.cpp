@@ -20,7 +20,7 @@ namespace {
 
 using refused_for = quorum::set_change::refusal;
 
-constexpr std::size_t looks_max = 20;  // other commands that change the set at the same time cost one each
+constexpr std::size_t max_looks = 20;  // other commands that change the set at the same time cost one each
 
 node_address address_from(std::string const& text)
 {
@@ -161,11 +161,11 @@ void node_change::announce(quorum::set_change const& plan)
 void node_change::carry_out(std::optional<milliseconds> patience)
 {
     std::string why_again;
-    for (std::size_t failures = 0; failures < looks_max;) {
+    for (std::size_t failures = 0; failures < max_looks;) {
         auto const asked = boot_clock::now();
         auto const seen = look();
         auto const took = boot_clock::now() - asked;
-        if (auto const most = quorum::look_time_max(seen, settings_.max_ttl, lock_options{}.clock_drift); took >= most) {
+        if (auto const most = quorum::max_look_time(seen, settings_.max_ttl, lock_options{}.clock_drift); took >= most) {
             why_again = "the servers took " + milliseconds_in_words(took) + " to answer, and what they say has to be of one moment, of " +
                         milliseconds_in_words(most) + " at the most; run this command again with a --timeout that is shorter";
             ++failures;

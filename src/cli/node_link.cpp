@@ -35,8 +35,8 @@ std::int64_t reply::number(std::int64_t otherwise) const
 namespace {
 
 // An answer may be the value of a key that is no lock. Of longer lists than any that is asked for, the beginning is enough.
-constexpr std::size_t answer_max = 1'048'576;
-constexpr std::size_t pieces_max = 10'000;
+constexpr std::size_t max_answer = 1'048'576;
+constexpr std::size_t max_pieces = 10'000;
 
 reply leaf(node_view const& node)
 {
@@ -85,7 +85,7 @@ public:
     session(asio::any_io_executor executor, node_address const& address, config const& settings)
         : strand_{make_client_strand(executor)}, settings_{address, settings}, asks_{address, handshake::greeting_only{}}
     {
-        settings_.answer_max = answer_max;
+        settings_.max_answer = max_answer;
         if (address.sentinel || address.cluster) indirect_ = std::make_unique<indirect_node>(indirect_node{address, settings});
     }
 
@@ -97,7 +97,7 @@ public:
         q->patience = patience;
         q->done = std::move(done);
         q->sink = [raw = q.get()](std::size_t call, node_view const& node) {
-            if (++raw->pieces <= pieces_max) add(raw->result.replies, call, node);
+            if (++raw->pieces <= max_pieces) add(raw->result.replies, call, node);
         };
         open_questions_.push_back(q);
         if (connected_) return send(q);
@@ -202,7 +202,7 @@ private:
     void connect_to(node_address const& server)
     {
         settings_ = connection_settings{server, indirect_->settings};
-        settings_.answer_max = answer_max;
+        settings_.max_answer = max_answer;
         asks_ = handshake{settings_.address, handshake::greeting_only{}};
         connect();
     }

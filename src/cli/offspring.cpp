@@ -108,11 +108,11 @@ void kill_process(pid_t pid, std::uint64_t started, int signal) noexcept
 
 std::string in_words(std::vector<process> const& all)
 {
-    constexpr std::size_t named_max = 10;
+    constexpr std::size_t max_named = 10;
     std::string text;
-    for (std::size_t i = 0; i < std::min(all.size(), named_max); ++i)
+    for (std::size_t i = 0; i < std::min(all.size(), max_named); ++i)
         text += (i == 0 ? "" : ", ") + std::to_string(all[i].pid) + ' ' + printable(all[i].name);
-    return all.size() > named_max ? text + " and " + std::to_string(all.size() - named_max) + " more" : text;
+    return all.size() > max_named ? text + " and " + std::to_string(all.size() - max_named) + " more" : text;
 }
 
 }  // namespace redlock::cli

@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 constexpr auto progress_interval = 1s;
 constexpr auto between_looks_at_nodes = 20ms;
-constexpr int races_max = 10;
+constexpr int max_races = 10;
 
 config with_bootstrap(config nodes, bool bootstrap)
 {
@@ -95,7 +95,7 @@ permit_change::~permit_change()
 int permit_change::run()
 {
     wait_for_nodes();
-    for (int race = 0; race < races_max && ended_by_ == 0; ++race) {
+    for (int race = 0; race < max_races && ended_by_ == 0; ++race) {
         switch (judge(change_once())) {
         case verdict::done: return to_int(exit_code::success);
         case verdict::failed: return code_;

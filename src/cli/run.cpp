@@ -24,11 +24,11 @@ using namespace std::chrono_literals;
 
 end_times times_of(milliseconds ttl, std::optional<milliseconds> grace)
 {
-    if (ttl < run_ttl_min)
+    if (ttl < min_run_ttl)
         throw failure{exit_code::usage, "a ttl of " + in_words(ttl) + " leaves no time for ending a command; it must be " +
-                                            in_words(run_ttl_min) + " or more"};
+                                            in_words(min_run_ttl) + " or more"};
     if (auto const times = make_end_times(ttl, grace)) return *times;
-    throw failure{exit_code::usage, "--kill-grace must not be above " + in_words(grace_max(ttl)) + " with a ttl of " + in_words(ttl) +
+    throw failure{exit_code::usage, "--kill-grace must not be above " + in_words(max_grace(ttl)) + " with a ttl of " + in_words(ttl) +
                                         ": the command would be ended before the lease could be extended"};
 }
 
@@ -115,8 +115,8 @@ int run(run_options const& options, bool terms)
     if (options.ticket.text.empty()) check_name(options.name);
     if (options.publish && options.publish->empty())
         throw failure{exit_code::usage, "--publish: the address is empty, and nobody could find the leader by it"};
-    if (options.publish && options.publish->size() > state_max)
-        throw failure{exit_code::usage, "--publish takes up to " + std::to_string(state_max) + " bytes"};
+    if (options.publish && options.publish->size() > max_state_size)
+        throw failure{exit_code::usage, "--publish takes up to " + std::to_string(max_state_size) + " bytes"};
     inheritance const inherited;
     if (options.events_fd) check_descriptor(*options.events_fd);
     try {

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr double duration_ms_max = 365.0 * 24 * 3'600 * 1'000;
+constexpr double max_duration_ms = 365.0 * 24 * 3'600 * 1'000;
 
 std::optional<double> ms_in(std::string_view unit)
 {
@@ -100,7 +100,7 @@ std::optional<milliseconds> parse_duration(std::string_view text)
         any = true;
         text.remove_prefix(end);
     }
-    if (!any || total > duration_ms_max) return std::nullopt;
+    if (!any || total > max_duration_ms) return std::nullopt;
     return milliseconds{std::llround(total)};
 }
 

@@ -35,17 +35,17 @@ constexpr std::chrono::milliseconds margin_of(std::chrono::milliseconds ttl) noe
     return part < 50ms ? 50ms : part > 500ms ? std::chrono::milliseconds{500ms} : part;
 }
 
-inline constexpr std::chrono::milliseconds run_ttl_min{1'000};
+inline constexpr std::chrono::milliseconds min_run_ttl{1'000};
 
 // The longest grace for a ttl. The watchdog extends the lease after a third of the ttl; with this grace there is time for that and for a second
 // extension, if the first fails, before SIGTERM is due.
-constexpr std::chrono::milliseconds grace_max(std::chrono::milliseconds ttl) noexcept { return ttl * 2 / 5 - margin_of(ttl); }
+constexpr std::chrono::milliseconds max_grace(std::chrono::milliseconds ttl) noexcept { return ttl * 2 / 5 - margin_of(ttl); }
 
-// `grace`: none means a sixth of the ttl. Returns none if the grace is negative or above grace_max().
+// `grace`: none means a sixth of the ttl. Returns none if the grace is negative or above max_grace().
 constexpr std::optional<end_times> make_end_times(std::chrono::milliseconds ttl, std::optional<std::chrono::milliseconds> grace) noexcept
 {
     auto const wanted = grace ? *grace : ttl / 6;
-    if (wanted < wanted.zero() || wanted > grace_max(ttl)) return std::nullopt;
+    if (wanted < wanted.zero() || wanted > max_grace(ttl)) return std::nullopt;
     return end_times{wanted, margin_of(ttl)};
 }
 

@@ -102,7 +102,7 @@ void engine::stop()
     permit_queries_.fail_all(errc::client_cancelled);
     leases_.lose_all(errc::client_cancelled);
     if (!ran) return stop_nodes();
-    env_.set_timer(linger_, env_.now() + linger_max);
+    env_.set_timer(linger_, env_.now() + max_linger);
     stop_nodes_when_quiet();
 }
 

@@ -65,7 +65,7 @@ public:
     using strand_entrance::strand_type;
 
     // Releases that are under way when the client is cancelled still go out, and admissions go on, for so long.
-    static constexpr duration linger_max = std::chrono::milliseconds{500};
+    static constexpr duration max_linger = std::chrono::milliseconds{500};
 
     engine(asio::any_io_executor outer, strand_type strand, std::vector<std::unique_ptr<node>> nodes, engine_settings settings,
            fanout::clock_function clock);

@@ -234,7 +234,7 @@ void engine::scope_ended(lease_state const& of) noexcept
     if (late <= duration::zero()) return;
     ++env_.count.overruns;
     if (env_.observed) env_.observed->overrun(of, late);
-    env_.count.overrun_max_ns.at_least(static_cast<std::uint64_t>(late.count()));
+    env_.count.max_overrun_ns.at_least(static_cast<std::uint64_t>(late.count()));
 }
 
 }  // namespace redlock::detail

@@ -9,8 +9,8 @@ namespace {
 // Each lease has tokens of its own. The leases that it may be handed over to need tokens, too: they are reserved with the first, up to a bound.
 tokens_wanted tokens_for(lock_options const& o, std::chrono::milliseconds retention)
 {
-    constexpr std::uint64_t reserved_max = 1'000'000;
-    auto const most = std::max<std::uint64_t>(o.token_block, reserved_max);
+    constexpr std::uint64_t max_reserved = 1'000'000;
+    auto const most = std::max<std::uint64_t>(o.token_block, max_reserved);
     auto const wanted = o.token_block * (std::uint64_t{1} + o.max_handoffs);
     return {o.fencing, o.token_block, o.fencing ? static_cast<std::uint32_t>(std::min(wanted, most)) : 1, retention};
 }

@@ -44,7 +44,7 @@ public:
     }
 
     asio::any_io_executor executor() const override { return strand_; }
-    std::size_t queue_max() const override { return to_->queue_max(); }
+    std::size_t max_queued_events() const override { return to_->max_queued_events(); }
     void on(event::any const& what) override { to_->on(what); }
 
 private:

@@ -29,7 +29,7 @@ struct counters {
     counter acquired, handoffs, nested, confirmations, permit_moves, wakeups, polls, self_deadlocks, contended, no_majority,
         validity_exhausted, late_grants_undone;
     counter extensions_renewed, extensions_held, extensions_unknown, extensions_lost, recreated;
-    counter released, releases_unconfirmed, leases_lost, overruns, overrun_max_ns, watchdog_late, clock_steps, events_dropped;
+    counter released, releases_unconfirmed, leases_lost, overruns, max_overrun_ns, watchdog_late, clock_steps, events_dropped;
     counter leases, waiting, releases_pending;  // these also go down
 
     client_counters snapshot() const
@@ -56,7 +56,7 @@ struct counters {
         c.releases_unconfirmed = releases_unconfirmed.get();
         c.leases_lost = leases_lost.get();
         c.overruns = overruns.get();
-        c.overrun_max = std::chrono::nanoseconds{static_cast<std::int64_t>(overrun_max_ns.get())};
+        c.max_overrun = std::chrono::nanoseconds{static_cast<std::int64_t>(max_overrun_ns.get())};
         c.watchdog_late = watchdog_late.get();
         c.clock_steps = clock_steps.get();
         c.events_dropped = events_dropped.get();

@@ -11,7 +11,7 @@ namespace redlock::detail {
 namespace {
 
 // The memory of more events than this is freed when they are told, so that a burst does not keep it for ever.
-constexpr std::size_t spare_max = 1'024;
+constexpr std::size_t max_spare = 1'024;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ event_queue::event_queue(std::shared_ptr<observer> to, asio::any_io_executor con
                          counter& dropped)
     : observer_{std::move(to)},
       nodes_{std::move(nodes)},
-      max_{observer_->queue_max()},
+      max_{observer_->max_queued_events()},
       own_executor_{static_cast<bool>(observer_->executor())},
       count_dropped_{dropped},
       executor_{own_executor_ ? observer_->executor() : fallback}
@@ -79,7 +79,7 @@ void event_queue::tell_batch()
     if (next_ == telling_.size() && dropped_after_batch_ == 0) {
         telling_.clear();
         next_ = 0;
-        if (telling_.capacity() > spare_max) telling_ = {};
+        if (telling_.capacity() > max_spare) telling_ = {};
         std::lock_guard const guard{mutex_};
         telling_.swap(waiting_);
         dropped_after_batch_ = std::exchange(dropped_, 0);

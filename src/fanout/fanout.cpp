@@ -17,8 +17,8 @@
 
 namespace redlock::detail {
 
-fanout::fanout(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t queue_max, clock_function now, clock_rules rules)
-    : strand_{std::move(strand)}, now_{now}, queue_max_{queue_max}, rules_{rules}
+fanout::fanout(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now, clock_rules rules)
+    : strand_{std::move(strand)}, now_{now}, max_queue_{max_queue}, rules_{rules}
 {
     assert(!nodes.empty());
     links_.reserve(nodes.size());
@@ -49,7 +49,7 @@ void fanout::reject(std::size_t node, error_code why, std::string words) { links
 bool fanout::in_step(link const& l, round const& r, time_point now) const noexcept
 {
     bool const may = (!r.votes_with_tokens || l.may_vote == right_to_vote::yes) && !(r.may_grant && l.clock.is_suspended(now));
-    return l.state == link_state::up && may && l.queue.empty() && l.in_flight < in_flight_max;
+    return l.state == link_state::up && may && l.queue.empty() && l.in_flight < max_in_flight;
 }
 
 void fanout::flush_later()
@@ -90,7 +90,7 @@ std::size_t fanout::end_of_message(std::size_t first, std::size_t most) const no
     std::size_t slow = 0;
     for (std::size_t i = std::max(first, firsts); i < last; ++i) {
         command const& c = splitting_.commands[i - firsts];
-        if (c.may_grant() && c.votes_with_tokens() && ++slow > slow_votes_max) return i;
+        if (c.may_grant() && c.votes_with_tokens() && ++slow > max_slow_votes) return i;
     }
     return last;
 }
@@ -148,12 +148,12 @@ std::shared_ptr<fanout::round> fanout::make_round(request_batch& of)
 // All nodes that the round went to have answered. Keeps the round and its memory for another one.
 void fanout::retire(std::shared_ptr<round> const& r)
 {
-    constexpr std::size_t spare_rounds_max = 16;
+    constexpr std::size_t max_spare_rounds = 16;
     r->work.commands.clear();
     r->work.is_encoded = false;
     r->targets.clear();
     for (part& p : r->parts) p.as.reset();
-    if (spare_.size() < spare_rounds_max) spare_.push_back(r);
+    if (spare_.size() < max_spare_rounds) spare_.push_back(r);
 }
 
 // `now`: a moment before it leaves. `then` is called when the votes are filed.

@@ -70,19 +70,19 @@ public:
     using clock_function = time_point (*)() noexcept;
 
     // Rounds that may be on their way to one node at the same time: enough for a network with a long delay.
-    static constexpr std::size_t in_flight_max = 32;
+    static constexpr std::size_t max_in_flight = 32;
     // Boost.Redis hands over the answers of a message together: with all requests in one message, nodes and client would work in turns. So more
-    // requests than worth_a_message go in several messages, about messages_at_once; and a message has at most slow_votes_max requests for new
+    // requests than worth_a_message go in several messages, about messages_at_once; and a message has at most max_slow_votes requests for new
     // tokens, which take a node a while.
     static constexpr std::size_t worth_a_message = 128;
     static constexpr std::size_t messages_at_once = 4;
-    static constexpr std::size_t slow_votes_max = 32;
+    static constexpr std::size_t max_slow_votes = 32;
     // A turn with more requests than this counts as high contention (is_crowded()).
     static constexpr std::size_t crowd = 8;
     // Commands in one message to a node that has fallen behind.
-    static constexpr std::size_t catch_up_max = 512;
+    static constexpr std::size_t max_catch_up = 512;
 
-    fanout(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t queue_max, clock_function now, clock_rules rules);
+    fanout(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now, clock_rules rules);
 
     // Operations that a node's answers complete on this context may share a handler. Precondition: a single thread runs the context.
     void complete_together_on(asio::io_context& context) noexcept { single_ = &context; }
@@ -276,7 +276,7 @@ private:
 
     strand_type strand_;
     clock_function now_;
-    std::size_t queue_max_;
+    std::size_t max_queue_;
     clock_rules rules_;
     std::vector<link> links_;
     std::multimap<time_point, release_retry> release_retries_;

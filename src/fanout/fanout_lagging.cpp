@@ -12,18 +12,18 @@ namespace redlock::detail {
 namespace {
 
 // Releases that are deferred to a node that is down: a bound, reached only when a node stays away while locks churn.
-constexpr std::size_t owed_max = 65'536;
+constexpr std::size_t max_owed = 65'536;
 
 // Before a release that was answered with an error is sent again: at first a sixteenth of the ttl, within these; then twice as long each
 // time.
-constexpr duration first_pause_min = std::chrono::milliseconds{1};
-constexpr duration first_pause_max = std::chrono::milliseconds{100};
-constexpr duration pause_max = std::chrono::seconds{5};
+constexpr duration min_first_pause = std::chrono::milliseconds{1};
+constexpr duration max_first_pause = std::chrono::milliseconds{100};
+constexpr duration max_pause = std::chrono::seconds{5};
 
 duration pause_after(std::uint8_t errors, duration ttl) noexcept
 {
-    auto const doubled = std::clamp<duration>(ttl / 16, first_pause_min, first_pause_max) * (1u << std::min<unsigned>(errors, 16));
-    return std::min<duration>(doubled, pause_max);
+    auto const doubled = std::clamp<duration>(ttl / 16, min_first_pause, max_first_pause) * (1u << std::min<unsigned>(errors, 16));
+    return std::min<duration>(doubled, max_pause);
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ void fanout::enqueue(std::size_t node, pending_request const& t, time_point now)
         defer_release(node, t, now);
     } else if (auto const* const why = cached_rejection_of(l, t.request, now)) {
         t.asked_by->on_vote(node, *why, now);
-    } else if (is_release || l.queue.size() < queue_max_) {
+    } else if (is_release || l.queue.size() < max_queue_) {
         l.queue.push_back(t);
     } else {
         t.asked_by->on_vote(node, failure(errc::node_queue_full), now);
@@ -59,14 +59,14 @@ void fanout::enqueue(std::size_t node, pending_request const& t, time_point now)
 void fanout::defer_release(std::size_t node, pending_request const& t, time_point now)
 {
     link& l = links_[node];
-    if (closed_ || t.request.what != verb::release || l.queue.size() >= owed_max) return;
+    if (closed_ || t.request.what != verb::release || l.queue.size() >= max_owed) return;
     if (t.asked_by->wanted(node, now)) l.queue.push_back(t);
 }
 
 // Keeps a release that a node has answered with an error: what it said of a moment may not be so for ever.
 void fanout::retry_release(std::size_t node, pending_request&& t, time_point now)
 {
-    if (closed_ || t.request.what != verb::release || release_retries_.size() >= owed_max || !t.asked_by->wanted(node, now)) return;
+    if (closed_ || t.request.what != verb::release || release_retries_.size() >= max_owed || !t.asked_by->wanted(node, now)) return;
     auto const at = now + pause_after(t.errors, t.request.ttl);
     if (t.errors < std::numeric_limits<std::uint8_t>::max()) ++t.errors;
     auto const added = release_retries_.emplace(at, release_retry{node, std::move(t)});
@@ -77,7 +77,7 @@ void fanout::retry_release(std::size_t node, pending_request&& t, time_point now
 void fanout::retry_releases(time_point now)
 {
     std::vector<bool> has_some(links_.size());
-    while (!release_retries_.empty() && release_retries_.begin()->first <= now + first_pause_min) {
+    while (!release_retries_.empty() && release_retries_.begin()->first <= now + min_first_pause) {
         auto const due = release_retries_.extract(release_retries_.begin());
         auto& [node, release] = due.mapped();
         links_[node].queue.push_back(std::move(release));
@@ -91,7 +91,7 @@ void fanout::retry_releases(time_point now)
 void fanout::catch_up(std::size_t node)
 {
     link& l = links_[node];
-    while (l.state == link_state::up && !l.queue.empty() && l.in_flight < in_flight_max) {
+    while (l.state == link_state::up && !l.queue.empty() && l.in_flight < max_in_flight) {
         auto const now = now_();
         auto const r = next_for(l, node, now);
         if (!r) {
@@ -106,7 +106,7 @@ void fanout::catch_up(std::size_t node)
 std::shared_ptr<fanout::round> fanout::next_for(link& l, std::size_t node, time_point now)
 {
     request_batch next;
-    while (!l.queue.empty() && !has_to_wait(l) && next.size() < catch_up_max) {
+    while (!l.queue.empty() && !has_to_wait(l) && next.size() < max_catch_up) {
         pending_request t = std::move(l.queue.front());
         l.queue.pop_front();
         if (cached_rejection_of(l, t.request, now)) {

@@ -11,7 +11,7 @@ namespace redlock::detail {
 namespace {
 
 constexpr std::size_t random_digits = 32;
-constexpr std::size_t host_size_max = 40;
+constexpr std::size_t max_host_size = 40;
 
 bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
@@ -71,7 +71,7 @@ holder_info this_process(std::string_view label)
 
 std::string host_in_values(std::string_view host)
 {
-    std::string result{host.substr(0, host_size_max)};
+    std::string result{host.substr(0, max_host_size)};
     std::replace_if(result.begin(), result.end(), [](char c) { return !is_host_character(c); }, '-');
     return result.empty() ? "-" : result;
 }
@@ -87,7 +87,7 @@ std::optional<holder_info> holder_of(std::string_view value)
     auto const pid = to_number(next_field(rest));
     bool const labelled = rest.find(':') != std::string_view::npos;
     auto const since = to_number(next_field(rest));
-    if (!pid || !since || host.empty() || host.size() > host_size_max) return std::nullopt;
+    if (!pid || !since || host.empty() || host.size() > max_host_size) return std::nullopt;
     if (!std::all_of(host.begin(), host.end(), is_host_character)) return std::nullopt;
     if (labelled == rest.empty() || !std::all_of(rest.begin(), rest.end(), is_visible)) return std::nullopt;
     return holder_info{std::string{host}, *pid, *since, std::string{rest}};

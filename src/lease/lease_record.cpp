@@ -8,7 +8,7 @@ namespace redlock::detail {
 namespace {
 
 // How much sooner than necessary an extension may go out to share a round with one that is due.
-constexpr duration early_max = std::chrono::milliseconds{50};
+constexpr duration max_early = std::chrono::milliseconds{50};
 constexpr int early_fraction = 16;  // of extend_interval
 
 }  // namespace
@@ -134,7 +134,7 @@ void lease_record::clear() noexcept
 
 quorum::lease_duty lease_record::duty_soon(time_point now) const
 {
-    return machine.duty(now, std::min<duration>(early_max, what->under->times.extend_interval / early_fraction));
+    return machine.duty(now, std::min<duration>(max_early, what->under->times.extend_interval / early_fraction));
 }
 
 }  // namespace redlock::detail

@@ -25,7 +25,7 @@ errc publications::objection_to(lease_handle const& by, time_point now)
 std::shared_ptr<publish_round> publications::publish(lease_handle const& by, std::string const& bytes, plain_handler&& handler,
                                                      time_point now)
 {
-    errc const objection = bytes.size() > state_max ? errc::state_too_large : objection_to(by, now);
+    errc const objection = bytes.size() > max_state_size ? errc::state_too_large : objection_to(by, now);
     if (objection != errc{}) return handler(objection), nullptr;
     lease_record& record = by.of;
     auto text = state_text(by.token.load(std::memory_order_relaxed), record.value.text(), bytes);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view family = "redlock-ticket-";
 constexpr std::uint64_t version = 1;
-constexpr std::size_t text_max = std::size_t{64} * 1024;  // no ticket is longer; bounds what a reader works on
-constexpr std::size_t keys_max = 64;
+constexpr std::size_t max_text = std::size_t{64} * 1024;  // no ticket is longer; bounds what a reader works on
+constexpr std::size_t max_keys = 64;
 constexpr std::uint64_t token_end = std::uint64_t{1} << 53;
 constexpr std::uint64_t time_max_ms = 30ull * 24 * 3600 * 1000;
 
@@ -163,7 +163,7 @@ std::string to_text(ticket const& t)
 errc read_ticket(std::string_view text, ticket& to)
 {
     std::string_view const whole = text;
-    if (!text.starts_with(family) || text.size() > text_max) return errc::invalid_ticket;
+    if (!text.starts_with(family) || text.size() > max_text) return errc::invalid_ticket;
     text.remove_prefix(family.size());
     std::uint64_t of{0};
     auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), of);
@@ -186,7 +186,7 @@ errc read_ticket(std::string_view text, ticket& to)
     t.lock_delay = std::chrono::milliseconds{r.number(time_max_ms)};
     t.value = r.text();
     t.text = r.text();
-    for (auto left = r.number(keys_max); left > 0; --left) t.keys.push_back(r.text());
+    for (auto left = r.number(max_keys); left > 0; --left) t.keys.push_back(r.text());
     for (auto left = r.number(max_nodes); left > 0; --left) t.servers.push_back(static_cast<std::uint32_t>(r.fixed(4)));
     if (!r.is_at_end() || !is_sane(t) || to_text(t) != whole) return errc::invalid_ticket;  // of two spellings, only ours
     to = std::move(t);

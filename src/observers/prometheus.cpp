@@ -89,7 +89,7 @@ struct prometheus::metrics {
         if (!options.lock_label) return first;
         std::string label = detail::valid_utf8(options.lock_label(lock));
         if (!locks.contains(label)) {
-            if (locks.size() < options.lock_labels_max) locks.insert(label);
+            if (locks.size() < options.max_lock_labels) locks.insert(label);
             else label = other;
         }
         first.push_back(std::move(label));

@@ -36,7 +36,7 @@ void to_json(json& to, client_counters const& from)
 {
     auto const& [acquired, handoffs, nested, confirmations, permit_moves, contended, no_majority, validity_exhausted, wakeups, polls,
                  self_deadlocks, late_grants_undone, extensions_renewed, extensions_held, extensions_unknown, extensions_lost, recreated,
-                 released, releases_unconfirmed, leases_lost, clock_steps, overruns, watchdog_late, overrun_max, events_dropped] = from;
+                 released, releases_unconfirmed, leases_lost, clock_steps, overruns, watchdog_late, max_overrun, events_dropped] = from;
     to = {
         {"acquired", acquired},
         {"handoffs", handoffs},
@@ -61,7 +61,7 @@ void to_json(json& to, client_counters const& from)
         {"clock_steps", clock_steps},
         {"overruns", overruns},
         {"watchdog_late", watchdog_late},
-        {"overrun_max_us", std::chrono::duration_cast<std::chrono::microseconds>(overrun_max).count()},
+        {"max_overrun_us", std::chrono::duration_cast<std::chrono::microseconds>(max_overrun).count()},
         {"events_dropped", events_dropped},
     };
 }

@@ -10,8 +10,8 @@ namespace {
 
 // Another client, or an operator, may have admitted a node that waits. The pauses between looks at the node begin short, since clients that start
 // together admit nodes for each other.
-constexpr duration look_after_min = std::chrono::milliseconds{10};
-constexpr duration look_after_max = std::chrono::seconds{1};
+constexpr duration min_look_after = std::chrono::milliseconds{10};
+constexpr duration max_look_after = std::chrono::seconds{1};
 
 bool is_waiting(admission_state s) noexcept
 {
@@ -36,7 +36,7 @@ void admission::on_facts(std::size_t node, node_facts const& facts, time_point a
     n.facts = facts;
     n.seen = asked;
     n.asked = n.look_again = n.gone = n.failing = false;
-    n.look_after = std::clamp(2 * n.look_after, look_after_min, look_after_max);
+    n.look_after = std::clamp(2 * n.look_after, min_look_after, max_look_after);
     n.look_at = now + n.look_after;
     if (!facts.master) {
         n.state = admission_state::not_primary;
@@ -101,7 +101,7 @@ void admission::on_failed(std::size_t node, time_point now)
     if (n.gone) return;
     n.asked = false;
     n.look_again = n.failing = true;
-    n.look_after = std::clamp(2 * n.look_after, look_after_min, look_after_max);
+    n.look_after = std::clamp(2 * n.look_after, min_look_after, max_look_after);
     n.look_at = now + n.look_after;
 }
 
@@ -246,7 +246,7 @@ bool admission::is_deciding(std::size_t node) const noexcept
     case admission_state::unknown: return !n.gone;
     case admission_state::uninitialized: return true;
     // A new cluster is founded in a moment, by this client or by another one that started at the same time.
-    case admission_state::quarantined: return settings_.bootstrap && !was_complete_ && nobody_is_away && n.look_after < look_after_max;
+    case admission_state::quarantined: return settings_.bootstrap && !was_complete_ && nobody_is_away && n.look_after < max_look_after;
     case admission_state::catching_up: {
         auto const others = std::count_if(nodes_.begin(), nodes_.end(), [this](node_state const& each) { return may_speak_soon(each); });
         return n.founds || static_cast<std::size_t>(others) >= intact_needed() || may_be_founded_soon();

@@ -10,29 +10,29 @@ namespace {
 constexpr duration memory = std::chrono::seconds{1};
 
 // A head start of more slots than this costs more than it orders.
-constexpr std::uint32_t slots_max = 8;
+constexpr std::uint32_t max_slots = 8;
 
 // After a turn in which a client was never refused, others may still have waited: they could not get in between its release and its next
 // attempt. So it stays out for as long as many clients need to find a winner; if then nobody has come, a little less long the next time.
-constexpr duration stay_out_max = std::chrono::milliseconds{16};
-constexpr duration stay_out_min = std::chrono::milliseconds{1};
+constexpr duration max_stay_out = std::chrono::milliseconds{16};
+constexpr duration min_stay_out = std::chrono::milliseconds{1};
 
 // To lose so many races in a row is a sign of high contention: one of ten that race has that bad luck once in eight waits, and none of those who are
 // in order. A client that backed off not long ago knows of the contention, and needs fewer.
 constexpr std::uint32_t races_before_nap = 24;
 constexpr std::uint32_t races_between_naps = 16;
 constexpr int nap_min_slots = 16;
-constexpr duration nap_max = std::chrono::seconds{5};
+constexpr duration max_nap = std::chrono::seconds{5};
 
 }  // namespace
 
-fairness::fairness() noexcept : stay_out_{stay_out_max} {}
+fairness::fairness() noexcept : stay_out_{max_stay_out} {}
 
 void fairness::won(time_point now, duration slot) noexcept
 {
     // A client that wins again soon after a release, and was not refused between, goes on with the same turn: its limits count on.
-    bool const goes_on = !new_turn_ && !contended_ && now < released_at_ + 2 * slots_max * slot;
-    if (new_turn_ && !contended_) stay_out_ = std::max(stay_out_ * 3 / 4, stay_out_min);
+    bool const goes_on = !new_turn_ && !contended_ && now < released_at_ + 2 * max_slots * slot;
+    if (new_turn_ && !contended_) stay_out_ = std::max(stay_out_ * 3 / 4, min_stay_out);
     if (!goes_on) {
         taken_ = 0;
         began_ = now;
@@ -65,10 +65,10 @@ time_point fairness::released(time_point now, fairness_limits const& limits, dur
     released_at_ = now;
     bool const wanted = others_want_it(now);
     if (wanted || !may_hand_over(now, limits)) {
-        out_until_ = now + (2 + std::min(usual(), slots_max)) * slot + (wanted ? duration::zero() : stay_out_);
+        out_until_ = now + (2 + std::min(usual(), max_slots)) * slot + (wanted ? duration::zero() : stay_out_);
         new_turn_ = true;
     }
-    forget_at_ = wanted ? refused_at_ + memory : std::max(released_at_ + 2 * slots_max * slot, out_until_);
+    forget_at_ = wanted ? refused_at_ + memory : std::max(released_at_ + 2 * max_slots * slot, out_until_);
     return out_until_;
 }
 
@@ -77,7 +77,7 @@ void fairness::refused(time_point now) noexcept
     refused_at_ = now;
     if (!contended_) waits_since_ = now;
     contended_ = true;
-    stay_out_ = stay_out_max;
+    stay_out_ = max_stay_out;
 }
 
 void fairness::lost_a_race() noexcept
@@ -91,7 +91,7 @@ duration fairness::back_off(duration slot, bool crowded, double chance) noexcept
     if (lost_in_a_row_ == 0) return {};
     if (!crowded && lost_in_a_row_ < (backoff_window_ > duration::zero() ? races_between_naps : races_before_nap)) return {};
     lost_in_a_row_ = 0;
-    backoff_window_ = std::clamp<duration>(backoff_window_ * 4, nap_min_slots * slot, nap_max);
+    backoff_window_ = std::clamp<duration>(backoff_window_ * 4, nap_min_slots * slot, max_nap);
     return backoff_window_ / 2 + std::chrono::duration_cast<duration>(backoff_window_ * chance);
 }
 
@@ -99,7 +99,7 @@ duration fairness::head_start_of_others(duration slot, double chance) const noex
 {
     if (usual() == 0) return {};
     auto const behind = usual() > lost_ ? usual() - lost_ : 0;
-    return std::min(behind, slots_max) * slot + std::chrono::duration_cast<duration>(slot * chance);
+    return std::min(behind, max_slots) * slot + std::chrono::duration_cast<duration>(slot * chance);
 }
 
 // Who has never waited to the end does not know how long that takes, and is ordered by chance alone.
@@ -109,7 +109,7 @@ duration fairness::head_start_of_readers_and_writers(time_point now, duration sl
     duration const waited = contended_ ? now - waits_since_ : duration::zero();
     if (waited >= usual_wait_) return slot + of_chance;
     auto const left = std::chrono::duration<double>{usual_wait_ - waited} / std::chrono::duration<double>{usual_wait_};
-    return slot + of_chance + std::chrono::duration_cast<duration>(slot * (slots_max * left));
+    return slot + of_chance + std::chrono::duration_cast<duration>(slot * (max_slots * left));
 }
 
 }  // namespace redlock::quorum

@@ -10,13 +10,13 @@ namespace {
 // The delay before another extension, after one that did not get its majority: a fraction of the time that is left. So the number of extensions
 // is bounded by the logarithm of the validity.
 constexpr int retry_fraction = 8;
-constexpr duration retry_min = std::chrono::milliseconds{1};
+constexpr duration min_retry = std::chrono::milliseconds{1};
 
 // The first delay before a missing key is set again; each one after it is twice as long. Answers that come late may make it unnecessary.
 constexpr int recreate_fraction = 32;  // of the interval between extensions
-constexpr duration recreate_min = std::chrono::milliseconds{5};
-constexpr duration recreate_max = std::chrono::hours{1};  // the next extension comes earlier; this only keeps the number small
-constexpr int doublings_max = 20;  // of recreate_min, they are more than recreate_max
+constexpr duration min_recreate = std::chrono::milliseconds{5};
+constexpr duration max_recreate = std::chrono::hours{1};  // the next extension comes earlier; this only keeps the number small
+constexpr int max_doublings = 20;  // of min_recreate, they are more than max_recreate
 
 }  // namespace
 
@@ -52,13 +52,13 @@ lease_duty lease_machine::duty(time_point now, duration early) const noexcept
 void lease_machine::want_recreate(time_point now) noexcept
 {
     recreate_at_ = now + recreate_delay();
-    if (recreates_wanted_ < doublings_max) ++recreates_wanted_;
+    if (recreates_wanted_ < max_doublings) ++recreates_wanted_;
 }
 
 duration lease_machine::recreate_delay() const noexcept
 {
-    auto const first = std::max<duration>(timing_->extend_interval / recreate_fraction, recreate_min);
-    return recreates_wanted_ == 0 ? first : std::min(first * (1 << recreates_wanted_), recreate_max);
+    auto const first = std::max<duration>(timing_->extend_interval / recreate_fraction, min_recreate);
+    return recreates_wanted_ == 0 ? first : std::min(first * (1 << recreates_wanted_), max_recreate);
 }
 
 void lease_machine::on_step(std::size_t node, duration by, time_point now) noexcept
@@ -84,7 +84,7 @@ void lease_machine::on_extension_done(extend_outcome outcome, time_point now) no
     extend_at_ = renew_at_;
     if (outcome == extend_outcome::renewed || outcome == extend_outcome::lost) return;
     duration const left = stops_at() - now;
-    time_point const retry = now + std::max(left / retry_fraction, retry_min);
+    time_point const retry = now + std::max(left / retry_fraction, min_retry);
     extend_at_ = std::min(extend_at_, retry);
 }
 

@@ -9,7 +9,7 @@ namespace redlock::quorum {
 
 namespace {
 
-constexpr std::size_t members_min = 3;  // of fewer no majority stays
+constexpr std::size_t min_members = 3;  // of fewer no majority stays
 constexpr token_number tokens_end = (token_number{1} << 53) - 1;  // as servers count
 
 std::optional<set_record> record_of(server_view const& s)
@@ -227,9 +227,9 @@ bool set_change::is_new_change_possible(views const& all, wanted_change const& w
     auto const n = before_->members.size();
     auto const is_new = [this](auto const& each) { return !before_->has(each); };
     auto const new_ones = static_cast<std::size_t>(std::count_if(wanted.join.begin(), wanted.join.end(), is_new));
-    if (!leaves.empty() && !wanted.join.empty() && n < members_min)
+    if (!leaves.empty() && !wanted.join.empty() && n < min_members)
         refuse(refusal::request,
-               in_words(*before_) + " has fewer than " + std::to_string(members_min) +
+               in_words(*before_) + " has fewer than " + std::to_string(min_members) +
                    " members, so no majority stays: add the new server (redlock nodes grow), and then let the other one leave (redlock "
                    "nodes shrink)");
     else if (!leaves.empty() && !before_->has(leaves))
@@ -347,7 +347,7 @@ void set_change::read_marks(views const& all, wanted_change const& wanted)
     if (read < (before_->size() + 1) / 2) refuse(refusal::too_few, why_too_few(all, wanted));
 }
 
-duration look_time_max(std::vector<server_view> const& all, duration max_ttl, double clock_drift) noexcept
+duration max_look_time(std::vector<server_view> const& all, duration max_ttl, double clock_drift) noexcept
 {
     for (server_view const& s : all)
         if (s.facts && s.facts->max_ttl > duration{}) max_ttl = std::min<duration>(max_ttl, s.facts->max_ttl);

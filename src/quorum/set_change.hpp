@@ -112,7 +112,7 @@ private:
 
 // What servers say is of one moment if all of them were asked and have answered within this time: then none has lost its data in between, and was admitted
 // once more. `max_ttl`: of the longest lease that may be held, besides what the servers say.
-duration look_time_max(std::vector<server_view> const& all, duration max_ttl, double clock_drift) noexcept;
+duration max_look_time(std::vector<server_view> const& all, duration max_ttl, double clock_drift) noexcept;
 
 // How long a command waits before it closes an open generation.
 class open_drain {

@@ -12,10 +12,10 @@ namespace redlock::quorum {
 namespace {
 
 constexpr std::string_view version = "v1", version_of_changes = "v2";
-constexpr std::size_t left_max = 16;  // clients with lists that are older than so many changes are refused
+constexpr std::size_t max_left = 16;  // clients with lists that are older than so many changes are refused
 constexpr std::uint64_t generations_told_apart = 1000;  // by a binding alone; the hash tells the others
-constexpr std::size_t members_max = 64;  // more than a client can have, so that a newer one may have more
-constexpr std::size_t id_size_max = 64;
+constexpr std::size_t max_members = 64;  // more than a client can have, so that a newer one may have more
+constexpr std::size_t max_id_size = 64;
 constexpr std::string_view complete_word = "complete", claimed_word = "claimed", moving_word = "moving", moved_word = "moved",
                            left_word = "left", no_name = "-";
 
@@ -61,7 +61,7 @@ bool read(std::string_view word, Number& to)
 bool is_id(std::string_view word)
 {
     auto const is_word = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-'; };
-    return !word.empty() && word.size() <= id_size_max && std::all_of(word.begin(), word.end(), is_word);
+    return !word.empty() && word.size() <= max_id_size && std::all_of(word.begin(), word.end(), is_word);
 }
 
 // The words of the text; none: there are too many, or an empty one.
@@ -70,7 +70,7 @@ std::optional<std::vector<std::string_view>> words_of(std::string_view text)
     std::vector<std::string_view> words;
     for (;;) {
         auto const end = text.find(' ');
-        if (end == 0 || text.empty() || words.size() > 3 * members_max + 10) return std::nullopt;
+        if (end == 0 || text.empty() || words.size() > 3 * max_members + 10) return std::nullopt;
         words.push_back(text.substr(0, end));
         if (end == std::string_view::npos) return words;
         text.remove_prefix(end + 1);
@@ -118,7 +118,7 @@ bool add_member(set_record& r, std::vector<std::string> set_record::* list, std:
 
 std::optional<set_record> record_of(std::span<std::string_view const> words)
 {
-    if (words.size() <= first_member || words.size() > first_member + members_max) return std::nullopt;
+    if (words.size() <= first_member || words.size() > first_member + max_members) return std::nullopt;
     auto r = beginning_of(words);
     for (std::size_t i = first_member; r && i < words.size(); ++i)
         if (!add_member(*r, &set_record::members, words[i])) return std::nullopt;
@@ -132,7 +132,7 @@ bool read_counts(std::string_view word, std::size_t& members, member_counts& to)
     std::size_t* const all[] = {&members, &to.size, &to.before, &to.fewest, &to.most};
     for (std::size_t* const each : all) {
         auto const end = word.find('/');
-        good = good && (end == word.npos) == (each == &to.most) && read(word.substr(0, end), *each) && *each > 0 && *each <= members_max;
+        good = good && (end == word.npos) == (each == &to.most) && read(word.substr(0, end), *each) && *each > 0 && *each <= max_members;
         word.remove_prefix(end == word.npos ? word.size() : end + 1);
     }
     return good && (to.size == members || to.size == members + 1) && to.fewest <= members && to.most >= members;
@@ -148,7 +148,7 @@ std::optional<set_record> record_of_change(std::span<std::string_view const> wor
     std::size_t members{0};
     if (!r || r->generation == 0 || !read_counts(words[first_member], members, r->counts)) return std::nullopt;
     auto const pairs = words.subspan(first_member + counted);
-    if (pairs.size() < 2 * members || pairs.size() > 2 * members + members_max) return std::nullopt;
+    if (pairs.size() < 2 * members || pairs.size() > 2 * members + max_members) return std::nullopt;
     for (std::size_t i = 0; i < 2 * members; i += 2) {
         std::uint64_t joined{0};
         if (!read(pairs[i], joined) || joined > r->generation || !add_member(*r, &set_record::members, pairs[i + 1])) return std::nullopt;
@@ -249,7 +249,7 @@ set_record next_generation_of(set_record const& r)
 void has_left(set_record& r, std::string const& member)
 {
     r.left.push_back(member);
-    if (r.left.size() > left_max) r.left.erase(r.left.begin());
+    if (r.left.size() > max_left) r.left.erase(r.left.begin());
 }
 
 // The next generation `next` has N = `size`.
@@ -347,11 +347,11 @@ set_text read_set_text(std::string_view text)
 
 std::string member_name(std::string address)
 {
-    if (address.size() <= member_size_max) return address;
+    if (address.size() <= max_member_size) return address;
     auto const hash = fnv_1a(address);
     std::array<char, 20> number{};
     std::snprintf(number.data(), number.size(), "#%016llx", static_cast<unsigned long long>(hash));
-    address.resize(member_size_max - 17);
+    address.resize(max_member_size - 17);
     return address + number.data();
 }
 
@@ -374,8 +374,8 @@ std::string in_words(set_record const& r)
 
 std::string set_name_problem(std::string_view name)
 {
-    constexpr std::size_t size_max = 64;
-    if (name.size() > size_max) return "is longer than " + std::to_string(size_max) + " characters";
+    constexpr std::size_t max_size = 64;
+    if (name.size() > max_size) return "is longer than " + std::to_string(max_size) + " characters";
     if (!std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; }))
         return "contains a character that it may not: it must be visible ASCII without spaces";
     return name == no_name ? "must not be \"-\"" : "";

@@ -108,7 +108,7 @@ set_text read_set_text(std::string_view text);
 inline constexpr char unreadable_set = '!';
 
 // `address` as a member's name: in a record it has at most so many bytes, and the end of a longer one is replaced by a number made of it.
-inline constexpr std::size_t member_size_max = 200;
+inline constexpr std::size_t max_member_size = 200;
 std::string member_name(std::string address);
 
 // A set in a sentence: "the set 3f2a… of 3 nodes (a, b, c), founded 2026-11-25 00:43:16 UTC".

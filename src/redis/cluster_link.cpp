@@ -20,7 +20,7 @@ constexpr auto map_interval = 10s;
 constexpr auto refresh_interval = 100ms;
 
 // How many servers are asked one after the other before the members are told that none answers.
-constexpr std::size_t asked_max = 8;
+constexpr std::size_t max_asked = 8;
 
 }  // namespace
 
@@ -82,7 +82,7 @@ std::vector<node_address> cluster_link::servers_to_ask() const
     std::vector<node_address> all;
     auto const add = [&all](node_address one) {
         auto const same = [&one](node_address const& a) { return a.host == one.host && a.port == one.port; };
-        if (all.size() < asked_max && !one.host.empty() && std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(one));
+        if (all.size() < max_asked && !one.host.empty() && std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(one));
     };
     if (hint_) add(address_of(hint_->host, hint_->port));
     for (std::size_t i = 0; map_ && i < map_->servers.size(); ++i) {

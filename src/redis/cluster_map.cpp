@@ -7,7 +7,7 @@ namespace redlock::detail {
 
 namespace {
 
-constexpr std::size_t cluster_servers_max = 1'000;  // the largest clusters that Redis supports
+constexpr std::size_t max_cluster_servers = 1'000;  // the largest clusters that Redis supports
 
 template <class Number>
 std::optional<Number> to_number(std::string_view digits)
@@ -101,7 +101,7 @@ bool read_line(cluster_map& map, std::string_view line, std::string const& asked
         }
     }
     map.servers.push_back(std::move(server));
-    return map.servers.size() <= cluster_servers_max;
+    return map.servers.size() <= max_cluster_servers;
 }
 
 }  // namespace

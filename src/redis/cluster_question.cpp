@@ -14,7 +14,7 @@ using boost::redis::resp3::node_view;
 namespace {
 
 // The largest clusters have a line of about 200 bytes for each of 1,000 servers, and some more for each range of slots.
-constexpr std::size_t cluster_answer_max = 1'048'576;
+constexpr std::size_t max_cluster_answer = 1'048'576;
 
 // The calls of the request, in order.
 enum cluster_call : std::size_t { map_call, keep_call, kept_call, wait_call };
@@ -33,7 +33,7 @@ cluster_question::cluster_question(asio::any_io_executor strand, node_address co
       request_{one_connection_only()},
       timer_{strand_}
 {
-    settings_.answer_max = cluster_answer_max;
+    settings_.max_answer = max_cluster_answer;
     request_.push("CLUSTER", "NODES");
     if (keep_) {
         request_.push("SET", cluster_shards_key, std::to_string(keep_->shards), "NX");

@@ -9,7 +9,7 @@ namespace redlock::detail {
 
 namespace {
 
-constexpr std::size_t password_size_max = std::size_t{64} << 10;
+constexpr std::size_t max_password_size = std::size_t{64} << 10;
 
 std::string without_newline(std::string text)
 {
@@ -22,7 +22,7 @@ std::string from_file(std::string const& path)
 {
     std::string password;
     try {
-        password = without_newline(read_small_file(path, password_size_max));
+        password = without_newline(read_small_file(path, max_password_size));
     } catch (file_error const& error) {
         throw credentials_error{std::string{"the password_file "} + error.what()};
     }

@@ -15,9 +15,9 @@ namespace {
 
 std::string not_redis(handshake::call const& call, std::string_view answer)
 {
-    constexpr std::size_t shown_max = 60;
+    constexpr std::size_t max_shown = 60;
     auto const expected = call.expected.empty() ? std::string{"a map"} : '"' + std::string{call.expected} + '"';
-    return std::string{call.command} + " was answered with \"" + std::string{answer.substr(0, shown_max)} + "\" and not with " + expected +
+    return std::string{call.command} + " was answered with \"" + std::string{answer.substr(0, max_shown)} + "\" and not with " + expected +
            ": what listens there is no Redis or Valkey server";
 }
 

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::string_view raw_word = "raw";
 constexpr std::string_view place = "{0}";
-constexpr std::size_t format_size_max = 256;
+constexpr std::size_t max_format_size = 256;
 
 }  // namespace
 
 std::string key_format_problem(std::string_view text)
 {
     if (text == raw_word) return {};
-    if (text.size() > format_size_max) return "is longer than " + std::to_string(format_size_max) + " bytes";
+    if (text.size() > max_format_size) return "is longer than " + std::to_string(max_format_size) + " bytes";
     auto const at = text.find(place);
     if (at == text.npos) return "must be \"raw\", or have {0} where the name of the lock goes";
     // Formats are copied from other libraries, where {{ may stand for {. If the key then differed unnoticed, the lock would exclude nobody.

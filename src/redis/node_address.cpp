@@ -70,9 +70,9 @@ std::string socket_problem(node_address const& address)
 
 std::string host_problem(std::string_view host)
 {
-    constexpr std::size_t host_size_max = 253;  // of a name in the DNS
+    constexpr std::size_t max_host_size = 253;  // of a name in the DNS
     if (host.empty()) return "is empty";
-    if (host.size() > host_size_max) return "is longer than " + std::to_string(host_size_max) + " characters";
+    if (host.size() > max_host_size) return "is longer than " + std::to_string(max_host_size) + " characters";
     if (host.find(':') != std::string_view::npos)
         return parse_ipv6(host) ? "" : "contains a ':' but is not an IPv6 address (the port is a member of its own)";
     if (std::any_of(host.begin(), host.end(), is_space_or_control)) return "contains a space or a control character";
@@ -200,9 +200,9 @@ bool is_master_character(char c) { return is_host_character(static_cast<unsigned
 
 std::string master_problem(std::string_view master)
 {
-    constexpr std::size_t name_max = 256;
+    constexpr std::size_t max_name = 256;
     if (master.empty()) return "there is no name of a master; it is the word behind \"sentinel monitor\" in the Sentinels' configuration";
-    if (master.size() > name_max) return "the master's name is longer than " + std::to_string(name_max) + " characters";
+    if (master.size() > max_name) return "the master's name is longer than " + std::to_string(max_name) + " characters";
     if (std::all_of(master.begin(), master.end(), is_master_character)) return "";
     return "the master's name contains a character that Sentinels do not allow there; they allow letters, digits, '.', '-' and '_'";
 }

@@ -42,7 +42,7 @@ struct connection_settings {
     std::string client_name;
     std::chrono::steady_clock::duration connect_timeout;
     std::chrono::steady_clock::duration stall_timeout;
-    std::size_t answer_max{reply_bounds::answer_max};  // in bytes, for the answer to one command
+    std::size_t max_answer{reply_bounds::default_max_answer};  // in bytes, for the answer to one command
 };
 
 class redis_connection;
@@ -114,7 +114,7 @@ private:
     handshake questions_;
     asio::steady_timer timer_;  // for the connect timeout, then for stalls
     std::unique_ptr<tls_session> tls_;  // none: without TLS
-    reply_bounds bounds_{settings_.answer_max};
+    reply_bounds bounds_{settings_.max_answer};
     std::shared_ptr<bounded_connection> connection_;  // none: prepare() has not succeeded
     connection_owner* owner_{nullptr};  // none: not opened, or closed; the handler of async_run keeps the owner alive
     handshake_reader server_{questions_};

@@ -40,9 +40,9 @@ std::optional<std::int64_t> whole_number(resp3::node_view const& node)
 
 std::chrono::milliseconds expiry_of(std::int64_t left) noexcept
 {
-    constexpr std::chrono::milliseconds waited_for_max = std::chrono::days{365};
+    constexpr std::chrono::milliseconds max_waited_for = std::chrono::days{365};
     std::chrono::milliseconds const time{left};
-    return left < 0 || time > waited_for_max ? never_expires : time;
+    return left < 0 || time > max_waited_for ? never_expires : time;
 }
 
 error_code unexpected_reply() noexcept

@@ -32,8 +32,8 @@ void reply_bounds::opened() noexcept
 
 void reply_bounds::renew() noexcept
 {
-    allowed_ = besides_max + expected_;
-    pushed_max_ = besides_max;
+    allowed_ = max_besides + expected_;
+    max_pushed_ = max_besides;
 }
 
 void reply_bounds::asked(question const& what) noexcept
@@ -47,8 +47,8 @@ void reply_bounds::asked(question const& what) noexcept
 void reply_bounds::answered(question const& what) noexcept
 {
     expected_ -= answers_to(what);
-    allowed_ = std::min(allowed_, besides_max + expected_);
-    pushed_max_ = std::min(pushed_max_ + what.bytes, besides_max);
+    allowed_ = std::min(allowed_, max_besides + expected_);
+    max_pushed_ = std::min(max_pushed_ + what.bytes, max_besides);
 }
 
 void reply_bounds::received(std::size_t bytes)
@@ -59,8 +59,8 @@ void reply_bounds::received(std::size_t bytes)
     }
     allowed_ = 0;
     if (!objection_.empty()) return;
-    objection_ = open_ ? "it sent more than the answers to what it was asked can be, and " + in_kb(besides_max) + " besides"
-                       : "it sent more than " + in_kb(handshake_max) + " while shaking hands";
+    objection_ = open_ ? "it sent more than the answers to what it was asked can be, and " + in_kb(max_besides) + " besides"
+                       : "it sent more than " + in_kb(max_handshake) + " while shaking hands";
 }
 
 void reply_bounds::look(std::string_view piece)
@@ -86,8 +86,8 @@ void reply_bounds::count_push(std::size_t bytes)
     std::size_t const paid = std::min(bytes, push_prepaid_);
     push_prepaid_ -= paid;
     bytes -= paid;
-    if (bytes > pushed_max_) objection_ = "it sent more than " + in_kb(besides_max) + " that nobody asked for";
-    pushed_max_ -= std::min(bytes, pushed_max_);
+    if (bytes > max_pushed_) objection_ = "it sent more than " + in_kb(max_besides) + " that nobody asked for";
+    max_pushed_ -= std::min(bytes, max_pushed_);
 }
 
 void reply_bounds::begin_message(char type)
@@ -96,8 +96,8 @@ void reply_bounds::begin_message(char type)
     if (!open_) return;
     if (in_push_) {
         push_prepaid_ = 0;
-        count_push(push_min);
-        push_prepaid_ = push_min;
+        count_push(min_push);
+        push_prepaid_ = min_push;
     } else if (replies_due_ == 0) {
         objection_ = "it answered what it was not asked";
     } else {
@@ -139,8 +139,8 @@ std::size_t reply_bounds::read_line(std::string_view piece)
     line_size_ += part.size();
     bool const ends = end != std::string_view::npos && (part.size() > 1 ? part[part.size() - 2] == '\r' : ends_in_return_);
     ends_in_return_ = part.back() == '\r';
-    if (line_size_ > line_max) {
-        objection_ = "it sent a line of more than " + in_kb(line_max);
+    if (line_size_ > max_line) {
+        objection_ = "it sent a line of more than " + in_kb(max_line);
     } else if (ends) {
         on_line(piece.size() - part.size());
         line_size_ = 0;
@@ -176,8 +176,8 @@ void reply_bounds::on_line(std::size_t rest)
     auto const number = to_size({line_.data() + 1, size - 1});
     if (!number) return refuse_form();
     if (type != '$' && type != '!' && type != '=') return on_aggregate(type, *number, rest);
-    if (type == '!' && *number > line_max) {
-        objection_ = "it sent an error of more than " + in_kb(line_max);
+    if (type == '!' && *number > max_line) {
+        objection_ = "it sent an error of more than " + in_kb(max_line);
         return;
     }
     on_text(*number, rest);
@@ -185,7 +185,7 @@ void reply_bounds::on_line(std::size_t rest)
 
 void reply_bounds::on_text(std::size_t size, std::size_t rest)
 {
-    if (size > std::min(allowed_ + rest, std::max(text_max, max_answer_))) {
+    if (size > std::min(allowed_ + rest, std::max(max_text, max_answer_))) {
         objection_ = "it announced a text of " + std::to_string(size) + " bytes, more than any answer to what it was asked can be";
         return;
     }
@@ -199,8 +199,8 @@ void reply_bounds::on_aggregate(char type, std::size_t size, std::size_t rest)
         objection_ = "it announced " + std::to_string(size) + " elements, more than any answer to what it was asked can have";
     } else if (size == 0) {
         end_element();
-    } else if (depth_ == depth_max) {
-        objection_ = "what it sent is nested deeper than " + std::to_string(depth_max) + " levels";
+    } else if (depth_ == max_depth) {
+        objection_ = "what it sent is nested deeper than " + std::to_string(max_depth) + " levels";
     } else {
         elements_left_[++depth_] = size * each;
     }

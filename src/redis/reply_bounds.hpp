@@ -13,21 +13,21 @@ namespace redlock::detail {
 class reply_bounds {
 public:
     // Bytes for the answer to one command. Errors and INFO are the longest.
-    static constexpr std::size_t answer_max = 8'192;
-    explicit reply_bounds(std::size_t max_answer = answer_max) noexcept : max_answer_{max_answer} {}
+    static constexpr std::size_t default_max_answer = 8'192;
+    explicit reply_bounds(std::size_t max_answer = default_max_answer) noexcept : max_answer_{max_answer} {}
 
     // The most bytes that one text may announce, unless `max_answer` is more: Boost.Redis reserves memory for a whole text before its first byte.
-    static constexpr std::size_t text_max = 65'536;
+    static constexpr std::size_t max_text = 65'536;
 
     // Bytes of all that comes before the end of the handshake: TLS, certificates, the answers to HELLO and to the handshake.
-    static constexpr std::size_t handshake_max = 262'144;
+    static constexpr std::size_t max_handshake = 262'144;
 
     // Bytes of all that comes after the handshake besides the answers: pushes, and the overhead of TLS. Each request allows as many bytes more as it
     // has itself, since servers push only changes of keys that were asked about. renew() allows the whole number again.
-    static constexpr std::size_t besides_max = 1'048'576;
+    static constexpr std::size_t max_besides = 1'048'576;
 
     // A push counts as at least so many bytes, since small pushes take much time, too. A request about a key is longer than that.
-    static constexpr std::size_t push_min = 64;
+    static constexpr std::size_t min_push = 64;
 
     // The handshake is over.
     void opened() noexcept;
@@ -59,9 +59,9 @@ public:
     bool foreign() const noexcept { return foreign_; }
 
 private:
-    static constexpr std::size_t depth_max = 5;  // how deep the parser of Boost.Redis can nest
-    static constexpr std::size_t line_max = 4'096;  // limits errors, above all, since each command of a call keeps a copy of its error
-    static constexpr std::size_t header_max = 21;  // a type and a number
+    static constexpr std::size_t max_depth = 5;  // how deep the parser of Boost.Redis can nest
+    static constexpr std::size_t max_line = 4'096;  // limits errors, above all, since each command of a call keeps a copy of its error
+    static constexpr std::size_t max_header = 21;  // a type and a number
 
     // The largest number of bytes that the answers to a request may have.
     std::size_t answers_to(question const& what) const noexcept { return what.bytes + what.commands * max_answer_; }
@@ -77,20 +77,20 @@ private:
 
     std::size_t max_answer_;
     std::size_t expected_{0};  // bytes that the answers to all requests under way may have
-    std::size_t allowed_{handshake_max};  // bytes that may still come, in all
-    std::size_t pushed_max_{besides_max};  // bytes that may still come in pushes
+    std::size_t allowed_{max_handshake};  // bytes that may still come, in all
+    std::size_t max_pushed_{max_besides};  // bytes that may still come in pushes
     std::size_t replies_due_{0};  // answers that have not begun yet
     bool in_push_{false};
-    std::size_t push_prepaid_{0};  // bytes of the present push that count_push has counted already, as part of push_min
+    std::size_t push_prepaid_{0};  // bytes of the present push that count_push has counted already, as part of min_push
     bool open_{false};
     std::string objection_;
     bool foreign_{false};
 
-    std::array<char, header_max> line_{};  // the beginning of the present line
+    std::array<char, max_header> line_{};  // the beginning of the present line
     std::size_t line_size_{0};  // bytes of the present line that have come
     bool ends_in_return_{false};  // the last of them is a carriage return
     std::size_t text_left_{0};  // bytes that are missing of a text with its length in front, with the end of its line
-    std::array<std::size_t, depth_max + 1> elements_left_{};  // by depth: elements that are missing of the aggregate there
+    std::array<std::size_t, max_depth + 1> elements_left_{};  // by depth: elements that are missing of the aggregate there
     std::size_t depth_{0};
 };
 

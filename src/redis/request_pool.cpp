@@ -29,8 +29,8 @@ std::unique_ptr<redis_request> request_pool::take()
 
 void request_pool::give_back(std::unique_ptr<redis_request> copy)
 {
-    constexpr std::size_t spare_max = 8;
-    if (spare_.size() < spare_max) spare_.push_back(std::move(copy));
+    constexpr std::size_t max_spare = 8;
+    if (spare_.size() < max_spare) spare_.push_back(std::move(copy));
 }
 
 }  // namespace redlock::detail

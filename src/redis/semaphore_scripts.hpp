@@ -23,7 +23,7 @@ enum semaphore_answer : int {
 };
 
 // The most slots that one call may list. A semaphore with more of them is asked for a part of its slots at a time.
-inline constexpr std::size_t semaphore_slots_max = 64;
+inline constexpr std::size_t max_semaphore_slots = 64;
 
 // Acquires `count` of the listed slots, or none: the first free ones from `from` on, in the order of KEYS, round the end. All of them get one token,
 // above all their counters. KEYS: record, hw, permits, then the slots, then the counters of the slots in the same order. ARGV: id, value, ttl in ms,

@@ -17,7 +17,7 @@ using boost::redis::resp3::type;
 // The calls of sentinel_request, in order.
 enum sentinel_call : std::size_t { address, master, replicas };
 
-constexpr std::size_t servers_max = 128;  // max_replicas, and some that have gone
+constexpr std::size_t max_servers = 128;  // max_replicas, and some that have gone
 
 template <class Number>
 std::optional<Number> to_number(std::string_view digits)
@@ -87,7 +87,7 @@ void sentinel_reader::end_member()
 void sentinel_reader::add(std::string const& host, std::string_view port)
 {
     auto const number = to_number<std::uint16_t>(port);
-    if (!number || *number == 0 || !host_problem(host).empty() || servers_.size() == servers_max) {
+    if (!number || *number == 0 || !host_problem(host).empty() || servers_.size() == max_servers) {
         malformed_ = true;
         return;
     }

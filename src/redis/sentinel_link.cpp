@@ -11,7 +11,7 @@ using boost::redis::resp3::node_view;
 namespace {
 
 // A Sentinel says much about each replica.
-constexpr std::size_t sentinel_answer_max = 262'144;
+constexpr std::size_t max_sentinel_answer = 262'144;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ sentinel_link::sentinel_link(asio::any_io_executor strand, node_address const& s
       master_{master},
       pushes_{master}
 {
-    settings_.answer_max = sentinel_answer_max;
+    settings_.max_answer = max_sentinel_answer;
     subscription_.push("SUBSCRIBE", "+switch-master");
 }
 

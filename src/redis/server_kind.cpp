@@ -11,7 +11,7 @@ namespace redlock::detail {
 namespace {
 
 constexpr std::string_view version_end = "_version";
-constexpr std::size_t name_max = 60;
+constexpr std::size_t max_name = 60;
 
 constexpr std::array own_versions{std::string_view{"redis"}, std::string_view{"valkey"}};
 constexpr std::array compilers{std::string_view{"gcc"}, std::string_view{"clang"}};
@@ -25,9 +25,9 @@ bool is_one_of(std::array<std::string_view, N> const& names, std::string_view na
 // A name and a version as people read them. Both come from the server, so they are cut to a length.
 std::string program(std::string_view name, std::string_view version)
 {
-    std::string text{name.substr(0, name_max)};
+    std::string text{name.substr(0, max_name)};
     if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 'a' + 'A');
-    if (!version.empty()) text.append(1, ' ').append(version.substr(0, name_max));
+    if (!version.empty()) text.append(1, ' ').append(version.substr(0, max_name));
     return text;
 }
 

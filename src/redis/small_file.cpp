@@ -32,14 +32,14 @@ struct open_file {
 
 }  // namespace
 
-std::string read_small_file(std::string const& path, std::size_t size_max)
+std::string read_small_file(std::string const& path, std::size_t max_size)
 {
     open_file const file{path};
     struct stat facts{};
     if (file.descriptor < 0 || ::fstat(file.descriptor, &facts) != 0) fail_with_errno(path);
     if (!S_ISREG(facts.st_mode)) fail(path, "is not a regular file");
 
-    std::string text(size_max + 1, '\0');
+    std::string text(max_size + 1, '\0');
     std::size_t size = 0;
     while (size < text.size()) {
         auto const count = ::read(file.descriptor, text.data() + size, text.size() - size);
@@ -48,7 +48,7 @@ std::string read_small_file(std::string const& path, std::size_t size_max)
         if (count == 0) break;
         size += static_cast<std::size_t>(count);
     }
-    if (size > size_max) fail(path, "is larger than " + std::to_string(size_max >> 10) + " KiB");
+    if (size > max_size) fail(path, "is larger than " + std::to_string(max_size >> 10) + " KiB");
     text.resize(size);
     return text;
 }

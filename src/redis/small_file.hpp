@@ -14,9 +14,9 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-// Reads a whole file. Throws `file_error` if the file cannot be read, is larger than `size_max`, or is not a regular file: a pipe could block for
+// Reads a whole file. Throws `file_error` if the file cannot be read, is larger than `max_size`, or is not a regular file: a pipe could block for
 // ever.
-std::string read_small_file(std::string const& path, std::size_t size_max);
+std::string read_small_file(std::string const& path, std::size_t max_size);
 
 }  // namespace redlock::detail
 

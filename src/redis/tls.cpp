@@ -22,12 +22,12 @@ namespace {
 namespace ssl = asio::ssl;
 using boost::system::error_code;
 
-constexpr std::size_t pem_size_max = std::size_t{16} << 20;  // a system's store has a quarter of one MiB
+constexpr std::size_t max_pem_size = std::size_t{16} << 20;  // a system's store has a quarter of one MiB
 
 std::string read_pem(char const* member, std::string const& path)
 {
     try {
-        return read_small_file(path, pem_size_max);
+        return read_small_file(path, max_pem_size);
     } catch (file_error const& error) {
         throw tls_error{std::string{"the "} + member + ' ' + error.what()};
     }

@@ -18,7 +18,7 @@ namespace redlock::testing {
 class simulated_node::state {
 public:
     state(std::string name, simulation_options const& options, std::mt19937& random)
-        : server_{std::move(name), options.max_ttl}, random_{random}, round_trip_{options.round_trip}, lingering_max_{options.lingering_max}
+        : server_{std::move(name), options.max_ttl}, random_{random}, round_trip_{options.round_trip}, max_lingering_{options.max_lingering}
     {
     }
 
@@ -28,7 +28,7 @@ public:
         memory_node& made = *connections_.back();
         made.refuse_connections = down_;
         made.lingers = [this] {
-            std::uniform_int_distribution<duration::rep> draw{0, lingering_max_.count()};
+            std::uniform_int_distribution<duration::rep> draw{0, max_lingering_.count()};
             return duration{draw(random_)};
         };
         set_round_trip(made);
@@ -106,7 +106,7 @@ private:
     std::vector<std::unique_ptr<memory_node>> connections_;
     std::mt19937& random_;
     duration round_trip_;
-    duration lingering_max_;
+    duration max_lingering_;
     bool down_{false};
     bool stopped_{false};
 };

@@ -32,7 +32,7 @@ void validate(simulation_options const& options)
     using namespace std::chrono_literals;
     if (options.nodes < 1 || options.nodes > max_nodes) throw std::invalid_argument{"simulation_options::nodes: 1 to 15"};
     if (options.round_trip < 0us) throw std::invalid_argument{"simulation_options::round_trip: negative"};
-    if (options.lingering_max < 0us) throw std::invalid_argument{"simulation_options::lingering_max: negative"};
+    if (options.max_lingering < 0us) throw std::invalid_argument{"simulation_options::max_lingering: negative"};
     if (options.max_ttl < 10ms || options.max_ttl > std::chrono::days{30})
         throw std::invalid_argument{"simulation_options::max_ttl: 10 ms to 30 days"};
 }

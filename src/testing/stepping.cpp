@@ -7,7 +7,7 @@ namespace redlock::testing {
 
 namespace {
 
-constexpr int handlers_max = 10'000'000;
+constexpr int max_handlers = 10'000'000;
 
 // To the next timer, if that is not after `end`.
 bool step(asio::io_context& context, time_point end)
@@ -24,7 +24,7 @@ bool step(asio::io_context& context, time_point end)
 void settle(asio::io_context& context)
 {
     context.restart();
-    for (int n = 0; n < handlers_max; ++n)
+    for (int n = 0; n < max_handlers; ++n)
         if (context.poll_one() == 0) return;
     throw std::runtime_error{"time cannot pass: something runs for ever without waiting"};
 }

@@ -158,8 +158,8 @@ BOOST_AUTO_TEST_CASE(a_command_is_ended_in_this_order)
         BOOST_TEST((times->guard_at(until) <= until - 25ms));
         BOOST_TEST((times->grace + times->margin < ttl / 2));  // the library's limit for stop_margin
     }
-    BOOST_TEST(make_end_times(10s, grace_max(10s)).has_value());
-    BOOST_TEST(!make_end_times(10s, grace_max(10s) + 1ms).has_value());
+    BOOST_TEST(make_end_times(10s, max_grace(10s)).has_value());
+    BOOST_TEST(!make_end_times(10s, max_grace(10s) + 1ms).has_value());
     BOOST_TEST(!make_end_times(10s, -1ms).has_value());
     BOOST_TEST(make_end_times(10s, 0ms).has_value());
 }

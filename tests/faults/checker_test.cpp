@@ -272,7 +272,7 @@ BOOST_FIXTURE_TEST_CASE(finds_nothing_where_readers_are_well, readers_are_well)
     BOOST_TEST(verdict() == "0 0 0");
     BOOST_TEST(readers_of(what).leases == 3u);
     BOOST_TEST(readers_of(what, true).leases == 1u);
-    BOOST_TEST(readers_of(what).together_max == 3u);
+    BOOST_TEST(readers_of(what).max_together == 3u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_writer_beside_readers, readers_are_well)
@@ -360,7 +360,7 @@ BOOST_FIXTURE_TEST_CASE(finds_nothing_where_permits_are_well, permits_are_well)
 {
     BOOST_TEST(verdict() == "0 0 0");
     BOOST_TEST(permits_of(what).leases == 4u);
-    BOOST_TEST(permits_of(what).together_max == 2u);
+    BOOST_TEST(permits_of(what).max_together == 2u);
 }
 
 BOOST_FIXTURE_TEST_CASE(more_permits_are_held_than_there_are, permits_are_well)
@@ -419,7 +419,7 @@ BOOST_FIXTURE_TEST_CASE(counts_within_the_time_of_a_fault, all_is_well)
     BOOST_TEST(f.lost == 1u);
     BOOST_TEST(f.extended == 5u);
     BOOST_TEST(f.quarantines == 1u);
-    BOOST_TEST((f.unavailable_max == 200ms));
+    BOOST_TEST((f.max_unavailable == 200ms));
 }
 
 BOOST_FIXTURE_TEST_CASE(finds_a_worker_that_grows, made_up)

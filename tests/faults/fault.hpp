@@ -72,12 +72,12 @@ struct fault_traits {
     std::string_view name;
     std::string_view text;  ///< What is done.
     breaks assumptions;
-    std::size_t nodes_min;  ///< How many nodes it hits.
+    std::size_t min_nodes;  ///< How many nodes it hits.
     std::size_t max_nodes;
-    milliseconds length_min;
-    milliseconds length_max;
-    std::int64_t size_min;  ///< How much of it, in the unit that the text names.
-    std::int64_t size_max;
+    milliseconds min_length;
+    milliseconds max_length;
+    std::int64_t min_size;  ///< How much of it, in the unit that the text names.
+    std::int64_t max_size;
     bool needs_namespace;
 };
 

@@ -36,8 +36,8 @@ struct group_fault_traits {
     std::string_view name;
     std::string_view text;  ///< What is done.
     bool fails_over;        ///< It lasts until another server is the primary, and then for its length.
-    milliseconds length_min;
-    milliseconds length_max;
+    milliseconds min_length;
+    milliseconds max_length;
     bool needs_namespace;
 };
 

@@ -24,7 +24,7 @@ constexpr auto look_again_after = 20ms;
 constexpr auto keys_may_take = 10s;
 
 // If the runner itself was not executed for so long, the workers were not either.
-constexpr auto stall_min = 500ms;
+constexpr auto min_stall = 500ms;
 
 class group_run {
 public:
@@ -76,7 +76,7 @@ private:
         auto id = scene_.who_can_go_on();
         auto const now = boot_clock::now();
         auto const since = std::exchange(looked_, now);
-        bool const stalled = now - since > stall_min;
+        bool const stalled = now - since > min_stall;
         if (stalled) ++stalls_, longest_stall_ = std::max<std::chrono::nanoseconds>(longest_stall_, now - since);
         if (id == good_ && !stalled) return;
         if (!good_.empty()) could_go_on_.back().until = stalled ? since : now;
@@ -101,7 +101,7 @@ private:
         auto const& t = traits(kind);
         // The first two stay until the end: what they use is watched.
         auto const worker = kind == group_fault::group_worker_killed ? 2 + random_.below(worker_count - 2) : random_.below(worker_count);
-        milliseconds const length{random_.between(t.length_min.count(), t.length_max.count())};
+        milliseconds const length{random_.between(t.min_length.count(), t.max_length.count())};
         std::cout << stamp() << t.name << ", " << length.count() << " ms" << std::flush;
         group_fault_record record{kind, boot_clock::now(), {}, {}};
         good_.clear();

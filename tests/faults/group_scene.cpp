@@ -22,8 +22,8 @@ constexpr std::size_t near_workers = machine_of(group_size);
 constexpr std::size_t far_workers = near_workers + 1;
 
 // Each way. Twice the longer one is the replication_timeout of the workers (timing.hpp).
-constexpr auto lag_max = 50ms;
-constexpr auto long_lag_max = 250ms;
+constexpr auto max_lag = 50ms;
+constexpr auto max_long_lag = 250ms;
 
 testing::watched_group_options options_of(std::string const& binary, packet_hub const* hub)
 {
@@ -90,8 +90,8 @@ void group_scene::inject(group_fault kind, crew& workers, std::size_t worker)
     case cut_off_with_clients: return cut_off(old_, true);
     case cut_off_from_servers: return cut_off(old_, false);
     case laggard_promoted: return leave_behind();
-    case replicas_lag: return delay_replicas(lag_max);
-    case replicas_lag_long: votes_may_be_late_ = true; return delay_replicas(long_lag_max);
+    case replicas_lag: return delay_replicas(max_lag);
+    case replicas_lag_long: votes_may_be_late_ = true; return delay_replicas(max_long_lag);
     case replica_killed: return kill_server(random_replica);
     case replicas_killed:
         for (std::size_t i = 0; i < group_size; ++i)

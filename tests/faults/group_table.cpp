@@ -23,7 +23,7 @@ void add(group_stops& sum, history const& what, group_fault_record const& f)
     sum.acquired += acquired.size() - 2;
     std::chrono::nanoseconds without = f.settled - f.injected;
     for (auto const& good : f.could_go_on) without -= good.until - good.from;
-    sum.without_max = std::max(sum.without_max, without);
+    sum.max_without = std::max(sum.max_without, without);
     for (std::size_t i = 1; i < acquired.size(); ++i) {
         auto const from = acquired[i - 1];
         auto const until = acquired[i];
@@ -51,7 +51,7 @@ void print_stops(std::ostream& out, std::vector<group_fault> const& shown, std::
         if (std::ranges::find(shown, kind) == shown.end()) continue;
         auto const& k = kinds[static_cast<std::size_t>(kind)];
         out << std::left << std::setw(22) << traits(kind).name << std::right << std::setw(6) << k.times << std::setw(10) << k.acquired
-            << std::setw(6) << k.lost << std::setw(22) << in_ms(k.without_max) << std::setw(14) << in_ms(k.longest) << std::setw(15)
+            << std::setw(6) << k.lost << std::setw(22) << in_ms(k.max_without) << std::setw(14) << in_ms(k.longest) << std::setw(15)
             << in_ms(k.longest_beyond) << '\n';
     }
 }

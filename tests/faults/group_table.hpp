@@ -30,7 +30,7 @@ struct group_stops {
     std::size_t times{0};
     std::size_t acquired{0};
     std::size_t lost{0};
-    std::chrono::nanoseconds without_max{};    ///< How long the group could not go on.
+    std::chrono::nanoseconds max_without{};    ///< How long the group could not go on.
     std::chrono::nanoseconds longest{};        ///< The longest time in which nobody acquired any lock.
     std::chrono::nanoseconds longest_beyond{}; ///< The same, while the group could go on without an interruption.
 };

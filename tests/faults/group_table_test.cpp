@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(the_longest_stop_is_between_acquisitions_of_anybody)
     BOOST_TEST(s.times == 1u);
     BOOST_TEST(s.acquired == 3u);
     BOOST_TEST((s.longest == 3'900ms));
-    BOOST_TEST((s.without_max == 2'000ms));
+    BOOST_TEST((s.max_without == 2'000ms));
 }
 
 BOOST_AUTO_TEST_CASE(time_without_a_primary_that_has_a_replica_does_not_count)
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_second_failover_begins_anew)
     acquired(0, 7'500ms);
     auto const s = stops();
     BOOST_TEST((s.longest_beyond == 3'000ms));
-    BOOST_TEST((s.without_max == 2'500ms));
+    BOOST_TEST((s.max_without == 2'500ms));
 }
 
 BOOST_AUTO_TEST_CASE(losses_count_while_it_lasts)

@@ -50,7 +50,7 @@ void injector::inject(fault const& what)
     case throttled: return link({.to_server = {.bytes_per_second = count}, .to_client = {.bytes_per_second = count}});
     case late: return link({.to_server = {.held = true}, .to_client = {}});
     case packet_loss: return packets({.loss_percent = count});
-    case packet_delay: return packets({.delay_max = milliseconds{count}});
+    case packet_delay: return packets({.max_delay = milliseconds{count}});
     case partition: return packets({.blocked = true});
     case client_pause: return command({"CLIENT", "PAUSE", std::to_string(length.count()), "ALL"});
     case debug_sleep: return command({"DEBUG", "SLEEP", std::to_string(static_cast<double>(length.count()) / 1'000)});

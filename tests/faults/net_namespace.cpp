@@ -42,7 +42,7 @@ tun_device::~tun_device() { ::close(fd_); }
 
 std::vector<std::uint8_t> tun_device::read() const
 {
-    std::vector<std::uint8_t> packet(packet_bytes_max);
+    std::vector<std::uint8_t> packet(max_packet_bytes);
     auto const size = ::read(fd_, packet.data(), packet.size());
     packet.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
     return packet;

@@ -12,10 +12,10 @@
 namespace redlock::faults {
 
 /// The largest packet that a device gives.
-inline constexpr std::size_t packet_bytes_max = 65'536;
+inline constexpr std::size_t max_packet_bytes = 65'536;
 
 /// Packets that a network keeps on their way. More than that are lost, as in any router.
-inline constexpr std::size_t packets_under_way_max = 10'000;
+inline constexpr std::size_t max_packets_under_way = 10'000;
 
 /// A network device of this process's namespace, whose packets this process reads and writes.
 ///

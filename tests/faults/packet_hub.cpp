@@ -56,7 +56,7 @@ void packet_hub::block(std::size_t a, std::size_t b)
 void packet_hub::delay(std::size_t a, std::size_t b, std::chrono::milliseconds longest)
 {
     std::lock_guard const guard{mutex_};
-    between(a, b).delay_max = between(b, a).delay_max = longest;
+    between(a, b).max_delay = between(b, a).max_delay = longest;
 }
 
 void packet_hub::heal()
@@ -86,7 +86,7 @@ void packet_hub::take(std::size_t from)
 {
     auto bytes = devices_[from].read();
     auto const to = destination_of(bytes);
-    if (to >= devices_.size() || under_way_.size() >= packets_under_way_max) return;
+    if (to >= devices_.size() || under_way_.size() >= max_packets_under_way) return;
     rule now;
     {
         std::lock_guard const guard{mutex_};
@@ -94,7 +94,7 @@ void packet_hub::take(std::size_t from)
     }
     if (now.blocked) return;
     under_way_.push(
-        {std::chrono::steady_clock::now() + random_.between(0ns, std::chrono::nanoseconds{now.delay_max}), to, std::move(bytes)});
+        {std::chrono::steady_clock::now() + random_.between(0ns, std::chrono::nanoseconds{now.max_delay}), to, std::move(bytes)});
 }
 
 void packet_hub::deliver()

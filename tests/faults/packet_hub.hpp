@@ -48,7 +48,7 @@ private:
 
     struct rule {
         bool blocked{false};
-        std::chrono::milliseconds delay_max{0};
+        std::chrono::milliseconds max_delay{0};
     };
     struct packet {
         time_point due;

@@ -61,14 +61,14 @@ void packet_wire::carry(std::stop_token stop)
 void packet_wire::take(tun_device const& from, tun_device const& to)
 {
     auto bytes = from.read();
-    if (bytes.empty() || under_way_.size() >= packets_under_way_max) return;
+    if (bytes.empty() || under_way_.size() >= max_packets_under_way) return;
     packet_rule rule;
     if (auto const node = node_of(bytes); node < node_count) {
         std::lock_guard const guard{mutex_};
         rule = rules_[node];
     }
     if (rule.blocked || random_.percent(rule.loss_percent)) return;
-    under_way_.push({steady::now() + random_.between(0ns, std::chrono::nanoseconds{rule.delay_max}), &to, std::move(bytes)});
+    under_way_.push({steady::now() + random_.between(0ns, std::chrono::nanoseconds{rule.max_delay}), &to, std::move(bytes)});
 }
 
 void packet_wire::deliver()

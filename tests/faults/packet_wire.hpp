@@ -25,7 +25,7 @@ namespace redlock::faults {
 /// What happens to the packets between a node and the far side.
 struct packet_rule {
     std::size_t loss_percent{0};
-    milliseconds delay_max{};  ///< Each packet takes up to so much longer, and may overtake others.
+    milliseconds max_delay{};  ///< Each packet takes up to so much longer, and may overtake others.
     bool blocked{false};
 };
 

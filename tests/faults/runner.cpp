@@ -172,8 +172,8 @@ private:
         auto const readers = readers_of(what);
         auto const permits = permits_of(what);
         std::cout << "readers: " << readers.leases << ", of which " << readers_of(what, true).leases << " began as writers; at most "
-                  << readers.together_max << " at once\n"
-                  << "leases on permits: " << permits.leases << "; at most " << permits.together_max << " permits at once\n";
+                  << readers.max_together << " at once\n"
+                  << "leases on permits: " << permits.leases << "; at most " << permits.max_together << " permits at once\n";
         print_failures(std::cout, what);
         auto const counters = counters_of(what);
         print_counters(std::cout, counters);
@@ -183,8 +183,8 @@ private:
         complain("overlap", found.overlaps);
         if (keys > 0) wrong_.push_back(std::to_string(keys) + " keys were left behind");
         if (all.acquired == 0) wrong_.push_back("nobody acquired anything");
-        if (readers.together_max < 2) wrong_.push_back("no two readers were there at once");
-        if (permits.together_max < 2) wrong_.push_back("no two permits were held at once");
+        if (readers.max_together < 2) wrong_.push_back("no two readers were there at once");
+        if (permits.max_together < 2) wrong_.push_back("no two permits were held at once");
         for (auto const kind : kinds_)
             if (kinds[static_cast<std::size_t>(kind)].times == 0) wrong_.push_back("never happened: " + std::string{traits(kind).name});
         auto const stepped = [&](fault_kind kind) { return kinds[static_cast<std::size_t>(kind)].times > 0; };
@@ -195,9 +195,9 @@ private:
         for (auto const& worker : what.workers)
             if (!worker.finished && !worker.killed) wrong_.push_back(worker.name + " did not finish");
         for (auto& grown : growth(what)) wrong_.push_back(std::move(grown));
-        constexpr std::size_t lines_max = 50;
-        for (std::size_t i = 0; i < std::min(lines_max, wrong_.size()); ++i) std::cout << "FAILED: " << wrong_[i] << '\n';
-        if (wrong_.size() > lines_max) std::cout << "FAILED: and " << wrong_.size() - lines_max << " more of these\n";
+        constexpr std::size_t max_lines = 50;
+        for (std::size_t i = 0; i < std::min(max_lines, wrong_.size()); ++i) std::cout << "FAILED: " << wrong_[i] << '\n';
+        if (wrong_.size() > max_lines) std::cout << "FAILED: and " << wrong_.size() - max_lines << " more of these\n";
         return wrong_.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
     }
 

@@ -49,9 +49,9 @@ fault schedule::draw(fault_kind kind)
     choose_nodes(what);
     // The first two stay until the end: what they use is watched.
     what.worker = kind == fault_kind::kill_worker ? 2 + random_.below(worker_count - 2) : random_.below(worker_count);
-    what.length = milliseconds{random_.between(t.length_min.count(), t.length_max.count())};
-    what.size = random_.between(t.size_min, t.size_max);
-    if (kind == fault_kind::clock_fast) what.size = random_.percent(70) ? t.size_max : t.size_min;
+    what.length = milliseconds{random_.between(t.min_length.count(), t.max_length.count())};
+    what.size = random_.between(t.min_size, t.max_size);
+    if (kind == fault_kind::clock_fast) what.size = random_.percent(70) ? t.max_size : t.min_size;
     return what;
 }
 
@@ -68,8 +68,8 @@ void schedule::choose_nodes(fault& what)
     auto const& t = traits(what.kind);
     // A minority most of the time, where either is possible.
     auto most = t.max_nodes;
-    if (t.nodes_min <= minority && most > minority && random_.percent(60)) most = minority;
-    auto const count = static_cast<std::size_t>(random_.between(static_cast<std::int64_t>(t.nodes_min), static_cast<std::int64_t>(most)));
+    if (t.min_nodes <= minority && most > minority && random_.percent(60)) most = minority;
+    auto const count = static_cast<std::size_t>(random_.between(static_cast<std::int64_t>(t.min_nodes), static_cast<std::int64_t>(most)));
     std::array<std::size_t, node_count> all{0, 1, 2, 3, 4};
     for (std::size_t i = 0; i < count; ++i) {
         std::swap(all[i], all[i + random_.below(node_count - i)]);

@@ -58,10 +58,10 @@ BOOST_AUTO_TEST_CASE(keeps_the_bounds_of_each_fault)
     for (auto const& p : phases(1, 5'000)) {
         for (auto const& f : p.faults) {
             auto const& t = traits(f.kind);
-            BOOST_TEST(f.nodes.size() >= t.nodes_min);
+            BOOST_TEST(f.nodes.size() >= t.min_nodes);
             BOOST_TEST(f.nodes.size() <= t.max_nodes);
-            BOOST_TEST((f.length >= t.length_min && f.length <= t.length_max));
-            BOOST_TEST((f.size >= t.size_min && f.size <= t.size_max));
+            BOOST_TEST((f.length >= t.min_length && f.length <= t.max_length));
+            BOOST_TEST((f.size >= t.min_size && f.size <= t.max_size));
             BOOST_TEST(std::ranges::is_sorted(f.nodes));
             BOOST_TEST((std::set(f.nodes.begin(), f.nodes.end()).size() == f.nodes.size()));
             BOOST_TEST(std::ranges::all_of(f.nodes, [](std::size_t n) { return n < node_count; }));

@@ -61,7 +61,7 @@ figures figures_within(history const& what, verdict const& found, span_of_time w
     f.acquired = acquired.size() - 1;
     acquired.push_back(when.until);
     std::ranges::sort(acquired);
-    for (std::size_t i = 1; i < acquired.size(); ++i) f.unavailable_max = std::max(f.unavailable_max, acquired[i] - acquired[i - 1]);
+    for (std::size_t i = 1; i < acquired.size(); ++i) f.max_unavailable = std::max(f.max_unavailable, acquired[i] - acquired[i - 1]);
     for (std::size_t node = 0; node < node_count; ++node) {
         std::size_t seen = 0;
         for (auto const& worker : what.workers) seen = std::max(seen, quarantines_of(worker, node, when));
@@ -77,7 +77,7 @@ void row(std::ostream& out, std::string_view name, figures const& f)
 {
     out << std::left << std::setw(22) << name << std::right << std::setw(6) << f.times << std::setw(10) << f.acquired << std::setw(9)
         << f.extended << std::setw(6) << f.lost << std::setw(13) << f.quarantines << std::setw(13)
-        << std::chrono::duration_cast<milliseconds>(f.unavailable_max).count() << std::setw(12) << f.violations << std::setw(10)
+        << std::chrono::duration_cast<milliseconds>(f.max_unavailable).count() << std::setw(12) << f.violations << std::setw(10)
         << f.overlaps << std::setw(10) << f.overlaps_outside << '\n';
 }
 
@@ -125,7 +125,7 @@ std::vector<figures> figures_by_kind(history const& what, verdict const& found)
         sum.extended += one.extended;
         sum.lost += one.lost;
         sum.quarantines += one.quarantines;
-        sum.unavailable_max = std::max(sum.unavailable_max, one.unavailable_max);
+        sum.max_unavailable = std::max(sum.max_unavailable, one.max_unavailable);
         sum.violations += one.violations;
         sum.overlaps += one.overlaps;
         sum.overlaps_outside += one.overlaps_outside;
@@ -179,7 +179,7 @@ company company_of(history const& what, Counts counts)
         std::ptrdiff_t together = 0;
         for (auto const& [at, change] : list) {
             together += change;
-            c.together_max = std::max(c.together_max, static_cast<std::size_t>(std::max<std::ptrdiff_t>(together, 0)));
+            c.max_together = std::max(c.max_together, static_cast<std::size_t>(std::max<std::ptrdiff_t>(together, 0)));
         }
     }
     return c;

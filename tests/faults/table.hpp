@@ -21,7 +21,7 @@ struct figures {
     std::uint64_t extended{0};
     std::size_t lost{0};
     std::size_t quarantines{0};                ///< How often a node lost its vote.
-    std::chrono::nanoseconds unavailable_max{};///< The longest time in which nobody acquired any lock.
+    std::chrono::nanoseconds max_unavailable{};///< The longest time in which nobody acquired any lock.
     std::size_t violations{0};
     std::size_t overlaps{0};
     std::size_t overlaps_outside{0};
@@ -39,11 +39,11 @@ void print_table(std::ostream& out, std::vector<fault_kind> const& shown, std::v
 /// Of those that do not hold alone.
 struct company {
     std::size_t leases{0};
-    std::size_t together_max{0};  ///< The most that held one name, or one semaphore, at once.
+    std::size_t max_together{0};  ///< The most that held one name, or one semaphore, at once.
 };
 /// Of read-write locks, the readers. `downgraded`: only those that began as a writer's.
 company readers_of(history const& what, bool downgraded = false);
-/// Of semaphores, the leases; `together_max` is of slots.
+/// Of semaphores, the leases; `max_together` is of slots.
 company permits_of(history const& what);
 
 /// What the register answered, why operations failed, and what the clients counted that lived until the end.

@@ -14,8 +14,8 @@ struct tempo {
     milliseconds ttl;
     milliseconds max_ttl;
     milliseconds node_timeout;
-    milliseconds long_section_min;  ///< Of sections whose lease has to be extended.
-    milliseconds long_section_max;
+    milliseconds min_long_section;  ///< Of sections whose lease has to be extended.
+    milliseconds max_long_section;
     milliseconds acquire_timeout;
     std::size_t long_sections_percent{2};
 };

@@ -332,7 +332,7 @@ private:
 
     milliseconds section_length()
     {
-        if (random_.percent(tempo_.long_sections_percent)) return between(tempo_.long_section_min, tempo_.long_section_max);
+        if (random_.percent(tempo_.long_sections_percent)) return between(tempo_.min_long_section, tempo_.max_long_section);
         if (random_.percent(8)) return between(50ms, 200ms);
         return between(0ms, 20ms);
     }

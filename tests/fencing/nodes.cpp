@@ -155,10 +155,10 @@ void node::lose(loss what, std::string const& name, testing::redis_server& empty
 
 void node::demote(testing::redis_server& empty)
 {
-    constexpr int looks_max = 2'000;
+    constexpr int max_looks = 2'000;
     ask({"REPLICAOF", empty.host(), std::to_string(empty.port())});
     bool up = false;
-    for (int i = 0; i < looks_max && !up; ++i) {
+    for (int i = 0; i < max_looks && !up; ++i) {
         up = ask({"INFO", "replication"}).text.find("master_link_status:up") != std::string::npos;
         if (!up) ::poll(nullptr, 0, 5);
     }

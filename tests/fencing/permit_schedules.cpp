@@ -67,7 +67,7 @@ class permit_schedule {
 public:
     permit_schedule(permit_world& nodes, std::uint64_t seed, permit_mutant m) : nodes_{nodes}, chance_{seed}, mutant_{m}, seed_{seed}
     {
-        attempts_.reserve(attempts_max);
+        attempts_.reserve(max_attempts);
     }
 
     permit_outcome run()
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t attempts_max = 24;
+    static constexpr std::size_t max_attempts = 24;
     enum class phase : std::uint8_t { asking, moving, confirming, leased, over };
     enum class verb : std::uint8_t { acquire, acquire_slot, confirm, release };
 
@@ -126,7 +126,7 @@ private:
 
     void begin()
     {
-        if (attempts_.size() >= attempts_max) return;
+        if (attempts_.size() >= max_attempts) return;
         attempt a;
         a.value = "v" + std::to_string(attempts_.size());
         a.k = chance_.one_in(5) ? slots_of_others : slot_count;

@@ -102,7 +102,7 @@ private:
         std::int64_t drained{0};
     };
 
-    static constexpr int extensions_max = 1'000;  // of an attempt: more than a schedule has steps
+    static constexpr int max_extensions = 1'000;  // of an attempt: more than a schedule has steps
 
     struct likelihoods {
         std::size_t expire{0}, start{0}, use{0}, admit{0}, pass_time{0};  // weights, of about a hundred
@@ -138,7 +138,7 @@ private:
     void expire(std::size_t at);
     void give_up_what_is_late();
     // Each extension of an attempt, and each who sees to an admission, by a name of its own.
-    static int number_of_extension(std::size_t by, int extension) { return static_cast<int>(by) * extensions_max + extension; }
+    static int number_of_extension(std::size_t by, int extension) { return static_cast<int>(by) * max_extensions + extension; }
     std::string name_of(admission const& a) const { return std::to_string(&a - admissions_.data()); }
     std::string fresh_name();
     static words node_keys() { return {"redlock:node", "redlock:hw"}; }

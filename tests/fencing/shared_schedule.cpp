@@ -10,7 +10,7 @@ namespace redlock::fencing {
 namespace {
 
 constexpr int steps_of_a_schedule = 130;
-constexpr std::size_t attempts_max = 16;
+constexpr std::size_t max_attempts = 16;
 
 template <class T>
 T take(std::vector<T>& from, std::size_t index)
@@ -54,7 +54,7 @@ shared_schedule::shared_schedule(shared_world& world, shared_scripts const& scri
       start_{chance_.one_in(2) ? 5u : 9u}
 {
     for (auto& n : world_.nodes) twins_.emplace_back(n, scripts, strict);
-    attempts_.reserve(attempts_max);
+    attempts_.reserve(max_attempts);
     losses_left_ = chance_.one_in(3) ? static_cast<int>(chance_.between(1, 2)) : 0;
 }
 
@@ -115,7 +115,7 @@ void shared_schedule::start_attempt()
     auto const client = chance_.below(client_count);
     for (attempt& a : attempts_)
         if (a.client == client && a.at != phase::over && clock_ >= a.deadline) end(a);
-    if (busy_[client] || attempts_.size() >= attempts_max) return;
+    if (busy_[client] || attempts_.size() >= max_attempts) return;
     busy_[client] = true;
     attempt a;
     a.client = client;

@@ -55,9 +55,9 @@ public:
         return n;
     }
 
-    std::string_view text(std::size_t size_max) noexcept
+    std::string_view text(std::size_t max_size) noexcept
     {
-        auto const taken = rest_.substr(0, byte() % (size_max + 1));
+        auto const taken = rest_.substr(0, byte() % (max_size + 1));
         rest_.remove_prefix(taken.size());
         return taken;
     }

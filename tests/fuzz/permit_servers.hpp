@@ -25,10 +25,10 @@ using detail::verb;
 using quorum::slot_set;
 using quorum::token_number;
 
-inline constexpr std::size_t slots_max = 4;
+inline constexpr std::size_t max_slots = 4;
 inline constexpr std::uint32_t usual_permits = 3;
 inline constexpr char const* record = "n:permits";
-inline std::array<std::string, slots_max> const slot_names{"n#0", "n#1", "n#2", "n#3"};
+inline std::array<std::string, max_slots> const slot_names{"n#0", "n#1", "n#2", "n#3"};
 
 inline int size_of(slot_set slots) { return std::popcount(slots); }
 
@@ -77,8 +77,8 @@ public:
     struct sight {
         slot_set ours{0};
         slot_set others{0};
-        std::array<std::string, slots_max> values{};
-        std::array<token_number, slots_max> counters{};
+        std::array<std::string, max_slots> values{};
+        std::array<token_number, max_slots> counters{};
         std::uint64_t version{0};  // of the record; 0: there is none
         std::uint32_t permits{0};
 
@@ -89,7 +89,7 @@ public:
         auto& server = servers_[node];
         server.expire(now);
         sight s;
-        for (std::size_t i = 0; i < slots_max; ++i) {
+        for (std::size_t i = 0; i < max_slots; ++i) {
             if (auto const* const e = server.stored(slot_names[i])) {
                 (e->value == a.value ? s.ours : s.others) |= quorum::only_slot(i);
                 s.values[i] = e->value;
@@ -111,7 +111,7 @@ public:
         reply const said = send(a, node, verb::acquire, listed, a.floor, wanted);
         auto const after = look(a, node);
         bool const differs = before.version >= a.version && before.permits != a.permits;
-        for (std::size_t i = 0; i < slots_max; ++i)
+        for (std::size_t i = 0; i < max_slots; ++i)
             check(before.values[i].empty() || before.values[i] == after.values[i], "an acquire changes no slot that is taken");
         if (said.vote == vote::failed) {
             check(said.error == errc::permits_differ && differs, "a server fails only where it keeps another number");
@@ -134,7 +134,7 @@ public:
         check(size_of(has) == static_cast<int>(wanted), "as many slots are given as are wanted");
         check(got == 0 || (before.ours & listed) == 0, "who has slots already is given no others");
         check(after.permits == a.permits && after.version >= a.version, "a grant leaves the number on the server");
-        for (std::size_t i = 0; i < slots_max; ++i) {
+        for (std::size_t i = 0; i < max_slots; ++i) {
             if (!quorum::has_slot(got, i)) continue;
             check(after.counters[i] == said.counter, "all slots that are given have one token");
             check(after.counters[i] > before.counters[i], "a token is above those before it");
@@ -157,7 +157,7 @@ private:
     static std::vector<std::string> names_of(slot_set slots)
     {
         std::vector<std::string> names;
-        for (std::size_t i = 0; i < slots_max; ++i)
+        for (std::size_t i = 0; i < max_slots; ++i)
             if (quorum::has_slot(slots, i)) names.push_back(slot_names[i]);
         return names;
     }
@@ -166,7 +166,7 @@ private:
     static slot_set slots_of(slot_set listed, slot_set said)
     {
         slot_set slots = 0;
-        for (std::size_t i = 0, key = 0; i < slots_max; ++i)
+        for (std::size_t i = 0, key = 0; i < max_slots; ++i)
             if (quorum::has_slot(listed, i) && quorum::has_slot(said, key++)) slots |= quorum::only_slot(i);
         return slots;
     }

@@ -39,7 +39,7 @@ public:
     void play(input& in)
     {
         bool const number_changes = in.flag();
-        for (event_ = 1; event_ <= events_max && !in.empty(); ++event_) {
+        for (event_ = 1; event_ <= max_events && !in.empty(); ++event_) {
             one_event(in, number_changes);
             check_holders();
             check_counters();
@@ -77,9 +77,9 @@ private:
 
     void begin(input& in)
     {
-        if (attempts_.size() >= attempts_max) return;
+        if (attempts_.size() >= max_attempts) return;
         attempt a;
-        if (in.below(8) == 7) a.permits = 1 + static_cast<std::uint32_t>(in.below(slots_max));
+        if (in.below(8) == 7) a.permits = 1 + static_cast<std::uint32_t>(in.below(max_slots));
         for (change const& c : changes_)
             if (c.permits == a.permits) a.version = std::max(a.version, c.version);
         a.listed = quorum::all_slots(a.permits);
@@ -113,7 +113,7 @@ private:
     void choose(attempt& a, input& in)
     {
         auto const& part = a.at[in.below(nodes)];
-        auto const any = quorum::only_slot(in.below(slots_max)) & a.listed;
+        auto const any = quorum::only_slot(in.below(max_slots)) & a.listed;
         bool const moves = in.below(4) == 0;
         if (a.ended || a.chosen != 0 || !part.answered) return;
         a.chosen = a.wanted == 1 && (part.gave == 0 || moves) ? any : part.gave;
@@ -235,7 +235,7 @@ private:
     void begin_change(input& in)
     {
         if (changes_.size() >= 4) return;
-        change c{1 + static_cast<std::uint32_t>(in.below(slots_max)), 0};
+        change c{1 + static_cast<std::uint32_t>(in.below(max_slots)), 0};
         for (std::size_t node = 0; node < nodes; ++node) c.version = std::max(c.version, servers_.look({}, node).version);
         ++c.version;
         changes_.push_back(c);
@@ -247,11 +247,11 @@ private:
         change& what = changes_[in.below(changes_.size())];
         if (!what.came_second) tell(what, in.below(nodes));
         bool const all = std::ranges::count(what.told, true) == nodes;
-        if (!all || what.empties > 0 || what.permits == slots_max || attempts_.size() >= attempts_max) return;
+        if (!all || what.empties > 0 || what.permits == max_slots || attempts_.size() >= max_attempts) return;
         attempt a;
         a.permits = what.permits;
         a.version = what.version;
-        a.listed = quorum::all_slots(slots_max) & ~quorum::all_slots(what.permits);
+        a.listed = quorum::all_slots(max_slots) & ~quorum::all_slots(what.permits);
         a.wanted = static_cast<std::uint32_t>(size_of(a.listed));
         start(std::move(a));
         what.empties = attempts_.size();
@@ -285,7 +285,7 @@ private:
     void check_counters()
     {
         for (std::size_t node = 0; node < nodes; ++node) {
-            for (std::size_t i = 0; i < slots_max; ++i) {
+            for (std::size_t i = 0; i < max_slots; ++i) {
                 auto const* const c = servers_[node].find_counter(slot_names[i], servers_.now);
                 auto const now = c ? c->value.value_or(0) : 0;
                 check(now >= counters_[node][i], "a counter does not go back");
@@ -304,7 +304,7 @@ private:
     permit_servers servers_;
     std::vector<attempt> attempts_;
     std::vector<change> changes_;
-    std::array<std::array<token_number, slots_max>, nodes> counters_{};
+    std::array<std::array<token_number, max_slots>, nodes> counters_{};
     std::size_t event_{0};
 };
 

@@ -48,7 +48,7 @@ class story {
 public:
     void play(input& in)
     {
-        for (event_ = 1; event_ <= events_max && !in.empty(); ++event_) {
+        for (event_ = 1; event_ <= max_events && !in.empty(); ++event_) {
             one_event(in);
             check_exclusion();
         }
@@ -58,7 +58,7 @@ private:
     void one_event(input& in)
     {
         std::size_t const what = in.below(9);
-        if (what == 0 && attempts_.size() < attempts_max) return begin(in);
+        if (what == 0 && attempts_.size() < max_attempts) return begin(in);
         if (what == 1) now_ += jump(in);
         if (what <= 1 || attempts_.empty()) return;
         attempt& a = attempts_[in.below(attempts_.size())];

@@ -52,9 +52,9 @@ public:
 
     void any(std::size_t depth)
     {
-        constexpr std::size_t depth_max = 5, max_nodes = 64;
+        constexpr std::size_t max_depth = 5, max_nodes = 64;
         type const t = in_.one_of(types);
-        if (!resp3::is_aggregate(t) || depth == depth_max || to_.size() > max_nodes)
+        if (!resp3::is_aggregate(t) || depth == max_depth || to_.size() > max_nodes)
             return leaf(resp3::is_aggregate(t) ? type::null : t, depth);
         std::size_t const size = in_.below(7);
         to_.push_back({t, size, depth, {}});

@@ -16,8 +16,8 @@ namespace redlock::fuzz {
 
 inline constexpr std::size_t nodes = 3;
 inline constexpr std::size_t needed = 2;
-inline constexpr std::size_t events_max = 400;
-inline constexpr std::size_t attempts_max = 24;
+inline constexpr std::size_t max_events = 400;
+inline constexpr std::size_t max_attempts = 24;
 inline constexpr char const* id = "0123456789012345678901234567890123456789";
 inline constexpr std::chrono::milliseconds ttl{100};
 inline constexpr std::chrono::hours retention{24};

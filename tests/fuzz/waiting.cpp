@@ -135,8 +135,8 @@ private:
 // One client's turns at one lock.
 void play_turns(input& in)
 {
-    constexpr duration slot_min = 200us, slot_max = 10ms;
-    duration const slot = slot_min + (slot_max - slot_min) * in.byte() / 255;
+    constexpr duration min_slot = 200us, max_slot = 10ms;
+    duration const slot = min_slot + (max_slot - min_slot) * in.byte() / 255;
     fairness_limits const limits{static_cast<std::uint32_t>(in.below(4)), std::chrono::milliseconds{in.byte()}};
     fairness t;
     time_point now = start;

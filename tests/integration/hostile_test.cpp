@@ -55,9 +55,9 @@ constexpr std::size_t mb = 1024 * 1024;
 #endif
 #endif
 #ifdef REDLOCK_KEEPS_WHAT_WAS_FREED
-constexpr std::size_t growth_max = 256 * mb;
+constexpr std::size_t max_growth = 256 * mb;
 #else
-constexpr std::size_t growth_max = 32 * mb;
+constexpr std::size_t max_growth = 32 * mb;
 #endif
 
 struct way {
@@ -188,7 +188,7 @@ struct two_good : cluster {
         BOOST_TEST(third_node.last_error_text.find(says) != std::string::npos, name << ": " << third_node.last_error_text);
         BOOST_TEST(quick(), name << ": " << best / 1us << " us, usually " << usual / 1us << " us");
         BOOST_TEST(hostile.most_taken() < 16 * mb, name << ": " << hostile.most_taken());
-        BOOST_TEST(memory.most() < growth_max, name << ": " << memory.most() / mb << " MB");
+        BOOST_TEST(memory.most() < max_growth, name << ": " << memory.most() / mb << " MB");
         BOOST_TEST(kept.valid(), name);
         co_await kept.release();
     }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t scopes_per_client = 1'000;
 constexpr std::size_t names = 300;
-constexpr std::size_t queue_max = 4'096;
+constexpr std::size_t max_queue = 4'096;
 constexpr lock_options options{.ttl = 6s, .node_timeout = 300ms, .acquire_timeout = 4s};
 
 redis_server_options persistent()
@@ -28,7 +28,7 @@ redis_server_options persistent()
 config with_bounded_queues()
 {
     config c = quick_config();
-    c.max_node_queue = queue_max;
+    c.max_node_queue = max_queue;
     return c;
 }
 
@@ -47,7 +47,7 @@ struct ledger {
     std::array<int, names> inside{};
     std::size_t overlaps{0};
     std::map<std::string, std::size_t> ends;
-    std::size_t waiting_max{0}, releases_max{0};
+    std::size_t max_waiting{0}, max_releases{0};
 };
 
 struct crowded : cluster {
@@ -104,8 +104,8 @@ struct crowded : cluster {
         while (seen.running > 0) {
             for (auto* const c : clients) {
                 auto const state = c->status();
-                seen.waiting_max = std::max(seen.waiting_max, state.waiting);
-                seen.releases_max = std::max(seen.releases_max, state.releases_pending);
+                seen.max_waiting = std::max(seen.max_waiting, state.waiting);
+                seen.max_releases = std::max(seen.max_releases, state.releases_pending);
             }
             auto moment = pause(10ms);
             co_await std::move(moment);
@@ -164,11 +164,11 @@ BOOST_FIXTURE_TEST_CASE(two_thousand_scopes_end_well_or_with_clear_errors_while_
     BOOST_TEST(undocumented == 0u);
     BOOST_TEST(seen.overlaps == 0u);
     BOOST_TEST(seen.bodies > 2 * scopes_per_client);
-    BOOST_TEST(seen.waiting_max <= scopes_per_client);
-    BOOST_TEST(seen.releases_max <= queue_max);
+    BOOST_TEST(seen.max_waiting <= scopes_per_client);
+    BOOST_TEST(seen.max_releases <= max_queue);
     BOOST_TEST(total.ms() < 20'000);
     for (auto const& [end, count] : seen.ends) BOOST_TEST_MESSAGE(count << " scopes: " << end);
-    BOOST_TEST_MESSAGE(seen.bodies << " bodies, at most " << seen.waiting_max << " waiting and " << seen.releases_max << " releases, "
+    BOOST_TEST_MESSAGE(seen.bodies << " bodies, at most " << seen.max_waiting << " waiting and " << seen.max_releases << " releases, "
                                    << total.ms() << " ms");
 }
 

@@ -45,11 +45,11 @@ command on(words const& keys, verb what, std::string_view value, std::chrono::mi
 constexpr std::chrono::milliseconds long_ttl{100'000};
 
 // For all that is asked on a connection: a bit less than CTest allows, as a loaded machine needs minutes.
-constexpr auto all_commands_max = 280s;
+constexpr auto max_all_commands = 280s;
 
 struct both {
     redis_server server;
-    resp_client real{loopback::ipv4, server.port(), all_commands_max};
+    resp_client real{loopback::ipv4, server.port(), max_all_commands};
     redis_model model;
     time_point const now{1h};
 
@@ -94,7 +94,7 @@ struct both {
 // With tokens. An answer is what the seam makes of it, in words: "granted 17", "refused", "failed not admitted".
 struct both_with_tokens {
     redis_server server;
-    resp_client real{loopback::ipv4, server.port(), all_commands_max};
+    resp_client real{loopback::ipv4, server.port(), max_all_commands};
     redis_model model;
     time_point now{};
     std::minstd_rand random{11};
@@ -417,7 +417,7 @@ struct both_with_tokens {
 // A watching client and others. Keys that have expired stay until somebody looks, so that it is known who does.
 struct both_that_say_what_changes {
     redis_server server{redis_server_options{.arguments = {"--enable-debug-command", "yes"}}};
-    resp_client others{loopback::ipv4, server.port(), all_commands_max};
+    resp_client others{loopback::ipv4, server.port(), max_all_commands};
     watching_node ours{server.url()};
     redis_model model;
     time_point now{1h};

@@ -47,9 +47,9 @@ BOOST_FIXTURE_TEST_CASE(the_next_holder_inherits_it, three_nodes)
             auto const left = std::stoll(server.command({"PTTL", "job:published"}));
             BOOST_TEST((left > 3'500'000 && left <= 3'600'000), left);
         }
-        co_await second.publish(std::string(state_max, 'x'));
+        co_await second.publish(std::string(max_state_size, 'x'));
         published_state const large = co_await second.inherited();
-        BOOST_TEST(large.value == std::string(state_max, 'x'));
+        BOOST_TEST(large.value == std::string(max_state_size, 'x'));
         BOOST_TEST(large.token == second.token());
         co_await second.release();
         other->cancel();

@@ -27,7 +27,7 @@ config for_groups()
 }
 
 constexpr lock_options in_a_group{.ttl = 2s, .node_timeout = 1s};
-constexpr auto failover_max = 40s;  // on a machine that has much to do
+constexpr auto max_failover = 40s;  // on a machine that has much to do
 
 // A client whose only node is a group.
 struct of_a_group : cluster {
@@ -50,7 +50,7 @@ struct of_a_group : cluster {
     // Waits until the Sentinels name another primary, and returns its port.
     asio::awaitable<std::uint16_t> another_than(std::uint16_t old, std::size_t sentinel = 2)
     {
-        bool const promoted = co_await eventually([&] { return group.primary_port(sentinel) != old; }, failover_max);
+        bool const promoted = co_await eventually([&] { return group.primary_port(sentinel) != old; }, max_failover);
         BOOST_TEST_REQUIRE(promoted, group.sentinels[sentinel].log_tail());
         co_return group.primary_port(sentinel);
     }
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_sentinel_that_lies_about_the_epoch_is_one_of_three)
             gone.kill();
             primary = co_await c.another_than(primary);
             gone.restart();
-            bool const complete = co_await eventually([&] { return c.group.is_complete(); }, failover_max);
+            bool const complete = co_await eventually([&] { return c.group.is_complete(); }, max_failover);
             BOOST_TEST(complete);
             held = co_await resource.acquire();
             BOOST_TEST(held.token() > token);

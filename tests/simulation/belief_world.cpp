@@ -104,7 +104,7 @@ asio::awaitable<void> belief_world::work(person& who)
             violation("client " + std::to_string(who.process) +
                       " could not acquire a lock, long after all faults had ended: " + ec.message() + problems_of(who));
         }
-        auto pause = sleep(chance_.scaled(rest_max_) + 1us);
+        auto pause = sleep(chance_.scaled(max_rest_) + 1us);
         co_await std::move(pause);
     }
 }

@@ -1,6 +1,6 @@
 // What schedules that belief_judge judges have in common: users of clients acquire locks, hold them and give them back until all faults are over; then each of
 // them has to acquire once more. A belief is a lease that its holder takes for valid. What the world is made of, and what goes wrong in it, is up to
-// the schedule that derives from this: it sets `ttl_`, `usual_`, `names_`, `rest_max_` and `horizon_`, and adds people.
+// the schedule that derives from this: it sets `ttl_`, `usual_`, `names_`, `max_rest_` and `horizon_`, and adds people.
 #ifndef REDLOCK_TESTS_SIMULATION_BELIEF_WORLD_HPP
 #define REDLOCK_TESTS_SIMULATION_BELIEF_WORLD_HPP
 
@@ -80,7 +80,7 @@ protected:
     std::vector<std::string> names_;
     lock_options usual_{};  // of each acquisition, but for its time-out
     std::chrono::milliseconds ttl_{};
-    duration rest_max_{};  // between two acquisitions of one user
+    duration max_rest_{};  // between two acquisitions of one user
     duration horizon_{};  // when all faults end
     std::size_t at_work_{0};  // coroutines of users
     std::optional<std::string> violation_;

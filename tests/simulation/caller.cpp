@@ -41,7 +41,7 @@ lock_options caller::choose_options()
     auto const in_ms = [](duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d); };
     if (chance.one_in(4)) o.stop_margin = in_ms(chance.between(0ms, o.ttl / 3));
     auto const away = stage_.world.between(process_, *stage_.world.servers().front()).distance;
-    auto const round_trip = std::max<duration>(2 * (stage_.world.weather.delay_max + away), 500us);
+    auto const round_trip = std::max<duration>(2 * (stage_.world.weather.max_delay + away), 500us);
     if (chance.one_in(4)) o.node_timeout = std::min(o.ttl, std::max(1ms, in_ms(2 * round_trip + chance.scaled(o.ttl))));
     if (chance.one_in(6)) o.acquire_timeout = std::max(1ms, in_ms(chance.scaled(2 * o.ttl)));
     if (chance.one_in(6)) o.max_attempts = static_cast<std::uint32_t>(1 + chance.below(5));
@@ -55,7 +55,7 @@ lock_options caller::choose_options_with_tokens()
     auto& chance = stage_.world.chance;
     auto options = choose_options();
     options.fencing = true;
-    if (chance.one_in(3)) options.token_block = static_cast<std::uint32_t>(1 + chance.below(stage_.block_max));
+    if (chance.one_in(3)) options.token_block = static_cast<std::uint32_t>(1 + chance.below(stage_.max_block));
     if (chance.one_in(6)) {
         options.auto_extend = false;
         options.stop_margin = 0ms;
@@ -67,7 +67,7 @@ redlock::lock caller::choose_lock(lock_options options)
 {
     auto& chance = stage_.world.chance;
     options.fencing = stage_.of_locks == kinds::with_tokens || (stage_.of_locks == kinds::mixed && chance.one_in(2));
-    if (options.fencing && chance.one_in(2)) options.token_block = static_cast<std::uint32_t>(1 + chance.below(stage_.block_max));
+    if (options.fencing && chance.one_in(2)) options.token_block = static_cast<std::uint32_t>(1 + chance.below(stage_.max_block));
     auto const& names = stage_.names;
     auto const first = chance.below(names.size());
     if (names.size() == 1 || !chance.one_in(3)) return redlock::lock{*client_, names[first], options};
@@ -78,7 +78,7 @@ redlock::lock caller::choose_lock(lock_options options)
 
 redlock::lock caller::choose_lock() { return choose_lock(choose_options()); }
 
-duration caller::time_to_hold() { return stage_.world.chance.scaled(stage_.hold_max); }
+duration caller::time_to_hold() { return stage_.world.chance.scaled(stage_.longest_hold); }
 
 void caller::say(std::string text)
 {
@@ -204,7 +204,7 @@ void caller::write(watched_lease& watched)
 {
     auto& chance = stage_.world.chance;
     watched.write();
-    if (stage_.block_max == 1) return;
+    if (stage_.max_block == 1) return;
     for (std::size_t more = chance.below(4); more > 0; --more) {
         watched.next_token();
         if (chance.one_in(2)) watched.write();
@@ -294,7 +294,7 @@ asio::awaitable<void> caller::give_up_waiting_for(redlock::lock const& resource)
     bool const at_once = chance.one_in(3);
     // Then `soon` rings for nobody. It stays, since each timer has a part in the schedules that seeds stand for.
     std::optional<canceller> in_flight;
-    if (at_once) in_flight.emplace(executor, chance.between(0ns, 2 * stage_.world.weather.delay_max), type);
+    if (at_once) in_flight.emplace(executor, chance.between(0ns, 2 * stage_.world.weather.max_delay), type);
     canceller const& gives_up = at_once ? *in_flight : soon;
     stage_.rules.started(process_);
     auto const begin = stage_.world.now();

@@ -10,7 +10,7 @@ namespace redlock::simulation {
 
 namespace {
 
-constexpr int looks_max = 20;
+constexpr int max_looks = 20;
 constexpr double command_drift = 0.01;
 
 }  // namespace
@@ -26,13 +26,13 @@ change_command::change_command(universe& in, order const& what, duration max_ttl
 duration change_command::delay()
 {
     auto const& w = world_.weather;
-    return world_.chance.between(w.delay_min, w.delay_max) +
-           (world_.chance.percent(w.slow_percent) ? world_.chance.scaled(w.slow_max) : 0ns);
+    return world_.chance.between(w.min_delay, w.max_delay) +
+           (world_.chance.percent(w.slow_percent) ? world_.chance.scaled(w.max_slow) : 0ns);
 }
 
 void change_command::look()
 {
-    if (++looks_ > looks_max) return end(outcome::gave_up);
+    if (++looks_ > max_looks) return end(outcome::gave_up);
     seen_.clear();
     asked_ = world_.now();
     ask(0);
@@ -55,7 +55,7 @@ void change_command::ask(std::size_t server)
 void change_command::decide()
 {
     using refusal = quorum::set_change::refusal;
-    if (world_.now() - asked_ >= quorum::look_time_max(seen_, max_ttl_, command_drift)) return look();
+    if (world_.now() - asked_ >= quorum::max_look_time(seen_, max_ttl_, command_drift)) return look();
     quorum::set_change const plan{seen_, wanted_};
     switch (plan.refused()) {
     case refusal::none: break;

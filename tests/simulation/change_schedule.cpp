@@ -52,21 +52,21 @@ private:
         usual_.max_retry_delay = ttl_ / 4;
         names_ = chance_.one_in(3) ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{"a"};
         // Where nobody acquires a lock for a while, what a change has forgotten is not written anew.
-        rest_max_ = chance_.one_in(3) ? 8 * duration{ttl_} : ttl_ / 2;
+        max_rest_ = chance_.one_in(3) ? 8 * duration{ttl_} : ttl_ / 2;
         horizon_ = chance_.between(8 * duration{ttl_}, 30 * duration{ttl_});
         calm_ = chance_.one_in(4);
         auto& w = u_.weather;
-        w.delay_min = 20us;
-        w.delay_max = 20us + chance_.scaled(std::min<duration>(5ms, ttl_ / 40));
-        w.reconnect_max = ttl_ / 8;
-        w.notices_after_max = ttl_;
-        w.ghost_delay_max = 2 * ttl_;
+        w.min_delay = 20us;
+        w.max_delay = 20us + chance_.scaled(std::min<duration>(5ms, ttl_ / 40));
+        w.max_reconnect = ttl_ / 8;
+        w.max_notices_after = ttl_;
+        w.max_ghost_delay = 2 * ttl_;
         if (calm_) return;
         if (chance_.one_in(2)) w.slow_percent = 1 + chance_.below(30);
-        w.slow_max = chance_.one_in(3) ? duration{ttl_} : ttl_ / 8;
+        w.max_slow = chance_.one_in(3) ? duration{ttl_} : ttl_ / 8;
         if (chance_.one_in(4)) w.duplicate_percent = 1 + chance_.below(10);
         if (chance_.one_in(4)) u_.pause_one_in = 16 + chance_.below(256);
-        u_.short_pause_max = chance_.scaled(ttl_ / 8) + 2us;
+        u_.max_short_pause = chance_.scaled(ttl_ / 8) + 2us;
     }
 
     void build()

@@ -18,7 +18,7 @@ namespace {
 constexpr char const* master_name = "m";
 
 // What a pause is longer by than chance says, so that time passes.
-constexpr duration pause_min = 10us;
+constexpr duration min_pause = 10us;
 
 // search() asks the Sentinels, and connects to the candidate that it chooses; then the connection is usable, while check() asks them again from time to
 // time. Once the connection is down it is closed, and search() begins anew.
@@ -120,21 +120,21 @@ private:
         later(d + answer_time(), [](group_link& self) { self.search(); });
     }
 
-    duration search_pause() { return universe_.chance.scaled(universe_.weather.reconnect_max); }
+    duration search_pause() { return universe_.chance.scaled(universe_.weather.max_reconnect); }
 
     duration check_interval()
     {
-        auto const longest = universe_.weather.reconnect_max;
-        return pause_min + universe_.chance.between(longest / 2, 4 * longest);
+        auto const longest = universe_.weather.max_reconnect;
+        return min_pause + universe_.chance.between(longest / 2, 4 * longest);
     }
 
     // Until the Sentinels have answered.
-    duration answer_time() { return 2 * universe_.chance.between(universe_.weather.delay_min, universe_.weather.delay_max); }
+    duration answer_time() { return 2 * universe_.chance.between(universe_.weather.min_delay, universe_.weather.max_delay); }
 
     void search()
     {
         auto const choice = detail::choose_primary(group_.ask_sentinels(process_), master_name, newest_seen_);
-        if (choice.candidates.empty()) return search_after(pause_min + search_pause());
+        if (choice.candidates.empty()) return search_after(min_pause + search_pause());
         current_ = detail::candidate_to_use(choice, refused_);
         auto& l = universe_.between(process_, group_.at(group_.member_of(current_.primary)));
         l.acknowledgements = wished_.as_single_server ? std::uint16_t{0}

@@ -45,20 +45,20 @@ private:
         usual_.min_retry_delay = std::max(1ms, std::chrono::duration_cast<std::chrono::milliseconds>(ttl_ / 20));
         usual_.max_retry_delay = ttl_ / 2;
         names_ = chance_.one_in(3) ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{"a"};
-        rest_max_ = ttl_ / 2;
+        max_rest_ = ttl_ / 2;
         horizon_ = chance_.between(8 * duration{ttl_}, 40 * duration{ttl_});
         auto& w = u_.weather;
-        w.delay_min = 20us;
-        w.delay_max = 20us + chance_.scaled(std::min<duration>(2ms, ttl_ / 40));
-        w.reconnect_max = ttl_ / 8;
-        w.notices_after_max = ttl_;
-        w.ghost_delay_max = 2 * ttl_;
+        w.min_delay = 20us;
+        w.max_delay = 20us + chance_.scaled(std::min<duration>(2ms, ttl_ / 40));
+        w.max_reconnect = ttl_ / 8;
+        w.max_notices_after = ttl_;
+        w.max_ghost_delay = 2 * ttl_;
         w.replication_patience = ttl_ / 5;
         if (chance_.one_in(3)) w.slow_percent = 1 + chance_.below(15);
-        w.slow_max = ttl_ / 8;
+        w.max_slow = ttl_ / 8;
         if (chance_.one_in(4)) w.duplicate_percent = 1 + chance_.below(10);
         if (chance_.one_in(4)) u_.pause_one_in = 16 + chance_.below(256);
-        u_.short_pause_max = chance_.scaled(ttl_ / 8) + 2us;
+        u_.max_short_pause = chance_.scaled(ttl_ / 8) + 2us;
     }
 
     void build()

@@ -11,7 +11,7 @@ namespace redlock::simulation {
 namespace {
 
 // A wish that nobody renews any more is over by then.
-constexpr duration wish_lasts_max = 1'001ms;
+constexpr duration max_wish_lasts = 1'001ms;
 
 }  // namespace
 
@@ -48,7 +48,7 @@ std::optional<std::string> key_judge::without_an_owner() const
         auto const text = "server " + std::to_string(s->index()) + " still has ";
         for (auto const& e : s->memory.entries(s->time())) {
             if (e.key.ends_with(":want")) {
-                if (!e.expires || *e.expires > s->time() + wish_lasts_max) return text + "a wish that does not end: " + e.key;
+                if (!e.expires || *e.expires > s->time() + max_wish_lasts) return text + "a wish that does not end: " + e.key;
             } else if (e.key.ends_with(":permits")) {
                 continue;  // stays for the retention
             } else if (e.readers) {

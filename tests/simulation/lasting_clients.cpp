@@ -69,8 +69,8 @@ void lasting_clients::close(duration end)
     for_each_client([](member& m) { m.connected->drain([&m](error_code) { m.drained = true; }); });
     auto const drained = [this] { return every_member([](member const& m) { return m.drained || m.stopped || !m.connected; }); };
     if (!world_.run_until(drained, end)) return rules_.violation("a client cannot be drained");
-    constexpr duration pause_max = 6s;  // before a release that was answered with an error is repeated
-    static_cast<void>(world_.run_until([&] { return !rules_.keys().without_an_owner(); }, world_.now() + pause_max));  // judged at the end
+    constexpr duration max_pause = 6s;  // before a release that was answered with an error is repeated
+    static_cast<void>(world_.run_until([&] { return !rules_.keys().without_an_owner(); }, world_.now() + max_pause));  // judged at the end
     if (!world_.run_until(quiet, end)) return rules_.violation("a drained client is not quiet");
     for_each_client([this](member& m) {
         auto const s = m.connected->status();

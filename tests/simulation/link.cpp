@@ -27,7 +27,7 @@ public:
         of_.index_ = index;
         of_.listener_ = std::move(listener);
         of_.state_ = state::connecting;
-        of_.connect_after(of_.universe_.chance.scaled(of_.universe_.weather.reconnect_max));
+        of_.connect_after(of_.universe_.chance.scaled(of_.universe_.weather.max_reconnect));
     }
 
     void stop() override { of_.stop(); }
@@ -101,8 +101,8 @@ duration link::delay()
 {
     auto& chance = universe_.chance;
     auto const& weather = universe_.weather;
-    auto d = chance.between(weather.delay_min, weather.delay_max) + distance + extra_delay;
-    if (weather.slow_percent > 0 && chance.percent(weather.slow_percent)) d += chance.scaled(weather.slow_max);
+    auto d = chance.between(weather.min_delay, weather.max_delay) + distance + extra_delay;
+    if (weather.slow_percent > 0 && chance.percent(weather.slow_percent)) d += chance.scaled(weather.max_slow);
     return d;
 }
 
@@ -120,7 +120,7 @@ void link::send(message_ptr const& m)
         });
         arrives += delay();
         if (universe_.weather.slow_percent > 0 && universe_.chance.one_in(4))
-            arrives += universe_.chance.scaled(universe_.weather.slow_max);
+            arrives += universe_.chance.scaled(universe_.weather.max_slow);
     }
     m->arrives = last_arrival_ = arrives;
     universe_.at(arrives, [this, m] {
@@ -178,7 +178,7 @@ void link::arrive(message_ptr const& m)
     });
     if (universe_.weather.duplicate_percent > 0 && universe_.chance.percent(universe_.weather.duplicate_percent)) {
         ++universe_.covered->duplicate;
-        execute_as_ghost(m, m->commands.size(), universe_.now() + universe_.chance.scaled(universe_.weather.ghost_delay_max));
+        execute_as_ghost(m, m->commands.size(), universe_.now() + universe_.chance.scaled(universe_.weather.max_ghost_delay));
     }
 }
 

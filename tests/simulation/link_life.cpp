@@ -53,7 +53,7 @@ void link::cut(error_code why, std::string const& words)
         if (complete < m->commands.size()) left = 0;
         if (complete == 0) break;
         ++universe_.covered->ghost;
-        when = std::max(when, m->arrives) + chance.scaled(universe_.weather.ghost_delay_max);
+        when = std::max(when, m->arrives) + chance.scaled(universe_.weather.max_ghost_delay);
         execute_as_ghost(m, complete, when);
     }
 
@@ -80,7 +80,7 @@ void link::go_silent(bool gives_up)
     silent_ = true;
     ++universe_.covered->silent;
     if (!gives_up) return;
-    auto const after = universe_.chance.between(1ms, universe_.weather.notices_after_max);
+    auto const after = universe_.chance.between(1ms, universe_.weather.max_notices_after);
     universe_.after(after, [this, connection = connection_] {
         if (silent_ && connection == connection_) cut();
     });
@@ -100,7 +100,7 @@ void link::heal()
 void link::try_again()
 {
     if (state_ != state::down && state_ != state::connecting) return;
-    connect_after(universe_.chance.between(1us, universe_.weather.reconnect_max));
+    connect_after(universe_.chance.between(1us, universe_.weather.max_reconnect));
 }
 
 void link::connect_after(duration d)

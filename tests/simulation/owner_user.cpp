@@ -28,7 +28,7 @@ asio::awaitable<void> owner_user::nest()
         levels.back()->watched = std::make_unique<watched_lease>(stage_.rules, process_, levels.back()->held, resource.options());
         write(*levels.back()->watched);
         if (chance.one_in(2)) continue;
-        auto rest = sleep(chance.scaled(stage_.hold_max / 4));
+        auto rest = sleep(chance.scaled(stage_.longest_hold / 4));
         co_await std::move(rest);
     }
     while (!levels.empty()) {
@@ -47,7 +47,7 @@ asio::awaitable<void> owner_user::nest()
         if (!valid.empty() && stage_.world.now() - before > stage_.world.paused_between(process_, before, stage_.world.now()))
             stage_.rules.violation("giving back one of several nested leases takes time");
         if (chance.one_in(2)) continue;
-        auto rest = sleep(chance.scaled(stage_.hold_max / 4));
+        auto rest = sleep(chance.scaled(stage_.longest_hold / 4));
         co_await std::move(rest);
     }
 }
@@ -78,7 +78,7 @@ asio::awaitable<void> owner_user::hold_as_owner(redlock::lock const& resource, b
 {
     auto& chance = stage_.world.chance;
     if (chance.one_in(2)) {
-        auto later = sleep(chance.scaled(stage_.hold_max / 8));
+        auto later = sleep(chance.scaled(stage_.longest_hold / 8));
         co_await std::move(later);
     }
     auto taking = take(resource, once);
@@ -86,7 +86,7 @@ asio::awaitable<void> owner_user::hold_as_owner(redlock::lock const& resource, b
     if (!held) co_return;
     watched_lease watched{stage_.rules, process_, held, resource.options()};
     write(watched);
-    auto rest = sleep(chance.between(1us, stage_.hold_max / 4));
+    auto rest = sleep(chance.between(1us, stage_.longest_hold / 4));
     co_await std::move(rest);
     auto end = end_holding(std::move(held), watched);
     co_await std::move(end);

@@ -61,7 +61,7 @@ asio::awaitable<void> permit_user::use_permits_together(redlock::semaphore const
 duration permit_user::patience(bool once)
 {
     auto& chance = stage_.world.chance;
-    if (chance.one_in(6)) return 1ns + chance.between(0ns, 5 * stage_.world.weather.delay_max);
+    if (chance.one_in(6)) return 1ns + chance.between(0ns, 5 * stage_.world.weather.max_delay);
     return !once && chance.one_in(8) ? 1ns + chance.scaled(2 * stage_.usual.ttl) : 0ns;
 }
 
@@ -69,7 +69,7 @@ asio::awaitable<void> permit_user::use_permits(redlock::semaphore const& resourc
 {
     auto& chance = stage_.world.chance;
     if (auto const kind = chance.below(4); kind > 0) {
-        auto const every = stage_.hold_max;  // many at the same moment, as on the hour
+        auto const every = stage_.longest_hold;  // many at the same moment, as on the hour
         auto later = sleep(kind == 1 ? every - stage_.world.now() % every : chance.scaled(every));
         co_await std::move(later);
     }
@@ -81,7 +81,7 @@ asio::awaitable<void> permit_user::use_permits(redlock::semaphore const& resourc
     watched_lease watched{stage_.rules, process_, held, resource.options()};
     watched.of_permits(resource.permits());
     if (chance.one_in(2)) write(watched);
-    auto rest = chance.one_in(4) ? sleep(chance.scaled(stage_.hold_max / 8)) : work_and_watch_extensions(time_to_hold());
+    auto rest = chance.one_in(4) ? sleep(chance.scaled(stage_.longest_hold / 8)) : work_and_watch_extensions(time_to_hold());
     co_await std::move(rest);
     write(watched);
     if (!resource.options().auto_extend) {
@@ -139,7 +139,7 @@ asio::awaitable<void> permit_user::use_a_slot()
     if (!held) co_return;
     watched_lease watched{stage_.rules, process_, held, resource.options()};
     write(watched);
-    auto rest = sleep(chance.scaled(stage_.hold_max / 4));
+    auto rest = sleep(chance.scaled(stage_.longest_hold / 4));
     co_await std::move(rest);
     auto end = write_and_end(held, watched);
     co_await std::move(end);

@@ -171,7 +171,7 @@ BOOST_FIXTURE_TEST_CASE(a_silent_connection_keeps_them, two_connections)
 
 BOOST_FIXTURE_TEST_CASE(they_keep_their_place_between_the_answers, two_connections)
 {
-    world.weather.delay_max = 5ms;
+    world.weather.max_delay = 5ms;
     std::size_t in_flight_together = 0;
     for (int i = 0; i < 100; ++i) {
         one.watch("k");

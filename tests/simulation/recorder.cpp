@@ -203,11 +203,11 @@ void recorder::look_around(universe const& u)
     for (auto const& p : u.processes()) client_clocks.push_back(p ? p->clock.parts_per_million() : 0);
     for (auto const& s : u.servers()) server_clocks.push_back(s->wall.parts_per_million());
     auto const& w = u.weather;
-    setting("a message takes", std::to_string(w.delay_min / 1us) + " to " + in_us(w.delay_max));
-    if (w.slow_percent > 0) setting("slow messages", std::to_string(w.slow_percent) + " %, up to " + in_us(w.slow_max) + " more");
+    setting("a message takes", std::to_string(w.min_delay / 1us) + " to " + in_us(w.max_delay));
+    if (w.slow_percent > 0) setting("slow messages", std::to_string(w.slow_percent) + " %, up to " + in_us(w.max_slow) + " more");
     if (w.duplicate_percent > 0) setting("duplicates", std::to_string(w.duplicate_percent) + " %");
     if (u.pause_one_in > 0)
-        setting("short pauses", "after one handler in " + std::to_string(u.pause_one_in) + ", up to " + in_us(u.short_pause_max));
+        setting("short pauses", "after one handler in " + std::to_string(u.pause_one_in) + ", up to " + in_us(u.max_short_pause));
 }
 
 void recorder::look_at(universe& u)

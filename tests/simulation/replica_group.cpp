@@ -12,8 +12,8 @@
 
 namespace redlock::simulation {
 
-replica_group::replica_group(universe& in, std::string name, std::vector<server*> members, duration delay_max)
-    : universe_{in}, name_{std::move(name)}, views_(sentinels, view{1, 0}), delay_max_{delay_max}
+replica_group::replica_group(universe& in, std::string name, std::vector<server*> members, duration max_delay)
+    : universe_{in}, name_{std::move(name)}, views_(sentinels, view{1, 0}), max_delay_{max_delay}
 {
     for (server* const s : members) members_.push_back({.is = s, .acknowledged = std::vector<std::uint64_t>(members.size())});
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -70,7 +70,7 @@ std::vector<detail::sentinel_report> replica_group::ask_sentinels(process const&
     return all;
 }
 
-duration replica_group::lag() { return universe_.chance.between(1us, delay_max_ + 2us); }
+duration replica_group::lag() { return universe_.chance.between(1us, max_delay_ + 2us); }
 
 void replica_group::on_write(std::size_t from)
 {

@@ -30,8 +30,8 @@ class replica_group {
 public:
     static constexpr std::size_t sentinels = 3;
 
-    // The first of `members` is the primary. `delay_max`: of a write on its way to a replica, and of its acknowledgement.
-    replica_group(universe& in, std::string name, std::vector<server*> members, duration delay_max);
+    // The first of `members` is the primary. `max_delay`: of a write on its way to a replica, and of its acknowledgement.
+    replica_group(universe& in, std::string name, std::vector<server*> members, duration max_delay);
 
     // As if its servers had been admitted long ago, by clients that wait for so many replicas.
     void begin_admitted(std::chrono::milliseconds max_ttl, testing::token_number high_water, std::uint16_t replicas);
@@ -126,7 +126,7 @@ private:
     std::string name_;
     std::vector<member> members_;
     std::vector<view> views_;
-    duration delay_max_;
+    duration max_delay_;
     std::uint64_t waiters_{0};
     std::uint64_t epoch_{1};
     std::size_t newest_{0};

@@ -54,7 +54,7 @@ asio::awaitable<void> rw_user::use_shared(redlock::rw_lock const& resource, bool
 {
     auto& chance = stage_.world.chance;
     if (chance.one_in(2)) {
-        auto later = sleep(chance.scaled(stage_.hold_max));
+        auto later = sleep(chance.scaled(stage_.longest_hold));
         co_await std::move(later);
     }
     if (!client_) co_return;
@@ -103,7 +103,7 @@ asio::awaitable<void> rw_user::hold_shared(lease held, lock_options const& optio
     auto& chance = stage_.world.chance;
     watched_lease watched{stage_.rules, process_, held, options};
     if (chance.one_in(2)) write(watched);
-    auto rest = chance.one_in(4) ? sleep(chance.scaled(stage_.hold_max / 8)) : work_and_watch_extensions(time_to_hold());
+    auto rest = chance.one_in(4) ? sleep(chance.scaled(stage_.longest_hold / 8)) : work_and_watch_extensions(time_to_hold());
     co_await std::move(rest);
     write(watched);
     if (!watched.reads() && client_ && chance.one_in(2)) {
@@ -143,7 +143,7 @@ asio::awaitable<void> rw_user::come_when_free(redlock::rw_lock const& resource)
     auto& chance = stage_.world.chance;
     for (std::size_t tries = 1 + chance.below(4); tries > 0 && client_; --tries) {
         auto const free = until_the_lock_is_free({resource.name()});
-        auto wait = sleep(std::max(duration{}, free + chance.between(-100us, 300us) - stage_.world.weather.delay_min));
+        auto wait = sleep(std::max(duration{}, free + chance.between(-100us, 300us) - stage_.world.weather.min_delay));
         co_await std::move(wait);
         if (!client_) co_return;
         auto taking = take_shared(resource, chance.one_in(3), true);

@@ -169,7 +169,7 @@ scenario::scenario(std::size_t servers, std::size_t clients, std::uint64_t seed)
     world.after_step = [this] {
         std::size_t valid = 0;
         for (actor const& each : actors_) valid += each.valid_leases();
-        holders_max = std::max(holders_max, valid);
+        max_holders = std::max(max_holders, valid);
     };
     world.advance(start);
     for (auto const& l : world.links()) BOOST_REQUIRE(l->up());
@@ -179,8 +179,8 @@ scenario::~scenario() { world.destroy_processes(); }
 
 std::deque<actor> scenario::make_actors(std::size_t servers, std::size_t clients)
 {
-    world.weather.delay_min = world.weather.delay_max = one_way;
-    world.weather.reconnect_max = 1ms;
+    world.weather.min_delay = world.weather.max_delay = one_way;
+    world.weather.max_reconnect = 1ms;
     world.weather.apart_one_in = 0;
     for (std::size_t i = 0; i < servers; ++i) world.add_server({time_point{24h + std::chrono::seconds{i}}, 0ns, 0}).begin_admitted(30s, 0);
     std::deque<actor> result;
@@ -234,7 +234,7 @@ std::string scenario::keys()
 
 void scenario::teardown()
 {
-    BOOST_TEST(holders_max <= holders_allowed);
+    BOOST_TEST(max_holders <= holders_allowed);
     auto const everybody_is = [this](auto what) {
         auto const done_or_dead = [&](actor const& a) { return a.is_dead() || what(a); };
         return world.run_until([&] { return std::all_of(actors_.begin(), actors_.end(), done_or_dead); }, world.now() + 1min);

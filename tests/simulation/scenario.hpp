@@ -155,7 +155,7 @@ public:
     std::optional<duration> expires_on(server_name s);  // the first moment without the key
 
     // The most leases that were valid at the same moment, looked at after every step.
-    std::size_t holders_max{0};
+    std::size_t max_holders{0};
     // More than one only where a story is about it.
     std::size_t holders_allowed{1};
 

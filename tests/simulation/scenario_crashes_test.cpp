@@ -103,7 +103,7 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_forgets_may_make_two_holders_when_the_lease_
     BOOST_TEST(keys() == "122");
     BOOST_TEST(first.valid());
     BOOST_TEST(second.valid());
-    BOOST_TEST(holders_max == 2u);
+    BOOST_TEST(max_holders == 2u);
 
     // B and C tell client 1, when its lease is extended next.
     run_to(4s);
@@ -240,7 +240,7 @@ BOOST_FIXTURE_TEST_CASE(with_tokens_a_failover_behind_everybodys_back_is_noticed
     run_to(2s);
     BOOST_TEST(!second.valid());
     BOOST_TEST(first.valid());
-    BOOST_TEST(holders_max == 1u);
+    BOOST_TEST(max_holders == 1u);
     BOOST_TEST(!at(B).memory.admitted());
 }
 

@@ -61,7 +61,7 @@ BOOST_FIXTURE_TEST_CASE(votes_split_in_three_are_nobodys_and_all_are_undone, thr
     BOOST_TEST(keys() == "...");
     run_to(far_undone);
     BOOST_TEST(keys() == "...");
-    BOOST_TEST(holders_max == 0u);
+    BOOST_TEST(max_holders == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(random_delays_let_one_win_after_the_other)
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(random_delays_let_one_win_after_the_other)
         }
         story.advance(10ms);
         BOOST_REQUIRE(story.keys() == "...");
-        BOOST_REQUIRE(story.holders_max == 1u);
+        BOOST_REQUIRE(story.max_holders == 1u);
         story.teardown();
     }
 }
@@ -104,7 +104,7 @@ BOOST_FIXTURE_TEST_CASE(two_of_four_are_not_enough_for_anybody, four_servers)
     BOOST_TEST(first.ec == errc::contended);
     BOOST_TEST(second.ec == errc::contended);
     BOOST_TEST(keys() == "....");
-    BOOST_TEST(holders_max == 0u);
+    BOOST_TEST(max_holders == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(two_of_three_win_and_the_third_grant_is_undone, three_servers)
@@ -219,7 +219,7 @@ BOOST_FIXTURE_TEST_CASE(a_body_that_ignores_its_cancellation_overwrites_an_updat
     BOOST_TEST(balance == 101);
     BOOST_TEST((*first->body_over == 20s + 2 * one_way));
     BOOST_TEST(one.counters().overruns == 1u);
-    BOOST_TEST((one.counters().overrun_max == 20s + 2 * one_way - validity));
+    BOOST_TEST((one.counters().max_overrun == 20s + 2 * one_way - validity));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_body_that_heeds_its_cancellation_is_over_stop_margin_before_its_lease, account)

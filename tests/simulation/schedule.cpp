@@ -151,7 +151,7 @@ private:
     {
         auto const timeout = stage_.usual.node_timeout ? duration{*stage_.usual.node_timeout} : duration{stage_.usual.ttl} / 20;
         auto const patience = std::min<duration>(timeout, stage_.usual.ttl / 3);  // two rounds must leave something of the lease
-        duration const most = std::max<duration>(0ns, patience / 2 - 2 * u_.weather.delay_max);
+        duration const most = std::max<duration>(0ns, patience / 2 - 2 * u_.weather.max_delay);
         duration const ahead = patience * client_drift / 1'000'000;  // of a fast clock, by which a round trip must still fit
         auto const extra = std::min(chance_.scaled(most), std::max<duration>(0ns, most - ahead));
         for (auto const& s : u_.servers()) u_.between(p, *s).distance = extra;

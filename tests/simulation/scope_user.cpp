@@ -85,7 +85,8 @@ asio::awaitable<void> scope_user::use_lock()
     bool const while_releasing = cancelled_by_caller && chance.one_in(2);
     auto const type = chance.pick(
         std::array{asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal});
-    canceller from_outside{executor, cancelled_by_caller && !while_releasing ? chance.scaled(2 * stage_.hold_max) : duration{24h}, type};
+    canceller from_outside{executor, cancelled_by_caller && !while_releasing ? chance.scaled(2 * stage_.longest_hold) : duration{24h},
+                           type};
     auto body = [this, &seen, &from_outside, how, work_for, while_releasing, type,
                  options = resource.options()](lease& held) -> asio::awaitable<int> {
         watched_lease watched{stage_.rules, process_, held, options};
@@ -113,7 +114,7 @@ asio::awaitable<void> scope_user::use_lock()
         write(watched);
         if (how == manner::throws) throw std::runtime_error{"the body failed"};
         seen.finished = true;
-        if (while_releasing) from_outside.rather_after(stage_.world.chance.between(0ns, 2 * stage_.world.weather.delay_max), type);
+        if (while_releasing) from_outside.rather_after(stage_.world.chance.between(0ns, 2 * stage_.world.weather.max_delay), type);
         co_return 42;
     };
 
@@ -161,7 +162,7 @@ asio::awaitable<void> scope_user::use_rw_lock(redlock::rw_lock const& resource, 
     auto& chance = stage_.world.chance;
     auto const executor = co_await asio::this_coro::executor;
     bool const cancelled = chance.one_in(4);
-    canceller from_outside{executor, cancelled ? chance.scaled(2 * stage_.hold_max) : duration{24h}, asio::cancellation_type::terminal};
+    canceller from_outside{executor, cancelled ? chance.scaled(2 * stage_.longest_hold) : duration{24h}, asio::cancellation_type::terminal};
     auto place = place_for(resource, reads);
     auto const begin = stage_.world.now();
     bool entered = false;

@@ -69,7 +69,7 @@ void server::say_expiry_of(std::string const& key)
 {
     auto const* const e = memory.stored(key);
     if (!e || !e->expires || !is_watched(key)) return;
-    auto const noticed = wall.when(memory.gone_at(*e)) + universe_.chance.scaled(universe_.weather.expiry_noticed_max);
+    auto const noticed = wall.when(memory.gone_at(*e)) + universe_.chance.scaled(universe_.weather.max_expiry_noticed);
     auto const when = std::max(noticed, universe_.now() + 1ns);
     auto const [look, is_first] = looks_.try_emplace(key, when);
     if (!is_first && look->second <= when) return;

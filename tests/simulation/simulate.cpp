@@ -103,7 +103,7 @@ struct settings {
     std::uint64_t seeds{100'000};
     std::uint64_t first{1};
     unsigned jobs{std::max(1u, std::thread::hardware_concurrency())};
-    std::uint64_t violations_max{10};
+    std::uint64_t max_violations{10};
     double seconds{0};  // 0: as long as it takes
     std::uint64_t at_least{1};
     bool show_counters{true};
@@ -149,7 +149,7 @@ private:
         instructions.resume();
         for (;;) {
             std::uint64_t const from = next_.fetch_add(chunk);
-            if (from >= settings_.seeds || violations_ >= settings_.violations_max || is_late()) break;
+            if (from >= settings_.seeds || violations_ >= settings_.max_violations || is_late()) break;
             std::uint64_t const to = std::min(from + chunk, settings_.seeds);
             for (std::uint64_t i = from; i < to; ++i) {
                 current_seed = settings_.first + i;
@@ -253,7 +253,7 @@ int run_many(settings const& s)
     if (s.only) return sum.violations > 0 ? 1 : 0;
     bool const untested = sum.schedules >= enough_for_coverage && missing > 0;
     if (untested) std::printf("%d of the counters are zero: these schedules do not test what they should\n", missing);
-    bool const too_few = sum.schedules < s.at_least && sum.violations < s.violations_max;
+    bool const too_few = sum.schedules < s.at_least && sum.violations < s.max_violations;
     if (too_few)
         std::printf("these are fewer schedules than the %llu that there have to be\n", static_cast<unsigned long long>(s.at_least));
     if (sum.instructions)
@@ -319,7 +319,7 @@ int main(int argc, char** argv)
     app.add_option("--seeds", s.seeds, "How many schedules to run")->capture_default_str()->check(at_least_one);
     app.add_option("--first", s.first, "The first seed")->capture_default_str();
     app.add_option("--jobs", s.jobs, "Threads")->capture_default_str()->check(CLI::Range(1u, 1024u));
-    app.add_option("--violations", s.violations_max, "Stop after so many violations")->capture_default_str()->check(at_least_one);
+    app.add_option("--violations", s.max_violations, "Stop after so many violations")->capture_default_str()->check(at_least_one);
     app.add_option("--seconds", s.seconds, "Begin no more schedules after so long")->check(CLI::PositiveNumber);
     app.add_option("--at-least", s.at_least, "Fail when fewer schedules ran")->check(at_least_one);
     for (auto const& kind : other_worlds) app.add_flag_callback(kind.option, [&s, &kind] { s.only = &kind; }, kind.help);

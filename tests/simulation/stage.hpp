@@ -22,10 +22,10 @@ struct stage {
     judge& rules;
     lock_options usual{};            // of most locks
     std::vector<std::string> names{};  // of the locks
-    duration hold_max{};
+    duration longest_hold{};
     bool calm{false};                 // no faults in this schedule: some things then hold at once
     kinds of_locks{kinds::with_tokens};
-    std::uint32_t block_max{1};       // of tokens that are wanted at once
+    std::uint32_t max_block{1};       // of tokens that are wanted at once
     bool queues{false};               // many wait through one client
     std::uint64_t owners{0};          // that there are
     std::size_t at_work{0};           // users

@@ -120,7 +120,7 @@ bool universe::step(duration limit)
 void universe::advance(duration d)
 {
     auto const end = now_ + d;
-    while (step(end)) assert(steps_ <= steps_max);
+    while (step(end)) assert(steps_ <= max_steps);
     now_ = end;
 }
 
@@ -139,7 +139,7 @@ bool universe::run_a_handler()
         }
         mix_into_fingerprint(static_cast<std::uint64_t>(now_.count()) ^ (ready << 56) ^ (p->index() << 48));
         p->run_one(chance, now_);
-        if (pause_one_in > 0 && chance.one_in(pause_one_in)) pause(*p, chance.between(1us, short_pause_max));
+        if (pause_one_in > 0 && chance.one_in(pause_one_in)) pause(*p, chance.between(1us, max_short_pause));
         return true;
     }
     return false;

@@ -83,7 +83,7 @@ public:
     bool run_until(Done const& done, duration limit)
     {
         while (!done()) {
-            if (now_ > limit || steps_ > steps_max || !step()) return done();
+            if (now_ > limit || steps_ > max_steps || !step()) return done();
         }
         return true;
     }
@@ -112,7 +112,7 @@ public:
     transition_log* transitions{nullptr};  // null: no transitions are written
 
     std::size_t pause_one_in{0};  // handlers that are followed by a short pause of their process; 0: none
-    duration short_pause_max{1ms};
+    duration max_short_pause{1ms};
 
     std::uint64_t steps() const noexcept { return steps_; }
 
@@ -129,7 +129,7 @@ public:
     duration paused_between(process const& p, duration from, duration to) const noexcept;
 
     // More than any schedule needs: beyond it something runs for ever without waiting.
-    static constexpr std::uint64_t steps_max = 5'000'000;
+    static constexpr std::uint64_t max_steps = 5'000'000;
 
 private:
     struct entry {

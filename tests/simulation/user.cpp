@@ -33,7 +33,7 @@ void user::spawn(asio::awaitable<void> what, std::function<void()> then)
 
 asio::awaitable<void> user::work(std::size_t actions)
 {
-    auto start = sleep(stage_.world.chance.scaled(stage_.hold_max));
+    auto start = sleep(stage_.world.chance.scaled(stage_.longest_hold));
     co_await std::move(start);
     for (std::size_t i = 0; i < actions && client_; ++i) {
         auto action = act();

@@ -11,7 +11,7 @@ namespace redlock::simulation {
 
 namespace {
 
-constexpr std::size_t here_max = 4;
+constexpr std::size_t max_here = 4;
 
 }  // namespace
 
@@ -68,7 +68,7 @@ visitors::visitors(stage& on, machine_clock const& clock, client_settings const&
       settings_{settings},
       calm_{calm},
       until_{until},
-      every_max_{on.world.chance.between(on.usual.ttl / 2, 2 * on.usual.ttl)}
+      max_every_{on.world.chance.between(on.usual.ttl / 2, 2 * on.usual.ttl)}
 {
     come();
 }
@@ -81,8 +81,8 @@ void visitors::come()
 {
     auto& u = stage_.world;
     if (u.now() >= until_) return;
-    u.after(u.chance.between(1us, every_max_), [this] { come(); });
-    if (here_ >= here_max) return;
+    u.after(u.chance.between(1us, max_every_), [this] { come(); });
+    if (here_ >= max_here) return;
     ++here_;
     ++u.covered->visitor;
     auto& p = u.add_process(clock_);

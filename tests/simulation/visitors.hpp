@@ -38,7 +38,7 @@ private:
     client_settings settings_;
     duration calm_;
     duration until_;
-    duration every_max_;
+    duration max_every_;
     std::shared_ptr<std::vector<quorum::mark_sighting>> noted_ = std::make_shared<std::vector<quorum::mark_sighting>>();
     std::vector<std::unique_ptr<visit>> visits_;
     std::size_t here_{0};

@@ -15,14 +15,14 @@ asio::awaitable<void> waiting_user::come_when_free()
     auto const resource = choose_lock(stage_.usual);
     for (std::size_t tries = 1 + chance.below(4); tries > 0 && client_; --tries) {
         auto const free = until_the_lock_is_free(resource.names());
-        auto const when = std::max(duration{}, free + chance.between(-100us, 300us) - stage_.world.weather.delay_min);
+        auto const when = std::max(duration{}, free + chance.between(-100us, 300us) - stage_.world.weather.min_delay);
         auto wait = sleep(when);
         co_await std::move(wait);
         auto taking = take(resource, true);
         lease held = co_await std::move(taking);
         if (!held) continue;
         watched_lease watched{stage_.rules, process_, held, resource.options()};
-        auto rest = sleep(chance.scaled(stage_.hold_max) / 4);
+        auto rest = sleep(chance.scaled(stage_.longest_hold) / 4);
         co_await std::move(rest);
         auto end = write_and_end(held, watched);
         co_await std::move(end);
@@ -54,7 +54,7 @@ asio::awaitable<void> waiting_user::wait_for_turn(redlock::lock const& resource,
 {
     auto& chance = stage_.world.chance;
     if (chance.one_in(3)) {
-        auto later = sleep(chance.scaled(stage_.hold_max / 4));
+        auto later = sleep(chance.scaled(stage_.longest_hold / 4));
         co_await std::move(later);
     }
     if (chance.one_in(6)) {
@@ -69,7 +69,7 @@ asio::awaitable<void> waiting_user::wait_for_turn(redlock::lock const& resource,
     watched_lease watched{stage_.rules, process_, held, resource.options()};
     if (!chance.one_in(4)) {
         auto const max_hold = duration{resource.options().max_hold.value_or(0ms)};
-        auto rest = sleep(chance.scaled(max_hold > 0ns ? 2 * max_hold : stage_.hold_max / 4));
+        auto rest = sleep(chance.scaled(max_hold > 0ns ? 2 * max_hold : stage_.longest_hold / 4));
         co_await std::move(rest);
     }
     auto end = write_and_end(held, watched);

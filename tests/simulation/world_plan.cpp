@@ -62,7 +62,7 @@ void world_plan::draw_stage(stage& to)
     to.names = {"a"};
     if (chance_.one_in(4)) to.names.push_back("b");
     if (to.names.size() > 1 && chance_.one_in(2)) to.names.push_back("c");
-    to.hold_max = chance_.between(usual.ttl / 10, storm && chance_.one_in(2) ? usual.ttl : 3 * usual.ttl);
+    to.longest_hold = chance_.between(usual.ttl / 10, storm && chance_.one_in(2) ? usual.ttl : 3 * usual.ttl);
     // Semaphores are often in calm worlds: only there it is known how soon slots are given back.
     calm = !storm && chance_.one_in(kind == world_kind::semaphores ? 2 : 8);
     to.calm = calm;
@@ -90,7 +90,7 @@ void world_plan::choose_tokens(stage& to)
 {
     to.of_locks = chance_.one_in(12) ? kinds::without_tokens : chance_.one_in(5) ? kinds::mixed : kinds::with_tokens;
     // Large blocks run ahead of the wall clock, from which a cluster that has forgotten everything goes on.
-    to.block_max = !chance_.one_in(4) ? 1 : assumes.memory_kept && chance_.one_in(2) ? 3'000 : 5;
+    to.max_block = !chance_.one_in(4) ? 1 : assumes.memory_kept && chance_.one_in(2) ? 3'000 : 5;
     begins_empty = chance_.one_in(8);
     to_be_founded = begins_empty && calm && chance_.one_in(2);
     range.tokens_ahead = !begins_empty && chance_.one_in(2);
@@ -111,19 +111,19 @@ void world_plan::draw_weather(universe& to, judge& rules, stage const& on)
 {
     auto& w = to.weather;
     auto const ttl = on.usual.ttl;
-    w.delay_min = chance_.between(10us, 100us);
-    w.delay_max = w.delay_min + chance_.scaled(std::min<duration>(5ms, ttl / 20));
-    w.reconnect_max = ttl / 4;
-    w.notices_after_max = ttl;
-    w.ghost_delay_max = 2 * ttl;
+    w.min_delay = chance_.between(10us, 100us);
+    w.max_delay = w.min_delay + chance_.scaled(std::min<duration>(5ms, ttl / 20));
+    w.max_reconnect = ttl / 4;
+    w.max_notices_after = ttl;
+    w.max_ghost_delay = 2 * ttl;
     if (calm) return allow_waits(to, rules, on);
     if (storm || chance_.one_in(2)) w.slow_percent = 1 + chance_.below(storm ? 40 : 20);
     w.push_lost_percent = w.slow_percent;
-    w.slow_max = chance_.one_in(8) ? 2 * ttl : ttl / 10;
+    w.max_slow = chance_.one_in(8) ? 2 * ttl : ttl / 10;
     if (storm && !assumes.keys_kept) w.evicted_percent = 1 + chance_.below(30);
     if (chance_.one_in(storm ? 2 : 4)) w.duplicate_percent = 1 + chance_.below(10);
     if (chance_.one_in(4)) to.pause_one_in = 8 + chance_.below(256);
-    to.short_pause_max = chance_.scaled(ttl / 4) + 2us;
+    to.max_short_pause = chance_.scaled(ttl / 4) + 2us;
 }
 
 // Nothing goes wrong, except that pushes are lost in some schedules, or are not sent.
@@ -137,9 +137,9 @@ void world_plan::allow_waits(universe& to, judge& rules, stage const& on)
     constexpr duration turns = 200ms;  // for others, and the head start of others
     constexpr duration wishes = 500ms;  // until the next one
     if (told && on.has_rw_locks && on.of_locks == kinds::with_tokens)
-        rules.turns().wish_known_after = wishes + 200ms + usual.max_retry_delay + 40 * w.delay_max;
-    if (on.permits > 0) rules.slots().left_at_most = 1ms + 10 * w.delay_max;
-    rules.turns().free_at_most = usual.max_retry_delay + (told ? 0ms : usual.poll_interval) + turns + 20 * w.delay_max;
+        rules.turns().wish_known_after = wishes + 200ms + usual.max_retry_delay + 40 * w.max_delay;
+    if (on.permits > 0) rules.slots().left_at_most = 1ms + 10 * w.max_delay;
+    rules.turns().free_at_most = usual.max_retry_delay + (told ? 0ms : usual.poll_interval) + turns + 20 * w.max_delay;
 }
 
 // Wall clocks differ by less than the quarantine takes: a cluster that has lost everything goes on from one of them.
@@ -164,7 +164,7 @@ void world_plan::describe(recorder& records, stage const& of) const
     records.setting("poll interval", ms(usual.poll_interval));
     records.setting("passed on", std::to_string(usual.max_handoffs) + " times at most, for " + ms(usual.max_local_hold));
     if (usual.node_timeout) records.setting("node timeout", ms(*usual.node_timeout));
-    records.setting("holds up to", ms(of.hold_max));
+    records.setting("holds up to", ms(of.longest_hold));
     records.setting("faults until", ms(range.horizon));
     records.setting("memory", assumes.memory_kept ? "kept" : "may be lost");
     if (storm) records.setting("storm", "many faults, many clients");

@@ -20,8 +20,8 @@ namespace redlock::testing {
 namespace {
 
 // Below Linux's default ip_local_port_range (32768 to 60999), see the header; above what well-known services use.
-constexpr int port_min = 20'000;
-constexpr int port_max = 29'999;
+constexpr int min_port = 20'000;
+constexpr int max_port = 29'999;
 
 std::string text_of(loopback family) { return family == loopback::ipv4 ? "127.0.0.1" : "::1"; }
 
@@ -96,10 +96,10 @@ bool claim(std::uint16_t port)
 
 std::uint16_t free_port(loopback family)
 {
-    constexpr int tries_max = 200;
+    constexpr int max_tries = 200;
     std::random_device random;
-    std::uniform_int_distribution<int> pick{port_min, port_max};
-    for (int tries = 0; tries < tries_max; ++tries) {
+    std::uniform_int_distribution<int> pick{min_port, max_port};
+    for (int tries = 0; tries < max_tries; ++tries) {
         auto const port = static_cast<std::uint16_t>(pick(random));
         if (claim(port) && is_free(family, port)) return port;
     }

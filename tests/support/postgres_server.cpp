@@ -50,11 +50,11 @@ std::string postgres_server::where() const { return "host=" + folder_.path().str
 
 std::string postgres_server::log_tail() const
 {
-    constexpr std::size_t bytes_max = 2'000;
+    constexpr std::size_t max_bytes = 2'000;
     std::ifstream file{log_file()};
     std::string text{std::istreambuf_iterator<char>{file}, {}};
-    if (text.size() > bytes_max) {
-        text.erase(0, text.size() - bytes_max);
+    if (text.size() > max_bytes) {
+        text.erase(0, text.size() - max_bytes);
         text.erase(0, text.find('\n') + 1);
     }
     return text;

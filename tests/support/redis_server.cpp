@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int ports_max = 10;
+constexpr int max_ports = 10;
 constexpr auto pause_between_pings = 5ms;
 constexpr auto ping_timeout = 500ms;
 
@@ -47,7 +47,7 @@ std::string percent_encoded(std::string const& text)
 redis_server::redis_server(redis_server_options options)
     : options_{std::move(options)}, program_{server_program(options_.binary)}, folder_{"redlock-server-"}
 {
-    for (int tries = 0; tries < ports_max; ++tries) {
+    for (int tries = 0; tries < max_ports; ++tries) {
         auto const family = options_.ipv6 ? loopback::ipv6 : loopback::ipv4;
         port_ = free_port(family);
         for (tls_port_ = 0; !options_.tls.empty() && (tls_port_ == 0 || tls_port_ == port_);) tls_port_ = free_port(family);
@@ -92,11 +92,11 @@ std::string redis_server::command(std::vector<std::string> const& words, std::ch
 
 std::string redis_server::log_tail() const
 {
-    constexpr std::size_t bytes_max = 2'000;
+    constexpr std::size_t max_bytes = 2'000;
     std::ifstream file{log_file()};
     std::string text{std::istreambuf_iterator<char>{file}, {}};
-    if (text.size() > bytes_max) {
-        text.erase(0, text.size() - bytes_max);
+    if (text.size() > max_bytes) {
+        text.erase(0, text.size() - max_bytes);
         text.erase(0, text.find('\n') + 1);
     }
     return text;

@@ -7,9 +7,9 @@
 namespace redlock::testing {
 namespace {
 
-constexpr int depth_max = 8;
-constexpr long elements_max = 100'000;
-constexpr long bulk_bytes_max = 64L * 1024 * 1024;
+constexpr int max_depth = 8;
+constexpr long max_elements = 100'000;
+constexpr long max_bulk_bytes = 64L * 1024 * 1024;
 
 long number(std::string_view digits)
 {
@@ -84,7 +84,7 @@ void resp_client::read_value(resp_reply& reply, int depth)
     } else if (line.front() == '*') {
         read_array(reply, size, depth);
     } else {
-        if (size > bulk_bytes_max) throw std::runtime_error{"the reply is too long"};
+        if (size > max_bulk_bytes) throw std::runtime_error{"the reply is too long"};
         reply.type = kind::text;
         reply.text = read_exactly(static_cast<std::size_t>(size));
         read_exactly(2);
@@ -93,7 +93,7 @@ void resp_client::read_value(resp_reply& reply, int depth)
 
 void resp_client::read_array(resp_reply& reply, long count, int depth)
 {
-    if (depth >= depth_max || count > elements_max) throw std::runtime_error{"the reply is too big"};
+    if (depth >= max_depth || count > max_elements) throw std::runtime_error{"the reply is too big"};
     reply.type = resp_reply::kind::array;
     for (long i = 0; i < count; ++i) {
         resp_reply element;

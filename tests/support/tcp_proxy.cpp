@@ -23,7 +23,7 @@ using steady = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t queued_bytes_max = std::size_t{4} * 1024 * 1024;  // then nothing more is read
+constexpr std::size_t max_queued_bytes = std::size_t{4} * 1024 * 1024;  // then nothing more is read
 
 }  // namespace
 
@@ -46,7 +46,7 @@ public:
         std::array<char, 65'536> chunk;
         error_code ec;
         while (!ec) {
-            if (queued_ > queued_bytes_max) {
+            if (queued_ > max_queued_bytes) {
                 co_await wait(room_, steady::time_point::max());
                 continue;
             }
@@ -97,11 +97,11 @@ private:
     void enqueue(std::string_view bytes)
     {
         constexpr std::size_t pieces_per_second = 50;
-        std::size_t const size_max = rule_.bytes_per_second == 0 ? bytes.size()
+        std::size_t const max_size = rule_.bytes_per_second == 0 ? bytes.size()
                                                                  : std::max<std::size_t>(1, rule_.bytes_per_second / pieces_per_second);
         bool const was_idle = pieces_.empty();
-        for (; !bytes.empty(); bytes.remove_prefix(std::min(size_max, bytes.size()))) {
-            auto const part = bytes.substr(0, size_max);
+        for (; !bytes.empty(); bytes.remove_prefix(std::min(max_size, bytes.size()))) {
+            auto const part = bytes.substr(0, max_size);
             auto due = steady::now() + rule_.delay;
             if (rule_.bytes_per_second > 0)
                 due = last_due_ = std::max(due, last_due_) + std::chrono::nanoseconds{part.size() * 1'000'000'000 / rule_.bytes_per_second};

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto complete_time_max = 40s;
+constexpr auto max_complete_time = 40s;
 
 redis_server_options sentinel_options_of(watched_group_options const& group)
 {
@@ -123,7 +123,7 @@ bool watched_group::is_complete() const
 
 void watched_group::wait_until_complete() const
 {
-    auto const end = std::chrono::steady_clock::now() + complete_time_max;
+    auto const end = std::chrono::steady_clock::now() + max_complete_time;
     while (!is_complete()) {
         if (std::chrono::steady_clock::now() > end)
             throw std::runtime_error{"the Sentinels did not find each other\n" + sentinels[0].log_tail()};

@@ -32,13 +32,13 @@ using namespace std::chrono_literals;
 
 class world {
 public:
-    explicit world(std::size_t node_count = 3, std::size_t queue_max = 8'192, std::shared_ptr<observer> told = nullptr,
-                   std::chrono::milliseconds ttl_max = std::chrono::days{30}, std::function<void(std::string_view)> sink = {},
+    explicit world(std::size_t node_count = 3, std::size_t max_queue = 8'192, std::shared_ptr<observer> told = nullptr,
+                   std::chrono::milliseconds largest_ttl = std::chrono::days{30}, std::function<void(std::string_view)> sink = {},
                    bool nothing_was_locked = false)
-        : max_ttl{ttl_max}, log{std::move(sink)}, bootstrap{nothing_was_locked}
+        : max_ttl{largest_ttl}, log{std::move(sink)}, bootstrap{nothing_was_locked}
     {
         for (std::size_t i = 0; i < node_count; ++i) nodes.push_back(std::make_unique<memory_node>("node" + std::to_string(i), max_ttl));
-        client.emplace(make_client(queue_max, std::move(told)));
+        client.emplace(make_client(max_queue, std::move(told)));
     }
 
     ~world()
@@ -48,14 +48,14 @@ public:
     }
 
     // A further client of the same nodes is not possible (a node has one connection): a foreign holder sets keys by hand.
-    redlock::client make_client(std::size_t queue_max, std::shared_ptr<observer> told = nullptr)
+    redlock::client make_client(std::size_t max_queue, std::shared_ptr<observer> told = nullptr)
     {
         asio::any_io_executor const executor = context->get_executor();
         asio::strand<asio::any_io_executor> const strand{executor};
         std::vector<std::unique_ptr<detail::node>> fronts;
         for (auto const& n : nodes) fronts.push_back(n->front(strand));
         detail::engine_settings settings;
-        settings.max_node_queue = queue_max;
+        settings.max_node_queue = max_queue;
         settings.max_ttl = max_ttl;
         settings.observer = std::move(told);
         settings.log = log;

@@ -16,13 +16,13 @@ namespace redlock::detail {
 
 // A thread keeps blocks up to this size. Block sizes are 8 more than a multiple of 16: malloc puts a word of its own beside each block and rounds up
 // to 16, so nothing is wasted.
-inline constexpr std::size_t kept_block_max = 1'024;
+inline constexpr std::size_t max_kept_block = 1'024;
 inline constexpr std::size_t block_step = 16;
 inline constexpr std::size_t block_odd = 8;
 
 // The number of the size class of a block.
 constexpr std::size_t block_class(std::size_t size) noexcept { return (size + block_step - block_odd - 1) / block_step; }
-constexpr bool is_kept_size(std::size_t size) noexcept { return size > 0 && size <= kept_block_max; }
+constexpr bool is_kept_size(std::size_t size) noexcept { return size > 0 && size <= max_kept_block; }
 
 // A block of a size class, and back. Precondition: the size is kept, and of this class.
 REDLOCK_API void* block_of_class(std::size_t size_class, std::size_t size);

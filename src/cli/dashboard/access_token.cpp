@@ -18,7 +18,7 @@ namespace redlock::cli {
 
 namespace {
 
-constexpr std::size_t file_max = 4'096, header_max = 1'024;
+constexpr std::size_t max_file = 4'096, max_header = 1'024;
 
 std::string_view without_space(std::string_view text)
 {
@@ -50,8 +50,8 @@ void warn_if_readable_by_all(std::string const& file)
 
 access_token::access_token(std::string_view token) : expected_{digest_of(token)}
 {
-    if (token.size() < size_min)
-        throw failure{exit_code::usage, "the token for the dashboard has fewer than " + std::to_string(size_min) +
+    if (token.size() < min_size)
+        throw failure{exit_code::usage, "the token for the dashboard has fewer than " + std::to_string(min_size) +
                                             " characters; make one, for instance with openssl rand -hex 16"};
 }
 
@@ -68,7 +68,7 @@ access_token::digest access_token::digest_of(std::string_view token)
 bool access_token::is_in(std::string_view authorization) const
 {
     using boost::algorithm::istarts_with;
-    if (authorization.size() > header_max) return false;
+    if (authorization.size() > max_header) return false;
     std::string given;
     if (istarts_with(authorization, "bearer ")) {
         given = without_space(authorization.substr(7));
@@ -85,7 +85,7 @@ std::optional<access_token> token_from(std::string const& file)
 {
     if (!file.empty()) {
         try {
-            auto const text = detail::read_small_file(file, file_max);
+            auto const text = detail::read_small_file(file, max_file);
             warn_if_readable_by_all(file);
             return access_token{without_space(text)};
         } catch (detail::file_error const& error) {

@@ -12,7 +12,7 @@ namespace redlock::cli {
 
 class access_token {
 public:
-    static constexpr std::size_t size_min = 16;
+    static constexpr std::size_t min_size = 16;
 
     // Throws `failure` with `usage` when the token is too short to be secret.
     explicit access_token(std::string_view token);

@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t clock_samples = 10;
 constexpr auto verdict_settles = 400ms;
-constexpr auto clock_step_min = 100ms;  // less than that may be a busy machine
+constexpr auto min_clock_step = 100ms;  // less than that may be a busy machine
 
 std::int64_t to_ms(moment t) { return t.time_since_epoch().count(); }
 
@@ -134,7 +134,7 @@ void picture::note_clock(node_picture& n, moment now)
     auto const latest = n.last.clock.front();
     if (auto const before = n.best()) {
         auto const by = latest.ahead - before->ahead;
-        if (std::chrono::abs(by) > latest.round_trip + before->round_trip + clock_step_min) {
+        if (std::chrono::abs(by) > latest.round_trip + before->round_trip + min_clock_step) {
             n.clock.clear();
             history_.add_event({now, "warning", n.name,
                                 "its clock was set " + std::string{by > 0ns ? "forward" : "back"} + " by " +

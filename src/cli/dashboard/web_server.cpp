@@ -104,12 +104,12 @@ struct web_server::loops {
     // The client may not have read the answer yet, and a connection that is closed over unread bytes loses it.
     static asio::awaitable<void> close(beast::tcp_stream& stream)
     {
-        constexpr int pieces_max = 64;
+        constexpr int max_pieces = 64;
         std::array<char, 1024> ignored{};
         error_code ec;
         stream.socket().shutdown(tcp::socket::shutdown_send, ec);
         stream.expires_after(1s);
-        for (int i = 0; i < pieces_max && !ec; ++i)
+        for (int i = 0; i < max_pieces && !ec; ++i)
             co_await stream.async_read_some(asio::buffer(ignored), asio::redirect_error(asio::use_awaitable, ec));
     }
 

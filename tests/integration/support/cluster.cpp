@@ -13,9 +13,9 @@
 namespace redlock::testing {
 namespace {
 
-constexpr auto story_time_max = 50s;  // less than CTest allows
-constexpr auto usable_time_max = 10s;
-constexpr auto empty_time_max = 3s;
+constexpr auto max_story_time = 50s;  // less than CTest allows
+constexpr auto max_usable_time = 10s;
+constexpr auto max_empty_time = 3s;
 
 config with_servers(config settings, std::deque<redis_server> const& servers)
 {
@@ -95,7 +95,7 @@ std::unique_ptr<redlock::client> cluster::another_client(asio::any_io_executor o
 
 asio::awaitable<void> cluster::play(story_teller const& tell)
 {
-    auto ready = eventually([this] { return usable() >= usable_at_start; }, usable_time_max);
+    auto ready = eventually([this] { return usable() >= usable_at_start; }, max_usable_time);
     bool const is_ready = co_await std::move(ready);
     BOOST_REQUIRE_MESSAGE(is_ready, "the nodes did not become usable: " << picture());
     auto telling = tell();
@@ -136,8 +136,8 @@ void cluster::run_to_the_end()
 {
     if (io.stopped()) io.restart();
     std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads; ++i) others.emplace_back([this] { io.run_for(story_time_max); });
-    io.run_for(story_time_max);
+    for (std::size_t i = 1; i < threads; ++i) others.emplace_back([this] { io.run_for(max_story_time); });
+    io.run_for(max_story_time);
 }
 
 // A server that was stopped until now answers what it still finds in its sockets, in its own time.
@@ -148,7 +148,7 @@ void cluster::check_servers_are_empty()
         for (auto& server : servers) {
             if (server.pid() == -1) continue;
             server.resume();
-            auto empty = eventually([&] { return lock_keys(server).empty(); }, empty_time_max);
+            auto empty = eventually([&] { return lock_keys(server).empty(); }, max_empty_time);
             bool const is_empty = co_await std::move(empty);
             BOOST_TEST(is_empty, "keys stayed on " << server.url() << ": " << server.command({"KEYS", "*"}));
         }

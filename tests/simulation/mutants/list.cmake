@@ -137,8 +137,8 @@ redlock_mutant(marks_of_before "the others' marks may have been read before the 
     FILE2 src/quorum/admission.cpp FROM2 "each.state != admission_state::admitted || each.seen < drained" TO2 "each.state != admission_state::admitted")
 redlock_mutant(founded_on_old_facts "a cluster is founded on what its nodes said before the last drain was over"
     FILE src/quorum/admission.cpp FROM "(!no_quarantine && !all_read_since_the_last_quarantine())" TO "(!no_quarantine && never())"
-    FILE2 src/quorum/admission.cpp FROM2 "constexpr duration look_after_min" TO2 "constexpr bool never() { return false; }
-constexpr duration look_after_min")
+    FILE2 src/quorum/admission.cpp FROM2 "constexpr duration min_look_after" TO2 "constexpr bool never() { return false; }
+constexpr duration min_look_after")
 redlock_mutant(mark_not_compared "an admission counts for any loss"
     FILE src/testing/redis_model.cpp FROM "    if (record->mark.empty() || record->mark != c.value) return refused();
 " TO "")

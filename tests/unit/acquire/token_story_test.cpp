@@ -16,8 +16,8 @@ using namespace redlock;
 using detail::verb;
 
 struct token_world : world {
-    explicit token_world(std::size_t node_count = 3, std::chrono::milliseconds ttl_max = std::chrono::days{30})
-        : world{node_count, 8'192, nullptr, ttl_max}
+    explicit token_world(std::size_t node_count = 3, std::chrono::milliseconds largest_ttl = std::chrono::days{30})
+        : world{node_count, 8'192, nullptr, largest_ttl}
     {
         start();
     }

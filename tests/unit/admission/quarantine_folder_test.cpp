@@ -180,16 +180,16 @@ BOOST_FIXTURE_TEST_CASE(the_folder_is_bounded_and_strangers_files_stay, in_a_fol
     std::filesystem::create_directories(path);
     write(path / "letter.txt", "Dear redlock");
     std::filesystem::create_directory(path / "folder");
-    for (std::size_t i = 0; i < quarantine_folder::notes_max + 3; ++i)
+    for (std::size_t i = 0; i < quarantine_folder::max_notes + 3; ++i)
         log.add(seen(time_point{90s + std::chrono::seconds{i}}, "m" + std::to_string(i)), "a");
     auto const all = log.read();
-    BOOST_TEST(all.size() == quarantine_folder::notes_max);
+    BOOST_TEST(all.size() == quarantine_folder::max_notes);
     for (auto const& s : all) BOOST_TEST((s.seen >= time_point{93s}));
     BOOST_TEST(read(path / "letter.txt") == "Dear redlock");
     BOOST_TEST(std::filesystem::is_directory(path / "folder"));
     log.add({"../../etc", "passwd", time_point{90s}}, "a");
     log.add({id, "a/b", time_point{90s}}, "a");
-    BOOST_TEST(log.read().size() == quarantine_folder::notes_max);
+    BOOST_TEST(log.read().size() == quarantine_folder::max_notes);
 }
 
 BOOST_FIXTURE_TEST_CASE(many_at_once_lose_nothing, in_a_folder)

@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(options_that_make_no_sense)
     auto o = at("x");
     o.lock.fencing = false;
     refused(o);
-    refused(at(std::string(state_max + 1, 'x')));
+    refused(at(std::string(max_state_size + 1, 'x')));
     o = at("x");
     o.max_pause = 1ms;
     refused(o);

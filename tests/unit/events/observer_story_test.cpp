@@ -19,13 +19,13 @@ using detail::verb;
 // A word for each event, with what distinguishes it.
 class diary final : public observer {
 public:
-    explicit diary(std::size_t queue_max = 1'000, asio::any_io_executor executor = {})
-        : queue_max_{queue_max}, executor_{std::move(executor)}
+    explicit diary(std::size_t max_queue = 1'000, asio::any_io_executor executor = {})
+        : max_queue_{max_queue}, executor_{std::move(executor)}
     {
     }
 
     asio::any_io_executor executor() const override { return executor_; }
-    std::size_t queue_max() const override { return queue_max_; }
+    std::size_t max_queued_events() const override { return max_queue_; }
 
     void on_acquired(event::acquired const& e) override
     {
@@ -138,7 +138,7 @@ private:
         if (at_each) at_each();
     }
 
-    std::size_t queue_max_;
+    std::size_t max_queue_;
     asio::any_io_executor executor_;
 };
 

@@ -12,7 +12,7 @@ using namespace redlock;
 using detail::verb;
 
 struct round_world : world {
-    explicit round_world(std::size_t node_count = 3, std::size_t queue_max = 8'192) : world{node_count, queue_max} { start(); }
+    explicit round_world(std::size_t node_count = 3, std::size_t max_queue = 8'192) : world{node_count, max_queue} { start(); }
 
     error_code acquire_and_release(std::string const& name, attempt_report* report = nullptr)
     {
@@ -108,7 +108,7 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_node_never_slows_the_others_and_fails_fast_whe
     }
     BOOST_TEST(queue_was_full);
     BOOST_TEST((virtual_clock::now() - before < 300 * 1ms));
-    BOOST_TEST(nodes[2]->batches <= detail::fanout::in_flight_max);
+    BOOST_TEST(nodes[2]->batches <= detail::fanout::max_in_flight);
     nodes[2]->go_on();
     advance(1s);
     BOOST_TEST(keys() == 0u);  // releases were never refused
@@ -134,7 +134,7 @@ BOOST_FIXTURE_TEST_CASE(what_waited_in_a_queue_for_too_long_is_not_sent_any_more
     nodes[2]->go_on();
     advance(1s);
     // 32 rounds were on their way; of the rest only releases without a key to release were left, and those are dropped.
-    BOOST_TEST(nodes[2]->count(verb::acquire) <= detail::fanout::in_flight_max);
+    BOOST_TEST(nodes[2]->count(verb::acquire) <= detail::fanout::max_in_flight);
     BOOST_TEST(nodes[2]->keys() == 0u);
 }
 

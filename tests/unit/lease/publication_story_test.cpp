@@ -329,9 +329,9 @@ BOOST_FIXTURE_TEST_CASE(leases_that_no_state_goes_with_say_so, state_world)
 BOOST_FIXTURE_TEST_CASE(four_kibibytes_and_no_more, state_world)
 {
     auto held = acquire(make_client());
-    BOOST_TEST(!publish(held, std::string(state_max, 'x')));
-    BOOST_TEST(publish(held, std::string(state_max + 1, 'y')) == errc::state_too_large);
-    BOOST_TEST(inherited(held).second.value == std::string(state_max, 'x'));
+    BOOST_TEST(!publish(held, std::string(max_state_size, 'x')));
+    BOOST_TEST(publish(held, std::string(max_state_size + 1, 'y')) == errc::state_too_large);
+    BOOST_TEST(inherited(held).second.value == std::string(max_state_size, 'x'));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lease_that_is_over_publishes_nothing, state_world)

@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(names_of_locks_are_no_labels_unless_asked_for)
     BOOST_TEST(p.text().find("4711") == std::string::npos);
 
     auto const prefix = [](std::string_view lock) { return std::string{lock.substr(0, lock.find(':'))}; };
-    prometheus labelled{{.lock_label = prefix, .lock_labels_max = 2}};
+    prometheus labelled{{.lock_label = prefix, .max_lock_labels = 2}};
     for (char const* lock : {"order:1", "order:2", "user:1", "invoice:1", "report:1"}) labelled.on(after(1ms, lock));
     auto const e = read(labelled);
     BOOST_TEST(e.value("redlock_acquisitions_total", {{"outcome", "acquired"}, {"lock", "order"}}) == 2);

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(every_counter)
         {"overruns", c.overruns},
         {"watchdog_late", c.watchdog_late},
         {"events_dropped", c.events_dropped},
-        {"overrun_max_us", 77'000},
+        {"max_overrun_us", 77'000},
     };
     BOOST_TEST(expected.size() == 25u);
     BOOST_TEST(found == json(expected));

@@ -10,8 +10,8 @@ namespace {
 
 using redlock::detail::reply_bounds;
 
-constexpr auto handshake_max = reply_bounds::handshake_max;
-constexpr auto besides_max = reply_bounds::besides_max;
+constexpr auto max_handshake = reply_bounds::max_handshake;
+constexpr auto max_besides = reply_bounds::max_besides;
 
 void send(reply_bounds& to, std::string_view bytes)
 {
@@ -98,11 +98,11 @@ BOOST_AUTO_TEST_CASE(a_length_is_believed_up_to_what_may_still_come)
     BOOST_TEST(objection_to("$65537\r\n") != "");
     for (std::size_t const left : {50'000u, 49'999u}) {
         reply_bounds b;
-        b.received(handshake_max - left);
+        b.received(max_handshake - left);
         b.look("$50000\r\n");
         BOOST_TEST((b.objection() == "") == (left == 50'000u));
     }
-    std::size_t const elements = (handshake_max - 8) / 3;
+    std::size_t const elements = (max_handshake - 8) / 3;
     BOOST_TEST(objection_to("*" + std::to_string(elements) + "\r\n") == "");
     BOOST_TEST(objection_to("*" + std::to_string(elements + 1) + "\r\n") != "");
     BOOST_TEST(objection_to("%" + std::to_string(elements / 2) + "\r\n") == "");
@@ -124,13 +124,13 @@ BOOST_AUTO_TEST_CASE(depths_and_lines_have_ends)
 BOOST_AUTO_TEST_CASE(a_handshake_is_bounded)
 {
     reply_bounds b;
-    b.received(handshake_max);
+    b.received(max_handshake);
     BOOST_TEST(b.objection() == "");
     b.received(1);
     BOOST_TEST(b.objection() == "it sent more than 256 KB while shaking hands");
 
     // Of many small ones as well.
-    BOOST_TEST(objection_to(times(handshake_max / 5 + 1, "+OK\r\n")) == "it sent more than 256 KB while shaking hands");
+    BOOST_TEST(objection_to(times(max_handshake / 5 + 1, "+OK\r\n")) == "it sent more than 256 KB while shaking hands");
 }
 
 BOOST_AUTO_TEST_CASE(afterwards_the_bound_is_that_of_what_was_asked)
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(afterwards_the_bound_is_that_of_what_was_asked)
     b.opened();
     b.asked({1'000, 3});
     b.asked({7, 1});
-    b.received(besides_max + 1'300 + 107);
+    b.received(max_besides + 1'300 + 107);
     BOOST_TEST(b.objection() == "");
     b.answered({1'000, 3});
     b.answered({7, 1});
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(what_answers_left_over_is_not_saved_up)
         b.asked({1'000'000, 1});
         b.answered({1'000'000, 1});
     }
-    b.received(besides_max);
+    b.received(max_besides);
     BOOST_TEST(b.objection() == "");
     b.received(1);
     BOOST_TEST(b.objection() != "");
@@ -177,8 +177,8 @@ BOOST_AUTO_TEST_CASE(each_answer_was_asked_for)
 BOOST_AUTO_TEST_CASE(pushes_are_as_many_as_what_was_asked_about)
 {
     std::string const push = ">2\r\n+invalidate\r\n*1\r\n$50\r\n" + std::string(50, 'k') + "\r\n";
-    std::string const most = times(besides_max / push.size(), push);
-    std::size_t const left = besides_max % push.size();
+    std::string const most = times(max_besides / push.size(), push);
+    std::size_t const left = max_besides % push.size();
     for (std::size_t const bytes : {push.size() - left, push.size() - left - 1}) {
         reply_bounds b;
         b.opened();
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(pushes_are_as_many_as_what_was_asked_about)
 
 BOOST_AUTO_TEST_CASE(the_smallest_pushes_count_as_some_bytes)
 {
-    std::size_t const most = besides_max / reply_bounds::push_min;
+    std::size_t const most = max_besides / reply_bounds::min_push;
     reply_bounds b;
     b.opened();
     send(b, times(most, ">0\r\n"));

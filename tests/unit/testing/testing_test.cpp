@@ -476,7 +476,7 @@ BOOST_AUTO_TEST_CASE(options_and_names_that_make_no_sense_are_refused)
     BOOST_CHECK_THROW(simulation{{.nodes = 0}}, std::invalid_argument);
     BOOST_CHECK_THROW(simulation{{.nodes = 16}}, std::invalid_argument);
     BOOST_CHECK_THROW(simulation{{.round_trip = -1us}}, std::invalid_argument);
-    BOOST_CHECK_THROW(simulation{{.lingering_max = -1us}}, std::invalid_argument);
+    BOOST_CHECK_THROW(simulation{{.max_lingering = -1us}}, std::invalid_argument);
     BOOST_CHECK_THROW(simulation{{.max_ttl = 0ms}}, std::invalid_argument);
     simulation sim{{.nodes = 1}};
     BOOST_CHECK_THROW(sim.make_client(""), std::invalid_argument);
