@@ -9,6 +9,7 @@
 // no other thread.
 #include "baseline.hpp"
 #include "lock_duties.hpp"
+#include "processors.hpp"
 
 #include "redis/boost_redis_compat.hpp"
 #include "redis/bounded_connection.hpp"
@@ -22,6 +23,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/redis/connection.hpp>
 #include <boost/system/system_error.hpp>
@@ -96,9 +98,10 @@ enum class callers_are : std::uint8_t { plain, coroutines, coroutines_with_dutie
 struct plain_connections {
     using type = redis::connection;
 
-    std::shared_ptr<type> make(asio::io_context& io)
+    template <class Executor>
+    std::shared_ptr<type> make(Executor const& executor)
     {
-        return detail::make_connection<type>(io.get_executor(), asio::ssl::context{asio::ssl::context::tls_client});
+        return detail::make_connection<type>(executor, asio::ssl::context{asio::ssl::context::tls_client});
     }
     void opened() noexcept {}
     void asked(redis::request const&) noexcept {}
@@ -109,9 +112,10 @@ struct plain_connections {
 struct connections_within_bounds {
     using type = detail::bounded_connection;
 
-    std::shared_ptr<type> make(asio::io_context& io)
+    template <class Executor>
+    std::shared_ptr<type> make(Executor const& of_all)
     {
-        detail::bounded_executor const executor{io.get_executor(), {&all.emplace_back(), false}};
+        detail::bounded_executor const executor{of_all, {&all.emplace_back(), false}};
         return detail::make_connection<type>(executor, asio::ssl::context{asio::ssl::context::tls_client});
     }
     void opened() noexcept
@@ -130,11 +134,12 @@ struct connections_within_bounds {
     std::deque<detail::reply_bounds> all;
 };
 
-template <class Connections>
+// All of it runs on `executor`: that of the io_context, or a strand of it.
+template <class Connections, class Executor>
 class boost_redis_loop {
 public:
-    boost_redis_loop(asio::io_context& io, workload const& what, meter& figures, callers_are kind)
-        : io_{io}, callers_{what, figures}, missing_{what.at.size()}
+    boost_redis_loop(asio::io_context& io, Executor const& executor, workload const& what, meter& figures, callers_are kind)
+        : io_{io}, executor_{executor}, callers_{what, figures}, missing_{what.at.size()}
     {
         refuse_tokens_and_rests(what, "the baseline over Boost.Redis");
         if (kind == callers_are::coroutines_with_duties) duties_.emplace(what);
@@ -165,10 +170,10 @@ public:
             std::move(handler)();
         });
         for (std::size_t i = 0; i < callers_.size(); ++i)
-            asio::co_spawn(io_,
+            asio::co_spawn(executor_,
                            duties_ ? pairs_with_duties(static_cast<std::uint32_t>(i)) : pairs_without_lease(static_cast<std::uint32_t>(i)),
                            rethrow);
-        asio::post(io_, [this] { flush(); });
+        asio::post(executor_, [this] { flush(); });
     }
 
     void hear(std::size_t node, node_view const& said)
@@ -181,7 +186,7 @@ public:
         if (duties_) duties_->on_vote(node, callers_.heard(node));
         callers_.hear_grant(node, 0);
         if (!callers_.has_outgoing() || std::exchange(flush_posted_, true)) return;
-        asio::post(io_, [this] {  // behind what is ready to be read now
+        asio::post(executor_, [this] {  // behind what is ready to be read now
             flush_posted_ = false;
             flush();
         });
@@ -202,7 +207,7 @@ private:
         settings.addr = {"127.0.0.1", std::to_string(port)};
         settings.health_check_interval = 0s;
         settings.reconnect_wait_interval = 0s;
-        auto const connection = connections_.make(io_);
+        auto const connection = connections_.make(executor_);
         detail::run_connection(*connection, settings, [](error_code ec) { check(ec ? ec : asio::error::eof); });
         ears_.push_back({this, ears_.size()});
         connection->async_exec(hello_, ears_.back().adapter(), [this, connection](error_code ec, std::size_t) {
@@ -297,6 +302,7 @@ private:
     }
 
     asio::io_context& io_;
+    Executor executor_;
     baseline_callers callers_;
     std::optional<lock_duties> duties_;
     std::size_t missing_;
@@ -315,7 +321,7 @@ sample run_over_boost_redis(workload const& what, callers_are kind)
 {
     meter figures;
     asio::io_context io{1};
-    boost_redis_loop<Connections> loop{io, what, figures, kind};
+    boost_redis_loop<Connections, asio::io_context::executor_type> loop{io, io.get_executor(), what, figures, kind};
     loop.wait_for_nodes();
     kind == callers_are::plain ? loop.start() : loop.start_coroutines();
     if (what.in_step) {
@@ -329,10 +335,30 @@ sample run_over_boost_redis(workload const& what, callers_are kind)
     return figures.end();
 }
 
+// Callers and connections in one strand, which any of the threads may run.
+sample run_coroutines_in_threads(workload const& what)
+{
+    use_all_processors();
+    meter figures;
+    asio::io_context io{static_cast<int>(what.threads)};
+    using strand = asio::strand<asio::io_context::executor_type>;
+    boost_redis_loop<plain_connections, strand> loop{io, asio::make_strand(io), what, figures, callers_are::coroutines};
+    loop.wait_for_nodes();
+    loop.start_coroutines();
+    run_in_threads(io, what.warm_up, what.threads);
+    figures.begin();
+    run_in_threads(io, what.measured, what.threads);
+    return figures.end();
+}
+
 }  // namespace
 
 sample run_boost_redis_baseline(workload const& what) { return run_over_boost_redis<plain_connections>(what, callers_are::plain); }
-sample run_coroutines_baseline(workload const& what) { return run_over_boost_redis<plain_connections>(what, callers_are::coroutines); }
+sample run_coroutines_baseline(workload const& what)
+{
+    if (what.threads > 1) return run_coroutines_in_threads(what);
+    return run_over_boost_redis<plain_connections>(what, callers_are::coroutines);
+}
 sample run_duties_baseline(workload const& what)
 {
     return run_over_boost_redis<connections_within_bounds>(what, callers_are::coroutines_with_duties);

@@ -4,6 +4,7 @@
 #include "testbed.hpp"
 #include "turns.hpp"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,6 +36,7 @@ json compare(compare_choices const& chosen)
     if (!chosen.fencing) {
         wanted.push_back({"Boost.Redis floor", [&] { return run_boost_redis_baseline(what); }});
         wanted.push_back({"coroutines floor", [&] { return run_coroutines_baseline(what); }});
+        wanted.push_back({"duties floor", [&] { return run_duties_baseline(what); }});
     }
     auto const all = take_turns(wanted, chosen.rounds);
     medians const& baseline = all[0];
@@ -49,7 +51,7 @@ json compare(compare_choices const& chosen)
                 {"latency_p99_ratio", ratio(ours, baseline, &sample::acquire_p99_us)},
                 {"workers", std::move(workers)}};
     for (std::size_t i = 2; i < all.size(); ++i) {
-        std::string name = all[i].name == "Boost.Redis floor" ? "boost_redis_floor" : "coroutines_floor";
+        std::string const name = std::array{"boost_redis_floor", "coroutines_floor", "duties_floor"}[i - 2];
         result["cpu_ratio_" + name] = ratio(all[i], baseline, &sample::cpu_us_per_pair);
         result["latency_p50_ratio_" + name] = ratio(all[i], baseline, &sample::acquire_p50_us);
     }

@@ -7,7 +7,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <atomic>
@@ -56,18 +55,6 @@ redlock::lock lock_of(redlock::client const& nodes, workload const& what, std::s
     if (what.permits > 0) return redlock::detail::access::one_permit_of({nodes, what.key(caller, name), {what.permits, options}});
     if (!what.reading) return {nodes, what.key(caller, name), options};
     return redlock::detail::access::reader_of(redlock::rw_lock{nodes, what.key(0, name), options});
-}
-
-void run_in_threads(asio::io_context& io, std::chrono::nanoseconds d, std::size_t threads)
-{
-    asio::steady_timer end{io, d};
-    end.async_wait([&](redlock::error_code) { io.stop(); });
-    {
-        std::vector<std::jthread> others;
-        while (others.size() + 1 < threads) others.emplace_back([&io] { io.run(); });
-        io.run();
-    }
-    io.restart();
 }
 
 sample measure_with_threads(asio::io_context& io, workload const& what, meter& figures, std::deque<tally> const& apart)

@@ -21,6 +21,7 @@ std::vector<worker> with_baselines(workload const& what, bool also_with_strand)
     if (what.fencing) return all;
     all.push_back({"boost_redis", [what] { return run_boost_redis_baseline(what); }});
     all.push_back({"coroutines", [what] { return run_coroutines_baseline(what); }});
+    all.push_back({"duties", [what] { return run_duties_baseline(what); }});
     if (also_with_strand) {
         workload careful = what;
         careful.own_strand = true;
@@ -62,7 +63,7 @@ void compare_with_baselines(run& r, testbed const& where, std::size_t callers, b
     put_costs(r, kind + "floor_", baseline, suffix);
     put_costs(r, kind + "asio_", raw_asio, suffix);
     if (!fencing) {
-        for (std::size_t i : {3u, 4u}) {
+        for (std::size_t i : {3u, 4u, 5u}) {
             put_ratios(r, "", "_" + all[i].name + "_floor", all[i], baseline, suffix);
             put_costs(r, all[i].name + "_", all[i], suffix);
         }
@@ -90,7 +91,8 @@ void measure_sixteen(run& r) { compare_with_baselines(r, r.three(), 16, false, "
 void measure_crowd(run& r) { compare_with_baselines(r, r.three(), 2'000, false, "_n3_c2000"); }
 
 // What threads cost that the baseline does not have: a second one that only sleeps, so that the counts of shared_ptr are atomic, and four that run the
-// callers and the client with a strand of its own, on all processors.
+// callers and the client with a strand of its own, on all processors. The coroutines baseline on as many threads is in one strand with its callers, so
+// no completion goes from one thread to another.
 void measure_threads(run& r)
 {
     workload const alone = r.work(r.three(), 256, false);
@@ -102,12 +104,15 @@ void measure_threads(run& r)
     auto const all = take_turns({{"epoll", [alone] { return run_epoll_baseline(alone); }},
                                  {"redlock", [alone] { return run_ours(alone); }},
                                  {"redlock beside a thread that sleeps", [beside] { return run_ours(beside); }},
-                                 {"redlock on four threads", [four] { return run_ours(four); }}},
+                                 {"redlock on four threads", [four] { return run_ours(four); }},
+                                 {"coroutines", [alone] { return run_coroutines_baseline(alone); }},
+                                 {"coroutines on four threads", [four] { return run_coroutines_baseline(four); }}},
                                 r.how.rounds);
     r.put("cpu_ratio_multithreaded_n3_c256", ratio(all[2], all[0], &sample::cpu_us_per_pair));
     r.put("cpu_ratio_four_threads_n3_c256", ratio(all[3], all[0], &sample::cpu_us_per_pair));
     r.put("cpu_growth_multithreaded_n3_c256", ratio(all[2], all[1], &sample::cpu_us_per_pair));
     r.put("cpu_growth_four_threads_n3_c256", ratio(all[3], all[1], &sample::cpu_us_per_pair));
+    r.put("cpu_growth_four_threads_coroutines_floor_n3_c256", ratio(all[5], all[4], &sample::cpu_us_per_pair));
     r.put("throughput_growth_four_threads_n3_c256", ratio(all[3], all[1], &sample::pairs_per_second));
     r.add_detail("threads", all);
 }

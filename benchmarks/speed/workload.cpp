@@ -1,8 +1,13 @@
 #include "workload.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <unistd.h>
 
@@ -16,7 +21,19 @@ void refuse_tokens_and_rests(workload const& what, std::string const& who)
 void measure(asio::io_context& io, workload const& what, meter const& figures)
 {
     run_for(io, what.measured);
-    for (auto const end = steady::now() + busy_machine_max; figures.has_no_pairs() && steady::now() < end;) run_for(io, 10ms);
+    for (auto const end = steady::now() + max_busy_machine; figures.has_no_pairs() && steady::now() < end;) run_for(io, 10ms);
+}
+
+void run_in_threads(asio::io_context& io, std::chrono::nanoseconds d, std::size_t threads)
+{
+    asio::steady_timer end{io, d};
+    end.async_wait([&](redlock::error_code) { io.stop(); });
+    {
+        std::vector<std::jthread> others;
+        while (others.size() + 1 < threads) others.emplace_back([&io] { io.run(); });
+        io.run();
+    }
+    io.restart();
 }
 
 [[gnu::noinline]] void counted_turn(std::function<void()> const& turn)
@@ -29,12 +46,12 @@ void measure_in_step(workload const& what, meter& figures, std::function<void()>
 {
     auto const run = [&](std::size_t pairs, std::function<void()> const& one) {
         auto const last = figures.pairs() + pairs;
-        auto end = steady::now() + busy_machine_max;
+        auto end = steady::now() + max_busy_machine;
         while (figures.pairs() < last) {
             auto const before = figures.pairs();
             one();
             what.in_step->next();
-            if (figures.pairs() != before) end = steady::now() + busy_machine_max;
+            if (figures.pairs() != before) end = steady::now() + max_busy_machine;
             if (steady::now() > end) throw std::runtime_error{"no pair is completed any more"};
         }
     };

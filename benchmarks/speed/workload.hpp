@@ -38,7 +38,7 @@ struct workload {
     /// For an io_context that several threads may run: without config::implicit_strand, which the baselines have as well.
     bool own_strand{false};
 
-    /// Threads that run the io_context of this library's callers, on all processors; more than one with own_strand only.
+    /// Threads that run the io_context, on all processors: of this library's callers, with own_strand only, and of the coroutines baseline.
     std::size_t threads{1};
     bool idle_thread{false};  ///< Another thread exists, and sleeps: shared_ptr counts with atomics then.
 
@@ -81,10 +81,13 @@ sample run_duties_baseline(workload const& what);  ///< The same, with what a lo
 sample run_ours(workload const& what);  ///< Coroutines on an io_context, with this library.
 
 /// How much longer than it should a measurement goes on while no pair was completed: other programs have the processors.
-inline constexpr std::chrono::seconds busy_machine_max{30};
+inline constexpr std::chrono::seconds max_busy_machine{30};
 
 /// Runs what is measured, for as long as `what` says, or until a pair was completed.
 void measure(asio::io_context& io, workload const& what, meter const& figures);
+
+/// So many threads run the context until the time is over.
+void run_in_threads(asio::io_context& io, std::chrono::nanoseconds d, std::size_t threads);
 
 /// With workload::in_step: warm-up and measurement. `turn` does all that can be done until something comes from a server.
 void measure_in_step(workload const& what, meter& figures, std::function<void()> const& turn);
