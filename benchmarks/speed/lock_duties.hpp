@@ -129,9 +129,17 @@ private:
 
     void add(lease const& r, bool acquires)
     {
-        request& next = requests_[next_++ & (requests_.size() - 1)];
-        if (next.of) throw std::logic_error{"a node is far behind"};
-        next = {r, sent_at_, 0, acquires};
+        if (requests_[next_ & (requests_.size() - 1)].of) make_room();
+        requests_[next_++ & (requests_.size() - 1)] = {r, sent_at_, 0, acquires};
+    }
+
+    // A node is so far behind that the ring is full.
+    void make_room()
+    {
+        std::vector<request> larger(2 * requests_.size());
+        for (std::uint64_t i = next_ - requests_.size(); i != next_; ++i)
+            larger[i & (larger.size() - 1)] = std::move(requests_[i & (requests_.size() - 1)]);
+        requests_ = std::move(larger);
     }
 
     // The majority has granted: the lease counts as long as a majority of the votes do.
@@ -164,7 +172,7 @@ private:
     std::vector<lease> leases_;
     std::vector<acquired> acquired_;
     std::vector<released> released_;
-    std::vector<request> requests_;
+    std::vector<request> requests_;  // a ring, whose size is a power of two
     std::uint64_t next_{0};
 };
 

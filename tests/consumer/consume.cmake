@@ -1,6 +1,9 @@
-# Builds a project that uses the library, in a folder of its own, and runs what it made.
+# Configures a project that uses the library, in a folder of its own, builds it, and runs what it made. Without runs it is configured only.
 #
-#   cmake -Dsource=FOLDER -Dfolder=FOLDER -Doptions="-D.. -D.." -Druns="PROGRAM [ARGUMENT..]|REGEX|.." [-Dbuild=FOLDER] -P consume.cmake
+#   cmake -Dsource=FOLDER -Dfolder=FOLDER -Doptions="-D.. -D.." -Druns="PROGRAM [ARGUMENT..]|REGEX|.." [-Dbuild=FOLDER] [-Dredlock=FOLDER]
+#         -P consume.cmake
+#
+# redlock: the library's sources, which the project has in its own folder.
 if(NOT build)
     set(build "${folder}/build")
 endif()
@@ -16,7 +19,13 @@ endfunction()
 
 run("${CMAKE_COMMAND}" -E rm -rf "${folder}" "${build}")
 file(COPY "${source}/" "${CMAKE_CURRENT_LIST_DIR}/first_lock.cpp" DESTINATION "${folder}")
+if(redlock)
+    file(CREATE_LINK "${redlock}" "${folder}/redlock" SYMBOLIC)
+endif()
 run("${CMAKE_COMMAND}" -G "${generator}" -S "${folder}" -B "${build}" ${options})
+if(NOT runs)
+    return()
+endif()
 run("${CMAKE_COMMAND}" --build "${build}" --parallel 2)
 
 # In pairs: a command, and what it must say. One that ends with 1 has said why, and that is compared as well.

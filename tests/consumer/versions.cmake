@@ -69,8 +69,8 @@ foreach(file IN ITEMS config.yml all/conandata.yml)
     endif()
 endforeach()
 
-file(READ "${root}/tests/consumer/in_tree/CMakeLists.txt" in_tree)
-if(NOT in_tree MATCHES "GIT_TAG v([0-9.]+)\\)" OR NOT CMAKE_MATCH_1 STREQUAL version)
+file(READ "${root}/tests/consumer/fetch_content/CMakeLists.txt" fetch_content)
+if(NOT fetch_content MATCHES "GIT_TAG v([0-9.]+)\\)" OR NOT CMAKE_MATCH_1 STREQUAL version)
     message(SEND_ERROR "the FetchContent example is not of ${version}")
 endif()
 
