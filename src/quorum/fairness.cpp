@@ -10,7 +10,7 @@ namespace {
 constexpr duration memory = std::chrono::seconds{1};
 
 // A head start of more slots than this costs more than it orders.
-constexpr std::uint32_t max_slots = 8;
+constexpr std::uint32_t max_head_start = 8;
 
 // After a turn in which a client was never refused, others may still have waited: they could not get in between its release and its next
 // attempt. So it stays out for as long as many clients need to find a winner; if then nobody has come, a little less long the next time.
@@ -31,7 +31,7 @@ fairness::fairness() noexcept : stay_out_{max_stay_out} {}
 void fairness::won(time_point now, duration slot) noexcept
 {
     // A client that wins again soon after a release, and was not refused between, goes on with the same turn: its limits count on.
-    bool const goes_on = !new_turn_ && !contended_ && now < released_at_ + 2 * max_slots * slot;
+    bool const goes_on = !new_turn_ && !contended_ && now < released_at_ + 2 * max_head_start * slot;
     if (new_turn_ && !contended_) stay_out_ = std::max(stay_out_ * 3 / 4, min_stay_out);
     if (!goes_on) {
         taken_ = 0;
@@ -65,10 +65,10 @@ time_point fairness::released(time_point now, fairness_limits const& limits, dur
     released_at_ = now;
     bool const wanted = others_want_it(now);
     if (wanted || !may_hand_over(now, limits)) {
-        out_until_ = now + (2 + std::min(usual(), max_slots)) * slot + (wanted ? duration::zero() : stay_out_);
+        out_until_ = now + (2 + std::min(usual(), max_head_start)) * slot + (wanted ? duration::zero() : stay_out_);
         new_turn_ = true;
     }
-    forget_at_ = wanted ? refused_at_ + memory : std::max(released_at_ + 2 * max_slots * slot, out_until_);
+    forget_at_ = wanted ? refused_at_ + memory : std::max(released_at_ + 2 * max_head_start * slot, out_until_);
     return out_until_;
 }
 
@@ -99,7 +99,7 @@ duration fairness::head_start_of_others(duration slot, double chance) const noex
 {
     if (usual() == 0) return {};
     auto const behind = usual() > lost_ ? usual() - lost_ : 0;
-    return std::min(behind, max_slots) * slot + std::chrono::duration_cast<duration>(slot * chance);
+    return std::min(behind, max_head_start) * slot + std::chrono::duration_cast<duration>(slot * chance);
 }
 
 // Who has never waited to the end does not know how long that takes, and is ordered by chance alone.
@@ -109,7 +109,7 @@ duration fairness::head_start_of_readers_and_writers(time_point now, duration sl
     duration const waited = contended_ ? now - waits_since_ : duration::zero();
     if (waited >= usual_wait_) return slot + of_chance;
     auto const left = std::chrono::duration<double>{usual_wait_ - waited} / std::chrono::duration<double>{usual_wait_};
-    return slot + of_chance + std::chrono::duration_cast<duration>(slot * (max_slots * left));
+    return slot + of_chance + std::chrono::duration_cast<duration>(slot * (max_head_start * left));
 }
 
 }  // namespace redlock::quorum
