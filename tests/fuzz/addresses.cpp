@@ -28,7 +28,8 @@ std::string parameters(node_address const& address)
         add(prefix + "server_name", tls.server_name);
         add(prefix + "verify", tls.verify ? "yes" : "no");
     };
-    if (!address.sentinel || address.replicas > 0) add("replicas", std::to_string(address.replicas));
+    if ((!address.sentinel && !address.cluster) || address.replicas > 0) add("replicas", std::to_string(address.replicas));
+    if (address.cluster) add("shards", std::to_string(address.cluster->shards));
     add("fsync", address.fsync ? "yes" : "no");
     add("password_file", address.password_file);
     add("password_env", address.password_env);
@@ -54,15 +55,19 @@ std::string host_of(std::string const& host, std::uint16_t port)
 std::string to_url(node_address const& address)
 {
     std::string url = address.tls ? "rediss" : address.unix_socket.empty() ? "redis" : "unix";
-    url += address.sentinel ? "+sentinel://" : "://";
+    url += address.sentinel ? "+sentinel://" : address.cluster ? "-cluster://" : "://";
     bool const elsewhere = !address.password_file.empty() || !address.password_env.empty();
     if (!address.password.empty() || elsewhere)
         url += percent_encoded(address.username, is_plain) + (elsewhere ? "" : ':' + percent_encoded(address.password, is_plain)) + '@';
     if (!address.unix_socket.empty())
         return url + '/' + percent_encoded(address.unix_socket.substr(1), [](char c) { return is_plain(c) || c == '/'; }) +
                parameters(address);
-    if (!address.sentinel) return url + host_of(address.host, address.port) + '/' + std::to_string(address.database) + parameters(address);
     char const* before = "";
+    if (address.cluster) {
+        for (auto const& a : address.cluster->addresses) url += std::exchange(before, ",") + host_of(a.host, a.port);
+        return url + parameters(address);
+    }
+    if (!address.sentinel) return url + host_of(address.host, address.port) + '/' + std::to_string(address.database) + parameters(address);
     for (auto const& a : address.sentinel->addresses) url += std::exchange(before, ",") + host_of(a.host, a.port);
     return url + '/' + address.sentinel->master + parameters(address);
 }
@@ -109,11 +114,12 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     auto const address = read(url);
     if (!address) return 0;
 
-    int const ways = !address->host.empty() + !address->unix_socket.empty() + address->sentinel.has_value();
-    check(ways == 1 && address->port != 0, "an address has a host and a port, or a socket, or Sentinels");
+    bool const is_of_several = address->sentinel || address->cluster;
+    int const ways = !address->host.empty() + !address->unix_socket.empty() + address->sentinel.has_value() + address->cluster.has_value();
+    check(ways == 1 && address->port != 0, "an address has a host and a port, or a socket, or Sentinels, or servers of a cluster");
     auto const again = read(to_url(*address));
     check(again && *again == *address, "an address can be written and read again", to_url(*address));
-    if (tells_the_secret(address->host + address->unix_socket) || (address->sentinel && tells_the_secret(address->to_string())))
+    if (tells_the_secret(address->host + address->unix_socket) || (is_of_several && tells_the_secret(address->to_string())))
         return 0;  // then it may be seen
     check(!tells_the_secret(address->to_string()), "an address is shown without its credentials", address->to_string());
     check_validation(*address);
