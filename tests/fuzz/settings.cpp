@@ -225,7 +225,8 @@ json any_node(input& in)
         char const* key = in.one_of(node_keys);
         node[key] = in.flag() ? any_value(in) : json(with_secrets(in.text(12)));
         // Nothing tells a password alone from the name of a host, and hosts are named in refusals. With an '@' it cannot be one.
-        if (std::string_view{key} == "host" && node[key].is_string()) node[key] = '@' + node[key].get<std::string>();
+        if (std::string_view{key} == "host" && node[key].is_string() && tells_the_secret(node[key].get<std::string>()))
+            node[key] = '@' + node[key].get<std::string>();
         if (std::string_view{key} == "tls" && in.flag()) node[key] = any_tls(in);
         if (std::string_view{key} == "sentinel" && in.flag()) node[key] = any_sentinel(in);
         if (std::string_view{key} == "cluster" && in.flag()) node[key] = any_cluster(in);
