@@ -195,9 +195,12 @@ json any_tls(input& in)
     return tls;
 }
 
+// Nothing tells a password alone from the name of a host, and hosts are named in refusals. With an '@' it cannot be one.
+std::string host_or_mistake(std::string const& text) { return tells_the_secret(text) ? '@' + text : text; }
+
 json any_sentinel(input& in)
 {
-    json result{{"master", "m"}, {"password", secret}, {"addresses", {"h1", with_secrets(in.text(8))}}};
+    json result{{"master", "m"}, {"password", secret}, {"addresses", {"h1", host_or_mistake(with_secrets(in.text(8)))}}};
     if (in.flag()) result[in.one_of(node_keys)] = in.flag() ? any_value(in) : json(with_secrets(in.text(12)));
     if (in.flag()) result["addresses"] = any_value(in);
     return result;
@@ -205,7 +208,7 @@ json any_sentinel(input& in)
 
 json any_cluster(input& in)
 {
-    json result{{"addresses", {"h1", with_secrets(in.text(8))}}};
+    json result{{"addresses", {"h1", host_or_mistake(with_secrets(in.text(8)))}}};
     if (in.flag()) result["shards"] = any_value(in);
     if (in.flag()) result["addresses"] = any_value(in);
     return result;
@@ -224,9 +227,7 @@ json any_node(input& in)
     for (std::size_t i = in.below(4); i > 0; --i) {
         char const* key = in.one_of(node_keys);
         node[key] = in.flag() ? any_value(in) : json(with_secrets(in.text(12)));
-        // Nothing tells a password alone from the name of a host, and hosts are named in refusals. With an '@' it cannot be one.
-        if (std::string_view{key} == "host" && node[key].is_string() && tells_the_secret(node[key].get<std::string>()))
-            node[key] = '@' + node[key].get<std::string>();
+        if (std::string_view{key} == "host" && node[key].is_string()) node[key] = host_or_mistake(node[key].get<std::string>());
         if (std::string_view{key} == "tls" && in.flag()) node[key] = any_tls(in);
         if (std::string_view{key} == "sentinel" && in.flag()) node[key] = any_sentinel(in);
         if (std::string_view{key} == "cluster" && in.flag()) node[key] = any_cluster(in);
