@@ -37,6 +37,13 @@ constexpr std::size_t max_sightings = 64;
 
 std::string words_of(reply const& failure) { return failure.detail.empty() ? failure.error.message() : failure.detail; }
 
+// A node that waits does so because of the others.
+bool depends_on_others(redlock::admission_state state)
+{
+    using enum redlock::admission_state;
+    return state == quarantined || state == catching_up || state == needs_operator;
+}
+
 // How often nodes without a record of a set are looked at: others may have founded one.
 constexpr duration set_look_interval = std::chrono::seconds{2};
 
@@ -321,17 +328,31 @@ void admission_driver::forget(admission_request const& what)
 
 void admission_driver::tell_all()
 {
-    auto now = picture();
+    std::optional<admission_picture> of_all;
     auto const telling = ++tellings_;
     // A listener may change something, and all nodes are told from there.
     for (std::size_t node = 0; node < names_->size() && telling == tellings_; ++node) {
-        now.state = rules_.of(node);
-        now.drained = rules_.drained_at(node);
-        now.not_carried = log_ && now.state == redlock::admission_state::quarantined ? log_->problem() : std::string{};
-        now.why_unidentified = rules_.why_unidentified(node);
-        now.not_marked = not_marked_[node];
-        tell(node, now);
+        auto const state = rules_.of(node);
+        if (!depends_on_others(state)) {
+            tell(node, picture_alone(node, state));
+            continue;
+        }
+        if (!of_all) of_all = picture_of_all();
+        of_all->state = state;
+        of_all->drained = rules_.drained_at(node);
+        of_all->not_carried = log_ && state == redlock::admission_state::quarantined ? log_->problem() : std::string{};
+        tell(node, *of_all);
     }
+}
+
+// Of a node whose sentence does not say anything of the other nodes.
+admission_picture admission_driver::picture_alone(std::size_t node, redlock::admission_state state) const
+{
+    admission_picture p;
+    p.state = state;
+    if (state == redlock::admission_state::unidentified) p.why_unidentified = rules_.why_unidentified(node);
+    if (state == redlock::admission_state::uninitialized) p.not_marked = not_marked_[node];
+    return p;
 }
 
 // Listeners copy the picture and make sentences of it, so a node is told of changes only.
@@ -355,8 +376,8 @@ void admission_driver::tell(std::size_t node, admission_picture const& now)
     }
 }
 
-// What is the same for all nodes.
-admission_picture admission_driver::picture() const
+// What sentences about a node say of all nodes.
+admission_picture admission_driver::picture_of_all() const
 {
     admission_picture p;
     p.admitted = rules_.admitted();

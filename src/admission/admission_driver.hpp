@@ -107,7 +107,8 @@ private:
     void claimed(std::size_t node, std::optional<std::string> const& text, bool failed, time_point asked, time_point now);
     void tell_all();
     void tell(std::size_t node, admission_picture const& now);
-    admission_picture picture() const;
+    admission_picture picture_alone(std::size_t node, redlock::admission_state state) const;
+    admission_picture picture_of_all() const;
 
     environment& env_;
     quorum::set_membership sets_;
