@@ -12,6 +12,7 @@ namespace redlock::simulation {
 namespace {
 
 constexpr std::size_t max_here = 4;
+constexpr std::size_t enough_answers = 8;  // in calm: others would only repeat them
 
 }  // namespace
 
@@ -75,12 +76,14 @@ visitors::visitors(stage& on, machine_clock const& clock, client_settings const&
 
 visitors::~visitors() = default;
 
-bool visitors::are_gone() const noexcept { return here_ == 0 && stage_.world.now() >= until_; }
+bool visitors::come_no_more() const noexcept { return answers_in_calm_ >= enough_answers || stage_.world.now() >= until_; }
+
+bool visitors::are_gone() const noexcept { return here_ == 0 && come_no_more(); }
 
 void visitors::come()
 {
     auto& u = stage_.world;
-    if (u.now() >= until_) return;
+    if (come_no_more()) return;
     u.after(u.chance.between(1us, max_every_), [this] { come(); });
     if (here_ >= max_here) return;
     ++here_;
@@ -98,7 +101,7 @@ void visitors::come()
         v.connected->run([this, &v](error_code) { stage_.world.after(0ns, [this, &v] { leave(v); }); });
         v.who->ask_once([this, &v] {
             auto const c = v.connected->status().counters;
-            if (stage_.world.now() >= calm_ && c.acquired + c.contended > 0) one_got_an_answer_ = true;
+            if (stage_.world.now() >= calm_ && c.acquired + c.contended > 0) ++answers_in_calm_;
             v.connected->cancel();
         });
     });

@@ -15,7 +15,7 @@ namespace redlock::simulation {
 
 class visitors {
 public:
-    // They come until then; after `calm` nothing goes wrong any more.
+    // After `calm` nothing goes wrong any more. They come until several of them have got an answer in calm, and no longer than `until`.
     visitors(stage& on, machine_clock const& clock, client_settings const& settings, duration calm, duration until);
     ~visitors();
     visitors(visitors const&) = delete;
@@ -24,12 +24,13 @@ public:
     bool are_gone() const noexcept;
 
     // Since nothing goes wrong any more, one of them was told that it has the lock, or that somebody else has.
-    bool one_got_an_answer() const noexcept { return one_got_an_answer_; }
+    bool one_got_an_answer() const noexcept { return answers_in_calm_ > 0; }
 
 private:
     struct visit;
     class notes;
 
+    bool come_no_more() const noexcept;
     void come();
     void leave(visit& who);
 
@@ -42,7 +43,7 @@ private:
     std::shared_ptr<std::vector<quorum::mark_sighting>> noted_ = std::make_shared<std::vector<quorum::mark_sighting>>();
     std::vector<std::unique_ptr<visit>> visits_;
     std::size_t here_{0};
-    bool one_got_an_answer_{false};
+    std::size_t answers_in_calm_{0};
     std::optional<std::size_t> machine_{};  // called after its first process
 };
 
