@@ -23,11 +23,14 @@ forked::forked(std::function<void()> const& body) : pid_{0}
     if (pid_ < 0) throw std::system_error{errno, std::generic_category(), "fork"};
     if (pid_ > 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(EXIT_FAILURE);
+    if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // it died before the line above
     try {
         body();
     } catch (std::exception const& e) {
         std::fprintf(stderr, "a forked process failed: %s\n", e.what());
+        ::_exit(EXIT_FAILURE);
+    } catch (...) {
+        std::fprintf(stderr, "a forked process failed\n");
         ::_exit(EXIT_FAILURE);
     }
     ::_exit(EXIT_SUCCESS);  // no destructors: the servers are the parent's

@@ -1,4 +1,4 @@
-// Measurements in several processes.
+// Runs a function in a forked process, for measurements in several processes.
 #ifndef REDLOCK_BENCHMARKS_FORKED_HPP
 #define REDLOCK_BENCHMARKS_FORKED_HPP
 

@@ -18,11 +18,11 @@ namespace {
 namespace detail = redlock::detail;
 
 constexpr std::size_t value_size = 32;
-constexpr std::size_t baseline_size = 16;  // microseconds since 1970, until the year 2286
+constexpr std::size_t lower_bound_size = 16;  // microseconds since 1970, until the year 2286
 constexpr std::size_t id_size = 40;
 
-// Words as Redis wants them. A placeholder is a word of one repeated sign: v value, f baseline, i id.
-// The first is a literal.
+// Words as Redis wants them. A placeholder is a word of one repeated sign: v for the value, b for the lower bound of the token, i for
+// the id. The first word is a literal, to which `name` refers.
 prepared prepare(std::initializer_list<std::string_view> words)
 {
     prepared p;
@@ -33,7 +33,7 @@ prepared prepare(std::initializer_list<std::string_view> words)
         if (&word == words.begin() + 1) p.words_at = p.bytes.size();
         p.bytes += "$" + std::to_string(word.size()) + "\r\n";
         if (word == std::string(value_size, 'v')) p.value_at = p.bytes.size();
-        if (word == std::string(baseline_size, 'f')) p.baseline_at = p.bytes.size();
+        if (word == std::string(lower_bound_size, 'b')) p.lower_bound_at = p.bytes.size();
         if (word == std::string(id_size, 'i')) p.id_at = p.bytes.size();
         p.bytes.append(word).append("\r\n");
     }
@@ -50,7 +50,7 @@ prepared prepare_acquire(std::string const& key, std::string const& ttl, bool fe
     auto const retention = std::to_string(redlock::config{}.token_retention.count());
     return prepare({"EVALSHA", detail::fence_acquire_script().sha1, "4", detail::node_record_key, detail::high_water_key, key,
                     key + std::string{detail::fence_suffix}, std::string(id_size, 'i'), ttl, block, retention, value,
-                    std::string(baseline_size, 'f')});
+                    std::string(lower_bound_size, 'b')});
 }
 
 prepared prepare_release(std::string const& key)
@@ -78,7 +78,7 @@ void write_hex(char* to, std::uint64_t number) noexcept
 void write_wall_clock(char* to) noexcept
 {
     auto const now = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch());
-    std::to_chars(to, to + baseline_size, now.count());
+    std::to_chars(to, to + lower_bound_size, now.count());
 }
 
 // One answer: what it means, and where the next begins. `end` is null where some of it is still missing.
@@ -135,13 +135,12 @@ answer read_answer(char const* p, char const* end)
 }  // namespace
 
 baseline_callers::baseline_callers(workload const& what, meter& figures)
-    : fencing_{what.fencing},
-      majority_{what.at.size() / 2 + 1},
+    : majority_{what.at.size() / 2 + 1},
       ids_{what.ids},
       figures_{figures},
       callers_(what.callers),
       stagger_{what.stagger},
-      queue_(std::max<std::size_t>(1024, 8 * std::size_t{1} << (64 - __builtin_clzll(what.callers)))),
+      ring_(std::max<std::size_t>(1024, 8 * std::size_t{1} << (64 - __builtin_clzll(what.callers)))),
       heads_(what.at.size(), 0)
 {
     if (what.rest > 0ns) rests_.emplace(what.rest);
@@ -151,7 +150,7 @@ baseline_callers::baseline_callers(workload const& what, meter& figures)
     for (std::size_t i = 0; i < what.callers; ++i) {
         callers_[i].timed = meter::times(i, what.callers);
         for (std::size_t k = 0; k < what.names; ++k) {
-            callers_[i].acquires.push_back(prepare_acquire(what.key(i, k), ttl, fencing_));
+            callers_[i].acquires.push_back(prepare_acquire(what.key(i, k), ttl, what.fencing));
             callers_[i].releases.push_back(prepare_release(what.key(i, k)));
         }
     }
@@ -180,7 +179,7 @@ std::size_t baseline_callers::hear(std::size_t node, std::string_view bytes, ste
 template <class Clock>
 void baseline_callers::granted(std::size_t node, std::uint64_t token, Clock now)
 {
-    command& c = queue_[heads_[node]++ & (queue_.size() - 1)];
+    command& c = ring_[heads_[node]++ & (ring_.size() - 1)];
     if (c.granted == 0) c.token = token;
     if (c.granted < majority_ && c.token != token) figures_.confirmed();
     if (++c.granted != majority_) return;
@@ -249,20 +248,20 @@ void baseline_callers::send(std::uint32_t who, bool acquires, prepared const& wh
     out_.append(what.bytes);
     commands_.push_back({&what, begin});
     std::memcpy(out_.data() + begin + what.value_at, callers_[who].value.data(), value_size);
-    if (what.baseline_at != 0) write_wall_clock(out_.data() + begin + what.baseline_at);
+    if (what.lower_bound_at != 0) write_wall_clock(out_.data() + begin + what.lower_bound_at);
     if (what.id_at != 0) ids_at_.push_back(begin + what.id_at);
-    if (next_ - oldest_ == queue_.size()) make_room();
-    queue_[next_++ & (queue_.size() - 1)] = {who, 0, static_cast<std::uint16_t>(acquires), 0};
+    if (next_ - oldest_ == ring_.size()) make_room();
+    ring_[next_++ & (ring_.size() - 1)] = {who, 0, static_cast<std::uint16_t>(acquires), 0};
 }
 
 // What every node has answered is forgotten; if one is so far behind that this does not help, the queue grows.
 void baseline_callers::make_room()
 {
     oldest_ = *std::ranges::min_element(heads_);
-    if (next_ - oldest_ < queue_.size()) return;
-    std::vector<command> larger(2 * queue_.size());
-    for (std::uint64_t i = oldest_; i != next_; ++i) larger[i & (larger.size() - 1)] = queue_[i & (queue_.size() - 1)];
-    queue_ = std::move(larger);
+    if (next_ - oldest_ < ring_.size()) return;
+    std::vector<command> larger(2 * ring_.size());
+    for (std::uint64_t i = oldest_; i != next_; ++i) larger[i & (larger.size() - 1)] = ring_[i & (ring_.size() - 1)];
+    ring_ = std::move(larger);
 }
 
 std::string_view baseline_callers::outgoing(std::size_t node)

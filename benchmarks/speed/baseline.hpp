@@ -23,10 +23,10 @@ namespace bench {
 struct prepared {
     std::string bytes;
     std::string_view name;
-    std::size_t words{0};  ///< Behind the name,
-    std::size_t words_at{0};  ///< and where they begin.
+    std::size_t words{0};  ///< How many, behind the name.
+    std::size_t words_at{0};  ///< Where the first of them begins.
     std::size_t value_at{0};
-    std::size_t baseline_at{0};  ///< 0: it has none.
+    std::size_t lower_bound_at{0};  ///< 0: it has none.
     std::size_t id_at{0};  ///< 0: it has none.
 };
 
@@ -100,7 +100,6 @@ private:
     std::uint64_t random() noexcept;
     void make_room();
 
-    bool fencing_;
     std::size_t majority_;
     std::vector<std::string> ids_;
     meter& figures_;
@@ -110,7 +109,8 @@ private:
     std::set<std::pair<steady::time_point, std::uint32_t>> resting_;
     std::function<void(std::uint32_t)> then_;
     std::uint32_t started_{0};
-    std::vector<command> queue_;  // a ring; its size is a power of two
+    // The commands oldest_ to next_ - 1 are in the ring, for all nodes; heads_[node] is the next one that this node answers.
+    std::vector<command> ring_;  // its size is a power of two
     std::uint64_t next_{0};
     std::uint64_t oldest_{0};
     std::vector<std::uint64_t> heads_;

@@ -25,10 +25,10 @@ public:
         run_until_usable(io_, nodes_);
     }
 
-    // Acquires all of them.
+    // Acquires all of them, and measures time and memory.
     keeping take_all()
     {
-        // What the client needs for so many callers, and never gives back, is no lease's.
+        // A first round, released again: memory that the client keeps for its callers does not count as memory of leases.
         acquire(std::min<std::size_t>(held_.size(), 4 * what_.callers));
         release();
         keeping result;

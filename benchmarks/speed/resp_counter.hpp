@@ -13,10 +13,10 @@ namespace bench {
 /// supported, since no server sends them here.
 class resp_counter {
 public:
-    /// Throws at what is no RESP, or a type that is not supported.
+    /// Throws `std::runtime_error` for bytes that are not RESP, or a type that is not supported.
     void take(std::string_view piece);
 
-    std::size_t messages() const noexcept { return messages_; }  ///< That have ended; pushes are not counted.
+    std::size_t messages() const noexcept { return messages_; }  ///< Complete ones so far, without pushes.
     bool between_messages() const noexcept { return missing_elements_.empty() && text_left_ == 0 && line_.empty(); }
 
 private:

@@ -4,7 +4,7 @@
 // taken and given back once, which makes their counters; then the statistics are reset, and all names are taken and kept: now EVALSHA, or
 // SET, is nothing but acquisitions.
 //
-// What any script with tokens costs at least is measured on the same servers: scripts_cost.cpp.
+// Two scripts for comparison are measured on the same servers: scripts_cost.cpp.
 #include "command_stats.hpp"
 #include "processors.hpp"
 #include "run.hpp"

@@ -38,7 +38,7 @@ pair_cost median_cost(run const& r, workload const& what, std::function<double()
     return {median(client_us), median(server_us)};
 }
 
-workload tokens_for(run const& r, std::size_t callers)
+workload workload_with_tokens(run const& r, std::size_t callers)
 {
     workload what;
     what.callers = callers;
@@ -48,7 +48,7 @@ workload tokens_for(run const& r, std::size_t callers)
     return what;
 }
 
-// Resident memory of a client that has held a lock in each of its shards, or nearly.
+// How much resident memory grows when a client connects to all its shards.
 double bytes_of_a_client(workload const& what)
 {
     double const before = resident_bytes();
@@ -71,7 +71,7 @@ void measure_shards(run& r)
         pin_servers(servers);
         for (bool const each : {true, false}) {
             if (number == 1 && !each) continue;
-            workload what = tokens_for(r, each ? number * callers : callers);
+            workload what = workload_with_tokens(r, each ? number * callers : callers);
             what.at = servers.ports();
             what.sharded = true;
             auto const cost = median_cost(r, what, [&] { return cpu_seconds(servers); });
@@ -84,16 +84,17 @@ void measure_shards(run& r)
     }
 }
 
-// Another cluster for each number of shards, since a cluster keeps it.
+// Another cluster for each number of shards, since a cluster keeps its number of shards.
 void measure_cluster(run& r)
 {
     for (std::size_t const number : {1u, 64u}) {
         redlock::testing::redis_cluster const cluster;
         pin_servers(cluster.servers);
-        workload what = tokens_for(r, r.how.quick ? 16 : 256);
+        workload what = workload_with_tokens(r, r.how.quick ? 16 : 256);
         what.cluster = cluster.url("?shards=" + std::to_string(number));
         what.ttl = r.how.leases_ttl;
         std::string const name = "cluster_" + std::to_string(number);
+        // New servers, which have to be admitted first; then the same ones, admitted.
         r.put(name + "_first_acquire_ms", run_in_client_process<double>([&] { return first_lease_ms(what.settings(), true); }));
         std::vector<double> admitted;
         for (std::size_t round = 0; round < r.how.rounds; ++round)

@@ -38,7 +38,7 @@ WHAT = {
     'fenced_one_round_share': 'acquisitions with tokens that took one round, nobody else wants them',
     'fenced_throughput_ratio_n3_c256': 'pairs a second with tokens over the baseline that sends the same scripts',
     'fenced_server_us_per_acquire': 'a server\'s time for an acquisition with tokens, µs',
-    'script_with_the_calls_server_us': 'a limit: a script that makes the calls of an acquisition and decides nothing, µs',
+    'script_with_the_calls_server_us': 'to compare: a script for each acquisition that makes its calls and decides nothing, µs',
     'empty_script_server_us': 'the same, a script that makes none, µs',
     'plain_server_us_per_acquire': 'a server\'s time for an acquisition without tokens, µs',
     'fenced_server_process_cpu_us_per_acquire': 'CPU time of its process for an acquisition with tokens, sockets included, µs',

@@ -48,21 +48,22 @@ void events::acquired(lease_handle const& to, time_point started, std::uint32_t 
 {
     auto const votes = std::exchange(won_, std::nullopt);
     to.of.marks() = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
-    got(to, votes ? event::origin::nodes : event::origin::handoff, started, attempts, votes ? &*votes : nullptr);
+    add_acquired(to, votes ? event::origin::nodes : event::origin::handoff, started, attempts, votes ? &*votes : nullptr);
 }
 
 void events::nested(lease_handle const& to, time_point started, std::uint32_t attempts)
 {
-    got(to, event::origin::nested, started, attempts, nullptr);
+    add_acquired(to, event::origin::nested, started, attempts, nullptr);
 }
 
 void events::adopted(lease_handle const& to, time_point started, std::uint32_t attempts)
 {
     to.of.marks() = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
-    got(to, event::origin::adopted, started, attempts, nullptr);
+    add_acquired(to, event::origin::adopted, started, attempts, nullptr);
 }
 
-void events::got(lease_handle const& to, event::origin from, time_point started, std::uint32_t attempts, quorum::ballot const* votes)
+void events::add_acquired(lease_handle const& to, event::origin from, time_point started, std::uint32_t attempts,
+                          quorum::ballot const* votes)
 {
     auto const now = now_();
     event::acquired e{.at = at()};

@@ -1,4 +1,5 @@
-// src/events: what observers are told, and what is counted. The emitter is what the core tells an observer, in the core's own terms. There is one only if there is an observer:
+// src/events: what observers are told, and what is counted. `events` makes the events: the core calls a function here for each thing that an
+// observer may be told. It exists only if there is an observer:
 //
 //     if (env_.observed) env_.observed->lost(what, why);
 //
@@ -58,6 +59,7 @@ public:
     void nested(lease_handle const& to, time_point started, std::uint32_t attempts);
     void adopted(lease_handle const& to, time_point started, std::uint32_t attempts);
     void rejected_locally(lock_name const& lock, time_point started, std::uint32_t attempts);
+    // contended, or attempt_failed for any other `why`.
     void attempt_failed(lock_name const& lock, quorum::ballot const& votes, error_code why, time_point started, std::uint32_t attempts);
     void not_acquired(lock_name const& lock, error_code why, time_point started, std::uint32_t attempts);
     void self_deadlock(lock_name const& lock);
@@ -66,7 +68,7 @@ public:
     void lost(lease_record& what, errc why);
     void handed_over(lease_record const& what);
     void detached(lease_record const& what);
-    void release_begins(lease_record& what);
+    void release_begins(lease_record& what);  // only notes the time
     void released(lease_record const& what, error_code result);
     void overrun(lease_state const& of, duration by);  // from any thread
     void watchdog_late(lease_record const& what);
@@ -90,7 +92,7 @@ private:
     events(std::shared_ptr<event_queue> queue, std::size_t nodes, clock_function now, std::function<std::uint64_t()> wall_clock);
 
     event::time at() const { return event::time{std::chrono::microseconds{wall_clock_()}}; }
-    void got(lease_handle const& to, event::origin from, time_point started, std::uint32_t attempts, quorum::ballot const* votes);
+    void add_acquired(lease_handle const& to, event::origin from, time_point started, std::uint32_t attempts, quorum::ballot const* votes);
 
     std::shared_ptr<event_queue> queue_;
     clock_function now_;

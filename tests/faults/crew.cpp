@@ -57,10 +57,13 @@ void crew::start()
         return true;
     };
     if (eventually(at_work)) return;
-    std::string words = "not all workers got a lock";
-    for (std::size_t i = 0; i < worker_count; ++i) words += last_words(i);
-    throw std::runtime_error{words};
+    std::string message = "not all workers got a lock";
+    for (std::size_t i = 0; i < worker_count; ++i) message += last_words(i);
+    throw std::runtime_error{message};
 }
+
+// In seeds: each life of a worker has another one.
+constexpr std::size_t max_lives = 1'000;
 
 void crew::launch(std::size_t worker, bool bootstrap)
 {
@@ -68,15 +71,15 @@ void crew::launch(std::size_t worker, bool bootstrap)
     auto const name = "w" + std::to_string(worker) + "." + std::to_string(w.lives.size());
     auto const log = folder_ / (name + ".jsonl");
     auto const& place = places_.at(worker);
-    std::vector<std::string> words = place.under;
-    words.insert(words.end(), {this_program().string(), "worker", "--name", name, "--log", log.string(), "--seed",
-                               std::to_string(seed_ * worker_count + worker + w.lives.size()), "--register-port",
-                               std::to_string(register_port_), "--register-host", place.register_host});
-    for (auto const& url : place.nodes) words.insert(words.end(), {"--node", url});
-    words.insert(words.end(), {"--kind", std::to_string(static_cast<int>(place.kind))});
-    if (bootstrap) words.emplace_back("--bootstrap");
+    std::vector<std::string> command_line = place.under;
+    command_line.insert(command_line.end(), {this_program().string(), "worker", "--name", name, "--log", log.string(), "--seed",
+                                             std::to_string((seed_ * max_lives + w.lives.size()) * worker_count + worker),
+                                             "--register-port", std::to_string(register_port_), "--register-host", place.register_host});
+    for (auto const& url : place.nodes) command_line.insert(command_line.end(), {"--node", url});
+    command_line.insert(command_line.end(), {"--kind", std::to_string(static_cast<int>(place.kind))});
+    if (bootstrap) command_line.emplace_back("--bootstrap");
     w.lives.push_back({log, {}});
-    w.process.emplace(words.front(), std::vector<std::string>{words.begin() + 1, words.end()},
+    w.process.emplace(command_line.front(), std::vector<std::string>{command_line.begin() + 1, command_line.end()},
                       folder_ / ("w" + std::to_string(worker) + ".err"));
 }
 
@@ -105,7 +108,8 @@ std::vector<std::string> crew::crashed()
 std::vector<std::string> crew::finish()
 {
     std::vector<std::string> wrong;
-    for (auto& w : workers_) ::kill(w.process->pid(), SIGTERM);
+    for (auto& w : workers_)
+        if (w.process->running()) ::kill(w.process->pid(), SIGTERM);
     for (std::size_t i = 0; i < worker_count; ++i) {
         auto const code = workers_[i].process->wait(patience);
         if (code != 0)

@@ -1,5 +1,6 @@
 // Which real servers may vote: new ones, restarted ones, replicas, servers that keep to themselves which one they are.
 #include "support/cluster.hpp"
+#include "support/mentions.hpp"
 
 #include <algorithm>
 #include <string>
@@ -55,8 +56,6 @@ struct admitted_nodes : empty_nodes {
 struct patient_nodes : admitted_nodes {
     patient_nodes() : admitted_nodes{3s} {}
 };
-
-bool mentions(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

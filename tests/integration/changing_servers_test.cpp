@@ -1,5 +1,6 @@
 // Servers that were nodes, and are changed while they are connected: by an operator, or by a failover.
 #include "support/cluster.hpp"
+#include "support/mentions.hpp"
 #include "support/replication.hpp"
 #include "support/tcp_proxy.hpp"
 
@@ -10,8 +11,6 @@ namespace redlock::testing {
 namespace {
 
 constexpr lock_options plain{.ttl = 20s, .fencing = false, .node_timeout = 400ms};
-
-bool mentions(std::string const& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 struct with_a_policy : cluster {
     with_a_policy() : cluster{3, quick_config(), {.arguments = {"--maxmemory", "0", "--maxmemory-policy", "allkeys-lru"}}} {}
@@ -45,7 +44,7 @@ struct moving_address : cluster {
             [&] { return mentions(first.command({"INFO", "replication"}), "master_link_status:up"); });
         BOOST_TEST(followed);
         admit(second);
-        way.lead(0, second.port());
+        way.redirect(0, second.port());
         bool const back = co_await eventually(
             [&] { return third().state == node_state::usable && third().admission == admission_state::admitted; }, 5s);
         BOOST_TEST(back, third().last_error_text << third().admission_text);

@@ -1,4 +1,5 @@
 // config::credentials: tokens that run out, users whose password changes while locks are held, and functions that fail, hang or are slow.
+#include "support/mentions.hpp"
 #include "support/one_client.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -21,8 +22,6 @@ namespace {
 redis_server_options const with_locker{.arguments = {"--user", "locker", "on", ">first", "~*", "&*", "+@all"}};
 
 node_address without_password(redis_server const& s) { return {.host = "127.0.0.1", .port = s.port(), .password = {}}; }
-
-bool speaks_of(std::string const& text, std::string_view what) { return text.find(what) != std::string::npos; }
 
 // What hands out the tokens. The client's io_context has one thread.
 struct a_vault {
@@ -171,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_token_that_the_server_refuses_later_is_asked_for_anew_and
         bool const refused = co_await std::move(refusal);
         BOOST_TEST(refused);
         auto telling = eventually(
-            [&] { return speaks_of(c.first().login_text, "and the client repeats the attempt: the server refused them: WRONGPASS"); });
+            [&] { return mentions(c.first().login_text, "and the client repeats the attempt: the server refused them: WRONGPASS"); });
         bool const told = co_await std::move(telling);
         BOOST_TEST(told, c.first().login_text);
         auto extend = held.extend();
@@ -208,8 +207,8 @@ BOOST_AUTO_TEST_CASE(a_function_that_fails_later_costs_no_connection)
         BOOST_TEST(failed);
         BOOST_TEST(never_connected_again(c));
         BOOST_TEST(c.usable() == 1u);
-        BOOST_TEST(speaks_of(c.first().login_text, "the credentials could not be renewed, and the client repeats the attempt: "
-                                                   "config::credentials failed: the vault is sealed"),
+        BOOST_TEST(mentions(c.first().login_text, "the credentials could not be renewed, and the client repeats the attempt: "
+                                                  "config::credentials failed: the vault is sealed"),
                    c.first().login_text);
         auto locking = c.lock_everywhere();
         co_await std::move(locking);

@@ -1,5 +1,6 @@
 // Which servers belong together, on real servers: how a set comes about, who is refused, and clients of an older version beside newer ones.
 #include "support/cluster.hpp"
+#include "support/mentions.hpp"
 
 #include "quorum/set_record.hpp"
 
@@ -9,8 +10,6 @@
 
 namespace redlock::testing {
 namespace {
-
-bool mentions(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 constexpr lock_options brief{.ttl = 2s, .node_timeout = 1s, .max_retry_delay = 50ms};
 

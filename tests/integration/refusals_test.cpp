@@ -68,14 +68,14 @@ public:
     void lead_to(redis_server const& other)
     {
         admit(other);
-        proxy.lead(0, other.port());
+        proxy.redirect(0, other.port());
     }
 
     // The proxy leads there only once the first two nodes are connected. If it did before, the client could connect to it first, and refuse the first node
     // as the second address of one server.
     void lead_to_the_first_server_later()
     {
-        at_start = [this] { proxy.lead(0, servers[0].port()); };
+        at_start = [this] { proxy.redirect(0, servers[0].port()); };
     }
 
     tcp_proxy proxy;
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_database_that_the_next_server_has)
     redis_server other;
     admit(other, 7);
     client_with_a_refused_node c{small.port(), "/7"};
-    c.expect_back(errc::server_error, "DB index", [&] { c.proxy.lead(0, other.port()); });
+    c.expect_back(errc::server_error, "DB index", [&] { c.proxy.redirect(0, other.port()); });
 }
 
 BOOST_AUTO_TEST_CASE(a_web_server_that_is_replaced)
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_tls_that_is_replaced)
     admit(secured);
     client_with_a_refused_node c{plain.port()};
     c.third_address.tls = tls_options{.ca_file = ours.file()};
-    c.expect_back(errc::node_timeout, "redis://", [&] { c.proxy.lead(0, secured.tls_port()); });
+    c.expect_back(errc::node_timeout, "redis://", [&] { c.proxy.redirect(0, secured.tls_port()); });
 }
 
 BOOST_AUTO_TEST_CASE(a_certificate_that_is_not_believed_and_is_replaced)
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_that_is_not_believed_and_is_replaced)
     admit(secured);
     client_with_a_refused_node c{strangers.tls_port()};
     c.third_address.tls = tls_options{.ca_file = ours.file()};
-    c.expect_back(errc::tls_failed, "", [&] { c.proxy.lead(0, secured.tls_port()); });
+    c.expect_back(errc::tls_failed, "", [&] { c.proxy.redirect(0, secured.tls_port()); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,9 @@
 // Leases that outlive restarts of real servers, one after the other, and attempts of others that fail.
 #include "support/cluster.hpp"
 
+#include "redis/fence_keys.hpp"
+#include "redis/keys.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,10 +14,10 @@ namespace {
 
 constexpr auto longest_ttl = 2s;  // of this client's locks, and so what a restarted node waits for
 
-constexpr lock_options held_long{.ttl = 2s, .node_timeout = 400ms, .extend_interval = 200ms};
+constexpr lock_options extended_often{.ttl = longest_ttl, .node_timeout = 400ms, .extend_interval = 200ms};
 constexpr lock_options brief{.ttl = 1s, .node_timeout = 400ms, .max_retry_delay = 50ms};
 
-config with_short_drain()
+config with_short_quarantine()
 {
     config c = quick_config();
     c.max_ttl = longest_ttl;
@@ -24,7 +27,7 @@ config with_short_drain()
 
 struct restarted_nodes : cluster {
     explicit restarted_nodes(std::size_t size, bool persistent = false)
-        : cluster{size, with_short_drain(), {.appendonly = persistent}, beginning::empty}
+        : cluster{size, with_short_quarantine(), {.appendonly = persistent}, beginning::empty}
     {
     }
 
@@ -36,12 +39,11 @@ struct restarted_nodes : cluster {
 
     asio::awaitable<void> wait_until_all_are_admitted()
     {
-        // The client may still count a server that has just been restarted as admitted: whoever votes with tokens finds out.
         bool const all = co_await eventually([&] { return are_all_admitted(); });
         BOOST_TEST_REQUIRE(all);
     }
 
-    // Its token is above those before it, and so is the base of a node that is admitted later.
+    // Makes a token above that of the lease under test, so that a node that is admitted later has a base above it.
     asio::awaitable<void> acquire_something_else()
     {
         lock const other{nodes, "other", brief};
@@ -49,10 +51,13 @@ struct restarted_nodes : cluster {
         co_await held.release();
     }
 
+    std::string record_of(std::size_t node) const { return servers[node].command({"GET", std::string{detail::node_record_key}}); }
+
     std::uint64_t base_of(std::size_t node) const
     {
-        auto const record = servers[node].command({"GET", "redlock:node"});
-        return record.size() > 57 ? std::stoull(record.substr(41, 16)) : 0;
+        auto const record = record_of(node);
+        if (record.size() <= detail::record_base_at + detail::record_base_size) return 0;
+        return std::stoull(record.substr(detail::record_base_at, detail::record_base_size));
     }
 
     // The scope that begins before the first restart ends when all nodes were restarted.
@@ -61,16 +66,17 @@ struct restarted_nodes : cluster {
         run([&]() -> asio::awaitable<void> {
             co_await acquire_something_else();
             co_await wait_until_all_are_admitted();
-            lock lasting{nodes, "lasting", held_long};
+            lock lasting{nodes, "lasting", extended_often};
             auto body = [&](lease& held) -> asio::awaitable<void> {
                 auto const token = held.token();
                 for (std::size_t i = 0; i < servers.size(); ++i) {
-                    auto const record = servers[i].command({"GET", "redlock:node"});
+                    auto const record = record_of(i);
                     co_await acquire_something_else();
                     servers[i].restart();
+                    // The status may be of before the restart: a new base shows that the node was admitted again.
                     bool const admitted = co_await eventually([&] { return base_of(i) > token && are_all_admitted(); });
                     BOOST_TEST_REQUIRE(admitted);
-                    BOOST_TEST(servers[i].command({"GET", "redlock:node"}) != record);
+                    BOOST_TEST(record_of(i) != record);
                     bool const on_all = co_await eventually([&] { return held.nodes_held() == servers.size(); });
                     BOOST_TEST_REQUIRE(on_all);
                     BOOST_TEST(servers_with("lasting") == servers.size());
@@ -123,7 +129,7 @@ BOOST_FIXTURE_TEST_CASE(a_lease_gets_back_onto_a_node_where_an_attempt_of_somebo
         auto const token = held.token();
         bool const everywhere = co_await eventually([&] { return held.nodes_held() == 3; });
         BOOST_TEST_REQUIRE(everywhere);
-        // The key goes, and the other client gets there first: until that has happened once.
+        // Deletes the key until the rival's attempt misses it before an extension sets it again, which leaves a larger counter.
         lock const rival{*other, "r", {.ttl = 10s, .node_timeout = 400ms}};
         bool overtaken = false;
         for (int i = 0; i < 200 && !overtaken; ++i) {

@@ -1,6 +1,7 @@
-// Servers that are not what their clients take them for: other programs than Redis and Valkey, and commands that were renamed away.
+// Servers that are not what their clients take them for: other programs than Redis and Valkey, and commands that were with_a_renamed_command away.
 #include "support/cluster.hpp"
 #include "support/disguise.hpp"
+#include "support/mentions.hpp"
 
 #include <string>
 #include <string_view>
@@ -10,8 +11,6 @@ namespace redlock::testing {
 namespace {
 
 constexpr lock_options plain{.ttl = 20s, .fencing = false};
-
-bool mentions(std::string const& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // The third node of a client says that it is a Dragonfly.
 struct with_a_dragonfly : cluster {
@@ -32,8 +31,9 @@ struct with_a_dragonfly : cluster {
     disguise dragonfly{server.port(), "uptime_in_seconds:", "dragonfly_version:"};
 };
 
-struct renamed : cluster {
-    explicit renamed(std::string const& command) : cluster{2}, server{redis_server_options{.arguments = {"--rename-command", command, ""}}}
+struct with_a_renamed_command : cluster {
+    explicit with_a_renamed_command(std::string const& command)
+        : cluster{2}, server{redis_server_options{.arguments = {"--rename-command", command, ""}}}
     {
         config settings = quick_config();
         for (auto const& good : servers) settings.nodes.push_back(node_address::from_url(good.url()));
@@ -97,13 +97,19 @@ BOOST_AUTO_TEST_CASE(a_dragonfly_whose_id_is_trusted_votes)
     });
 }
 
-BOOST_AUTO_TEST_CASE(evalsha_is_renamed) { renamed{"EVALSHA"}.expect_refusal({"the server does not know EVALSHA,", "rename-command"}); }
-BOOST_AUTO_TEST_CASE(script_is_renamed) { renamed{"SCRIPT"}.expect_refusal({"the server does not know SCRIPT,", "rename-command"}); }
-BOOST_AUTO_TEST_CASE(del_is_renamed) { renamed{"DEL"}.expect_refusal({"the server does not know DEL,", "rename-command"}); }
+BOOST_AUTO_TEST_CASE(evalsha_is_renamed)
+{
+    with_a_renamed_command{"EVALSHA"}.expect_refusal({"the server does not know EVALSHA,", "rename-command"});
+}
+BOOST_AUTO_TEST_CASE(script_is_renamed)
+{
+    with_a_renamed_command{"SCRIPT"}.expect_refusal({"the server does not know SCRIPT,", "rename-command"});
+}
+BOOST_AUTO_TEST_CASE(del_is_renamed) { with_a_renamed_command{"DEL"}.expect_refusal({"the server does not know DEL,", "rename-command"}); }
 
 BOOST_AUTO_TEST_CASE(info_is_renamed)
 {
-    renamed c{"INFO"};
+    with_a_renamed_command c{"INFO"};
     c.usable_at_start = 3;
     c.run([&]() -> asio::awaitable<void> {
         lock const fenced{c.nodes, "fenced", impatient};
@@ -122,7 +128,7 @@ BOOST_AUTO_TEST_CASE(info_is_renamed)
 
 BOOST_AUTO_TEST_CASE(mget_is_renamed)
 {
-    renamed c{"MGET"};
+    with_a_renamed_command c{"MGET"};
     c.usable_at_start = 3;
     c.run([&]() -> asio::awaitable<void> {
         bool const known = co_await eventually([&] { return c.third().admission == admission_state::unidentified; });

@@ -261,13 +261,13 @@ class Model(Writer):
             self.step(condition, f"counter[{n}] = MAX(counter[{n}], floor_read); {done}")
 
 
-def main(arguments):
+def main(arguments, model=Model, what=__doc__):
     if not arguments or "--help" in arguments:
-        print(__doc__)
+        print(what)
         for name, (default, meaning) in OPTIONS.items():
             print(f"  {name}={default:<4} {meaning}")
         return
-    print(Model(**{k: int(v) for k, v in (argument.split("=", 1) for argument in arguments)}).text(), end="")
+    print(model(**{k: int(v) for k, v in (argument.split("=", 1) for argument in arguments)}).text(), end="")
 
 
 if __name__ == "__main__":

@@ -1,24 +1,27 @@
 #!/usr/bin/env python3
-"""The same for locks on several resources: two of them, and attempts that want one, the other, or both. See fence_model.py.
+"""fence_model.py for locks on two resources: each attempt wants one of them, or both, with one token.
 
     several.py attempts=2 > several.pml
 
-A node has a key and a counter for each resource; an attempt has one vote a node, and one token. Any key may be gone whenever somebody
-else asks for it, without the other key.
+A node has a key and a counter for each resource; an attempt has one vote for each node, and one token. Each key may expire alone, before
+any request of another attempt.
 """
 import itertools
 import sys
 
-from fence_model import Model
+from fence_model import Model, main
+from promela import OPTIONS
 
 RESOURCES = range(2)
+NOT_MODELLED = ("losses", "duplicates", "floor", "clients", "trailing", "block", "two_phase", "extend_guard", "recreate_guard", "base_guard")
 
 
 class Several(Model):
     def __init__(self, **options):
         super().__init__(**{"resources": 2, **options})
-        if any((self.losses, self.duplicates, self.floor, self.clients, self.trailing)) or self.block > 1 or not self.two_phase:
-            raise ValueError("resources=2 goes without these options")
+        not_modelled = [name for name in NOT_MODELLED if getattr(self, name) != OPTIONS[name][0]]
+        if not_modelled:
+            raise ValueError("resources=2 goes without " + ", ".join(not_modelled))
         digits = str(self.wants) if self.wants else ""
         self.sets = [[int(digits[a])] if digits else [1, 2, 3] for a in self.all_attempts()]
 
@@ -85,7 +88,7 @@ class Several(Model):
             asked = f"stage[{a}] != IDLE && wants[{a}] == {wanted}"
             step_from = self.counter(resources[0], n) if self.token_of_first else self.largest_counter(wanted, n)
             effect = f"{self.counter(resources[0], n)} = {step_from} + 1; "
-            for r in resources[1:]:   # a counter that is larger than the token stays: never seen without the mutant
+            for r in resources[1:]:   # only with token_of_first can a counter be larger than the token: it stays then
                 effect += f"{self.counter(r, n)} = MAX({self.counter(r, n)}, {self.counter(resources[0], n)}); "
             effect += "".join(f"{self.key(r, n)} = {mine}; " for r in resources)
             answer = f"(stage[{a}] == ASKING -> COUNTER({self.counter(resources[0], n)}) : SEEN)"
@@ -97,7 +100,7 @@ class Several(Model):
                     again += f" && {self.counter(0, n)} == {self.counter(1, n)}"
                 answer = f"COUNTER({self.largest_counter(wanted, n)})"
                 self.step(f"{again} && {v} != {answer}", f"{v} = {answer}; ")
-        if self.forgets and a == 0:   # once a node
+        if self.forgets and a == 0:   # does not depend on the attempt, so it is written with the first only
             for r in RESOURCES:
                 mark = f"MAX({self.counter(1 - r, n)}, {self.forgets})"
                 self.step(f"{self.counter(r, n)} < {mark}", f"{self.counter(r, n)} = {mark}; ")
@@ -161,4 +164,4 @@ class Several(Model):
 
 
 if __name__ == "__main__":
-    print(Several(**{k: int(v) for k, v in (argument.split("=", 1) for argument in sys.argv[1:])}).text(), end="")
+    main(sys.argv[1:], Several, __doc__)

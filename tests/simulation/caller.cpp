@@ -98,7 +98,7 @@ void caller::expect_release(error_code ec)
     expect(ec, {errc::lease_lost, errc::max_hold_exceeded, errc::release_unconfirmed, errc::client_cancelled}, "release");
 }
 
-bool caller::acquired(error_code ec, lock_options const& options, duration since, attempt_report const* report)
+bool caller::judge_error(error_code ec, lock_options const& options, duration since, attempt_report const* report)
 {
     auto& covered = *stage_.world.covered;
     error_code const of_semaphores = stage_.permits > 0 ? errc::permits_differ : errc::contended;  // where there are none: nothing more
@@ -167,7 +167,7 @@ bool caller::examine(error_code ec, lease const& held, lock_options const& optio
 {
     if (held && stage_.world.now() == since && held.valid_until() < simulated_clock::now())
         stage_.rules.violation("acquire handed out at once a lease that had ended");
-    bool const got_it = acquired(ec, options, since, report);
+    bool const got_it = judge_error(ec, options, since, report);
     if (got_it != static_cast<bool>(held)) stage_.rules.violation("acquire completed with an error and a lease, or with neither");
     return got_it;
 }
@@ -249,8 +249,8 @@ asio::awaitable<void> caller::write_and_end(lease& held, watched_lease& watched)
     return end_holding(std::move(held), watched);
 }
 
-// When a majority of the servers will have forgotten the keys. All keys with these names expire here, also those of others.
-duration caller::until_the_lock_is_free(std::vector<std::string> const& names)
+// How long until a majority of the servers will have forgotten the keys. All keys with these names expire here, also those of others.
+duration caller::time_until_free(std::vector<std::string> const& names)
 {
     std::vector<duration> free;
     for (auto const& s : stage_.world.servers()) {
@@ -309,7 +309,7 @@ asio::awaitable<void> caller::give_up_waiting_for(redlock::lock const& resource)
         if (type == asio::cancellation_type::partial) ++covered.cancelled_partial;
         if (type == asio::cancellation_type::terminal) ++covered.cancelled_terminal;
     }
-    if (!acquired(ec, resource.options(), begin, nullptr)) co_return;
+    if (!judge_error(ec, resource.options(), begin, nullptr)) co_return;
     // By `total` only, which awaits an attempt under way: the others end the acquisition at once.
     if (type == asio::cancellation_type::total && gives_up.emitted()) ++covered.cancelled_but_won;
     watched_lease watched{stage_.rules, process_, held, resource.options()};

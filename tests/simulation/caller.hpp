@@ -24,7 +24,7 @@ inline constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 // g++ 12 destroys some temporaries twice inside co_await expressions, so every awaitable has a name and is moved from.
 class caller {
 public:
-    // `with` is null once the client is gone.
+    // `with`: its owner's pointer, which becomes null when the client ends.
     caller(stage& on, process& in, std::shared_ptr<redlock::client> const& with) : stage_{on}, process_{in}, client_{with} {}
 
 protected:
@@ -33,7 +33,7 @@ protected:
     redlock::lock choose_lock();
     redlock::lock choose_lock(lock_options options);
     duration time_to_hold();
-    duration until_the_lock_is_free(std::vector<std::string> const& names);
+    duration time_until_free(std::vector<std::string> const& names);
 
     std::unique_ptr<turn_judge::place> place_for(redlock::lock const& resource) const;
     std::unique_ptr<turn_judge::place> place_for(redlock::rw_lock const& resource, bool reads) const;
@@ -46,11 +46,12 @@ protected:
     asio::awaitable<void> write_and_end(lease& held, watched_lease& watched);
     asio::awaitable<void> all_of(std::vector<asio::awaitable<void>> what);
 
-    // Looks at what acquire() completed with. Returns whether it is a lease.
+    // Reports what acquire() must not complete with here, or not so late, and counts what happened. Returns whether there is no error.
+    bool judge_error(error_code ec, lock_options const& options, duration since, attempt_report const* report);
+
+    // The same, and that there is a lease if there is no error. Returns whether there is one.
     bool examine(error_code ec, lease const& held, lock_options const& options, duration since, attempt_report const* report);
 
-    // Whether it is a lease; and whether its error is one that acquire() may complete with.
-    bool acquired(error_code ec, lock_options const& options, duration since, attempt_report const* report);
     void expect(error_code ec, std::initializer_list<error_code> allowed, char const* operation);
     void expect_release(error_code ec);
     void say(std::string text);

@@ -14,7 +14,7 @@ namespace redlock::simulation {
 asio::awaitable<void> holding_user::hold_for_a_while()
 {
     auto const resource = choose_lock();
-    attempt_report report;  // so that acquired() counts what the nodes said
+    attempt_report report;  // so that take() counts what the nodes said
     bool const once = stage_.world.chance.one_in(3);
     auto taking = take(resource, once, &report);
     lease held = co_await std::move(taking);

@@ -119,8 +119,7 @@ asio::awaitable<lease> permit_user::take_permits(redlock::semaphore const& resou
     if (held && held.slots().size() != wanted) stage_.rules.violation("another number of permits was granted than was asked for");
     for (std::uint32_t const slot : held.slots())
         if (slot >= resource.permits()) stage_.rules.violation("a slot was granted that the semaphore does not have");
-    if (acquired(ec, resource.options(), begin, &report) != static_cast<bool>(held))
-        stage_.rules.violation("acquire completed with an error and a lease, or with neither");
+    examine(ec, held, resource.options(), begin, &report);
     if (held) ++(wanted > 1 ? stage_.world.covered->several_permits : stage_.world.covered->permit);
     co_return std::move(held);
 }

@@ -14,7 +14,7 @@ asio::awaitable<void> waiting_user::come_when_free()
     auto& chance = stage_.world.chance;
     auto const resource = choose_lock(stage_.usual);
     for (std::size_t tries = 1 + chance.below(4); tries > 0 && client_; --tries) {
-        auto const free = until_the_lock_is_free(resource.names());
+        auto const free = time_until_free(resource.names());
         auto const when = std::max(duration{}, free + chance.between(-100us, 300us) - stage_.world.weather.min_delay);
         auto wait = sleep(when);
         co_await std::move(wait);

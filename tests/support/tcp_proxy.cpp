@@ -209,7 +209,7 @@ void tcp_proxy::set_all(link_rule const& rule)
     for (std::size_t i = 0; i < gates_.size(); ++i) set(i, rule);
 }
 
-void tcp_proxy::lead(std::size_t server, std::uint16_t to)
+void tcp_proxy::redirect(std::size_t server, std::uint16_t to)
 {
     asio::post(io_, asio::use_future([this, server, to] { gates_[server].server = to; })).get();
 }

@@ -35,7 +35,8 @@ struct link_rule {
 
 /// Listens on a port for each server, and passes everything on. It has a thread of its own.
 ///
-/// Rules hold for connections that exist and for those that are yet to come; bytes that are under way keep their time of arrival.
+/// Rules hold for connections that exist and for those that are yet to come; bytes that are under way keep their
+/// time of arrival, unless they are held. `set` and `cut` return before they take effect.
 ///
 /// Thread safety: members may be called from any thread.
 class tcp_proxy {
@@ -53,9 +54,9 @@ public:
     void set_all(link_rule const& rule);
 
     /// New connections lead to another server from now on, as behind an address that moves. Those that exist stay where they are.
-    void lead(std::size_t server, std::uint16_t to);
+    void redirect(std::size_t server, std::uint16_t to);
 
-    /// When somebody connected, in this order.
+    /// The times at which connections were accepted, oldest first.
     std::vector<std::chrono::steady_clock::time_point> connects(std::size_t server);
 
     /// Closes all connections with a server, and what was under way on them is lost. New ones are accepted.

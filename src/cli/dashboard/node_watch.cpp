@@ -62,28 +62,28 @@ struct node_watch::state : std::enable_shared_from_this<state> {
         nodes[node].link.ask({{"TIME"}}, timeout, [self = shared_from_this(), node](answers const& a) {
             nanoseconds const received = std::chrono::system_clock::now().time_since_epoch();
             if (self->ended) return;
-            doctor_probe seen;
-            seen.node = self->nodes[node].name;
-            seen.why = a.why;
-            seen.problem = a.problem;
-            if (!a.ok()) return self->looked(node, seen);
-            if (a.replies[0].items.size() == 2) seen.clock.push_back(sample_of(a, received));
-            self->ask_for_facts(node, std::move(seen));
+            doctor_probe probe;
+            probe.node = self->nodes[node].name;
+            probe.why = a.why;
+            probe.problem = a.problem;
+            if (!a.ok()) return self->report_and_wait(node, probe);
+            if (a.replies[0].items.size() == 2) probe.clock.push_back(sample_of(a, received));
+            self->ask_for_facts(node, std::move(probe));
         });
     }
 
-    void ask_for_facts(std::size_t node, doctor_probe seen)
+    void ask_for_facts(std::size_t node, doctor_probe probe)
     {
-        nodes[node].link.ask(questions(), timeout, [self = shared_from_this(), node, seen = std::move(seen)](answers const& a) mutable {
+        nodes[node].link.ask(questions(), timeout, [self = shared_from_this(), node, probe = std::move(probe)](answers const& a) mutable {
             if (self->ended) return;
-            read_facts(seen, a);
-            self->looked(node, seen);
+            read_facts(probe, a);
+            self->report_and_wait(node, probe);
         });
     }
 
-    void looked(std::size_t node, doctor_probe const& seen)
+    void report_and_wait(std::size_t node, doctor_probe const& probe)
     {
-        tell(node, seen);
+        tell(node, probe);
         auto& timer = nodes[node].timer;
         timer.expires_after(interval);
         timer.async_wait([self = shared_from_this(), node](error_code ec) {

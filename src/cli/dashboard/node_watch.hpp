@@ -22,8 +22,8 @@ namespace redlock::cli {
 
 class node_watch {
 public:
-    // `looked`: node, problem or info, record, has_high_water, info_refused, and one sample of the clock.
-    using handler = std::function<void(std::size_t node, doctor_probe const& looked)>;
+    // `probe`: node, problem or info, record, has_high_water, info_refused, and one sample of the clock.
+    using handler = std::function<void(std::size_t node, doctor_probe const& probe)>;
 
     // Calls `tell` on `io` after each look at a node. `timeout`: for connecting, and for each answer.
     node_watch(asio::io_context& io, config const& settings, std::chrono::milliseconds interval, std::chrono::milliseconds timeout,

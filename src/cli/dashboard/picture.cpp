@@ -124,7 +124,7 @@ void picture::add(std::size_t node, doctor_probe const& looked, moment now)
     auto const round_trip = looked.clock.empty() ? std::nullopt : std::optional{looked.clock.front().round_trip};
     history_.add_node(node, {n.state, {}, n.state == "admitted" ? std::string{} : n.text, {}, {}, false}, round_trip, now);
     note_verdict(now);
-    made_.reset();
+    cached_json_.reset();
 }
 
 // A clock that was set shows as a difference that no two round trips explain.
@@ -148,18 +148,18 @@ void picture::note_clock(node_picture& n, moment now)
 // Nodes change one after the other: what is so only in between is not told.
 void picture::note_verdict(moment now)
 {
-    bool const is_lost = judgement().level == "danger";
+    bool const is_lost = current_verdict().level == "danger";
     if (is_lost != majority_lost_) {
-        if (!changing_since_) changing_since_ = now;
-        if (now < *changing_since_ + verdict_settles) return;
-        auto const is = judgement();
-        history_.add_event({*changing_since_, is.level, "", is.text});
+        if (!differs_since_) differs_since_ = now;
+        if (now < *differs_since_ + verdict_settles) return;
+        auto const is = current_verdict();
+        history_.add_event({*differs_since_, is.level, "", is.text});
         majority_lost_ = is_lost;
     }
-    changing_since_.reset();
+    differs_since_.reset();
 }
 
-verdict picture::judgement() const
+verdict picture::current_verdict() const
 {
     auto const all = nodes_.size(), majority = quorum::majority(all);
     if (!std::all_of(nodes_.begin(), nodes_.end(), [](node_picture const& n) { return n.seen; })) return {"wait", "asking the nodes"};
@@ -192,7 +192,7 @@ void picture::add(lock_watch::found found)
     bool const complete = found.result.because == search_result::end::complete && found.result.enough();
     history_.add_locks(std::move(turns), complete, now);
     found_ = std::move(found);
-    made_.reset();
+    cached_json_.reset();
 }
 
 std::vector<std::string> picture::problems() const
@@ -213,7 +213,8 @@ ordered_json picture::node_json(std::size_t i) const
                    {"level", n.seen ? level_of(n.state) : "wait"},
                    {"text", n.text}};
     j["since"] = n.seen ? ordered_json(to_ms(n.since)) : ordered_json{};
-    j["server"] = n.last.field("valkey_version").empty() ? "Redis" : "Valkey";
+    if (n.last.info.empty()) j["server"] = nullptr;
+    else j["server"] = n.last.field("valkey_version").empty() ? "Redis" : "Valkey";
     j["version"] = version.empty() ? ordered_json{} : ordered_json(version);
     j["up_for_s"] = answers && !n.last.info.empty() ? ordered_json(n.last.number("uptime_in_seconds")) : ordered_json{};
     auto const latest = n.last.clock.empty() ? std::nullopt : std::optional{n.last.clock.front().round_trip.count() / 1'000};
@@ -238,8 +239,8 @@ ordered_json picture::timeline_json() const
 
 std::shared_ptr<std::string const> picture::json(moment now)
 {
-    if (made_) return made_;
-    auto const is = judgement();
+    if (cached_json_) return cached_json_;
+    auto const is = current_verdict();
     ordered_json j{{"time", to_ms(now)},
                    {"version", REDLOCK_VERSION_STRING},
                    {"interval_ms", interval_.count()},
@@ -253,8 +254,8 @@ std::shared_ptr<std::string const> picture::json(moment now)
     for (past_event const& e : history_.events())
         j["events"].push_back(
             {{"at", to_ms(e.at)}, {"level", e.level}, {"node", e.node.empty() ? ordered_json{} : ordered_json(e.node)}, {"text", e.text}});
-    made_ = std::make_shared<std::string const>(dump(j, -1));
-    return made_;
+    cached_json_ = std::make_shared<std::string const>(dump(j, -1));
+    return cached_json_;
 }
 
 }  // namespace redlock::cli

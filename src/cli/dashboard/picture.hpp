@@ -33,9 +33,9 @@ public:
     // By node: why it does not answer; empty: it does.
     std::vector<std::string> problems() const;
 
-    verdict judgement() const;
+    verdict current_verdict() const;
 
-    // The whole, as docs/dashboard.md describes it. It is made when something has changed since the last call.
+    // The whole, as docs/dashboard.md describes it. The same text, with its old time, until something is added.
     std::shared_ptr<std::string const> json(moment now);
 
 private:
@@ -58,9 +58,9 @@ private:
     std::chrono::milliseconds interval_;
     history history_;
     std::optional<lock_watch::found> found_;
-    bool majority_lost_{false};  // as the events say
-    std::optional<moment> changing_since_;  // it has not been so since then
-    std::shared_ptr<std::string const> made_;  // null: out of date
+    bool majority_lost_{false};  // what the last event about the verdict said
+    std::optional<moment> differs_since_;  // since then the verdict has differed from majority_lost_; none: it agrees
+    std::shared_ptr<std::string const> cached_json_;  // null: out of date
 };
 
 }  // namespace redlock::cli

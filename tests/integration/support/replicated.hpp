@@ -3,6 +3,7 @@
 #define REDLOCK_TESTS_INTEGRATION_REPLICATED_HPP
 
 #include "cluster.hpp"
+#include "support/mentions.hpp"
 #include "support/replication.hpp"
 
 #include <deque>
@@ -16,7 +17,6 @@ inline constexpr lock_options plain{.ttl = 20s, .fencing = false, .node_timeout 
 inline constexpr lock_options with_tokens{.ttl = 20s, .node_timeout = 5s};
 
 inline bool has(redis_server const& server, std::string const& key) { return server.command({"EXISTS", key}) == "1"; }
-inline bool mentions(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 /// `servers[0]` is the primary; the client's URL of it ends with `parameters`, as in "?replicas=2".
 class replicated : public cluster {

@@ -1,5 +1,6 @@
 // Redis Clusters in URLs, in JSON and in code.
 #include "../message_support.hpp"
+#include "support/mentions.hpp"
 
 #include <redlock/json.hpp>
 
@@ -10,6 +11,8 @@
 
 namespace redlock {
 namespace {
+
+using redlock::testing::mentions;
 
 std::string url_problem(std::string const& url)
 {
@@ -25,8 +28,6 @@ std::string config_problem(std::vector<std::string> const& urls)
 {
     return message_of<config_error>([&] { config::from_urls(urls); });
 }
-
-bool mentions(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

@@ -18,7 +18,7 @@ using boost::redis::resp3::node_view;
 using boost::redis::resp3::type;
 using namespace std::chrono_literals;
 using testing::resp;
-using testing::server_of_it;
+using testing::server_id;
 
 enum class tokens { with, without };
 enum class names { one, two };
@@ -41,7 +41,7 @@ std::string sent(command const& c)
 {
     batch b;
     b.commands = {c};
-    redis_request const wire{b, server_of_it};
+    redis_request const wire{b, server_id};
     return std::string{wire.request.payload()};
 }
 
@@ -51,9 +51,9 @@ reply answer_to(tokens kind, node_view const& n)
 {
     batch b;
     b.commands = {adoption_of(kind)};
-    redis_request const wire{b, server_of_it};
+    redis_request const wire{b, server_id};
     std::vector<reply> replies(1);
-    reply_reader reader{wire.calls, server_of_it, replies};
+    reply_reader reader{wire.calls, server_id, replies};
     reader.on_node(0, n);
     reader.conclude();
     return replies.front();
@@ -66,9 +66,9 @@ BOOST_AUTO_TEST_SUITE(adopt_codec)
 BOOST_AUTO_TEST_CASE(with_tokens_it_carries_both_values_and_the_guard)
 {
     BOOST_TEST(sent(adoption_of(tokens::with)) == resp({"EVALSHA", fence_adopt_script().sha1, "4", "redlock:node", "redlock:hw", "k",
-                                                        "k:fence", server_of_it, "old", "new:host", "17", "30000", "60000"}));
+                                                        "k:fence", server_id, "old", "new:host", "17", "30000", "60000"}));
     BOOST_TEST(sent(adoption_of(tokens::with, names::two)) ==
-               resp({"EVALSHA", fence_adopt_script().sha1, "6", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence", server_of_it,
+               resp({"EVALSHA", fence_adopt_script().sha1, "6", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence", server_id,
                      "old", "new:host", "17", "30000", "60000"}));
 }
 
@@ -115,11 +115,11 @@ BOOST_AUTO_TEST_CASE(it_counts_only_from_the_server_that_was_meant)
     request_extras extras;
     extras.identity = true;
     for (bool const same : {true, false}) {
-        redis_request const wire{b, server_of_it, extras};
+        redis_request const wire{b, server_id, extras};
         std::vector<reply> replies(1);
-        reply_reader reader{wire.calls, server_of_it, replies};
+        reply_reader reader{wire.calls, server_id, replies};
         reader.on_node(0, resp3_node(type::number, "1"));
-        std::string const info = "# Replication\r\nrole:master\r\nmaster_replid:" + (same ? server_of_it : std::string(40, 'b')) + "\r\n";
+        std::string const info = "# Replication\r\nrole:master\r\nmaster_replid:" + (same ? server_id : std::string(40, 'b')) + "\r\n";
         reader.on_node(1, {type::verbatim_string, 1, 0, info});
         reader.conclude();
         BOOST_TEST(replies.front().vote == (same ? vote::granted : vote::failed));

@@ -1,5 +1,6 @@
 // Which server of a Redis Cluster has a shard, and for how many replicas votes wait: from the text of CLUSTER NODES.
 #include "redis/cluster_map.hpp"
+#include "support/mentions.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -8,6 +9,8 @@
 
 namespace redlock::detail {
 namespace {
+
+using redlock::testing::mentions;
 
 // Three primaries with a replica each, as Redis 7.0 says it; shortened ids.
 constexpr std::string_view three_groups = "aaa 10.0.0.1:7000@17000 myself,master - 0 1700000000000 1 connected 0-5460\n"
@@ -23,8 +26,6 @@ cluster_map map_of(std::string const& text)
     BOOST_TEST_REQUIRE(map.has_value());
     return *map;
 }
-
-bool mentions(std::string const& text, std::string_view part) { return text.find(part) != text.npos; }
 
 }  // namespace
 

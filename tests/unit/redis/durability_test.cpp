@@ -1,6 +1,7 @@
 // What is asked on the connection that waits for replicas and disks, and what the answers are worth.
 #include "redis/durability.hpp"
 #include "redis/handshake.hpp"
+#include "support/mentions.hpp"
 #include "support/printing.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -9,6 +10,8 @@
 #include <vector>
 
 namespace {
+
+using redlock::testing::mentions;
 
 using namespace redlock;
 using namespace redlock::detail;
@@ -76,8 +79,6 @@ handshake_reader::objection shake_hands(durability const& wanted, std::string co
     BOOST_TEST(reader.run_id() == "abc");
     return reader.against();
 }
-
-bool mentions(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include "redis/rights.hpp"
 #include "redis/scripts.hpp"
 #include "redis/suitability_watch.hpp"
+#include "support/mentions.hpp"
 #include "support/printing.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace {
+
+using redlock::testing::mentions;
 
 using namespace redlock;
 using namespace redlock::detail;
@@ -33,8 +36,6 @@ handshake_reader::objection answer(handshake const& asks, question to, type how,
     reader.conclude();
     return reader.against();
 }
-
-bool mentions(std::string const& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 handshake const open_to_all{node_address{.host = "h", .password = {}}};
 handshake const with_file{node_address{.host = "h", .username = "app", .password = {}, .password_file = "/p"}};

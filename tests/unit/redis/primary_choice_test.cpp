@@ -1,4 +1,5 @@
 #include "redis/primary_choice.hpp"
+#include "support/mentions.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -7,6 +8,8 @@
 
 namespace redlock::detail {
 namespace {
+
+using redlock::testing::mentions;
 
 using outcome = sentinel_report::outcome;
 
@@ -25,8 +28,6 @@ std::string words_of(std::vector<sentinel_report> const& reports, std::uint64_t 
 {
     return choose_primary(reports, "m", seen).words;
 }
-
-bool mentions(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

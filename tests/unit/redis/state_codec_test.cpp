@@ -18,7 +18,7 @@ using boost::redis::resp3::node_view;
 using boost::redis::resp3::type;
 using namespace std::chrono_literals;
 using testing::resp;
-using testing::server_of_it;
+using testing::server_id;
 
 command about_state(verb what)
 {
@@ -37,7 +37,7 @@ std::string sent(verb what)
 {
     batch b;
     b.commands = {about_state(what)};
-    redis_request const wire{b, server_of_it};
+    redis_request const wire{b, server_id};
     return std::string{wire.request.payload()};
 }
 
@@ -45,9 +45,9 @@ reply answer_to(verb what, std::vector<node_view> const& nodes)
 {
     batch b;
     b.commands = {about_state(what)};
-    redis_request const wire{b, server_of_it};
+    redis_request const wire{b, server_id};
     std::vector<reply> replies(1);
-    reply_reader reader{wire.calls, server_of_it, replies};
+    reply_reader reader{wire.calls, server_id, replies};
     for (node_view const& n : nodes) reader.on_node(0, n);
     reader.conclude();
     return replies.front();
@@ -73,9 +73,9 @@ BOOST_AUTO_TEST_SUITE(state_codec)
 BOOST_AUTO_TEST_CASE(what_is_asked)
 {
     BOOST_TEST(sent(verb::publish) == resp({"EVALSHA", state_publish_script().sha1, "5", "k", "k:fence", "redlock:node", "redlock:hw",
-                                            "k:published", server_of_it, "mine:host", "17", "60000", "15", "3", "17 0:bytes"}));
+                                            "k:published", server_id, "mine:host", "17", "60000", "15", "3", "17 0:bytes"}));
     BOOST_TEST(sent(verb::inherit) == resp({"EVALSHA", state_inherit_script().sha1, "5", "k", "k:fence", "redlock:node", "redlock:hw",
-                                            "k:published", server_of_it, "mine:host", "17", "60000"}));
+                                            "k:published", server_id, "mine:host", "17", "60000"}));
     BOOST_TEST(sent(verb::peek) == resp({"EVALSHA", state_peek_script().sha1, "2", "k", "k:published"}));
 }
 

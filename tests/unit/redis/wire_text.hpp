@@ -8,8 +8,8 @@
 
 namespace redlock::testing {
 
-// The id of the server that a request is for: 40 digits.
-inline std::string const server_of_it(40, 'a');
+// The replication id of the server that the requests are for.
+inline std::string const server_id(40, 'a');
 
 inline std::string bulk(std::string_view s) { return "$" + std::to_string(s.size()) + "\r\n" + std::string{s} + "\r\n"; }
 
