@@ -1,8 +1,8 @@
 // Servers that were nodes, and are changed while they are connected: by an operator, or by a failover.
-#include "support/cluster.hpp"
 #include "support/mentions.hpp"
 #include "support/replication.hpp"
 #include "support/tcp_proxy.hpp"
+#include "support/two_nodes_and.hpp"
 
 #include <string>
 #include <string_view>
@@ -17,19 +17,13 @@ struct with_a_policy : cluster {
 };
 
 // The third node is behind an address that moves.
-struct moving_address : cluster {
-    moving_address() : cluster{2}
+struct moving_address : two_nodes_and {
+    moving_address() : two_nodes_and{3}
     {
         admit(first);
         admit(second);
-        config settings = quick_config();
-        for (auto const& server : servers) settings.nodes.push_back(node_address::from_url(server.url()));
-        settings.nodes.push_back(node_address::from_url("redis://127.0.0.1:" + std::to_string(way.ports()[0])));
-        nodes = redlock::client{io.get_executor(), settings};
-        usable_at_start = 3;
+        make_client(node_address::from_url("redis://127.0.0.1:" + std::to_string(way.ports()[0])));
     }
-
-    node_status third() const { return nodes.status().nodes[2]; }
 
     // As after a failover; the address follows a moment later.
     asio::awaitable<void> fail_over()

@@ -1,9 +1,9 @@
 // Servers that cannot be nodes, and addresses that lead to another server later: whatever a node was refused for, it is asked again.
 #include "support/certificates.hpp"
-#include "support/cluster.hpp"
 #include "support/replication.hpp"
 #include "support/strange_server.hpp"
 #include "support/tcp_proxy.hpp"
+#include "support/two_nodes_and.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -29,16 +29,13 @@ std::chrono::milliseconds longest_pause(std::vector<std::chrono::steady_clock::t
 constexpr std::uint16_t nobody_listens = 1;
 
 // A client of three nodes. The third one is reached through a proxy, which leads to a server that the client refuses, until the test mends that.
-class client_with_a_refused_node : public cluster {
+class client_with_a_refused_node : public two_nodes_and {
 public:
     explicit client_with_a_refused_node(std::uint16_t leads_to, std::string const& url_end = "", std::string const& user = "")
-        : cluster{2}, proxy{{leads_to}}
+        : two_nodes_and{2}, proxy{{leads_to}}
     {
         third_address = node_address::from_url("redis://" + user + "127.0.0.1:" + std::to_string(proxy.ports()[0]) + url_end);
-        usable_at_start = 2;
     }
-
-    node_status third() const { return nodes.status().nodes[2]; }
 
     struct repetition {
         std::size_t attempts{4};  // so many connections after the first refusal
@@ -51,9 +48,7 @@ public:
         config settings = quick_config();
         settings.connect_timeout = 300ms;
         settings.max_reconnect_delay = std::max(settings.max_reconnect_delay, 2 * expected.longest_pause);
-        for (auto const& server : servers) settings.nodes.push_back(node_address::from_url(server.url()));
-        settings.nodes.push_back(third_address);
-        nodes = redlock::client{io.get_executor(), settings};
+        make_client(third_address, settings);
         run([&]() -> asio::awaitable<void> {
             if (at_start) at_start();
             co_await see_refusal(why, hint);

@@ -1,7 +1,7 @@
-// Servers that are not what their clients take them for: other programs than Redis and Valkey, and commands that were with_a_renamed_command away.
-#include "support/cluster.hpp"
+// Servers that are not what their clients take them for: other programs than Redis and Valkey, and commands that were renamed away.
 #include "support/disguise.hpp"
 #include "support/mentions.hpp"
+#include "support/two_nodes_and.hpp"
 
 #include <string>
 #include <string_view>
@@ -13,36 +13,25 @@ namespace {
 constexpr lock_options plain{.ttl = 20s, .fencing = false};
 
 // The third node of a client says that it is a Dragonfly.
-struct with_a_dragonfly : cluster {
-    explicit with_a_dragonfly(bool trusted) : cluster{2}
+struct with_a_dragonfly : two_nodes_and {
+    explicit with_a_dragonfly(bool trusted) : two_nodes_and{3}
     {
         admit(server);
         config settings = quick_config();
         settings.trust_server_identity = trusted;
-        for (auto const& good : servers) settings.nodes.push_back(node_address::from_url(good.url()));
-        settings.nodes.push_back(node_address::from_url(dragonfly.url()));
-        nodes = redlock::client{io.get_executor(), settings};
-        usable_at_start = 3;
+        make_client(node_address::from_url(dragonfly.url()), settings);
     }
-
-    node_status third() const { return nodes.status().nodes[2]; }
 
     redis_server server;
     disguise dragonfly{server.port(), "uptime_in_seconds:", "dragonfly_version:"};
 };
 
-struct with_a_renamed_command : cluster {
+struct with_a_renamed_command : two_nodes_and {
     explicit with_a_renamed_command(std::string const& command)
-        : cluster{2}, server{redis_server_options{.arguments = {"--rename-command", command, ""}}}
+        : two_nodes_and{2}, server{redis_server_options{.arguments = {"--rename-command", command, ""}}}
     {
-        config settings = quick_config();
-        for (auto const& good : servers) settings.nodes.push_back(node_address::from_url(good.url()));
-        settings.nodes.push_back(node_address::from_url(server.url()));
-        nodes = redlock::client{io.get_executor(), settings};
-        usable_at_start = 2;
+        make_client(node_address::from_url(server.url()));
     }
-
-    node_status third() const { return nodes.status().nodes[2]; }
 
     void expect_refusal(std::vector<std::string> const& words)
     {
@@ -110,7 +99,7 @@ BOOST_AUTO_TEST_CASE(del_is_renamed) { with_a_renamed_command{"DEL"}.expect_refu
 BOOST_AUTO_TEST_CASE(info_is_renamed)
 {
     with_a_renamed_command c{"INFO"};
-    c.usable_at_start = 3;
+    c.usable_at_start = 3;  // it votes without tokens
     c.run([&]() -> asio::awaitable<void> {
         lock const fenced{c.nodes, "fenced", impatient};
         lease held = co_await fenced.acquire();
@@ -129,7 +118,7 @@ BOOST_AUTO_TEST_CASE(info_is_renamed)
 BOOST_AUTO_TEST_CASE(mget_is_renamed)
 {
     with_a_renamed_command c{"MGET"};
-    c.usable_at_start = 3;
+    c.usable_at_start = 3;  // it votes without tokens
     c.run([&]() -> asio::awaitable<void> {
         bool const known = co_await eventually([&] { return c.third().admission == admission_state::unidentified; });
         BOOST_TEST(known);
