@@ -37,13 +37,6 @@ std::uint64_t doctor_probe::number(std::string_view name) const
     return value;
 }
 
-std::optional<clock_sample> doctor_probe::best_clock() const
-{
-    auto const best = std::min_element(clock.begin(), clock.end(),
-                                       [](auto const& a, auto const& b) { return a.round_trip < b.round_trip; });
-    return best == clock.end() ? std::nullopt : std::optional{*best};
-}
-
 std::chrono::nanoseconds doctor_probe::round_trip() const
 {
     auto const best = best_clock();

@@ -4,6 +4,7 @@
 
 #include <redlock/error.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -18,6 +19,14 @@ struct clock_sample {
     std::chrono::nanoseconds round_trip{};
     std::chrono::nanoseconds ahead{};  // how far it is ahead of this machine's wall clock, if request and answer took the same time
 };
+
+// The sample with the shortest round trip, which says most.
+std::optional<clock_sample> best_of(auto const& samples)
+{
+    auto const best = std::min_element(samples.begin(), samples.end(),
+                                       [](auto const& a, auto const& b) { return a.round_trip < b.round_trip; });
+    return best == samples.end() ? std::nullopt : std::optional{*best};
+}
 
 // A command that the library needs and that the server refused.
 struct refusal {
@@ -74,7 +83,7 @@ struct doctor_probe {
     bool is_admitted() const;  // the server's record says so, for this loss of data
     std::string_view mark() const;  // the mark in the node's record: it names the loss of data that clients wait for; empty: none
     std::chrono::nanoseconds round_trip() const;  // the shortest
-    std::optional<clock_sample> best_clock() const;  // the sample with the shortest round trip
+    std::optional<clock_sample> best_clock() const { return best_of(clock); }
     std::string persistence() const;  // how the server saves its data, in a word or two
 };
 

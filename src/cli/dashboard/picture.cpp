@@ -94,13 +94,6 @@ ordered_json or_null(std::optional<T> const& value)
 
 }  // namespace
 
-std::optional<clock_sample> picture::node_picture::best() const
-{
-    auto const first = std::min_element(clock.begin(), clock.end(),
-                                        [](auto const& a, auto const& b) { return a.round_trip < b.round_trip; });
-    return first == clock.end() ? std::nullopt : std::optional{*first};
-}
-
 picture::picture(std::vector<std::string> nodes, std::chrono::milliseconds interval, history_limits limits)
     : nodes_(nodes.size()), interval_{interval}, history_{nodes.size(), limits}
 {
@@ -132,7 +125,7 @@ void picture::note_clock(node_picture& n, moment now)
 {
     if (n.last.clock.empty()) return n.clock.clear();
     auto const latest = n.last.clock.front();
-    if (auto const before = n.best()) {
+    if (auto const before = best_of(n.clock)) {
         auto const by = latest.ahead - before->ahead;
         if (std::chrono::abs(by) > latest.round_trip + before->round_trip + min_clock_step) {
             n.clock.clear();
@@ -205,7 +198,7 @@ std::vector<std::string> picture::problems() const
 ordered_json picture::node_json(std::size_t i) const
 {
     auto const& n = nodes_[i];
-    auto const clock = n.best();
+    auto const clock = best_of(n.clock);
     auto const version = n.last.version();
     bool const answers = n.seen && n.last.problem.empty();
     ordered_json j{{"node", n.name},

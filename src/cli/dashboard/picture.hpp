@@ -47,7 +47,6 @@ private:
         std::string text;  // the state in words
         moment since;
         std::deque<clock_sample> clock;  // the latest ones
-        std::optional<clock_sample> best() const;
     };
     void note_clock(node_picture& n, moment now);
     void note_verdict(moment now);
