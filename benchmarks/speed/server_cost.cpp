@@ -6,14 +6,10 @@
 //
 // Two scripts for comparison are measured on the same servers: scripts_cost.cpp.
 #include "command_stats.hpp"
+#include "held_leases.hpp"
 #include "processors.hpp"
 #include "run.hpp"
 #include "server_cpu.hpp"
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <stdexcept>
 #include <string>
@@ -31,79 +27,32 @@ struct server_cost {
     double process_us{0};  ///< CPU time of the server's process, its sockets included.
 };
 
-class taker {
-public:
-    taker(workload const& what, fleet const& servers, std::size_t names)
-        : what_{what}, servers_{servers}, nodes_{io_.get_executor(), bootstrap_config(what.at)}, held_(names)
-    {
-        nodes_.run(asio::detached);
-        run_until_usable(io_, nodes_);
+server_cost cost_of(workload const& what, fleet const& servers, std::size_t names)
+{
+    held_leases held{what, bootstrap_config(what.at), false, names};
+    held.acquire(names);
+    held.release();
+    for (std::size_t i = 0; i < servers.size(); ++i) servers[i].command({"CONFIG", "RESETSTAT"});
+    double const used_before = cpu_seconds(servers);
+    held.acquire(names);
+    run_for(held.io(), 200ms);  // the slowest node has answered as well
+    double const used = cpu_seconds(servers) - used_before;
+    double sets = 0;
+    server_cost total;
+    total.process_us = used * 1e6;
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+        auto counted = command_stats_of(servers[i]);
+        sets += static_cast<double>(counted["set"].calls);
+        total.acquire_us += counted[what.fencing ? "evalsha" : "set"].usec;
+        total.identity_us += counted["info"].usec;
+        total.time_us += counted["time"].usec;
     }
-
-    server_cost run()
-    {
-        acquire();
-        for (auto& lease : held_) lease = {};
-        redlock::error_code drained;
-        nodes_.drain([&](redlock::error_code ec) {
-            drained = ec;
-            io_.stop();
-        });
-        io_.run();
-        io_.restart();
-        if (drained) throw std::runtime_error{"the releases were not awaited: " + drained.message()};
-        for (std::size_t i = 0; i < servers_.size(); ++i) servers_[i].command({"CONFIG", "RESETSTAT"});
-        double const used_before = cpu_seconds(servers_);
-        acquire();
-        run_for(io_, 200ms);  // the slowest node has answered as well
-        double const used = cpu_seconds(servers_) - used_before;
-        double sets = 0;
-        server_cost total;
-        total.process_us = used * 1e6;
-        for (std::size_t i = 0; i < servers_.size(); ++i) {
-            auto counted = command_stats_of(servers_[i]);
-            sets += static_cast<double>(counted["set"].calls);
-            total.acquire_us += counted[what_.fencing ? "evalsha" : "set"].usec;
-            total.identity_us += counted["info"].usec;
-            total.time_us += counted["time"].usec;
-        }
-        auto const acquired = static_cast<double>(held_.size() * servers_.size());
-        // The key; with tokens the key and its counter, and now and then the high-water mark.
-        double const sets_of_each = what_.fencing ? 2 : 1;
-        if (sets < sets_of_each * acquired) throw std::runtime_error{"the servers have not counted every acquisition"};
-        return {total.acquire_us / acquired, total.identity_us / acquired, total.time_us / acquired, total.process_us / acquired};
-    }
-
-private:
-    void acquire()
-    {
-        next_ = 0;
-        missing_ = held_.size();
-        for (std::size_t i = 0; i < what_.callers; ++i) asio::co_spawn(io_, take(), rethrow);
-        io_.run();
-        io_.restart();
-    }
-
-    asio::awaitable<void> take()
-    {
-        redlock::lock_options const options{.ttl = what_.ttl, .fencing = what_.fencing, .auto_extend = false};
-        while (next_ < held_.size()) {
-            std::size_t const i = next_++;
-            redlock::lock const resource{nodes_, what_.key(i), options};
-            auto acquisition = resource.acquire(asio::use_awaitable);
-            held_[i] = co_await std::move(acquisition);
-            if (--missing_ == 0) io_.stop();
-        }
-    }
-
-    workload const& what_;
-    fleet const& servers_;
-    asio::io_context io_{1};
-    redlock::client nodes_;
-    std::vector<redlock::lease> held_;
-    std::size_t next_{0};
-    std::size_t missing_{0};
-};
+    auto const acquired = static_cast<double>(names * servers.size());
+    // The key; with tokens the key and its counter, and now and then the high-water mark.
+    double const sets_of_each = what.fencing ? 2 : 1;
+    if (sets < sets_of_each * acquired) throw std::runtime_error{"the servers have not counted every acquisition"};
+    return {total.acquire_us / acquired, total.identity_us / acquired, total.time_us / acquired, total.process_us / acquired};
+}
 
 }  // namespace
 
@@ -116,7 +65,7 @@ void measure_server_cost(run& r)
         what.ttl = 30s;
         std::vector<server_cost> all;
         for (std::size_t round = 0; round < r.how.rounds; ++round)
-            all.push_back(run_in_client_process<server_cost>([&] { return taker{what, bed.servers(), names}.run(); }));
+            all.push_back(run_in_client_process<server_cost>([&] { return cost_of(what, bed.servers(), names); }));
         auto const of = [&](double server_cost::* part) {
             std::vector<double> values;
             for (auto const& c : all) values.push_back(c.*part);

@@ -4,7 +4,6 @@
 #include "redis/server_id.hpp"
 #include "redis/server_facts.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 namespace redlock::cli {
