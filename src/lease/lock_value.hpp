@@ -3,6 +3,8 @@
 #ifndef REDLOCK_LEASE_LOCK_VALUE_HPP
 #define REDLOCK_LEASE_LOCK_VALUE_HPP
 
+#include "base/hexadecimal.hpp"
+
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
@@ -23,24 +25,26 @@ using shared_text_ptr = boost::intrusive_ptr<shared_text const>;
 
 class lock_value {
 public:
-    using unique_part = std::array<char, 32>;  // hexadecimal digits: 128 random bits
+    using unique_part = std::array<char, 16>;  // 128 random bits
 
     lock_value(unique_part const& own, shared_text_ptr holder) noexcept : own_{own}, holder_{std::move(holder)} {}
 
     // A value of one part, for servers in memory. Implicit, since there they are made of strings.
     lock_value(std::string whole) : holder_{new shared_text{std::move(whole)}} {}
 
-    // On the nodes the value is the head, with the tail behind it.
-    std::string_view head() const noexcept
-    {
-        return is_whole() ? std::string_view{holder_->text} : std::string_view{own_.data(), own_.size()};
-    }
-    std::string_view tail() const noexcept { return is_whole() ? std::string_view{} : std::string_view{holder_->text}; }
+    // On the nodes the value is these bytes as hexadecimal digits, with the tail behind them.
+    std::string_view bytes() const noexcept { return is_whole() ? std::string_view{} : std::string_view{own_.data(), own_.size()}; }
+    std::string_view tail() const noexcept { return holder_ ? std::string_view{holder_->text} : std::string_view{}; }
 
-    std::string text() const { return std::string{head()}.append(tail()); }
+    std::string text() const
+    {
+        std::string text(2 * bytes().size(), '0');
+        put_hexadecimal(text.data(), bytes());
+        return text.append(tail());
+    }
 
 private:
-    bool is_whole() const noexcept { return own_[0] == '\0'; }
+    bool is_whole() const noexcept { return own_ == unique_part{}; }
 
     unique_part own_{};  // zeros: the value has one part, and that is holder_
     shared_text_ptr holder_;

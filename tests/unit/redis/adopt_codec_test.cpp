@@ -27,9 +27,9 @@ command adoption_of(tokens kind, names count = names::one)
 {
     static std::vector<std::string> const second_name{"l"};  // a command refers to its names, and does not have them
 
-    command c{verb::adopt, "k", "new", 30s};
+    command c{verb::adopt, "k", "w:host", 30s};
     c.former = "old";
-    c.value_end = ":host";
+    c.value_bytes = "n";
     c.fenced = kind == tokens::with;
     c.token = 17;
     c.retention = 60s;

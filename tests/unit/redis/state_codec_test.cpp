@@ -22,8 +22,8 @@ using testing::server_of_it;
 
 command about_state(verb what)
 {
-    command c{what, "k", "mine", 30s};
-    c.value_end = ":host";
+    command c{what, "k", ":host", 30s};
+    c.value_bytes = "me";
     c.fenced = what != verb::peek;
     c.token = 17;
     c.goal = 15;
