@@ -17,7 +17,7 @@ redlock_mutant(no_drift "validity leaves nothing for clocks that run at differen
 redlock_mutant(no_granularity "validity leaves nothing for servers that count in milliseconds"
     FILE src/quorum/timing.cpp FROM "return ttl - allowance - expiry_granularity;" TO "return ttl - allowance;")
 redlock_mutant(largest_deadline "a lease is valid until the last node's deadline, not the M-th largest"
-    FILE src/quorum/tenure.cpp FROM "latest_first[needed_ - 1u]" TO "latest_first[0]"
+    FILE src/quorum/tenure.cpp FROM "until_.latest(needed_)" TO "until_.latest(1)"
     FILE2 src/quorum/tenure.cpp FROM2 ">= needed_) count_anew();" TO2 ">= 1) count_anew();")
 redlock_mutant(steady_clock "leases are measured with CLOCK_MONOTONIC, which stops while a machine is suspended"
     FILE src/api/clock.cpp FROM "constexpr clockid_t clock = CLOCK_BOOTTIME;" TO "constexpr clockid_t clock = CLOCK_MONOTONIC;")
