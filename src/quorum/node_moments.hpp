@@ -17,10 +17,7 @@ namespace redlock::quorum {
 class node_moments {
 public:
     // time_point{} for all.
-    explicit node_moments(std::size_t nodes) noexcept : size_{static_cast<std::uint8_t>(nodes)}
-    {
-        assert(nodes <= max_nodes);
-    }
+    explicit node_moments(std::size_t nodes) noexcept : size_{static_cast<std::uint8_t>(nodes)} { assert(nodes <= max_nodes); }
 
     // `at` for these nodes.
     node_moments(std::size_t nodes, node_set const& which, time_point at) noexcept : node_moments{nodes}
