@@ -8,10 +8,10 @@
 
 namespace redlock::detail {
 
-lock_value::unique_part random_values::next()
+random_bytes random_values::next()
 {
     if (used_ == bytes_.size()) refill();
-    lock_value::unique_part next;
+    random_bytes next;
     std::memcpy(next.data(), &bytes_[used_], next.size());
     used_ += next.size();
     return next;

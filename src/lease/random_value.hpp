@@ -18,14 +18,14 @@ public:
     random_values(random_values const&) = delete;
     random_values& operator=(random_values const&) = delete;
 
-    lock_value::unique_part next();
+    random_bytes next();
 
 private:
-    static constexpr std::size_t bytes_each = sizeof(lock_value::unique_part);
+    static constexpr std::size_t bytes_each = sizeof(random_bytes);
 
     void refill();
 
-    std::array<char, 16 * bytes_each> bytes_{};
+    std::array<unsigned char, 16 * bytes_each> bytes_{};
     std::size_t used_{bytes_.size()};
 };
 

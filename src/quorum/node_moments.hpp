@@ -55,7 +55,12 @@ public:
     void set(std::size_t node, time_point at)
     {
         assert(node < size_);
-        if (is_many_ || !put(node, at)) set_one_of_many(node, at);
+        if (!is_many_ && places_.two[0] == at && !nodes_of_[0].empty()) {  // as nearly always
+            nodes_of_[1].remove(node);
+            nodes_of_[0].add(node);
+        } else if (is_many_ || !put(node, at)) {
+            set_one_of_many(node, at);
+        }
     }
 
     // How many are later than `t`, which is time_point{} or later.

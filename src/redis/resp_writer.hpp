@@ -3,7 +3,7 @@
 #ifndef REDLOCK_REDIS_RESP_WRITER_HPP
 #define REDLOCK_REDIS_RESP_WRITER_HPP
 
-#include "base/hexadecimal.hpp"
+#include "base/random_bytes.hpp"
 
 #include <boost/redis/request.hpp>
 
@@ -43,9 +43,9 @@ public:
     }
 
     // The same, but the first part is the digits of these bytes.
-    resp_writer& add_hexadecimal(std::string_view bytes, std::string_view second)
+    resp_writer& add(random_bytes const& first, std::string_view second)
     {
-        return end_word(copy(put_hexadecimal(begin_word(2 * bytes.size() + second.size()), bytes), second));
+        return end_word(copy(put_digits(begin_word(digits_of_random_bytes + second.size()), first), second));
     }
 
     // A key: the prefix of all keys, a name and a suffix.
