@@ -23,7 +23,7 @@ using testing::server_of_it;
 enum class tokens { with, without };
 enum class names { one, two };
 
-constexpr std::string_view value_of_it = "000fa099ff0000000000000000000000:host";
+std::string const value_of_it = "000fa099ff0000000000000000000000:host";
 
 command adoption_of(tokens kind, names count = names::one)
 {

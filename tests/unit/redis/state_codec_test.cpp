@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using testing::resp;
 using testing::server_of_it;
 
-constexpr std::string_view value_of_it = "12ab0000000000000000000000000000:host";
+std::string const value_of_it = "12ab0000000000000000000000000000:host";
 
 command about_state(verb what)
 {
