@@ -228,6 +228,7 @@ struct instructions_choices : choices {
     std::filesystem::path simulate;
     std::size_t schedules{100};
     std::size_t leases{100'000};
+    bool only_bytes{false};
 };
 
 void measure(instructions_choices const& chosen)
@@ -238,8 +239,8 @@ void measure(instructions_choices const& chosen)
     plan how;
     run r{how};
     std::fprintf(stderr, "    counted by %s\n", name_of(by));
-    measure_pairs(r, by);
-    if (allocations_are_counted())
+    if (!chosen.only_bytes) measure_pairs(r, by);
+    if (allocations_are_counted() && !chosen.only_bytes)
         r.put("fenced_allocations_per_pair_n3_c256", median_of(3, [&] { return allocations_per_pair(r.three(), 102'400); }));
     workload holders = r.three().work(256, true);
     holders.ttl = 30s;  // nearly nothing is extended meanwhile
@@ -274,6 +275,7 @@ void add_instructions(CLI::App& app)
         ->check(CLI::ExistingFile);
     command.add_option("--schedules", chosen->schedules, "How many of them")->capture_default_str();
     command.add_option("--leases", chosen->leases, "That are held")->capture_default_str();
+    command.add_flag("--only-bytes", chosen->only_bytes, "Only the bytes of a held lease");
     command.add_option("--output", chosen->output, "Where the JSON goes; default: standard output");
     command.callback([chosen] { measure(*chosen); });
 

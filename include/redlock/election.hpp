@@ -68,7 +68,7 @@ public:
     election(client const& owner, std::string name, election_options options = {});
 
     /// The name of the lock.
-    std::string const& name() const noexcept { return lock_.name(); }
+    std::string_view name() const noexcept { return lock_.name(); }
 
     /// Campaigns until this process leads, publishes the address, and runs `body(lease&)`, which returns an `asio::awaitable<void>`, as `with_lock` does: it
     /// is cancelled `stop_margin` before somebody else may lead. A leadership that is lost is no end: after a random pause this campaigns again.

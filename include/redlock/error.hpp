@@ -9,6 +9,7 @@
 #include <boost/system/error_condition.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace redlock {
@@ -17,7 +18,7 @@ using boost::system::error_code;
 using boost::system::system_error;
 
 /// What an operation of this library, or one node of it, can report.
-enum class errc {
+enum class errc : std::uint16_t {
     // Outcomes of an acquisition.
     contended = 1,       ///< So many nodes refused that no majority was left: somebody else holds the lock.
     no_majority,         ///< Too few nodes answered to know: nodes are down, slow, or refuse to work.

@@ -42,7 +42,7 @@ public:
     lock(client const& owner, std::vector<std::string> names, lock_options const& options = {});
 
     /// The name for people to read; several names have ", " between them.
-    std::string const& name() const noexcept;
+    std::string_view name() const noexcept;
 
     /// The names, sorted.
     std::vector<std::string> names() const;
@@ -162,7 +162,7 @@ private:
     }
 
     std::shared_ptr<detail::core> core_;
-    std::shared_ptr<detail::lock_descriptor const> what_;
+    detail::lock_descriptor_ptr what_;
 };
 
 }  // namespace redlock

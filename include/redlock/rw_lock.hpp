@@ -54,7 +54,7 @@ public:
     rw_lock(client const& owner, std::vector<std::string> names, lock_options const& options = {}) = delete;
 
     /// The name for people to read.
-    std::string const& name() const noexcept { return writer_.name(); }
+    std::string_view name() const noexcept { return writer_.name(); }
 
     /// The options that the constructor got. A reader has one token, whatever `lock_options::token_block` is, and its lease is never handed over.
     lock_options const& options() const noexcept { return writer_.options(); }

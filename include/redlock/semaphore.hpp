@@ -58,7 +58,7 @@ public:
     semaphore(client const& owner, std::string name, semaphore_options const& options);
 
     /// The name for people to read.
-    std::string const& name() const noexcept { return one_.name(); }
+    std::string_view name() const noexcept { return one_.name(); }
 
     /// How many permits there are.
     std::uint32_t permits() const noexcept;

@@ -15,10 +15,10 @@ constexpr int round_fraction = 64;
 constexpr duration min_round_pause = std::chrono::milliseconds{5};
 constexpr duration max_round_pause = std::chrono::seconds{1};
 
-std::shared_ptr<lock_descriptor const> descriptor_of(ticket const& t, std::shared_ptr<resolved_options const> under)
+lock_descriptor_ptr descriptor_of(ticket const& t, std::shared_ptr<resolved_options const> under)
 {
     bool const plain = t.keys.size() == 1 && t.keys.front() == t.text;
-    return std::make_shared<lock_descriptor const>(plain ? resource{t.text} : resource{t.keys, t.text}, std::move(under));
+    return make_descriptor(plain ? resource{t.text} : resource{t.keys, t.text}, std::move(under));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ constexpr int crowded = 32;
 
 }  // namespace
 
-wait_queue& lock_table::make(std::shared_ptr<resource const> const& what, time_point now)
+wait_queue& lock_table::make(resource_ptr const& what, time_point now)
 {
     forget_old(now);
     auto const made = make_recycled<wait_queue>(*this, what, detail::find(leases_, *what));

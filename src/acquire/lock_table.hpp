@@ -33,7 +33,7 @@ public:
     ~lock_table() { clear(); }
 
     wait_queue* find(resource const& what) const noexcept { return detail::find(queues_, what); }
-    wait_queue& make(std::shared_ptr<resource const> const& what, time_point now);  // precondition: there is none
+    wait_queue& make(resource_ptr const& what, time_point now);  // precondition: there is none
 
     // The lease that this client has of the lock, or null. `in`: the wait queue of the lock, or null.
     lease_record* lease_of(resource const& what, wait_queue const* in) const noexcept
@@ -52,7 +52,7 @@ public:
 
     // Calls `f` for each lease of this client that has the name among its names: the exclusive ones, and those of readers.
     template <class F>
-    void each_on(std::string const& key, F f) const
+    void each_on(std::string_view key, F f) const
     {
         for (lease_record* const lease : of_several_)
             if (shares_a_name(*lease->what, resource{key})) f(*lease);
@@ -152,7 +152,7 @@ private:
         for (std::string const& name : what.others()) each_of_one_key(name, f);
     }
     template <class F>
-    void each_of_one_key(std::string const& key, F f) const
+    void each_of_one_key(std::string_view key, F f) const
     {
         if (lease_record* const lease = detail::find(leases_, resource{key})) f(*lease);
     }

@@ -129,7 +129,7 @@ peeking::peeking(peeks& owner, peek_request&& request, peek_handler&& handler)
     : owner_{owner},
       request_{std::move(request)},
       handler_{std::move(handler)},
-      state_key_{request_.what->first() + std::string{published_suffix}}
+      state_key_{std::string{request_.what->first()}.append(published_suffix)}
 {
 }
 

@@ -64,7 +64,7 @@ void attempt::choose(time_point now)
 {
     if (caller_ && caller_->queue_of) caller_->queue_of->permits_are_scarce(!permits_->choice.others_are_free());
     std::shared_ptr<lease_record> const before = record_;
-    auto of = std::make_shared<lock_descriptor const>(resource{before->what, indices_of(permits_->choice.chosen())}, before->what->under);
+    auto of = make_descriptor(resource{before->what, indices_of(permits_->choice.chosen())}, before->what->under);
     auto chosen = make_recycled<lease_record>(before->first.owner, std::move(of), before->value);
     chosen->refreshed = before->refreshed;
     chosen->sent_to = before->sent_to;
@@ -161,7 +161,7 @@ void attempt::give_back(std::size_t node, quorum::slot_set slots, time_point now
     slots &= quorum::all_slots(record_->what->pool()->slots.size()) & ~permits_->choice.chosen();  // sets of several may overlap
     if (slots == 0) return;
     auto const& before = *permits_->asked;
-    auto of = std::make_shared<lock_descriptor const>(resource{before.what, indices_of(slots)}, before.what->under);
+    auto of = make_descriptor(resource{before.what, indices_of(slots)}, before.what->under);
     auto const stray = make_recycled<lease_record>(before.first.owner, std::move(of), before.value);
     stray->phase = lease_record::state::released;
     stray->sent_to.add(node);

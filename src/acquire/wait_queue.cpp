@@ -38,28 +38,28 @@ public:
     {
         renew_at_ = now + wish_lasts / 2;
         ends_ = now + wish_lasts;
-        command c{verb::want, names_->first(), value_.head(), wish_lasts};
-        c.value_end = value_.tail();
+        command c{verb::want, names_->first(), value_.tail(), wish_lasts};
+        c.value_bytes = value_.bytes();
         return c;
     }
     command withdrawn() const
     {
-        command c{verb::release, names_->wish_key(), value_.head(), wish_lasts};
-        c.value_end = value_.tail();
+        command c{verb::release, names_->wish_key(), value_.tail(), wish_lasts};
+        c.value_bytes = value_.bytes();
         return c;
     }
     time_point renew_at() const noexcept { return renew_at_; }
     std::string const& key() const noexcept { return names_->wish_key(); }
 
 private:
-    std::shared_ptr<resource const> names_;
+    resource_ptr names_;
     lock_value value_;
     time_point renew_at_{};
     time_point ends_{};
 };
 
 // A lease that exists before its wait queue was won without contention: the queue learns of that moment now.
-wait_queue::wait_queue(lock_table& in, std::shared_ptr<resource const> of, lease_record* lease)
+wait_queue::wait_queue(lock_table& in, resource_ptr of, lease_record* lease)
     : what{std::move(of)}, in_{in}, here_{lease}, contention_{in.env().voters}
 {
     if (lease) contention_.won(lease->machine.acquired(), in_.slot());
@@ -344,7 +344,7 @@ public:
 
 private:
     std::weak_ptr<wait_queue> of_;
-    std::shared_ptr<resource const> names_;  // the request refers to the names, also when the wait queue is gone
+    resource_ptr names_;  // the request refers to the names, also when the wait queue is gone
     std::shared_ptr<attempt> along_with_;
     quorum::contention::probe_stamp stamp_;
 };

@@ -25,7 +25,7 @@ class lock_table;
 class wait_queue final : public timer, public std::enable_shared_from_this<wait_queue> {
 public:
     // `lease`: this client's lease of the lock, or null.
-    wait_queue(lock_table& in, std::shared_ptr<resource const> what, lease_record* lease);
+    wait_queue(lock_table& in, resource_ptr what, lease_record* lease);
     ~wait_queue();
 
     void join(acquisition& who, time_point now);
@@ -93,7 +93,7 @@ public:
     // The client is destroyed: the waiting acquisitions are dropped without being told.
     void abandon() noexcept { queue_.clear(); }
 
-    std::shared_ptr<resource const> const what;
+    resource_ptr const what;
 
     // lock_table's notes on this wait queue.
     struct table_entry {

@@ -78,17 +78,17 @@ lock::lock(std::shared_ptr<detail::core> owner, detail::resource what, lock_opti
             "lock_options::ttl is " + bounds::to_text(options.ttl) +
             (options.lock_delay > options.lock_delay.zero() ? ", and lock_delay " + bounds::to_text(options.lock_delay) : "") +
             "; with fencing it must not be above config::max_ttl, which is " + bounds::to_text(most)};
-    what_ = std::make_shared<detail::lock_descriptor const>(std::move(what), core_->resolved_options_of(options));
+    what_ = detail::make_descriptor(std::move(what), core_->resolved_options_of(options));
 }
 
-std::string const& lock::name() const noexcept { return what_->text(); }
+std::string_view lock::name() const noexcept { return what_->text(); }
 
 lock_options const& lock::options() const noexcept { return what_->under->options; }
 
 std::vector<std::string> lock::names() const
 {
     auto const& format = core_->keys();
-    std::vector<std::string> all{format.name_of(what_->first())};
+    std::vector<std::string> all{format.name_of(std::string{what_->first()})};
     for (std::string const& key : what_->others()) all.push_back(format.name_of(key));
     std::sort(all.begin(), all.end());
     return all;

@@ -61,8 +61,7 @@ lock semaphore::several(std::uint32_t count) const
 {
     lock all = one_;
     if (count != 1)
-        all.what_ = std::make_shared<detail::lock_descriptor const>(detail::resource{one_.what_->shared_pool(), count, name()},
-                                                                    one_.what_->under);
+        all.what_ = detail::make_descriptor(detail::resource{one_.what_->shared_pool(), count, std::string{name()}}, one_.what_->under);
     return all;
 }
 

@@ -94,10 +94,13 @@ public:
     void peek(peek_request&& request, peek_handler&& handler) override;
     void pause(duration min, duration max, plain_handler&& handler) override;
     std::string detach(std::shared_ptr<lease_state> of) override;
-    std::string_view name_of(lease_state const& of) const noexcept override { return static_cast<lease_handle const&>(of).of.what->text(); }
+    std::string_view name_of(lease_state const& of) const noexcept override
+    {
+        return static_cast<lease_handle const&>(of).of().what->text();
+    }
     std::span<std::uint32_t const> slots_of(lease_state const& of) const noexcept override
     {
-        return static_cast<lease_handle const&>(of).of.what->slots();
+        return static_cast<lease_handle const&>(of).of().what->slots();
     }
     void ask_permits(permit_query&& what, permit_query_handler&& handler) override;
     void count_available(permit_query&& what, available_handler&& handler) override;

@@ -85,7 +85,7 @@ std::string engine::detach(std::shared_ptr<lease_state> of)
 {
     auto const h = to_handle(std::move(of));
     if (h->phase.load(std::memory_order_acquire) != lease_phase::held || now() >= h->valid_until()) return {};
-    if (h->is_of_reader() || h->of.what->is_of_slots()) return {};  // a ticket is of one holder, and knows no number of permits
+    if (h->is_of_reader() || h->of().what->is_of_slots()) return {};  // a ticket is of one holder, and knows no number of permits
     auto text = to_text(h->to_ticket(board_.fingerprints()));
     // From this moment on, in whatever thread, nobody here holds it.
     auto expected = lease_phase::held;
@@ -108,7 +108,7 @@ void engine::detach_handle(std::shared_ptr<lease_handle> const& who)
 std::shared_ptr<waiter> engine::wait_for_extension(std::shared_ptr<lease_handle> const& whose, plain_handler&& handler)
 {
     return wait_for(whose, std::move(handler), [this](lease_handle const& found, waiter const* who, asio::cancellation_type_t type) {
-        if (gives_up(type)) leases_.abandon_extend(found.of, who);
+        if (gives_up(type)) leases_.abandon_extend(found.of(), who);
     });
 }
 
@@ -124,7 +124,7 @@ void engine::downgrade(std::shared_ptr<lease_state>&& of, plain_handler&& handle
     auto h = to_handle(std::move(of));
     auto w = wait_for_extension(h, std::move(handler));
     on_strand([this, h = std::move(h), w = std::move(w)](time_point t) {
-        if (leases_.downgrade(*h, w)) acquisitions_.on_downgraded(h->of, t);
+        if (leases_.downgrade(*h, w)) acquisitions_.on_downgraded(h->of(), t);
     });
 }
 
@@ -194,12 +194,12 @@ void engine::release(std::shared_ptr<lease_state>&& of, plain_handler&& handler)
 
     auto h = to_handle(std::move(of));
     auto w = wait_for(h, std::move(handler), [this](lease_handle const& found, waiter const* who, asio::cancellation_type_t type) {
-        if (gives_up(type)) releases_.abandon(found.of, who);
+        if (gives_up(type)) releases_.abandon(found.of(), who);
     });
     on_strand([this, h = std::move(h), w = std::move(w)](time_point t) mutable {
         release_handle(h, t);
         if (h->is != lease_handle::presence::left_as_last) return w->done(to_error(h->lost_error()));
-        releases_.wait(h->of, std::move(w));
+        releases_.wait(h->of(), std::move(w));
     });
 }
 

@@ -1,5 +1,4 @@
-// The options of a lock with what follows from them (resolved_options), and the lock itself: its names, under such options
-// (lock_descriptor).
+// The options of a lock with what follows from them. A lock_descriptor (redlock/detail/resource.hpp) has the names of a lock, and such options.
 #ifndef REDLOCK_CLIENT_RESOLVED_OPTIONS_HPP
 #define REDLOCK_CLIENT_RESOLVED_OPTIONS_HPP
 
@@ -43,14 +42,6 @@ public:
     {
         return this == &others || (times == others.times && tokens == others.tokens);
     }
-};
-
-// A lock, as its acquisitions and leases know it.
-class lock_descriptor final : public resource {
-public:
-    lock_descriptor(resource names, std::shared_ptr<resolved_options const> t) : resource{std::move(names)}, under{std::move(t)} {}
-
-    std::shared_ptr<resolved_options const> const under;
 };
 
 }  // namespace redlock::detail

@@ -47,7 +47,7 @@ events::events(std::shared_ptr<event_queue> queue, std::size_t nodes, clock_func
 void events::acquired(lease_handle const& to, time_point started, std::uint32_t attempts)
 {
     auto const votes = std::exchange(won_, std::nullopt);
-    to.of.marks() = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
+    to.of().marks() = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
     add_acquired(to, votes ? event::origin::nodes : event::origin::handoff, started, attempts, votes ? &*votes : nullptr);
 }
 
@@ -58,7 +58,7 @@ void events::nested(lease_handle const& to, time_point started, std::uint32_t at
 
 void events::adopted(lease_handle const& to, time_point started, std::uint32_t attempts)
 {
-    to.of.marks() = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
+    to.of().marks() = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
     add_acquired(to, event::origin::adopted, started, attempts, nullptr);
 }
 
@@ -73,8 +73,8 @@ void events::add_acquired(lease_handle const& to, event::origin from, time_point
     e.attempts = attempts;
     e.valid_for = to.valid_until() - now;
     e.nodes_held = to.nodes_held.load(std::memory_order_relaxed);
-    e.mode = mode_of(to.of);
-    kept_event kept{.what = e, .lock = to.of.what};
+    e.mode = mode_of(to.of());
+    kept_event kept{.what = e, .lock = to.of().what};
     if (votes) keep_votes(kept, *votes);
     queue_->add(std::move(kept));
 }
@@ -189,7 +189,7 @@ void events::released(lease_record const& what, error_code result)
 void events::overrun(lease_state const& of, duration by)
 {
     queue_->add({.what = event::overrun{.at = at(), .token = of.token.load(std::memory_order_relaxed), .by = by},
-                 .lock = static_cast<lease_handle const&>(of).of.what});
+                 .lock = static_cast<lease_handle const&>(of).of().what});
 }
 
 void events::watchdog_late(lease_record const& what)

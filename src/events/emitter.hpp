@@ -46,7 +46,7 @@ struct event_marks {
 class events {
 public:
     using clock_function = time_point (*)() noexcept;
-    using lock_name = std::shared_ptr<resource const>;
+    using lock_name = resource_ptr;
 
     // None without an observer. `wall_clock`: in microseconds.
     static std::unique_ptr<events> make(std::shared_ptr<observer> to, asio::any_io_executor const& fallback,

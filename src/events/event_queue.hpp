@@ -24,7 +24,7 @@ namespace redlock::detail {
 // An event, and the text and votes that its views refer to when it is told.
 struct kept_event {
     event::any what;
-    std::shared_ptr<resource const> lock{};
+    resource_ptr lock{};
     std::size_t node{0};
     std::string text{};
     std::array<vote, max_nodes> votes{};

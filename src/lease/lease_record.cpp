@@ -25,11 +25,11 @@ std::shared_ptr<lease_record> const& lease_record::shared() const noexcept
     return registry_->held_at(index_);
 }
 
-extra_lease_handle::extra_lease_handle(std::shared_ptr<lease_record> const& in) : lease_handle{*in, in->first.owner}, keeps{in} {}
+extra_lease_handle::extra_lease_handle(std::shared_ptr<lease_record> const& in) : lease_handle{place::extra, in->first.owner}, keeps{in} {}
 
 lease_handle::cold_state& lease_handle::cold()
 {
-    if (this == &of.first) return of.cold_of_first();
+    if (where_ == place::in_the_record) return of().cold_of_first();
     auto& own = static_cast<extra_lease_handle*>(this)->cold;
     if (!own) own = std::make_unique<cold_state>();
     return *own;
@@ -37,22 +37,23 @@ lease_handle::cold_state& lease_handle::cold()
 
 lease_handle::cold_state* lease_handle::cold_or_null() const noexcept
 {
-    return this == &of.first ? of.cold_of_first_or_null() : static_cast<extra_lease_handle const*>(this)->cold.get();
+    return where_ == place::in_the_record ? of().cold_of_first_or_null() : static_cast<extra_lease_handle const*>(this)->cold.get();
 }
 
 ticket lease_handle::to_ticket(std::vector<std::uint32_t> servers) const
 {
+    lease_record const& record = of();
     ticket t;
-    t.keys.push_back(of.what->first());
-    t.keys.insert(t.keys.end(), of.what->others().begin(), of.what->others().end());
-    t.text = of.what->text();
-    t.value = of.value.text();
-    t.fenced = of.is_fenced();
-    t.guard = t.fenced ? of.guard() : 0;
+    t.keys.emplace_back(record.what->first());
+    t.keys.insert(t.keys.end(), record.what->others().begin(), record.what->others().end());
+    t.text = record.what->text();
+    t.value = record.value.text();
+    t.fenced = record.is_fenced();
+    t.guard = t.fenced ? record.guard() : 0;
     t.token = token.load(std::memory_order_relaxed);
     t.last_token = std::max(last_token, t.token);
-    t.ttl = std::chrono::duration_cast<std::chrono::milliseconds>(of.what->under->times.ttl);
-    t.lock_delay = of.what->under->key_ttl - t.ttl;
+    t.ttl = std::chrono::duration_cast<std::chrono::milliseconds>(record.what->under->times.ttl);
+    t.lock_delay = record.what->under->key_ttl - t.ttl;
     t.nodes = static_cast<std::uint8_t>(nodes());
     t.servers = std::move(servers);
     return t;
@@ -72,15 +73,14 @@ std::shared_ptr<lease_handle> lease_record::add()
 
 std::shared_ptr<lease_handle> lease_record::add_handle(std::size_t nodes)
 {
-    assert(reads() || has_tokens_for_another());
     auto const h = add();
     h->set_nodes(nodes);
     if (reads()) h->becomes_reader();
-    if (is_fenced()) {
-        h->token.store(next_token, std::memory_order_relaxed);
-        next_token += reads() ? 1 : what->under->tokens.block;
-        h->last_token = next_token - 1;
-        tokens_left -= std::min(tokens_left, reads() ? 1 : what->under->tokens.block);
+    if (is_fenced() && h.get() != &first) {  // which got its tokens with the record
+        assert(!reads() && has_tokens_for_another());
+        tokens_left -= what->under->tokens.block;
+        h->last_token = last_reserved() - tokens_left;
+        h->token.store(h->last_token + 1 - what->under->tokens.block, std::memory_order_relaxed);
     }
     return h;
 }

@@ -18,6 +18,8 @@
 #include <redlock/detail/lease_state.hpp>
 #include <redlock/detail/recycling.hpp>
 
+#include <boost/intrusive/parent_from_member.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <cassert>
@@ -50,7 +52,9 @@ struct cold_state_base {
 // The part of a record that one lease object sees.
 class lease_handle : public lease_state {
 public:
-    lease_handle(lease_record& in, std::shared_ptr<lease_core> from) : lease_state{std::move(from)}, of{in} {}
+    // The first handle of a record is part of it.
+    enum class place : bool { in_the_record, extra };
+    lease_handle(place where, std::shared_ptr<lease_core> from) : lease_state{std::move(from)}, where_{where} {}
 
     enum class presence : std::uint8_t {
         not_yet,
@@ -60,7 +64,7 @@ public:
     };
     presence is{presence::not_yet};
 
-    lease_record& of;
+    lease_record& of() const noexcept;
 
     bool is_here() const noexcept { return is == presence::here; }
 
@@ -107,6 +111,8 @@ private:
     // The first handle's is part of the record's.
     cold_state& cold();
     cold_state* cold_or_null() const noexcept;
+
+    place const where_;
 };
 
 // A handle after the first, which is part of the record. It keeps the record alive.
@@ -120,8 +126,8 @@ public:
 
 class lease_record final : public timer {
 public:
-    lease_record(std::shared_ptr<lease_core> from, std::shared_ptr<lock_descriptor const> of, lock_value fresh_value)
-        : what{std::move(of)}, value{std::move(fresh_value)}, first{*this, std::move(from)}
+    lease_record(std::shared_ptr<lease_core> from, lock_descriptor_ptr of, lock_value fresh_value)
+        : what{std::move(of)}, value{std::move(fresh_value)}, first{lease_handle::place::in_the_record, std::move(from)}
     {
     }
 
@@ -132,7 +138,7 @@ public:
     bool detached : 1 {false};  // lease::detach(): the value is somebody else's to extend and release
     quorum::node_set sent_to;  // nodes that were sent a request that may set or renew the key
 
-    std::shared_ptr<lock_descriptor const> const what;
+    lock_descriptor_ptr const what;
     lock_value const value;
 
     // The handle of the first lease object. All handles show the same validity. Through this one the record keeps the core alive until the last
@@ -141,8 +147,8 @@ public:
 
     command request(verb of) const noexcept
     {
-        command c{of, what->first(), value.head(), what->under->key_ttl};
-        c.value_end = value.tail();
+        command c{of, what->first(), value.tail(), what->under->key_ttl};
+        c.value_bytes = value.bytes();
         c.fenced = is_fenced();
         c.block = what->under->tokens.reserved;
         c.retention = what->under->tokens.retention;
@@ -193,12 +199,13 @@ public:
     void set_published(std::shared_ptr<stamped_state const> text) { with_cold().published = std::move(text); }
     std::uint64_t next_publication() { return ++with_cold().publications; }
 
-    // The attempt got its tokens; `last` is the largest of those that are reserved.
+    // The attempt got its tokens; `last` is the largest of those that are reserved. The first handle has the first block of them.
     void assign_tokens(quorum::token_number last) noexcept
     {
         if (!is_fenced()) return;
-        tokens_left = reads() ? 1 : what->under->tokens.reserved;  // readers share one, and reserve none
-        next_token = last - tokens_left + 1;
+        tokens_left = reads() ? 0 : what->under->tokens.reserved - what->under->tokens.block;  // readers reserve none
+        first.last_token = last - tokens_left;
+        first.token.store(reads() ? first.last_token : first.last_token + 1 - what->under->tokens.block, std::memory_order_relaxed);
         raise_guard(last);
     }
 
@@ -206,7 +213,6 @@ public:
     void assign_guard(quorum::token_number guard) noexcept
     {
         tokens_left = 0;
-        next_token = guard + 1;
         raise_guard(guard);
     }
 
@@ -338,14 +344,19 @@ private:
         return *cold_;
     }
     std::shared_ptr<lease_handle> add();
+
+    // The largest of the tokens that were reserved. The first handle has the first block of them.
+    quorum::token_number last_reserved() const noexcept
+    {
+        return first.last_token + what->under->tokens.reserved - what->under->tokens.block;
+    }
     void show_to(lease_handle& h) const noexcept { h.show(first.valid_until(), first.nodes_held.load(std::memory_order_relaxed)); }
 
     static constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
 
     // In this order, so that no padding lies between them.
     std::uint32_t index_{no_index};
-    std::uint32_t tokens_left{0};  // those that are reserved, and no handle has yet
-    quorum::token_number next_token{0};  // the first of them
+    std::uint32_t tokens_left{0};  // those that are reserved, and no handle has yet: the last ones
     std::atomic<quorum::token_number> guard_{0};
     time_point expires_{};  // when the key expires on the last node, if no release removes it
     union {  // a release begins when the record has left the registry
@@ -355,8 +366,15 @@ private:
     std::unique_ptr<cold_state> cold_;
 };
 
+// An offset, and no pointer to the record: every lease has such a handle.
+inline lease_record& lease_handle::of() const noexcept
+{
+    if (where_ == place::extra) return *static_cast<extra_lease_handle const*>(this)->keeps;
+    return *boost::intrusive::get_parent_from_member(const_cast<lease_handle*>(this), &lease_record::first);
+}
+
 // The record of a handle. The pointer shares the handle's ownership, which keeps the record alive.
-inline std::shared_ptr<lease_record> record_of(std::shared_ptr<lease_handle> const& who) noexcept { return {who, &who->of}; }
+inline std::shared_ptr<lease_record> record_of(std::shared_ptr<lease_handle> const& who) noexcept { return {who, &who->of()}; }
 
 }  // namespace redlock::detail
 

@@ -95,7 +95,7 @@ void lease_registry::on_timer(lease_record& what, time_point now)
 // Whether it is held now; if not, `who` is told why.
 bool lease_registry::is_held(lease_handle const& by, waiter& who, time_point now)
 {
-    lease_record& what = by.of;
+    lease_record& what = by.of();
     lose_if_over(what, now);
     switch (by.phase.load()) {
     case lease_phase::held: return true;
@@ -109,14 +109,14 @@ void lease_registry::extend(lease_handle const& by, std::shared_ptr<waiter> who)
 {
     auto const now = env_.now();
     if (!is_held(by, *who, now)) return;
-    start_extension(by.of.shared(), now, std::move(who));
-    set_timer(by.of);
+    start_extension(by.of().shared(), now, std::move(who));
+    set_timer(by.of());
 }
 
 // From before the first byte of it, the holder counts as a reader, also on nodes that still have it as a writer.
 bool lease_registry::downgrade(lease_handle const& by, std::shared_ptr<waiter> who)
 {
-    lease_record& what = by.of;
+    lease_record& what = by.of();
     auto const now = env_.now();
     if (!is_held(by, *who, now)) return false;
     if (what.reads()) {
@@ -262,7 +262,7 @@ void lease_registry::leave(lease_handle& who)
 {
     who.complete_waiters(asio::error::operation_aborted);
     who.is = lease_handle::presence::left;
-    who.of.remove(who);
+    who.of().remove(who);
 }
 
 void lease_registry::detach(lease_record& what)

@@ -3,10 +3,11 @@
 #ifndef REDLOCK_LEASE_LOCK_VALUE_HPP
 #define REDLOCK_LEASE_LOCK_VALUE_HPP
 
+#include "base/random_bytes.hpp"
+
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,26 +24,24 @@ using shared_text_ptr = boost::intrusive_ptr<shared_text const>;
 
 class lock_value {
 public:
-    using unique_part = std::array<char, 32>;  // hexadecimal digits: 128 random bits
-
-    lock_value(unique_part const& own, shared_text_ptr holder) noexcept : own_{own}, holder_{std::move(holder)} {}
+    lock_value(random_bytes const& own, shared_text_ptr holder) noexcept : own_{own}, holder_{std::move(holder)} {}
 
     // A value of one part, for servers in memory. Implicit, since there they are made of strings.
     lock_value(std::string whole) : holder_{new shared_text{std::move(whole)}} {}
 
-    // On the nodes the value is the head, with the tail behind it.
-    std::string_view head() const noexcept
-    {
-        return is_whole() ? std::string_view{holder_->text} : std::string_view{own_.data(), own_.size()};
-    }
-    std::string_view tail() const noexcept { return is_whole() ? std::string_view{} : std::string_view{holder_->text}; }
+    // On the nodes the value is the digits of these bytes, with the tail behind them. Null: the value is the tail alone.
+    random_bytes const* bytes() const noexcept { return own_ == random_bytes{} ? nullptr : &own_; }
+    std::string_view tail() const noexcept { return holder_ ? std::string_view{holder_->text} : std::string_view{}; }
 
-    std::string text() const { return std::string{head()}.append(tail()); }
+    std::string text() const
+    {
+        std::string text(bytes() ? digits_of_random_bytes : 0, '0');
+        if (bytes()) put_digits(text.data(), *bytes());
+        return text.append(tail());
+    }
 
 private:
-    bool is_whole() const noexcept { return own_[0] == '\0'; }
-
-    unique_part own_{};  // zeros: the value has one part, and that is holder_
+    random_bytes own_{};  // zeros: the value has one part, and that is holder_
     shared_text_ptr holder_;
 };
 

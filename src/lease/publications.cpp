@@ -11,7 +11,7 @@ namespace redlock::detail {
 // errc{}: none.
 errc publications::objection_to(lease_handle const& by, time_point now)
 {
-    lease_record& what = by.of;
+    lease_record& what = by.of();
     if (!what.is_fenced() || what.reads() || !what.what->others().empty()) return errc::state_unsupported;
     leases_.lose_if_over(what, now);
     switch (by.phase.load()) {
@@ -27,7 +27,7 @@ std::shared_ptr<publish_round> publications::publish(lease_handle const& by, std
 {
     errc const objection = bytes.size() > max_state_size ? errc::state_too_large : objection_to(by, now);
     if (objection != errc{}) return handler(objection), nullptr;
-    lease_record& record = by.of;
+    lease_record& record = by.of();
     auto text = state_text(by.token.load(std::memory_order_relaxed), record.value.text(), bytes);
     quorum::state_stamp const stamp{record.guard(), record.next_publication()};
     auto const kept = std::make_shared<stamped_state const>(stamped_state{stamp, std::move(text)});
@@ -42,7 +42,7 @@ std::shared_ptr<publish_round> publications::publish(lease_handle const& by, std
 std::shared_ptr<inherit_round> publications::inherit(lease_handle const& by, state_handler&& handler, time_point now)
 {
     if (errc const objection = objection_to(by, now); objection != errc{}) return handler(objection, published_state{}), nullptr;
-    auto const made = std::make_shared<inherit_round>(*this, by.of.shared(), std::move(handler), now);
+    auto const made = std::make_shared<inherit_round>(*this, by.of().shared(), std::move(handler), now);
     begin(made);
     made->send();
     return made;

@@ -2,44 +2,22 @@
 
 #include <sys/random.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <system_error>
 
 namespace redlock::detail {
 
-namespace {
-
-// The two digits of every possible byte, one after the other.
-constexpr auto hexadecimal = [] {
-    constexpr std::string_view sixteen = "0123456789abcdef";
-    std::array<char, 512> all{};
-    for (std::size_t byte = 0; byte < 256; ++byte) {
-        all[2 * byte] = sixteen[byte >> 4];
-        all[2 * byte + 1] = sixteen[byte & 15];
-    }
-    return all;
-}();
-
-}  // namespace
-
-lock_value::unique_part random_values::next()
+random_bytes random_values::next()
 {
     if (used_ == bytes_.size()) refill();
-    lock_value::unique_part hex;
-    for (std::size_t i = 0; i < bytes_each; ++i) std::memcpy(&hex[2 * i], &hexadecimal[2 * std::size_t{bytes_[used_ + i]}], 2);
-    used_ += bytes_each;
-    return hex;
+    random_bytes next;
+    std::memcpy(next.data(), &bytes_[used_], next.size());
+    used_ += next.size();
+    return next;
 }
 
-std::string random_value()
-{
-    random_values source;
-    auto const digits = source.next();
-    return {digits.data(), digits.size()};
-}
+std::string random_value() { return lock_value{random_values{}.next(), nullptr}.text(); }
 
 void random_values::refill()
 {

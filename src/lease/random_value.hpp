@@ -10,7 +10,7 @@
 
 namespace redlock::detail {
 
-// Each value has 32 hexadecimal digits from the system's random source. The source is read for 16 values at a time, and std::system_error is thrown
+// Each value has 128 bits from the system's random source. The source is read for 16 values at a time, and std::system_error is thrown
 // if that fails. Not copyable, since a copy would give the same values; for the same reason a forked process must not use its parent's object.
 class random_values {
 public:
@@ -18,10 +18,10 @@ public:
     random_values(random_values const&) = delete;
     random_values& operator=(random_values const&) = delete;
 
-    lock_value::unique_part next();
+    random_bytes next();
 
 private:
-    static constexpr std::size_t bytes_each = sizeof(lock_value::unique_part) / 2;
+    static constexpr std::size_t bytes_each = sizeof(random_bytes);
 
     void refill();
 
@@ -29,7 +29,7 @@ private:
     std::size_t used_{bytes_.size()};
 };
 
-// One such value. Thread-safe.
+// One such value, as 32 hexadecimal digits. Thread-safe.
 std::string random_value();
 
 }  // namespace redlock::detail

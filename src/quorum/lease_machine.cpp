@@ -61,7 +61,7 @@ duration lease_machine::recreate_delay() const noexcept
     return recreates_wanted_ == 0 ? first : std::min(first * (1 << recreates_wanted_), max_recreate);
 }
 
-void lease_machine::on_step(std::size_t node, duration by, time_point now) noexcept
+void lease_machine::on_step(std::size_t node, duration by, time_point now)
 {
     auto const delay = timing_->key_ttl - timing_->ttl;
     if (by <= delay) return;
@@ -93,7 +93,7 @@ extend_machine::extend_machine(electorate of, time_point sent, time_point valid_
 {
 }
 
-extend_outcome extend_machine::on_vote(lease_machine& lease, std::size_t node, vote v) noexcept
+extend_outcome extend_machine::on_vote(lease_machine& lease, std::size_t node, vote v)
 {
     if (v == vote::granted) lease.holders().holds(node, renewed_until_);
     if (v == vote::refused) lease.holders().gone(node);

@@ -57,10 +57,10 @@ public:
     void forget_recreate() noexcept { recreate_at_ = time_point::max(); }
 
     // A node's clock was set forward: what it keeps beyond the ttl (lock_delay) makes up for so much of it. More is asked for at once.
-    void on_step(std::size_t node, duration by, time_point now) noexcept;
+    void on_step(std::size_t node, duration by, time_point now);
 
     // The nodes of the list that are members of the set now.
-    void has_members(node_set const& members) noexcept { holders_.has_members(members); }
+    void has_members(node_set const& members) { holders_.has_members(members); }
 
     // The set has other members than before, or another N.
     void is_of(electorate const& of) noexcept { holders_.is_of(of); }
@@ -69,7 +69,7 @@ public:
     void extend_soon(time_point now) noexcept { extend_at_ = std::min(extend_at_, now); }
 
     // A vote that came after the majority: one node more holds the key.
-    void on_late_grant(std::size_t node, time_point until) noexcept { holders_.holds(node, until); }
+    void on_late_grant(std::size_t node, time_point until) { holders_.holds(node, until); }
 
     // An extension starts: none is due until it was answered or timed out, and none sooner than an interval from now if
     // it succeeds.
@@ -96,7 +96,7 @@ class extend_machine {
 public:
     extend_machine(electorate of, time_point sent, time_point valid_until_before, timing const& t) noexcept;
 
-    extend_outcome on_vote(lease_machine& lease, std::size_t node, vote v) noexcept;
+    extend_outcome on_vote(lease_machine& lease, std::size_t node, vote v);
     extend_outcome on_timeout(lease_machine& lease) noexcept;
 
     extend_outcome outcome() const noexcept { return outcome_; }

@@ -1,4 +1,4 @@
-// A value for each node. In place for as many nodes as most sets have: every lease has some of these.
+// A value for each node. In place for as many nodes as most sets have: every attempt has some of these.
 #ifndef REDLOCK_QUORUM_PER_NODE_HPP
 #define REDLOCK_QUORUM_PER_NODE_HPP
 

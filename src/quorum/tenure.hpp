@@ -3,8 +3,8 @@
 #ifndef REDLOCK_QUORUM_TENURE_HPP
 #define REDLOCK_QUORUM_TENURE_HPP
 
+#include "quorum/node_moments.hpp"
 #include "quorum/node_set.hpp"
-#include "quorum/per_node.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
 
@@ -23,17 +23,17 @@ public:
     tenure(electorate of, node_set const& held, node_set const& gone, time_point until) noexcept;
 
     // A node granted or extended the key until `until`. An earlier `until` than before changes nothing.
-    void holds(std::size_t node, time_point until) noexcept;
+    void holds(std::size_t node, time_point until);
 
     // A node answered that the key is not ours there.
-    void gone(std::size_t node) noexcept;
+    void gone(std::size_t node);
 
     // A node's clock was set forward, so the key expires there earlier by `by`. Nodes that never held the key are not changed.
-    void stepped(std::size_t node, duration by) noexcept;
+    void stepped(std::size_t node, duration by);
 
     // The nodes of the list that are members of the set now. What others granted counts until the moment that the lease is valid until, and no longer; what
     // they refuse says nothing.
-    void has_members(node_set const& members) noexcept;
+    void has_members(node_set const& members);
 
     // The set has other members than before, or another N.
     void is_of(electorate const& of) noexcept;
@@ -42,7 +42,7 @@ public:
     time_point valid_until() const noexcept { return valid_until_; }
 
     // On how many nodes the key is ours at `now`.
-    std::size_t held_on(time_point now) const noexcept;
+    std::size_t held_on(time_point now) const noexcept { return until_.later_than(now); }
 
     // Whether the nodes where the key is gone are so many that the others are no majority.
     bool majority_gone() const noexcept;
@@ -52,7 +52,7 @@ private:
     void count_anew() noexcept;
 
     time_point valid_until_{};  // cached, since valid_until() is called much more often than a member changes
-    [[no_unique_address]] per_node<time_point> until_;  // time_point{}: never held
+    [[no_unique_address]] node_moments until_;  // time_point{}: never held
     node_set gone_;  // lies in the padding of until_, as the next ones do
     node_set left_;  // no members any more
     // No bit-fields: g++ 12 lays what follows a [[no_unique_address]] tenure over the last of them.

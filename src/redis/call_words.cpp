@@ -35,7 +35,10 @@ namespace {
 // The first words after EVALSHA: the script and the number of its keys.
 resp_writer& call(resp_writer& words, script const& s, std::size_t keys) { return words << s.sha1 << std::uint64_t{keys}; }
 
-resp_writer& add_value(resp_writer& words, command const& c) { return words.add(c.value, c.value_end); }
+resp_writer& add_value(resp_writer& words, command const& c)
+{
+    return c.value_bytes ? words.add(*c.value_bytes, c.value) : words << c.value;
+}
 
 void add_keys(resp_writer& words, command const& c)
 {

@@ -2,6 +2,7 @@
 #ifndef REDLOCK_REDIS_COMMAND_HPP
 #define REDLOCK_REDIS_COMMAND_HPP
 
+#include "base/random_bytes.hpp"
 #include "quorum/token_number.hpp"
 #include "redis/verb.hpp"
 
@@ -21,7 +22,7 @@ namespace redlock::detail {
 struct command {
     verb what;
     std::string_view key;
-    std::string_view value;         // mark, admit: the mark; claim: the record; else the lock's value, or the first part of it
+    std::string_view value;         // mark, admit: the mark; claim: the record; else the lock's value, or the last part of it
     std::chrono::milliseconds ttl;  // not used by confirm, release and watch; admit: the largest that the node shall allow
 
     // Tokens. acquire and extend without them are the plain protocol.
@@ -36,7 +37,7 @@ struct command {
     bool was_writer{false};         // extend, shared: the lease began as a writer's
     std::string_view id{};          // claim, mark, admit: that the server must still have
     bool stays{false};  // claim: the server stays a member, so its admission goes on
-    std::string_view value_end{};           // what stands behind that; many values have it in common
+    random_bytes const* value_bytes{nullptr};  // their digits stand in front of `value`
     // adopt: the whole value that is replaced, whose guard is `token`; publish: the state's text; claim: what must be there
     std::string_view former{};
     // Further keys of the same lock: all or none; sorted, and behind `key`. Of a semaphore: its other slots, in the order of their numbers.

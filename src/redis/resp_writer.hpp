@@ -3,6 +3,8 @@
 #ifndef REDLOCK_REDIS_RESP_WRITER_HPP
 #define REDLOCK_REDIS_RESP_WRITER_HPP
 
+#include "base/random_bytes.hpp"
+
 #include <boost/redis/request.hpp>
 
 #include <algorithm>
@@ -37,17 +39,13 @@ public:
     // One word of two parts.
     resp_writer& add(std::string_view first, std::string_view second)
     {
-        std::size_t const length = first.size() + second.size();
-        char* at = room_for(length + 32);  // '$', at most 20 digits, two line ends
-        *at++ = '$';
-        at = length < 100 ? put_short(at, length) : std::to_chars(at, at + 20, length).ptr;
-        at = copy(at, "\r\n");
-        at = copy(at, first);
-        at = copy(at, second);
-        at = copy(at, "\r\n");
-        size_ = static_cast<std::size_t>(at - bytes_.get());
-        ++count_;
-        return *this;
+        return end_word(copy(copy(begin_word(first.size() + second.size()), first), second));
+    }
+
+    // The same, but the first part is the digits of these bytes.
+    resp_writer& add(random_bytes const& first, std::string_view second)
+    {
+        return end_word(copy(put_digits(begin_word(digits_of_random_bytes + second.size()), first), second));
     }
 
     // A key: the prefix of all keys, a name and a suffix.
@@ -112,6 +110,21 @@ private:
         resp_writer const* words;
         std::size_t index;
     };
+
+    // Where the word goes.
+    char* begin_word(std::size_t length)
+    {
+        char* at = room_for(length + 32);  // '$', at most 20 digits, two line ends
+        *at++ = '$';
+        at = length < 100 ? put_short(at, length) : std::to_chars(at, at + 20, length).ptr;
+        return copy(at, "\r\n");
+    }
+    resp_writer& end_word(char* at)
+    {
+        size_ = static_cast<std::size_t>(copy(at, "\r\n") - bytes_.get());
+        ++count_;
+        return *this;
+    }
 
     // A number of one or two digits.
     static char* put_short(char* at, std::size_t number) noexcept

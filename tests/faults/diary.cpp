@@ -38,7 +38,7 @@ std::vector<std::string> names_held(redlock::lock const& what, redlock::lease co
 {
     if (lease.mode() != redlock::lock_mode::permit) return what.names();
     std::vector<std::string> slots;
-    for (std::uint32_t const slot : lease.slots()) slots.push_back(what.name() + "#" + std::to_string(slot));
+    for (std::uint32_t const slot : lease.slots()) slots.push_back(std::string{what.name()} + "#" + std::to_string(slot));
     return slots;
 }
 

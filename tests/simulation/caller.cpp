@@ -136,13 +136,13 @@ std::unique_ptr<turn_judge::place> caller::place_for(redlock::lock const& resour
 {
     auto const& options = resource.options();
     if (options.max_attempts > 0 || options.owner != owner_id{}) return nullptr;
-    return std::make_unique<turn_judge::place>(stage_.rules, process_, resource.name());
+    return std::make_unique<turn_judge::place>(stage_.rules, process_, std::string{resource.name()});
 }
 
 std::unique_ptr<turn_judge::place> caller::place_for(redlock::rw_lock const& resource, bool reads) const
 {
     if (resource.options().max_attempts > 0) return nullptr;
-    return std::make_unique<turn_judge::place>(stage_.rules, process_, resource.name(),
+    return std::make_unique<turn_judge::place>(stage_.rules, process_, std::string{resource.name()},
                                                reads ? turn_judge::wants::to_read : turn_judge::wants::to_write);
 }
 

@@ -90,7 +90,7 @@ asio::awaitable<lease> rw_user::take_shared(redlock::rw_lock const& resource, bo
     stage_.rules.ended(process_);
     auto& [ec, held] = result;
     if (place && held) place->served(held);
-    if (reads && held) stage_.rules.turns().reader_served(resource.name(), begin);
+    if (reads && held) stage_.rules.turns().reader_served(std::string{resource.name()}, begin);
     if (held && (held.mode() == lock_mode::shared) != reads) stage_.rules.violation("a lease is not of the side that was asked for");
     examine(ec, held, resource.options(), begin, &report);
     co_return std::move(held);
@@ -141,7 +141,7 @@ asio::awaitable<void> rw_user::come_when_free(redlock::rw_lock const& resource)
 {
     auto& chance = stage_.world.chance;
     for (std::size_t tries = 1 + chance.below(4); tries > 0 && client_; --tries) {
-        auto const free = time_until_free({resource.name()});
+        auto const free = time_until_free({std::string{resource.name()}});
         auto wait = sleep(std::max(duration{}, free + chance.between(-100us, 300us) - stage_.world.weather.min_delay));
         co_await std::move(wait);
         if (!client_) co_return;

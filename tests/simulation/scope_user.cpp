@@ -153,7 +153,7 @@ asio::awaitable<void> scope_user::use_lock()
     bool const passed_on = client_ && client_->status().counters.handoffs > seen.handoffs;
     if (stage_.calm && !passed_on && seen.entered && !seen.value.empty() && ec != condition::lost &&
         stage_.world.now() - seen.body_over < 1ms &&
-        stage_.rules.keys().stored(resource.name(), seen.value) >= most_of(stage_.world.servers().size()))
+        stage_.rules.keys().stored(std::string{resource.name()}, seen.value) >= most_of(stage_.world.servers().size()))
         stage_.rules.violation("a scope ended before its lock was released");
 }
 
@@ -172,7 +172,7 @@ asio::awaitable<void> scope_user::use_rw_lock(redlock::rw_lock const& resource, 
         entered = true;
         place.reset();
         stage_.rules.turns().scope_begins(process_);
-        if (reads) stage_.rules.turns().reader_served(resource.name(), begin);
+        if (reads) stage_.rules.turns().reader_served(std::string{resource.name()}, begin);
         for (int slice = 0; slice < 2; ++slice) {
             write(watched);
             auto rest = sleep(time_to_hold() / 2);

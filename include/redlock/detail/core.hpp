@@ -10,6 +10,7 @@
 #include <redlock/clock.hpp>
 #include <redlock/detail/completion.hpp>
 #include <redlock/detail/export.hpp>
+#include <redlock/detail/resource.hpp>
 #include <redlock/error.hpp>
 #include <redlock/options.hpp>
 #include <redlock/published.hpp>
@@ -42,10 +43,6 @@ using state_handler = completion<error_code, published_state>;
 using peek_handler = completion<error_code, lock_peek>;
 
 class key_format;
-class lock_descriptor;
-class permit_pool;
-class resolved_options;
-class resource;
 
 // with_lock: the executor of the waiting caller, and the one that its body will have.
 struct scope_executors {
@@ -54,7 +51,7 @@ struct scope_executors {
 };
 
 struct acquire_request {
-    std::shared_ptr<lock_descriptor const> what;
+    lock_descriptor_ptr what;
     attempt_report* report;  // may be null
     bool once;               // try_acquire
     std::shared_ptr<scope_executors const> within{};  // null without with_lock
@@ -66,7 +63,7 @@ struct adopt_request {
 };
 
 struct peek_request {
-    std::shared_ptr<lock_descriptor const> what;
+    lock_descriptor_ptr what;
     std::optional<lock_peek> last{};  // waits until something else is to be seen than this
 };
 

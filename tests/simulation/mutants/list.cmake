@@ -17,7 +17,7 @@ redlock_mutant(no_drift "validity leaves nothing for clocks that run at differen
 redlock_mutant(no_granularity "validity leaves nothing for servers that count in milliseconds"
     FILE src/quorum/timing.cpp FROM "return ttl - allowance - expiry_granularity;" TO "return ttl - allowance;")
 redlock_mutant(largest_deadline "a lease is valid until the last node's deadline, not the M-th largest"
-    FILE src/quorum/tenure.cpp FROM "latest_first[needed_ - 1u]" TO "latest_first[0]"
+    FILE src/quorum/tenure.cpp FROM "until_.latest(needed_)" TO "until_.latest(1)"
     FILE2 src/quorum/tenure.cpp FROM2 ">= needed_) count_anew();" TO2 ">= 1) count_anew();")
 redlock_mutant(steady_clock "leases are measured with CLOCK_MONOTONIC, which stops while a machine is suspended"
     FILE src/api/clock.cpp FROM "constexpr clockid_t clock = CLOCK_BOOTTIME;" TO "constexpr clockid_t clock = CLOCK_MONOTONIC;")
@@ -154,8 +154,7 @@ redlock_mutant(passed_on_too_late "a lease is passed on however little of it is 
     FILE src/acquire/wait_queue.cpp FROM "    if (lease.machine.left(now) < lease.what->under->times.validity / worth_passing_on) return false;
 " TO "")
 redlock_mutant(passed_on_with_its_token "a lease is passed on without tokens of its own"
-    FILE src/lease/lease_record.cpp FROM "        next_token += reads() ? 1 : what->under->tokens.block;
-        h->last_token = next_token - 1;" TO "        h->last_token = next_token + what->under->tokens.block - 1;")
+    FILE src/lease/lease_record.cpp FROM "        h->last_token = last_reserved() - tokens_left;" TO "        h->last_token = first.last_token;")
 redlock_mutant(passed_on_to_anybody "a lease is passed on to somebody who asked with other options"
     FILE src/acquire/wait_queue.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;
 " TO "")
@@ -202,11 +201,11 @@ redlock_mutant(released_with_the_first "the lock is given back with the first of
 " TO "")
 redlock_mutant(nested_for_ever "a nested lease that is given back still counts"
     FILE src/lease/lease_registry.cpp FROM "    who.is = lease_handle::presence::left;
-    who.of.remove(who);" TO "    std::size_t handles = 0;
-    who.of.each_handle([&](lease_handle const&) { ++handles; });
+    who.of().remove(who);" TO "    std::size_t handles = 0;
+    who.of().each_handle([&](lease_handle const&) { ++handles; });
     if (handles == 2) return;
     who.is = lease_handle::presence::left;
-    who.of.remove(who);")
+    who.of().remove(who);")
 redlock_mutant(nested_for_anybody "whoever has an owner gets a nested lease of whatever is held"
     FILE src/acquire/acquisitions.cpp FROM "lease.owner() != options.owner ||" TO "")
 redlock_mutant(nested_in_what_is_lost "a nested lease is given while the outer one is ending"
@@ -368,7 +367,7 @@ redlock_mutant(permit_of_one_node "one node less than a majority is enough for a
         } else if (state.failed" TO2 "            count(node, {chose ? vote::granted : vote::refused, {}, {}, chose ? counter_ : 0}, now);
         } else if (state.failed")
 redlock_mutant(chosen_is_given_back "all slots of the value are released where one of them was not chosen"
-    FILE src/acquire/permit_attempt.cpp FROM "    auto of = std::make_shared<lock_descriptor const>(resource{before.what, indices_of(slots)}, before.what->under);
+    FILE src/acquire/permit_attempt.cpp FROM "    auto of = make_descriptor(resource{before.what, indices_of(slots)}, before.what->under);
     auto const stray" TO "    auto of = before.what;
     auto const stray"
     FILE2 src/acquire/permit_attempt.cpp FROM2 "    elsewhere.remove(node);

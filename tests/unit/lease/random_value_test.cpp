@@ -22,11 +22,7 @@ namespace {
 
 using source = redlock::detail::random_values;
 
-std::string next(source& values)
-{
-    auto const digits = values.next();
-    return {digits.data(), digits.size()};
-}
+std::string next(source& values) { return redlock::detail::lock_value{values.next(), nullptr}.text(); }
 
 // From here on getrandom fails with EIO in this process. False when the kernel does not let us.
 bool take_away_the_random_source()

@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(the_text_tells_the_numbers)
 
 BOOST_AUTO_TEST_CASE(an_attempt_of_a_short_list_needs_all_of_it)
 {
-    timing t;
+    timing t{};
     t.validity = 10s;
     t.node_timeout = 1s;
     acquire_machine m{electorate{3, 3, 3}, after(0ms), t};

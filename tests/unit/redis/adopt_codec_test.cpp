@@ -23,13 +23,17 @@ using testing::server_id;
 enum class tokens { with, without };
 enum class names { one, two };
 
+std::string const value_of_it = "000fa099ff0000000000000000000000:host";
+
 command adoption_of(tokens kind, names count = names::one)
 {
     static std::vector<std::string> const second_name{"l"};  // a command refers to its names, and does not have them
 
-    command c{verb::adopt, "k", "new", 30s};
+    static constexpr random_bytes fresh{0x00, 0x0f, 0xa0, 0x99, 0xff};
+
+    command c{verb::adopt, "k", ":host", 30s};
     c.former = "old";
-    c.value_end = ":host";
+    c.value_bytes = &fresh;
     c.fenced = kind == tokens::with;
     c.token = 17;
     c.retention = 60s;
@@ -66,17 +70,17 @@ BOOST_AUTO_TEST_SUITE(adopt_codec)
 BOOST_AUTO_TEST_CASE(with_tokens_it_carries_both_values_and_the_guard)
 {
     BOOST_TEST(sent(adoption_of(tokens::with)) == resp({"EVALSHA", fence_adopt_script().sha1, "4", "redlock:node", "redlock:hw", "k",
-                                                        "k:fence", server_id, "old", "new:host", "17", "30000", "60000"}));
+                                                        "k:fence", server_id, "old", value_of_it, "17", "30000", "60000"}));
     BOOST_TEST(sent(adoption_of(tokens::with, names::two)) ==
                resp({"EVALSHA", fence_adopt_script().sha1, "6", "redlock:node", "redlock:hw", "k", "k:fence", "l", "l:fence", server_id,
-                     "old", "new:host", "17", "30000", "60000"}));
+                     "old", value_of_it, "17", "30000", "60000"}));
 }
 
 BOOST_AUTO_TEST_CASE(without_tokens_it_carries_both_values)
 {
-    BOOST_TEST(sent(adoption_of(tokens::without)) == resp({"EVALSHA", adopt_script().sha1, "1", "k", "old", "new:host", "30000"}));
+    BOOST_TEST(sent(adoption_of(tokens::without)) == resp({"EVALSHA", adopt_script().sha1, "1", "k", "old", value_of_it, "30000"}));
     BOOST_TEST(sent(adoption_of(tokens::without, names::two)) ==
-               resp({"EVALSHA", adopt_script().sha1, "2", "k", "l", "old", "new:host", "30000"}));
+               resp({"EVALSHA", adopt_script().sha1, "2", "k", "l", "old", value_of_it, "30000"}));
 }
 
 BOOST_AUTO_TEST_CASE(only_the_number_1_is_a_grant)

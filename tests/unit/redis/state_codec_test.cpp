@@ -20,10 +20,14 @@ using namespace std::chrono_literals;
 using testing::resp;
 using testing::server_id;
 
+std::string const value_of_it = "12ab0000000000000000000000000000:host";
+
 command about_state(verb what)
 {
-    command c{what, "k", "mine", 30s};
-    c.value_end = ":host";
+    static constexpr random_bytes own{0x12, 0xab};
+
+    command c{what, "k", ":host", 30s};
+    c.value_bytes = &own;
     c.fenced = what != verb::peek;
     c.token = 17;
     c.goal = 15;
@@ -73,9 +77,9 @@ BOOST_AUTO_TEST_SUITE(state_codec)
 BOOST_AUTO_TEST_CASE(what_is_asked)
 {
     BOOST_TEST(sent(verb::publish) == resp({"EVALSHA", state_publish_script().sha1, "5", "k", "k:fence", "redlock:node", "redlock:hw",
-                                            "k:published", server_id, "mine:host", "17", "60000", "15", "3", "17 0:bytes"}));
+                                            "k:published", server_id, value_of_it, "17", "60000", "15", "3", "17 0:bytes"}));
     BOOST_TEST(sent(verb::inherit) == resp({"EVALSHA", state_inherit_script().sha1, "5", "k", "k:fence", "redlock:node", "redlock:hw",
-                                            "k:published", server_id, "mine:host", "17", "60000"}));
+                                            "k:published", server_id, value_of_it, "17", "60000"}));
     BOOST_TEST(sent(verb::peek) == resp({"EVALSHA", state_peek_script().sha1, "2", "k", "k:published"}));
 }
 
