@@ -83,8 +83,10 @@ struct ear {
     std::size_t node;
 
     void hear(node_view const& said) const { loop->hear(node, said); }
-    // Not make_adapter: the std::function of a sink would cost each answer another call.
-    redis::any_adapter adapter() const { return detail::make_listening_adapter(*this); }
+    redis::any_adapter adapter() const
+    {
+        return detail::make_adapter([to = *this](std::size_t, node_view const& said) { to.hear(said); });
+    }
 };
 
 void check(error_code ec)

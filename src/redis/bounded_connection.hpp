@@ -5,15 +5,10 @@
 
 #include "redis/boost_redis_compat.hpp"
 #include "redis/bounded_stream.hpp"
-#include "redis/node_sink.hpp"
 
 #include <boost/asio/any_completion_executor.hpp>
-#include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/redis/connection.hpp>
-#include <boost/system/error_code.hpp>
 
-#include <cstddef>
 #include <utility>
 
 namespace redlock::detail {
@@ -39,14 +34,6 @@ public:
 private:
     asio::any_completion_executor const* to_;
 };
-
-// The handler is type-erased, so that the operations of Boost.Redis are instantiated once. `executor` must live until the handler is called.
-inline void exec_request(bounded_connection& connection, redis::request const& request, node_sink& sink,
-                         asio::any_completion_executor const& executor,
-                         asio::any_completion_handler<void(boost::system::error_code, std::size_t)> handler)
-{
-    connection.async_exec(request, make_adapter(sink), asio::bind_executor(borrowed_executor{&executor}, std::move(handler)));
-}
 
 }  // namespace redlock::detail
 

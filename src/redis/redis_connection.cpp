@@ -9,7 +9,6 @@
 
 #include <redlock/detail/recycling.hpp>
 
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -68,6 +67,41 @@ redis::config config_of(connection_settings const& settings)
 
 }  // namespace
 
+// The handler of Boost.Redis. An exchange that counts as outstanding knows its connection.
+class redis_connection::when_answered {
+public:
+    using executor_type = borrowed_executor;
+    using allocator_type = recycling<void>;
+
+    when_answered(asio::any_completion_executor const& runs_on, std::unique_ptr<exchange> by) : executor_{&runs_on}, by_{std::move(by)} {}
+
+    executor_type get_executor() const noexcept { return executor_; }
+    allocator_type get_allocator() const noexcept { return {}; }
+
+    void operator()(error_code ec, std::size_t)
+    {
+        auto const by = std::move(by_);
+        auto const over = std::move(by->over_);
+        over ? over->answered(*by, ec) : by->on_answered(ec);
+    }
+
+private:
+    borrowed_executor executor_;
+    std::unique_ptr<exchange> by_;
+};
+
+class redis_connection::simple_exchange final : public exchange {
+public:
+    simple_exchange(node_sink& sink, answered_handler handler) : sink_{sink}, handler_{std::move(handler)} {}
+
+    void on_node(std::size_t call, node_view const& node) override { sink_(call, node); }
+    void on_answered(error_code ec) override { std::move(handler_)(ec); }
+
+private:
+    node_sink& sink_;
+    answered_handler handler_;
+};
+
 connection_settings::connection_settings(node_address const& node, config const& settings)
     : address{completed(node, settings.tls)},
       client_name{settings.client_name},
@@ -111,8 +145,7 @@ void redis_connection::open(std::shared_ptr<connection_owner> owner)
     if (!prepare(wanted)) return asio::post(strand_, [ended = std::move(ended)] { ended({}); });
     set_push_sink(*connection_, push_sink_);
     run_connection(*connection_, wanted, asio::bind_executor(strand_, std::move(ended)));
-    exec_request(*connection_, questions_.request, handshake_sink_, handler_executor_,
-                 [self](error_code ec, std::size_t) { self->on_handshake(ec); });
+    exec(questions_.request, std::make_unique<simple_exchange>(handshake_sink_, [self](error_code ec) { self->on_handshake(ec); }));
     after(settings_.connect_timeout, [](redis_connection& me) { me.give_up(); });
 }
 
@@ -294,17 +327,31 @@ void redis_connection::receive()
 
 void redis_connection::send(redis::request const& what, node_sink& sink, answered_handler handler)
 {
-    if (state_ != state::open) return std::move(handler)(errc::node_unreachable);
+    send(what, std::make_unique<simple_exchange>(sink, std::move(handler)));
+}
+
+void redis_connection::send(redis::request const& what, std::unique_ptr<exchange> by)
+{
+    if (state_ != state::open) return by->on_answered(errc::node_unreachable);
     if (outstanding_++ == 0) progress();
-    reply_bounds::question const asked{what.payload().size(), what.get_expected_responses()};
-    bounds_.asked(asked);
-    auto done = [self = shared_from_this(), asked, handler = std::move(handler)](error_code ec, std::size_t) mutable {
-        --self->outstanding_;
-        self->bounds_.answered(asked);
-        self->progress();
-        std::move(handler)(ec ? error_code{errc::node_unreachable} : error_code{});
-    };
-    exec_request(*connection_, what, sink, handler_executor_, asio::bind_allocator(recycling<void>{}, std::move(done)));
+    by->asked_ = {what.payload().size(), what.get_expected_responses()};
+    bounds_.asked(by->asked_);
+    by->over_ = shared_from_this();
+    exec(what, std::move(by));
+}
+
+void redis_connection::exec(redis::request const& what, std::unique_ptr<exchange> by)
+{
+    auto const hear = [to = by.get()](std::size_t call, node_view const& node) { to->on_node(call, node); };
+    connection_->async_exec(what, make_adapter(hear), when_answered{handler_executor_, std::move(by)});
+}
+
+void redis_connection::answered(exchange& by, error_code ec)
+{
+    --outstanding_;
+    bounds_.answered(by.asked_);
+    progress();
+    by.on_answered(ec ? error_code{errc::node_unreachable} : error_code{});
 }
 
 }  // namespace redlock::detail

@@ -3,6 +3,7 @@
 #ifndef REDLOCK_REDIS_REDIS_CONNECTION_HPP
 #define REDLOCK_REDIS_REDIS_CONNECTION_HPP
 
+#include "redis/exchange.hpp"
 #include "redis/handshake.hpp"
 #include "redis/node_sink.hpp"
 #include "redis/reply_bounds.hpp"
@@ -84,10 +85,19 @@ public:
     handshake_reader& server() noexcept { return server_; }
 
     // The server executes requests in the order of these calls. Fails with node_unreachable if the connection is not open, or is lost before all
-    // answers have come. `what` and `sink` must live until the handler is called.
+    // answers have come. `what` must live until then.
+    void send(boost::redis::request const& what, std::unique_ptr<exchange> by);
+
+    // The same for what need not be fast. `sink` must live until the handler is called.
     void send(boost::redis::request const& what, node_sink& sink, answered_handler handler);
 
 private:
+    class simple_exchange;
+    class when_answered;
+
+    void exec(boost::redis::request const& what, std::unique_ptr<exchange> by);
+    void answered(exchange& by, error_code ec);
+
     enum class state { connecting, open, closed };
 
     bool prepare(boost::redis::config& wanted);
