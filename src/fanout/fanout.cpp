@@ -182,11 +182,11 @@ void fanout::exec_alone(std::shared_ptr<round> const& r, std::size_t node, time_
     exec(r, node, now, [] {});
 }
 
-// Starts one node's part of a round, in the form that parallel_group wants.
+// Starts one node's part of a round, in the form that parallel_group wants. It is called before launch() returns.
 class fanout::start_exec {
 public:
-    start_exec(std::shared_ptr<fanout> owner, std::shared_ptr<round> r, std::size_t node, time_point now)
-        : owner_{std::move(owner)}, round_{std::move(r)}, node_{node}, now_{now}
+    start_exec(fanout& owner, std::shared_ptr<round> const& r, std::size_t node, time_point now)
+        : owner_{&owner}, round_{&r}, node_{node}, now_{now}
     {
     }
 
@@ -194,12 +194,12 @@ public:
     void operator()(Handler&& handler) const
     {
         // No slot is passed on: a request to Redis is never cancelled.
-        owner_->exec(round_, node_, now_, std::forward<Handler>(handler));
+        owner_->exec(*round_, node_, now_, std::forward<Handler>(handler));
     }
 
 private:
-    std::shared_ptr<fanout> owner_;
-    std::shared_ptr<round> round_;
+    fanout* owner_;
+    std::shared_ptr<round> const* round_;
     std::size_t node_;
     time_point now_;
 };
@@ -207,7 +207,7 @@ private:
 void fanout::launch(std::shared_ptr<round> const& r, quorum::node_set const& to, time_point now)
 {
     auto start_part = [&](std::size_t i) {
-        return asio::async_initiate<asio::deferred_t const&, void()>(start_exec{shared_from_this(), r, i, now}, asio::deferred);
+        return asio::async_initiate<asio::deferred_t const&, void()>(start_exec{*this, r, i, now}, asio::deferred);
     };
     for (target const& a : r->targets) a.who->on_sent(to);
     std::vector<decltype(start_part(0)), recycling<decltype(start_part(0))>> parts;

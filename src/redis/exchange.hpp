@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 namespace redlock::detail {
 
@@ -38,7 +39,7 @@ private:
     friend class redis_connection;
 
     std::shared_ptr<redis_connection> over_;
-    reply_bounds::question asked_{};
+    std::optional<reply_bounds::question> asked_;  // none: a part of the handshake
 };
 
 }  // namespace redlock::detail

@@ -1,6 +1,5 @@
 #include "redis/redis_connection.hpp"
 
-#include "base/strand.hpp"
 #include "redis/boost_redis_compat.hpp"
 #include "redis/bounded_connection.hpp"
 #include "redis/credentials.hpp"
@@ -65,28 +64,38 @@ redis::config config_of(connection_settings const& settings)
     return result;
 }
 
+// Calls at once. For handlers that are posted to the executor of their connection first, and have nowhere to go from there. Boost.Redis and its channel
+// copy the executor of a handler a dozen times a request, so it has nothing in it.
+struct in_place_executor {
+    template <class F>
+    void execute(F&& f) const
+    {
+        std::forward<F>(f)();
+    }
+    friend bool operator==(in_place_executor const&, in_place_executor const&) noexcept = default;
+};
+
 }  // namespace
 
-// The handler of Boost.Redis. An exchange that counts as outstanding knows its connection.
+// The handler of Boost.Redis.
 class redis_connection::when_answered {
 public:
-    using executor_type = borrowed_executor;
+    using executor_type = in_place_executor;
     using allocator_type = recycling<void>;
 
-    when_answered(asio::any_completion_executor const& runs_on, std::unique_ptr<exchange> by) : executor_{&runs_on}, by_{std::move(by)} {}
+    explicit when_answered(std::unique_ptr<exchange> by) : by_{std::move(by)} {}
 
-    executor_type get_executor() const noexcept { return executor_; }
+    executor_type get_executor() const noexcept { return {}; }
     allocator_type get_allocator() const noexcept { return {}; }
 
     void operator()(error_code ec, std::size_t)
     {
         auto const by = std::move(by_);
         auto const over = std::move(by->over_);
-        over ? over->answered(*by, ec) : by->on_answered(ec);
+        over->answered(*by, ec);
     }
 
 private:
-    borrowed_executor executor_;
     std::unique_ptr<exchange> by_;
 };
 
@@ -112,7 +121,7 @@ connection_settings::connection_settings(node_address const& node, config const&
 
 redis_connection::redis_connection(strand_type strand, connection_settings const& settings, handshake const& questions)
     : strand_{std::move(strand)},
-      handler_executor_{completion_executor(strand_)},
+      depth_{depth_beside_inner_executor(strand_)},
       settings_{settings},
       questions_{questions},
       timer_{strand_}
@@ -335,22 +344,25 @@ void redis_connection::send(redis::request const& what, std::unique_ptr<exchange
     if (state_ != state::open) return by->on_answered(errc::node_unreachable);
     if (outstanding_++ == 0) progress();
     by->asked_ = {what.payload().size(), what.get_expected_responses()};
-    bounds_.asked(by->asked_);
-    by->over_ = shared_from_this();
+    bounds_.asked(*by->asked_);
     exec(what, std::move(by));
 }
 
 void redis_connection::exec(redis::request const& what, std::unique_ptr<exchange> by)
 {
+    by->over_ = shared_from_this();
     auto const hear = [to = by.get()](std::size_t call, node_view const& node) { to->on_node(call, node); };
-    connection_->async_exec(what, make_adapter(hear), when_answered{handler_executor_, std::move(by)});
+    connection_->async_exec(what, make_adapter(hear), when_answered{std::move(by)});
 }
 
 void redis_connection::answered(exchange& by, error_code ec)
 {
-    --outstanding_;
-    bounds_.answered(by.asked_);
-    progress();
+    strand_presence const here{depth_};
+    if (by.asked_) {
+        --outstanding_;
+        bounds_.answered(*by.asked_);
+        progress();
+    }
     by.on_answered(ec ? error_code{errc::node_unreachable} : error_code{});
 }
 

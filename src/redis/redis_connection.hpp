@@ -3,6 +3,7 @@
 #ifndef REDLOCK_REDIS_REDIS_CONNECTION_HPP
 #define REDLOCK_REDIS_REDIS_CONNECTION_HPP
 
+#include "base/strand.hpp"
 #include "redis/exchange.hpp"
 #include "redis/handshake.hpp"
 #include "redis/node_sink.hpp"
@@ -11,7 +12,6 @@
 #include <redlock/config.hpp>
 #include <redlock/error.hpp>
 
-#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -119,7 +119,7 @@ private:
     void after(std::chrono::steady_clock::duration delay, Handler handler);
 
     strand_type strand_;
-    asio::any_completion_executor handler_executor_;  // strand_ in the type that is cheapest to bind to handlers
+    strand_depth* depth_;  // for handlers that come straight from Boost.Redis
     connection_settings const& settings_;
     handshake questions_;
     asio::steady_timer timer_;  // for the connect timeout, then for stalls
