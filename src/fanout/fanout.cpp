@@ -8,7 +8,8 @@
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/defer.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/asio/execution.hpp>
+#include <boost/asio/require.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -17,8 +18,8 @@
 
 namespace redlock::detail {
 
-fanout::fanout(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now, clock_rules rules)
-    : strand_{std::move(strand)}, now_{now}, max_queue_{max_queue}, rules_{rules}
+fanout::fanout(strand_type const& strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now, clock_rules rules)
+    : posting_{asio::require(strand, asio::execution::blocking.never)}, now_{now}, max_queue_{max_queue}, rules_{rules}
 {
     assert(!nodes.empty());
     links_.reserve(nodes.size());
@@ -31,7 +32,7 @@ void fanout::add(pending_request&& request)
     (request.first ? outgoing_first_ : outgoing_).add(std::move(request));
     if (std::exchange(flush_posted_, true)) return;
     // Behind everything that is ready to run now: those operations get into the same round.
-    asio::post(strand_, [self = shared_from_this()] { self->flush_later(); });
+    posting_.execute([self = shared_from_this()] { self->flush_later(); });
 }
 
 void fanout::start(std::weak_ptr<node_listener> const& listener)
@@ -230,19 +231,23 @@ void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code 
     --l.in_flight;
     auto const now = now_();
     part& p = r->parts[node];
-    reply const lost = failure(errc::node_unreachable);
     if (!ec) drop_votes_of_earlier_eras(*r, node);
     if (!ec) check_clock(*r, node, now);
     if (links_.empty()) return;
     bool doubtful = false;
     for (std::size_t i = 0; i < r->targets.size(); ++i) {
-        reply& answer = p.replies[i];
-        if (!ec && p.as) answer.admission = p.as->number;
-        r->targets[i].who->on_vote(node, ec ? lost : answer, now);
-        if (links_.empty()) return;
+        vote_handler& who = *r->targets[i].who;
         if (ec) {
+            who.on_vote(node, failure(errc::node_unreachable), now);
+            if (links_.empty()) return;
             defer_release(node, r->at(i), now);  // nobody knows whether it was executed; to delete twice what is ours does no harm
-        } else if (answer.vote == vote::failed) {
+            continue;
+        }
+        reply& answer = p.replies[i];
+        if (p.as) answer.admission = p.as->number;
+        who.on_vote(node, answer, now);
+        if (links_.empty()) return;
+        if (answer.vote == vote::failed) {
             doubtful = doubtful || answer.error == errc::node_not_admitted;
             retry_release(node, r->at(i), now);
         }

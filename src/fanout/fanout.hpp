@@ -82,7 +82,7 @@ public:
     // Commands in one message to a node that has fallen behind.
     static constexpr std::size_t max_catch_up = 512;
 
-    fanout(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now, clock_rules rules);
+    fanout(strand_type const& strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now, clock_rules rules);
 
     // Operations that a node's answers complete on this context may share a handler. Precondition: a single thread runs the context.
     void complete_together_on(asio::io_context& context) noexcept { single_ = &context; }
@@ -274,7 +274,7 @@ private:
     void exec_alone(std::shared_ptr<round> const& r, std::size_t node, time_point now);
     void file(std::shared_ptr<round> const& r, std::size_t node, error_code ec);
 
-    strand_type strand_;
+    strand_type posting_;  // never runs anything at once
     clock_function now_;
     std::size_t max_queue_;
     clock_rules rules_;
