@@ -93,12 +93,13 @@ void redis_request::encode(batch const& work, std::string_view id, request_extra
     id_ = id;
     ids_.clear();
     words_.put_before_keys(extras.prefix);
-    request.clear();
+    bytes_.clear();
     calls.clear();
     calls.reserve(commands.size() + 2);
     if (extras.load_scripts) {
         for (script const* s : scripts_of_nodes()) {
-            request.push("SCRIPT", "LOAD", s->text);
+            words_ << "LOAD" << s->text;
+            push("SCRIPT");
             calls.push_back({wire_call::kind::load_script});
         }
     }
@@ -110,29 +111,29 @@ void redis_request::encode(batch const& work, std::string_view id, request_extra
         }
         std::size_t const count = extras.apart ? 1 : run_of_same(commands, i);
         std::span const shared{&c, count};
-        push_call(request, {words_, ids_}, set_options_, shared, id);
+        push_call(bytes_, {words_, ids_}, set_options_, shared, id);
         calls.push_back(
             {wire_call::kind::commands, c.what, c.fenced, i, count, false, {}, c.shared, c.is_of_permits() || c.what == verb::look});
         if (c.what == verb::extend || c.what == verb::climb) calls.back().key_counts = key_counts(shared);
         i += count;
     }
     if (extras.time) {
-        request.push("TIME");
+        push("TIME");
         calls.push_back({wire_call::kind::time});
     }
     if (extras.identity) {
-        request.push("INFO", "replication");
+        words_ << "replication";
+        push("INFO");
         calls.push_back({wire_call::kind::identity});
     }
+    set_command_count(request, bytes_, calls.size());
 }
 
 bool redis_request::copy_bytes(redis_request const& from, std::string_view id)
 {
     if (id.size() != from.id_.size()) return false;
     request = from.request;
-    // payload() returns a const reference, but the request owns the string, and is not const itself.
-    char* const bytes = const_cast<char*>(request.payload().data());
-    for (std::size_t const at : from.ids_) std::copy(id.begin(), id.end(), bytes + at);
+    for (std::size_t const at : from.ids_) std::copy(id.begin(), id.end(), bytes_.data() + at);
     return true;
 }
 
@@ -140,10 +141,11 @@ bool redis_request::copy_bytes(redis_request const& from, std::string_view id)
 void redis_request::push_watch(command const& c, std::size_t index)
 {
     auto const watch = [&](std::string_view key, bool goes_on) {
-        request.push("CLIENT", "CACHING", "YES");
+        words_ << "CACHING" << "YES";
+        push("CLIENT");
         calls.push_back({wire_call::kind::arm});
-        if (extras_.prefix.empty()) request.push("PTTL", key);
-        else request.push("PTTL", std::string{extras_.prefix}.append(key));
+        words_.key(key);
+        push("PTTL");
         calls.push_back({wire_call::kind::commands, verb::watch, false, index, 1, goes_on, {}, false, c.any});
     };
     watch(c.key, false);
