@@ -351,9 +351,10 @@ void fanout::drop_votes_of_earlier_eras(round& r, std::size_t node) const
 {
     part& p = r.parts[node];
     for (std::size_t i = 0; i < r.targets.size(); ++i) {
+        if (r.targets[i].era == era_) continue;
         command const& c = r.work.commands[i];
         bool const counts = c.may_grant() || c.may_renew() || c.is_about_state();
-        if (r.targets[i].era == era_ || !counts || p.replies[i].vote != vote::granted) continue;
+        if (!counts || p.replies[i].vote != vote::granted) continue;
         p.replies[i] = reply{vote::failed, errc::node_not_admitted, "the set of nodes was changed meanwhile"};
     }
 }
