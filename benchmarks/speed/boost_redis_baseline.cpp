@@ -82,11 +82,8 @@ struct ear {
     Loop* loop;
     std::size_t node;
 
-    void hear(node_view const& said) const { loop->hear(node, said); }
-    redis::any_adapter adapter() const
-    {
-        return detail::make_adapter([to = *this](std::size_t, node_view const& said) { to.hear(said); });
-    }
+    void operator()(std::size_t, node_view const& said) const { loop->hear(node, said); }
+    redis::any_adapter adapter() const { return detail::make_adapter(*this); }
 };
 
 void check(error_code ec)
