@@ -285,7 +285,7 @@ void of_admission(resp_writer& words, command const& c)
 
 }  // namespace
 
-void push_call(std::string& bytes, command_writer to, set_options& options, std::span<command const> commands,
+void push_call(boost::redis::request& request, command_writer to, set_options& options, std::span<command const> commands,
                std::string_view id)
 {
     command const* const first = commands.data();
@@ -294,17 +294,17 @@ void push_call(std::string& bytes, command_writer to, set_options& options, std:
     resp_writer& words = to.words();
     if (c.shared) {
         encode_of_readers(to, first, count, id);
-        return to.push_to(bytes, "EVALSHA");
+        return to.push_to(request, "EVALSHA");
     }
     if (c.is_of_permits()) {
         c.what == verb::acquire ? acquire_of_permits(to, c, id) : extension_of_permits(to, c, id);
-        return to.push_to(bytes, "EVALSHA");
+        return to.push_to(request, "EVALSHA");
     }
     switch (c.what) {
     case verb::acquire:
         if (!c.fenced && c.others.empty()) {
             add_value(words.key(c.key), c).add_encoded(options.of(c.ttl), set_options::words);
-            words.push_to(bytes, "SET");
+            words.push_to(request, "SET");
             return;
         }
         if (!c.fenced) several_without_tokens(words, c);
@@ -327,7 +327,7 @@ void push_call(std::string& bytes, command_writer to, set_options& options, std:
     case verb::keep: number_of_permits(to, c, id); break;
     case verb::look: look_at_permits(words, c); break;
     }
-    to.push_to(bytes, "EVALSHA");
+    to.push_to(request, "EVALSHA");
 }
 
 }  // namespace redlock::detail

@@ -6,6 +6,8 @@
 #include "redis/command.hpp"
 #include "redis/resp_writer.hpp"
 
+#include <boost/redis/request.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <span>
@@ -40,13 +42,13 @@ public:
         ids_.push_back(words_.size() - id.size() - 2);
     }
 
-    // Appends the call to the bytes of a request. add_id() noted positions in the words; from now on they are positions in these bytes, of which the
-    // last are the words.
-    void push_to(std::string& bytes, std::string_view name)
+    // Appends the call to the request. add_id() noted positions in the words; from now on they are positions in the bytes of the request, whose last
+    // bytes are the words.
+    void push_to(boost::redis::request& request, std::string_view name)
     {
         auto const size = words_.size();
-        words_.push_to(bytes, name);
-        auto const before = bytes.size() - size;
+        words_.push_to(request, name);
+        auto const before = request.payload().size() - size;
         for (auto i = first_; i < ids_.size(); ++i) ids_[i] += before;
     }
 
@@ -59,9 +61,9 @@ private:
 // How many keys the commands have.
 std::size_t keys_of(std::span<command const> commands) noexcept;
 
-// Appends one call that carries all of these commands, which are of the same kind. `id`: the server's id, which commands with tokens contain.
+// Pushes one call that carries all of these commands, which are of the same kind. `id`: the server's id, which commands with tokens contain.
 // Precondition: there is one, and it does not watch.
-void push_call(std::string& bytes, command_writer to, set_options& options, std::span<command const> commands,
+void push_call(boost::redis::request& request, command_writer to, set_options& options, std::span<command const> commands,
                std::string_view id);
 
 }  // namespace redlock::detail

@@ -93,13 +93,12 @@ void redis_request::encode(batch const& work, std::string_view id, request_extra
     id_ = id;
     ids_.clear();
     words_.put_before_keys(extras.prefix);
-    bytes_.clear();
+    request.clear();
     calls.clear();
     calls.reserve(commands.size() + 2);
     if (extras.load_scripts) {
         for (script const* s : scripts_of_nodes()) {
-            words_ << "LOAD" << s->text;
-            push("SCRIPT");
+            request.push("SCRIPT", "LOAD", s->text);
             calls.push_back({wire_call::kind::load_script});
         }
     }
@@ -111,29 +110,29 @@ void redis_request::encode(batch const& work, std::string_view id, request_extra
         }
         std::size_t const count = extras.apart ? 1 : run_of_same(commands, i);
         std::span const shared{&c, count};
-        push_call(bytes_, {words_, ids_}, set_options_, shared, id);
+        push_call(request, {words_, ids_}, set_options_, shared, id);
         calls.push_back(
             {wire_call::kind::commands, c.what, c.fenced, i, count, false, {}, c.shared, c.is_of_permits() || c.what == verb::look});
         if (c.what == verb::extend || c.what == verb::climb) calls.back().key_counts = key_counts(shared);
         i += count;
     }
     if (extras.time) {
-        push("TIME");
+        request.push("TIME");
         calls.push_back({wire_call::kind::time});
     }
     if (extras.identity) {
-        words_ << "replication";
-        push("INFO");
+        request.push("INFO", "replication");
         calls.push_back({wire_call::kind::identity});
     }
-    set_command_count(request, bytes_, calls.size());
 }
 
 bool redis_request::copy_bytes(redis_request const& from, std::string_view id)
 {
     if (id.size() != from.id_.size()) return false;
     request = from.request;
-    for (std::size_t const at : from.ids_) std::copy(id.begin(), id.end(), bytes_.data() + at);
+    // payload() returns a const reference, but the request owns the string, and is not const itself.
+    char* const bytes = const_cast<char*>(request.payload().data());
+    for (std::size_t const at : from.ids_) std::copy(id.begin(), id.end(), bytes + at);
     return true;
 }
 
@@ -141,11 +140,10 @@ bool redis_request::copy_bytes(redis_request const& from, std::string_view id)
 void redis_request::push_watch(command const& c, std::size_t index)
 {
     auto const watch = [&](std::string_view key, bool goes_on) {
-        words_ << "CACHING" << "YES";
-        push("CLIENT");
+        request.push("CLIENT", "CACHING", "YES");
         calls.push_back({wire_call::kind::arm});
-        words_.key(key);
-        push("PTTL");
+        if (extras_.prefix.empty()) request.push("PTTL", key);
+        else request.push("PTTL", std::string{extras_.prefix}.append(key));
         calls.push_back({wire_call::kind::commands, verb::watch, false, index, 1, goes_on, {}, false, c.any});
     };
     watch(c.key, false);

@@ -5,7 +5,6 @@
 
 #include "redis/call_words.hpp"
 #include "redis/command.hpp"
-#include "redis/request_bytes.hpp"
 #include "redis/resp_writer.hpp"
 #include "redis/scripts.hpp"
 
@@ -62,9 +61,7 @@ struct request_extras {
 
 class redis_request final : public encoded_batch {
 public:
-    redis_request() : request{one_connection_only()}, bytes_{bytes_of(request)} {}
-    redis_request(redis_request const&) = delete;
-    redis_request& operator=(redis_request const&) = delete;
+    redis_request() : request{one_connection_only()} {}
     explicit redis_request(batch const& work, std::string_view id = {}, request_extras extras = {}) : redis_request{}
     {
         encode(work, id, extras);
@@ -86,10 +83,8 @@ public:
     std::vector<wire_call> calls;
 
 private:
-    void push(std::string_view name) { words_.push_to(bytes_, name); }
     void push_watch(command const& c, std::size_t index);
 
-    std::string& bytes_;  // of `request`
     request_extras extras_;
     std::string id_;
     std::vector<std::size_t> ids_;  // the positions of id_ in the bytes
