@@ -82,9 +82,8 @@ struct ear {
     Loop* loop;
     std::size_t node;
 
-    void hear(node_view const& said) const { loop->hear(node, said); }
-    // Not make_adapter: the std::function of a sink would cost each answer another call.
-    redis::any_adapter adapter() const { return detail::make_listening_adapter(*this); }
+    void operator()(std::size_t, node_view const& said) const { loop->hear(node, said); }
+    redis::any_adapter adapter() const { return detail::make_adapter(*this); }
 };
 
 void check(error_code ec)

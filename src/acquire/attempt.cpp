@@ -16,7 +16,8 @@ attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease
       record_{std::move(what)},
       machine_{owner.env().voters, now, record_->what->under->times, record_->reads()},
       granted_as_{owner.env().to_nodes->nodes()},
-      era_{owner.env().to_nodes->era()}
+      era_{owner.env().to_nodes->era()},
+      is_reported_{caller.request.report != nullptr}
 {
 }
 
@@ -50,7 +51,7 @@ void attempt::note(std::size_t node, reply const& answer, time_point now)
 
 void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
 {
-    if (caller_ && caller_->request.report) note(node, answer, now);
+    if (is_reported_ && caller_) note(node, answer, now);
     // An attempt that began before the first record of a set was read learns here how many have to agree. One of an earlier generation must not.
     if (is_of_this_era()) machine_.is_of(owner_.env().voters);
     granted_as_[node] = answer.admission;
@@ -67,7 +68,7 @@ void attempt::on_answer(std::size_t node, reply const& answer, time_point now)
     if (answer.vote == vote::refused) refused_.add(node), counter_ = std::max(counter_, answer.counter);
     if (failed && answer.error == errc::ttl_too_long) ++too_long_;
     if (failed && answer.error == errc::wrong_node_set) ++of_other_sets_;
-    if (record_->reads() && answer.vote == vote::refused && !answer.writer_waits && caller_ && caller_->queue_of)
+    if (answer.vote == vote::refused && record_->reads() && !answer.writer_waits && caller_ && caller_->queue_of)
         caller_->queue_of->refused_by_writer(node, answer.counter);
     count(node, answer, now);
 }

@@ -95,6 +95,7 @@ private:
     quorum::acquire_machine machine_;
     quorum::per_node<std::uint64_t> granted_as_;  // the admission of each node that granted
     std::uint32_t era_;
+    bool is_reported_;  // the caller wants to know each vote
     std::size_t too_long_{0};  // nodes that do not allow such a ttl
     std::size_t of_other_sets_{0};  // nodes for which the client's list of nodes is the wrong one
     quorum::node_set granted_;  // also late

@@ -37,6 +37,7 @@ void lock_table::won(lease_record& lease, wait_queue* in, time_point now)
         won_permits(lease, in, now);
         in = nullptr;  // the slots are locks that somebody may wait for as such
     }
+    bool const winner_waits = in != nullptr;
     if (!in) in = find(*lease.what);
     if (lease.reads()) {
         add_reader(lease);
@@ -47,7 +48,7 @@ void lock_table::won(lease_record& lease, wait_queue* in, time_point now)
     leases_.insert(&lease);
     if (!lease.what->others().empty()) of_several_.push_back(&lease);
     lease.is_current = true;
-    if (in) in->won(lease, now);
+    if (in) in->won(lease, winner_waits, now);
 }
 
 // Nobody finds it as the lease of the lock: each reader has one of its own.

@@ -4,6 +4,7 @@
 #include "acquire/lock_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -104,13 +105,14 @@ void wait_queue::detach(acquisition& who)
     }
 }
 
-void wait_queue::won(lease_record& lease, time_point now)
+void wait_queue::won(lease_record& lease, bool winner_waits_here, time_point now)
 {
     contention_.won(now, in_.slot());
     in_.env().cancel_timer(*this);
     here_ = &lease;
     withdraw_wish();
-    if (!queue_.empty()) wait_for_this_client(now);
+    auto const others = winner_waits_here ? std::next(queue_.begin()) : queue_.begin();  // the winner leaves in a moment
+    if (others != queue_.end()) wait_for_this_client(now);
 }
 
 void wait_queue::reads(time_point now) { contention_.won_to_read(now, in_.slot()); }

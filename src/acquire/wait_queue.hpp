@@ -40,8 +40,8 @@ public:
     // This client's lease of the lock, or null.
     lease_record* here() const noexcept { return here_; }
 
-    // A lease was won on the nodes.
-    void won(lease_record& lease, time_point now);
+    // A lease was won on the nodes, by an acquisition in this queue or by one that did not wait.
+    void won(lease_record& lease, bool winner_waits_here, time_point now);
 
     // Of a queue of readers. One of them, or one that did not wait, was granted.
     void reads(time_point now);

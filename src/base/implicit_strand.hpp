@@ -26,6 +26,24 @@ struct strand_depth {
     int depth{0};
 };
 
+// While it lives, the present handler counts as one of the strand with this depth. Null: it need not.
+class strand_presence {
+public:
+    explicit strand_presence(strand_depth* in) noexcept : in_{in}
+    {
+        if (in_) ++in_->depth;
+    }
+    strand_presence(strand_presence const&) = delete;
+    strand_presence& operator=(strand_presence const&) = delete;
+    ~strand_presence()
+    {
+        if (in_) --in_->depth;
+    }
+
+private:
+    strand_depth* in_;
+};
+
 // Owns the depths of all strands of an execution context. They live as long as the context, since handlers that wait in it may keep a strand.
 class strand_depths final : public asio::execution_context::service {
 public:
@@ -54,6 +72,8 @@ public:
 
     Inner const& get_inner_executor() const noexcept { return inner_; }
 
+    strand_depth& depth() const noexcept { return *depth_; }
+
     // Whether the caller is a handler of this strand. May be called from any thread: only the io_context's own thread gets as far as the depth.
     bool running_in_this_thread() const noexcept { return inner_.running_in_this_thread() && depth_->depth > 0; }
 
@@ -61,7 +81,7 @@ public:
     void execute(Function&& f) const
     {
         inner_.execute([depth = depth_, f = std::forward<Function>(f)]() mutable {
-            depth_guard const guard{*depth};
+            strand_presence const here{depth};
             std::move(f)();
         });
     }
@@ -92,14 +112,6 @@ public:
     }
 
 private:
-    struct depth_guard {
-        explicit depth_guard(strand_depth& of) noexcept : counted{of} { ++counted.depth; }
-        depth_guard(depth_guard const&) = delete;
-        depth_guard& operator=(depth_guard const&) = delete;
-        ~depth_guard() { --counted.depth; }
-        strand_depth& counted;
-    };
-
     template <class Other>
     implicit_strand<Other> with(Other other) const
     {

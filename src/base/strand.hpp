@@ -54,6 +54,13 @@ inline asio::any_completion_executor completion_executor(asio::any_io_executor c
     return strand;
 }
 
+// Handlers of inner_executor() that belong to the strand announce that with a strand_presence of this. Null: they are in the strand anyway.
+inline strand_depth* depth_beside_inner_executor(asio::any_io_executor const& strand)
+{
+    auto const* const plain = strand.target<implicit_strand_of_io_context>();
+    return plain ? &plain->depth() : nullptr;
+}
+
 }  // namespace redlock::detail
 
 #endif

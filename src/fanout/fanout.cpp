@@ -8,7 +8,8 @@
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/defer.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/asio/execution.hpp>
+#include <boost/asio/require.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -17,8 +18,12 @@
 
 namespace redlock::detail {
 
-fanout::fanout(strand_type strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now, clock_rules rules)
-    : strand_{std::move(strand)}, now_{now}, max_queue_{max_queue}, rules_{rules}
+fanout::fanout(strand_type const& strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now, clock_rules rules)
+    : posting_{asio::require(strand, asio::execution::blocking.never)},
+      now_{now},
+      max_queue_{max_queue},
+      rules_{rules},
+      depth_{depth_beside_inner_executor(strand)}
 {
     assert(!nodes.empty());
     links_.reserve(nodes.size());
@@ -29,9 +34,35 @@ void fanout::add(pending_request&& request)
 {
     request.era = era_;
     (request.first ? outgoing_first_ : outgoing_).add(std::move(request));
-    if (std::exchange(flush_posted_, true)) return;
+    if (flush_calls_ > 0 || std::exchange(flush_posted_, true)) return;
     // Behind everything that is ready to run now: those operations get into the same round.
-    asio::post(strand_, [self = shared_from_this()] { self->flush_later(); });
+    posting_.execute([self = shared_from_this()] { self->flush_later(); });
+}
+
+// Stands behind the completions of an answer and sends what they have asked for, without another trip through the loop. Where several answers
+// have come at once, the last one does it for all.
+struct fanout::flush_call final : call_block {
+    explicit flush_call(std::shared_ptr<fanout> f) noexcept : call_block{&finish}, of{std::move(f)} {}
+
+    static void finish(call_block* what, bool call)
+    {
+        auto* const self = static_cast<flush_call*>(what);
+        auto const of = std::move(self->of);
+        std::destroy_at(self);
+        recycling<flush_call>{}.deallocate(self, 1);
+        if (--of->flush_calls_ > 0 || !call || of->flush_posted_) return;
+        strand_presence const here{of->depth_};
+        of->flush();
+    }
+
+    std::shared_ptr<fanout> of;
+};
+
+deferred_call fanout::flush_behind_completions()
+{
+    auto* const made = ::new (static_cast<void*>(recycling<flush_call>{}.allocate(1))) flush_call{shared_from_this()};
+    ++flush_calls_;
+    return deferred_call{made};
 }
 
 void fanout::start(std::weak_ptr<node_listener> const& listener)
@@ -182,11 +213,11 @@ void fanout::exec_alone(std::shared_ptr<round> const& r, std::size_t node, time_
     exec(r, node, now, [] {});
 }
 
-// Starts one node's part of a round, in the form that parallel_group wants.
+// Starts one node's part of a round, in the form that parallel_group wants. It is called before launch() returns.
 class fanout::start_exec {
 public:
-    start_exec(std::shared_ptr<fanout> owner, std::shared_ptr<round> r, std::size_t node, time_point now)
-        : owner_{std::move(owner)}, round_{std::move(r)}, node_{node}, now_{now}
+    start_exec(fanout& owner, std::shared_ptr<round> const& r, std::size_t node, time_point now)
+        : owner_{&owner}, round_{&r}, node_{node}, now_{now}
     {
     }
 
@@ -194,12 +225,12 @@ public:
     void operator()(Handler&& handler) const
     {
         // No slot is passed on: a request to Redis is never cancelled.
-        owner_->exec(round_, node_, now_, std::forward<Handler>(handler));
+        owner_->exec(*round_, node_, now_, std::forward<Handler>(handler));
     }
 
 private:
-    std::shared_ptr<fanout> owner_;
-    std::shared_ptr<round> round_;
+    fanout* owner_;
+    std::shared_ptr<round> const* round_;
     std::size_t node_;
     time_point now_;
 };
@@ -207,7 +238,7 @@ private:
 void fanout::launch(std::shared_ptr<round> const& r, quorum::node_set const& to, time_point now)
 {
     auto start_part = [&](std::size_t i) {
-        return asio::async_initiate<asio::deferred_t const&, void()>(start_exec{shared_from_this(), r, i, now}, asio::deferred);
+        return asio::async_initiate<asio::deferred_t const&, void()>(start_exec{*this, r, i, now}, asio::deferred);
     };
     for (target const& a : r->targets) a.who->on_sent(to);
     std::vector<decltype(start_part(0)), recycling<decltype(start_part(0))>> parts;
@@ -224,25 +255,29 @@ void fanout::launch(std::shared_ptr<round> const& r, quorum::node_set const& to,
 void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code ec)
 {
     if (links_.empty()) return;
-    completion_batch const together{single_};
+    completion_batch together{single_};
     link& l = links_[node];
     assert(l.in_flight > 0);
     --l.in_flight;
     auto const now = now_();
     part& p = r->parts[node];
-    reply const lost = failure(errc::node_unreachable);
     if (!ec) drop_votes_of_earlier_eras(*r, node);
     if (!ec) check_clock(*r, node, now);
     if (links_.empty()) return;
     bool doubtful = false;
     for (std::size_t i = 0; i < r->targets.size(); ++i) {
-        reply& answer = p.replies[i];
-        if (!ec && p.as) answer.admission = p.as->number;
-        r->targets[i].who->on_vote(node, ec ? lost : answer, now);
-        if (links_.empty()) return;
+        vote_handler& who = *r->targets[i].who;
         if (ec) {
+            who.on_vote(node, failure(errc::node_unreachable), now);
+            if (links_.empty()) return;
             defer_release(node, r->at(i), now);  // nobody knows whether it was executed; to delete twice what is ours does no harm
-        } else if (answer.vote == vote::failed) {
+            continue;
+        }
+        reply& answer = p.replies[i];
+        if (p.as) answer.admission = p.as->number;
+        who.on_vote(node, answer, now);
+        if (links_.empty()) return;
+        if (answer.vote == vote::failed) {
             doubtful = doubtful || answer.error == errc::node_not_admitted;
             retry_release(node, r->at(i), now);
         }
@@ -250,6 +285,7 @@ void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code 
     if (doubtful && p.as == l.as && on_suspect) on_suspect(node);
     if (--r->open == 0) retire(r);
     catch_up(node);
+    if (together.has_calls()) together.add(flush_behind_completions());
 }
 
 void fanout::up(std::size_t node)
@@ -315,9 +351,10 @@ void fanout::drop_votes_of_earlier_eras(round& r, std::size_t node) const
 {
     part& p = r.parts[node];
     for (std::size_t i = 0; i < r.targets.size(); ++i) {
+        if (r.targets[i].era == era_) continue;
         command const& c = r.work.commands[i];
         bool const counts = c.may_grant() || c.may_renew() || c.is_about_state();
-        if (r.targets[i].era == era_ || !counts || p.replies[i].vote != vote::granted) continue;
+        if (!counts || p.replies[i].vote != vote::granted) continue;
         p.replies[i] = reply{vote::failed, errc::node_not_admitted, "the set of nodes was changed meanwhile"};
     }
 }

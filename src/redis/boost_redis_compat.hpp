@@ -24,54 +24,34 @@ namespace redis = boost::redis;
 namespace asio = boost::asio;
 using redis::resp3::node_view;
 
-// make_adapter passes every RESP3 node of the answers to a sink. Boost.Redis changed its adapters in 1.90.
+// make_adapter passes every RESP3 node of the answers, with the number of its call, to a function object, which it copies. Boost.Redis changed its
+// adapters in 1.90.
 #if BOOST_VERSION >= 109000
-inline redis::any_adapter make_adapter(node_sink& sink)
+template <class Sink>
+redis::any_adapter make_adapter(Sink to)
 {
     return redis::any_adapter{
-        [&sink, call = std::size_t{0}](redis::any_adapter::parse_event event, node_view const& node, boost::system::error_code&) mutable {
-            if (event == redis::any_adapter::parse_event::node) sink(call, node);
+        [to, call = std::size_t{0}](redis::any_adapter::parse_event event, node_view const& node, boost::system::error_code&) mutable {
+            if (event == redis::any_adapter::parse_event::node) to(call, node);
             if (event == redis::any_adapter::parse_event::done) ++call;
         }};
 }
 #else
+template <class Sink>
 struct sink_adapter {
-    node_sink* sink;
+    Sink to;
     std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
-    void operator()(std::size_t call, node_view const& node, boost::system::error_code&) const { (*sink)(call, node); }
+    void operator()(std::size_t call, node_view const& node, boost::system::error_code&) const { to(call, node); }
 };
+template <class Sink>
 struct adapted_sink {
-    node_sink* sink;
-    friend sink_adapter boost_redis_adapt(adapted_sink& s) { return {s.sink}; }
+    Sink to;
+    friend sink_adapter<Sink> boost_redis_adapt(adapted_sink& s) { return {s.to}; }
 };
-inline redis::any_adapter make_adapter(node_sink& sink)
+template <class Sink>
+redis::any_adapter make_adapter(Sink to)
 {
-    adapted_sink adapted{&sink};
-    return redis::any_adapter{adapted};
-}
-#endif
-
-// The same for a listener that is copied into the adapter, calls hear(node), and counts no calls: without the std::function of a sink.
-#if BOOST_VERSION >= 109000
-template <class Listener>
-redis::any_adapter make_listening_adapter(Listener const& to)
-{
-    return redis::any_adapter{[to](redis::any_adapter::parse_event event, node_view const& node, boost::system::error_code&) {
-        if (event == redis::any_adapter::parse_event::node) to.hear(node);
-    }};
-}
-#else
-template <class Listener>
-struct listening_adapter {
-    Listener to;
-    std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
-    void operator()(std::size_t, node_view const& node, boost::system::error_code&) const { to.hear(node); }
-    friend listening_adapter boost_redis_adapt(listening_adapter& a) { return a; }
-};
-template <class Listener>
-redis::any_adapter make_listening_adapter(Listener const& to)
-{
-    listening_adapter<Listener> adapted{to};
+    adapted_sink<Sink> adapted{to};
     return redis::any_adapter{adapted};
 }
 #endif
@@ -81,10 +61,11 @@ redis::any_adapter make_listening_adapter(Listener const& to)
 template <class Connection>
 void set_push_sink(Connection& connection, node_sink& sink)
 {
+    auto const to = [&sink](std::size_t call, node_view const& node) { sink(call, node); };
 #if BOOST_VERSION >= 109000
-    redis::any_adapter const adapted = make_adapter(sink);
+    redis::any_adapter const adapted = make_adapter(to);
 #else
-    adapted_sink adapted{&sink};
+    adapted_sink<decltype(to)> adapted{to};
 #endif
     connection.set_receive_response(adapted);
 }
@@ -133,7 +114,7 @@ inline void set_address(redis::config& settings, node_address const& address)
     settings.use_ssl = address.tls.has_value();
 }
 
-// The handler is type-erased, so that the operations of Boost.Redis are instantiated once, as in exec_request().
+// The handler is type-erased, so that the operations of Boost.Redis are instantiated once.
 template <class Connection>
 void run_connection(Connection& connection, redis::config const& settings,
                     asio::any_completion_handler<void(boost::system::error_code)> handler)

@@ -1,6 +1,5 @@
 #include "redis/redis_connection.hpp"
 
-#include "base/strand.hpp"
 #include "redis/boost_redis_compat.hpp"
 #include "redis/bounded_connection.hpp"
 #include "redis/credentials.hpp"
@@ -9,7 +8,6 @@
 
 #include <redlock/detail/recycling.hpp>
 
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -66,7 +64,52 @@ redis::config config_of(connection_settings const& settings)
     return result;
 }
 
+// Calls at once. For handlers that are posted to the executor of their connection first, and have nowhere to go from there. Boost.Redis and its channel
+// copy the executor of a handler a dozen times a request, so it has nothing in it.
+struct in_place_executor {
+    template <class F>
+    void execute(F&& f) const
+    {
+        std::forward<F>(f)();
+    }
+    friend bool operator==(in_place_executor const&, in_place_executor const&) noexcept = default;
+};
+
 }  // namespace
+
+// The handler of Boost.Redis.
+class redis_connection::when_answered {
+public:
+    using executor_type = in_place_executor;
+    using allocator_type = recycling<void>;
+
+    explicit when_answered(std::unique_ptr<exchange> by) : by_{std::move(by)} {}
+
+    executor_type get_executor() const noexcept { return {}; }
+    allocator_type get_allocator() const noexcept { return {}; }
+
+    void operator()(error_code ec, std::size_t)
+    {
+        auto const by = std::move(by_);
+        auto const over = std::move(by->over_);
+        over->answered(*by, ec);
+    }
+
+private:
+    std::unique_ptr<exchange> by_;
+};
+
+class redis_connection::simple_exchange final : public exchange {
+public:
+    simple_exchange(node_sink& sink, answered_handler handler) : sink_{sink}, handler_{std::move(handler)} {}
+
+    void on_node(std::size_t call, node_view const& node) override { sink_(call, node); }
+    void on_answered(error_code ec) override { std::move(handler_)(ec); }
+
+private:
+    node_sink& sink_;
+    answered_handler handler_;
+};
 
 connection_settings::connection_settings(node_address const& node, config const& settings)
     : address{completed(node, settings.tls)},
@@ -78,7 +121,7 @@ connection_settings::connection_settings(node_address const& node, config const&
 
 redis_connection::redis_connection(strand_type strand, connection_settings const& settings, handshake const& questions)
     : strand_{std::move(strand)},
-      handler_executor_{completion_executor(strand_)},
+      depth_{depth_beside_inner_executor(strand_)},
       settings_{settings},
       questions_{questions},
       timer_{strand_}
@@ -111,8 +154,7 @@ void redis_connection::open(std::shared_ptr<connection_owner> owner)
     if (!prepare(wanted)) return asio::post(strand_, [ended = std::move(ended)] { ended({}); });
     set_push_sink(*connection_, push_sink_);
     run_connection(*connection_, wanted, asio::bind_executor(strand_, std::move(ended)));
-    exec_request(*connection_, questions_.request, handshake_sink_, handler_executor_,
-                 [self](error_code ec, std::size_t) { self->on_handshake(ec); });
+    exec(questions_.request, std::make_unique<simple_exchange>(handshake_sink_, [self](error_code ec) { self->on_handshake(ec); }));
     after(settings_.connect_timeout, [](redis_connection& me) { me.give_up(); });
 }
 
@@ -294,17 +336,34 @@ void redis_connection::receive()
 
 void redis_connection::send(redis::request const& what, node_sink& sink, answered_handler handler)
 {
-    if (state_ != state::open) return std::move(handler)(errc::node_unreachable);
+    send(what, std::make_unique<simple_exchange>(sink, std::move(handler)));
+}
+
+void redis_connection::send(redis::request const& what, std::unique_ptr<exchange> by)
+{
+    if (state_ != state::open) return by->on_answered(errc::node_unreachable);
     if (outstanding_++ == 0) progress();
-    reply_bounds::question const asked{what.payload().size(), what.get_expected_responses()};
-    bounds_.asked(asked);
-    auto done = [self = shared_from_this(), asked, handler = std::move(handler)](error_code ec, std::size_t) mutable {
-        --self->outstanding_;
-        self->bounds_.answered(asked);
-        self->progress();
-        std::move(handler)(ec ? error_code{errc::node_unreachable} : error_code{});
-    };
-    exec_request(*connection_, what, sink, handler_executor_, asio::bind_allocator(recycling<void>{}, std::move(done)));
+    by->asked_ = {what.payload().size(), what.get_expected_responses()};
+    bounds_.asked(*by->asked_);
+    exec(what, std::move(by));
+}
+
+void redis_connection::exec(redis::request const& what, std::unique_ptr<exchange> by)
+{
+    by->over_ = shared_from_this();
+    auto const hear = [to = by.get()](std::size_t call, node_view const& node) { to->on_node(call, node); };
+    connection_->async_exec(what, make_adapter(hear), when_answered{std::move(by)});
+}
+
+void redis_connection::answered(exchange& by, error_code ec)
+{
+    strand_presence const here{depth_};
+    if (by.asked_) {
+        --outstanding_;
+        bounds_.answered(*by.asked_);
+        progress();
+    }
+    by.on_answered(ec ? error_code{errc::node_unreachable} : error_code{});
 }
 
 }  // namespace redlock::detail

@@ -3,6 +3,8 @@
 #ifndef REDLOCK_REDIS_REDIS_CONNECTION_HPP
 #define REDLOCK_REDIS_REDIS_CONNECTION_HPP
 
+#include "base/strand.hpp"
+#include "redis/exchange.hpp"
 #include "redis/handshake.hpp"
 #include "redis/node_sink.hpp"
 #include "redis/reply_bounds.hpp"
@@ -10,7 +12,6 @@
 #include <redlock/config.hpp>
 #include <redlock/error.hpp>
 
-#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -84,10 +85,19 @@ public:
     handshake_reader& server() noexcept { return server_; }
 
     // The server executes requests in the order of these calls. Fails with node_unreachable if the connection is not open, or is lost before all
-    // answers have come. `what` and `sink` must live until the handler is called.
+    // answers have come. `what` must live until then.
+    void send(boost::redis::request const& what, std::unique_ptr<exchange> by);
+
+    // The same for what need not be fast. `sink` must live until the handler is called.
     void send(boost::redis::request const& what, node_sink& sink, answered_handler handler);
 
 private:
+    class simple_exchange;
+    class when_answered;
+
+    void exec(boost::redis::request const& what, std::unique_ptr<exchange> by);
+    void answered(exchange& by, error_code ec);
+
     enum class state { connecting, open, closed };
 
     bool prepare(boost::redis::config& wanted);
@@ -109,7 +119,7 @@ private:
     void after(std::chrono::steady_clock::duration delay, Handler handler);
 
     strand_type strand_;
-    asio::any_completion_executor handler_executor_;  // strand_ in the type that is cheapest to bind to handlers
+    strand_depth* depth_;  // for handlers that come straight from Boost.Redis
     connection_settings const& settings_;
     handshake questions_;
     asio::steady_timer timer_;  // for the connect timeout, then for stalls

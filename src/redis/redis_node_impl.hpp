@@ -4,6 +4,7 @@
 
 #include "redis/change_notices.hpp"
 #include "redis/durability_waits.hpp"
+#include "redis/exchange.hpp"
 #include "redis/group_binding.hpp"
 #include "redis/handshake.hpp"
 #include "redis/node_login.hpp"
@@ -73,17 +74,14 @@ public:
 private:
     enum class state { idle, connecting, usable, closing, pausing, stopped };
 
-    // What is being waited for, and where its answers go.
-    struct exchange {
-        exchange(std::unique_ptr<redis_request> mine, std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies)
-            : own{std::move(mine)}, reader{calls, id, replies}
-        {
-        }
-        std::unique_ptr<redis_request> own;  // what was sent, unless it is shared
-        reply_reader reader;
-        node_sink sink;
-        change_notices::keys changed;  // said by the server while it answered this
+    // What exec() was called with.
+    struct batch_part {
+        std::string_view prefix;
+        batch const& work;
+        std::string_view id;
+        std::vector<reply>& replies;
     };
+    class message;
 
     void connect();
     void log_in_and_open();
@@ -93,14 +91,8 @@ private:
     void watch_suitability();
     void tell(std::string_view key);
 
-    // Completes with (error_code, reply_reader::repeatable).
-    template <class Handler>
-    void send(redis_request const& shared, std::unique_ptr<redis_request> mine, std::string_view id, std::vector<reply>& replies,
-              Handler handler);
-    void complete(std::shared_ptr<durability_waits> const& waits, std::string_view prefix, batch const& work, std::vector<reply>& replies,
-                  exec_handler handler);
-    void repeat(reply_reader::repeatable what, std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies,
-                exec_handler handler);
+    void complete(std::shared_ptr<durability_waits> const& waits, batch_part const& of, exec_handler handler);
+    void repeat(reply_reader::repeatable what, batch_part const& of, exec_handler handler);
     request_extras extras_for(std::string_view prefix, batch const& work) const;
     void stopped();
 

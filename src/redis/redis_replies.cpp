@@ -289,12 +289,12 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
             r = {vote::granted, {}, std::string{node.value}};
         return;
     case verb::inherit:
-    case verb::peek: return state_.on_element(call.what, element, node, r);
+    case verb::peek: return parts().state.on_element(call.what, element, node, r);
     case verb::inspect:
-        if (element <= 5) facts_.on_element(element, node.value);
+        if (element <= 5) parts().facts.on_element(element, node.value);
         if (element == 5) {
             r = reply{vote::granted, {}, {}};
-            r.facts = std::make_shared<quorum::node_facts const>(facts_.take());
+            r.facts = std::make_shared<quorum::node_facts const>(parts().facts.take());
             has_facts_ = true;
             demoted_ = demoted_ || !r.facts->master;
         }
@@ -334,17 +334,24 @@ void reply_reader::on_extended(wire_call const& call, std::size_t element, reply
     }
     if (element == 0) extension_ = keys_read_ = 0;
     if (extension_ == call.count) return;
-    bool const recreated = of_key.recreated || (keys_read_ > 0 && worst_.recreated);
+    reply& worst = parts().worst;
+    bool const recreated = of_key.recreated || (keys_read_ > 0 && worst.recreated);
     auto const is_worse = [&] {
-        int const here = badness(of_key), there = badness(worst_);
-        return here > there || (here == there && of_key.counter > worst_.counter);
+        int const here = badness(of_key), there = badness(worst);
+        return here > there || (here == there && of_key.counter > worst.counter);
     };
-    if (keys_read_ == 0 || is_worse()) worst_ = std::move(of_key);
-    worst_.recreated = recreated;
+    if (keys_read_ == 0 || is_worse()) worst = std::move(of_key);
+    worst.recreated = recreated;
     if (++keys_read_ < call.key_counts[extension_]) return;
-    replies_[call.first + extension_] = std::move(worst_);
+    replies_[call.first + extension_] = std::move(worst);
     ++extension_;
     keys_read_ = 0;
+}
+
+reply_reader::answer_in_parts& reply_reader::parts()
+{
+    if (!parts_) parts_ = std::make_unique<answer_in_parts>();
+    return *parts_;
 }
 
 void reply_reader::on_identity(node_view const& node)

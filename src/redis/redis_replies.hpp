@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,6 +82,14 @@ private:
     void on_element(wire_call const& call, std::size_t element, node_view const& node);
     void on_extended(wire_call const& call, std::size_t element, reply&& of_key);
 
+    // What is made of several elements. Few messages have that, and each message has a reader.
+    struct answer_in_parts {
+        reply worst;  // of the keys of an extension that were read
+        facts_reader facts;
+        state_reader state;
+    };
+    answer_in_parts& parts();
+
     std::vector<wire_call> const& calls_;
     std::string_view id_;
     std::vector<reply>& replies_;
@@ -88,12 +97,10 @@ private:
     std::size_t array_call_{0};  // the call whose array is being read, plus one; 0: the answer being read is no array
     std::optional<std::int64_t> claim_;  // the array answers verb::claim and began with this
     bool mark_granted_{false};  // the array answers verb::mark and begins with a success; its next element is the mark
-    // Of extensions with several keys: the extension being read, how many of its keys have been read, and the worst reply of those keys.
+    // Of extensions with several keys: the extension being read, and how many of its keys have been read.
     std::size_t extension_{0};
     std::size_t keys_read_{0};
-    reply worst_;
-    facts_reader facts_;
-    state_reader state_;
+    std::unique_ptr<answer_in_parts> parts_;
     time_reader time_;
     bool is_expected_server_{false};  // the server showed `id_`, and is a master
     std::optional<reply> identity_error_;  // the server answered the question for its id with an error
