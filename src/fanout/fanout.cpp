@@ -1,5 +1,7 @@
 #include "fanout/fanout.hpp"
 
+#include "base/strand.hpp"
+
 #include <redlock/detail/completion_batch.hpp>
 #include <redlock/detail/recycling.hpp>
 
@@ -18,12 +20,9 @@
 
 namespace redlock::detail {
 
-fanout::fanout(strand_type const& strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now, clock_rules rules)
-    : posting_{asio::require(strand, asio::execution::blocking.never)},
-      now_{now},
-      max_queue_{max_queue},
-      rules_{rules},
-      depth_{depth_beside_inner_executor(strand)}
+fanout::fanout(strand_type const& strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now,
+               clock_rules rules)
+    : posting_{asio::require(strand, asio::execution::blocking.never)}, now_{now}, max_queue_{max_queue}, rules_{rules}
 {
     assert(!nodes.empty());
     links_.reserve(nodes.size());
@@ -34,35 +33,15 @@ void fanout::add(pending_request&& request)
 {
     request.era = era_;
     (request.first ? outgoing_first_ : outgoing_).add(std::move(request));
-    if (flush_calls_ > 0 || std::exchange(flush_posted_, true)) return;
+    if (std::exchange(flush_posted_, true)) return;
     // Behind everything that is ready to run now: those operations get into the same round.
-    posting_.execute([self = shared_from_this()] { self->flush_later(); });
-}
-
-// Stands behind the completions of an answer and sends what they have asked for, without another trip through the loop. Where several answers
-// have come at once, the last one does it for all.
-struct fanout::flush_call final : call_block {
-    explicit flush_call(std::shared_ptr<fanout> f) noexcept : call_block{&finish}, of{std::move(f)} {}
-
-    static void finish(call_block* what, bool call)
-    {
-        auto* const self = static_cast<flush_call*>(what);
-        auto const of = std::move(self->of);
-        std::destroy_at(self);
-        recycling<flush_call>{}.deallocate(self, 1);
-        if (--of->flush_calls_ > 0 || !call || of->flush_posted_) return;
-        strand_presence const here{of->depth_};
-        of->flush();
+    auto later = [self = shared_from_this()] { self->flush_later(); };
+    using usual = decltype(asio::require(std::declval<implicit_strand_of_io_context const&>(), asio::execution::blocking.never));
+    if (auto const* const plain = posting_.target<usual>()) {  // without a detour through the erased type it costs half
+        asio::require(*plain, asio::execution::allocator(recycling<void>{})).execute(std::move(later));
+    } else {
+        posting_.execute(std::move(later));
     }
-
-    std::shared_ptr<fanout> of;
-};
-
-deferred_call fanout::flush_behind_completions()
-{
-    auto* const made = ::new (static_cast<void*>(recycling<flush_call>{}.allocate(1))) flush_call{shared_from_this()};
-    ++flush_calls_;
-    return deferred_call{made};
 }
 
 void fanout::start(std::weak_ptr<node_listener> const& listener)
@@ -255,7 +234,7 @@ void fanout::launch(std::shared_ptr<round> const& r, quorum::node_set const& to,
 void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code ec)
 {
     if (links_.empty()) return;
-    completion_batch together{single_};
+    completion_batch const together{single_};
     link& l = links_[node];
     assert(l.in_flight > 0);
     --l.in_flight;
@@ -285,7 +264,6 @@ void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code 
     if (doubtful && p.as == l.as && on_suspect) on_suspect(node);
     if (--r->open == 0) retire(r);
     catch_up(node);
-    if (together.has_calls()) together.add(flush_behind_completions());
 }
 
 void fanout::up(std::size_t node)

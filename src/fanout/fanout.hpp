@@ -13,13 +13,10 @@
 #ifndef REDLOCK_FANOUT_FANOUT_HPP
 #define REDLOCK_FANOUT_FANOUT_HPP
 
-#include "base/strand.hpp"
 #include "base/timer_queue.hpp"
 #include "quorum/node_clock.hpp"
 #include "quorum/node_set.hpp"
 #include "redis/node.hpp"
-
-#include <redlock/detail/deferred_call.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
@@ -85,7 +82,8 @@ public:
     // Commands in one message to a node that has fallen behind.
     static constexpr std::size_t max_catch_up = 512;
 
-    fanout(strand_type const& strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now, clock_rules rules);
+    fanout(strand_type const& strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now,
+           clock_rules rules);
 
     // Operations that a node's answers complete on this context may share a handler. Precondition: a single thread runs the context.
     void complete_together_on(asio::io_context& context) noexcept { single_ = &context; }
@@ -253,9 +251,7 @@ private:
     };
 
     class start_exec;
-    struct flush_call;
 
-    deferred_call flush_behind_completions();
     void flush_later();
     std::size_t end_of_message(std::size_t first, std::size_t most) const noexcept;
     void send(request_batch& of);
@@ -298,8 +294,6 @@ private:
     std::uint64_t admissions_{0};
     std::atomic<bool> crowded_{false};
     bool flush_posted_{false};
-    std::size_t flush_calls_{0};  // that stand behind completions, whose operations may make requests at once
-    strand_depth* depth_;  // for those calls, which come straight from the context
     time_point last_clock_step_{time_point::min()};  // of any node, when it was seen
     asio::io_context* single_{nullptr};  // see complete_together_on
     bool closed_{false};

@@ -25,7 +25,8 @@ bool release::wanted(std::size_t node, time_point now) const { return record_->s
 void release::on_vote(std::size_t node, reply const& answer, time_point)
 {
     auto const outcome = machine_.on_vote(node, answer.vote);
-    if (owner_.env().lookers > 0) owner_.env().changed_by_us(record_->what->first());  // with many callers, the record is in no cache any more
+    if (owner_.env().lookers > 0)
+        owner_.env().changed_by_us(record_->what->first());  // with many callers, the record is in no cache any more
     if (outcome != release_outcome::pending && waiting_for_votes_) decided(outcome);
     if (machine_.complete() && !std::exchange(complete_, true)) owner_.completed();
 }

@@ -120,11 +120,7 @@ connection_settings::connection_settings(node_address const& node, config const&
 }
 
 redis_connection::redis_connection(strand_type strand, connection_settings const& settings, handshake const& questions)
-    : strand_{std::move(strand)},
-      depth_{depth_beside_inner_executor(strand_)},
-      settings_{settings},
-      questions_{questions},
-      timer_{strand_}
+    : strand_{std::move(strand)}, depth_{depth_beside_inner_executor(strand_)}, settings_{settings}, questions_{questions}, timer_{strand_}
 {
     ping_.push("TIME");
     handshake_sink_ = [this](std::size_t call, node_view const& node) { server_.on_node(call, node); };

@@ -60,9 +60,6 @@ public:
     // The one that is open in this thread for the context; null: there is none.
     static completion_batch* open_for(asio::execution_context const& context) noexcept;
 
-    // Whether it is open, and something was added to it.
-    bool has_calls() const noexcept { return context_ && !handlers_.empty(); }
-
     void add(deferred_call call)
     {
         if (handlers_.empty()) busy_.emplace(context_->get_executor());
