@@ -16,7 +16,7 @@ def text(path):
 
 
 def names_of(enumeration):
-    body = re.search(rf"enum class {enumeration} {{(.*?)}};", text("include/redlock/error.hpp"), re.S)[1]
+    body = re.search(rf"enum class {enumeration}(?: : [\w:]+)? {{(.*?)}};", text("include/redlock/error.hpp"), re.S)[1]
     return re.findall(r"^\s+(\w+)(?: = 1)?,", body, re.M)
 
 

@@ -311,6 +311,12 @@ BOOST_AUTO_TEST_CASE(identity_at_the_handshake_only)
     c.run([&]() -> asio::awaitable<void> {
         lock const resource{c.nodes, "r", brief};
         lease held = co_await resource.acquire();
+        // Admissions ask for INFO as well.
+        bool const all_admitted = co_await eventually([&] {
+            auto const all = c.nodes.status().nodes;
+            return std::all_of(all.begin(), all.end(), [](node_status const& n) { return n.admission == admission_state::admitted; });
+        });
+        BOOST_TEST_REQUIRE(all_admitted);
         c.on_all({"CONFIG", "RESETSTAT"});
         auto [ec] = co_await held.extend(asio::as_tuple);
         BOOST_TEST(!ec);
