@@ -63,8 +63,8 @@ struct leader_info {
 /// Thread safety: const members may be called from any thread at the same time.
 class REDLOCK_API election {
 public:
-    /// The name as of a `lock`. Throws `std::invalid_argument` as the constructor of `lock` does, if the address is larger than `max_state_size`, if a pause makes
-    /// no sense, or if `lock_options::fencing` is off (a term needs a token, and its address a fence).
+    /// The name as of a `lock`. Throws `std::invalid_argument` as the constructor of `lock` does, if the address is larger than
+    /// `max_state_size`, if a pause makes no sense, or if `lock_options::fencing` is off (a term needs a token, and its address a fence).
     election(client const& owner, std::string name, election_options options = {});
 
     /// The name of the lock.
@@ -82,8 +82,8 @@ public:
     /// Executor: the body runs on a strand of the caller's executor, and its cancellation is emitted there.
     /// Per-operation cancellation: the parent's cancellation ends the campaign, or the term and then the campaign: the body is cancelled, and the lock
     /// released, before this completes with `operation_aborted`.
-    /// Errors, thrown as `system_error`: `errc::client_cancelled`; `errc::ttl_too_long`, `errc::wrong_node_set` and `errc::self_deadlock` of `lock::acquire()`; what the body throws
-    /// while it leads. Not: a lost lease, and nodes that do not answer.
+    /// Errors, thrown as `system_error`: `errc::client_cancelled`; `errc::ttl_too_long`, `errc::wrong_node_set` and `errc::self_deadlock`
+    /// of `lock::acquire()`; what the body throws while it leads. Not: a lost lease, and nodes that do not answer.
     /// Thread safety: as the coroutine that calls it.
     template <class Body>
         requires detail::scope_body<std::decay_t<Body>, lease&>

@@ -60,8 +60,8 @@ struct fenced_resource {
 ///
 /// A token that is equal to the largest is accepted, since tokens are unique: the same holder writes again. With a `rw_lock`, readers share tokens, and
 /// two groups of readers that overlap are not ordered. So there are two numbers: a writer is accepted if no writer had a larger token and no reader
-/// a larger or equal one; a reader (`run_shared`, `admit_shared`), if no writer had a larger one. A lease that was downgraded is a reader's. Token 0 is always refused: it
-/// comes from a lock without `lock_options::fencing`, or from an empty lease.
+/// a larger or equal one; a reader (`run_shared`, `admit_shared`), if no writer had a larger one. A lease that was downgraded is a
+/// reader's. Token 0 is always refused: it comes from a lock without `lock_options::fencing`, or from an empty lease.
 ///
 /// A new object has seen nothing. If the resource outlives the process, keep the token with it, and begin with `admit` of that.
 ///

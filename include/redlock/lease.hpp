@@ -149,13 +149,15 @@ public:
                                                                        token);
     }
 
-    /// Publishes a state that goes with the lock, up to `max_state_size` bytes: a checkpoint of a job, the address of a leader. Others see it with `lock::peek()`,
-    /// and the next holder inherits it (`inherited()`), with the token that this lease has now. It replaces what was published before. `value` is copied.
+    /// Publishes a state that goes with the lock, up to `max_state_size` bytes: a checkpoint of a job, the address of a leader. Others see
+    /// it with `lock::peek()`, and the next holder inherits it (`inherited()`), with the token that this lease has now. It replaces what
+    /// was published before. `value` is copied.
     ///
     /// When this completes without an error, a majority of the nodes keeps the state: every later holder inherits it, or a newer one, while the nodes
     /// keep their data (kept on h of N nodes, h + M - N - 1 of them may lose their data). Nothing that a lease with a smaller token publishes, whenever it
-    /// arrives, is in its place again. With any other outcome it may have been published, or may be yet. Nodes keep it for `config::token_retention` after the last holder that has published
-    /// or inherited it; the watchdog sees to that, and gives it to nodes that come back.
+    /// arrives, is in its place again. With any other outcome it may have been published, or may be yet. Nodes keep it for
+    /// `config::token_retention` after the last holder that has published or inherited it; the watchdog sees to that, and gives it to nodes
+    /// that come back.
     ///
     /// Preconditions: none; an empty, released or lost lease is an error, see below.
     /// Lifetimes: the lease object may be moved or destroyed meanwhile.

@@ -90,8 +90,8 @@ public:
     /// Per-operation cancellation: as `acquire()`: `terminal` and `partial` complete at once, and all grants of the nodes, also later ones, are
     /// released in the background; with `total` the attempt is awaited, and if it wins, the operation succeeds.
     /// Errors: `errc::contended` (another holder has the lock), `errc::no_majority` (too few nodes answered to know), `errc::validity_exhausted`,
-    /// `errc::acquire_timed_out_no_majority` (an `acquire_timeout` within `node_timeout`), `errc::client_not_running`, `errc::ttl_too_long`, `errc::wrong_node_set`,
-    /// `errc::client_cancelled`, `asio::error::operation_aborted`.
+    /// `errc::acquire_timed_out_no_majority` (an `acquire_timeout` within `node_timeout`), `errc::client_not_running`,
+    /// `errc::ttl_too_long`, `errc::wrong_node_set`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
     auto try_acquire(CompletionToken&& token = {}) const

@@ -190,8 +190,8 @@ private:
 /// Per-operation cancellation: all types; nodes that were told the new number keep it. Call it again then.
 /// Errors, thrown as `system_error`: `errc::no_majority` (not all nodes could be told; the text says how many), `errc::client_not_running` (none was asked),
 /// `errc::permits_changing` (another change came first), `errc::self_deadlock` if the body of a `with_lock` awaits this whose scope holds one of the slots
-/// that a smaller number takes away, those of `semaphore::acquire()` (`errc::acquire_timed_out`: the new number counts, but slots above it are still held). Throws
-/// `std::invalid_argument` as the constructor of `semaphore` does.
+/// that a smaller number takes away, those of `semaphore::acquire()` (`errc::acquire_timed_out`: the new number counts, but slots above it
+/// are still held). Throws `std::invalid_argument` as the constructor of `semaphore` does.
 /// Thread safety: as the coroutine that calls it.
 /// Source: docs/proof.md, "At most K".
 REDLOCK_API asio::awaitable<void> change_permits(client const& owner, std::string name, std::uint32_t permits, lock_options options = {});

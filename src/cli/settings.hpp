@@ -15,8 +15,8 @@
 namespace redlock::cli {
 
 // From --nodes, --config or REDLOCK_NODES, in this order. Of a configuration with shards, only the nodes of one are left: of that which --shard says, or
-// the locks `names`; of the shards of a Redis Cluster, config::place says which one. Throws `failure`: with `usage` when there are no nodes, or it is open which shard is meant, with `config` when what is given cannot
-// be used.
+// the locks `names`; of the shards of a Redis Cluster, config::place says which one. Throws `failure`: with `usage` when there are no
+// nodes, or it is open which shard is meant, with `config` when what is given cannot be used.
 settings settings_of(node_options const& options, std::vector<std::string> const& names = {});
 
 // The same for a command that asks all servers for all that they keep: a Redis Cluster is refused.

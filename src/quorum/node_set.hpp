@@ -1,4 +1,5 @@
-// Some of the nodes of one client, by index, as bits. Not a set of nodes as in set_record.hpp. The size is stored: votes ask for it often, and a popcount may be a call of a library function.
+// Some of the nodes of one client, by index, as bits. Not a set of nodes as in set_record.hpp. The size is stored: votes ask for it often,
+// and a popcount may be a call of a library function.
 #ifndef REDLOCK_QUORUM_NODE_SET_HPP
 #define REDLOCK_QUORUM_NODE_SET_HPP
 

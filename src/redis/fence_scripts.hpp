@@ -54,9 +54,9 @@ script const& fence_climb_script();
 
 // Adopts a lease: replaces its value, and raises its counters to the guard plus one, so that nothing that carries the former value or guard counts here
 // any more. KEYS: record, hw, then lock and fence of each lock of the lease. ARGV: id, former value, new value, guard, ttl in ms, retention in ms.
-// Answers 1 adopted, 0, -1, -2, -3 or -4, or, where there is no larger token, the error "FENCE tokens are used up". Adopted means: all locks contained the former value and no counter was above the guard; or all locks contained
-// the new value already, which is a repeated call and extends them. The base must not be above the guard in either case. A lock that is missing is not
-// set again.
+// Answers 1 adopted, 0, -1, -2, -3 or -4, or, where there is no larger token, the error "FENCE tokens are used up". Adopted means: all
+// locks contained the former value and no counter was above the guard; or all locks contained the new value already, which is a repeated
+// call and extends them. The base must not be above the guard in either case. A lock that is missing is not set again.
 script const& fence_adopt_script();
 
 }  // namespace redlock::detail

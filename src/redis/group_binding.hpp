@@ -20,7 +20,8 @@ public:
     explicit group_binding(std::uint16_t replicas, std::uint16_t shards = 0) noexcept : replicas_{replicas}, shards_{shards} {}
 
     // The id that requests with tokens carry and that the node's record keeps. With K = 0 it is the replication id. Otherwise it is "kKKK:" and as much of
-    // the replication id as makes 40 characters; in a cluster it is "kKKK:cSSS:". No replication id has a 'k', so that clients of older versions refuse such a record.
+    // the replication id as makes 40 characters; in a cluster it is "kKKK:cSSS:". No replication id has a 'k', so that clients of older
+    // versions refuse such a record.
     std::string id_of(std::string_view replication_id) const;
 
     // Puts the bound id into what a node tells of itself. If the record was made by clients with another K, the node has no id for this client, and the
