@@ -92,10 +92,9 @@ void redis_node::impl::exec(std::string_view prefix, batch const& work, std::str
 // connection that answered; a server that came back would answer for what it has lost.
 void redis_node::impl::complete(std::shared_ptr<durability_waits> const& waits, batch_part const& of, exec_handler handler)
 {
-    auto const& [prefix, work, id, replies] = of;
-    if (!waits || !has_to_be_durable(work, replies)) return std::move(handler)(error_code{});
+    if (!waits || !has_to_be_durable(of.work, of.replies)) return std::move(handler)(error_code{});
     auto const is_watch = [](command const& c) { return c.what == verb::watch; };
-    bool const watches = std::any_of(work.commands.begin(), work.commands.end(), is_watch);
+    bool const watches = std::any_of(of.work.commands.begin(), of.work.commands.end(), is_watch);
     if (watches) changes_.hold_back();
     waits->wait(
         [weak = weak_from_this(), watches, &work = of.work, &replies = of.replies,
@@ -105,7 +104,7 @@ void redis_node::impl::complete(std::shared_ptr<durability_waits> const& waits, 
             auto const self = weak.lock();
             if (self && watches) self->changes_.go_on();
         },
-        prefix);
+        of.prefix);
 }
 
 void redis_node::impl::repeat(reply_reader::repeatable what, batch_part const& of, exec_handler handler)
