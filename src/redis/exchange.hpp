@@ -17,8 +17,8 @@ namespace redlock::detail {
 
 class redis_connection;
 
-// Exists from the request to the last answer, or to the loss of the connection. It is all that the handler of Boost.Redis keeps, which Boost.Redis moves
-// some fifty times a request.
+// Exists from the request to the last answer, or to the loss of the connection. It is all that the handler of Boost.Redis keeps, which
+// Boost.Redis moves some fifty times for a request.
 class exchange {
 public:
     exchange() = default;
@@ -35,11 +35,12 @@ public:
     static void* operator new(std::size_t size) { return recycled_block(size); }
     static void operator delete(void* what, std::size_t size) noexcept { recycle_block(what, size); }
 
-private:
-    friend class redis_connection;
-
-    std::shared_ptr<redis_connection> over_;
-    std::optional<reply_bounds::question> asked_;  // none: a part of the handshake
+    // What redis_connection notes of it, from the request on.
+    struct notes {
+        std::shared_ptr<redis_connection> over;
+        std::optional<reply_bounds::question> asked;  // none: a part of the handshake
+    };
+    notes of_connection;
 };
 
 }  // namespace redlock::detail

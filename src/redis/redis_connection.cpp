@@ -64,8 +64,8 @@ redis::config config_of(connection_settings const& settings)
     return result;
 }
 
-// Calls at once. For handlers that are posted to the executor of their connection first, and have nowhere to go from there. Boost.Redis and its channel
-// copy the executor of a handler a dozen times a request, so it has nothing in it.
+// Calls at once. For handlers that are posted to the executor of their connection first, and have nowhere to go from there. Boost.Redis and
+// its channel copy the executor of a handler a dozen times for a request, so it has nothing in it.
 struct in_place_executor {
     template <class F>
     void execute(F&& f) const
@@ -91,7 +91,7 @@ public:
     void operator()(error_code ec, std::size_t)
     {
         auto const by = std::move(by_);
-        auto const over = std::move(by->over_);
+        auto const over = std::move(by->of_connection.over);
         over->answered(*by, ec);
     }
 
@@ -339,14 +339,14 @@ void redis_connection::send(redis::request const& what, std::unique_ptr<exchange
 {
     if (state_ != state::open) return by->on_answered(errc::node_unreachable);
     if (outstanding_++ == 0) progress();
-    by->asked_ = {what.payload().size(), what.get_expected_responses()};
-    bounds_.asked(*by->asked_);
+    by->of_connection.asked = {what.payload().size(), what.get_expected_responses()};
+    bounds_.asked(*by->of_connection.asked);
     exec(what, std::move(by));
 }
 
 void redis_connection::exec(redis::request const& what, std::unique_ptr<exchange> by)
 {
-    by->over_ = shared_from_this();
+    by->of_connection.over = shared_from_this();
     auto const hear = [to = by.get()](std::size_t call, node_view const& node) { to->on_node(call, node); };
     connection_->async_exec(what, make_adapter(hear), when_answered{std::move(by)});
 }
@@ -354,9 +354,9 @@ void redis_connection::exec(redis::request const& what, std::unique_ptr<exchange
 void redis_connection::answered(exchange& by, error_code ec)
 {
     strand_presence const here{depth_};
-    if (by.asked_) {
+    if (auto const& asked = by.of_connection.asked) {
         --outstanding_;
-        bounds_.answered(*by.asked_);
+        bounds_.answered(*asked);
         progress();
     }
     by.on_answered(ec ? error_code{errc::node_unreachable} : error_code{});
