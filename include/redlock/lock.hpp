@@ -41,7 +41,7 @@ public:
     /// The same.
     lock(client const& owner, std::vector<std::string> names, lock_options const& options = {});
 
-    /// The name for people to read; several names have ", " between them.
+    /// The name for people to read; several names have ", " between them. The text lives as long as the lock.
     std::string_view name() const noexcept;
 
     /// The names, sorted.
