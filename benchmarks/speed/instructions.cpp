@@ -1,27 +1,19 @@
 // Instructions in user mode: what locks cost, whoever else uses the machine. Counted by the processor where the kernel lets a process ask for that,
 // otherwise by callgrind. Client and servers go in step (relay.hpp), so that a run has the same messages as the one before.
-#include "forked.hpp"
-#include "report.hpp"
-#include "testbed.hpp"
-#include "processors.hpp"
 #include "allocations.hpp"
+#include "in_step.hpp"
+#include "processors.hpp"
+#include "report.hpp"
 #include "run.hpp"
 #include "speed.hpp"
-
-#include "support/temporary_folder.hpp"
+#include "testbed.hpp"
 
 #include <boost/version.hpp>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <stdexcept>
-#include <system_error>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace bench {
 
@@ -33,98 +25,26 @@ char const* name_of(way w) { return w == way::callgrind ? "callgrind" : "perf_ev
 
 way best_way() { return redlock::testing::instruction_counter{}.counts() ? way::perf_event_open : way::callgrind; }
 
-struct kind {
-    char const* name;
-    sample (*run)(workload const&);
-};
-constexpr std::array<kind, 5> kinds{{{"redlock", &run_ours},
-                                     {"epoll-floor", &run_epoll_baseline},
-                                     {"boost-redis-floor", &run_boost_redis_baseline},
-                                     {"coroutines-floor", &run_coroutines_baseline},
-                                     {"duties-floor", &run_duties_baseline}}};
-
 struct task {
     char const* key;
-    std::size_t kind;
+    worker_kind const& who;
     std::size_t nodes;
     std::size_t callers;
     bool fencing;
     std::size_t pairs;
     std::size_t runs{1};  ///< One caller has less to average over.
 };
-constexpr std::array<task, 11> tasks{{{"instructions_per_pair_n3_c256", 0, 3, 256, false, 10'240},
-                                      {"instructions_per_pair_n5_c256", 0, 5, 256, false, 10'240},
-                                      {"fenced_instructions_per_pair_n3_c256", 0, 3, 256, true, 5'120},
-                                      {"instructions_per_pair_n3_c1", 0, 3, 1, false, 500, 3},
-                                      {"epoll_floor_instructions_per_pair_n3_c256", 1, 3, 256, false, 20'480},
-                                      {"boost_redis_floor_instructions_per_pair_n3_c256", 2, 3, 256, false, 10'240},
-                                      {"coroutines_floor_instructions_per_pair_n3_c256", 3, 3, 256, false, 10'240},
-                                      {"duties_floor_instructions_per_pair_n3_c256", 4, 3, 256, false, 10'240},
-                                      {"duties_floor_instructions_per_pair_n5_c256", 4, 5, 256, false, 10'240},
-                                      {"coroutines_floor_instructions_per_pair_n3_c1", 3, 3, 1, false, 500, 3},
-                                      {"duties_floor_instructions_per_pair_n3_c1", 4, 3, 1, false, 500, 3}}};
-
-std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
-
-// Never returns. What the program says goes to the file.
-[[noreturn]] void become(std::vector<std::string> words, std::string const& output)
-{
-    int const fd = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0 || ::dup2(fd, STDOUT_FILENO) < 0) throw std::system_error{errno, std::generic_category(), output};
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    ::execvp(arguments.front(), arguments.data());
-    throw std::system_error{errno, std::generic_category(), words.front() + " (is it installed?)"};
-}
-
-std::string text_of(std::filesystem::path const& file)
-{
-    std::ifstream in{file};
-    return {std::istreambuf_iterator<char>{in}, {}};
-}
-
-struct counted_run {
-    double instructions;
-    std::string output;
-};
-
-// Of what is called in functions with this name.
-counted_run run_under_callgrind(std::string const& function, std::vector<std::string> const& program)
-{
-    redlock::testing::temporary_folder const folder;
-    auto const counts = folder.path() / "counts";
-    auto const output = folder.path() / "output";
-    forked{[&] {
-        std::vector<std::string> words{"valgrind",
-                                       "-q",
-                                       "--tool=callgrind",
-                                       "--callgrind-out-file=" + counts.string(),
-                                       "--collect-atstart=no",
-                                       "--toggle-collect=" + function + "*"};
-        words.insert(words.end(), program.begin(), program.end());
-        // callgrind counts each byte of `rep movsb`, so the C library copies without it; the processor counts it once.
-        ::setenv("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-ERMS,-FSRM", 1);
-        become(std::move(words), output.string());
-    }}.join();
-    std::ifstream in{counts};
-    double total = 0;
-    for (std::string line; std::getline(in, line);)
-        if (line.starts_with("totals: ")) total = std::stod(line.substr(8));
-    if (!(total > 0)) throw std::runtime_error{"callgrind counted nothing in " + function};
-    return {total, text_of(output)};
-}
-
-std::string joined(auto const& values)
-{
-    std::string text;
-    for (auto const& v : values) {
-        if (!text.empty()) text += ',';
-        if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(v)>>) text += std::to_string(v);
-        else text += v;
-    }
-    return text;
-}
+constexpr std::array<task, 11> tasks{{{"instructions_per_pair_n3_c256", this_library, 3, 256, false, 10'240},
+                                      {"instructions_per_pair_n5_c256", this_library, 5, 256, false, 10'240},
+                                      {"fenced_instructions_per_pair_n3_c256", this_library, 3, 256, true, 5'120},
+                                      {"instructions_per_pair_n3_c1", this_library, 3, 1, false, 500, 3},
+                                      {"epoll_floor_instructions_per_pair_n3_c256", epoll_floor, 3, 256, false, 20'480},
+                                      {"boost_redis_floor_instructions_per_pair_n3_c256", boost_redis_floor, 3, 256, false, 10'240},
+                                      {"coroutines_floor_instructions_per_pair_n3_c256", coroutines_floor, 3, 256, false, 10'240},
+                                      {"duties_floor_instructions_per_pair_n3_c256", duties_floor, 3, 256, false, 10'240},
+                                      {"duties_floor_instructions_per_pair_n5_c256", duties_floor, 5, 256, false, 10'240},
+                                      {"coroutines_floor_instructions_per_pair_n3_c1", coroutines_floor, 3, 1, false, 500, 3},
+                                      {"duties_floor_instructions_per_pair_n3_c1", duties_floor, 3, 1, false, 500, 3}}};
 
 double median_of(std::size_t runs, std::function<double()> const& one)
 {
@@ -133,38 +53,20 @@ double median_of(std::size_t runs, std::function<double()> const& one)
     return median(std::move(all));
 }
 
-double instructions_per_pair(workload work, std::size_t which, way by)
+double instructions_per_pair(workload work, worker_kind const& who, way by)
 {
+    if (by == way::callgrind) return callgrind_counts_per_pair(std::move(work), who).at("Ir");
     relay const between{work.at};
     work.at = between.ports();
     work.in_step = between.line();
-    if (by == way::perf_event_open) return run_in_client_process<sample>([&] { return kinds[which].run(work); }).instructions_per_pair();
-    std::vector<std::string> worker{own_path(),
-                                    "worker",
-                                    kinds[which].name,
-                                    "--callers",
-                                    std::to_string(work.callers),
-                                    "--pairs",
-                                    std::to_string(work.pairs),
-                                    "--line",
-                                    std::to_string(between.line().fd()),
-                                    "--at",
-                                    joined(work.at),
-                                    "--ids",
-                                    joined(work.ids)};
-    if (work.fencing) worker.emplace_back("--fencing");
-    if (work.reading) worker.emplace_back("--reading");
-    if (work.sharded) worker.emplace_back("--sharded");
-    if (work.permits > 0) worker.insert(worker.end(), {"--permits", std::to_string(work.permits)});
-    auto const done = run_under_callgrind("bench::counted_turn", worker);
-    return done.instructions / std::stod(done.output);
+    return run_in_client_process<sample>([&] { return who.run(work); }).instructions_per_pair();
 }
 
 double instructions_per_pair(testbed const& where, task const& what, way by)
 {
     workload work = where.work(what.callers, what.fencing);
     work.pairs = what.pairs;
-    return instructions_per_pair(std::move(work), what.kind, by);
+    return instructions_per_pair(std::move(work), what.who, by);
 }
 
 // A quick run has few callers, too.
@@ -198,11 +100,8 @@ double per_schedule(std::string const& simulate, std::size_t schedules, way by)
 {
     std::vector<std::string> const program{simulate, "--jobs", "1", "--no-counters", "--seeds", std::to_string(schedules)};
     if (by == way::callgrind)
-        return run_under_callgrind("redlock::simulation::run_schedule", program).instructions / static_cast<double>(schedules);
-    redlock::testing::temporary_folder const folder;
-    auto const output = folder.path() / "output";
-    forked{[&] { become(program, output.string()); }}.join();
-    std::string const text = text_of(output);
+        return run_under_callgrind("redlock::simulation::run_schedule", program).events.at("Ir") / static_cast<double>(schedules);
+    std::string const text = output_of(program);
     std::string const field = "instructions_per_schedule=";
     auto const at = text.find(field);
     if (at == std::string::npos) throw std::runtime_error{"simulate does not say its instructions"};
@@ -211,7 +110,7 @@ double per_schedule(std::string const& simulate, std::size_t schedules, way by)
 
 }  // namespace
 
-double instructions_per_pair(workload const& what) { return instructions_per_pair(what, 0, best_way()); }
+double instructions_per_pair(workload const& what) { return instructions_per_pair(what, this_library, best_way()); }
 
 void measure_instructions(run& r)
 {
@@ -249,19 +148,6 @@ void measure(instructions_choices const& chosen)
     report(chosen, "instructions", {{"counted_by", name_of(by)}, {"boost", BOOST_LIB_VERSION}, {"summary", r.summary()}});
 }
 
-struct worker_choices {
-    std::string kind;
-    workload what;
-    int line{-1};
-};
-
-sample work(worker_choices const& chosen)
-{
-    workload what = chosen.what;
-    what.in_step.emplace(chosen.line);
-    return std::ranges::find(kinds, chosen.kind, [](kind const& k) { return std::string{k.name}; })->run(what);
-}
-
 }  // namespace
 
 void add_instructions(CLI::App& app)
@@ -278,23 +164,6 @@ void add_instructions(CLI::App& app)
     command.add_flag("--only-bytes", chosen->only_bytes, "Only the bytes of a held lease");
     command.add_option("--output", chosen->output, "Where the JSON goes; default: standard output");
     command.callback([chosen] { measure(*chosen); });
-
-    auto const part = std::make_shared<worker_choices>();
-    auto& worker = *app.add_subcommand("worker",
-                                       "One worker in step with its servers; other commands start it. Says how many pairs were measured");
-    std::vector<std::string> names;
-    for (kind const& k : kinds) names.emplace_back(k.name);
-    worker.add_option("kind", part->kind)->required()->check(CLI::IsMember(names));
-    worker.add_option("--callers", part->what.callers)->required();
-    worker.add_option("--pairs", part->what.pairs)->required();
-    worker.add_option("--line", part->line, "The descriptor of its end of the relay")->required();
-    worker.add_option("--at", part->what.at, "The relay's ports")->required()->delimiter(',');
-    worker.add_option("--ids", part->what.ids, "Of the servers")->required()->delimiter(',');
-    worker.add_flag("--fencing", part->what.fencing);
-    worker.add_flag("--reading", part->what.reading);
-    worker.add_flag("--sharded", part->what.sharded);
-    worker.add_option("--permits", part->what.permits);
-    worker.callback([part] { std::printf("%.0f\n", work(*part).pairs); });
 }
 
 }  // namespace bench

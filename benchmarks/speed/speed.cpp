@@ -1,6 +1,6 @@
 // How fast locks are, as ratios to what the sockets allow. Each measurement starts its own servers and writes JSON.
 //
-//     speed all|compare|instructions [--help]
+//     speed all|compare|instructions|caches [--help]
 #include "speed.hpp"
 #include "report.hpp"
 
@@ -16,6 +16,8 @@ try {
     bench::add_compare(app);
     bench::add_all(app);
     bench::add_instructions(app);
+    bench::add_caches(app);
+    bench::add_worker(app);
     CLI11_PARSE(app, argc, argv);
 } catch (std::exception const& e) {
     std::fprintf(stderr, "speed: %s\n", e.what());

@@ -11,6 +11,8 @@ namespace bench {
 void add_compare(CLI::App& app);
 void add_all(CLI::App& app);
 void add_instructions(CLI::App& app);
+void add_caches(CLI::App& app);
+void add_worker(CLI::App& app);
 
 }  // namespace bench
 
