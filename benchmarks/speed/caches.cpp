@@ -22,11 +22,10 @@ struct caches_choices : choices {
 
 void measure(caches_choices const& chosen)
 {
-    auto const cache = [](std::size_t kib, std::size_t ways) {
-        return std::to_string(kib * 1024) + ',' + std::to_string(ways) + ",64";
-    };
+    auto const cache = [](std::size_t kib, std::size_t ways) { return std::to_string(kib * 1024) + ',' + std::to_string(ways) + ",64"; };
     // callgrind knows two levels, and calls the second one the last.
-    std::vector<std::string> const options{"--cache-sim=yes", "--D1=" + cache(chosen.first_level, 12), "--LL=" + cache(chosen.second_level, 16)};
+    std::vector<std::string> const options{"--cache-sim=yes", "--D1=" + cache(chosen.first_level, 12),
+                                           "--LL=" + cache(chosen.second_level, 16)};
     plan how;
     run r{how};
     for (std::size_t const callers : chosen.callers) {
@@ -40,7 +39,8 @@ void measure(caches_choices const& chosen)
             r.put(of + "_second_level_misses_per_pair", counts.at("DLmr") + counts.at("DLmw"));
         }
     }
-    report(chosen, "caches", {{"first_level_kib", chosen.first_level}, {"second_level_kib", chosen.second_level}, {"summary", r.summary()}});
+    report(chosen, "caches",
+           {{"first_level_kib", chosen.first_level}, {"second_level_kib", chosen.second_level}, {"summary", r.summary()}});
 }
 
 }  // namespace

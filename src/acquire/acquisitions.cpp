@@ -153,10 +153,10 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     if (h.is_fenced()) asked.request.token = env_.tokens.next();
     if (what.request.what->is_for_permits()) {
         auto const slots = asked.request.key_count();
-        asked.request.wanted = what.request.what->permit_count();
-        asked.request.from = static_cast<std::uint32_t>(
+        asked.request.change_more().wanted = what.request.what->permit_count();
+        asked.request.change_more().from = static_cast<std::uint32_t>(
             std::min(static_cast<std::size_t>(lock_table_.chance() * double(slots)), slots - 1));
-        what.current->chooses_slots(asked.request.from);
+        what.current->chooses_slots(asked.request.more().from);
     }
     h.asked_in = env_.to_nodes->next_round();
     send(std::move(asked), what.queue_of);
@@ -168,7 +168,7 @@ void acquisitions::send(pending_request&& asked, wait_queue const* in)
     if (!asked.request.shared || !in || in->waited_for_writers_at().empty()) return env_.to_nodes->add(std::move(asked));
     for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) {
         command c = asked.request;
-        c.since = in->refused_with(node);
+        c.change_more().since = in->refused_with(node);
         auto others = quorum::node_set::all(env_.to_nodes->nodes());
         others.remove(node);
         env_.to_nodes->add({c, asked.asked_by, others});
@@ -367,7 +367,7 @@ void acquisitions::fill_report(acquisition& what, error_code ec)
         report.nodes.resize(env_.to_nodes->nodes());
         for (std::size_t node = 0; node < report.nodes.size(); ++node)
             if (auto const* const why = env_.to_nodes->why_not_asked(node, what.options().fencing, now))
-                report.nodes[node] = {{}, vote::failed, why->error, why->detail, {}};
+                report.nodes[node] = {{}, vote::failed, to_error(why->error), why->words(), {}};
     }
     for (std::size_t node = 0; node < report.nodes.size(); ++node) report.nodes[node].node = env_.to_nodes->name(node);
 }

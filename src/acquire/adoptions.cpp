@@ -74,7 +74,7 @@ void adoption::ask(time_point now)
     if (rounds_ == 1) first_sent_ = now;
     record_->may_live_until(now + 2 * under_->times.key_ttl);  // as with attempts
     command c = record_->request(verb::adopt);
-    c.former = ticket_.value;
+    c.change_more().former = ticket_.value;
     c.token = ticket_.guard;
     record_->asked_in = owner_.env_.to_nodes->next_round();
     auto const pause = std::clamp<duration>((ticket_.ttl + ticket_.lock_delay) / round_fraction, min_round_pause, max_round_pause);

@@ -46,7 +46,7 @@ bool attempt::is_open(time_point now) const { return !record_->release_started &
 void attempt::note(std::size_t node, reply const& answer, time_point now)
 {
     if (caller_ && caller_->request.report)
-        caller_->verdicts[node] = {{}, answer.vote, answer.error, answer.detail, to_microseconds(now - machine_.sent())};
+        caller_->verdicts[node] = {{}, answer.vote, to_error(answer.error), answer.words(), to_microseconds(now - machine_.sent())};
 }
 
 void attempt::on_vote(std::size_t node, reply const& answer, time_point now)

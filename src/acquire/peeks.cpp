@@ -27,7 +27,7 @@ void look::add(std::size_t node, reply const& said, time_point now)
         ++failed_;
         return;
     }
-    auto const parts = unpack(said.detail);
+    auto const parts = unpack(said.words());
     answer& a = answers_[node];
     a = {true, said.expires_in.has_value(), std::string{parts.holder}, std::string{parts.state}, time_point::max()};
     if (said.expires_in && *said.expires_in != never_expires) a.until = now + *said.expires_in;

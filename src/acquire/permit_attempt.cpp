@@ -23,7 +23,7 @@ std::vector<std::size_t> indices_of(quorum::slot_set slots)
 
 void attempt::on_permits(std::size_t node, reply const& answer, time_point now)
 {
-    if (answer.slots && answer.slots->permits == 0) record_->what->pool()->saw_version(answer.slots->version);
+    if (answer.slots() && answer.slots()->permits == 0) record_->what->pool()->saw_version(answer.slots()->version);
     if (permits_->not_reached.has(node)) return;  // it was not asked: the request was withdrawn
     if (answer.vote == vote::failed && answer.error == errc::ttl_too_long) ++too_long_;
     if (answer.vote == vote::failed && answer.error == errc::wrong_node_set) ++of_other_sets_;
@@ -31,15 +31,15 @@ void attempt::on_permits(std::size_t node, reply const& answer, time_point now)
     if (permits_->is_hopeless || record_->release_started) return on_answer(node, answer, now);
 
     permit_state& state = *permits_;
-    if (answer.vote != vote::failed && answer.slots) {
+    if (answer.vote != vote::failed && answer.slots()) {
         bool const gave = answer.vote == vote::granted;
         if (gave) granted_.add(node);
         else counter_ = std::max(counter_, answer.counter);
         state.counters[node] = answer.counter;
-        state.choice.answered(node, gave ? answer.slots->ours : 0, answer.slots->free, answer.slots->version);
+        state.choice.answered(node, gave ? answer.slots()->ours : 0, answer.slots()->free, answer.slots()->version);
     } else {
         state.failed.add(node);
-        if (answer.error == errc::permits_differ && answer.slots) state.choice.differs(node, answer.slots->version);
+        if (answer.error == errc::permits_differ && answer.slots()) state.choice.differs(node, answer.slots()->version);
         else state.choice.failed(node);
     }
     if (caller_) settle(now);
@@ -108,7 +108,7 @@ void attempt::move(time_point now)
         if (!permits_->choice.to_ask(node) && !permits_->not_reached.has(node)) not_at.add(node);
     command c = record_->request(verb::acquire);
     c.token = env.tokens.next();
-    c.wanted = static_cast<std::uint32_t>(c.key_count());
+    c.change_more().wanted = static_cast<std::uint32_t>(c.key_count());
     record_->asked_in = env.to_nodes->next_round();
     env.set_timer(*this, now + record_->what->under->times.node_timeout);
     env.to_nodes->add({c, make_recycled<second_round>(shared_from_this()), not_at});
@@ -127,7 +127,9 @@ void attempt::cast_votes(time_point now)
     for (std::size_t node = 0; node < machine_.votes().nodes(); ++node) {
         bool const chose = state.asked != nullptr;
         if (chose && state.choice.gave_chosen(node)) {
-            count(node, {vote::granted, {}, {}, state.counters[node]}, now);
+            reply granted{vote::granted};
+            granted.counter = state.counters[node];
+            count(node, granted, now);
         } else if (state.choice.has_answered(node)) {
             if (chose) give_back(node, state.choice.given_by(node), now);
             if (chose && state.choice.to_ask(node)) continue;
@@ -143,11 +145,11 @@ void attempt::cast_votes(time_point now)
 void attempt::on_late_permits(std::size_t node, reply const& answer, time_point now)
 {
     auto const chosen = permits_->choice.chosen();
-    if (answer.vote == vote::granted && answer.slots && answer.slots->ours == chosen) return on_answer(node, answer, now);
-    if (answer.vote == vote::granted && answer.slots) {
-        give_back(node, answer.slots->ours, now);
+    if (answer.vote == vote::granted && answer.slots() && answer.slots()->ours == chosen) return on_answer(node, answer, now);
+    if (answer.vote == vote::granted && answer.slots()) {
+        give_back(node, answer.slots()->ours, now);
         // As in count(), where an answer comes behind the roll-back.
-        if ((answer.slots->ours & chosen) == 0) refused_.add(node);
+        if ((answer.slots()->ours & chosen) == 0) refused_.add(node);
         else if (record_->release_started) owner_.all_releases().repeat(record_, node);
     }
     if (answer.vote == vote::failed) give_back(node, ~quorum::slot_set{0}, now);

@@ -34,7 +34,7 @@ public:
         if (what_.version > 0) {
             c.fenced = true;
             c.permits = pool.permits;
-            c.version = what_.version;
+            c.change_more().version = what_.version;
             c.retention = what_.under->tokens.retention;
         } else {
             c.others = pool.keys;
@@ -46,13 +46,13 @@ public:
     {
         if (is_done_) return;
         answered_.add(node);
-        if (answer.slots) {
+        if (answer.slots()) {
             permits_on_node& said = nodes_[node];
             said.answered = true;
             said.kept = answer.vote == vote::granted;
-            said.permits = answer.slots->permits;
-            said.version = answer.slots->version;
-            said.free = answer.slots->free;
+            said.permits = answer.slots()->permits;
+            said.version = answer.slots()->version;
+            said.free = answer.slots()->free;
         }
         if (answered_.size() == nodes_.size()) owner_.complete(*this, {});
     }

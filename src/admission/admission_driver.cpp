@@ -35,7 +35,7 @@ std::shared_ptr<std::vector<std::string> const> names_of_nodes(environment const
 // A node that waits has one. Others are of servers that have left, or whose mark somebody else has taken away.
 constexpr std::size_t max_sightings = 64;
 
-std::string words_of(reply const& failure) { return failure.detail.empty() ? failure.error.message() : failure.detail; }
+std::string words_of(reply const& failure) { return failure.words().empty() ? to_error(failure.error).message() : failure.words(); }
 
 // A node that waits does so because of the others.
 bool depends_on_others(redlock::admission_state state)
@@ -64,7 +64,7 @@ public:
     {
         command c{to_verb(what_.what), {}, what_.mark, std::chrono::ceil<std::chrono::milliseconds>(what_.max_ttl)};
         c.token = what_.base;
-        c.id = what_.id;
+        c.change_more().id = what_.id;
         return c;
     }
 
@@ -85,8 +85,8 @@ public:
     command request() const noexcept
     {
         command c{verb::claim, {}, what_.text, {}};
-        c.former = what_.expected;
-        c.id = what_.id;
+        c.change_more().former = what_.expected;
+        c.change_more().id = what_.id;
         c.stays = what_.stays;
         return c;
     }
@@ -94,7 +94,7 @@ public:
     void on_vote(std::size_t, reply const& answer, time_point now) override
     {
         bool const failed = answer.vote == vote::failed;
-        owner_.claimed(what_.node, failed ? std::nullopt : std::optional{answer.detail}, failed, asked_, now);
+        owner_.claimed(what_.node, failed ? std::nullopt : std::optional{answer.words()}, failed, asked_, now);
     }
     bool wanted(std::size_t, time_point) const override { return true; }
 
@@ -112,7 +112,7 @@ public:
     void on_vote(std::size_t node, reply const& answer, time_point now) override
     {
         if (answer.vote != vote::granted || !owner_.met_.has(node)) return;
-        owner_.sets_.on_facts(node, *answer.facts, asked_, now);
+        owner_.sets_.on_facts(node, *answer.facts(), asked_, now);
         owner_.go_on(now);
     }
     bool wanted(std::size_t, time_point) const override { return true; }
@@ -296,14 +296,14 @@ void admission_driver::answered(admission_request const& what, reply const& answ
     } else if (what.what == kind::mark) {
         auto before = log_ && yes ? log_->read() : std::vector<quorum::mark_sighting>{};
         before.insert(before.end(), seen_.begin(), seen_.end());
-        rules_.on_marked(what.node, yes ? std::optional{answer.detail} : std::nullopt, now, before);
+        rules_.on_marked(what.node, yes ? std::optional{answer.words()} : std::nullopt, now, before);
         note_sighting(what);
     } else if (what.what == kind::admit) {
         rules_.on_admit_answered(what.node, yes);
         if (yes) forget(what);
     } else {
-        sets_.on_facts(what.node, *answer.facts, asked, now);
-        rules_.on_facts(what.node, facts_for_rules(what.node, *answer.facts), asked, now);
+        sets_.on_facts(what.node, *answer.facts(), asked, now);
+        rules_.on_facts(what.node, facts_for_rules(what.node, *answer.facts()), asked, now);
     }
     go_on(now);
 }

@@ -24,8 +24,8 @@ void put_on_one_line(std::string& text)
 
 std::string in_words(reply const& why)
 {
-    if (why.detail.empty()) return why.error.message();
-    return why.error == errc::node_unreachable ? "no connection: " + why.detail : why.detail;
+    if (why.words().empty()) return to_error(why.error).message();
+    return why.error == errc::node_unreachable ? "no connection: " + why.words() : why.words();
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ void fanout::reject(std::size_t node, error_code why, std::string words) { links
 
 bool fanout::in_step(link const& l, round const& r, time_point now) const noexcept
 {
-    bool const may = (!r.votes_with_tokens || l.may_vote == right_to_vote::yes) && !(r.may_grant && l.clock.is_suspended(now));
+    bool const may = (!r.has.votes_with_tokens || l.may_vote == right_to_vote::yes) && !(r.has.may_grant && l.clock.is_suspended(now));
     return l.state == link_state::up && may && l.queue.empty() && l.in_flight < max_in_flight;
 }
 
@@ -97,6 +97,7 @@ std::size_t fanout::end_of_message(std::size_t first, std::size_t most) const no
 {
     std::size_t const firsts = splitting_first_.size();  // none of these is slow: they are releases
     std::size_t const last = std::min(firsts + splitting_.size(), first + most);
+    if (!splitting_.has.votes_with_tokens) return last;
     std::size_t slow = 0;
     for (std::size_t i = std::max(first, firsts); i < last; ++i) {
         command const& c = splitting_.commands[i - firsts];
@@ -110,8 +111,7 @@ void fanout::send(request_batch& of)
 {
     auto const now = now_();
     auto const r = make_round(of);
-    quorum::node_set apart;  // nodes that some of it does not go to: they get bytes of their own
-    for (target const& a : r->targets) apart.add(a.not_at);
+    quorum::node_set const apart = r->has.apart;  // these get bytes of their own
 
     quorum::node_set direct;
     for (std::size_t i = 0; i < links_.size(); ++i)
@@ -150,8 +150,7 @@ std::shared_ptr<fanout::round> fanout::make_round(request_batch& of)
     r->work.commands.swap(of.commands);
     r->targets.swap(of.targets);
     r->parts.resize(links_.size());
-    r->votes_with_tokens = r->work.votes_with_tokens();
-    r->may_grant = r->work.may_grant();
+    r->has = std::exchange(of.has, {});
     return r;
 }
 
@@ -172,7 +171,7 @@ void fanout::exec(std::shared_ptr<round> const& r, std::size_t node, time_point 
 {
     link& l = links_[node];
     assert(l.state == link_state::up);
-    assert(!r->votes_with_tokens || l.may_vote == right_to_vote::yes);
+    assert(!r->has.votes_with_tokens || l.may_vote == right_to_vote::yes);
     ++l.in_flight;
     part& p = r->parts[node];
     p.as = l.as;
@@ -327,6 +326,7 @@ void fanout::on_time(std::size_t node, quorum::wall_time clock, time_point sent,
 // Votes of different generations of a set must not be added up: their majorities may have no node in common.
 void fanout::drop_votes_of_earlier_eras(round& r, std::size_t node) const
 {
+    if (r.has.oldest_era == era_) return;
     part& p = r.parts[node];
     for (std::size_t i = 0; i < r.targets.size(); ++i) {
         if (r.targets[i].era == era_) continue;
@@ -386,7 +386,7 @@ void fanout::down(std::size_t node, error_code why, std::string const& text)
     link& l = links_[node];
     l.state = link_state::down;
     // Why there is no connection tells little, with one exception: an operator has to correct a list of nodes.
-    l.lost = reply{vote::failed, why == errc::wrong_node_set ? why : error_code{errc::node_unreachable}, text};
+    l.lost = reply{vote::failed, why == errc::wrong_node_set ? errc::wrong_node_set : errc::node_unreachable, text};
     auto const now = now_();
     if (l.queue.empty()) return;
     auto waiting = std::exchange(l.queue, {});

@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -202,20 +203,39 @@ private:
         bool goes_to(std::size_t node) const noexcept { return !not_at.has(node); }
     };
 
+    // What is so of some of the requests that are sent together.
+    struct summary {
+        quorum::node_set apart{};  // nodes that some of them do not go to
+        std::uint32_t oldest_era{std::numeric_limits<std::uint32_t>::max()};
+        bool votes_with_tokens{false};
+        bool may_grant{false};
+
+        void add(command const& c, target const& to) noexcept
+        {
+            apart.add(to.not_at);
+            oldest_era = std::min(oldest_era, to.era);
+            votes_with_tokens = votes_with_tokens || c.votes_with_tokens();
+            may_grant = may_grant || c.may_grant();
+        }
+    };
+
     // Requests and, in the same order, their targets: the operations that made them, and the nodes they go to.
     struct request_batch {
         std::vector<command> commands;
         std::vector<target> targets;
+        summary has;
 
         void add(pending_request&& t)
         {
             commands.push_back(t.request);
             targets.push_back({std::move(t.asked_by), t.not_at, t.errors, t.era});
+            has.add(commands.back(), targets.back());
         }
         void take(request_batch& from, std::size_t i)
         {
             commands.push_back(from.commands[i]);
             targets.push_back(std::move(from.targets[i]));
+            has.add(commands.back(), targets.back());
         }
         bool empty() const noexcept { return targets.empty(); }
         std::size_t size() const noexcept { return targets.size(); }
@@ -223,11 +243,13 @@ private:
         {
             commands.clear();
             targets.clear();
+            has = {};
         }
         void swap(request_batch& other) noexcept
         {
             commands.swap(other.commands);
             targets.swap(other.targets);
+            std::swap(has, other.has);
         }
     };
 
@@ -236,8 +258,7 @@ private:
         std::vector<target> targets;
         std::vector<part> parts;  // one for each node
         std::size_t open{0};  // parts that were sent and not answered yet
-        bool votes_with_tokens{false};
-        bool may_grant{false};
+        summary has;
 
         pending_request at(std::size_t i) const
         {

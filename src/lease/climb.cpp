@@ -19,7 +19,7 @@ climb::~climb() { owner_.env().cancel_timer(*this); }  // as in ~attempt
 command climb::request() const noexcept
 {
     command c = record_->request(verb::climb);
-    c.goal = goal_;
+    c.change_more().goal = goal_;
     return c;
 }
 

@@ -5,6 +5,7 @@
 #define REDLOCK_LEASE_LEASE_RECORD_HPP
 
 #include "base/timer_queue.hpp"
+#include "base/to_error.hpp"
 #include "client/resolved_options.hpp"
 #include "events/emitter.hpp"
 #include "lease/lock_value.hpp"
@@ -39,9 +40,6 @@ class lease_registry;
 class release;
 struct stamped_state;
 struct ticket;
-
-// Members keep errors as errc, which is small; errc{} there means no error.
-inline error_code to_error(errc e) noexcept { return e == errc{} ? error_code{} : error_code{e}; }
 
 // State that most leases do not need is kept in blocks of its own, so that leases stay small. The blocks are recycled.
 struct cold_state_base {
@@ -157,9 +155,9 @@ public:
         c.shared = reads();
         c.was_writer = is_downgraded();
         if (permit_pool const* const pool = what->pool()) {
-            c.permits_key = pool->record;
+            c.change_more().permits_key = pool->record;
             c.permits = pool->permits;
-            c.version = pool->version();
+            c.change_more().version = pool->version();
         }
         return c;
     }

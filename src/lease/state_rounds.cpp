@@ -44,9 +44,9 @@ void publish_round::write_back_for(std::shared_ptr<inherit_round> heir, quorum::
 void publish_round::send()
 {
     command c = record_->request(verb::publish);
-    c.goal = text_->stamp.rank;
-    c.since = static_cast<std::int64_t>(text_->stamp.number);
-    c.former = text_->text;
+    c.change_more().goal = text_->stamp.rank;
+    c.change_more().since = static_cast<std::int64_t>(text_->stamp.number);
+    c.change_more().former = text_->text;
     auto const self = shared_from_this();
     owner_.env().set_timer(*this, ends());
     owner_.env().to_nodes->add({c, self});
@@ -110,10 +110,10 @@ bool inherit_round::wanted(std::size_t, time_point now) const
 void inherit_round::on_vote(std::size_t node, reply const& answer, time_point now)
 {
     if (is_over_ || machine_.is_decided()) return;
-    auto const kept = answer.vote == vote::granted ? read_state(answer.detail) : std::nullopt;
+    auto const kept = answer.vote == vote::granted ? read_state(answer.words()) : std::nullopt;
     auto const before = machine_.newest();
     auto const outcome = machine_.on_answer(node, now < ends() ? answer.vote : vote::failed, kept ? kept->stamp : quorum::state_stamp{});
-    if (kept && before < machine_.newest()) newest_ = answer.detail;
+    if (kept && before < machine_.newest()) newest_ = answer.words();
     decided(outcome, now);
 }
 

@@ -79,7 +79,7 @@ void climbs(command_writer& to, command const* first, std::size_t count, std::st
     words << first->retention;
     for (std::size_t i = 0; i < count; ++i)
         for (std::size_t k = 0; k < first[i].key_count(); ++k)
-            add_value(words, first[i]) << first[i].token << first[i].goal << first[i].ttl;
+            add_value(words, first[i]) << first[i].token << first[i].more().goal << first[i].ttl;
 }
 
 void releases(resp_writer& words, command const* first, std::size_t count)
@@ -137,13 +137,13 @@ void adoption(command_writer& to, command const& c, std::string_view id)
     if (!c.fenced) {
         call(words, adopt_script(), c.key_count());
         add_keys(words, c);
-        add_value(words << c.former, c) << c.ttl;
+        add_value(words << c.more().former, c) << c.ttl;
         return;
     }
     call(words, fence_adopt_script(), 2 + 2 * c.key_count()).key(node_record_key).key(high_water_key);
     add_locks_and_fences(words, c);
     to.add_id(id);
-    add_value(words << c.former, c) << c.token << c.ttl << c.retention;
+    add_value(words << c.more().former, c) << c.token << c.ttl << c.retention;
 }
 
 void of_state(command_writer& to, command const& c, std::string_view id)
@@ -158,7 +158,7 @@ void of_state(command_writer& to, command const& c, std::string_view id)
     words.key(node_record_key).key(high_water_key).key(c.key, published_suffix);
     to.add_id(id);
     add_value(words, c) << c.token << c.retention;
-    if (c.what == verb::publish) words << c.goal << static_cast<std::uint64_t>(c.since) << c.former;
+    if (c.what == verb::publish) words << c.more().goal << static_cast<std::uint64_t>(c.more().since) << c.more().former;
 }
 
 void reads(command_writer& to, command const* first, std::size_t count, std::string_view id)
@@ -170,8 +170,8 @@ void reads(command_writer& to, command const* first, std::size_t count, std::str
     words << first->ttl << first->retention;
     for (std::size_t i = 0; i < count; ++i) {
         add_value(words, first[i]) << first[i].token;
-        if (first[i].since < 0) words << "-1";
-        else words << static_cast<std::uint64_t>(first[i].since);
+        if (first[i].more().since < 0) words << "-1";
+        else words << static_cast<std::uint64_t>(first[i].more().since);
     }
 }
 
@@ -235,17 +235,17 @@ void encode_of_readers(command_writer& to, command const* first, std::size_t cou
 }
 
 // "VERSION K", as the record says it.
-std::string record_of(command const& c) { return std::to_string(c.version) + ' ' + std::to_string(c.permits); }
+std::string record_of(command const& c) { return std::to_string(c.more().version) + ' ' + std::to_string(c.permits); }
 
 void acquire_of_permits(command_writer& to, command const& c, std::string_view id)
 {
     resp_writer& words = to.words();
-    call(words, semaphore_acquire_script(), 3 + 2 * c.key_count()).key(node_record_key).key(high_water_key).key(c.permits_key);
+    call(words, semaphore_acquire_script(), 3 + 2 * c.key_count()).key(node_record_key).key(high_water_key).key(c.more().permits_key);
     add_keys(words, c);
     for (std::size_t k = 0; k < c.key_count(); ++k) words.key(c.key_at(k), fence_suffix);
     to.add_id(id);
-    add_value(words, c) << c.ttl << c.token << std::uint64_t{c.block} << c.retention << std::uint64_t{c.permits} << std::uint64_t{c.wanted}
-                        << std::uint64_t{c.from} << c.version;
+    add_value(words, c) << c.ttl << c.token << std::uint64_t{c.block} << c.retention << std::uint64_t{c.permits}
+                        << std::uint64_t{c.more().wanted} << std::uint64_t{c.more().from} << c.more().version;
 }
 
 void extension_of_permits(command_writer& to, command const& c, std::string_view id)
@@ -253,7 +253,7 @@ void extension_of_permits(command_writer& to, command const& c, std::string_view
     resp_writer& words = to.words();
     call(words, semaphore_extend_script(), 3 + 2 * c.key_count()).key(node_record_key).key(high_water_key);
     add_locks_and_fences(words, c);
-    words.key(c.permits_key);
+    words.key(c.more().permits_key);
     to.add_id(id);
     words << c.retention << "1" << (c.refresh ? "1" : "0");
     for (std::size_t k = 0; k < c.key_count(); ++k) add_value(words, c) << c.token << c.ttl;
@@ -264,7 +264,7 @@ void number_of_permits(command_writer& to, command const& c, std::string_view id
 {
     call(to.words(), semaphore_keep_script(), 3).key(node_record_key).key(high_water_key).key(c.key);
     to.add_id(id);
-    to.words() << c.version << std::uint64_t{c.permits} << c.retention;
+    to.words() << c.more().version << std::uint64_t{c.permits} << c.retention;
 }
 
 void look_at_permits(resp_writer& words, command const& c)
@@ -276,12 +276,13 @@ void look_at_permits(resp_writer& words, command const& c)
 void of_admission(resp_writer& words, command const& c)
 {
     if (c.what == verb::claim) {
-        call(words, claim_script(), 1).key(node_record_key) << c.id << c.former << c.value << std::uint64_t{c.stays} << c.token;
+        call(words, claim_script(), 1).key(node_record_key)
+            << c.more().id << c.more().former << c.value << std::uint64_t{c.stays} << c.token;
         return;
     }
     script const& s = c.what == verb::inspect ? inspect_script() : c.what == verb::mark ? mark_script() : admit_script();
     call(words, s, 2).key(node_record_key).key(high_water_key);
-    if (c.what != verb::inspect) words << c.id;
+    if (c.what != verb::inspect) words << c.more().id;
     if (c.what == verb::admit) words << c.token << c.ttl;
     if (c.what != verb::inspect) words << c.value;
 }

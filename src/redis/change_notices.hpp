@@ -50,10 +50,7 @@ public:
 
     void tell(keys& changed)
     {
-        if (changed.empty()) return;
-        auto const all = std::exchange(changed, {});
-        if (held_back_ > 0) return void(later_.insert(later_.end(), all.begin(), all.end()));
-        for (std::string const& key : all) tell_(key);
+        if (!changed.empty()) tell_some(changed);
     }
 
     // Between these two, answers to watches are there that are not told yet: nothing is told before them.
@@ -64,6 +61,13 @@ public:
     }
 
 private:
+    void tell_some(keys& changed)
+    {
+        auto const all = std::exchange(changed, {});
+        if (held_back_ > 0) return void(later_.insert(later_.end(), all.begin(), all.end()));
+        for (std::string const& key : all) tell_(key);
+    }
+
     std::function<void(std::string_view key)> tell_;
     push_reader pushes_;
     keys* during_{nullptr};  // null: no answers are coming

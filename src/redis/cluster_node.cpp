@@ -143,11 +143,11 @@ void cluster_node::impl::completed()
 void cluster_node::impl::look_at(std::vector<reply>& replies)
 {
     for (reply& r : replies) {
-        auto const what = redirection_in(r.detail);
+        auto const what = redirection_in(r.words());
         if (r.vote != redlock::vote::failed || what == redirection::none) continue;
-        if (what == redirection::moved) hint_ = address_in_moved(r.detail);
-        r.detail = explained(r.detail);
-        if (what == redirection::moved) moved_ = r.detail;
+        if (what == redirection::moved) hint_ = address_in_moved(r.words());
+        r.set_words(explained(r.words()));
+        if (what == redirection::moved) moved_ = r.words();
     }
 }
 
@@ -157,7 +157,7 @@ void cluster_node::impl::on_primary_up(std::shared_ptr<cluster_primary> const& w
     state_ = state::inspecting;
     primary_ = where;
     auto const i = std::make_shared<inspection>();
-    i->work.commands.push_back({.what = verb::inspect, .key = {}, .value = {}, .ttl = {}});
+    i->work.commands.push_back({verb::inspect, {}, {}, {}});
     i->replies.resize(1);
     ++outstanding_;
     auto done = [self = shared_from_this(), i, where](error_code ec) {
@@ -170,15 +170,15 @@ void cluster_node::impl::on_primary_up(std::shared_ptr<cluster_primary> const& w
 
 void cluster_node::impl::inspected(std::shared_ptr<cluster_primary> const& where, reply const& said)
 {
-    if (said.vote != redlock::vote::granted || !said.facts) {
-        hint_ = address_in_moved(said.detail);
-        return leave(said.error ? said.error : error_code{errc::unexpected_reply},
-                     where->name() + ": " + (said.detail.empty() ? said.error.message() : explained(said.detail)));
+    if (said.vote != redlock::vote::granted || !said.facts()) {
+        hint_ = address_in_moved(said.words());
+        return leave(said.error == errc{} ? errc::unexpected_reply : said.error,
+                     where->name() + ": " + (said.words().empty() ? to_error(said.error).message() : explained(said.words())));
     }
     // A record with an id was made by a client of the same number of shards: another number leaves no id in the facts.
-    auto const& facts = *said.facts;
+    auto const& facts = *said.facts();
     if (!facts.admitted.empty() || facts.id.empty()) return become_usable(facts);
-    link_->confirm_shards([weak = weak_from_this(), where, kept = said.facts](error_code why_not, std::string const& words) {
+    link_->confirm_shards([weak = weak_from_this(), where, kept = said.facts()](error_code why_not, std::string const& words) {
         auto const self = weak.lock();
         if (!self || self->stopping_ || self->state_ != state::inspecting || self->primary_ != where) return;
         why_not ? self->leave(why_not, words) : self->become_usable(*kept);

@@ -50,7 +50,7 @@ void take_back(batch const& work, std::vector<reply>& replies, not_durable const
         if (!is_to_be_durable(work.commands[i], replies[i])) continue;
         replies[i].vote = vote::failed;
         replies[i].error = because.why;
-        replies[i].detail = because.words;
+        replies[i].set_words(because.words);
     }
 }
 

@@ -35,7 +35,7 @@ struct durability {
 
 // Why the votes are not durable.
 struct not_durable {
-    error_code why;
+    errc why;
     std::string words;
 };
 

@@ -56,10 +56,10 @@ void group_binding::apply(quorum::node_facts& facts) const
 void group_binding::apply(std::vector<reply>& replies) const
 {
     for (reply& r : replies) {
-        if (!r.facts) continue;
-        auto facts = *r.facts;
+        if (!r.facts()) continue;
+        auto facts = *r.facts();
         apply(facts);
-        r.facts = std::make_shared<quorum::node_facts const>(std::move(facts));
+        r.set_facts(std::move(facts));
     }
 }
 

@@ -191,10 +191,10 @@ void identity_suspicion::apply(std::vector<reply>& replies) const
 {
     if (words.empty()) return;
     for (reply& r : replies) {
-        if (!r.facts) continue;
-        auto facts = *r.facts;
+        if (!r.facts()) continue;
+        auto facts = *r.facts();
         apply(facts);
-        r.facts = std::make_shared<quorum::node_facts const>(std::move(facts));
+        r.set_facts(std::move(facts));
     }
 }
 

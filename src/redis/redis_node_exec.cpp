@@ -27,7 +27,7 @@ public:
           of_{of},
           own_{std::move(own)},
           again_{std::move(again)},
-          reader_{calls, of.id, read_into()},
+          reader_{calls, of.id, read_into(), again_ ? again_->work().commands.size() : of.work.commands.size()},
           handler_{std::move(handler)}
     {
     }
@@ -62,7 +62,8 @@ private:
         auto const again = reader_.what_to_repeat();
         if (again && !again_) return owner_->repeat(again, of_, std::move(handler_));
         if (again_) again_->give_back(of_.replies);
-        owner_->complete(waits_, of_, std::move(handler_));
+        if (waits_ && has_to_be_durable(of_.work, of_.replies)) return owner_->wait_for_durability(*waits_, of_, std::move(handler_));
+        std::move(handler_)(error_code{});
     }
 
     std::shared_ptr<impl> owner_;
@@ -79,7 +80,6 @@ void redis_node::impl::exec(std::string_view prefix, batch const& work, std::str
                             exec_handler handler)
 {
     assert(state_ == state::usable);
-    replies.resize(work.commands.size());
     auto [wire, mine] = requests_.bytes_of(work, id, extras_for(prefix, work));
     auto const& calls = mine && !mine->calls.empty() ? mine->calls : wire.calls;
     auto const& request = mine ? mine->request : wire.request;
@@ -87,16 +87,15 @@ void redis_node::impl::exec(std::string_view prefix, batch const& work, std::str
     main_->send(request, std::make_unique<message>(shared_from_this(), calls, std::move(mine), of, std::move(handler)));
 }
 
-// What the main connection has answered is reported at once, unless a vote among it has to become durable first. What is sent later
-// can be answered sooner: a rollback of such a vote need not wait for it. `waits`: those that were made with the main
-// connection that answered; a server that came back would answer for what it has lost.
-void redis_node::impl::complete(std::shared_ptr<durability_waits> const& waits, batch_part const& of, exec_handler handler)
+// A vote that the main connection has answered has to become durable before it is reported. What is sent later can be answered sooner: a
+// rollback of such a vote need not wait for it. `waits`: those that were made with the main connection that answered; a server that came back
+// would answer for what it has lost.
+void redis_node::impl::wait_for_durability(durability_waits& waits, batch_part const& of, exec_handler handler)
 {
-    if (!waits || !has_to_be_durable(of.work, of.replies)) return std::move(handler)(error_code{});
     auto const is_watch = [](command const& c) { return c.what == verb::watch; };
     bool const watches = std::any_of(of.work.commands.begin(), of.work.commands.end(), is_watch);
     if (watches) changes_.hold_back();
-    waits->wait(
+    waits.wait(
         [weak = weak_from_this(), watches, &work = of.work, &replies = of.replies,
          handler = std::move(handler)](std::optional<not_durable> const& why_not) mutable {
             if (why_not) take_back(work, replies, *why_not);

@@ -91,7 +91,7 @@ private:
     void watch_suitability();
     void tell(std::string_view key);
 
-    void complete(std::shared_ptr<durability_waits> const& waits, batch_part const& of, exec_handler handler);
+    void wait_for_durability(durability_waits& waits, batch_part const& of, exec_handler handler);
     void repeat(reply_reader::repeatable what, batch_part const& of, exec_handler handler);
     request_extras extras_for(std::string_view prefix, batch const& work) const;
     void stopped();

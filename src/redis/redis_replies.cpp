@@ -45,13 +45,7 @@ std::chrono::milliseconds expiry_of(std::int64_t left) noexcept
     return left < 0 || time > max_waited_for ? never_expires : time;
 }
 
-error_code unexpected_reply() noexcept
-{
-    static error_code const ec = errc::unexpected_reply;
-    return ec;
-}
-
-reply unexpected() { return {vote::failed, unexpected_reply(), {}}; }
+reply unexpected() { return {vote::failed, errc::unexpected_reply}; }
 
 // The reply for the answer of a script with tokens.
 reply to_reply(std::optional<std::int64_t> answer)
@@ -101,7 +95,7 @@ bool is_of_a_replica(std::string_view error) noexcept
 }
 
 // Redis checks permissions before it executes a call, so none of this call was executed.
-bool is_not_permitted(reply const& r) noexcept { return r.error == errc::server_error && r.detail.starts_with("NOPERM"); }
+bool is_not_permitted(reply const& r) noexcept { return r.error == errc::server_error && r.words().starts_with("NOPERM"); }
 
 bool is_about_a_lock(verb what) noexcept
 {
@@ -125,23 +119,20 @@ bool is_error(resp3::node_view const& node) noexcept
     return node.data_type == resp3::type::simple_error || node.data_type == resp3::type::blob_error;
 }
 
-reply_reader::reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies)
-    : calls_{calls}, id_{id}, replies_{replies}
+// Not in the constructor: until the answer comes, the memory of thousands of replies has left all caches.
+void reply_reader::begin()
 {
-    auto const ec = unexpected_reply();
-    for (reply& r : replies_) {
-        r.clear();
-        r.vote = vote::failed;
-        r.error = ec;
-    }
+    replies_.resize(commands_);
+    for (reply& r : replies_) r = unexpected();
 }
 
-bool reply_reader::is_noscript(reply const& r) noexcept { return r.error == errc::server_error && r.detail.starts_with("NOSCRIPT"); }
+bool reply_reader::is_noscript(reply const& r) noexcept { return r.error == errc::server_error && r.words().starts_with("NOSCRIPT"); }
 
 bool reply_reader::repeatable::is(reply const& r) const noexcept { return (scripts && is_noscript(r)) || (apart && is_not_permitted(r)); }
 
 void reply_reader::on_node(std::size_t index, node_view const& node)
 {
+    if (!std::exchange(has_begun_, true)) begin();
     if (index >= calls_.size()) return;  // more answers than calls: Boost.Redis counts them, so this is its bug
     wire_call const& call = calls_[index];
     if (call.is != wire_call::kind::commands) return on_another_call(call, node);
@@ -254,9 +245,9 @@ void reply_reader::on_acquires_with_tokens(wire_call const& call, node_view cons
             r.writer_waits = true;
         } else {
             r = to_reply(code);
-            if (r.error == errc::ttl_too_long) r.detail = "this node allows up to " + std::to_string(number) + " ms";
+            if (r.error == errc::ttl_too_long) r.set_words("this node allows up to " + std::to_string(number) + " ms");
         }
-        if (!r.error) r.counter = static_cast<quorum::token_number>(number);
+        if (r.error == errc{}) r.counter = static_cast<quorum::token_number>(number);
     }
 }
 
@@ -264,7 +255,7 @@ void reply_reader::on_acquires_with_tokens(wire_call const& call, node_view cons
 void reply_reader::on_releases(wire_call const& call, node_view const& node)
 {
     if (node.data_type != resp3::type::blob_string) return;
-    auto const size = std::min(node.value.size(), call.count);
+    auto const size = std::min<std::size_t>(node.value.size(), call.count);
     for (std::size_t i = 0; i < size; ++i) {
         if (node.value[i] == '1') set_vote(replies_[call.first + i], vote::granted);
         if (node.value[i] == '0') set_vote(replies_[call.first + i], vote::refused);
@@ -294,14 +285,14 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
         if (element <= 5) parts().facts.on_element(element, node.value);
         if (element == 5) {
             r = reply{vote::granted, {}, {}};
-            r.facts = std::make_shared<quorum::node_facts const>(parts().facts.take());
+            r.set_facts(parts().facts.take());
             has_facts_ = true;
-            demoted_ = demoted_ || !r.facts->master;
+            demoted_ = demoted_ || !r.facts()->master;
         }
-        if (element == facts_reader::set_element && r.facts && !node.value.empty()) {
-            auto facts = *r.facts;
+        if (element == facts_reader::set_element && r.facts() && !node.value.empty()) {
+            auto facts = *r.facts();
             facts_reader::add_set(facts, node.value);
-            r.facts = std::make_shared<quorum::node_facts const>(std::move(facts));
+            r.set_facts(std::move(facts));
         }
         return;
     case verb::claim:
@@ -328,7 +319,7 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
 // needs. The same for climbs.
 void reply_reader::on_extended(wire_call const& call, std::size_t element, reply&& of_key)
 {
-    if (call.key_counts.empty()) {
+    if (!call.keys_of) {
         if (element < call.count) replies_[call.first + element] = std::move(of_key);
         return;
     }
@@ -342,7 +333,7 @@ void reply_reader::on_extended(wire_call const& call, std::size_t element, reply
     };
     if (keys_read_ == 0 || is_worse()) worst = std::move(of_key);
     worst.recreated = recreated;
-    if (++keys_read_ < call.key_counts[extension_]) return;
+    if (++keys_read_ < call.keys_of[extension_]) return;
     replies_[call.first + extension_] = std::move(worst);
     ++extension_;
     keys_read_ = 0;
@@ -368,6 +359,7 @@ void reply_reader::on_identity(node_view const& node)
 
 void reply_reader::conclude()
 {
+    if (!std::exchange(has_begun_, true)) begin();
     drop_votes_of_another_server();
     if (!replies_.empty()) replies_.back().server_time = time_.clock();
 }

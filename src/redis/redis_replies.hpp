@@ -32,7 +32,6 @@ std::optional<std::int64_t> whole_number(boost::redis::resp3::node_view const& n
 std::chrono::milliseconds expiry_of(std::int64_t left) noexcept;
 
 // An answer that makes no sense, and the reply for the code that a script with tokens answers.
-error_code unexpected_reply() noexcept;
 reply unexpected();
 reply to_reply(std::optional<std::int64_t> code);
 
@@ -40,9 +39,12 @@ reply to_reply(std::optional<std::int64_t> code);
 // makes no sense becomes a failed vote, and never an error of the connection.
 class reply_reader {
 public:
-    // All arguments must live as long as the reader is used. Every reply starts as "unexpected", so that an answer that never comes is no
-    // vote.
-    reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies);
+    // The vectors and the text must live as long as the reader is used. `replies` become as many as there are commands, whatever they were. Each
+    // starts as "unexpected", so that an answer that never comes is no vote.
+    reply_reader(std::vector<wire_call> const& calls, std::string_view id, std::vector<reply>& replies, std::size_t commands)
+        : calls_{calls}, id_{id}, replies_{replies}, commands_{commands}
+    {
+    }
 
     // One RESP3 node of the answer to call `index`.
     void on_node(std::size_t index, boost::redis::resp3::node_view const& node);
@@ -71,6 +73,7 @@ public:
 private:
     using node_view = boost::redis::resp3::node_view;
 
+    void begin();
     void on_another_call(wire_call const& call, node_view const& node);
     void on_error(wire_call const& call, std::string_view text);
     void on_identity(node_view const& node);
@@ -93,6 +96,8 @@ private:
     std::vector<wire_call> const& calls_;
     std::string_view id_;
     std::vector<reply>& replies_;
+    std::size_t commands_;
+    bool has_begun_{false};
     std::size_t element_{0};  // of the array being read
     std::size_t array_call_{0};  // the call whose array is being read, plus one; 0: the answer being read is no array
     std::optional<std::int64_t> claim_;  // the array answers verb::claim and began with this

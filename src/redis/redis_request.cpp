@@ -76,11 +76,11 @@ std::size_t run_of_same(std::vector<command> const& commands, std::size_t first)
     return i - first;
 }
 
-std::vector<std::size_t> key_counts(std::span<command const> commands)
+std::unique_ptr<std::uint32_t[]> key_counts(std::span<command const> commands)
 {
-    if (keys_of(commands) == commands.size()) return {};
-    std::vector<std::size_t> counts;
-    for (command const& c : commands) counts.push_back(c.key_count());
+    if (keys_of(commands) == commands.size()) return nullptr;
+    auto counts = std::make_unique<std::uint32_t[]>(commands.size());
+    std::ranges::transform(commands, counts.get(), [](command const& c) { return static_cast<std::uint32_t>(c.key_count()); });
     return counts;
 }
 
@@ -111,9 +111,14 @@ void redis_request::encode(batch const& work, std::string_view id, request_extra
         std::size_t const count = extras.apart ? 1 : run_of_same(commands, i);
         std::span const shared{&c, count};
         push_call(request, {words_, ids_}, set_options_, shared, id);
-        calls.push_back(
-            {wire_call::kind::commands, c.what, c.fenced, i, count, false, {}, c.shared, c.is_of_permits() || c.what == verb::look});
-        if (c.what == verb::extend || c.what == verb::climb) calls.back().key_counts = key_counts(shared);
+        calls.push_back({.is = wire_call::kind::commands,
+                         .what = c.what,
+                         .fenced = c.fenced,
+                         .shared = c.shared,
+                         .of_slots = c.is_of_permits() || c.what == verb::look,
+                         .first = static_cast<std::uint32_t>(i),
+                         .count = static_cast<std::uint32_t>(count)});
+        if (c.what == verb::extend || c.what == verb::climb) calls.back().keys_of = key_counts(shared);
         i += count;
     }
     if (extras.time) {
@@ -144,7 +149,12 @@ void redis_request::push_watch(command const& c, std::size_t index)
         calls.push_back({wire_call::kind::arm});
         if (extras_.prefix.empty()) request.push("PTTL", key);
         else request.push("PTTL", std::string{extras_.prefix}.append(key));
-        calls.push_back({wire_call::kind::commands, verb::watch, false, index, 1, goes_on, {}, false, c.any});
+        calls.push_back({.is = wire_call::kind::commands,
+                         .what = verb::watch,
+                         .of_slots = c.any,
+                         .goes_on = goes_on,
+                         .first = static_cast<std::uint32_t>(index),
+                         .count = 1});
     };
     watch(c.key, false);
     for (std::string const& key : c.others) watch(key, true);

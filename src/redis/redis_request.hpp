@@ -12,6 +12,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,12 +39,14 @@ struct wire_call {
     kind is;
     verb what{};
     bool fenced{false};
-    std::size_t first{0};  // the index in the batch of the first command
-    std::size_t count{0};  // how many commands of the batch
-    bool goes_on{false};  // the call is about another key of the same command as an earlier call
-    std::vector<std::size_t> key_counts{};  // the number of keys of each extension or climb; empty: one key each
     bool shared{false};  // of readers
     bool of_slots{false};  // of a semaphore; of a watch: what counts is the first key that goes
+    bool goes_on{false};  // the call is about another key of the same command as an earlier call
+    std::uint32_t first{0};  // the index in the batch of the first command
+    std::uint32_t count{0};  // how many commands of the batch
+    std::unique_ptr<std::uint32_t[]> keys_of{};  // how many each extension or climb has; null: one key each
+
+    std::span<std::uint32_t const> key_counts() const noexcept { return {keys_of.get(), keys_of ? count : 0}; }
 };
 
 // All scripts that a node may be asked to run.

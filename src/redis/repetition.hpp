@@ -24,7 +24,6 @@ public:
             work_.commands.push_back(of.commands[i]);
             where_.push_back(i);
         }
-        replies_.resize(where_.size());
     }
 
     batch const& work() const noexcept { return work_; }

@@ -70,7 +70,7 @@ void reply_bounds::look(std::string_view piece)
         bool const push = in_push_;
         std::size_t size = std::min(text_left_, piece.size());
         if (size == 0) {
-            size = read_short_line(piece);
+            size = read_short_element(piece);
             if (size == 0) size = read_line(piece);
         } else {
             text_left_ -= size;
@@ -105,8 +105,9 @@ void reply_bounds::begin_message(char type)
     }
 }
 
-// Reads the common lines fast: `+OK`, and whole lines with a number of one or two digits. Returns the size of the line; 0: it is another kind.
-std::size_t reply_bounds::read_short_line(std::string_view piece)
+// Reads the common elements fast: `+OK`, whole lines with a number of one or two digits, and with them their text if it is there. Returns how many
+// bytes it has read; 0: it is another kind.
+std::size_t reply_bounds::read_short_element(std::string_view piece)
 {
     if (line_size_ != 0 || piece.size() < 4) return 0;
     char const type = piece[0];
@@ -121,6 +122,10 @@ std::size_t reply_bounds::read_short_line(std::string_view piece)
     if (!one && (piece.size() < 5 || digit(2) > 9 || !ends(3))) return 0;
     std::size_t const number = one ? digit(1) : 10 * digit(1) + digit(2);
     std::size_t const size = one ? 4 : 5;
+    if (type == '$' && piece.size() - size >= number + 2) {  // it is no longer than what is there, so it is within all bounds
+        end_element();
+        return size + number + 2;
+    }
     if (type == ':') end_element();
     if (type == '$') on_text(number, piece.size() - size);
     if (type == '*') on_aggregate(type, number, piece.size() - size);

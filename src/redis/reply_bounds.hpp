@@ -67,7 +67,7 @@ private:
     std::size_t answers_to(question const& what) const noexcept { return what.bytes + what.commands * max_answer_; }
     void begin_message(char type);
     void count_push(std::size_t bytes);
-    std::size_t read_short_line(std::string_view piece);
+    std::size_t read_short_element(std::string_view piece);
     std::size_t read_line(std::string_view piece);
     void on_line(std::size_t rest);
     void on_text(std::size_t size, std::size_t rest);

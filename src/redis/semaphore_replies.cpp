@@ -62,13 +62,13 @@ reply to_permits(std::string_view text)
         said.version = static_cast<std::uint64_t>(*version);
         said.permits = static_cast<std::uint32_t>(*number);
         reply r{vote::failed, errc::permits_differ, "it keeps " + std::to_string(*number)};
-        r.slots = std::make_shared<slots_answer const>(said);
+        r.set_slots(said);
         return r;
     }
     if (*code != 0 && *code != 1) {
         reply r = to_reply(code);
-        if (*code == fence_no_counter) r.detail = no_number;
-        if (r.error == errc::ttl_too_long) r.detail = "this node allows up to " + std::to_string(*number) + " ms";
+        if (*code == fence_no_counter) r.set_words(no_number);
+        if (r.error == errc::ttl_too_long) r.set_words("this node allows up to " + std::to_string(*number) + " ms");
         return r;
     }
     bool const is_map = read_map(next_word(text), said);
@@ -78,7 +78,7 @@ reply to_permits(std::string_view text)
     said.version = static_cast<std::uint64_t>(*version);
     reply r{granted ? vote::granted : vote::refused, {}, {}};
     r.counter = static_cast<quorum::token_number>(*number);
-    r.slots = std::make_shared<slots_answer const>(said);
+    r.set_slots(said);
     return r;
 }
 
@@ -91,11 +91,11 @@ reply to_number_of_permits(verb of, std::string_view text)
     slots_answer said;
     if (!code || !permits || !version || *permits < 0 || *version < 0 || !read_map(text, said)) return unexpected();
     reply r = to_reply(code);
-    if (code == fence_no_counter) r.detail = no_number;
+    if (code == fence_no_counter) r.set_words(no_number);
     if (r.vote == vote::failed) return r;
     said.permits = static_cast<std::uint32_t>(*permits);
     said.version = static_cast<std::uint64_t>(*version);
-    r.slots = std::make_shared<slots_answer const>(said);
+    r.set_slots(said);
     return r;
 }
 

@@ -117,9 +117,12 @@ void memory_node::exec(detail::batch const& work, std::string_view id, std::vect
         auto& copy = p->copies.emplace_back(c);
         copy.key = keep(c.key);
         copy.value = keep(c.value);
-        copy.id = keep(c.id);
-        copy.former = keep(c.former);
-        copy.permits_key = keep(c.permits_key);
+        if (auto const& more = c.more(); !more.id.empty() || !more.former.empty() || !more.permits_key.empty()) {
+            auto& kept = copy.change_more();
+            kept.id = keep(more.id);
+            kept.former = keep(more.former);
+            kept.permits_key = keep(more.permits_key);
+        }
         copy.others = p->others.emplace_back(c.others.begin(), c.others.end());
     }
     in_flight_.push_back(std::move(p));

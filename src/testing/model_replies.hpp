@@ -13,8 +13,13 @@ namespace redlock::testing {
 
 using detail::reply;
 
-inline reply granted() { return {vote::granted, {}, {}}; }
-inline reply granted(token_number counter) { return {vote::granted, {}, {}, counter}; }
+inline reply granted() { return {vote::granted}; }
+inline reply with_counter(reply r, token_number counter)
+{
+    r.counter = counter;
+    return r;
+}
+inline reply granted(token_number counter) { return with_counter(granted(), counter); }
 inline reply recreated()
 {
     reply r = granted();
@@ -24,11 +29,11 @@ inline reply recreated()
 inline reply inspected(quorum::node_facts facts)
 {
     reply r = granted();
-    r.facts = std::make_shared<quorum::node_facts const>(std::move(facts));
+    r.set_facts(std::move(facts));
     return r;
 }
-inline reply refused() { return {vote::refused, {}, {}}; }
-inline reply needs_guard(token_number guard) { return {vote::refused, {}, {}, guard}; }
+inline reply refused() { return {vote::refused}; }
+inline reply needs_guard(token_number guard) { return with_counter(refused(), guard); }
 inline reply not_admitted() { return {vote::failed, errc::node_not_admitted, {}}; }
 inline reply ttl_too_long(std::chrono::milliseconds max)
 {

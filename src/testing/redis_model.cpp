@@ -48,8 +48,8 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
         return granted();
     case verb::confirm: return confirm(c, now);
     case verb::extend: {
-        bool const recreates = !c.is_of_permits() || semaphore_model{*this}.extends(learned, semaphore_model::name_of(c.permits_key),
-                                                                                    c.version, c.permits, c.retention, now);
+        bool const recreates = !c.is_of_permits() || semaphore_model{*this}.extends(learned, semaphore_model::name_of(c.more().permits_key),
+                                                                                    c.more().version, c.permits, c.retention, now);
         return worst_of_all(c, [&](std::string_view key) {
             return c.fenced ? extend_with_token(c, key, now, recreates) : extend(c, key, now);
         });
@@ -137,7 +137,7 @@ reply redis_model::adopt(command const& c, time_point now)
 {
     if (c.fenced && c.ttl > record->max_ttl) return ttl_too_long(record->max_ttl);
     command former = c;
-    former.value = c.former;
+    former.value = c.more().former;
     bool const again = are_all_ours(c, now);
     if (!again && !are_all_ours(former, now)) return refused();
     if (c.fenced) {
@@ -192,9 +192,9 @@ reply redis_model::climb(command const& c, std::string_view key, time_point now)
     counter const* const fence = find_counter(key, now);
     if (fence && !fence->value) return no_counter();
     token_number const before = fence ? *fence->value : *high_water;
-    bool const marked = fence && fence->marked && before <= c.goal;  // by an earlier climb of this lease
+    bool const marked = fence && fence->marked && before <= c.more().goal;  // by an earlier climb of this lease
     if (record->base > c.token || (before > c.token && !marked)) return refused();  // the guard
-    set_counter(key, c.goal, c.retention, now, true);
+    set_counter(key, c.more().goal, c.retention, now, true);
     return granted();
 }
 
@@ -219,14 +219,14 @@ reply redis_model::publish(command const& c, time_point now)
 {
     if (auto const objection = objection_to_state(c, now)) return *objection;
     std::string const key = state_key(c);
-    quorum::state_stamp const stamp{c.goal, static_cast<std::uint64_t>(c.since)};
+    quorum::state_stamp const stamp{c.more().goal, static_cast<std::uint64_t>(c.more().since)};
     if (entry const* const old = find(key, now)) {
         auto const kept = detail::read_stamp(old->value);
         if (!kept) return {vote::failed, errc::unexpected_reply, "somebody else's data is where the state should be"};
         if (kept->rank > c.token) return refused();
         if (*kept > stamp) return granted();
     }
-    set(key, (std::to_string(stamp.rank) + ' ' + std::to_string(stamp.number) + ' ').append(c.former), c.retention, now);
+    set(key, (std::to_string(stamp.rank) + ' ' + std::to_string(stamp.number) + ' ').append(c.more().former), c.retention, now);
     return granted();
 }
 
@@ -247,7 +247,7 @@ reply redis_model::peek(command const& c, time_point now)
     entry const* const holder = find(c.key, now);
     entry const* const kept = find(state_key(c), now);
     reply r{vote::granted, {}, detail::packed_holder(holder ? holder->value : std::string{})};
-    if (kept) r.detail += kept->value;
+    if (kept) r.set_words(r.words() + kept->value);
     if (holder) {
         r.expires_in = detail::never_expires;
         if (holder->expires) r.expires_in = std::chrono::floor<std::chrono::milliseconds>(*holder->expires - in_milliseconds(now));
@@ -309,13 +309,13 @@ std::optional<redis_model::extremes> redis_model::counters_of(command const& c, 
 
 reply redis_model::claim(command const& c)
 {
-    if (!is_still(c.id) || (c.token > 0 && !(high_water && c.token < tokens_end - 1))) return refused();
-    if (set_record == c.former) {
+    if (!is_still(c.more().id) || (c.token > 0 && !(high_water && c.token < tokens_end - 1))) return refused();
+    if (set_record == c.more().former) {
         bool const changes = set_record != c.value;
         set_record = c.value;
         auto const binding = quorum::binding_in(set_record);
         if (changes && !binding.empty() && record) {
-            bool const stays = c.stays && record->id == c.id;
+            bool const stays = c.stays && record->id == c.more().id;
             record->id = stays ? detail::id_in_generation(binding, id) : std::string{no_id};
             if (!stays) {
                 record->mark.clear();
@@ -333,9 +333,9 @@ reply redis_model::claim(command const& c)
 // The mark contains the time. So the same request, executed again after another loss of data, makes another mark.
 reply redis_model::mark(command const& c, time_point now)
 {
-    if (!is_still(c.id) || !is_of_generation(c.id)) return refused();
+    if (!is_still(c.more().id) || !is_of_generation(c.more().id)) return refused();
     if (!record) record = node_record{std::string{no_id}, 0, {}, {}, 0};
-    if (remembers(c.id)) return refused();
+    if (remembers(c.more().id)) return refused();
     if (record->mark.empty()) {
         record->mark = std::string{c.value} + '-' + std::to_string(now.time_since_epoch() / std::chrono::microseconds{1});
         record->above = 0;
@@ -345,13 +345,13 @@ reply redis_model::mark(command const& c, time_point now)
 
 reply redis_model::admit(command const& c)
 {
-    if (!is_still(c.id) || !is_of_generation(c.id) || !record) return refused();
-    if (remembers(c.id)) return granted();
+    if (!is_still(c.more().id) || !is_of_generation(c.more().id) || !record) return refused();
+    if (remembers(c.more().id)) return granted();
     if (record->mark.empty() || record->mark != c.value) return refused();
     token_number const base = std::max({record->base, high_water.value_or(0), c.token});
     auto const max_ttl = std::max(record->max_ttl, c.ttl);
     if (base >= tokens_end - 1 || max_ttl <= max_ttl.zero()) return error_reply("FENCE the id, the base or the ttl cannot be kept");
-    record = node_record{std::string{c.id}, base, max_ttl, {}, 0};
+    record = node_record{std::string{c.more().id}, base, max_ttl, {}, 0};
     high_water = base;
     return granted();
 }

@@ -44,7 +44,7 @@ reply shared_model::execute(command const& c, time_point now, std::string_view l
     switch (c.what) {
     case verb::acquire: {
         std::optional<token_number> since;
-        if (c.since >= 0) since = static_cast<token_number>(c.since);
+        if (c.more().since >= 0) since = static_cast<token_number>(c.more().since);
         return to_reply(acquire(learned, {c.key, c.value, c.ttl, c.retention, c.token, since}, now));
     }
     case verb::confirm: return to_reply({confirm(learned, l, now), 0});
@@ -323,7 +323,7 @@ reply semaphore_model::execute(command const& c, time_point now, std::string_vie
 {
     answer said;
     if (c.what == verb::keep) {
-        said = keep(learned, name_of(c.key), c.version, c.permits, c.retention, now);
+        said = keep(learned, name_of(c.key), c.more().version, c.permits, c.retention, now);
         if (said.code == 0 || said.code == 1) said.version = std::stoull(said.map);
     } else if (c.what == verb::look) {
         said = look(name_of(c.key), c.others, now);
@@ -331,14 +331,13 @@ reply semaphore_model::execute(command const& c, time_point now, std::string_vie
         std::vector<std::string> slots{std::string{c.key}};
         slots.insert(slots.end(), c.others.begin(), c.others.end());
         said = acquire(learned,
-                       {name_of(c.permits_key), slots, c.value, c.ttl, c.retention, c.token, c.block, c.permits, c.wanted, c.from,
-                        c.version},
+                       {name_of(c.more().permits_key), slots, c.value, c.ttl, c.retention, c.token, c.block, c.permits, c.more().wanted,
+                        c.more().from, c.more().version},
                        now);
     }
     if (said.code == detail::semaphore_other_permits) {
         reply r{vote::failed, errc::permits_differ, "it keeps " + std::to_string(said.number)};
-        r.slots = std::make_shared<detail::slots_answer const>(
-            detail::slots_answer{0, 0, std::stoull(said.map), static_cast<std::uint32_t>(said.number)});
+        r.set_slots({0, 0, std::stoull(said.map), static_cast<std::uint32_t>(said.number)});
         return r;
     }
     reply r = to_reply(shared_model::answer{said.code, said.number});
@@ -352,7 +351,7 @@ reply semaphore_model::execute(command const& c, time_point now, std::string_vie
         if (said.map[i] == '0') slots.free |= quorum::only_slot(i);
         if (said.map[i] == '2') slots.ours |= quorum::only_slot(i);
     }
-    r.slots = std::make_shared<detail::slots_answer const>(slots);
+    r.set_slots(slots);
     return r;
 }
 

@@ -324,7 +324,7 @@ std::vector<verdict> verdicts(std::vector<wire_call> const& calls, std::vector<a
         } else if (call.what == verb::extend || call.what == verb::climb) {
             std::size_t at = 0;
             for (std::size_t i = 0; i < call.count; ++i) {
-                std::size_t const keys = call.key_counts.empty() ? 1 : call.key_counts[i];
+                std::size_t const keys = !call.keys_of ? 1 : call.keys_of[i];
                 all[call.first + i] = of_lease(call, elements(a), at, keys);
                 at += keys;
             }
@@ -407,17 +407,19 @@ conversation::conversation(input& in)
                    ((what == verb::acquire || what == verb::extend || what == verb::adopt) && in.flag());
         c.any = permits && what == verb::watch;
         if (permits && what != verb::watch) {
-            c.permits_key = permits_key_;
+            c.change_more().permits_key = permits_key_;
             c.permits = 1 + static_cast<std::uint32_t>(in.below(3));
-            c.version = 1 + in.below(3);
+            c.change_more().version = 1 + in.below(3);
         }
         c.token = 1'000 + in.byte();
         c.block = 1 + in.byte();
         c.retention = 60s;
-        c.id = server_id;
-        c.former = "former";
-        c.goal = c.token;
-        c.since = c.is_about_state() ? 1 : c.token % 2 == 0 ? -1 : static_cast<std::int64_t>(c.token);  // of a state, its number
+        c.change_more().id = server_id;
+        c.change_more().former = "former";
+        c.change_more().goal = c.token;
+        c.change_more().since = c.is_about_state() ? 1
+                                : c.token % 2 == 0 ? -1
+                                                   : static_cast<std::int64_t>(c.token);  // of a state, its number
         work_.commands.push_back(c);
     }
     for (std::size_t i = 0; i < commands; ++i) work_.commands[i].others = others_[i];
@@ -430,7 +432,7 @@ void conversation::judge(std::vector<answer> const& answers) const
 {
     check(answers.size() == calls(), "there is an answer to every call");
     std::vector<reply> replies(work_.commands.size());
-    detail::reply_reader reader{request_->calls, server_id, replies};
+    detail::reply_reader reader{request_->calls, server_id, replies, replies.size()};
     for (std::size_t i = 0; i < answers.size(); ++i)
         for (owned_node const& n : answers[i]) reader.on_node(i, {n.data_type, n.aggregate_size, n.depth, n.value});
     reader.conclude();
@@ -457,13 +459,13 @@ void conversation::judge(std::vector<answer> const& answers) const
         check(is.writer_waits == should.writer_waits, "a writer waits if the answer says so", which);
         check(is.watching == should.watching, "a node tells of changes if it said OK", which);
         check(is.expires_in == should.expires_in, "a key stays as long as the answer says", which);
-        check((is.slots != nullptr) == should.slots.has_value(), "a reply has slots if its answer does", which);
-        if (is.slots)
-            check(is.slots->ours == should.slots->ours && is.slots->free == should.slots->free &&
-                      is.slots->version == should.slots->version && is.slots->permits == should.slots->permits,
+        check((is.slots().has_value()) == should.slots.has_value(), "a reply has slots if its answer does", which);
+        if (is.slots())
+            check(is.slots()->ours == should.slots->ours && is.slots()->free == should.slots->free &&
+                      is.slots()->version == should.slots->version && is.slots()->permits == should.slots->permits,
                   "the slots are those of the answer", which);
         bool const has_facts = granted && work_.commands[i].what == verb::inspect;
-        check((is.facts != nullptr) == has_facts, "whoever was inspected has facts, and nobody else", which);
+        check((is.facts() != nullptr) == has_facts, "whoever was inspected has facts, and nobody else", which);
         check(!reader.is_noscript(is) || reader.what_to_repeat().scripts || looked_in_vain, "a script that is missing is noticed", which);
     }
 }

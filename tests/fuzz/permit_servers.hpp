@@ -64,11 +64,11 @@ public:
         c.token = token;
         c.retention = retention;
         if (what == verb::acquire || what == verb::extend) {
-            c.permits_key = record;
+            c.change_more().permits_key = record;
             c.permits = a.permits;
-            c.version = a.version;
-            c.wanted = wanted;
-            c.from = slots == a.listed ? a.from : 0;
+            c.change_more().version = a.version;
+            c.change_more().wanted = wanted;
+            c.change_more().from = slots == a.listed ? a.from : 0;
         }
         return servers_[node].execute(c, now, id);
     }
@@ -116,14 +116,14 @@ public:
         if (said.vote == vote::failed) {
             check(said.error == errc::permits_differ && differs, "a server fails only where it keeps another number");
             check(after.taken() == before.taken(), "a request that failed takes no slot");
-            check(said.slots && said.slots->permits == before.permits && said.slots->version == before.version,
+            check(said.slots() && said.slots()->permits == before.permits && said.slots()->version == before.version,
                   "it says which number it keeps");
             return {};
         }
         check(!differs, "a server that keeps another number does not answer as if it did not");
-        check(said.slots != nullptr && (said.slots->free & said.slots->ours) == 0, "an answer shows the slots");
-        check(slots_of(listed, said.slots->free) == (listed & ~after.taken()), "an answer shows which slots are free");
-        check(slots_of(listed, said.slots->ours) == (listed & after.ours), "an answer shows which slots are the client's");
+        check(said.slots() && (said.slots()->free & said.slots()->ours) == 0, "an answer shows the slots");
+        check(slots_of(listed, said.slots()->free) == (listed & ~after.taken()), "an answer shows which slots are free");
+        check(slots_of(listed, said.slots()->ours) == (listed & after.ours), "an answer shows which slots are the client's");
         slot_set const got = after.taken() & ~before.taken();
         if (said.vote == vote::refused) {
             check(got == 0, "a refusal takes no slot");
@@ -148,7 +148,7 @@ public:
         command c{verb::keep, record, {}, {}};
         c.fenced = true;
         c.permits = permits;
-        c.version = version;
+        c.change_more().version = version;
         c.retention = retention;
         return servers_[node].execute(c, now, id);
     }

@@ -265,7 +265,8 @@ private:
         bool const stays = before.version > what.version || (before.version == what.version && before.permits != what.permits);
         check((said.vote == vote::granted) == !stays, "a number replaces one of a lower version, and no other");
         check(after.permits == (stays ? before.permits : what.permits), "the record is what the answer says");
-        check(said.slots && said.slots->permits == after.permits && said.slots->version == after.version, "the answer says what is kept");
+        check(said.slots() && said.slots()->permits == after.permits && said.slots()->version == after.version,
+              "the answer says what is kept");
         check(after.values == before.values, "a number changes no slot");
         (stays ? what.came_second : what.told[node]) = true;
     }

@@ -93,7 +93,7 @@ private:
         c.token = token;
         c.retention = retention;
         c.was_writer = a.was_writer;
-        c.since = since;
+        c.change_more().since = since;
         return servers_[node].execute(c, now_, id);
     }
 

@@ -71,7 +71,7 @@ struct both {
             return answer.items == words(c.key_count(), "1");
         }
         case verb::release: return eval(several ? detail::release_several_script() : detail::release_script(), c, {value}).text == "1";
-        case verb::adopt: return eval(detail::adopt_script(), c, {std::string{c.former}, value, ttl}).text == "1";
+        case verb::adopt: return eval(detail::adopt_script(), c, {std::string{c.more().former}, value, ttl}).text == "1";
         default: return false;
         }
     }
@@ -170,11 +170,11 @@ struct both_with_tokens {
         if (r.vote == vote::refused && what == verb::extend && r.counter > 0) return "refused, needs " + std::to_string(r.counter);
         if (r.vote == vote::refused) return "refused";
         if (r.vote == vote::granted && what == verb::acquire) return "granted " + std::to_string(r.counter);
-        if (r.vote == vote::granted) return r.detail.empty() ? "granted" : "granted " + r.detail;
+        if (r.vote == vote::granted) return r.words().empty() ? "granted" : "granted " + r.words();
         if (r.error == errc::node_not_admitted) return "failed not admitted";
         if (r.error == errc::ttl_too_long) return "failed ttl too long";
         if (r.error == errc::unexpected_reply)
-            return what == verb::publish && r.detail.ends_with("state should be") ? "failed no room" : "failed no counter";
+            return what == verb::publish && r.words().ends_with("state should be") ? "failed no room" : "failed no counter";
         return "failed server error";
     }
 
@@ -203,7 +203,7 @@ struct both_with_tokens {
         auto const retention = std::to_string(c.retention.count());
         words const keys = several ? names_and_fences : words{name, name + ":fence", "redlock:node", "redlock:hw"};
         words const node_keys{"redlock:node", "redlock:hw"};
-        std::string const id{c.id};
+        std::string const id{c.more().id};
         switch (c.what) {
         case verb::acquire: {
             auto const block = std::to_string(c.block);
@@ -225,27 +225,27 @@ struct both_with_tokens {
         }
         case verb::climb: {
             words arguments{learned, retention};
-            for (std::size_t i = 0; i < c.key_count(); ++i) append(arguments, {value, token, std::to_string(c.goal), ttl});
+            for (std::size_t i = 0; i < c.key_count(); ++i) append(arguments, {value, token, std::to_string(c.more().goal), ttl});
             words answers = call(detail::fence_climb_script(), names_and_fences, arguments);
             for (auto& answer : answers) answer = in_words(c.what, words{answer});
             return worst(answers);
         }
         case verb::adopt:
             return in_words(c.what, call(detail::fence_adopt_script(), names_and_fences,
-                                         {learned, std::string{c.former}, value, token, ttl, retention}));
+                                         {learned, std::string{c.more().former}, value, token, ttl, retention}));
         case verb::release:
             return in_words(c.what, call(several ? detail::release_several_script() : detail::release_script(), names, {value}));
         case verb::claim: {
             auto const answer = call(detail::claim_script(), {"redlock:node"},
-                                     {id, std::string{c.former}, value, c.stays ? "1" : "0", token});
+                                     {id, std::string{c.more().former}, value, c.stays ? "1" : "0", token});
             return answer[0] == "1" ? "granted " + answer[1] : "refused";
         }
         case verb::mark: return in_words(c.what, call(detail::mark_script(), node_keys, {id, value}));
         case verb::admit: return in_words(c.what, call(detail::admit_script(), node_keys, {id, token, ttl, value}));
         case verb::publish:
             return in_words(c.what, call(detail::state_publish_script(), about_state(c),
-                                         {learned, value, token, retention, std::to_string(c.goal), std::to_string(c.since),
-                                          std::string{c.former}}));
+                                         {learned, value, token, retention, std::to_string(c.more().goal), std::to_string(c.more().since),
+                                          std::string{c.more().former}}));
         case verb::inherit: {
             auto const answer = call(detail::state_inherit_script(), about_state(c), {learned, value, token, retention});
             BOOST_REQUIRE_EQUAL(answer.size(), 2u);
@@ -353,9 +353,14 @@ struct both_with_tokens {
     {
         if (model.admitted() || below(4) > 0) return;
         auto const id = model.facts().id;
-        both_do({verb::mark, {}, "m0", {}, false, 0, 0, 1, {}, false, false, false, id}, id);
-        std::string const mark = model.record ? model.record->mark : "";
-        both_do({verb::admit, {}, mark, 10'000'000ms, false, below(1'000), 0, 1, {}, false, false, false, id}, id);
+        command mark{verb::mark, {}, "m0", {}};
+        mark.change_more().id = id;
+        both_do(mark, id);
+        std::string const marked = model.record ? model.record->mark : "";
+        command admit{verb::admit, {}, marked, 10'000'000ms};
+        admit.token = below(1'000);
+        admit.change_more().id = id;
+        both_do(admit, id);
         BOOST_REQUIRE(model.admitted());
     }
 
@@ -369,9 +374,9 @@ struct both_with_tokens {
         std::string const former = below(4) > 0 ? model.set_record : pick(records);
         std::size_t const least = former.starts_with("v2") ? changed : 1;
         command claim{verb::claim, {}, records[least + below(records.size() - least)], {}};
-        claim.id = id;
+        claim.change_more().id = id;
         claim.stays = below(2) > 0;
-        claim.former = former;
+        claim.change_more().former = former;
         if (below(3) == 0) claim.token = model.high_water.value_or(1'000) + below(20);  // what others know
         both_do(claim, id);
     }
@@ -521,7 +526,7 @@ BOOST_FIXTURE_TEST_CASE(random_commands_have_the_same_answers_and_leave_the_same
     for (int i = 0; i < 20'000; ++i) {
         auto const& keys = locks[random() / 7 % locks.size()];
         auto c = on(keys, verbs[random() / 7 % verbs.size()], values[random() / 7 % values.size()], long_ttl);
-        c.former = values[random() / 7 % values.size()];
+        c.change_more().former = values[random() / 7 % values.size()];
         bool const yes = model.execute(c, now).vote == vote::granted;
         ++(yes ? granted : refused)[{c.what, keys.size()}];
         BOOST_REQUIRE_MESSAGE(really_granted(c) == yes, "command " << i << " on " << keys.size() << " keys from " << keys[0]);
@@ -560,19 +565,19 @@ BOOST_FIXTURE_TEST_CASE(so_have_random_commands_with_tokens, both_with_tokens)
         auto c = on(about_state ? alone : keys, what, about_the_node ? std::string_view{left} : std::string_view{pick(values)}, pick(ttls));
         c.fenced = what != verb::release && !about_the_node;
         c.token = what == verb::acquire ? some_floor() : about_the_node ? below(1'000'000) : some_token(name);
-        c.goal = c.token + 1 + below(3);
+        c.change_more().goal = c.token + 1 + below(3);
         c.block = static_cast<std::uint32_t>(below(3) == 0 ? below(4) : 1);
         c.retention = pick(retentions);
         c.refresh = below(2) == 0;
-        c.id = learned;
-        c.former = pick(values);
+        c.change_more().id = learned;
+        c.change_more().former = pick(values);
         if (about_state) {
-            c.goal = c.token - below(2);
-            c.since = 1 + static_cast<std::int64_t>(below(3));
-            c.former = state;
+            c.change_more().goal = c.token - below(2);
+            c.change_more().since = 1 + static_cast<std::int64_t>(below(3));
+            c.change_more().former = state;
         }
         auto const counter = counter_of_the_model(name);
-        BOOST_TEST_CONTEXT("command " << i << ", verb " << static_cast<int>(what) << ", " << c.token << " to " << c.goal << ", at "
+        BOOST_TEST_CONTEXT("command " << i << ", verb " << static_cast<int>(what) << ", " << c.token << " to " << c.more().goal << ", at "
                                       << counter)
         both_do(c, learned);
     }

@@ -46,11 +46,11 @@ struct one_node {
         asio::post(strand, [this] { node.start(0, heard); });
         run_until([this] { return !heard->id.empty(); });
         command mark{verb::mark, {}, "m1", 0ms};
-        mark.id = heard->id;
+        mark.change_more().id = heard->id;
         auto const marked = ask(mark);
         BOOST_REQUIRE(marked.vote == vote::granted);
-        command admit{verb::admit, {}, marked.detail, 30s};
-        admit.id = heard->id;
+        command admit{verb::admit, {}, marked.words(), 30s};
+        admit.change_more().id = heard->id;
         admit.token = 1'000;
         BOOST_REQUIRE(ask(admit).vote == vote::granted);
     }

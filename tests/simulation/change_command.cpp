@@ -95,8 +95,8 @@ void change_command::take(quorum::set_change const& plan, std::size_t step)
         bool done = false;
         if (what.server != self->unreachable && s.running()) {
             detail::command c{detail::verb::claim, {}, what.text, {}};
-            c.id = what.id;
-            c.former = what.expected;
+            c.change_more().id = what.id;
+            c.change_more().former = what.expected;
             c.stays = what.stays;
             c.token = plan.base();
             done = s.execute(c, {}, false).vote == vote::granted;

@@ -27,7 +27,7 @@ std::string client_transitions::number_of(server const& s, command const& c, dur
     if (a == attempts_.end()) return number;
     if (c.what == verb::climb) {
         for (climb const& each : a->second.climbs)
-            if (each.sent <= sent && each.high == c.goal && each.nodes.contains(s.index())) number = text_of(each.number);
+            if (each.sent <= sent && each.high == c.more().goal && each.nodes.contains(s.index())) number = text_of(each.number);
     } else {
         for (extension const& each : a->second.extensions)
             if (each.sent <= sent && each.guard == c.token && each.nodes.contains(s.index())) number = text_of(each.number);
@@ -78,8 +78,8 @@ void client_transitions::sent_admission(process const& p, server const& to, comm
     give_up_what_is_late();
     std::string read;
     for (auto const& [node, mark] : marks_heard_[p.index()]) read += " " + text_of(node) + ":" + text_of(mark);
-    to_.line("sends_an_admission " + text_of(to.index()) + " " + text_of(p.index()) + " " + std::string{c.id} + " " + std::string{c.value} +
-             " " + text_of(c.token) + " " + std::to_string(c.ttl.count()) + read);
+    to_.line("sends_an_admission " + text_of(to.index()) + " " + text_of(p.index()) + " " + std::string{c.more().id} + " " +
+             std::string{c.value} + " " + text_of(c.token) + " " + std::to_string(c.ttl.count()) + read);
 }
 
 void client_transitions::sent_extension(std::string const& value, attempt& a, server const& to, command const& c)
@@ -113,15 +113,15 @@ void client_transitions::sent(process const& p, server const& to, command const&
 void client_transitions::heard(std::size_t client, server const& from, command const& c, reply const& answer, duration sent)
 {
     if (answer.vote != vote::granted) return;
-    if (c.what == verb::inspect && answer.facts && answer.facts->admitted == answer.facts->id)
-        marks_heard_[client][from.index()] = answer.facts->high_water;
+    if (c.what == verb::inspect && answer.facts() && answer.facts()->admitted == answer.facts()->id)
+        marks_heard_[client][from.index()] = answer.facts()->high_water;
     auto const it = attempts_.find(c.value);
     if (it == attempts_.end() || !c.fenced) return;
     attempt& a = it->second;
     if (c.what == verb::extend) a.renewals.push_back({from.index(), sent});
     climb* answered = nullptr;
     for (climb& each : a.climbs)
-        if (c.what == verb::climb && each.high == c.goal && each.sent <= sent && each.nodes.contains(from.index())) answered = &each;
+        if (c.what == verb::climb && each.high == c.more().goal && each.sent <= sent && each.nodes.contains(from.index())) answered = &each;
     if (answered) answered->voted.insert(from.index());
     if (may_grant_tokens(c)) a.grants.emplace_back(from.index(), c.what == verb::acquire ? answer.counter : c.token);
 }
@@ -185,7 +185,7 @@ void client_transitions::begin_to_climb(std::string const& value, attempt& a, pr
 {
     auto const now = p.clock.at(universe_.now());
     auto const is_of = [&](climb const& last) {
-        return !last.over && last.low == c.token && last.high == c.goal && now < last.ends && !last.nodes.contains(to.index());
+        return !last.over && last.low == c.token && last.high == c.more().goal && now < last.ends && !last.nodes.contains(to.index());
     };
     if (a.climbs.empty() || !is_of(a.climbs.back())) {
         // The guard that it begins from says whether those before have succeeded.
@@ -195,8 +195,8 @@ void client_transitions::begin_to_climb(std::string const& value, attempt& a, pr
             else to_.line("climb_ends " + text_of(each.number));
             each.over = true;
         }
-        a.climbs.push_back({climbs_, universe_.now(), c.token, c.goal, now + validity_of(c.ttl, lock_options{}.clock_drift)});
-        to_.line("begins_to_climb " + text_of(climbs_++) + " " + value + " " + text_of(c.token) + " " + text_of(c.goal));
+        a.climbs.push_back({climbs_, universe_.now(), c.token, c.more().goal, now + validity_of(c.ttl, lock_options{}.clock_drift)});
+        to_.line("begins_to_climb " + text_of(climbs_++) + " " + value + " " + text_of(c.token) + " " + text_of(c.more().goal));
     }
     a.climbs.back().nodes.insert(to.index());
 }

@@ -62,9 +62,12 @@ detail::command link::command_copy::request() const
     auto c = what;
     c.key = key;
     c.value = value;
-    c.id = id;
-    c.former = former;
-    c.permits_key = permits_key;
+    if (!id.empty() || !former.empty() || !permits_key.empty()) {
+        auto& more = c.change_more();
+        more.id = id;
+        more.former = former;
+        more.permits_key = permits_key;
+    }
     c.others = others;
     return c;
 }

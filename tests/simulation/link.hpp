@@ -98,9 +98,9 @@ private:
             : what{c},
               key{c.key},
               value{c.value},
-              id{c.id},
-              former{c.former},
-              permits_key{c.permits_key},
+              id{c.more().id},
+              former{c.more().former},
+              permits_key{c.more().permits_key},
               others(c.others.begin(), c.others.end())
         {
         }

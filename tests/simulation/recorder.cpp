@@ -43,7 +43,7 @@ std::string to_text(recorder::command const& c)
 
 std::string about_tokens(detail::command const& c, std::string_view learned)
 {
-    std::string const to{c.what == detail::verb::mark || c.what == detail::verb::admit ? c.id : learned};
+    std::string const to{c.what == detail::verb::mark || c.what == detail::verb::admit ? c.more().id : learned};
     switch (c.what) {
     case detail::verb::acquire:
         if (!c.fenced) return {};
@@ -51,12 +51,13 @@ std::string about_tokens(detail::command const& c, std::string_view learned)
     case detail::verb::confirm:
     case detail::verb::adopt:
     case detail::verb::extend: return c.fenced ? "with " + std::to_string(c.token) + ", at " + to : "";
-    case detail::verb::climb: return "from " + std::to_string(c.token) + " to " + std::to_string(c.goal) + ", at " + to;
+    case detail::verb::climb: return "from " + std::to_string(c.token) + " to " + std::to_string(c.more().goal) + ", at " + to;
     case detail::verb::publish:
-        return "with " + std::to_string(c.token) + ", of " + std::to_string(c.goal) + " number " + std::to_string(c.since) + ", at " + to;
+        return "with " + std::to_string(c.token) + ", of " + std::to_string(c.more().goal) + " number " + std::to_string(c.more().since) +
+               ", at " + to;
     case detail::verb::inherit: return "with " + std::to_string(c.token) + ", at " + to;
     case detail::verb::claim:
-    case detail::verb::mark: return "at " + std::string{c.id};
+    case detail::verb::mark: return "at " + std::string{c.more().id};
     case detail::verb::admit: return "with " + std::to_string(c.token) + ", at " + to;
     case detail::verb::release:
     case detail::verb::watch:
@@ -82,7 +83,7 @@ std::string to_text(detail::reply const& r)
         if (r.watching) return "watching, free";
         return r.counter > 0 ? "granted " + std::to_string(r.counter) : "granted";
     case vote::refused: return "refused";
-    case vote::failed: return r.detail.empty() ? (r.error ? r.error.message() : "failed") : r.detail;
+    case vote::failed: return r.words().empty() ? (r.error == errc{} ? "failed" : detail::to_error(r.error).message()) : r.words();
     case vote::pending: break;
     }
     return "none";

@@ -134,7 +134,7 @@ struct server::before {
         auto const now = on.time();
         for (std::size_t i = 0; i < c.key_count(); ++i) {
             auto const* const e = on.memory.find(c.key_at(i), now);
-            bool const adopts = c.what == verb::adopt && e && e->value == c.former;
+            bool const adopts = c.what == verb::adopt && e && e->value == c.more().former;
             bool const is_set = e && e->readers;
             key& k = keys.emplace_back(key{e != nullptr, e && !is_set && e->value != c.value && !adopts, {}, {}});
             if (e) k.expires = e->expires;
@@ -235,15 +235,15 @@ void server::count(command const& c, reply const& answer, before const& was, boo
         if (universe_.on_climb) universe_.on_climb(index_, c);
         ++(was.above_guard ? covered.climbed_again : covered.climbed);
     }
-    if (c.what == verb::mark && granted && answer.detail.starts_with(std::string{c.value} + '-')) {
+    if (c.what == verb::mark && granted && answer.words().starts_with(std::string{c.value} + '-')) {
         ++covered.quarantine;
-        if (first_mark_[0] != c.id) first_mark_ = {std::string{c.id}, std::string{c.value}};
+        if (first_mark_[0] != c.more().id) first_mark_ = {std::string{c.more().id}, std::string{c.value}};
     }
     if (c.what == verb::claim && granted) ++(quorum::read_set_text(c.value).record.complete ? covered.set_completed : covered.set_claimed);
     if (c.what != verb::admit || was_admitted || !memory.admitted()) return;
     ++covered.admission;
     last_admission_ = c;
-    last_admission_.id = last_admission_text_[0] = c.id;
+    last_admission_.change_more().id = last_admission_text_[0] = c.more().id;
     last_admission_.value = last_admission_text_[1] = c.value;
     auto const& servers = universe_.servers();
     if (std::none_of(servers.begin(), servers.end(), [this](auto const& s) { return s.get() != this && s->memory.admitted(); }))
@@ -318,7 +318,7 @@ void server::mark_again()
     if (first_mark_[0] != memory.id || !up_) return;
     ++universe_.covered->mark_repeated;
     detail::command again{verb::mark, {}, first_mark_[1], {}};
-    again.id = first_mark_[0];
+    again.change_more().id = first_mark_[0];
     if (universe_.transitions) universe_.transitions->next(std::nullopt, universe_.now());
     execute(again, {}, true);
 }

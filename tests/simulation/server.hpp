@@ -134,7 +134,7 @@ private:
     bool knows_scripts_{true};
     complaint complains_{complaint::none};
     testing::redis_model older_state_;
-    detail::command last_admission_{};
+    detail::command last_admission_{detail::verb::admit, {}, {}, {}};
     std::array<std::string, 2> last_admission_text_;
     std::array<std::string, 2> first_mark_;  // its id, and what it asked for
     std::size_t lives_{0};

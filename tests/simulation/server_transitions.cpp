@@ -161,14 +161,16 @@ void server_transitions::executed(server& s, command const& c, std::string_view 
     } else if (c.what == verb::mark && granted) {
         auto const who = client ? text_of(*client) : "-";
         auto const machine = client && machines_.contains(*client) ? text_of(machines_[*client]) : "-";
-        to_.line("marks " + n + " " + answer.detail + " " + std::string{c.id} + " " + text_of(quarantines_++) + " " + who + " " + machine,
+        to_.line("marks " + n + " " + answer.words() + " " + std::string{c.more().id} + " " + text_of(quarantines_++) + " " + who + " " +
+                     machine,
                  changed);
     } else if (c.what == verb::admit && granted && !changed.empty()) {
-        to_.line("is_admitted " + n + " " + std::string{c.id} + " " + value + " " + text_of(c.token) + " " + std::to_string(c.ttl.count()),
+        to_.line("is_admitted " + n + " " + std::string{c.more().id} + " " + value + " " + text_of(c.token) + " " +
+                     std::to_string(c.ttl.count()),
                  changed);
-    } else if (c.what == verb::inspect && granted && answer.facts && answer.facts->master && client) {
+    } else if (c.what == verb::inspect && granted && answer.facts() && answer.facts()->master && client) {
         clients_.give_up_what_is_late();
-        auto const& facts = *answer.facts;
+        auto const& facts = *answer.facts();
         to_.line("reads " + n + " " + text_of(*client) + " " + facts.id + " " + or_dash(facts.admitted) + " " + or_dash(facts.mark) + " " +
                      text_of(facts.high_water) + " " + std::to_string(facts.max_ttl / 1ms),
                  changed);

@@ -31,7 +31,7 @@ void token_judge::sent(detail::command const& c)
 
 void token_judge::climbs(std::size_t server, detail::command const& c)
 {
-    attempts_[std::string{c.value}].climbs[c.goal] |= std::uint32_t{1} << server;
+    attempts_[std::string{c.value}].climbs[c.more().goal] |= std::uint32_t{1} << server;
 }
 
 bool token_judge::is_of_permits(std::string const& value) const

@@ -102,7 +102,7 @@ redlock_mutant(recreate_without_guard "a key is recreated again also where a lar
     bool const was_there")
 redlock_mutant(climb_without_the_old_guard "a lease climbs also where a larger token was given"
     FILE src/testing/redis_model.cpp FROM "    if (record->base > c.token || (before > c.token && !marked)) return refused();  // the guard
-    set_counter(key, c.goal, c.retention, now, true);" TO "    set_counter(key, std::max(before, c.goal), c.retention, now, true);"
+    set_counter(key, c.more().goal, c.retention, now, true);" TO "    set_counter(key, std::max(before, c.more().goal), c.retention, now, true);"
     FILE2 src/lease/extension.cpp FROM2 "if (may_climb_ && needed_ > 0 && machine_.outcome() == extend_outcome::renewed)" TO2 "if (may_climb_ && needed_ > 0)")
 redlock_mutant(climb_on_a_minority "a lease has climbed as soon as one node has granted it"
     FILE src/lease/climb.cpp FROM "if (votes_.majority_granted()) return end(true, now);" TO "if (answer.vote == vote::granted) return end(true, now);")
@@ -399,7 +399,7 @@ redlock_mutant(slots_stay_until_their_ttl "slots that an attempt does not need a
     FILE src/acquire/permit_attempt.cpp FROM "            if (chose) give_back(node, state.choice.given_by(node), now);
 " TO "")
 redlock_mutant(late_slots_stay "a slot that a node gave when others had been chosen is not given back"
-    FILE src/acquire/permit_attempt.cpp FROM "        give_back(node, answer.slots->ours, now);
+    FILE src/acquire/permit_attempt.cpp FROM "        give_back(node, answer.slots()->ours, now);
 " TO "")
 redlock_mutant(node_gives_halves "a node that has too few free slots gives those"
     FILE src/testing/shared_model.cpp FROM "    if (chosen.size() < r.count || r.count == 0) return {0, *server_.high_water, map};
@@ -411,7 +411,7 @@ redlock_mutant(permits_by_halves "of several permits, a node counts for all that
     FILE2 src/acquire/permit_attempt.cpp FROM2 "if (chose && state.choice.gave_chosen(node)) {" TO2 "if (chose && (state.choice.given_by(node) & state.choice.chosen()) != 0) {")
 redlock_mutant(slot_of_two_choices_stays "a roll-back does not go to a node that gave some of the chosen slots and some others"
     FILE src/acquire/permit_attempt.cpp FROM " && (state.choice.given_by(node) & about) == 0) refused_.add(node);" TO " && !state.choice.gave_chosen(node) && (state.asked || state.choice.given_by(node) == 0)) refused_.add(node);"
-    FILE2 src/acquire/permit_attempt.cpp FROM2 "        if ((answer.slots->ours & chosen) == 0) refused_.add(node);
+    FILE2 src/acquire/permit_attempt.cpp FROM2 "        if ((answer.slots()->ours & chosen) == 0) refused_.add(node);
 " TO2 "        if (true) refused_.add(node);
 ")
 redlock_mutant(own_slot_is_given_back "what is given back at a node may be a slot that was chosen"
@@ -450,7 +450,7 @@ redlock_mutant(closes_at_once "a set has the smaller N before leases of before a
 redlock_mutant(former_generation_votes "a node of another generation has a vote"
     FILE src/admission/admission_driver.cpp FROM "if (!sets_.is_active() || !sets_.is_apart(node)) return facts;" TO "return facts;")
 redlock_mutant(returned_member_remembers "a member that had left and joins again keeps its admission"
-    FILE src/testing/redis_model.cpp FROM "bool const stays = c.stays && record->id == c.id;" TO "bool const stays = detail::names_server(record->id, id);")
+    FILE src/testing/redis_model.cpp FROM "bool const stays = c.stays && record->id == c.more().id;" TO "bool const stays = detail::names_server(record->id, id);")
 redlock_mutant(command_moves_anybody "a command moves members that lost their data as well"
     FILE src/quorum/set_change.cpp FROM "else if (is_of_before && is_admitted(*s)) steps_" TO "else if (is_of_before) steps_")
 redlock_mutant(command_moves_too_few "a command begins with fewer than a majority of members that can move"

@@ -101,8 +101,8 @@ struct changing_world {
     void carry_out(quorum::set_change::step const& s)
     {
         detail::command c{detail::verb::claim, {}, s.text, {}};
-        c.former = s.expected;
-        c.id = s.id;
+        c.change_more().former = s.expected;
+        c.change_more().id = s.id;
         c.stays = s.stays;
         own[s.server]->memory().execute(c, virtual_clock::now());
     }

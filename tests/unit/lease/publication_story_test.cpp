@@ -249,13 +249,13 @@ BOOST_FIXTURE_TEST_CASE(nodes_refuse_what_is_older_than_the_token_that_they_know
     auto const token = memory.execute(c, now, memory.id).counter;
     c.what = verb::publish;
     c.token = token;
-    c.goal = token;
-    c.since = 1;
-    c.former = "5 1:atext";
+    c.change_more().goal = token;
+    c.change_more().since = 1;
+    c.change_more().former = "5 1:atext";
     auto const publish = [&](std::uint64_t guard, std::uint64_t rank, std::int64_t number) {
         c.token = guard;
-        c.goal = rank;
-        c.since = number;
+        c.change_more().goal = rank;
+        c.change_more().since = number;
         return memory.execute(c, now, memory.id).vote;
     };
     BOOST_TEST(publish(token, token, 2) == vote::granted);

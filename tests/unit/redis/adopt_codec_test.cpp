@@ -32,7 +32,7 @@ command adoption_of(tokens kind, names count = names::one)
     static constexpr random_bytes fresh{0x00, 0x0f, 0xa0, 0x99, 0xff};
 
     command c{verb::adopt, "k", ":host", 30s};
-    c.former = "old";
+    c.change_more().former = "old";
     c.value_bytes = &fresh;
     c.fenced = kind == tokens::with;
     c.token = 17;
@@ -57,7 +57,7 @@ reply answer_to(tokens kind, node_view const& n)
     b.commands = {adoption_of(kind)};
     redis_request const wire{b, server_id};
     std::vector<reply> replies(1);
-    reply_reader reader{wire.calls, server_id, replies};
+    reply_reader reader{wire.calls, server_id, replies, replies.size()};
     reader.on_node(0, n);
     reader.conclude();
     return replies.front();
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(it_counts_only_from_the_server_that_was_meant)
     for (bool const same : {true, false}) {
         redis_request const wire{b, server_id, extras};
         std::vector<reply> replies(1);
-        reply_reader reader{wire.calls, server_id, replies};
+        reply_reader reader{wire.calls, server_id, replies, replies.size()};
         reader.on_node(0, resp3_node(type::number, "1"));
         std::string const info = "# Replication\r\nrole:master\r\nmaster_replid:" + (same ? server_id : std::string(40, 'b')) + "\r\n";
         reader.on_node(1, {type::verbatim_string, 1, 0, info});

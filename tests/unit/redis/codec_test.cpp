@@ -37,7 +37,7 @@ std::vector<reply> answered(batch const& b, std::vector<node_view> const& nodes,
 {
     redis_request const wire{b};
     std::vector<reply> replies(b.commands.size());
-    reply_reader reader{wire.calls, {}, replies};
+    reply_reader reader{wire.calls, {}, replies, replies.size()};
     for (node_view const& n : nodes) reader.on_node(0, n);
     reader.conclude();
     if (noscript) *noscript = reader.what_to_repeat().scripts;
@@ -79,7 +79,7 @@ std::vector<reply> answered_by(batch const& b, std::vector<std::vector<node_view
     redis_request const wire{b, server, {.load_scripts = false, .time = false, .identity = true}};
     BOOST_TEST_REQUIRE(wire.calls.size() == calls.size() + 1);
     std::vector<reply> replies(b.commands.size());
-    reply_reader reader{wire.calls, server, replies};
+    reply_reader reader{wire.calls, server, replies, replies.size()};
     for (std::size_t i = 0; i < calls.size(); ++i)
         for (node_view const& n : calls[i]) reader.on_node(i, n);
     reader.on_node(calls.size(), info);
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(errors_keep_the_words_of_the_server)
 {
     auto const replies = answered(of({acquire}), {{type::simple_error, 1, 0, "MISCONF Redis is configured to save"}});
     BOOST_TEST(replies[0].error == errc::server_error);
-    BOOST_TEST(replies[0].detail == "MISCONF Redis is configured to save");
+    BOOST_TEST(replies[0].words() == "MISCONF Redis is configured to save");
 }
 
 BOOST_AUTO_TEST_CASE(one_answer_for_each_extension_of_a_call)
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_call_with_a_key_that_is_forbidden_is_repeated_apart)
     auto const together = [](batch const& b, std::string_view error) {
         redis_request const sent{b, server};
         std::vector<reply> replies(b.commands.size());
-        reply_reader reader{sent.calls, server, replies};
+        reply_reader reader{sent.calls, server, replies, replies.size()};
         reader.on_node(0, {type::simple_error, 1, 0, error});
         reader.conclude();
         bool const all = std::all_of(replies.begin(), replies.end(), [&](reply const& r) { return reader.what_to_repeat().is(r); });
@@ -366,10 +366,10 @@ BOOST_AUTO_TEST_CASE(answers_to_an_acquire_with_tokens)
     BOOST_TEST(forgetful.error == errc::node_not_admitted);
     auto const too_long = answer("-3 20000");
     BOOST_TEST(too_long.error == errc::ttl_too_long);
-    BOOST_TEST(too_long.detail == "this node allows up to 20000 ms");
+    BOOST_TEST(too_long.words() == "this node allows up to 20000 ms");
     auto const spoilt = answer("-4 0");
     BOOST_TEST(spoilt.error == errc::unexpected_reply);
-    BOOST_TEST(!spoilt.detail.empty());
+    BOOST_TEST(!spoilt.words().empty());
     for (std::string_view const other : {"7 80", "", "1", "1 ", "1 0", "1 -5", "1  80", "1 80x", "x1 80", "1 9007199254740992"}) {
         BOOST_TEST((answer(other).vote == vote::failed), other);
         BOOST_TEST(answer(other).error == errc::unexpected_reply, other);
@@ -403,7 +403,7 @@ BOOST_AUTO_TEST_CASE(a_refused_extension_says_which_guard_the_lease_needs)
 {
     std::vector<command> const five(5, fenced(verb::extend));
     auto const extended = answered(of(five), numbers({"-101", "-1797000000000100", "-100", "-9007199254741091", "-9007199254741092"}));
-    for (std::size_t i : {0u, 1u, 3u}) BOOST_TEST((extended[i].vote == vote::refused && !extended[i].error), i);
+    for (std::size_t i : {0u, 1u, 3u}) BOOST_TEST((extended[i].vote == vote::refused && extended[i].error == errc{}), i);
     BOOST_TEST(extended[0].counter == 1u);
     BOOST_TEST(extended[1].counter == 1'797'000'000'000'000u);
     BOOST_TEST(extended[3].counter == (std::uint64_t{1} << 53) - 1);
@@ -436,7 +436,7 @@ BOOST_AUTO_TEST_CASE(votes_with_tokens_count_only_if_the_server_is_the_one_that_
     }
     auto const mute = answered_by(b, calls, {type::simple_error, 1, 0, "NOPERM this user has no permissions to run the 'info' command"});
     BOOST_TEST(mute[0].error == errc::server_error);
-    BOOST_TEST(mute[0].detail.starts_with("NOPERM"));
+    BOOST_TEST(mute[0].words().starts_with("NOPERM"));
     auto const unknown = answered_by(b, {{{type::simple_error, 1, 0, "NOSCRIPT No matching script."}}, calls[1], calls[2]},
                                      {type::blob_string, 1, 0, replication(other_server, "master")});
     BOOST_TEST(reply_reader::is_noscript(unknown[0]), "nothing was executed, so it can be repeated");
@@ -449,7 +449,7 @@ BOOST_AUTO_TEST_CASE(the_last_reply_says_what_the_clock_showed)
     BOOST_TEST_REQUIRE(wire.calls.size() == 3u);
     auto const shown = [&](std::vector<node_view> const& answer) {
         std::vector<reply> replies(2);
-        reply_reader reader{wire.calls, {}, replies};
+        reply_reader reader{wire.calls, {}, replies, replies.size()};
         reader.on_node(0, {type::simple_string, 1, 0, "OK"});
         reader.on_node(1, {type::number, 1, 0, "1"});
         for (node_view const& n : answer) reader.on_node(2, n);
@@ -510,7 +510,7 @@ BOOST_AUTO_TEST_CASE(several_keys_with_tokens)
     BOOST_TEST(acquired("1 80").counter == 80u);
     BOOST_TEST((acquired("0 81").vote == vote::refused));
     BOOST_TEST(acquired("-1 0").error == errc::node_not_admitted);
-    BOOST_TEST(acquired("-3 20000").detail == "this node allows up to 20000 ms");
+    BOOST_TEST(acquired("-3 20000").words() == "this node allows up to 20000 ms");
     BOOST_TEST((vote_for(with_others(fenced(verb::confirm)), {type::number, 1, 0, "1"}) == vote::granted));
     BOOST_TEST((vote_for(with_others(fenced(verb::confirm)), {type::number, 1, 0, "-2"}) == vote::refused));
 }
@@ -541,9 +541,9 @@ BOOST_AUTO_TEST_CASE(extensions_of_several_keys_stand_among_the_others)
 BOOST_AUTO_TEST_CASE(climbs_share_a_call_and_carry_both_guards)
 {
     auto first = fenced(verb::climb);
-    first.goal = 90;
+    first.change_more().goal = 90;
     auto second = with_others(fenced(verb::climb));
-    second.goal = 91;
+    second.change_more().goal = 91;
     redis_request const wire{of({first, second, fenced(verb::extend)}), server};
     BOOST_REQUIRE(wire.calls.size() == 2u);
     BOOST_TEST((wire.calls[0].what == verb::climb && wire.calls[0].count == 2u));
@@ -641,9 +641,9 @@ BOOST_AUTO_TEST_CASE(the_worst_answer_for_a_key_is_the_answer_for_the_lock)
 BOOST_AUTO_TEST_CASE(admission_commands)
 {
     command mark{verb::mark, {}, "m1", 0ms};
-    mark.id = server;
+    mark.change_more().id = server;
     command admit{verb::admit, {}, "m1", 30s};
-    admit.id = server;
+    admit.change_more().id = server;
     admit.token = 500;
     redis_request const wire{of({command{verb::inspect, {}, {}, 0ms}, mark, admit})};
     BOOST_TEST(wire.request.payload() ==
@@ -655,7 +655,7 @@ BOOST_AUTO_TEST_CASE(admission_commands)
         return answered(of({mark}), {{type::array, 2, 0, ""}, {type::number, 1, 1, n}, {type::blob_string, 1, 1, m}}).front();
     };
     BOOST_TEST((marked("1", "m1").vote == vote::granted));
-    BOOST_TEST(marked("0", "theirs").detail == "theirs");
+    BOOST_TEST(marked("0", "theirs").words() == "theirs");
     BOOST_TEST((marked("2", "").vote == vote::refused));
     BOOST_TEST((marked("-1", "").vote == vote::refused));
     BOOST_TEST((vote_for(admit, {type::number, 1, 0, "1"}) == vote::granted));
@@ -667,8 +667,8 @@ BOOST_AUTO_TEST_CASE(admission_commands)
 BOOST_AUTO_TEST_CASE(the_record_of_a_set_is_written_where_the_expected_one_is)
 {
     command claim{verb::claim, {}, "new text", 0ms};
-    claim.former = "old text";
-    claim.id = server;
+    claim.change_more().former = "old text";
+    claim.change_more().id = server;
     redis_request const wire{of({claim})};
     BOOST_TEST(wire.request.payload() ==
                resp({"EVALSHA", claim_script().sha1, "1", "redlock:node", server, "old text", "new text", "0", "0"}));
@@ -681,11 +681,11 @@ BOOST_AUTO_TEST_CASE(the_record_of_a_set_is_written_where_the_expected_one_is)
         return answered(of({claim}), {{type::array, 2, 0, ""}, {type::number, 1, 1, n}, {type::blob_string, 1, 1, text}}).front();
     };
     BOOST_TEST((answer("1", "new text").vote == vote::granted));
-    BOOST_TEST(answer("1", "new text").detail == "new text");
+    BOOST_TEST(answer("1", "new text").words() == "new text");
     BOOST_TEST((answer("0", "another").vote == vote::refused));
-    BOOST_TEST(answer("0", "another").detail == "another");
+    BOOST_TEST(answer("0", "another").words() == "another");
     BOOST_TEST((answer("-1", "").vote == vote::refused));
-    BOOST_TEST(answer("-1", "").detail == "");
+    BOOST_TEST(answer("-1", "").words() == "");
     BOOST_TEST((answer("7", "another").vote == vote::failed));
 }
 
@@ -698,41 +698,41 @@ BOOST_AUTO_TEST_CASE(what_an_inspected_node_says)
     };
     std::string const record = other_server + " 0000000000000500 0000030000 m7";
     auto const r = inspected({server, "master", "1700000000", "1", record, "900", "7.0.15", "0", "0", "noeviction", "0"});
-    BOOST_TEST_REQUIRE(r.facts != nullptr);
-    BOOST_TEST(r.facts->id == server);
-    BOOST_TEST(r.facts->master);
-    BOOST_TEST(r.facts->admitted == other_server);
-    BOOST_TEST(r.facts->mark == "m7");
-    BOOST_TEST(r.facts->high_water == 900u);
-    BOOST_TEST((r.facts->max_ttl == 30s));
+    BOOST_TEST_REQUIRE(r.facts() != nullptr);
+    BOOST_TEST(r.facts()->id == server);
+    BOOST_TEST(r.facts()->master);
+    BOOST_TEST(r.facts()->admitted == other_server);
+    BOOST_TEST(r.facts()->mark == "m7");
+    BOOST_TEST(r.facts()->high_water == 900u);
+    BOOST_TEST((r.facts()->max_ttl == 30s));
 
-    BOOST_TEST(r.facts->set == "");
+    BOOST_TEST(r.facts()->set == "");
     auto const of_set = inspected({server, "master", "1", "1", record, "900", "7.0.15", "0", "0", "noeviction", "0", "v1 abc"});
-    BOOST_TEST(of_set.facts->set == "v1 abc");
-    BOOST_TEST(of_set.facts->id == server);
+    BOOST_TEST(of_set.facts()->set == "v1 abc");
+    BOOST_TEST(of_set.facts()->id == server);
     // Of a set that was changed, the id is the one in the record of an admission in that generation.
     std::string const binding = "g001abcdef:", bound = (binding + server).substr(0, server.size());
     auto const changed = inspected({server, "master", "1", "1", bound + record.substr(server.size()), "900", "7.0.15", "0", "0",
                                     "noeviction", "0", "v2 " + binding + " abc"});
-    BOOST_TEST(changed.facts->id == bound);
-    BOOST_TEST(changed.facts->admitted == bound);
+    BOOST_TEST(changed.facts()->id == bound);
+    BOOST_TEST(changed.facts()->admitted == bound);
     auto const silent = inspected(
         {"", "", "1", "1", bound + record.substr(server.size()), "900", "", "", "0", "noeviction", "0", "v2 " + binding + " abc"});
-    BOOST_TEST(silent.facts->id == bound);
+    BOOST_TEST(silent.facts()->id == bound);
     auto const lost = inspected({server, "slave", "1", "1", record, ""});
-    BOOST_TEST(!lost.facts->master);
-    BOOST_TEST(lost.facts->admitted.empty(), "no high-water mark, no admission");
-    BOOST_TEST(lost.facts->high_water == 500u);
+    BOOST_TEST(!lost.facts()->master);
+    BOOST_TEST(lost.facts()->admitted.empty(), "no high-water mark, no admission");
+    BOOST_TEST(lost.facts()->high_water == 500u);
     auto const marked = inspected({server, "master", "1", "1", std::string(40, '0') + " 0000000000000000 0000000000 m8", ""});
-    BOOST_TEST(marked.facts->admitted.empty());
-    BOOST_TEST(marked.facts->mark == "m8");
+    BOOST_TEST(marked.facts()->admitted.empty());
+    BOOST_TEST(marked.facts()->mark == "m8");
     auto const empty = inspected({server, "master", "1", "1", "", ""});
-    BOOST_TEST(empty.facts->admitted.empty());
+    BOOST_TEST(empty.facts()->admitted.empty());
     auto const strange = inspected({server, "master", "1", "1", "what is this", "x"});
-    BOOST_TEST(strange.facts->admitted.empty());
-    BOOST_TEST(strange.facts->high_water == 0u);
+    BOOST_TEST(strange.facts()->admitted.empty());
+    BOOST_TEST(strange.facts()->high_water == 0u);
     auto const mute = inspected({"", "", "1", "1", record, "900"});
-    BOOST_TEST(mute.facts->id == other_server, "it is believed to be the one in its record");
+    BOOST_TEST(mute.facts()->id == other_server, "it is believed to be the one in its record");
     BOOST_TEST(inspected({server, "master"}).error == errc::unexpected_reply);
 }
 
@@ -743,7 +743,7 @@ reply watched(command const& c, std::vector<node_view> const& nodes)
     redis_request const wire{b};
     BOOST_REQUIRE_EQUAL(wire.calls.size(), nodes.size());
     std::vector<reply> replies(1);
-    reply_reader reader{wire.calls, {}, replies};
+    reply_reader reader{wire.calls, {}, replies, replies.size()};
     for (std::size_t i = 0; i < nodes.size(); ++i) reader.on_node(i, nodes[i]);
     reader.conclude();
     return replies.front();
@@ -765,7 +765,7 @@ BOOST_AUTO_TEST_CASE(a_watch_arms_the_key_that_it_reads)
     BOOST_TEST(wire.calls[3].first == 2u);
 
     auto const held = watched(watch, {ok, left("1500")});
-    BOOST_TEST((held.vote == vote::granted && held.watching && !held.error));
+    BOOST_TEST((held.vote == vote::granted && held.watching && held.error == errc{}));
     BOOST_TEST((held.expires_in == 1500ms));
     BOOST_TEST((watched(watch, {ok, left("0")}).expires_in == 0ms));
     BOOST_TEST((watched(watch, {ok, left("-1")}).expires_in == never_expires));
@@ -782,7 +782,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_may_not_track_says_nevertheless_how_long_a_ke
     }
     auto const refused = watched(watch, {ok, forbidden});
     BOOST_TEST((refused.vote == vote::failed && !refused.watching && refused.error == errc::server_error));
-    BOOST_TEST(refused.detail == forbidden.value);
+    BOOST_TEST(refused.words() == forbidden.value);
     BOOST_TEST(watched(watch, {ok, {type::blob_string, 1, 0, "1500"}}).error == errc::unexpected_reply);
 }
 
@@ -846,7 +846,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_was_demoted_shows_it)
     auto const demoted = [](batch const& work, std::size_t call, node_view const& answer, request_extras extras) {
         redis_request const wire{work, server, extras};
         std::vector<reply> replies(work.commands.size());
-        reply_reader reader{wire.calls, server, replies};
+        reply_reader reader{wire.calls, server, replies, replies.size()};
         reader.on_node(call, answer);
         reader.conclude();
         return reader.is_demoted();

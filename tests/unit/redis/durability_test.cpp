@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(granted_votes_marks_and_reads_are_taken_back)
     take_back(work, replies, {errc::not_durable, "1 of 2"});
     for (std::size_t i : {0u, 2u, 3u, 6u, 8u, 10u}) {
         BOOST_TEST((replies[i].vote == vote::failed && replies[i].error == errc::not_durable), i);
-        BOOST_TEST(replies[i].detail == "1 of 2");
+        BOOST_TEST(replies[i].words() == "1 of 2");
     }
     BOOST_TEST(replies[1].vote == vote::refused);
     for (std::size_t i : {4u, 5u, 9u}) BOOST_TEST(replies[i].vote == vote::granted);

@@ -97,9 +97,9 @@ BOOST_AUTO_TEST_CASE(another_number_of_replicas_leaves_no_id)
                                                  ": use replicas=2, or, to change the number for all, delete redlock:node on its primary");
     }
     std::vector<reply> replies(2);
-    replies[1].facts = std::make_shared<quorum::node_facts const>(told(some_replication_id, group_binding{2}.id_of(some_replication_id)));
+    replies[1].set_facts(told(some_replication_id, group_binding{2}.id_of(some_replication_id)));
     group_binding{1}.apply(replies);
-    BOOST_TEST(replies[1].facts->id == "");
+    BOOST_TEST(replies[1].facts()->id == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -148,9 +148,9 @@ BOOST_AUTO_TEST_CASE(what_other_programs_say_of_themselves_is_doubted_unless_it_
 
     std::vector<reply> replies(2);
     facts.id = facts.admitted = "b";
-    replies[1].facts = std::make_shared<quorum::node_facts const>(facts);
+    replies[1].set_facts(facts);
     doubt.apply(replies);
-    BOOST_TEST(replies[1].facts->id.empty());
+    BOOST_TEST(replies[1].facts()->id.empty());
 }
 
 BOOST_AUTO_TEST_CASE(where_rules_forbid_info_a_server_is_believed_and_where_it_is_renamed_that_is_said)

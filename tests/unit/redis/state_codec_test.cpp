@@ -30,9 +30,9 @@ command about_state(verb what)
     c.value_bytes = &own;
     c.fenced = what != verb::peek;
     c.token = 17;
-    c.goal = 15;
-    c.since = 3;
-    c.former = "17 0:bytes";
+    c.change_more().goal = 15;
+    c.change_more().since = 3;
+    c.change_more().former = "17 0:bytes";
     c.retention = 60s;
     return c;
 }
@@ -51,7 +51,7 @@ reply answer_to(verb what, std::vector<node_view> const& nodes)
     b.commands = {about_state(what)};
     redis_request const wire{b, server_id};
     std::vector<reply> replies(1);
-    reply_reader reader{wire.calls, server_id, replies};
+    reply_reader reader{wire.calls, server_id, replies, replies.size()};
     for (node_view const& n : nodes) reader.on_node(0, n);
     reader.conclude();
     return replies.front();
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_publication_is_granted_by_one)
     BOOST_TEST(said("-2").vote == vote::refused);
     BOOST_TEST(said("-1").error == errc::node_not_admitted);
     BOOST_TEST(said("-4").vote == vote::failed);
-    BOOST_TEST(said("-7").detail.find("NAME:published") != std::string::npos);
+    BOOST_TEST(said("-7").words().find("NAME:published") != std::string::npos);
     for (char const* other : {"2", "-9", "", "1x"}) BOOST_TEST(said(other).error == errc::unexpected_reply, other);
     BOOST_TEST(answer_to(verb::publish, {{type::blob_string, 1, 0, "1"}}).vote == vote::failed);
 }
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_publication_is_granted_by_one)
 BOOST_AUTO_TEST_CASE(what_is_inherited_comes_with_a_one)
 {
     BOOST_TEST(inherit_said("1", "17 1 17 0:x").vote == vote::granted);
-    BOOST_TEST(inherit_said("1", "17 1 17 0:x").detail == "17 1 17 0:x");
+    BOOST_TEST(inherit_said("1", "17 1 17 0:x").words() == "17 1 17 0:x");
     BOOST_TEST(inherit_said("1", "").vote == vote::granted);
     BOOST_TEST(inherit_said("0", "").vote == vote::refused);
     BOOST_TEST(inherit_said("-2", "").vote == vote::refused);
@@ -115,8 +115,8 @@ BOOST_AUTO_TEST_CASE(what_a_look_shows)
     auto r = peek_said("mine:host", "1500", "17 1 17 0:x");
     BOOST_TEST(r.vote == vote::granted);
     BOOST_TEST((r.expires_in == 1500ms));
-    BOOST_TEST(unpack(r.detail).holder == "mine:host");
-    BOOST_TEST(unpack(r.detail).state == "17 1 17 0:x");
+    BOOST_TEST(unpack(r.words()).holder == "mine:host");
+    BOOST_TEST(unpack(r.words()).state == "17 1 17 0:x");
     BOOST_TEST(!peek_said("", "-2", "").expires_in.has_value());
     BOOST_TEST((peek_said("x", "-1", "").expires_in == never_expires));
     BOOST_TEST(peek_said("x", "-3", "").vote == vote::failed);

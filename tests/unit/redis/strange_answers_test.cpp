@@ -29,7 +29,7 @@ reply answered(command const& c, std::vector<node_view> const& nodes)
     b.commands.push_back(c);
     redis_request const wire{b};
     std::vector<reply> replies(1);
-    reply_reader reader{wire.calls, {}, replies};
+    reply_reader reader{wire.calls, {}, replies, replies.size()};
     for (std::size_t i = 0; i + 1 < wire.calls.size(); ++i) reader.on_node(i, {type::simple_string, 1, 0, "OK"});
     for (node_view const& n : nodes) reader.on_node(wire.calls.size() - 1, n);
     reader.conclude();
