@@ -4,8 +4,10 @@
 #include "run.hpp"
 #include "speed.hpp"
 
-#include <cstdio>
+#include <algorithm>
+#include <bit>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,9 +22,19 @@ struct caches_choices : choices {
     std::filesystem::path keep;
 };
 
+// In the form that callgrind wants, which simulates no other caches.
+std::string cache(std::size_t kib, std::size_t ways)
+{
+    constexpr std::size_t line = 64;
+    std::size_t const sets = kib * 1024 / (ways * line);
+    if (!std::has_single_bit(sets) || sets * ways * line != kib * 1024)
+        throw std::invalid_argument{"a cache of " + std::to_string(kib) + " KiB and " + std::to_string(ways) +
+                                    " ways: the number of its sets must be a power of two"};
+    return std::to_string(kib * 1024) + ',' + std::to_string(ways) + ',' + std::to_string(line);
+}
+
 void measure(caches_choices const& chosen)
 {
-    auto const cache = [](std::size_t kib, std::size_t ways) { return std::to_string(kib * 1024) + ',' + std::to_string(ways) + ",64"; };
     // callgrind knows two levels, and calls the second one the last.
     std::vector<std::string> const options{"--cache-sim=yes", "--D1=" + cache(chosen.first_level, 12),
                                            "--LL=" + cache(chosen.second_level, 16)};
@@ -31,7 +43,7 @@ void measure(caches_choices const& chosen)
     for (std::size_t const callers : chosen.callers) {
         for (worker_kind const& who : {coroutines_floor, duties_floor, this_library}) {
             workload work = r.three().work(callers, false);
-            work.pairs = std::max<std::size_t>(10'240, 8 * callers);
+            work.pairs = std::max(8 * callers, std::min<std::size_t>(40 * callers, 10'240));  // half a minute with the default
             std::string const of = std::string{who.name} + "_c" + std::to_string(callers);
             auto const counts = callgrind_counts_per_pair(work, who, options, chosen.keep.empty() ? chosen.keep : chosen.keep / of);
             r.put(of + "_instructions_per_pair", counts.at("Ir"));

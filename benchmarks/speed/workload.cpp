@@ -55,8 +55,8 @@ void measure_in_step(workload const& what, meter& figures, std::function<void()>
             if (steady::now() > end) throw std::runtime_error{"no pair is completed any more"};
         }
     };
-    what.in_step
-        ->next();  // from here on: a slow client with many callers would always find an answer otherwise, and its turn would never end
+    // From here on: a slow client with many callers would always find an answer otherwise, and its turn would never end.
+    what.in_step->next();
     run(what.pairs / 4, turn);
     if (what.at_begin) what.at_begin();
     figures.begin();

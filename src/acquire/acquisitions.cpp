@@ -1,5 +1,6 @@
 #include "acquire/acquisitions.hpp"
 
+#include "base/to_error.hpp"
 #include "acquire/self_deadlock.hpp"
 
 #include <boost/asio/error.hpp>
@@ -168,10 +169,10 @@ void acquisitions::send(pending_request&& asked, wait_queue const* in)
     if (!asked.request.shared || !in || in->waited_for_writers_at().empty()) return env_.to_nodes->add(std::move(asked));
     for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) {
         command c = asked.request;
-        c.change_more().since = in->refused_with(node);
+        if (auto const since = in->refused_with(node); since >= 0) c.change_more().since = since;
         auto others = quorum::node_set::all(env_.to_nodes->nodes());
         others.remove(node);
-        env_.to_nodes->add({c, asked.asked_by, others});
+        env_.to_nodes->add({std::move(c), asked.asked_by, others});
     }
 }
 

@@ -1,5 +1,6 @@
 #include "acquire/attempt.hpp"
 
+#include "base/to_error.hpp"
 #include "acquire/acquisitions.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "admission/admission_driver.hpp"
 
+#include "base/to_error.hpp"
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -60,7 +61,7 @@ class admission_driver::question final : public vote_handler {
 public:
     question(admission_driver& owner, admission_request what, time_point now) : owner_{owner}, what_{std::move(what)}, asked_{now} {}
 
-    command request() const noexcept
+    command request() const
     {
         command c{to_verb(what_.what), {}, what_.mark, std::chrono::ceil<std::chrono::milliseconds>(what_.max_ttl)};
         c.token = what_.base;
@@ -82,7 +83,7 @@ class admission_driver::claim final : public vote_handler {
 public:
     claim(admission_driver& owner, quorum::set_claim what, time_point asked) : owner_{owner}, what_{std::move(what)}, asked_{asked} {}
 
-    command request() const noexcept
+    command request() const
     {
         command c{verb::claim, {}, what_.text, {}};
         c.change_more().former = what_.expected;

@@ -8,20 +8,22 @@
 
 namespace redlock::detail {
 
-// A T that is made when it is first changed: until then it is like any other new T. Copies share it, until one of them is changed. Not for
-// several threads.
+// A T that is made when it is first changed: until then it is like any other new T. Copies share it, until one of them is changed, so all of them
+// belong to one thread or strand.
 template <class T>
 class rarely {
 public:
     T const& get() const noexcept
     {
+        if (value_) return *value_;
         static T const fresh{};
-        return value_ ? *value_ : fresh;
+        return fresh;
     }
 
     T& change()
     {
-        if (!value_ || value_.use_count() > 1) value_ = make_recycled<T>(get());
+        if (!value_) value_ = make_recycled<T>();
+        else if (value_.use_count() > 1) value_ = make_recycled<T>(*value_);
         return *value_;
     }
 

@@ -1,5 +1,6 @@
 #include "client/outage_log.hpp"
 
+#include "base/to_error.hpp"
 #include "base/in_seconds.hpp"
 #include "fanout/fanout.hpp"
 

@@ -227,13 +227,13 @@ private:
 
         void add(pending_request&& t)
         {
-            commands.push_back(t.request);
+            commands.push_back(std::move(t.request));
             targets.push_back({std::move(t.asked_by), t.not_at, t.errors, t.era});
             has.add(commands.back(), targets.back());
         }
         void take(request_batch& from, std::size_t i)
         {
-            commands.push_back(from.commands[i]);
+            commands.push_back(std::move(from.commands[i]));
             targets.push_back(std::move(from.targets[i]));
             has.add(commands.back(), targets.back());
         }

@@ -16,7 +16,7 @@ climb::climb(lease_registry& owner, std::shared_ptr<lease_record> what, quorum::
 
 climb::~climb() { owner_.env().cancel_timer(*this); }  // as in ~attempt
 
-command climb::request() const noexcept
+command climb::request() const
 {
     command c = record_->request(verb::climb);
     c.change_more().goal = goal_;

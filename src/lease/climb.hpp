@@ -24,7 +24,7 @@ public:
     ~climb();
 
     // What is asked of every node.
-    command request() const noexcept;
+    command request() const;
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
     bool wanted(std::size_t node, time_point now) const override;

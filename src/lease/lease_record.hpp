@@ -143,7 +143,7 @@ public:
     // answer about the record has been filed.
     lease_handle first;
 
-    command request(verb of) const noexcept
+    command request(verb of) const
     {
         command c{of, what->first(), value.tail(), what->under->key_ttl};
         c.value_bytes = value.bytes();
@@ -155,9 +155,12 @@ public:
         c.shared = reads();
         c.was_writer = is_downgraded();
         if (permit_pool const* const pool = what->pool()) {
-            c.change_more().permits_key = pool->record;
             c.permits = pool->permits;
-            c.change_more().version = pool->version();
+            if (c.is_of_permits()) {
+                auto& more = c.change_more();
+                more.permits_key = pool->record;
+                more.version = pool->version();
+            }
         }
         return c;
     }

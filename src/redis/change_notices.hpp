@@ -50,7 +50,7 @@ public:
 
     void tell(keys& changed)
     {
-        if (!changed.empty()) tell_some(changed);
+        if (!changed.empty()) tell_or_keep(changed);
     }
 
     // Between these two, answers to watches are there that are not told yet: nothing is told before them.
@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    void tell_some(keys& changed)
+    void tell_or_keep(keys& changed)
     {
         auto const all = std::exchange(changed, {});
         if (held_back_ > 0) return void(later_.insert(later_.end(), all.begin(), all.end()));

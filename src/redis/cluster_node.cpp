@@ -1,5 +1,6 @@
 #include "redis/cluster_node.hpp"
 
+#include "base/to_error.hpp"
 #include "redis/cluster_link.hpp"
 #include "redis/reconnect_pause.hpp"
 
@@ -158,7 +159,6 @@ void cluster_node::impl::on_primary_up(std::shared_ptr<cluster_primary> const& w
     primary_ = where;
     auto const i = std::make_shared<inspection>();
     i->work.commands.push_back({verb::inspect, {}, {}, {}});
-    i->replies.resize(1);
     ++outstanding_;
     auto done = [self = shared_from_this(), i, where](error_code ec) {
         bool const waits = !self->stopping_ && self->state_ == state::inspecting && self->primary_ == where;

@@ -97,10 +97,6 @@ struct batch {
     {
         return std::any_of(commands.begin(), commands.end(), [](command const& c) { return c.votes_with_tokens(); });
     }
-    bool may_grant() const noexcept
-    {
-        return std::any_of(commands.begin(), commands.end(), [](command const& c) { return c.may_grant(); });
-    }
 };
 
 }  // namespace redlock::detail

@@ -3,7 +3,6 @@
 #include "redis/server_id.hpp"
 
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 namespace redlock::detail {

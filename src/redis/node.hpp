@@ -68,7 +68,7 @@ public:
     virtual void reject(error_code why, std::string words) = 0;
 
     // Executes a batch. Precondition: usable, between on_up and on_down. Writes one reply a command and completes with
-    // no error, or completes with the reason why the connection was lost. Requests are executed by the server in the order
+    // no error; or completes with the reason why the connection was lost, and what is in `replies` means nothing then. Requests are executed by the server in the order
     // of these calls, and may complete in another one. A vote that failed with errc::not_durable was executed. Completes before on_down
     // does, or at the latest soon after it; cannot be cancelled. `id`: which server it must be, and must still be after the last command,
     // for those that vote with tokens; if not, they failed with errc::node_not_admitted.

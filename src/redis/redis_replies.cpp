@@ -66,7 +66,7 @@ reply to_reply(std::optional<std::int64_t> answer)
 
 namespace {
 
-// Fills a reply that is as the constructor left it, with nothing but a vote. The usual answers take this cheap way.
+// Fills a reply that is as begin() left it, with nothing but a vote. The usual answers take this cheap way.
 void set_vote(reply& r, redlock::vote v) noexcept
 {
     r.vote = v;
@@ -122,6 +122,7 @@ bool is_error(resp3::node_view const& node) noexcept
 // Not in the constructor: until the answer comes, the memory of thousands of replies has left all caches.
 void reply_reader::begin()
 {
+    has_begun_ = true;
     replies_.resize(commands_);
     for (reply& r : replies_) r = unexpected();
 }
@@ -132,7 +133,7 @@ bool reply_reader::repeatable::is(reply const& r) const noexcept { return (scrip
 
 void reply_reader::on_node(std::size_t index, node_view const& node)
 {
-    if (!std::exchange(has_begun_, true)) begin();
+    if (!has_begun_) begin();
     if (index >= calls_.size()) return;  // more answers than calls: Boost.Redis counts them, so this is its bug
     wire_call const& call = calls_[index];
     if (call.is != wire_call::kind::commands) return on_another_call(call, node);
@@ -178,7 +179,8 @@ void reply_reader::on_error(wire_call const& call, std::string_view text)
         for (std::size_t i = 0; i < call.count; ++i) replies_[call.first + i] = reply{vote::refused, {}, {}};
         return;
     }
-    for (std::size_t i = 0; i < call.count; ++i) replies_[call.first + i] = reply{vote::failed, errc::server_error, std::string{text}};
+    reply const failed{vote::failed, errc::server_error, std::string{text}};
+    for (std::size_t i = 0; i < call.count; ++i) replies_[call.first + i] = failed;
     if (is_noscript(replies_[call.first])) repeatable_.scripts = true;
     if (call.count > 1 && is_not_permitted(replies_[call.first])) repeatable_.apart = true;
     if (is_of_a_replica(text)) demoted_ = true;
@@ -319,7 +321,7 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
 // needs. The same for climbs.
 void reply_reader::on_extended(wire_call const& call, std::size_t element, reply&& of_key)
 {
-    if (!call.keys_of) {
+    if (!call.key_counts) {
         if (element < call.count) replies_[call.first + element] = std::move(of_key);
         return;
     }
@@ -333,7 +335,7 @@ void reply_reader::on_extended(wire_call const& call, std::size_t element, reply
     };
     if (keys_read_ == 0 || is_worse()) worst = std::move(of_key);
     worst.recreated = recreated;
-    if (++keys_read_ < call.keys_of[extension_]) return;
+    if (++keys_read_ < call.key_counts[extension_]) return;
     replies_[call.first + extension_] = std::move(worst);
     ++extension_;
     keys_read_ = 0;
@@ -359,7 +361,7 @@ void reply_reader::on_identity(node_view const& node)
 
 void reply_reader::conclude()
 {
-    if (!std::exchange(has_begun_, true)) begin();
+    if (!has_begun_) begin();
     drop_votes_of_another_server();
     if (!replies_.empty()) replies_.back().server_time = time_.clock();
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace redlock::detail {
 
@@ -118,7 +119,7 @@ void redis_request::encode(batch const& work, std::string_view id, request_extra
                          .of_slots = c.is_of_permits() || c.what == verb::look,
                          .first = static_cast<std::uint32_t>(i),
                          .count = static_cast<std::uint32_t>(count)});
-        if (c.what == verb::extend || c.what == verb::climb) calls.back().keys_of = key_counts(shared);
+        if (c.what == verb::extend || c.what == verb::climb) calls.back().key_counts = key_counts(shared);
         i += count;
     }
     if (extras.time) {

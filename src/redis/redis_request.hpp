@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,9 +43,7 @@ struct wire_call {
     bool goes_on{false};  // the call is about another key of the same command as an earlier call
     std::uint32_t first{0};  // the index in the batch of the first command
     std::uint32_t count{0};  // how many commands of the batch
-    std::unique_ptr<std::uint32_t[]> keys_of{};  // how many each extension or climb has; null: one key each
-
-    std::span<std::uint32_t const> key_counts() const noexcept { return {keys_of.get(), keys_of ? count : 0}; }
+    std::unique_ptr<std::uint32_t[]> key_counts{};  // how many keys each extension or climb has; null: one each
 };
 
 // All scripts that a node may be asked to run.

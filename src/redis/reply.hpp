@@ -3,7 +3,6 @@
 #define REDLOCK_REDIS_REPLY_HPP
 
 #include "base/rarely.hpp"
-#include "base/to_error.hpp"
 #include "quorum/clock_step_detector.hpp"
 #include "quorum/node_facts.hpp"
 #include "quorum/slot_set.hpp"
@@ -35,7 +34,8 @@ inline constexpr std::chrono::milliseconds never_expires = std::chrono::millisec
 class reply {
 public:
     reply() = default;
-    reply(redlock::vote v, errc why_failed = {}, std::string words = {}) : vote{v}, error{why_failed}
+    explicit reply(redlock::vote v) : vote{v} {}
+    reply(redlock::vote v, errc why_failed, std::string words = {}) : vote{v}, error{why_failed}
     {
         if (!words.empty()) set_words(std::move(words));
     }

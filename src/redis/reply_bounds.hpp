@@ -60,7 +60,7 @@ public:
 
 private:
     static constexpr std::size_t max_depth = 5;  // how deep the parser of Boost.Redis can nest
-    static constexpr std::size_t max_line = 4'096;  // limits errors, above all, since each command of a call keeps a copy of its error
+    static constexpr std::size_t max_line = 4'096;  // limits errors, above all
     static constexpr std::size_t max_header = 21;  // a type and a number
 
     // The largest number of bytes that the answers to a request may have.

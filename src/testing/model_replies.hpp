@@ -5,7 +5,6 @@
 #include "redis/reply.hpp"
 
 #include <chrono>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -13,7 +12,7 @@ namespace redlock::testing {
 
 using detail::reply;
 
-inline reply granted() { return {vote::granted}; }
+inline reply granted() { return reply{vote::granted}; }
 inline reply with_counter(reply r, token_number counter)
 {
     r.counter = counter;
@@ -32,7 +31,7 @@ inline reply inspected(quorum::node_facts facts)
     r.set_facts(std::move(facts));
     return r;
 }
-inline reply refused() { return {vote::refused}; }
+inline reply refused() { return reply{vote::refused}; }
 inline reply needs_guard(token_number guard) { return with_counter(refused(), guard); }
 inline reply not_admitted() { return {vote::failed, errc::node_not_admitted, {}}; }
 inline reply ttl_too_long(std::chrono::milliseconds max)

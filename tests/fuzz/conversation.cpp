@@ -324,7 +324,7 @@ std::vector<verdict> verdicts(std::vector<wire_call> const& calls, std::vector<a
         } else if (call.what == verb::extend || call.what == verb::climb) {
             std::size_t at = 0;
             for (std::size_t i = 0; i < call.count; ++i) {
-                std::size_t const keys = !call.keys_of ? 1 : call.keys_of[i];
+                std::size_t const keys = !call.key_counts ? 1 : call.key_counts[i];
                 all[call.first + i] = of_lease(call, elements(a), at, keys);
                 at += keys;
             }
@@ -431,8 +431,11 @@ conversation::conversation(input& in)
 void conversation::judge(std::vector<answer> const& answers) const
 {
     check(answers.size() == calls(), "there is an answer to every call");
-    std::vector<reply> replies(work_.commands.size());
-    detail::reply_reader reader{request_->calls, server_id, replies, replies.size()};
+    reply old{vote::granted};  // of an earlier message
+    old.counter = 1;
+    old.set_words("old");
+    std::vector<reply> replies(3, old);
+    detail::reply_reader reader{request_->calls, server_id, replies, work_.commands.size()};
     for (std::size_t i = 0; i < answers.size(); ++i)
         for (owned_node const& n : answers[i]) reader.on_node(i, {n.data_type, n.aggregate_size, n.depth, n.value});
     reader.conclude();

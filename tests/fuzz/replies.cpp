@@ -130,8 +130,8 @@ private:
 std::size_t elements_of(wire_call const& call)
 {
     if (call.what != verb::extend && call.what != verb::climb) return 2;
-    std::size_t keys = !call.keys_of ? call.count : 0;
-    for (std::size_t const n : call.key_counts()) keys += n;
+    std::size_t keys = !call.key_counts ? call.count : 0;
+    for (std::size_t i = 0; call.key_counts && i < call.count; ++i) keys += call.key_counts[i];
     return keys;
 }
 

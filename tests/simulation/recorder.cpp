@@ -1,5 +1,6 @@
 #include "recorder.hpp"
 
+#include "base/to_error.hpp"
 #include "universe.hpp"
 
 #include <algorithm>

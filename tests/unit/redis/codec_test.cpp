@@ -32,12 +32,27 @@ command const acquire{verb::acquire, "k", "v", 30s};
 command const extend{verb::extend, "k", "v", 30s};
 command const release{verb::release, "k", "v", 30s};
 
+// What an earlier message has left in the memory that the next one uses.
+std::vector<reply> old_grants(std::size_t count)
+{
+    reply old{vote::granted};
+    old.counter = 9;
+    old.recreated = old.watching = old.writer_waits = true;
+    old.expires_in = 5s;
+    old.server_time = 1s;
+    old.admission = 3;
+    old.set_words("old");
+    old.set_slots({1, 2, 3, 4});
+    old.set_facts({});
+    return std::vector<reply>(count, old);
+}
+
 // Feeds RESP3 nodes as the answer to the one call of a batch.
 std::vector<reply> answered(batch const& b, std::vector<node_view> const& nodes, bool* noscript = nullptr)
 {
     redis_request const wire{b};
-    std::vector<reply> replies(b.commands.size());
-    reply_reader reader{wire.calls, {}, replies, replies.size()};
+    auto replies = old_grants(3);
+    reply_reader reader{wire.calls, {}, replies, b.commands.size()};
     for (node_view const& n : nodes) reader.on_node(0, n);
     reader.conclude();
     if (noscript) *noscript = reader.what_to_repeat().scripts;
@@ -90,6 +105,43 @@ std::vector<reply> answered_by(batch const& b, std::vector<std::vector<node_view
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(codec)
+
+// benchmarks/decisions.md says what these sizes are good for.
+static_assert(sizeof(void*) != 8 || (sizeof(reply) <= 64 && sizeof(command) <= 112 && sizeof(wire_call) <= 24));
+
+BOOST_AUTO_TEST_CASE(replies_have_nothing_of_an_earlier_message)
+{
+    for (std::size_t const commands : {1u, 3u, 5u})
+        for (std::size_t const answers : {0u, 1u}) {
+            batch const b = of(std::vector<command>(commands, acquire));
+            redis_request const wire{b};
+            auto replies = old_grants(3);
+            reply_reader reader{wire.calls, {}, replies, commands};
+            for (std::size_t i = 0; i < answers; ++i) reader.on_node(i, {type::simple_string, 1, 0, "OK"});
+            reader.conclude();
+            BOOST_TEST_REQUIRE(replies.size() == commands);
+            for (std::size_t i = 0; i < commands; ++i) {
+                reply const& r = replies[i];
+                BOOST_TEST((r.vote == (i < answers ? vote::granted : vote::failed)));
+                BOOST_TEST((r.error == (i < answers ? errc{} : errc::unexpected_reply)));
+                BOOST_TEST((r.counter == 0 && r.admission == 0 && r.server_time == 0s && !r.expires_in));
+                BOOST_TEST((!r.recreated && !r.watching && !r.writer_waits));
+                BOOST_TEST((r.words().empty() && !r.slots() && !r.facts()));
+            }
+        }
+}
+
+BOOST_AUTO_TEST_CASE(copies_of_a_reply_share_what_few_have_until_one_is_changed)
+{
+    reply const first = old_grants(1).front();
+    reply second = first;
+    BOOST_TEST(&second.words() == &first.words());
+    second.set_words("new");
+    BOOST_TEST(first.words() == "old");
+    BOOST_TEST(second.words() == "new");
+    BOOST_TEST((second.slots() && second.slots()->permits == 4));
+    BOOST_TEST(reply{}.words() == "");
+}
 
 BOOST_AUTO_TEST_CASE(an_acquire_is_set_nx_px)
 {

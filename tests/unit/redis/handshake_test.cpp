@@ -8,7 +8,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
