@@ -364,7 +364,9 @@ redlock_mutant(permit_of_one_node "one node less than a majority is enough for a
 " TO "        if (count + 1 < needed_) continue;
 "
     FILE2 src/acquire/permit_attempt.cpp FROM2 "            count(node, {vote::refused, {}, {}}, now);
-        } else if (state.failed" TO2 "            count(node, {chose ? vote::granted : vote::refused, {}, {}, chose ? counter_ : 0}, now);
+        } else if (state.failed" TO2 "            reply said{chose ? vote::granted : vote::refused};
+            said.counter = chose ? counter_ : 0;
+            count(node, said, now);
         } else if (state.failed")
 redlock_mutant(chosen_is_given_back "all slots of the value are released where one of them was not chosen"
     FILE src/acquire/permit_attempt.cpp FROM "    auto of = make_descriptor(resource{before.what, indices_of(slots)}, before.what->under);
