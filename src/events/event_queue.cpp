@@ -20,10 +20,11 @@ event_queue::event_queue(std::shared_ptr<observer> to, asio::any_io_executor con
     : observer_{std::move(to)},
       nodes_{std::move(nodes)},
       max_{observer_->max_queued_events()},
-      own_executor_{static_cast<bool>(observer_->executor())},
       count_dropped_{dropped},
-      executor_{own_executor_ ? observer_->executor() : fallback}
+      executor_{observer_->executor()}
 {
+    if (!executor_) executor_ = fallback;
+    is_elsewhere_ = &executor_.context() != &fallback.context();
 }
 
 void event_queue::add(kept_event e)
@@ -47,8 +48,9 @@ void event_queue::close() noexcept
     std::unique_lock guard{mutex_};
     closed_ = true;
     auto const executor = std::exchange(executor_, {});
-    if (own_executor_) return;
-    // No handler runs any more on the client's executor. The observer may own the client, which owns this queue: let go of the observer.
+    if (is_elsewhere_) return;
+    // No handler runs any more in the client's context. The observer may own a strand of that context, which must not outlive it; or the client,
+    // which owns this queue. So let go of the observer.
     auto const gone = std::exchange(observer_, nullptr);
     auto const events = std::exchange(waiting_, {});
     guard.unlock();

@@ -38,8 +38,8 @@ public:
 
     void add(kept_event e);
 
-    // The client's context is being destroyed. An observer on an executor of its own is still told what has happened; the executor is not
-    // used any more, as its context may be next.
+    // The client's context is being destroyed. An observer in another context is still told what has happened; its executor is not used any
+    // more, as that context may be next.
     void close() noexcept;
 
 private:
@@ -50,12 +50,12 @@ private:
     std::shared_ptr<observer> observer_;
     std::vector<std::string> const nodes_;
     std::size_t const max_;
-    bool const own_executor_;
     counter& count_dropped_;
     std::atomic<std::size_t> kept_{0};
 
     std::mutex mutex_;  // guards the members up to closed_
     asio::any_io_executor executor_;  // none once the queue is closed
+    bool is_elsewhere_;  // not in the client's context
     std::vector<kept_event> waiting_;
     std::uint64_t dropped_{0};  // events that found the queue full; they came after those in waiting_
     bool posted_{false};  // a handler is under way; there is one at the most

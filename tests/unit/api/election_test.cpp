@@ -196,6 +196,8 @@ BOOST_FIXTURE_TEST_CASE(it_pauses_before_it_campaigns_again, two_candidates)
     BOOST_TEST(holder() == "", "nobody has it, and it lets others come first");
     BOOST_REQUIRE(until([&] { return carl.leads; }));
     BOOST_TEST((vclock::now() - lost >= 20s && vclock::now() - lost < 31s));
+    carl.cancels.emit(asio::cancellation_type::terminal);
+    BOOST_REQUIRE(until([&] { return carl.ended; }));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_body_that_returns_ends_it, two_candidates)

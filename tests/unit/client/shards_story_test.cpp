@@ -259,6 +259,8 @@ BOOST_FIXTURE_TEST_CASE(one_observer_is_told_of_all_shards, observed_shards)
     lease const two = all.acquire(all.name_in(1));
     std::vector<std::string> const expected{all.name_in(0), all.name_in(1)};
     BOOST_TEST(told->acquired == expected, boost::test_tools::per_element());
+    all.context.reset();
+    BOOST_TEST(told.use_count() == 1, "its strand is one of this context, and must not outlive it with the leases");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
