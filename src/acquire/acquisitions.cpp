@@ -15,7 +15,7 @@ using quorum::acquire_outcome;
 
 namespace {
 
-error_code to_error(acquire_outcome outcome)
+error_code error_of(acquire_outcome outcome)
 {
     switch (outcome) {
     case acquire_outcome::granted: return {};
@@ -182,7 +182,7 @@ void acquisitions::on_decided(attempt& a, acquire_outcome outcome, time_point no
     acquisition& what = *a.caller();
     env_.cancel_timer(a);
     if (outcome == acquire_outcome::granted && !leases_.adopt(a.record(), a.machine(), now)) outcome = acquire_outcome::validity_exhausted;
-    what.last_outcome = to_error(outcome);
+    what.last_outcome = error_of(outcome);
     if (outcome == acquire_outcome::granted || outcome == acquire_outcome::contended)
         lock_table_.observe_round_trip(now - a.machine().sent());
     if (outcome == acquire_outcome::granted) {
