@@ -11,11 +11,18 @@ namespace redlock::detail {
 
 using quorum::acquire_outcome;
 
+namespace {
+
+// While it is not known how many have to agree, a majority of the list: see attempt::on_vote.
+quorum::electorate known_voters(quorum::electorate const& of) noexcept { return of.can_decide() ? of : quorum::electorate{of.nodes}; }
+
+}  // namespace
+
 attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease_record> what, time_point now)
     : owner_{owner},
       caller_{&caller},
       record_{std::move(what)},
-      machine_{owner.env().voters, now, record_->what->under->times, record_->reads()},
+      machine_{known_voters(owner.env().voters), now, record_->what->under->times, record_->reads()},
       granted_as_{owner.env().to_nodes->nodes()},
       era_{owner.env().to_nodes->era()},
       is_reported_{caller.request.report != nullptr}
@@ -26,8 +33,8 @@ void attempt::chooses_slots(std::size_t from)
 {
     auto const nodes = owner_.env().to_nodes->nodes();
     resource const& what = *record_->what;
-    permits_ = std::make_unique<permit_state>(quorum::permit_choice{owner_.env().voters, what.permit_count(), what.pool()->slots.size(),
-                                                                    from},
+    permits_ = std::make_unique<permit_state>(quorum::permit_choice{known_voters(owner_.env().voters), what.permit_count(),
+                                                                    what.pool()->slots.size(), from},
                                               nodes);
 }
 
@@ -53,8 +60,10 @@ void attempt::note(std::size_t node, reply const& answer, time_point now)
 void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
 {
     if (is_reported_ && caller_) note(node, answer, now);
-    // An attempt that began before the first record of a set was read learns here how many have to agree. One of an earlier generation must not.
-    if (is_of_this_era()) machine_.is_of(owner_.env().voters);
+    // An attempt that began before the first record of a set was read learns here how many have to agree. One of an earlier generation must not. While that
+    // is not known, it cannot be won; but what fails then is no reason to give it up.
+    if (auto const& voters = owner_.env().voters; is_of_this_era() && (answer.vote != vote::failed || voters.can_decide()))
+        machine_.is_of(voters);
     granted_as_[node] = answer.admission;
     if (answer.counter > 0) owner_.env().tokens.saw(answer.counter);
     permits_ ? on_permits(node, answer, now) : on_answer(node, answer, now);

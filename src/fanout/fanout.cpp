@@ -173,6 +173,7 @@ void fanout::exec(std::shared_ptr<round> const& r, std::size_t node, time_point 
     assert(l.state == link_state::up);
     assert(!r->has.votes_with_tokens || l.may_vote == right_to_vote::yes);
     ++l.in_flight;
+    has_asked_ = has_asked_ || r->has.counts_in_era;
     part& p = r->parts[node];
     p.as = l.as;
     p.sent = now;
@@ -330,9 +331,7 @@ void fanout::drop_votes_of_earlier_eras(round& r, std::size_t node) const
     part& p = r.parts[node];
     for (std::size_t i = 0; i < r.targets.size(); ++i) {
         if (r.targets[i].era == era_) continue;
-        command const& c = r.work.commands[i];
-        bool const counts = c.may_grant() || c.may_renew() || c.is_about_state();
-        if (!counts || p.replies[i].vote != vote::granted) continue;
+        if (!r.work.commands[i].counts_in_era() || p.replies[i].vote != vote::granted) continue;
         p.replies[i] = reply{vote::failed, errc::node_not_admitted, "the set of nodes was changed meanwhile"};
     }
 }

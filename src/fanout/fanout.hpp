@@ -99,8 +99,12 @@ public:
     // For any thread: whether many operations shared the last round.
     bool is_crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
 
-    // The client's nodes are of another generation of their set from now on: votes on requests of before do not count.
-    void begin_era() noexcept { ++era_; }
+    // The client's nodes are of another generation of their set from now on: votes on requests of before do not count. Where no node was ever asked for one,
+    // none is of before.
+    void begin_era() noexcept
+    {
+        if (has_asked_) ++era_;
+    }
     std::uint32_t era() const noexcept { return era_; }
 
     // The number of the next round.
@@ -209,6 +213,7 @@ private:
         std::uint32_t oldest_era{std::numeric_limits<std::uint32_t>::max()};
         bool votes_with_tokens{false};
         bool may_grant{false};
+        bool counts_in_era{false};
 
         void add(command const& c, target const& to) noexcept
         {
@@ -216,6 +221,7 @@ private:
             oldest_era = std::min(oldest_era, to.era);
             votes_with_tokens = votes_with_tokens || c.votes_with_tokens();
             may_grant = may_grant || c.may_grant();
+            counts_in_era = counts_in_era || c.counts_in_era();
         }
     };
 
@@ -312,6 +318,7 @@ private:
     std::vector<std::shared_ptr<round>> spare_;  // rounds that are over, whose memory the next ones use
     std::uint32_t next_round_{1};
     std::uint32_t era_{0};
+    bool has_asked_{false};  // for a vote that counts in one era
     std::uint64_t admissions_{0};
     std::atomic<bool> crowded_{false};
     bool flush_posted_{false};

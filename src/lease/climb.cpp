@@ -9,9 +9,18 @@
 namespace redlock::detail {
 
 climb::climb(lease_registry& owner, std::shared_ptr<lease_record> what, quorum::token_number goal, time_point now)
-    : owner_{owner}, record_{std::move(what)}, goal_{goal}, sent_{now}, votes_{owner.env().voters}
+    : owner_{owner}, record_{std::move(what)}, goal_{goal}, votes_{owner.env().voters}
 {
     assert(goal_ > record_->guard());
+    auto const& times = record_->what->under->times;
+    ends_ = now + std::min(times.node_timeout, times.validity);
+    auto const& machine = record_->machine;
+    auto of = owner.env().voters;
+    if (auto const former = machine.former_majority(); former > 0 && former < of.needed) {
+        of.needed = former;
+        votes_.is_of(of);
+        ends_ = std::min(ends_, machine.stops_at());
+    }
 }
 
 climb::~climb() { owner_.env().cancel_timer(*this); }  // as in ~attempt
@@ -21,12 +30,6 @@ command climb::request() const
     command c = record_->request(verb::climb);
     c.change_more().goal = goal_;
     return c;
-}
-
-time_point climb::ends() const noexcept
-{
-    auto const& times = record_->what->under->times;
-    return sent_ + std::min(times.node_timeout, times.validity);
 }
 
 bool climb::wanted(std::size_t, time_point now) const { return !has_ended_ && record_->is_lease() && now < ends(); }
@@ -69,9 +72,8 @@ void lease_registry::climb_ended(lease_record& what, quorum::token_number guard,
 {
     if (!what.is_lease()) return;
     what.climbs().is_under_way = false;
-    if (guard == 0) return;  // the next extension says again what is needed
+    if (guard == 0 || now >= what.machine.stops_at()) return;  // the next extension, if there is one, says again what is needed
     what.raise_guard(guard);
-    if (now >= what.machine.stops_at()) return;
     start_extension(what.shared(), now, nullptr, true);
     set_timer(what);
 }

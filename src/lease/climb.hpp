@@ -31,7 +31,7 @@ public:
     void on_timer(time_point now) override;
 
     // Answers that come later do not count: a node that is admitted again waited for the largest ttl, and not longer.
-    time_point ends() const noexcept;
+    time_point ends() const noexcept { return ends_; }
 
 private:
     void end(bool succeeded, time_point now);
@@ -39,8 +39,8 @@ private:
     lease_registry& owner_;
     std::shared_ptr<lease_record> record_;
     quorum::token_number goal_;
-    time_point sent_;
     quorum::ballot votes_;
+    time_point ends_;
     bool has_ended_{false};
 };
 

@@ -43,10 +43,13 @@ void extension::on_vote(std::size_t node, reply const& answer, time_point now)
     climb_if_needed(now);
 }
 
-// Only a lease that a majority still keeps can climb. It may be known only later that a node needs it.
+// Only a lease that a majority still keeps can climb: one that counts now, or the smaller one of before that the lease goes on by. It may be known only
+// later that a node needs it.
 void extension::climb_if_needed(time_point now)
 {
-    if (may_climb_ && needed_ > 0 && machine_.outcome() == extend_outcome::renewed) owner_.start_climb(record_, needed_, now);
+    if (!may_climb_ || needed_ == 0) return;
+    bool const is_kept = machine_.outcome() == extend_outcome::renewed || record_->machine.former_majority() > 0;
+    if (is_kept) owner_.start_climb(record_, needed_, now);
 }
 
 void extension::on_timer(time_point now)

@@ -64,7 +64,7 @@ errc lease_registry::end_of(lease_record const& what, time_point now)
     return what.machine.duty(now) == lease_duty::stop_max_hold ? errc::max_hold_exceeded : errc::lease_lost;
 }
 
-// A set that has grown may have taken the majority from a lease at once: no watchdog can be in time for that.
+// A node that has lost the key may have taken the majority from a lease at once: no watchdog can be in time for that.
 void lease_registry::note_if_late(lease_record const& what, time_point now) const
 {
     auto const until = what.machine.valid_until();

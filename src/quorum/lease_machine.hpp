@@ -65,6 +65,10 @@ public:
     // The set has other members than before, or another N.
     void is_of(electorate const& of) noexcept { holders_.is_of(of); }
 
+    // Of a lease that goes on by a smaller majority of before: on how many nodes it stands, which have to confirm it before it may be set again where the
+    // counter is above its guard. 0: a majority of those that count now has to.
+    std::size_t former_majority() const noexcept { return holders_.former_majority(); }
+
     // An extension shall come at once.
     void extend_soon(time_point now) noexcept { extend_at_ = std::min(extend_at_, now); }
 

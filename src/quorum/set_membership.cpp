@@ -267,6 +267,7 @@ std::string set_membership::why_apart(std::size_t node) const
 {
     if (was_left_by(node)) return "this server has left the set";
     auto const& theirs = nodes_[node].said.record;
+    if (theirs.counts.is_of_leaver) return "this server has left its set, and no other node has told yet which members that has now";
     std::string const text = "this server's record is of generation " + std::to_string(theirs.generation) +
                              " of its set, and other nodes of this client's list are in generation " + std::to_string(set_->generation);
     if (is_behind(node) && is_decided()) return text + ": it follows in a moment";

@@ -33,8 +33,9 @@ void tenure::holds(std::size_t node, time_point until)
 void tenure::gone(std::size_t node)
 {
     if (!left_.has(node)) gone_.add(node);
+    bool const stands_on_it = until_[node] >= valid_until_;
     until_.set(node, {});
-    count_anew();
+    if (stands_on_it) count_anew();
 }
 
 void tenure::stepped(std::size_t node, duration by)
@@ -42,12 +43,14 @@ void tenure::stepped(std::size_t node, duration by)
     assert(by >= duration::zero());
     constexpr time_point long_ago{duration{1}};
     if (until_[node] <= long_ago) return;
+    bool const stands_on_it = until_[node] >= valid_until_;
     until_.set(node, std::max(until_[node] - std::min(by, until_[node] - long_ago), long_ago));
-    count_anew();
+    if (stands_on_it && until_[node] < valid_until_) count_anew();
 }
 
-// A set that has grown may need more than the client names.
-void tenure::count_anew() noexcept { valid_until_ = until_.latest(needed_); }
+time_point tenure::counted() const noexcept { return until_.latest(needed_); }
+
+void tenure::count_anew() noexcept { valid_until_ = counted(); }
 
 void tenure::has_members(node_set const& members)
 {
@@ -67,12 +70,20 @@ void tenure::is_of(electorate const& of) noexcept
     members_ = static_cast<std::uint8_t>(of.members);
     if (of.needed == needed_) return;
     needed_ = static_cast<std::uint8_t>(of.needed);
-    count_anew();
+    valid_until_ = std::max(valid_until_, counted());
+}
+
+std::size_t tenure::former_majority() const noexcept
+{
+    if (valid_until_ <= counted()) return 0;
+    for (std::size_t node = 0; node < nodes(); ++node)
+        if (left_.has(node) && until_[node] >= valid_until_) return 0;
+    return until_.later_than(valid_until_ - duration{1});
 }
 
 bool tenure::majority_gone() const noexcept
 {
-    if (gone_.empty()) return false;
+    if (gone_.empty() || valid_until_ > counted()) return false;
     std::size_t may_hold = members_;
     for (std::size_t node = 0; node < nodes(); ++node)
         if (left_.has(node) && until_[node] != time_point{}) ++may_hold;

@@ -35,20 +35,27 @@ public:
     // they refuse says nothing.
     void has_members(node_set const& members);
 
-    // The set has other members than before, or another N.
+    // The set has other members than before, or another N. If more nodes are a majority than before, what a majority granted before counts until the moment that
+    // the lease is valid until, and no longer, as long as each node that it stands on has the key until then.
     void is_of(electorate const& of) noexcept;
 
-    // The M-th largest end: until then, at least M nodes (a majority) hold the key. time_point{}: fewer than M nodes have ever held it.
+    // Usually the M-th largest end: until then, at least M nodes (a majority) hold the key. time_point{}: fewer than M nodes have ever held it.
     time_point valid_until() const noexcept { return valid_until_; }
+
+    // Of a lease that goes on by a smaller majority of before (is_of), the number of nodes that it stands on. 0: it counts as usual, or one of these is no
+    // member any more.
+    std::size_t former_majority() const noexcept;
 
     // On how many nodes the key is ours at `now`.
     std::size_t held_on(time_point now) const noexcept { return until_.later_than(now); }
 
-    // Whether the nodes where the key is gone are so many that the others are no majority.
+    // Whether the nodes where the key is gone are so many that the others are no majority: neither of those that count now, nor of those that counted when
+    // they granted.
     bool majority_gone() const noexcept;
 
 private:
     std::size_t nodes() const noexcept { return until_.size(); }
+    time_point counted() const noexcept;
     void count_anew() noexcept;
 
     time_point valid_until_{};  // cached, since valid_until() is called much more often than a member changes

@@ -29,6 +29,9 @@ struct electorate {
 
     friend bool operator==(electorate const&, electorate const&) = default;
 
+    // Whether votes can decide anything. Not while the generation of the set is unknown, nor with a list that has too few members.
+    constexpr bool can_decide() const noexcept { return needed <= members; }
+
     std::size_t nodes;  // of the list
     std::size_t members;  // those of the list that are members of the set: the others never vote
     std::size_t needed;  // a majority of the set; more than `members`: nothing is decided by votes
@@ -37,7 +40,7 @@ struct electorate {
 // Whether `without` nodes, which cannot have voted, are so many that the others are no majority; of the list, while nothing is decided by votes.
 constexpr bool leaves_no_majority(electorate const& of, std::size_t without) noexcept
 {
-    return of.nodes < without + (of.needed <= of.members ? of.needed : majority(of.nodes));
+    return of.nodes < without + (of.can_decide() ? of.needed : majority(of.nodes));
 }
 
 // The votes of N nodes on one request.

@@ -73,6 +73,8 @@ struct command {
     bool may_grant() const noexcept { return detail::may_grant(what); }
     bool may_renew() const noexcept { return detail::may_renew(what); }
     bool is_about_state() const noexcept { return detail::is_about_state(what); }
+    // Whether a vote counts only in the generation of the set in which it was asked for.
+    bool counts_in_era() const noexcept { return may_grant() || may_renew() || is_about_state(); }
     bool votes_with_tokens() const noexcept { return fenced && may_vote_with_tokens(what); }
 
     bool is_of_permits() const noexcept { return permits > 0 && (what == verb::acquire || what == verb::extend); }

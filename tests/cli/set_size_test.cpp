@@ -58,7 +58,9 @@ struct growing_set : servers {
     int try_with(std::size_t count, std::string const& name) const
     {
         program p{{"run", name, "--nodes", list_of(count), "--no-wait", "--", "true"}};
-        return p.wait(60s);
+        auto const code = p.wait(60s);
+        BOOST_TEST_MESSAGE(name << " with " << count << ": " << code << ", " << p.errors());
+        return code;
     }
 };
 
@@ -91,8 +93,8 @@ BOOST_FIXTURE_TEST_CASE(from_three_nodes_to_five, growing_set)
     carry_out("### From three nodes to five");
     auto const second = next_token(5, "job");
     BOOST_TEST(second > first);
-    BOOST_TEST(try_with(3, "held") == 75, "the old list still does");
-    BOOST_TEST(try_with(5, "held") == 75, "the holder keeps it");
+    BOOST_TEST(try_with(3, "held") == 75, "the old list still does; " + holder.errors());
+    BOOST_TEST(try_with(5, "held") == 75, "the holder keeps it; " + holder.errors());
     BOOST_TEST(try_with(2, "job") == 78);
     all[4].stop();
     all[3].stop();
@@ -101,8 +103,8 @@ BOOST_FIXTURE_TEST_CASE(from_three_nodes_to_five, growing_set)
     all[4].resume();
 
     carry_out("### From five nodes to three");
-    BOOST_TEST(try_with(3, "held") == 75);
-    BOOST_TEST(try_with(5, "held") == 75, "a longer list still does");
+    BOOST_TEST(try_with(3, "held") == 75, "the holder keeps it; " + holder.errors());
+    BOOST_TEST(try_with(5, "held") == 75, "a longer list still does; " + holder.errors());
     holder.send(SIGTERM);
     holder.wait();
     all[4].kill();

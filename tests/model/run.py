@@ -2,7 +2,7 @@
 """Checks the fencing-token protocol with the model checker spin: each row of TABLE is a model that must hold, or a mutant in which
 spin must find a violation. Exits with 1 if any verdict is another one, or if a search did not look at everything.
 
-    run.py [--list] [--only NAME[,NAME]] [--quick | --all] [--jobs N]        needs spin and gcc; work files are removed
+    run.py [--list] [--only NAME[,NAME]] [--quick | --all] [--jobs N] [--renew]      needs spin and gcc; work files are removed
 """
 import argparse
 import concurrent.futures
@@ -19,6 +19,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True      # leave no __pycache__ next to the sources
 from row import HOLDS, VIOLATION  # noqa: E402
 from rows import QUICK, ROWS, TABLE, has_proof, model_of  # noqa: E402, F401
+import states  # noqa: E402
 
 DEPTH = 20000           # steps of one run; a model has a few dozen, and a search that gets there is reported as incomplete
 SECONDS_MAX = 1200      # for one search
@@ -88,6 +89,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="every mutant, and what holds of the small models and a few of the large")
     parser.add_argument("--all", action="store_true", help="the optional rows too: minutes, and up to 8 GB each")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="rows at a time (default: number of CPUs)")
+    parser.add_argument("--renew", action="store_true", help="write the numbers of states into states.txt")
     return parser.parse_args()
 
 
@@ -119,7 +121,7 @@ def main():
     for tool in ("spin", "gcc"):
         if not shutil.which(tool):
             sys.exit(f"{tool} is missing (Debian: apt-get install -y {tool})")
-    begun, wrong = time.monotonic(), []
+    begun, wrong, searched = time.monotonic(), [], {}
     print(f"{'':1} {'model':58} {'states':>10} {'s':>6}  {'verdict':16} expected")
     with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
         pending = {row.name: pool.submit(check, row) for row in rows}
@@ -131,10 +133,14 @@ def main():
                 outcome = pending.pop(entry.name).result()
                 if outcome.verdict != entry.expected:
                     wrong.append(entry.name)
+                else:
+                    searched[entry.name] = outcome.states
                 if title:
                     print(title)
                     title = None
                 print(line(entry, outcome), flush=True)
+    if options.renew:
+        states.renew(searched)
     ran = len(rows) - len(pending)
     left_out = [] if options.only else [row.name for row in ROWS if row not in rows]
     print(f"{ran} models in {time.monotonic() - begun:.0f} s, {len(wrong)} with another verdict than expected"

@@ -103,7 +103,7 @@ redlock_mutant(recreate_without_guard "a key is recreated again also where a lar
 redlock_mutant(climb_without_the_old_guard "a lease climbs also where a larger token was given"
     FILE src/testing/redis_model.cpp FROM "    if (record->base > c.token || (before > c.token && !marked)) return refused();  // the guard
     set_counter(key, c.more().goal, c.retention, now, true);" TO "    set_counter(key, std::max(before, c.more().goal), c.retention, now, true);"
-    FILE2 src/lease/extension.cpp FROM2 "if (may_climb_ && needed_ > 0 && machine_.outcome() == extend_outcome::renewed)" TO2 "if (may_climb_ && needed_ > 0)")
+    FILE2 src/lease/extension.cpp FROM2 "if (is_kept) owner_" TO2 "static_cast<void>(is_kept), owner_")
 redlock_mutant(climb_on_a_minority "a lease has climbed as soon as one node has granted it"
     FILE src/lease/climb.cpp FROM "if (votes_.majority_granted()) return end(true, now);" TO "if (answer.vote == vote::granted) return end(true, now);")
 redlock_mutant(acquire_ignores_base "acquire counts on from the counter, and not from what the server was told at its admission"
@@ -444,6 +444,9 @@ redlock_mutant(first_mover_is_followed "a client follows its set into a generati
     FILE src/quorum/set_generation.cpp FROM "carriers_of(r, carried) >= majority(r.size_before())" TO "carriers_of(r, carried) >= 1")
 redlock_mutant(list_is_the_set "a client counts a majority of its list, though its set has grown"
     FILE src/client/engine.cpp FROM "        env_.voters = news.voters;
+" TO "")
+redlock_mutant(eras_are_mixed "votes of two generations are added up"
+    FILE src/client/engine.cpp FROM "        if (!news.is_first) env_.to_nodes->begin_era();
 " TO "")
 redlock_mutant(shrinks_at_once "a set of an odd N has the smaller N as soon as a member leaves"
     FILE src/quorum/set_record.cpp FROM "r.size() % 2 == 1 ? r.size() : next.members.size()" TO "next.members.size()")

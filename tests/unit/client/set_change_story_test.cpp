@@ -52,6 +52,14 @@ struct changing_world {
 
     redlock::client& add(std::vector<std::size_t> const& list)
     {
+        auto& added = begin(list);
+        advance(10ms);
+        return added;
+    }
+
+    // It has met no server yet.
+    redlock::client& begin(std::vector<std::size_t> const& list)
+    {
         auto& m = *members.emplace_back(std::make_unique<member>());
         m.list = list;
         asio::any_io_executor const executor = context->get_executor();
@@ -69,7 +77,6 @@ struct changing_world {
         m.client.emplace(
             detail::access::make_client(detail::basic_core<virtual_clock>::make(executor, strand, std::move(fronts), std::move(settings))));
         m.client->run([](error_code) {});
-        advance(10ms);
         return *m.client;
     }
 
@@ -323,6 +330,49 @@ BOOST_FIXTURE_TEST_CASE(a_lease_is_held_while_the_set_grows, changing_world)
     BOOST_TEST(once(fresh, "other") == errc::no_majority);
 }
 
+// It has a majority of three members, and of four members it has none.
+BOOST_FIXTURE_TEST_CASE(a_lease_that_lacks_a_member_is_held_while_the_set_grows, changing_world)
+{
+    auto& old = add(old_list);
+    own[1]->set("job", "somebody's", 200ms);
+    std::optional<lease> held;
+    BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    change({}, joins);
+    advance(100ms);
+    BOOST_TEST(held->valid(), "the third refuses still");
+    advance(2 * max_ttl);
+    BOOST_TEST(held->valid());
+}
+
+// The third has a newer token of an attempt that failed.
+BOOST_FIXTURE_TEST_CASE(a_lease_that_has_to_climb_is_held_while_the_set_grows, changing_world)
+{
+    auto& old = add(old_list);
+    auto& rival = add(old_list);
+    own[1]->set("job", "somebody's", 20ms);
+    std::optional<lease> held;
+    BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    advance(25ms);
+    BOOST_TEST(once(rival, "job") == errc::contended);
+    change({}, joins);
+    advance(2 * max_ttl);
+    BOOST_TEST(held->valid());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lease_without_the_larger_majority_ends_when_it_would_have_without_extensions, changing_world)
+{
+    auto& old = add(old_list);
+    own[1]->set("job", "somebody's", 1min);
+    std::optional<lease> held;
+    BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    change({}, joins);
+    advance(4s);
+    BOOST_TEST(held->valid());
+    BOOST_TEST(once(add({0, 1, 2, joins}), "job") == errc::contended);
+    advance(1s);
+    BOOST_TEST(!held->valid());
+}
+
 BOOST_FIXTURE_TEST_CASE(a_lease_is_held_while_the_set_shrinks, changing_world)
 {
     auto& old = add(old_list);
@@ -342,6 +392,32 @@ BOOST_FIXTURE_TEST_CASE(a_lease_is_held_while_the_set_shrinks, changing_world)
     advance(2s);
     BOOST_TEST(once(fresh, "other") == errc::no_majority, "two of two are needed");
     BOOST_TEST(once(old, "other") == errc::no_majority, "what the one that left says does not count");
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_meets_a_member_that_left_first_gets_a_lock_with_its_first_try)
+{
+    for (bool const is_closed : {false, true}) {
+        changing_world w;
+        w.add(w.old_list);
+        w.change(leaves, {});
+        w.advance(3 * max_ttl);
+        for (int i = 0; is_closed && i < 3; ++i) w.change(leaves, {});  // so that the one that left is a generation behind
+        auto const generation = [&](std::size_t server) {
+            return quorum::read_set_text(w.own[server]->memory().facts().set).record.generation;
+        };
+        BOOST_TEST(generation(0) == generation(leaves) + (is_closed ? 1 : 0));
+        auto& fresh = w.begin({leaves, 0, 1});
+        auto& nodes = w.members.back()->nodes;
+        for (std::size_t i : {1u, 2u}) nodes[i]->connects_late = true;
+        std::optional<error_code> result;
+        lock{fresh, "job", {.ttl = 5s, .node_timeout = 1s}}.try_acquire([&](error_code ec, lease const&) { result = ec; });
+        w.advance(5ms);
+        BOOST_TEST(!result.has_value());
+        for (std::size_t i : {1u, 2u}) nodes[i]->connect();
+        w.advance(10ms);
+        BOOST_TEST_REQUIRE(result.has_value());
+        BOOST_TEST(*result == error_code{}, result->message() << (is_closed ? ", closed" : ", open"));
+    }
 }
 
 // Of three members one has left, and N is three until leases of before are over. A token may be on that one and on the member that loses its data now, so

@@ -65,11 +65,14 @@ BOOST_AUTO_TEST_CASE(a_lease_stands_on_as_many_nodes_as_the_set_asks_for)
     t.holds(1, after(20ms));
     BOOST_TEST((t.valid_until() == after(10ms)));
     t.is_of({3, 3, 3});
-    BOOST_TEST((t.valid_until() == time_point{}));
+    BOOST_TEST((t.valid_until() == after(10ms)), "what it had");
+    t.holds(0, after(40ms));
+    t.holds(1, after(40ms));
+    BOOST_TEST((t.valid_until() == after(10ms)), "by those that count now it is none");
     t.holds(2, after(30ms));
-    BOOST_TEST((t.valid_until() == after(10ms)));
-    t.is_of({3, 1, 1});
     BOOST_TEST((t.valid_until() == after(30ms)));
+    t.is_of({3, 1, 1});
+    BOOST_TEST((t.valid_until() == after(40ms)));
     BOOST_TEST(!t.majority_gone());
     t.gone(0);
     BOOST_TEST(t.majority_gone(), "the only member");
@@ -79,8 +82,43 @@ BOOST_AUTO_TEST_CASE(a_lease_stands_on_as_many_nodes_as_the_set_asks_for)
     t.has_members(members);
     BOOST_TEST(!t.majority_gone(), "it was none");
     t.is_of({3, 3, 4});
-    BOOST_TEST((t.valid_until() == time_point{}));
+    BOOST_TEST((t.valid_until() == after(40ms)));
     BOOST_TEST(!t.majority_gone());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_without_the_larger_majority_goes_on_until_its_end_or_until_a_node_lost_its_key)
+{
+    tenure t{3};
+    t.holds(0, after(10ms));
+    t.holds(1, after(10ms));
+    BOOST_TEST(t.former_majority() == 0u);
+    t.is_of({3, 3, 3});
+    BOOST_TEST(t.former_majority() == 2u);
+    t.holds(2, after(5ms));
+    t.gone(2);
+    BOOST_TEST((t.valid_until() == after(10ms)), "the lease does not stand on it");
+    t.stepped(0, 0ms);
+    BOOST_TEST((t.valid_until() == after(10ms)));
+    BOOST_TEST(!t.majority_gone());
+    auto whole = t;
+    for (std::size_t node : {0u, 1u, 2u}) whole.holds(node, after(10ms));
+    BOOST_TEST(whole.former_majority() == 0u);
+    auto left = t;
+    node_set members;
+    members.add(1);
+    members.add(2);
+    left.has_members(members);
+    BOOST_TEST(left.former_majority() == 0u, "who is no member cannot confirm anything");
+    t.holds(0, after(20ms));
+    t.is_of({3, 3, 4});
+    t.is_of({3, 3, 3});
+    BOOST_TEST((t.valid_until() == after(10ms)), "however often the set changes");
+    auto stepped = t;
+    stepped.stepped(1, 1ms);
+    BOOST_TEST((stepped.valid_until() == time_point{}));
+    t.gone(1);
+    BOOST_TEST((t.valid_until() == time_point{}));
+    BOOST_TEST(t.majority_gone());
 }
 
 // However often that is told.
@@ -109,6 +147,39 @@ BOOST_AUTO_TEST_CASE(what_a_member_that_left_grants_or_refuses_is_counted_once)
     of_others.gone(3);
     of_others.gone(4);
     BOOST_TEST(!of_others.majority_gone(), "what was refused there says nothing");
+}
+
+BOOST_AUTO_TEST_CASE(an_attempt_learns_of_a_smaller_majority_while_nobody_has_granted)
+{
+    timing t{};
+    t.validity = 10s;
+    t.ttl = 10s;
+    t.node_timeout = 1s;
+    auto const vote_of = [&](acquire_machine& m, std::size_t node, vote v) { return m.on_vote(node, v, after(1ms)); };
+    acquire_machine learns{electorate{5}, after(0ms), t};
+    for (std::size_t node : {3u, 4u}) BOOST_CHECK(vote_of(learns, node, vote::failed) == acquire_outcome::pending);
+    learns.is_of({5, 3, 2});
+    BOOST_CHECK(vote_of(learns, 0, vote::refused) == acquire_outcome::pending);
+    BOOST_CHECK(vote_of(learns, 1, vote::refused) == acquire_outcome::contended);
+
+    acquire_machine granted{electorate{5}, after(0ms), t};
+    BOOST_CHECK(vote_of(granted, 3, vote::granted) == acquire_outcome::pending);
+    granted.is_of({5, 3, 2});
+    BOOST_CHECK(vote_of(granted, 0, vote::granted) == acquire_outcome::pending);
+    BOOST_CHECK(vote_of(granted, 1, vote::granted) == acquire_outcome::granted);
+
+    acquire_machine given_up{electorate{5}, after(0ms), t};
+    BOOST_CHECK(vote_of(given_up, 2, vote::refused) == acquire_outcome::pending);
+    for (std::size_t node : {3u, 4u}) BOOST_CHECK(vote_of(given_up, node, vote::failed) == acquire_outcome::pending);
+    BOOST_TEST(given_up.votes().majority_out_of_reach());
+    given_up.is_of({5, 3, 2});
+    for (std::size_t node : {0u, 1u}) BOOST_CHECK(vote_of(given_up, node, vote::granted) != acquire_outcome::granted);
+
+    acquire_machine grows{electorate{3}, after(0ms), t};
+    BOOST_CHECK(vote_of(grows, 0, vote::granted) == acquire_outcome::pending);
+    grows.is_of({3, 3, 3});
+    BOOST_CHECK(vote_of(grows, 1, vote::granted) == acquire_outcome::pending);
+    BOOST_CHECK(vote_of(grows, 2, vote::granted) == acquire_outcome::granted);
 }
 
 BOOST_AUTO_TEST_CASE(an_adoption_drops_what_a_member_that_left_has_granted)
