@@ -14,12 +14,11 @@ climb::climb(lease_registry& owner, std::shared_ptr<lease_record> what, quorum::
     assert(goal_ > record_->guard());
     auto const& times = record_->what->under->times;
     ends_ = now + std::min(times.node_timeout, times.validity);
-    auto const& machine = record_->machine;
-    auto of = owner.env().voters;
-    if (auto const former = machine.former_majority(); former > 0 && former < of.needed) {
+    if (auto const former = record_->machine.former_majority(); former > 0) {
+        auto of = votes_.of_whom();
         of.needed = former;
         votes_.is_of(of);
-        ends_ = std::min(ends_, machine.stops_at());
+        ends_ = std::min(ends_, record_->machine.stops_at());
     }
 }
 

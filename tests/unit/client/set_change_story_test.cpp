@@ -94,6 +94,15 @@ struct changing_world {
         return *result;
     }
 
+    // A lease that one member does not have: somebody else has the key there for so long.
+    lease without_a_member(redlock::client& of, duration taken)
+    {
+        own[1]->set("job", "somebody's", taken);
+        std::optional<lease> held;
+        BOOST_TEST_REQUIRE(once(of, "job", &held) == error_code{});
+        return std::move(*held);
+    }
+
     // What the command would do now.
     quorum::set_change plan(std::size_t which_joins = joins)
     {
@@ -219,15 +228,12 @@ BOOST_FIXTURE_TEST_CASE(a_dead_member_is_replaced, changing_world)
 // The lease stands on a member that stays, and on the one that leaves.
 BOOST_FIXTURE_TEST_CASE(a_lease_on_the_member_that_leaves_goes_on, changing_world)
 {
-    auto& old = add(old_list);
-    own[1]->set("job", "somebody's", 200ms);
-    std::optional<lease> held;
-    BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    lease const held = without_a_member(add(old_list), 200ms);
     replace();
     advance(20ms);
-    BOOST_TEST(held->valid());
+    BOOST_TEST(held.valid());
     advance(2 * max_ttl);
-    BOOST_TEST(held->valid());
+    BOOST_TEST(held.valid());
 }
 
 BOOST_FIXTURE_TEST_CASE(when_one_member_has_heard_of_it_the_others_go_on, changing_world)
@@ -333,15 +339,12 @@ BOOST_FIXTURE_TEST_CASE(a_lease_is_held_while_the_set_grows, changing_world)
 // It has a majority of three members, and of four members it has none.
 BOOST_FIXTURE_TEST_CASE(a_lease_that_lacks_a_member_is_held_while_the_set_grows, changing_world)
 {
-    auto& old = add(old_list);
-    own[1]->set("job", "somebody's", 200ms);
-    std::optional<lease> held;
-    BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    lease const held = without_a_member(add(old_list), 200ms);
     change({}, joins);
     advance(100ms);
-    BOOST_TEST(held->valid(), "the third refuses still");
+    BOOST_TEST(held.valid(), "the third refuses still");
     advance(2 * max_ttl);
-    BOOST_TEST(held->valid());
+    BOOST_TEST(held.valid());
 }
 
 // The third has a newer token of an attempt that failed.
@@ -349,28 +352,23 @@ BOOST_FIXTURE_TEST_CASE(a_lease_that_has_to_climb_is_held_while_the_set_grows, c
 {
     auto& old = add(old_list);
     auto& rival = add(old_list);
-    own[1]->set("job", "somebody's", 20ms);
-    std::optional<lease> held;
-    BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    lease const held = without_a_member(old, 20ms);
     advance(25ms);
     BOOST_TEST(once(rival, "job") == errc::contended);
     change({}, joins);
     advance(2 * max_ttl);
-    BOOST_TEST(held->valid());
+    BOOST_TEST(held.valid());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lease_without_the_larger_majority_ends_when_it_would_have_without_extensions, changing_world)
 {
-    auto& old = add(old_list);
-    own[1]->set("job", "somebody's", 1min);
-    std::optional<lease> held;
-    BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    lease const held = without_a_member(add(old_list), 1min);
     change({}, joins);
     advance(4s);
-    BOOST_TEST(held->valid());
+    BOOST_TEST(held.valid());
     BOOST_TEST(once(add({0, 1, 2, joins}), "job") == errc::contended);
     advance(1s);
-    BOOST_TEST(!held->valid());
+    BOOST_TEST(!held.valid());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lease_is_held_while_the_set_shrinks, changing_world)
