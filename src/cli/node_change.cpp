@@ -175,7 +175,7 @@ void node_change::carry_out(std::optional<milliseconds> patience)
         if (plan.refused() != refused_for::none) throw failure{code_of(plan.refused()), printable(plan.why())};
         set_ = plan.after().members;
         if (plan.steps().empty() && !plan.finishes_another()) return wait_for(wanted_.join, patience);
-        if (plan.closes() && !is_drained(plan)) continue;
+        if (plan.is_to_be_drained() && !is_drained(plan)) continue;
         announce(plan);
         if (!take_steps(plan)) {
             why_again = "the members of the set change all the time: another command changes it as well; run this command again";

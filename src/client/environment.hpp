@@ -10,6 +10,7 @@
 #include "events/emitter.hpp"
 #include "fanout/fanout.hpp"
 #include "lease/lock_value.hpp"
+#include "quorum/node_set.hpp"
 #include "quorum/token_clock.hpp"
 #include "quorum/votes.hpp"
 
@@ -20,6 +21,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -37,6 +39,7 @@ struct environment {
     std::function<lock_value()> fresh_value;  // for every attempt: begins with 128 random bits, never used again
     token_clock tokens;
     quorum::electorate voters{1};
+    std::optional<quorum::node_set> members;  // of the present generation of the set; none: it was never changed
     std::size_t set_size{1};  // N
     bool set_was_resized{false};  // it had another N once
     bool is_list_refused{false};  // no node has a vote, since the client's list of nodes is not that of a set

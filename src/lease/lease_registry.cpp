@@ -231,13 +231,12 @@ void lease_registry::on_step(std::size_t node, duration by, time_point now)
 
 void lease_registry::let_go_of_those_that_left(lease_record& what) const
 {
-    if (members_) what.machine.has_members(*members_);
+    if (env_.members) what.machine.has_members(*env_.members);
 }
 
 // Members that joined do not have the key yet, so it is extended at once.
-void lease_registry::on_generation(quorum::node_set const& stays, time_point now)
+void lease_registry::on_generation(time_point now)
 {
-    members_ = stays;
     for (auto const& h : held_) {
         if (!h->is_lease()) continue;
         let_go_of_those_that_left(*h);

@@ -10,7 +10,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -67,8 +66,8 @@ public:
     // A node's clock was set forward, so its keys expire so much earlier.
     void on_step(std::size_t node, duration by, time_point now);
 
-    // The client's nodes are of another generation of their set. `stays`: those that are members of it.
-    void on_generation(quorum::node_set const& stays, time_point now);
+    // The client's nodes are of another generation of their set.
+    void on_generation(time_point now);
 
     // lease::detach(): nothing is due for the lease any more, and it is not released. Other handles of its owner lose it.
     void detach(lease_record& what);
@@ -109,7 +108,6 @@ private:
     environment& env_;
     releases& releases_;
     std::vector<std::shared_ptr<lease_record>> held_;  // each record keeps its index here
-    std::optional<quorum::node_set> members_;  // of the present generation of the set; none: it was never changed
 };
 
 }  // namespace redlock::detail

@@ -24,7 +24,10 @@ bool release::wanted(std::size_t node, time_point now) const { return record_->s
 
 void release::on_vote(std::size_t node, reply const& answer, time_point)
 {
-    auto const outcome = machine_.on_vote(node, answer.vote);
+    // That the key is not on a server which is no member of the set says nothing: the lease need not be there.
+    auto const& members = owner_.env().members;
+    bool const counts = answer.vote != vote::refused || !members || members->has(node);
+    auto const outcome = machine_.on_vote(node, counts ? answer.vote : vote::failed);
     if (owner_.env().lookers > 0)
         owner_.env().changed_by_us(record_->what->first());  // with many callers, the record is in no cache any more
     if (outcome != release_outcome::pending && waiting_for_votes_) decided(outcome);

@@ -10,6 +10,14 @@ acquire_machine::acquire_machine(electorate of, time_point sent, timing const& t
 {
 }
 
+void acquire_machine::is_of(electorate const& of) noexcept
+{
+    bool const is_open = (votes_.granted() == 0 || votes_.is_undecided()) && !votes_.majority_out_of_reach();
+    if (of.needed < votes_.needed() && !is_open) return;
+    votes_.is_of(of);
+    if (!token_ && votes_.majority_granted()) choose_token();
+}
+
 acquire_outcome acquire_machine::on_vote(std::size_t node, vote v, time_point now, token_number counter) noexcept
 {
     assert(now >= sent_);

@@ -43,13 +43,9 @@ public:
     // The node timeout passed: what has not been answered counts as failed. Returns the outcome if this decides.
     acquire_outcome on_timeout(time_point now) noexcept;
 
-    // More is known of the set since the attempt began. A smaller number is taken for a majority only while nobody has granted, and a majority is within
-    // reach: otherwise the attempt may have been given up.
-    void is_of(electorate const& of) noexcept
-    {
-        bool const is_open = votes_.granted() == 0 && !votes_.majority_out_of_reach();
-        if (of.needed >= votes_.needed() || is_open) votes_.is_of(of);
-    }
+    // More is known of the set since the attempt began. A smaller number is taken for a majority only while nobody has granted, or while the ballot was
+    // undecided, and a majority is within reach: otherwise the attempt may have been given up.
+    void is_of(electorate const& of) noexcept;
 
     acquire_outcome outcome() const noexcept { return outcome_; }
     ballot const& votes() const noexcept { return votes_; }

@@ -72,9 +72,11 @@ public:
     // The servers that join with this change; others that are wanted join with the next one.
     std::vector<std::string> joining() const;
 
-    // Whether the steps may be carried out only when a majority has been in before() for the time that leases of an earlier generation last, and with what
-    // the servers say after that time. New tokens of members that take the steps are above base().
+    // Whether N becomes as small as the set, which was open. New tokens of members that take the steps are above base().
     bool closes() const noexcept { return after_->size() < before_->size() && after_->members == before_->members; }
+    // Whether the steps may be carried out only when a majority has been in before() for the time that leases of an earlier generation last, and with what
+    // the servers say after that time. A member that is in after() shows that a command has waited.
+    bool is_to_be_drained() const noexcept { return closes() && moved_ == 0; }
     duration longest_ttl() const noexcept { return longest_ttl_; }
     token_number base() const noexcept { return base_; }
 

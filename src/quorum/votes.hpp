@@ -89,8 +89,11 @@ public:
     // So many nodes refused that the others are no majority. The answer is no, whatever the failed nodes would have voted.
     bool majority_excluded() const noexcept { return refused() > 0 && members_ < refused() + needed_; }
 
-    // No later vote can bring a majority of grants.
-    bool majority_out_of_reach() const noexcept { return granted() + pending() < needed_; }
+    // Whether even all nodes of the list are no majority, as far as the set is known.
+    bool is_undecided() const noexcept { return needed_ > nodes_; }
+
+    // No later vote can bring a majority of grants. While the ballot is undecided, with the next vote more may be known.
+    bool majority_out_of_reach() const noexcept { return is_undecided() ? pending() == 0 : granted() + pending() < needed_; }
 
     // No later vote can make majority_granted() or majority_excluded() true. A ballot ends as undecidable only then, so that the outcome does not
     // depend on the order of failures and refusals: "another client holds the lock" must not be reported as "too few nodes answered".

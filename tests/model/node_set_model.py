@@ -30,6 +30,7 @@ OPTIONS = {  # name: (default, meaning)
     "moved": (0, "members that have moved before the drain; 0: a majority; less: mutant"),
     "leavers": (0, "1: a member that leaves gets the new generation, too, and counts among those that have moved"),
     "follows": (0, "1: a client follows into a generation, and a command makes the next one, only when a majority has moved"),
+    "asks": (0, "1: with follows, a client asks in a generation when one node has it, and has a lock only when a majority has; 2, mutant: it has one at once"),
     "half": (0, "1: of an even N, half of it counts as moved when another member has lost its memory, and nobody can admit it"),
     "spread": (1, "0, mutant: a member gets the smaller N without what the others remember"),
     "brought": (0, "1: when a majority has the smaller N, clients bring others along, without that; 2, mutant: when one has it"),
@@ -196,7 +197,8 @@ class NodeSet:
     def attempt(self, a):
         for g in self.generations():
             known = " || ".join(f"generation[{n}] == {g}" for n in self.list_of[a])
-            self.step(f"stage[{a}] == IDLE && ({known}){self.is_followed(g)}", f"stage[{a}] = ASKING; bound[{a}] = {g}; before[{a}] = completed; ")
+            early = "" if self.asks else self.is_followed(g)
+            self.step(f"stage[{a}] == IDLE && ({known}){early}", f"stage[{a}] = ASKING; bound[{a}] = {g}; before[{a}] = completed; ")
         for n in self.list_of[a]:
             self.step(f"stage[{a}] == ASKING && {self.vote(a, n)} == UNSEEN && {self.runs(a, n)} && {self.is_free(n, a)}", self.grants(a, n))
             # An extension also sets a missing key again.
@@ -206,7 +208,8 @@ class NodeSet:
             self.step(f"{self.vote(a, n)} >= IN(0)", f"{self.vote(a, n)} = SEEN; {gone}{self.over_without_majority(a)}")    # its deadline has passed
             if self.cuts and not self.uncut:
                 self.step(self.owed(a, n), f"{gone}{self.over_without_majority(a)}")        # and the one that it had before
-        self.step(f"stage[{a}] == ASKING && {self.has_majority(a)}", self.complete(a))
+        followed = "".join(f" && (bound[{a}] != {g} || looked[{g}])" for g in self.changes()) if self.asks == 1 else ""
+        self.step(f"stage[{a}] == ASKING && {self.has_majority(a)}{followed}", self.complete(a))
         self.step(f"stage[{a}] == ASKING || stage[{a}] == HOLDING", self.over(a))
         for g in self.changes():
             self.learns(a, g)
@@ -261,13 +264,13 @@ class NodeSet:
             if before != after or not self.is_smaller(g):
                 self.step(ready, effect)
                 continue
-            drained = "" if self.hasty else f" && seen[{older}]{self.drained(older, stay)}"
+            one_has = " || ".join(f"generation[{m}] == {g}" for m in stay)
+            drained = "" if self.hasty else f" && ({one_has} || seen[{older}]{self.drained(older, stay)})"
             for some in itertools.combinations(stay, self.intact(older)):
                 there = "".join(f" && (generation[{m}] == {older} || generation[{m}] == {g}) && !lost[{m}]" for m in some)
                 told = " | ".join([f"knows[{n}]", *(f"knows[{m}]" for m in some if self.spread)])
                 self.step(f"{ready}{drained}{there}", f"{effect}knows[{n}] = {told}; ")
             if self.brought:
-                one_has = " || ".join(f"generation[{m}] == {g}" for m in stay)
                 self.step(f"{ready} && {f'looked[{g}]' if self.brought == 1 else f'({one_has})'}", effect)
         for n in before:
             if n not in after and not self.leavers:

@@ -66,7 +66,7 @@ void change_command::decide()
     if (plan.finishes_another()) ++world_.covered->change_finished_for_another;
     if (plan.moved() > 0 && !plan.steps().empty()) ++world_.covered->change_resumed;
     if (plan.steps().empty() && !plan.finishes_another()) return end(outcome::moved);
-    if (plan.closes() && !is_drained(plan)) return;
+    if (plan.is_to_be_drained() && !is_drained(plan)) return;
     take(plan, 0);
 }
 

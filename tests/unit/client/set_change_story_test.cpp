@@ -418,6 +418,23 @@ BOOST_AUTO_TEST_CASE(a_client_that_meets_a_member_that_left_first_gets_a_lock_wi
     }
 }
 
+// That one does not have the key, which says nothing.
+BOOST_FIXTURE_TEST_CASE(a_lease_is_released_though_a_member_that_left_was_not_met, changing_world)
+{
+    add(old_list);
+    change(leaves, {});
+    advance(10ms);
+    auto& fresh = begin(old_list);
+    members.back()->nodes[leaves]->connects_late = true;
+    std::optional<lease> held;
+    BOOST_TEST_REQUIRE(once(fresh, "job", &held) == error_code{});
+    std::optional<error_code> result;
+    held->release([&](error_code ec) { result = ec; });
+    advance(10ms);
+    BOOST_TEST_REQUIRE(result.has_value());
+    BOOST_TEST(*result == error_code{}, result->message());
+}
+
 // Of three members one has left, and N is three until leases of before are over. A token may be on that one and on the member that loses its data now, so
 // the third must not admit that alone, though it is all that a list of two has.
 BOOST_FIXTURE_TEST_CASE(in_an_open_set_half_of_a_short_list_admits_nobody, changing_world)

@@ -48,9 +48,12 @@ BOOST_AUTO_TEST_CASE(members_that_left_do_not_keep_a_refusal_open)
     b.cast(1, vote::refused);
     BOOST_TEST(b.majority_excluded(), "one member is left of three");
     ballot nothing{electorate{3, 3, 4}};
-    BOOST_TEST(nothing.majority_out_of_reach());
     BOOST_TEST(!nothing.majority_excluded(), "nobody has refused");
-    for (std::size_t i = 0; i < 3; ++i) nothing.cast(i, vote::failed);
+    for (std::size_t i = 0; i < 3; ++i) {
+        BOOST_TEST(!nothing.majority_out_of_reach(), "the next vote may come when more is known");
+        nothing.cast(i, vote::failed);
+    }
+    BOOST_TEST(nothing.majority_out_of_reach());
     BOOST_TEST(nothing.majority_undecidable());
     BOOST_TEST(leaves_no_majority(electorate{5, 3, 2}, 4));
     BOOST_TEST(!leaves_no_majority(electorate{5, 3, 2}, 3));
@@ -174,6 +177,19 @@ BOOST_AUTO_TEST_CASE(an_attempt_learns_of_a_smaller_majority_while_nobody_has_gr
     BOOST_TEST(given_up.votes().majority_out_of_reach());
     given_up.is_of({5, 3, 2});
     for (std::size_t node : {0u, 1u}) BOOST_CHECK(vote_of(given_up, node, vote::granted) != acquire_outcome::granted);
+
+    acquire_machine undecided{electorate{3, 2, 4}, after(0ms), t};
+    BOOST_CHECK(vote_of(undecided, 0, vote::granted) == acquire_outcome::pending);
+    undecided.is_of({3, 2, 2});
+    BOOST_CHECK(vote_of(undecided, 1, vote::granted) == acquire_outcome::granted);
+
+    acquire_machine decided_by_a_refusal{electorate{4, 3, 5}, after(0ms), t};
+    for (std::size_t node : {0u, 1u})
+        BOOST_CHECK(decided_by_a_refusal.on_vote(node, vote::granted, after(1ms), 7 - node) == acquire_outcome::pending);
+    decided_by_a_refusal.is_of({4, 3, 2});
+    BOOST_CHECK(vote_of(decided_by_a_refusal, 2, vote::refused) == acquire_outcome::pending);
+    BOOST_TEST((decided_by_a_refusal.token() == token_number{7}));
+    BOOST_TEST(decided_by_a_refusal.wants_confirmation(after(2ms)));
 
     acquire_machine grows{electorate{3}, after(0ms), t};
     BOOST_CHECK(vote_of(grows, 0, vote::granted) == acquire_outcome::pending);

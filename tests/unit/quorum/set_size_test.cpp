@@ -166,8 +166,12 @@ BOOST_AUTO_TEST_CASE(a_set_of_an_odd_number_shrinks_in_two_steps)
         BOOST_TEST(plan.closes());
         BOOST_TEST(plan.finishes_another());
     }
+    BOOST_TEST(closes.is_to_be_drained());
     take(all, closes, 1);
     BOOST_TEST(all.at("A").high_water == token_number{'B'});
+    auto const goes_on = planned(all, leave("C"));
+    BOOST_TEST(goes_on.closes());
+    BOOST_TEST(!goes_on.is_to_be_drained(), "whoever has moved A has waited");
     old.begin();
     BOOST_TEST(old.sets.size() == 3u);
     carry_out(all, leave("C"));
