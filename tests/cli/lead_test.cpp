@@ -40,6 +40,10 @@ BOOST_FIXTURE_TEST_SUITE(lead, leaders)
 BOOST_AUTO_TEST_CASE(one_runs_and_another_one_goes_on)
 {
     program watch{{"leader", "api", "--watch"}, here()};
+    auto const is_shown = [&](std::string const& words) {
+        return eventually([&] { return contains(lines_of(watch.output()).empty() ? "" : lines_of(watch.output()).back(), words); });
+    };
+    BOOST_TEST_REQUIRE(is_shown("nobody leads"), watch.errors());
     program nobody{{"leader", "api"}, here()};
     BOOST_TEST(nobody.wait() == 1);
     BOOST_TEST(nobody.output() == "");
@@ -48,6 +52,7 @@ BOOST_AUTO_TEST_CASE(one_runs_and_another_one_goes_on)
     program first{lead("10.0.0.1:80", {"sh", "-c", says_token}), here()};
     BOOST_TEST_REQUIRE(eventually([&] { return contains(first.output(), "runs with "); }), first.errors());
     BOOST_TEST(leader() == "10.0.0.1:80\n");
+    BOOST_TEST(is_shown(" 10.0.0.1:80 leads, token "), watch.output());
     program second{lead("10.0.0.2:80", {"sh", "-c", says_token}), here()};
     program view{{"leader", "api", "--json"}, here()};
     BOOST_TEST(view.wait() == 0, view.errors());
@@ -61,17 +66,16 @@ BOOST_AUTO_TEST_CASE(one_runs_and_another_one_goes_on)
     BOOST_TEST(first.wait() == 128 + SIGTERM);
     BOOST_TEST_REQUIRE(eventually([&] { return contains(second.output(), "runs with "); }), second.errors());
     BOOST_TEST(leader() == "10.0.0.2:80\n");
+    BOOST_TEST(is_shown(" 10.0.0.2:80 leads, token "), watch.output());
     second.send(SIGTERM);
     BOOST_TEST(second.wait() == 128 + SIGTERM);
     BOOST_TEST(leader() == "");
 
-    BOOST_TEST(eventually([&] { return lines_of(watch.output()).size() >= 5; }), watch.output());
+    BOOST_TEST(is_shown("nobody leads"), watch.output());
     watch.send(SIGINT);
     BOOST_TEST(watch.wait() == 0);
-    auto const lines = lines_of(watch.output());
-    BOOST_TEST(lines.front().ends_with("nobody leads"), watch.output());
-    BOOST_TEST(contains(lines.at(1), "10.0.0.1:80 leads, token "), watch.output());
-    BOOST_TEST(lines.back().ends_with("nobody leads"), watch.output());
+    auto const lines = lines_of(watch.output()).size();  // the second may have taken over before anybody saw that the first had gone
+    BOOST_TEST((lines == 4 || lines == 5), watch.output());
 }
 
 BOOST_AUTO_TEST_CASE(who_cannot_keep_the_lock_is_ended_and_campaigns_again)
