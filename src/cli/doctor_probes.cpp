@@ -167,17 +167,6 @@ void read_answers(doctor_probe& c, answers const& a, std::string_view our_name)
         c.watched_from = hosts_that_look(r[client_list].text, our_name, r[client_id].text);
 }
 
-void look_at_clock(doctor_probe& c, answers const& a, std::chrono::nanoseconds asked)
-{
-    if (!a.ok() || a.replies[0].items.size() != 2) return;
-    auto const& time = a.replies[0].items;
-    std::chrono::nanoseconds const theirs = std::chrono::seconds{time[0].number(0)} + std::chrono::microseconds{time[1].number(0)};
-    // The server read its clock somewhere between the question and the answer: assume the middle.
-    c.clock.push_back({a.took, theirs - (asked + a.took / 2)});
-}
-
-std::chrono::nanoseconds wall_now() { return std::chrono::system_clock::now().time_since_epoch(); }
-
 }  // namespace
 
 std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::string const& name)
@@ -211,9 +200,8 @@ std::vector<doctor_probe> examine(server_group& nodes, config const& settings, s
         // One node after the other, so that no answer waits for another node's.
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (!all[i].problem.empty()) continue;
-            auto const asked = wall_now();
             auto const a = nodes.ask_each([&](std::size_t n) { return n == i ? std::vector<words>{{"TIME"}} : std::vector<words>{}; });
-            look_at_clock(all[i], a[i], asked);
+            if (auto const sample = sample_of(a[i])) all[i].clock.push_back(*sample);
         }
     }
     return all;

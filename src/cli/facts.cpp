@@ -1,5 +1,6 @@
 #include "cli/facts.hpp"
 
+#include "cli/node_link.hpp"
 #include "redis/fence_keys.hpp"
 #include "redis/server_id.hpp"
 #include "redis/server_facts.hpp"
@@ -7,6 +8,15 @@
 #include <charconv>
 
 namespace redlock::cli {
+
+std::optional<clock_sample> sample_of(answers const& said)
+{
+    if (!said.ok() || said.replies[0].items.size() != 2) return std::nullopt;
+    auto const& time = said.replies[0].items;
+    std::chrono::nanoseconds const theirs = std::chrono::seconds{time[0].number(0)} + std::chrono::microseconds{time[1].number(0)};
+    // The server read its clock somewhere between the question and the answer: assume the middle.
+    return clock_sample{said.took, theirs - (said.asked + said.took / 2)};
+}
 
 std::string_view doctor_probe::field(std::string_view name) const { return detail::field_of_info(info, name); }
 
@@ -50,10 +60,10 @@ std::string doctor_probe::persistence() const
     return save->empty() ? "none" : "snapshots";
 }
 
-bool is_unknown_command(std::string_view words)
+bool is_unknown_command(std::string_view error)
 {
-    return words.find("unknown command") != std::string_view::npos || words.find("unknown subcommand") != std::string_view::npos ||
-           words.find("Unknown subcommand") != std::string_view::npos;
+    return error.find("unknown command") != std::string_view::npos || error.find("unknown subcommand") != std::string_view::npos ||
+           error.find("Unknown subcommand") != std::string_view::npos;
 }
 
 }  // namespace redlock::cli

@@ -20,6 +20,11 @@ struct clock_sample {
     std::chrono::nanoseconds ahead{};  // how far it is ahead of this machine's wall clock, if request and answer took the same time
 };
 
+struct answers;
+
+// From the answer to TIME alone; none: there is none.
+std::optional<clock_sample> sample_of(answers const& said);
+
 // The sample with the shortest round trip, which says most.
 std::optional<clock_sample> best_of(auto const& samples)
 {
@@ -88,7 +93,7 @@ struct doctor_probe {
 };
 
 // Whether a server's error says that it does not know the command.
-bool is_unknown_command(std::string_view words);
+bool is_unknown_command(std::string_view error);
 
 }  // namespace redlock::cli
 

@@ -214,7 +214,8 @@ private:
 
     void send(std::shared_ptr<question> const& q)
     {
-        q->sent = steady::now();
+        q->sent = steady::now();  // in this order: the process may have to wait for a processor between any two lines
+        q->result.asked = std::chrono::system_clock::now().time_since_epoch();
         q->timer.expires_after(q->patience);
         q->timer.async_wait([self = shared_from_this(), q](error_code ec) {
             if (ec || !q->done) return;

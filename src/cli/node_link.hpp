@@ -29,7 +29,8 @@ struct answers {
     error_code why;
     std::string problem;  // in words; empty: all commands were answered
     std::vector<reply> replies;
-    std::chrono::nanoseconds took{};  // from the first byte sent to the last one read, without the time to connect
+    std::chrono::nanoseconds asked{};  // when they were sent, or a little earlier, by the wall clock: since 1970
+    std::chrono::nanoseconds took{};  // from a moment before that one until the last byte was read, without the time to connect
 
     bool ok() const noexcept { return problem.empty(); }
 };

@@ -3,6 +3,7 @@
 #include "cli/child.hpp"
 #include "cli/guardian.hpp"
 #include "cli/lock_view.hpp"
+#include "cli/node_link.hpp"
 #include "cli/offspring.hpp"
 #include "cli/reminder.hpp"
 #include "cli/text.hpp"
@@ -244,6 +245,24 @@ BOOST_AUTO_TEST_CASE(readers_whose_ends_are_no_times)
 }
 
 BOOST_FIXTURE_TEST_CASE(nothing_is_wrong_with_healthy_nodes, group_of_three) { BOOST_TEST(diagnose().empty()); }
+
+// However long this process or the server's had to wait for a processor, half of the time is not too little.
+BOOST_AUTO_TEST_CASE(what_a_server_says_of_its_clock_is_as_uncertain_as_the_question_took_long)
+{
+    using kind = reply::kind;
+    answers said;
+    said.asked = 100s;
+    said.took = 60ms;
+    said.replies = {{kind::list, "", {{kind::text, "100", {}}, {kind::text, "59000", {}}}}};
+    auto const sample = sample_of(said);
+    BOOST_TEST_REQUIRE(sample.has_value());
+    BOOST_TEST((sample->ahead == 29ms));
+    BOOST_TEST((sample->round_trip == 60ms));
+    said.replies = {{kind::error, "NOPERM", {}}};
+    BOOST_TEST(!sample_of(said));
+    said.problem = "no answer";
+    BOOST_TEST(!sample_of(said));
+}
 
 BOOST_FIXTURE_TEST_CASE(clocks, group_of_three)
 {

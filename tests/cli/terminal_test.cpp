@@ -137,12 +137,14 @@ BOOST_AUTO_TEST_CASE(tables_fit_the_terminal)
     auto const at = "127.0.0.1:" + std::to_string(all[2].port());
     for (int const columns : {40, 60, 80}) {
         program doctor{{"doctor"}, narrow(*this, columns)};
-        BOOST_TEST(doctor.wait() == 0);
+        int const code = doctor.wait();
+        BOOST_TEST(code == 0, "code " << code << ": " << doctor.output() << doctor.errors());
         BOOST_TEST(widest(doctor.output()) <= static_cast<std::size_t>(columns), doctor.output());
         for (char const* title : {"version", "role", "user", "up for", "persistence", "round trip", "clock"})
             BOOST_TEST(contains(doctor.output(), title), columns << doctor.output());
         program inspect{{"inspect", "job"}, narrow(*this, columns)};
-        BOOST_TEST(inspect.wait() == 0);
+        int const found = inspect.wait();
+        BOOST_TEST(found == 0, "code " << found << ": " << inspect.output() << inspect.errors());
         BOOST_TEST(widest(inspect.output()) <= static_cast<std::size_t>(columns), inspect.output());
         BOOST_TEST(contains(inspect.output(), at), inspect.output());
         program watch{{"watch", "job", "--count", "1"}, narrow(*this, columns)};

@@ -14,19 +14,10 @@ namespace redlock::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using std::chrono::nanoseconds;
 
 std::vector<words> questions()
 {
     return {{"INFO"}, {"GET", std::string{detail::node_record_key}}, {"EXISTS", std::string{detail::high_water_key}}};
-}
-
-// How far the node's clock is ahead, if it was read in the middle between question and answer.
-clock_sample sample_of(answers const& a, nanoseconds received)
-{
-    auto const& time = a.replies[0].items;
-    nanoseconds const theirs = std::chrono::seconds{time[0].number(0)} + std::chrono::microseconds{time[1].number(0)};
-    return {a.took, theirs - (received - a.took / 2)};
 }
 
 void read_facts(doctor_probe& into, answers const& a)
@@ -60,14 +51,13 @@ struct node_watch::state : std::enable_shared_from_this<state> {
     void look(std::size_t node)
     {
         nodes[node].link.ask({{"TIME"}}, timeout, [self = shared_from_this(), node](answers const& a) {
-            nanoseconds const received = std::chrono::system_clock::now().time_since_epoch();
             if (self->ended) return;
             doctor_probe probe;
             probe.node = self->nodes[node].name;
             probe.why = a.why;
             probe.problem = a.problem;
             if (!a.ok()) return self->report_and_wait(node, probe);
-            if (a.replies[0].items.size() == 2) probe.clock.push_back(sample_of(a, received));
+            if (auto const sample = sample_of(a)) probe.clock.push_back(*sample);
             self->ask_for_facts(node, std::move(probe));
         });
     }
