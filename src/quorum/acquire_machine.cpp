@@ -10,7 +10,7 @@ acquire_machine::acquire_machine(electorate of, time_point sent, timing const& t
 {
 }
 
-void acquire_machine::is_of(electorate const& of) noexcept
+void acquire_machine::learn(electorate const& of) noexcept
 {
     bool const is_open = (votes_.granted() == 0 || votes_.is_undecided()) && !votes_.majority_out_of_reach();
     if (of.needed < votes_.needed() && !is_open) return;

@@ -45,7 +45,10 @@ public:
 
     // More is known of the set since the attempt began. A smaller number is taken for a majority only while nobody has granted, or while the ballot was
     // undecided, and a majority is within reach: otherwise the attempt may have been given up.
-    void is_of(electorate const& of) noexcept;
+    void is_of(electorate const& of) noexcept
+    {
+        if (!votes_.counts_by(of)) learn(of);
+    }
 
     acquire_outcome outcome() const noexcept { return outcome_; }
     ballot const& votes() const noexcept { return votes_; }
@@ -64,6 +67,7 @@ public:
     time_point deadline() const noexcept { return sent_ + timing_->validity; }
 
 private:
+    void learn(electorate const& of) noexcept;
     void note_grant(std::size_t node, token_number counter) noexcept;
     void choose_token() noexcept;
     acquire_outcome decide(time_point now) noexcept;

@@ -72,6 +72,9 @@ public:
     std::size_t needed() const noexcept { return needed_; }
     electorate of_whom() const noexcept { return {nodes_, members_, needed_}; }
 
+    // Whether it is counted by these numbers already.
+    bool counts_by(electorate const& of) const noexcept { return needed_ == of.needed && members_ == of.members; }
+
     // The set has other members than was known. Precondition: of as many nodes.
     void is_of(electorate const& of) noexcept
     {
@@ -93,7 +96,7 @@ public:
     bool is_undecided() const noexcept { return needed_ > nodes_; }
 
     // No later vote can bring a majority of grants. While the ballot is undecided, with the next vote more may be known.
-    bool majority_out_of_reach() const noexcept { return is_undecided() ? pending() == 0 : granted() + pending() < needed_; }
+    bool majority_out_of_reach() const noexcept { return granted() + pending() < needed_ && (!is_undecided() || pending() == 0); }
 
     // No later vote can make majority_granted() or majority_excluded() true. A ballot ends as undecidable only then, so that the outcome does not
     // depend on the order of failures and refusals: "another client holds the lock" must not be reported as "too few nodes answered".
