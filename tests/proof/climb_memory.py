@@ -155,7 +155,7 @@ def has_climbed(s, c: Climb, a: Attempt, q: Quorum):
         climbed=add(s.climbed, c, q), guard=set_at(s.guard, a, s.high(c)), ended=add(s.ended, c))
 
 
-@p.transition("src/lease/climb.cpp: climb::ends, climb::on_timer", world="a crash")
+@p.transition("src/lease/climb.cpp: climb::end, climb::on_timer", world="a crash")
 def climb_ends(s, c: Climb):
     """Its answers came too late, or its client has given it up, or it is not needed any more."""
     return when(s.climbing(c)).then(ended=add(s.ended, c))

@@ -7,7 +7,7 @@ from pathlib import Path
 import z3
 from z3 import And, Implies, Ints, Not
 
-import formulas
+import code_references
 from prover import MUTATION
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,7 +98,7 @@ FOR_EVERY_N = (two_majorities_share_a_node, a_majority_and_the_nodes_read_share_
 
 def the_code_computes_these_formulas():
     """The text of the two functions."""
-    return formulas.not_found()
+    return code_references.formulas_not_found()
 
 
 def number_by_number():

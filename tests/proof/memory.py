@@ -179,7 +179,7 @@ def begin(s, b: Attempt):
         begun=add(s.begun, b), before=lambda a, c: If(c == b, s.complete(a), s.before(a, c)))
 
 
-@p.transition("src/fanout/fanout.cpp: fanout::admit, as->number")
+@p.transition("src/fanout/fanout_votes.cpp: fanout::admit", "src/fanout/fanout.cpp: as->number")
 def bind(s, a: Attempt, n: Node, life: Life):
     """The attempt takes the id that its client knows of the node: the present one, or an old one."""
     return when(s.begun(a), Not(s.bound(a, n)), s.lived(n, life)).then(bound=add(s.bound, a, n), id=set_at(s.id, a, n, life))
