@@ -201,7 +201,7 @@ void baseline_callers::granted(std::size_t node, std::uint64_t token, Clock now)
     }
 }
 
-void baseline_callers::hear_grant(std::size_t node, std::uint64_t token) { granted(node, token, &steady::now); }
+void baseline_callers::hear_grant(std::size_t node) { granted(node, 0, &steady::now); }
 
 std::optional<steady::time_point> baseline_callers::wake(steady::time_point now)
 {

@@ -1,8 +1,8 @@
 // What the baselines share: callers that acquire and release all the time, as plain state machines over prepared bytes. No I/O.
 //
 // It is what a lock on a majority costs at least: every acquisition goes to all nodes (SET NX PX, or the script with tokens), ends when
-// a majority has answered, and its release goes out at once; answers that come later are only counted. No second round, no timer, no lease,
-// no retry: whatever would need one is an error. Commands are formatted once, and for each use only the digits in them are changed.
+// a majority has answered, and its release goes out at once; answers that come later are only counted. No second round (acquisitions that would need
+// one are counted), no lease, no retry: a refusal is an error. The only timer is that of workload::rest. Commands are formatted once, and for each use only the digits in them are changed.
 #ifndef REDLOCK_BENCHMARKS_SPEED_BASELINE_HPP
 #define REDLOCK_BENCHMARKS_SPEED_BASELINE_HPP
 
@@ -46,8 +46,8 @@ public:
     /// Takes in the whole answers that `bytes` begins with; returns how many bytes they are. `now` is when they were read.
     std::size_t hear(std::size_t node, std::string_view bytes, steady::time_point now);
 
-    /// A node has granted its next command; for who reads answers otherwise. The clock is only looked at for those who are timed.
-    void hear_grant(std::size_t node, std::uint64_t token);
+    /// A node has granted its next command, without a token; for who reads answers otherwise. The clock is only looked at for those who are timed.
+    void hear_grant(std::size_t node);
 
     /// How many answers of this node were taken in.
     std::uint64_t heard(std::size_t node) const noexcept { return heads_[node]; }

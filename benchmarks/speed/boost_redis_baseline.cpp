@@ -183,7 +183,7 @@ public:
         bool const ok = said.data_type == type::simple_string ? said.value == "OK" : said.data_type == type::number && said.value == "1";
         if (!ok) throw std::runtime_error{"a node refused what nobody else holds: " + std::string{said.value}};
         if (duties_) duties_->on_vote(node, callers_.heard(node));
-        callers_.hear_grant(node, 0);
+        callers_.hear_grant(node);
         if (!callers_.has_outgoing() || std::exchange(flush_posted_, true)) return;
         asio::post(executor_, [this] {  // behind what is ready to be read now
             flush_posted_ = false;

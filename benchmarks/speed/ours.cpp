@@ -1,4 +1,4 @@
-// The same work with this library: one coroutine a caller.
+// The work of workload.hpp with this library: one coroutine a caller.
 #include "processors.hpp"
 #include "workload.hpp"
 
@@ -28,7 +28,7 @@ struct alignas(64) tally {
 };
 
 asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::chrono::nanoseconds later, rests* pauses, meter& figures,
-                           tally* apart)
+                           tally* own)
 {
     if (later > 0ns) {
         auto waiting = pause(later);
@@ -41,7 +41,7 @@ asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::ch
         if (timed) figures.acquired_after(steady::now() - asked_at);
         auto release = held.release(asio::use_awaitable);
         co_await std::move(release);
-        apart ? apart->add() : figures.pair();
+        own ? own->add() : figures.pair();
         if (pauses) {
             auto resting = pause(pauses->next());
             co_await std::move(resting);
@@ -49,18 +49,19 @@ asio::awaitable<void> call(std::vector<redlock::lock> names, bool timed, std::ch
     }
 }
 
-redlock::lock lock_of(redlock::client const& nodes, workload const& what, std::size_t caller, std::size_t name,
+redlock::lock lock_of(redlock::client const& client, workload const& what, std::size_t caller, std::size_t name,
                       redlock::lock_options const& options)
 {
-    if (what.permits > 0) return redlock::detail::access::one_permit_of({nodes, what.key(caller, name), {what.permits, options}});
-    if (!what.reading) return {nodes, what.key(caller, name), options};
-    return redlock::detail::access::reader_of(redlock::rw_lock{nodes, what.key(0, name), options});
+    if (what.permits > 0) return redlock::detail::access::one_permit_of({client, what.key(caller, name), {what.permits, options}});
+    if (!what.reading) return {client, what.key(caller, name), options};
+    return redlock::detail::access::reader_of(redlock::rw_lock{client, what.key(0, name), options});
 }
 
-sample measure_with_threads(asio::io_context& io, workload const& what, meter& figures, std::deque<tally> const& apart)
+sample measure_with_threads(asio::io_context& io, workload const& what, meter& figures, std::deque<tally> const& tallies)
 {
     auto const pairs = [&] {
-        return std::accumulate(apart.begin(), apart.end(), std::uint64_t{0}, [](std::uint64_t n, tally const& t) { return n + t.pairs; });
+        return std::accumulate(tallies.begin(), tallies.end(), std::uint64_t{0},
+                               [](std::uint64_t n, tally const& t) { return n + t.pairs; });
     };
     run_in_threads(io, what.warm_up, what.threads);
     auto const before = pairs();
@@ -87,30 +88,30 @@ sample run_ours(workload const& what)
     asio::io_context io{static_cast<int>(what.threads)};
     redlock::config settings = what.settings();
     settings.implicit_strand = !what.own_strand;
-    redlock::client nodes{io.get_executor(), settings};
-    nodes.run(asio::detached);
+    redlock::client client{io.get_executor(), settings};
+    client.run(asio::detached);
     meter figures;
     rests pauses{what.rest};
-    run_until_usable(io, nodes);
+    run_until_usable(io, client);
 
-    std::deque<tally> apart(what.threads > 1 ? what.callers : 0);
+    std::deque<tally> tallies(what.threads > 1 ? what.callers : 0);
     redlock::lock_options options{.ttl = what.ttl, .fencing = what.fencing};
-    if (what.in_step) options.node_timeout = what.ttl;  // who counts slows the client down
+    if (what.in_step) options.node_timeout = what.ttl;  // callgrind, which counts the instructions, slows the client down
     else if (what.rest == 0ns) options.node_timeout = what.ttl / 4;  // as in lock_duties: other programs may have the processors
     for (std::size_t i = 0; i < what.callers; ++i) {
         std::vector<redlock::lock> names;
         names.reserve(what.names);
-        for (std::size_t k = 0; k < what.names; ++k) names.push_back(lock_of(nodes, what, i, k, options));
+        for (std::size_t k = 0; k < what.names; ++k) names.push_back(lock_of(client, what, i, k, options));
         asio::co_spawn(io,
                        call(std::move(names), what.threads == 1 && meter::times(i, what.callers), i * what.stagger,
-                            what.rest > 0ns ? &pauses : nullptr, figures, what.threads > 1 ? &apart[i] : nullptr),
+                            what.rest > 0ns ? &pauses : nullptr, figures, what.threads > 1 ? &tallies[i] : nullptr),
                        rethrow);
     }
-    auto before = nodes.status().counters;
+    auto before = client.status().counters;
     workload timed = what;
     timed.at_begin = [&] {
         if (what.at_begin) what.at_begin();
-        before = nodes.status().counters;
+        before = client.status().counters;
     };
     sample s;
     if (what.in_step) {
@@ -120,7 +121,7 @@ sample run_ours(workload const& what)
         });
         s = figures.end();
     } else if (what.threads > 1) {
-        s = measure_with_threads(io, timed, figures, apart);
+        s = measure_with_threads(io, timed, figures, tallies);
     } else {
         run_for(io, timed.warm_up + timed.callers * timed.stagger);
         timed.at_begin();
@@ -128,7 +129,7 @@ sample run_ours(workload const& what)
         measure(io, timed, figures);
         s = figures.end();
     }
-    auto const after = nodes.status().counters;
+    auto const after = client.status().counters;
     s.confirmations = static_cast<double>(after.confirmations - before.confirmations);
     s.acquired = static_cast<double>(after.acquired - before.acquired);
     if (after.contended != before.contended || after.leases_lost != before.leases_lost)

@@ -1,4 +1,4 @@
-// Client and servers in step, so that a run is like the one before: how many commands share a message depends on who is faster otherwise.
+// Client and servers in step, so that a run is like the one before. Without it, how many commands go out in one write depends on who is faster.
 //
 // A relay stands between them, a process of its own. At first it passes on everything at once. From the first next() on it keeps what the client
 // sends, until next() is called again: then the servers get all of it, and the client gets all answers together. What a server pushes unasked goes with

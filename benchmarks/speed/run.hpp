@@ -22,6 +22,9 @@ struct plan {
     std::size_t leases{100'000};               ///< How many are kept alive.
     std::chrono::milliseconds leases_ttl{30'000};  ///< The ttl of those.
     std::size_t names{100'000};                ///< How many locks are taken in turn.
+
+    /// Whether as many leases and names are used as the goals are about.
+    bool has_sizes_of_goals() const noexcept { return leases == plan{}.leases && names == plan{}.names; }
 };
 
 class run {

@@ -28,7 +28,7 @@ void acquisition::on_timer(time_point now)
     auto const self = shared_from_this();
     if (now >= deadline) {
         auto const why = owner_.why_too_late(*this);
-        owner_.detach(*this);
+        owner_.give_up_attempt_of(*this);
         return owner_.finish(*this, why, {});
     }
     if (!current) owner_.try_now(*this, now);

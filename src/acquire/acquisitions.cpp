@@ -1,5 +1,6 @@
 #include "acquire/acquisitions.hpp"
 
+#include "base/cancellation.hpp"
 #include "base/to_error.hpp"
 #include "acquire/self_deadlock.hpp"
 
@@ -7,6 +8,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace redlock::detail {
@@ -65,7 +68,7 @@ bool acquisitions::reenter(acquisition& what, lease_record& lease, time_point no
     ++env_.count.nested;
     if (env_.observed) env_.observed->nested(*inner, what.started, what.attempts);
     what.last_outcome = {};
-    detach(what);
+    give_up_attempt_of(what);
     finish(what, {}, redlock::lease{inner});
     return true;
 }
@@ -86,13 +89,15 @@ void acquisitions::try_now(acquisition& what, time_point now)
     resource const& names = *what.request.what;
     lease_record* const here = lock_table_.lease_of(names, lock_table_.find(names));
     if (here && reenter(what, *here, now)) return;
-    if (here || lock_table_.has_all_permits(names)) return reject_locally(what, now);
+    if (here) return reject_locally(what, "this client holds the lock", now);
+    if (lock_table_.has_too_many_permits_for(names))
+        return reject_locally(what, "this client holds so many permits that too few are left", now);
     if (what.has_deadline()) env_.set_timer(what, what.deadline);
     next_attempt(what, now);
 }
 
 // What this client itself holds, the nodes need not be asked for.
-void acquisitions::reject_locally(acquisition& what, time_point now)
+void acquisitions::reject_locally(acquisition& what, std::string_view why, time_point now)
 {
     ++what.attempts;
     ++env_.count.contended;
@@ -100,7 +105,7 @@ void acquisitions::reject_locally(acquisition& what, time_point now)
     what.last_outcome = errc::contended;
     if (what.request.report) {
         what.verdicts.assign(env_.to_nodes->nodes(), {});
-        for (node_verdict& v : what.verdicts) v.detail = "not asked: this client holds the lock";
+        for (node_verdict& v : what.verdicts) v.detail = "not asked: " + std::string{why};
     }
     retry_later(what, errc::contended, now);
 }
@@ -124,7 +129,7 @@ void acquisitions::fail_in_self_deadlock(acquisition& what)
 errc acquisitions::why_too_late(acquisition const& what) const
 {
     if (!env_.has_run) return errc::client_not_running;
-    if (lock_table_.has_all_permits(*what.request.what)) return errc::acquire_timed_out;
+    if (lock_table_.has_too_many_permits_for(*what.request.what)) return errc::acquire_timed_out;
     bool const contended = what.queue_of ? what.queue_of->outlook() == quorum::lock_outlook::held : what.last_outcome == errc::contended;
     return contended ? errc::acquire_timed_out : errc::acquire_timed_out_no_majority;
 }
@@ -142,24 +147,23 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     assert(!what.done && !what.current);
     ++what.attempts;
     if (what.request.report) what.verdicts.assign(env_.to_nodes->nodes(), {});
-    auto const& times = what.request.what->under->times;
+    lock_descriptor const& wanted = *what.request.what;
+    auto const& times = wanted.under->times;
     auto made = make_recycled<lease_record>(what.from, what.request.what, env_.fresh_value());
     made->refreshed = now;
     env_.to_nodes->ttl_in_use(times.key_ttl);
     what.current = make_recycled<attempt>(*this, what, std::move(made), now);
-    lease_record& h = *what.current->record();
-    h.may_live_until(now + 2 * times.key_ttl);  // it may wait in a node's queue for as long as it would be valid
+    lease_record& record = *what.current->record();
+    record.may_live_until(now + 2 * times.key_ttl);  // it may wait in a node's queue for as long as it would be valid
     env_.set_timer(*what.current, what.current->machine().times_out());
-    pending_request asked{h.request(verb::acquire), what.current};
-    if (h.is_fenced()) asked.request.token = env_.tokens.next();
-    if (what.request.what->is_for_permits()) {
-        auto const slots = asked.request.key_count();
-        asked.request.change_more().wanted = what.request.what->permit_count();
-        asked.request.change_more().from = static_cast<std::uint32_t>(
-            std::min(static_cast<std::size_t>(lock_table_.chance() * double(slots)), slots - 1));
+    pending_request asked{record.request(verb::acquire), what.current};
+    if (record.is_fenced()) asked.request.token = env_.tokens.next();
+    if (wanted.is_for_permits()) {
+        asked.request.change_more().wanted = wanted.permit_count();
+        asked.request.change_more().from = static_cast<std::uint32_t>(lock_table_.random_below(asked.request.key_count()));
         what.current->chooses_slots(asked.request.more().from);
     }
-    h.asked_in = env_.to_nodes->next_round();
+    record.asked_in = env_.to_nodes->next_round();
     send(std::move(asked), what.queue_of);
 }
 
@@ -185,38 +189,44 @@ void acquisitions::on_decided(attempt& a, acquire_outcome outcome, time_point no
     what.last_outcome = error_of(outcome);
     if (outcome == acquire_outcome::granted || outcome == acquire_outcome::contended)
         lock_table_.observe_round_trip(now - a.machine().sent());
-    if (outcome == acquire_outcome::granted) {
-        auto const h = a.record();
-        a.leave_caller();
-        what.current.reset();
-        if (env_.outages) env_.outages->answered(h->is_fenced());
-        h->assign_tokens(*a.machine().token());
-        lock_table_.won(*h, what.queue_of, now);
-        if (env_.observed) env_.observed->won(a.machine().votes());
-        if (!h->reads()) return grant(what, *h);
-        wait_queue* const in = what.queue_of ? what.queue_of : lock_table_.find(*h->what);
-        auto const next = in ? in->shared_from_this() : nullptr;
-        grant(what, *h);
-        if (next) next->let_readers_in(env_.now());
-        return;
-    }
+    if (outcome == acquire_outcome::granted) return on_won(a, what, now);
     if (outcome == acquire_outcome::contended) ++env_.count.contended;
     if (outcome == acquire_outcome::no_majority) ++env_.count.no_majority;
     if (outcome == acquire_outcome::validity_exhausted) ++env_.count.validity_exhausted;
-    bool const too_long = outcome == acquire_outcome::no_majority && a.is_ttl_too_long();
-    if (too_long) what.last_outcome = errc::ttl_too_long;
-    bool const elsewhere = outcome == acquire_outcome::no_majority && (env_.is_list_refused || a.is_of_wrong_set());
-    if (elsewhere) what.last_outcome = errc::wrong_node_set;
-    bool const hopeless = too_long || elsewhere;
-    bool const differs = a.is_of_another_number_of_permits();
-    if (differs) what.last_outcome = errc::permits_differ;
+    errc const hopeless = why_hopeless(a, outcome);
+    if (hopeless != errc{}) what.last_outcome = hopeless;
     if (outcome == acquire_outcome::no_majority && !env_.has_run) what.last_outcome = errc::client_not_running;
     if (env_.outages) log_outage(a, outcome, now);
     if (env_.observed) env_.observed->attempt_failed(a.record()->what, a.machine().votes(), what.last_outcome, what.started, what.attempts);
     auto const lost = a.shared_from_this();
-    detach(what);
-    if ((hopeless || differs) && !what.stop_when_idle) return finish(what, what.last_outcome, {});
+    give_up_attempt_of(what);
+    if (hopeless != errc{} && !what.stop_when_idle) return finish(what, what.last_outcome, {});
     on_attempt_failed(what, *lost, what.last_outcome, now);
+}
+
+void acquisitions::on_won(attempt& a, acquisition& what, time_point now)
+{
+    auto const record = a.record();
+    a.leave_caller();
+    what.current.reset();
+    if (env_.outages) env_.outages->answered(record->is_fenced());
+    record->assign_tokens(*a.machine().token());
+    lock_table_.won(*record, what.queue_of, now);
+    if (env_.observed) env_.observed->won(a.machine().votes());
+    if (!record->reads()) return grant(what, *record);
+    wait_queue* const in = what.queue_of ? what.queue_of : lock_table_.find(*record->what);
+    auto const next = in ? in->shared_from_this() : nullptr;
+    grant(what, *record);
+    if (next) next->let_readers_in(env_.now());
+}
+
+// Why no later attempt can be won either, unless somebody changes something; errc{}: one may be.
+errc acquisitions::why_hopeless(attempt const& lost, acquire_outcome outcome) const
+{
+    if (lost.is_of_another_number_of_permits()) return errc::permits_differ;
+    if (outcome != acquire_outcome::no_majority) return {};
+    if (env_.is_list_refused || lost.is_of_wrong_set()) return errc::wrong_node_set;
+    return lost.is_ttl_too_long() ? errc::ttl_too_long : errc{};
 }
 
 void acquisitions::log_outage(attempt const& lost, acquire_outcome outcome, time_point now)
@@ -255,7 +265,7 @@ bool acquisitions::hand_over(lease_record& lease, time_point now)
     wait_queue* const in = lock_table_.behind(lease);
     if (!in || !in->may_hand_over(lease, now)) return false;
     auto const next = in->first().shared_from_this();
-    detach(*next);  // it may have asked before there was a lease here
+    give_up_attempt_of(*next);  // it may have asked before there was a lease here
     in->handed_over(lease);
     ++env_.count.handoffs;
     if (env_.observed) env_.observed->handed_over(lease);
@@ -284,7 +294,7 @@ void acquisitions::on_attempt_failed(acquisition& what, attempt const& lost, err
     what.queue_of->failed(what, lost, now);
 }
 
-void acquisitions::detach(acquisition& what)
+void acquisitions::give_up_attempt_of(acquisition& what)
 {
     auto const a = std::exchange(what.current, nullptr);
     if (!a) return;
@@ -308,12 +318,11 @@ void acquisitions::cancel(acquisition& what, asio::cancellation_type_t type)
         what.stop_when_idle = true;
         return;
     }
-    auto const undo = asio::cancellation_type::terminal | asio::cancellation_type::partial;
-    if ((type & undo) == asio::cancellation_type::none && what.current) {
+    if (!gives_up(type) && what.current) {
         what.stop_when_idle = true;
         return;
     }
-    detach(what);
+    give_up_attempt_of(what);
     finish(what, asio::error::operation_aborted, {});
 }
 
@@ -322,7 +331,7 @@ void acquisitions::fail_all(error_code why)
     lock_table_.close();
     while (!waiting_.empty()) {
         acquisition& what = waiting_.front();
-        detach(what);
+        give_up_attempt_of(what);
         finish(what, why, {});
     }
 }
@@ -336,7 +345,7 @@ void acquisitions::finish(acquisition& what, error_code ec, lease held)
     --env_.count.waiting;
     if (ec && env_.observed) env_.observed->not_acquired(what.request.what, ec, what.started, what.attempts);
     env_.cancel_timer(what);
-    if (what.queue_of) what.queue_of->detach(what);
+    if (what.queue_of) what.queue_of->leave(what);
     if (what.request.report) fill_report(what, ec);
     what.handler(ec, std::move(held));
 }

@@ -16,6 +16,7 @@
 #include <boost/asio/cancellation_type.hpp>
 
 #include <memory>
+#include <string_view>
 
 namespace redlock::detail {
 
@@ -58,7 +59,7 @@ public:
     void finish(acquisition& what, error_code ec, lease held);
 
     // The attempt under way, if any, no longer has a caller: all its grants, present and future, are rolled back.
-    void detach(acquisition& what);
+    void give_up_attempt_of(acquisition& what);
 
     // attempt calls this when it is decided.
     void on_decided(attempt& a, quorum::acquire_outcome outcome, time_point now);
@@ -79,10 +80,12 @@ private:
     bool reenter(acquisition& what, lease_record& lease, time_point now);
     bool reenter_to_read(acquisition& what, time_point now);
     void send(pending_request&& asked, wait_queue const* in);
-    void reject_locally(acquisition& what, time_point now);
+    void reject_locally(acquisition& what, std::string_view why, time_point now);
     void retry_later(acquisition& what, error_code why, time_point now);
     void fail_in_self_deadlock(acquisition& what);
     void on_attempt_failed(acquisition& what, attempt const& lost, error_code why, time_point now);
+    void on_won(attempt& a, acquisition& what, time_point now);
+    errc why_hopeless(attempt const& lost, quorum::acquire_outcome outcome) const;
     void log_outage(attempt const& lost, quorum::acquire_outcome outcome, time_point now);
     void grant(acquisition& what, lease_record& lease);
     void fill_report(acquisition& what, error_code ec);

@@ -126,7 +126,7 @@ void adoption::on_vote(std::size_t node, reply const& answer, time_point sent, t
 
 void adoption::on_generation(quorum::node_set const& stays)
 {
-    if (machine_) machine_->is_of(owner_.env_.voters, stays);
+    if (machine_) machine_->set_electorate(owner_.env_.voters, stays);
 }
 
 void adoption::adopted(time_point now)

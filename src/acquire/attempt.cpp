@@ -62,8 +62,9 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
     if (is_reported_ && caller_) note(node, answer, now);
     // An attempt that began before the first record of a set was read learns here how many have to agree. One of an earlier generation must not. While that
     // is not known, it cannot be won; but what fails then is no reason to give it up.
-    if (auto const& voters = owner_.env().voters; is_of_this_era() && (answer.vote != vote::failed || voters.can_decide()))
-        machine_.is_of(voters);
+    auto const& env = owner_.env();
+    if (is_of_this_era() && (answer.vote != vote::failed || env.voters.can_decide()))
+        machine_.set_electorate(env.voters, env.members ? *env.members : quorum::node_set::all(env.voters.nodes));
     granted_as_[node] = answer.admission;
     if (answer.counter > 0) owner_.env().tokens.saw(answer.counter);
     permits_ ? on_permits(node, answer, now) : on_answer(node, answer, now);
@@ -96,7 +97,7 @@ void attempt::count(std::size_t node, reply const& answer, time_point now)
         // The release is behind it, on the same connection, unless a server that had lost its scripts got them in another order.
         // What did not count or was not answered may have set the key as well.
         owner_.all_releases().repeat(record_, node);
-    } else if (granted && !was_open && record_->machine.has_begun() && machine_.fits(answer.counter)) {
+    } else if (granted && !was_open && machine_.may_vote(node) && record_->machine.has_begun() && machine_.fits(answer.counter)) {
         owner_.leases().late_grant(*record_, node, machine_.deadline(), now);
     }
     if (machine_.wants_confirmation(now)) confirm();

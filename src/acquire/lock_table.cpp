@@ -92,7 +92,7 @@ std::size_t lock_table::permits_here(permit_pool const& of) const
     return count;
 }
 
-bool lock_table::has_all_permits(resource const& wanted) const
+bool lock_table::has_too_many_permits_for(resource const& wanted) const
 {
     if (!wanted.is_for_permits() || permits_.empty() || !wanted.pool()->has_all()) return false;
     return permits_here(*wanted.pool()) + wanted.permit_count() > wanted.pool()->permits;
@@ -247,6 +247,8 @@ void lock_table::observe_round_trip(duration round_trip) noexcept
 bool lock_table::nodes_are_crowded() const noexcept { return round_trip_ > crowded * fastest_; }
 
 double lock_table::chance() { return std::uniform_real_distribution<double>{}(env_.jitter); }
+
+std::size_t lock_table::random_below(std::size_t n) { return std::min(static_cast<std::size_t>(chance() * static_cast<double>(n)), n - 1); }
 
 duration lock_table::slot() const noexcept { return std::clamp<duration>(2 * round_trip_, min_slot, max_slot); }
 

@@ -88,7 +88,7 @@ public:
     }
 
     // Whether this client itself has so many permits that too few are left for what is wanted. Always false of what is not for permits.
-    bool has_all_permits(resource const& wanted) const;
+    bool has_too_many_permits_for(resource const& wanted) const;
 
     // How many permits of the semaphore this client has.
     std::size_t permits_here(permit_pool const& of) const;
@@ -121,6 +121,8 @@ public:
 
     // A random number between 0 and 1.
     double chance();
+    // One of 0 … n - 1. Precondition: n is not 0.
+    std::size_t random_below(std::size_t n);
 
     // The client stops: no lock is acquired any more.
     void close() noexcept { closed_ = true; }

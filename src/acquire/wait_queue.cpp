@@ -85,7 +85,7 @@ void wait_queue::join(acquisition& who, time_point now)
     consider(now);
 }
 
-void wait_queue::detach(acquisition& who)
+void wait_queue::leave(acquisition& who)
 {
     bool const was_first = &queue_.front() == &who;
     queue_.erase(queue_.iterator_to(who));
@@ -237,12 +237,12 @@ void wait_queue::consider(time_point now)
     for (;;) {
         if (in_.is_closed() || queue_.empty() || first().is_attempting()) return in_.env().cancel_timer(*this);
         if (here_) return wait_for_this_client(now);
-        if (in_.has_all_permits(*what)) {  // the nodes cannot help
+        if (in_.has_too_many_permits_for(*what)) {  // the nodes cannot help
             in_.list(*this);
             first().last_outcome = errc::contended;
             return in_.env().cancel_timer(*this);
         }
-        contention_.is_of(in_.env().voters);
+        contention_.set_electorate(in_.env().voters);
         auto const decision = contention_.next(now, first().request.what->under->times.ttl);
         if (decision.what != wait_move::wait) {
             carry_out(decision.what, now);
@@ -318,7 +318,7 @@ void wait_queue::choose_slots()
     auto const all = what->pool()->keys.size();
     slots_.count = std::min(slots_.count, all);
     auto const places = all - slots_.count + 1;
-    slots_.first = std::min(static_cast<std::size_t>(in_.chance() * static_cast<double>(places)), places - 1);
+    slots_.first = in_.random_below(places);
 }
 
 // Asks the nodes how long they keep the keys of the lock, alone or along with an attempt.

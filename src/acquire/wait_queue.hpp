@@ -29,7 +29,7 @@ public:
     ~wait_queue();
 
     void join(acquisition& who, time_point now);
-    void detach(acquisition& who);
+    void leave(acquisition& who);
     bool empty() const noexcept { return queue_.empty(); }
     acquisition& first() noexcept { return queue_.front(); }
     acquisition const& first() const noexcept { return queue_.front(); }

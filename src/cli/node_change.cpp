@@ -18,6 +18,7 @@ namespace redlock::cli {
 
 namespace {
 
+using quorum::list_of;
 using refused_for = quorum::set_change::refusal;
 
 constexpr std::size_t max_looks = 20;  // other commands that change the set at the same time cost one each
@@ -64,13 +65,6 @@ quorum::server_view view_of(std::string member, answers const& said)
     for (std::size_t i = 0; i < list.items.size(); ++i) facts.on_element(i, list.items[i].text);
     s.facts = facts.take();
     return s;
-}
-
-std::string list_of(std::vector<std::string> const& members)
-{
-    std::string text;
-    for (auto const& each : members) text += (text.empty() ? "" : ", ") + each;
-    return text;
 }
 
 // Users with few rights have EVALSHA, and not EVAL.

@@ -2,6 +2,7 @@
 #ifndef REDLOCK_CLIENT_STRAND_ENTRANCE_HPP
 #define REDLOCK_CLIENT_STRAND_ENTRANCE_HPP
 
+#include "base/cancellation.hpp"
 #include "base/mailbox.hpp"
 #include "base/start_inline.hpp"
 #include "client/environment.hpp"
@@ -21,15 +22,6 @@
 #include <utility>
 
 namespace redlock::detail {
-
-// A `total` cancellation promises that nothing has happened. Requests to the nodes cannot be taken back, so it is ignored.
-inline bool gives_up(asio::cancellation_type_t type)
-{
-    auto const heeded = asio::cancellation_type::terminal | asio::cancellation_type::partial;
-    return (type & heeded) != asio::cancellation_type::none;
-}
-
-inline bool at_any(asio::cancellation_type_t) { return true; }
 
 class strand_entrance : public std::enable_shared_from_this<strand_entrance> {
 public:

@@ -17,7 +17,7 @@ climb::climb(lease_registry& owner, std::shared_ptr<lease_record> what, quorum::
     if (auto const former = record_->machine.former_majority(); former > 0) {
         auto of = votes_.of_whom();
         of.needed = former;
-        votes_.is_of(of);
+        votes_.set_electorate(of);
         ends_ = std::min(ends_, record_->machine.stops_at());
     }
 }

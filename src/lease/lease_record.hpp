@@ -268,7 +268,7 @@ public:
     }
 
     // The set of nodes has got another N.
-    void is_of_set_with(std::size_t nodes) noexcept
+    void resize(std::size_t nodes) noexcept
     {
         first.resize(nodes);
         if (cold_)

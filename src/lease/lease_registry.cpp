@@ -231,7 +231,7 @@ void lease_registry::on_step(std::size_t node, duration by, time_point now)
 
 void lease_registry::let_go_of_those_that_left(lease_record& what) const
 {
-    if (env_.members) what.machine.has_members(*env_.members);
+    if (env_.members) what.machine.set_members(*env_.members);
 }
 
 // Members that joined do not have the key yet, so it is extended at once.
@@ -240,8 +240,8 @@ void lease_registry::on_generation(time_point now)
     for (auto const& h : held_) {
         if (!h->is_lease()) continue;
         let_go_of_those_that_left(*h);
-        h->machine.is_of(env_.voters);
-        h->is_of_set_with(env_.set_size);
+        h->machine.set_electorate(env_.voters);
+        h->resize(env_.set_size);
         h->machine.extend_soon(now);
         h->publish(now);
         set_timer(*h);

@@ -9,8 +9,19 @@ namespace redlock::detail {
 
 using quorum::release_outcome;
 
+namespace {
+
+// A lease may stand on a server that has left the set since then, so that a member which lacks the key does not show that it was lost.
+quorum::electorate voters_of(lease_record const& what, quorum::electorate of)
+{
+    if (what.machine.has_begun()) of.members = what.machine.may_hold();
+    return of;
+}
+
+}  // namespace
+
 release::release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before)
-    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{owner.env().voters}
+    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{voters_of(*what, owner.env().voters)}
 {
 }
 

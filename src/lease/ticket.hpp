@@ -35,14 +35,14 @@ struct ticket {
 
 std::string to_text(ticket const& t);
 
-// Writes the ticket, and returns no error; or errc::ticket_too_new, or errc::invalid_ticket.
+// Reads `text` into `to` and returns errc{}; or returns errc::ticket_too_new or errc::invalid_ticket.
 errc read_ticket(std::string_view text, ticket& to);
 
 // A number that stands for a server in a ticket, made of the words that name it (node_listener::on_up).
 std::uint32_t fingerprint(std::string_view server) noexcept;
 
-// Whether at least a majority of the nodes has a server now, and the ticket knows none of them. `servers`: as above; empty where there is
-// none.
+// Whether the ticket names servers, and at least a majority of the nodes has a server now, none of which it names. `servers`: as above; empty where
+// there is none.
 bool is_of_other_nodes(ticket const& t, std::vector<std::string> const& servers) noexcept;
 
 }  // namespace redlock::detail

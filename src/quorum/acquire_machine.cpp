@@ -6,21 +6,28 @@
 namespace redlock::quorum {
 
 acquire_machine::acquire_machine(electorate of, time_point sent, timing const& t, bool to_read)
-    : timing_{&t}, sent_{sent}, asked_{sent}, votes_{of}, to_read_{to_read}
+    : timing_{&t}, sent_{sent}, asked_{sent}, members_{node_set::all(of.nodes)}, votes_{of}, to_read_{to_read}
 {
 }
 
-void acquire_machine::learn(electorate const& of) noexcept
+void acquire_machine::learn(electorate const& of, node_set const& members) noexcept
 {
     bool const is_open = (votes_.granted() == 0 || votes_.is_undecided()) && !votes_.majority_out_of_reach();
+    members_ = members;
+    for (std::size_t node = 0; node < votes_.nodes(); ++node) {
+        if (members.has(node)) continue;
+        votes_.void_vote(node);
+        confirmed_.remove(node);
+    }
     if (of.needed < votes_.needed() && !is_open) return;
-    votes_.is_of(of);
+    votes_.set_electorate(of);
     if (!token_ && votes_.majority_granted()) choose_token();
 }
 
 acquire_outcome acquire_machine::on_vote(std::size_t node, vote v, time_point now, token_number counter) noexcept
 {
     assert(now >= sent_);
+    if (!may_vote(node)) v = vote::failed;
     if (v == vote::granted && !fits(counter)) v = vote::refused;  // it has seen more since: confirming would fail there
     if (v == vote::granted) {
         held_.add(node);

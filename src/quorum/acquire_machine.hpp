@@ -43,12 +43,14 @@ public:
     // The node timeout passed: what has not been answered counts as failed. Returns the outcome if this decides.
     acquire_outcome on_timeout(time_point now) noexcept;
 
-    // More is known of the set since the attempt began. A smaller number is taken for a majority only while nobody has granted, or while the ballot was
-    // undecided, and a majority is within reach: otherwise the attempt may have been given up.
-    void is_of(electorate const& of) noexcept
+    // More is known of the set since the attempt began. What nodes that are no members answer does not count, nor what they have answered. A smaller number is taken for a
+    // majority only while nobody has granted, or while the ballot was undecided, and a majority is within reach: otherwise the attempt may have been given up.
+    void set_electorate(electorate const& of, node_set const& members) noexcept
     {
-        if (!votes_.counts_by(of)) learn(of);
+        if (!votes_.counts_by(of) || members != members_) learn(of, members);
     }
+
+    bool may_vote(std::size_t node) const noexcept { return members_.has(node); }
 
     acquire_outcome outcome() const noexcept { return outcome_; }
     ballot const& votes() const noexcept { return votes_; }
@@ -67,7 +69,7 @@ public:
     time_point deadline() const noexcept { return sent_ + timing_->validity; }
 
 private:
-    void learn(electorate const& of) noexcept;
+    void learn(electorate const& of, node_set const& members) noexcept;
     void note_grant(std::size_t node, token_number counter) noexcept;
     void choose_token() noexcept;
     acquire_outcome decide(time_point now) noexcept;
@@ -75,6 +77,7 @@ private:
     timing const* timing_;
     time_point sent_;
     time_point asked_;  // the last round, the confirmations if there was one
+    node_set members_;
     ballot votes_;
     node_set held_;  // also by grants that came after the decision
     node_set gone_;  // a confirmation found something else there

@@ -2,12 +2,12 @@
 
 namespace redlock::quorum {
 
-void adopt_machine::is_of(electorate const& of, node_set const& stays) noexcept
+void adopt_machine::set_electorate(electorate const& of, node_set const& stays) noexcept
 {
     for (std::size_t node = 0; node < of.nodes; ++node)
         if (!stays.has(node)) granted_.remove(node);
-    holders_.has_members(stays);
-    holders_.is_of(of);
+    holders_.set_members(stays);
+    holders_.set_electorate(of);
 }
 
 adopt_outcome adopt_machine::on_vote(std::size_t node, vote v, std::uint64_t admission, time_point sent, time_point now) noexcept

@@ -27,7 +27,7 @@ public:
     adopt_machine(electorate of, timing&& t) = delete;
 
     // The set has other members than before, or another N. `stays`: the nodes that are members of it.
-    void is_of(electorate const& of, node_set const& stays) noexcept;
+    void set_electorate(electorate const& of, node_set const& stays) noexcept;
 
     // A node's vote on a request of a round that was sent at `sent`. `admission` tells apart what the node was admitted as: a node counts as one server
     // only. Returns the outcome when this vote decides the adoption, `pending` otherwise.

@@ -19,7 +19,7 @@ void contention::won(time_point now, duration slot) noexcept
     wait_.reset();
 }
 
-void contention::is_of(electorate const& of) noexcept
+void contention::set_electorate(electorate const& of) noexcept
 {
     if (of == voters_) return;
     voters_ = of;

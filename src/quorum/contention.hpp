@@ -96,7 +96,7 @@ public:
     explicit contention(electorate of) noexcept : voters_{of} {}
 
     // The set of nodes has other members than before, or another N.
-    void is_of(electorate const& of) noexcept;
+    void set_electorate(electorate const& of) noexcept;
 
     lock_outlook outlook() const noexcept { return outlook_; }
 

@@ -42,6 +42,9 @@ public:
     time_point stops_at() const noexcept;
     std::size_t held_on(time_point now) const noexcept { return holders_.held_on(now); }
 
+    // On how many at most, as far as is known: see tenure.
+    std::size_t may_hold() const noexcept { return holders_.may_hold(); }
+
     // When it was won, or handed over.
     time_point acquired() const noexcept { return acquired_; }
 
@@ -60,10 +63,10 @@ public:
     void on_step(std::size_t node, duration by, time_point now);
 
     // The nodes of the list that are members of the set now.
-    void has_members(node_set const& members) { holders_.has_members(members); }
+    void set_members(node_set const& members) { holders_.set_members(members); }
 
     // The set has other members than before, or another N.
-    void is_of(electorate const& of) noexcept { holders_.is_of(of); }
+    void set_electorate(electorate const& of) noexcept { holders_.set_electorate(of); }
 
     // Of a lease that goes on by a smaller majority of before: on how many nodes it stands, which have to confirm it before it may be set again where the
     // counter is above its guard. 0: a majority of those that count now has to.

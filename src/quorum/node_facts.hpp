@@ -10,14 +10,17 @@
 namespace redlock::quorum {
 
 struct node_facts {
-    std::string id;  // the server's replication id: a new one after each loss of data but FLUSHALL; empty: the server does not show it
+    // Names the server and its data: its replication id, a new one after each loss of data but FLUSHALL, with what stands before it (redis/server_id.hpp).
+    // Of a server that hides it, the id of its admission. Empty: not known.
+    std::string id;
     bool master{true};
     std::string admitted;  // the id in the node's record of its admission; empty: there is no record, or no high-water mark
     std::string mark;  // names one loss of data, and is written by the first client that waits for its end; empty: none
     token_number high_water{0};
     duration max_ttl{};  // the longest ttl that the record allows
     std::string set{};  // the text of the node's record of its set (set_record.hpp); empty: there is none
-    std::string why_unidentified{};  // why the id is not known, and what to do about it; empty: the user's permissions hide it
+    std::string
+        why_unidentified{};  // why the id is not known, and what to do about it; empty: the id is known, or the user's permissions hide it
 };
 
 }  // namespace redlock::quorum

@@ -10,7 +10,7 @@ namespace redlock::quorum {
 namespace {
 
 constexpr std::size_t min_members = 3;  // of fewer no majority stays
-constexpr token_number tokens_end = (token_number{1} << 53) - 1;  // as servers count
+constexpr token_number tokens_end = (token_number{1} << 53) - 1;  // scripts count in doubles
 
 std::optional<set_record> record_of(server_view const& s)
 {
@@ -24,8 +24,11 @@ std::optional<set_record> record_of(server_view const& s)
 bool shows_its_id(server_view const& s) { return s.facts && s.facts->master && !s.facts->id.empty(); }
 bool is_admitted(server_view const& s) { return shows_its_id(s) && s.facts->admitted == s.facts->id; }
 
-// The id of the server without the generation that its record names. Of a group or a cluster it has another beginning.
+// The id of the server without the generation that its record names.
 std::string server_of(node_facts const& f) { return f.id.substr(binding_in(f.set).size()); }
+
+// Its id begins with "kKKK:" then (redis/server_id.hpp). No replication id has a 'k'.
+bool waits_for_replicas(node_facts const& f) { return server_of(f).starts_with('k'); }
 
 server_view const* find(std::vector<server_view> const& all, std::string const& member)
 {
@@ -58,15 +61,12 @@ bool is_next_of(set_record const& r, set_record const& next)
     return changed(r, leaves, join).is_same_generation(next);
 }
 
-std::string list_of(std::vector<std::string> const& members)
-{
-    std::string text;
-    for (auto const& m : members) text += (text.empty() ? "" : ", ") + m;
-    return text;
-}
-
 }  // namespace
 
+// 1. find_set: the generation that counts now (before_).
+// 2. choose_next: the one that comes after it, begun by another command or wanted by this one (after_).
+// 3. bring_along: members that are behind get before_ first. If there are any, after_ is before_, and that is all.
+// 4. list_steps: which members get after_.
 set_change::set_change(views const& all, wanted_change const& wanted)
 {
     find_set(all);
@@ -128,7 +128,7 @@ void set_change::choose_next(views const& all, wanted_change const& wanted)
     if (refused_ != refusal::none) return;
     if (is_begun) after_ = begun_ ? begun_ : closed(*before_);
     else if (has_joined && (has_left || wanted.leaves.empty())) after_ = before_;
-    else if (is_new_change_possible(all, wanted)) {
+    else if (allows(all, wanted)) {
         auto join = wanted.join;
         if (wanted.leaves.empty()) {
             std::erase_if(join, [this](auto const& each) { return before_->has(each); });
@@ -221,7 +221,8 @@ void set_change::find_begun_change(views const& all)
     }
 }
 
-bool set_change::is_new_change_possible(views const& all, wanted_change const& wanted)
+// Refuses a change that makes no sense for this set.
+bool set_change::allows(views const& all, wanted_change const& wanted)
 {
     auto const& leaves = wanted.leaves;
     auto const n = before_->members.size();
@@ -286,7 +287,7 @@ void set_change::list_steps(views const& all, wanted_change const& wanted)
         bool const is_of_before = r && r->is_same_generation(*before_);
         step const moves{static_cast<std::size_t>(s - all.data()), s->facts->id, s->facts->set, stays ? text : to_text(of_leaver),
                          stays && is_admitted(*s)};
-        if (is_of_before && server_of(*s->facts).starts_with('k'))
+        if (is_of_before && waits_for_replicas(*s->facts))
             return refuse(refusal::request, member + " is a group of servers, or counts acknowledgements of replicas: such a set cannot "
                                                      "be changed yet; see docs/operations.md, \"Changing the set\"");
         longest_ttl_ = std::max(longest_ttl_, s->facts->max_ttl);

@@ -49,7 +49,7 @@ public:
         bool stays;  // a member, with its admission
     };
 
-    // A change that was begun and is another one is finished first.
+    // A change that was begun and is another one is finished first. Precondition: `all` has each server of wanted.join.
     set_change(std::vector<server_view> const& all, wanted_change const& wanted);
 
     refusal refused() const noexcept { return refused_; }
@@ -91,7 +91,7 @@ private:
     bool is_done(wanted_change const& wanted) const;
     void find_unknown_members(views const& all);
     void find_begun_change(views const& all);
-    bool is_new_change_possible(views const& all, wanted_change const& wanted);
+    bool allows(views const& all, wanted_change const& wanted);
     std::string objection_to_joining(views const& all, server_view const& joins) const;
     void list_steps(views const& all, wanted_change const& wanted);
     void bring_along(views const& all);

@@ -355,6 +355,13 @@ std::string member_name(std::string address)
     return address + number.data();
 }
 
+std::string list_of(std::vector<std::string> const& members)
+{
+    std::string text;
+    for (std::string const& member : members) text += (text.empty() ? "" : ", ") + member;
+    return text;
+}
+
 std::string in_words(set_record const& r)
 {
     std::string text = "the set " + r.id.substr(0, 8);
@@ -362,7 +369,7 @@ std::string in_words(set_record const& r)
     if (r.shards > 0) text += " (shard " + std::to_string(r.shard) + " of " + std::to_string(r.shards) + ')';
     text += " of " + std::to_string(r.members.size()) + (r.members.size() == 1 ? " node" : " nodes");
     text += r.is_open() ? ", whose votes are still counted as of " + std::to_string(r.size()) + " (" : " (";
-    for (std::string const& member : r.members) text += (&member == &r.members.front() ? "" : ", ") + member;
+    text += list_of(r.members);
     if (r.generation > 0) text += ", generation " + std::to_string(r.generation);
     std::time_t const seconds = static_cast<std::time_t>(r.since);
     std::tm when{};

@@ -111,6 +111,9 @@ inline constexpr char unreadable_set = '!';
 inline constexpr std::size_t max_member_size = 200;
 std::string member_name(std::string address);
 
+// "a, b, c".
+std::string list_of(std::vector<std::string> const& members);
+
 // A set in a sentence: "the set 3f2a… of 3 nodes (a, b, c), founded 2026-11-25 00:43:16 UTC".
 std::string in_words(set_record const& r);
 

@@ -22,8 +22,8 @@ tenure::tenure(electorate of, node_set const& held, node_set const& gone, time_p
 
 void tenure::holds(std::size_t node, time_point until)
 {
-    gone_.remove(node);
     if (until <= until_[node]) return;
+    gone_.remove(node);
     until_.set(node, until);
     if (until <= valid_until_) return;
     // The M-th largest end has changed only if M ends are above the old one now.
@@ -41,7 +41,7 @@ void tenure::gone(std::size_t node)
 void tenure::stepped(std::size_t node, duration by)
 {
     assert(by >= duration::zero());
-    constexpr time_point long_ago{duration{1}};
+    constexpr time_point long_ago{duration{1}};  // not time_point{}: it has held the key
     if (until_[node] <= long_ago) return;
     bool const stands_on_it = until_[node] >= valid_until_;
     until_.set(node, std::max(until_[node] - std::min(by, until_[node] - long_ago), long_ago));
@@ -52,7 +52,7 @@ time_point tenure::counted() const noexcept { return until_.latest(needed_); }
 
 void tenure::count_anew() noexcept { valid_until_ = counted(); }
 
-void tenure::has_members(node_set const& members)
+void tenure::set_members(node_set const& members)
 {
     for (std::size_t node = 0; node < nodes(); ++node) {
         if (members.has(node)) {
@@ -65,7 +65,7 @@ void tenure::has_members(node_set const& members)
     }
 }
 
-void tenure::is_of(electorate const& of) noexcept
+void tenure::set_electorate(electorate const& of) noexcept
 {
     members_ = static_cast<std::uint8_t>(of.members);
     if (of.needed == needed_) return;
@@ -81,13 +81,19 @@ std::size_t tenure::former_majority() const noexcept
     return until_.later_than(valid_until_ - duration{1});
 }
 
+std::size_t tenure::may_hold() const noexcept
+{
+    std::size_t all = members_;
+    if (left_.empty()) return all;
+    for (std::size_t node = 0; node < nodes(); ++node)
+        if (left_.has(node) && until_[node] != time_point{}) ++all;
+    return all;
+}
+
 bool tenure::majority_gone() const noexcept
 {
     if (gone_.empty() || valid_until_ > counted()) return false;
-    std::size_t may_hold = members_;
-    for (std::size_t node = 0; node < nodes(); ++node)
-        if (left_.has(node) && until_[node] != time_point{}) ++may_hold;
-    return may_hold < gone_.size() + needed_;
+    return may_hold() < gone_.size() + needed_;
 }
 
 }  // namespace redlock::quorum

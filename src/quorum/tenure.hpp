@@ -33,21 +33,24 @@ public:
 
     // The nodes of the list that are members of the set now. What others granted counts until the moment that the lease is valid until, and no longer; what
     // they refuse says nothing.
-    void has_members(node_set const& members);
+    void set_members(node_set const& members);
 
     // The set has other members than before, or another N. If more nodes are a majority than before, what a majority granted before counts until the moment that
     // the lease is valid until, and no longer, as long as each node that it stands on has the key until then.
-    void is_of(electorate const& of) noexcept;
+    void set_electorate(electorate const& of) noexcept;
 
     // Usually the M-th largest end: until then, at least M nodes (a majority) hold the key. time_point{}: fewer than M nodes have ever held it.
     time_point valid_until() const noexcept { return valid_until_; }
 
-    // Of a lease that goes on by a smaller majority of before (is_of), the number of nodes that it stands on. 0: it counts as usual, or one of these is no
+    // Of a lease that goes on by a smaller majority of before (set_electorate), the number of nodes that it stands on. 0: it counts as usual, or one of these is no
     // member any more.
     std::size_t former_majority() const noexcept;
 
     // On how many nodes the key is ours at `now`.
     std::size_t held_on(time_point now) const noexcept { return until_.later_than(now); }
+
+    // How many nodes may have the key: the members of the set, and servers that have left it since they granted.
+    std::size_t may_hold() const noexcept;
 
     // Whether the nodes where the key is gone are so many that the others are no majority: neither of those that count now, nor of those that counted when
     // they granted.
@@ -59,7 +62,7 @@ private:
     void count_anew() noexcept;
 
     time_point valid_until_{};  // cached, since valid_until() is called much more often than a member changes
-    [[no_unique_address]] node_moments until_;  // time_point{}: never held
+    [[no_unique_address]] node_moments until_;  // time_point{}: the key is not ours there: never held, or gone
     node_set gone_;  // lies in the padding of until_, as the next ones do
     node_set left_;  // no members any more
     // No bit-fields: g++ 12 lays what follows a [[no_unique_address]] tenure over the last of them.

@@ -61,6 +61,9 @@ public:
     // Turns a granted vote into a refused or failed one.
     void take_back(std::size_t node, vote v) noexcept;
 
+    // The node has no vote after all: what it has answered counts as failed.
+    void void_vote(std::size_t node) noexcept;
+
     vote of(std::size_t node) const noexcept
     {
         assert(node < nodes_);
@@ -76,7 +79,7 @@ public:
     bool counts_by(electorate const& of) const noexcept { return needed_ == of.needed && members_ == of.members; }
 
     // The set has other members than was known. Precondition: of as many nodes.
-    void is_of(electorate const& of) noexcept
+    void set_electorate(electorate const& of) noexcept
     {
         members_ = static_cast<std::uint8_t>(of.members);
         needed_ = static_cast<std::uint8_t>(of.needed);

@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(readers_whose_ends_are_no_times)
 
 BOOST_FIXTURE_TEST_CASE(nothing_is_wrong_with_healthy_nodes, group_of_three) { BOOST_TEST(diagnose().empty()); }
 
-// However long this process or the server's had to wait for a processor, half of the time is not too little.
+// The server read its clock at some moment between question and answer, so the middle is wrong by half of that time at the most.
 BOOST_AUTO_TEST_CASE(what_a_server_says_of_its_clock_is_as_uncertain_as_the_question_took_long)
 {
     using kind = reply::kind;

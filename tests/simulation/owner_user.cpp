@@ -42,8 +42,9 @@ asio::awaitable<void> owner_user::nest()
         auto const before = stage_.world.now();
         auto end = end_holding(std::move(one->held), *one->watched);
         co_await std::move(end);
+        bool const at_once = stage_.world.now() == before;
         for (level* const each : valid)
-            if (stage_.world.now() == before && !each->held.valid()) stage_.rules.violation("a nested lease ended with another one");
+            if (at_once && !each->held.valid()) stage_.rules.violation("a nested lease ended with another one");
         if (!valid.empty() && stage_.world.now() - before > stage_.world.paused_between(process_, before, stage_.world.now()))
             stage_.rules.violation("giving back one of several nested leases takes time");
         if (chance.one_in(2)) continue;
@@ -67,8 +68,10 @@ asio::awaitable<void> owner_user::ask_as_one_owner()
     redlock::lock const impatient{*client_, patient.names(), options};
     std::vector<asio::awaitable<void>> all;
     for (std::size_t n = 2 + chance.below(4); n > 0; --n) {
-        auto const manner = chance.below(4);
-        all.push_back(manner == 3 ? give_up_waiting_for(patient) : hold_as_owner(manner == 0 ? impatient : patient, manner == 1));
+        enum class manner : std::uint8_t { is_impatient, asks_once, is_patient, gives_up };
+        auto const how = static_cast<manner>(chance.below(4));
+        all.push_back(how == manner::gives_up ? give_up_waiting_for(patient)
+                                              : hold_as_owner(how == manner::is_impatient ? impatient : patient, how == manner::asks_once));
     }
     auto everybody = all_of(std::move(all));
     co_await std::move(everybody);

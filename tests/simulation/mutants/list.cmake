@@ -35,7 +35,7 @@ redlock_mutant(undo_only_granters "only nodes that are known to have granted are
     TO "quorum::node_set others; for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) if (!a.granted().has(node)) others.add(node); releases_.start(a.record(), now, errc{}, others);"
     FILE2 src/lease/releases.cpp FROM2 "    if (r && r->is_pending(node)) return;" TO2 "    return;")
 redlock_mutant(cancelled_is_not_undone "an acquisition whose caller gave up is forgotten"
-    FILE src/acquire/acquisitions.cpp FROM "    detach(what);
+    FILE src/acquire/acquisitions.cpp FROM "    give_up_attempt_of(what);
     finish(what, asio::error::operation_aborted, {});" TO "    if (auto const a = std::exchange(what.current, nullptr)) { a->leave_caller(); env_.cancel_timer(*a); }
     finish(what, asio::error::operation_aborted, {});")
 redlock_mutant(owed_releases_forgotten "a release that a lost connection left unanswered is not repeated"
@@ -213,7 +213,7 @@ redlock_mutant(nested_in_what_is_lost "a nested lease is given while the outer o
 " TO "")
 redlock_mutant(nested_while_asking "an owner that gets a nested lease while it asks the nodes goes on asking"
     FILE src/acquire/acquisitions.cpp FROM "    what.last_outcome = {};
-    detach(what);
+    give_up_attempt_of(what);
     finish(what, {}, redlock::lease{inner});" TO "    what.last_outcome = {};
     finish(what, {}, redlock::lease{inner});")
 
@@ -439,7 +439,7 @@ redlock_mutant(old_records_count "a record that may be out of date counts as a c
 
 # Changes of a set of nodes.
 redlock_mutant(left_member_counts_on "what a lease has on a member that left counts for as long as it was granted"
-    FILE src/lease/lease_registry.cpp FROM "if (env_.members) what.machine.has_members(*env_.members);" TO "static_cast<void>(what);")
+    FILE src/lease/lease_registry.cpp FROM "if (env_.members) what.machine.set_members(*env_.members);" TO "static_cast<void>(what);")
 redlock_mutant(first_mover_is_followed "a client follows its set into a generation as soon as one node carries it"
     FILE src/quorum/set_generation.cpp FROM "carriers_of(r, carried) >= majority(r.size_before())" TO "carriers_of(r, carried) >= 1")
 redlock_mutant(list_is_the_set "a client counts a majority of its list, though its set has grown"

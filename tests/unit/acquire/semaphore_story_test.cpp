@@ -46,6 +46,16 @@ BOOST_FIXTURE_TEST_CASE(so_many_hold_permits_as_there_are_and_the_next_is_refuse
     BOOST_TEST((again.report.mode == lock_mode::permit));
 }
 
+BOOST_FIXTURE_TEST_CASE(what_this_client_has_need_not_be_asked_for, semaphore_world)
+{
+    auto& a = make_client();
+    get(a, of(1));
+    auto const& again = try_once(a, of(1));
+    BOOST_TEST(*again.ec == errc::contended);
+    BOOST_TEST_REQUIRE(again.report.nodes.size() == 3u);
+    BOOST_TEST(again.report.nodes[0].detail == "not asked: this client holds so many permits that too few are left");
+}
+
 BOOST_FIXTURE_TEST_CASE(tokens_of_a_slot_increase, semaphore_world)
 {
     auto& a = make_client();
