@@ -63,8 +63,7 @@ void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
     // An attempt that began before the first record of a set was read learns here how many have to agree. One of an earlier generation must not. While that
     // is not known, it cannot be won; but what fails then is no reason to give it up.
     auto const& env = owner_.env();
-    if (is_of_this_era() && (answer.vote != vote::failed || env.voters.can_decide()))
-        machine_.set_electorate(env.voters, env.members ? *env.members : quorum::node_set::all(env.voters.nodes));
+    if (is_of_this_era() && (answer.vote != vote::failed || env.voters.can_decide())) machine_.set_electorate(env.voters, env.members);
     granted_as_[node] = answer.admission;
     if (answer.counter > 0) owner_.env().tokens.saw(answer.counter);
     permits_ ? on_permits(node, answer, now) : on_answer(node, answer, now);

@@ -38,6 +38,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
         env_.to_nodes->reject(node, errc::wrong_node_set, why);
     };
     env_.voters = count;
+    env_.members = quorum::node_set::all(count);
     env_.set_size = count;
     admissions_->on_generation = [this](admission_driver::generation_news const& news) {
         if (!news.is_first) env_.to_nodes->begin_era();

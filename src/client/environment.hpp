@@ -21,7 +21,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <random>
 #include <string>
 
@@ -39,7 +38,7 @@ struct environment {
     std::function<lock_value()> fresh_value;  // for every attempt: begins with 128 random bits, never used again
     token_clock tokens;
     quorum::electorate voters{1};
-    std::optional<quorum::node_set> members;  // of the present generation of the set; none: all nodes of the list, as far as is known
+    quorum::node_set members;  // those nodes of the list that are members of the set, as far as is known
     std::size_t set_size{1};  // N
     bool set_was_resized{false};  // it had another N once
     bool is_list_refused{false};  // no node has a vote, since the client's list of nodes is not that of a set

@@ -240,7 +240,7 @@ void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code 
     --l.in_flight;
     auto const now = now_();
     part& p = r->parts[node];
-    if (!ec) drop_votes_of_earlier_eras(*r, node);
+    if (!ec && r->has.oldest_era != era_) drop_votes_of_earlier_eras(*r, node);
     if (!ec) check_clock(*r, node, now);
     if (links_.empty()) return;
     bool doubtful = false;

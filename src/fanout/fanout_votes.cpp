@@ -92,7 +92,6 @@ void fanout::check_clock(round& r, std::size_t node, time_point now)
 // Votes of different generations of a set must not be added up: their majorities may have no node in common.
 void fanout::drop_votes_of_earlier_eras(round& r, std::size_t node) const
 {
-    if (r.has.oldest_era == era_) return;
     part& p = r.parts[node];
     for (std::size_t i = 0; i < r.targets.size(); ++i) {
         if (r.targets[i].era == era_) continue;

@@ -229,10 +229,7 @@ void lease_registry::on_step(std::size_t node, duration by, time_point now)
     }
 }
 
-void lease_registry::let_go_of_those_that_left(lease_record& what) const
-{
-    if (env_.members) what.machine.set_members(*env_.members);
-}
+void lease_registry::let_go_of_those_that_left(lease_record& what) const { what.machine.set_members(env_.members); }
 
 // Members that joined do not have the key yet, so it is extended at once.
 void lease_registry::on_generation(time_point now)

@@ -12,16 +12,17 @@ using quorum::release_outcome;
 namespace {
 
 // A lease may stand on a server that has left the set since then, so that a member which lacks the key does not show that it was lost.
-quorum::electorate voters_of(lease_record const& what, quorum::electorate of)
+quorum::electorate voters_of(lease_record const& what, environment const& env)
 {
-    if (what.machine.has_begun()) of.members = what.machine.may_hold();
+    auto of = env.voters;
+    if (env.members.size() < of.nodes && what.machine.has_begun()) of.members = what.machine.may_hold();
     return of;
 }
 
 }  // namespace
 
 release::release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before)
-    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{voters_of(*what, owner.env().voters)}
+    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{voters_of(*what, owner.env())}
 {
 }
 
@@ -36,8 +37,7 @@ bool release::wanted(std::size_t node, time_point now) const { return record_->s
 void release::on_vote(std::size_t node, reply const& answer, time_point)
 {
     // That the key is not on a server which is no member of the set says nothing: the lease need not be there.
-    auto const& members = owner_.env().members;
-    bool const counts = answer.vote != vote::refused || !members || members->has(node);
+    bool const counts = answer.vote != vote::refused || owner_.env().members.has(node);
     auto const outcome = machine_.on_vote(node, counts ? answer.vote : vote::failed);
     if (owner_.env().lookers > 0)
         owner_.env().changed_by_us(record_->what->first());  // with many callers, the record is in no cache any more

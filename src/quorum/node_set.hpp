@@ -61,7 +61,7 @@ public:
         size_ = static_cast<std::uint8_t>(std::popcount(mask_));
     }
 
-    friend bool operator==(node_set const&, node_set const&) = default;
+    friend bool operator==(node_set const& a, node_set const& b) noexcept { return a.mask_ == b.mask_; }
 
 private:
     static_assert(max_nodes <= 16);

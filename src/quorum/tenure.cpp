@@ -52,7 +52,7 @@ time_point tenure::counted() const noexcept { return until_.latest(needed_); }
 
 void tenure::count_anew() noexcept { valid_until_ = counted(); }
 
-void tenure::set_members(node_set const& members)
+void tenure::let_go(node_set const& members)
 {
     for (std::size_t node = 0; node < nodes(); ++node) {
         if (members.has(node)) {

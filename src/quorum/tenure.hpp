@@ -33,7 +33,10 @@ public:
 
     // The nodes of the list that are members of the set now. What others granted counts until the moment that the lease is valid until, and no longer; what
     // they refuse says nothing.
-    void set_members(node_set const& members);
+    void set_members(node_set const& members)
+    {
+        if (!left_.empty() || members.size() < nodes()) let_go(members);
+    }
 
     // The set has other members than before, or another N. If more nodes are a majority than before, what a majority granted before counts until the moment that
     // the lease is valid until, and no longer, as long as each node that it stands on has the key until then.
@@ -58,6 +61,7 @@ public:
 
 private:
     std::size_t nodes() const noexcept { return until_.size(); }
+    void let_go(node_set const& members);
     time_point counted() const noexcept;
     void count_anew() noexcept;
 
