@@ -64,7 +64,7 @@ void adoption::start(time_point now)
     // Whatever has the value of the ticket now expires by then, unless somebody adopts it.
     gives_up_at_ = now + ticket_.ttl + ticket_.lock_delay;
     if (under_->options.acquire_timeout) gives_up_at_ = std::min(gives_up_at_, started_ + *under_->options.acquire_timeout);
-    owner_.env_.to_nodes->ttl_in_use(under_->times.key_ttl);
+    owner_.env_.to_nodes->ttl_in_use(std::max<duration>(under_->times.key_ttl, ticket_.ttl + ticket_.lock_delay));
     ask(now);
 }
 

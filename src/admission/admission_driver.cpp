@@ -134,6 +134,7 @@ admission_driver::admission_driver(environment& env, quorum::admission_settings 
       not_marked_(nodes),
       told_(nodes),
       voters_{nodes},
+      members_{quorum::node_set::all(nodes)},
       size_{nodes}
 {
 }
@@ -225,17 +226,16 @@ void admission_driver::follow_generation()
     for (std::size_t node = 0; node < names_->size(); ++node)
         if (sets_.was_left_by(node)) left.add(node);
     rules_.set_has(sets_.size(), left, sets_.lists_all_members());
-    bool const is_as_before = voters_ == sets_.voters() && size_ == sets_.size() && was_resized_ == sets_.was_resized();
+    bool const is_as_before = voters_ == sets_.voters() && members_ == sets_.members() && size_ == sets_.size() &&
+                              was_resized_ == sets_.was_resized();
     if (is_first && is_as_before) return;
     voters_ = sets_.voters();
+    members_ = sets_.members();
     size_ = sets_.size();
     was_resized_ = sets_.was_resized();
-    quorum::node_set stays;
-    for (std::size_t node = 0; node < names_->size(); ++node) {
-        if (sets_.is_in_generation(node)) stays.add(node);
+    for (std::size_t node = 0; node < names_->size(); ++node)
         if (met_.has(node) && !is_first) rules_.on_suspect(node);
-    }
-    if (on_generation) on_generation({stays, voters_, size_, was_resized_, is_first});
+    if (on_generation) on_generation({members_, voters_, size_, was_resized_, is_first});
 }
 
 // To the rules of admission, a node of another generation is nobody.

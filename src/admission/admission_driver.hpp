@@ -124,6 +124,7 @@ private:
     std::uint64_t tellings_{0};
     std::uint64_t era_{0};  // of sets_
     quorum::electorate voters_;
+    quorum::node_set members_;
     std::size_t size_;  // N
     bool was_resized_{false};
     bool wanted_{false};

@@ -27,7 +27,7 @@ bool lease_registry::adopt(std::shared_ptr<lease_record> const& what, quorum::te
     for (std::size_t node = 0; env_.to_nodes->was_any_clock_set_since(sent) && node < env_.to_nodes->nodes(); ++node)
         what->machine.on_step(node, env_.to_nodes->clock_of(node).set_forward_since(sent),
                               now);  // its vote came before that was seen
-    let_go_of_those_that_left(*what);
+    follow_set(*what);
     if (now >= what->machine.stops_at()) {
         what->machine = {};
         return false;
@@ -229,15 +229,18 @@ void lease_registry::on_step(std::size_t node, duration by, time_point now)
     }
 }
 
-void lease_registry::let_go_of_those_that_left(lease_record& what) const { what.machine.set_members(env_.members); }
+void lease_registry::follow_set(lease_record& what) const
+{
+    what.machine.set_members(env_.members);
+    what.machine.set_electorate(env_.voters);
+}
 
 // Members that joined do not have the key yet, so it is extended at once.
 void lease_registry::on_generation(time_point now)
 {
     for (auto const& h : held_) {
         if (!h->is_lease()) continue;
-        let_go_of_those_that_left(*h);
-        h->machine.set_electorate(env_.voters);
+        follow_set(*h);
         h->resize(env_.set_size);
         h->machine.extend_soon(now);
         h->publish(now);

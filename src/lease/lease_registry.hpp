@@ -101,7 +101,7 @@ public:
 private:
     void note_if_late(lease_record const& what, time_point now) const;
     static errc end_of(lease_record const& what, time_point now);
-    void let_go_of_those_that_left(lease_record& what) const;
+    void follow_set(lease_record& what) const;
     bool is_held(lease_handle const& by, waiter& who, time_point now);
     void start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who, bool after_climb = false);
 

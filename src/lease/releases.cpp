@@ -2,6 +2,7 @@
 
 #include <boost/asio/error.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -11,18 +12,22 @@ using quorum::release_outcome;
 
 namespace {
 
-// A lease may stand on a server that has left the set since then, so that a member which lacks the key does not show that it was lost.
-quorum::electorate voters_of(lease_record const& what, environment const& env)
+// A lease may stand on a server that has left the set since then, or on a smaller majority of before. Then a member which lacks the key does not show
+// that the lease was lost.
+quorum::electorate voters_of(lease_record const& what, environment const& env, time_point now)
 {
     auto of = env.voters;
-    if (env.members.size() < of.nodes && what.machine.has_begun()) of.members = what.machine.may_hold();
+    bool const is_as_listed = of.members == of.nodes && of.needed == quorum::majority(of.nodes);
+    if (is_as_listed || !what.machine.has_begun()) return of;
+    of.members = what.machine.may_hold(now);
+    if (auto const former = what.machine.former_majority(); former > 0) of.needed = std::min(of.needed, former);
     return of;
 }
 
 }  // namespace
 
-release::release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before)
-    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{voters_of(*what, owner.env())}
+release::release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before, time_point now)
+    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{voters_of(*what, owner.env(), now)}
 {
 }
 
@@ -88,7 +93,7 @@ void releases::start(std::shared_ptr<lease_record> const& what, time_point now, 
     if (what->release_started) return;
     what->release_started = true;
     if (not_at.size() == env_.to_nodes->nodes()) return;  // none is left
-    auto const r = make_recycled<release>(*this, what, lost_before);
+    auto const r = make_recycled<release>(*this, what, lost_before, now);
     what->set_pending_release(r.get());
     ++pending_;
     ++env_.count.releases_pending;

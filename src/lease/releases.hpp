@@ -18,7 +18,7 @@ class releases;
 // Kept alive by its requests in fanout: until every node has answered, or the key has expired there.
 class release final : public vote_handler, public timer, public std::enable_shared_from_this<release> {
 public:
-    release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before);
+    release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before, time_point now);
     ~release();
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;

@@ -12,13 +12,16 @@ acquire_machine::acquire_machine(electorate of, time_point sent, timing const& t
 
 void acquire_machine::learn(electorate const& of, node_set const& members) noexcept
 {
-    bool const is_open = (votes_.granted() == 0 || votes_.is_undecided()) && !votes_.majority_out_of_reach();
+    bool const was_in_reach = !votes_.majority_out_of_reach();
     members_ = members;
     for (std::size_t node = 0; node < votes_.nodes(); ++node) {
         if (members.has(node)) continue;
         votes_.void_vote(node);
+        held_.remove(node);
+        gone_.remove(node);
         confirmed_.remove(node);
     }
+    bool const is_open = was_in_reach && (votes_.granted() == 0 || votes_.is_undecided());
     if (of.needed < votes_.needed() && !is_open) return;
     votes_.set_electorate(of);
     if (!token_ && votes_.majority_granted()) choose_token();

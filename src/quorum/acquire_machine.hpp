@@ -47,7 +47,7 @@ public:
     // majority only while nobody has granted, or while the ballot was undecided, and a majority is within reach: otherwise the attempt may have been given up.
     void set_electorate(electorate const& of, node_set const& members) noexcept
     {
-        if (of.needed != votes_.needed() || members != members_) learn(of, members);
+        if (!votes_.counts_by(of) || members != members_) learn(of, members);
     }
 
     bool may_vote(std::size_t node) const noexcept { return members_.has(node); }

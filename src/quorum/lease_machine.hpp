@@ -42,8 +42,8 @@ public:
     time_point stops_at() const noexcept;
     std::size_t held_on(time_point now) const noexcept { return holders_.held_on(now); }
 
-    // On how many at most, as far as is known: see tenure.
-    std::size_t may_hold() const noexcept { return holders_.may_hold(); }
+    // On how many it may be at most: see tenure.
+    std::size_t may_hold(time_point now) const noexcept { return holders_.may_hold(now); }
 
     // When it was won, or handed over.
     time_point acquired() const noexcept { return acquired_; }

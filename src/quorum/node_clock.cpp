@@ -6,20 +6,14 @@
 
 namespace redlock::detail {
 
-namespace {
-
-// No attempt is under way for longer than that.
-constexpr duration shortly = std::chrono::minutes{1};
-
-}  // namespace
-
 std::optional<quorum::clock_step> node_clock::on_time(quorum::wall_time clock, time_point sent, time_point received,
                                                       duration lasts) noexcept
 {
     auto const step = track_.on_time(clock, sent, received);
     if (!step) return step;
-    bool const again = steps_++ > 0 && received < last_step_at_ + shortly;
+    bool const again = is_suspended(received);  // what was granted before the earlier step may last until that is over
     forward_ = (again ? forward_ : duration::zero()) + std::max(step->at_most, duration::zero());
+    ++steps_;
     last_step_ = step->at_most;
     last_step_at_ = received;
     suspended_until_ = std::max(suspended_until_, received + lasts);

@@ -41,7 +41,7 @@ private:
     std::uint64_t steps_{0};
     duration last_step_{};
     time_point last_step_at_{time_point::min()};  // when it was noticed
-    duration forward_{};  // how far the clock was set forward by the last step and those shortly before it
+    duration forward_{};  // how far the clock was set forward by the last step, and by those before it while it was suspended
     time_point suspended_until_{time_point::min()};
 };
 

@@ -33,7 +33,10 @@ bool may_name(set_record const& r, std::vector<std::string> const& list)
 }  // namespace
 
 set_membership::set_membership(set_settings settings)
-    : settings_{std::move(settings)}, nodes_{settings_.members.size()}, voters_{settings_.members.size()}
+    : settings_{std::move(settings)},
+      nodes_{settings_.members.size()},
+      voters_{settings_.members.size()},
+      members_{node_set::all(settings_.members.size())}
 {
 }
 
@@ -194,7 +197,7 @@ void set_membership::choose_set()
     }
     set_ = generation_.choose(*set_, carried);
     is_outrun_ = generation_.is_outrun_by(told);
-    lists_all_members_ = members_in_list() >= set_->members.size();
+    lists_all_members_ = members_in_list().size() >= set_->members.size();
     excuse_older_records();
 }
 
@@ -216,20 +219,21 @@ void set_membership::excuse_older_records()
 }
 
 // Of a set that was never changed, all: a server may have another address than in the record, which is known only when it is met.
-std::size_t set_membership::members_in_list() const noexcept
+node_set set_membership::members_in_list() const noexcept
 {
-    if (set_->generation == 0) return nodes_.size();
-    std::size_t count = 0;
+    if (set_->generation == 0) return node_set::all(nodes_.size());
+    node_set members;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
-        if ((is_member(i) || carries(nodes_[i])) && !has_left(i)) ++count;
-    return count;
+        if ((is_member(i) || carries(nodes_[i])) && !has_left(i)) members.add(i);
+    return members;
 }
 
 // A generation into which no majority was seen to move decides nothing: another one may be made of the one before.
 void set_membership::count_voters()
 {
     if (!set_) return;
-    voters_ = {nodes_.size(), members_in_list(), is_decided() ? majority(set_->size()) : nodes_.size() + 1};
+    members_ = members_in_list();
+    voters_ = {nodes_.size(), members_.size(), is_decided() ? majority(set_->size()) : nodes_.size() + 1};
 }
 
 bool set_membership::is_of_set(node_state const& n) const noexcept
@@ -243,11 +247,6 @@ bool set_membership::carries(node_state const& n) const noexcept
 }
 
 bool set_membership::is_apart(std::size_t node) const noexcept { return is_of_set(nodes_[node]) && !carries(nodes_[node]); }
-
-bool set_membership::is_in_generation(std::size_t node) const noexcept
-{
-    return !set_ || carries(nodes_[node]) || set_->has(settings_.members[node]);
-}
 
 // Of two commands that make one generation of different members, one has won: a node of the other follows.
 bool set_membership::is_behind(std::size_t node) const noexcept
@@ -318,9 +317,8 @@ std::string set_membership::why_all_are_refused() const
             what = "the nodes of this client's list belong to different sets: " + settings_.members[i] + " to " + in_words(n.said.record) +
                    "; a set was founded twice, or the list is wrong" + begin_anew;
     }
-    if (what.empty() && set_ && generation_.is_settled() && members_in_list() < majority(set_->size()))
-        return "this client names " + count_of_nodes(members_in_list()) + " of " + in_words(*set_) + ", which are no majority" +
-               use_one_list;
+    if (what.empty() && set_ && generation_.is_settled() && members_.size() < majority(set_->size()))
+        return "this client names " + count_of_nodes(members_.size()) + " of " + in_words(*set_) + ", which are no majority" + use_one_list;
     return what;
 }
 

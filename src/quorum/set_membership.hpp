@@ -6,6 +6,7 @@
 #define REDLOCK_QUORUM_SET_MEMBERSHIP_HPP
 
 #include "quorum/node_facts.hpp"
+#include "quorum/node_set.hpp"
 #include "quorum/set_generation.hpp"
 #include "quorum/set_record.hpp"
 #include "quorum/votes.hpp"
@@ -74,6 +75,9 @@ public:
     // Whose votes count. While no record was seen, the list is the set.
     electorate const& voters() const noexcept { return voters_; }
 
+    // Those nodes of the list that are members of the set: voters().members. What others granted in an earlier generation does not count on.
+    node_set const& members() const noexcept { return members_; }
+
     // Whether the number of members was ever changed.
     bool was_resized() const noexcept { return set_ && set_->counts.fewest != set_->counts.most; }
 
@@ -88,9 +92,6 @@ public:
 
     // Another number for each generation of this client's.
     std::uint64_t era() const noexcept { return generation_.era(); }
-
-    // Whether what the node granted in an earlier generation counts on: it is a member of this one.
-    bool is_in_generation(std::size_t node) const noexcept;
 
     // The claims to send now; each is returned once.
     std::vector<set_claim> claims();
@@ -132,7 +133,7 @@ private:
     void choose_set();
     void excuse_older_records();
     void count_voters();
-    std::size_t members_in_list() const noexcept;
+    node_set members_in_list() const noexcept;
     bool is_behind(std::size_t node) const noexcept;
     bool has_left(std::size_t node) const noexcept;
     bool is_of_set(node_state const& n) const noexcept;
@@ -157,6 +158,7 @@ private:
     std::vector<node_state> nodes_;
     bool list_refused_{false};
     electorate voters_;
+    node_set members_;
     time_point now_{};
     bool is_outrun_{false};  // a majority has moved, if what nodes said some time ago still holds
     bool lists_all_members_{true};

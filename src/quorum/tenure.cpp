@@ -65,11 +65,9 @@ void tenure::let_go(node_set const& members)
     }
 }
 
-void tenure::set_electorate(electorate const& of) noexcept
+void tenure::need(std::uint8_t nodes) noexcept
 {
-    members_ = static_cast<std::uint8_t>(of.members);
-    if (of.needed == needed_) return;
-    needed_ = static_cast<std::uint8_t>(of.needed);
+    needed_ = nodes;
     valid_until_ = std::max(valid_until_, counted());
 }
 
@@ -81,19 +79,19 @@ std::size_t tenure::former_majority() const noexcept
     return until_.later_than(valid_until_ - duration{1});
 }
 
-std::size_t tenure::may_hold() const noexcept
+std::size_t tenure::may_hold(time_point now) const noexcept
 {
     std::size_t all = members_;
     if (left_.empty()) return all;
     for (std::size_t node = 0; node < nodes(); ++node)
-        if (left_.has(node) && until_[node] != time_point{}) ++all;
+        if (left_.has(node) && until_[node] > now) ++all;
     return all;
 }
 
 bool tenure::majority_gone() const noexcept
 {
     if (gone_.empty() || valid_until_ > counted()) return false;
-    return may_hold() < gone_.size() + needed_;
+    return may_hold({}) < gone_.size() + needed_;
 }
 
 }  // namespace redlock::quorum

@@ -40,7 +40,11 @@ public:
 
     // The set has other members than before, or another N. If more nodes are a majority than before, what a majority granted before counts until the moment that
     // the lease is valid until, and no longer, as long as each node that it stands on has the key until then.
-    void set_electorate(electorate const& of) noexcept;
+    void set_electorate(electorate const& of) noexcept
+    {
+        members_ = static_cast<std::uint8_t>(of.members);
+        if (of.needed != needed_) need(static_cast<std::uint8_t>(of.needed));
+    }
 
     // Usually the M-th largest end: until then, at least M nodes (a majority) hold the key. time_point{}: fewer than M nodes have ever held it.
     time_point valid_until() const noexcept { return valid_until_; }
@@ -52,8 +56,8 @@ public:
     // On how many nodes the key is ours at `now`.
     std::size_t held_on(time_point now) const noexcept { return until_.later_than(now); }
 
-    // How many nodes may have the key: the members of the set, and servers that have left it since they granted.
-    std::size_t may_hold() const noexcept;
+    // How many nodes may have the key at `now`: the members of the set, and servers that have left it since they granted.
+    std::size_t may_hold(time_point now) const noexcept;
 
     // Whether the nodes where the key is gone are so many that the others are no majority: neither of those that count now, nor of those that counted when
     // they granted.
@@ -62,6 +66,7 @@ public:
 private:
     std::size_t nodes() const noexcept { return until_.size(); }
     void let_go(node_set const& members);
+    void need(std::uint8_t nodes) noexcept;
     time_point counted() const noexcept;
     void count_anew() noexcept;
 

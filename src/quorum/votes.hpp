@@ -75,6 +75,9 @@ public:
     std::size_t needed() const noexcept { return needed_; }
     electorate of_whom() const noexcept { return {nodes_, members_, needed_}; }
 
+    // Whether it is counted by these numbers already.
+    bool counts_by(electorate const& of) const noexcept { return needed_ == of.needed && members_ == of.members; }
+
     // The set has other members than was known. Precondition: of as many nodes.
     void set_electorate(electorate const& of) noexcept
     {

@@ -385,6 +385,19 @@ BOOST_FIXTURE_TEST_CASE(a_lease_without_the_larger_majority_ends_when_it_would_h
     BOOST_TEST(!held.valid());
 }
 
+BOOST_FIXTURE_TEST_CASE(a_lease_without_the_larger_majority_is_released, changing_world)
+{
+    lease held = without_a_member(add(old_list), 1min);
+    change({}, joins);
+    advance(100ms);
+    BOOST_TEST_REQUIRE(held.valid());
+    std::optional<error_code> result;
+    held.release([&](error_code ec) { result = ec; });
+    advance(2s);
+    BOOST_TEST_REQUIRE(result.has_value());
+    BOOST_TEST(*result == error_code{}, result->message());
+}
+
 BOOST_FIXTURE_TEST_CASE(a_lease_is_held_while_the_set_shrinks, changing_world)
 {
     auto& old = add(old_list);
@@ -432,7 +445,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_meets_a_member_that_left_first_gets_a_lock_wi
     }
 }
 
-// Without tokens, a server that has left grants what others hold. It is met first, so it has granted before the client knows that it is no member.
+// Without tokens, a server that has left grants what others hold. It is met first, when nobody has told which servers are members.
 BOOST_FIXTURE_TEST_CASE(what_a_server_that_has_left_grants_does_not_count, changing_world)
 {
     add(old_list);

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_client_goes_on_in_its_generation_until_a_majority_has_mov
     BOOST_TEST(old.sets.era() == era + 1);
     BOOST_TEST(!old.sets.is_apart(0));
     BOOST_TEST(!old.sets.is_apart(1));
-    BOOST_TEST(!old.sets.is_in_generation(2));
+    BOOST_TEST(!old.sets.members().has(2));
     BOOST_TEST(!old.sets.is_list_refused());
     BOOST_TEST(contains(old.sets.objection(2), "has left the set"), old.sets.objection(2));
     BOOST_TEST(old.sets.may_be_admitted(0));
