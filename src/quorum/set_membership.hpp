@@ -75,7 +75,7 @@ public:
     // Whose votes count. While no record was seen, the list is the set.
     electorate const& voters() const noexcept { return voters_; }
 
-    // Those nodes of the list that are members of the set: voters().members. What others granted in an earlier generation does not count on.
+    // Those nodes of the list that are members of the set, as many as the electorate says. What others granted in an earlier generation does not count on.
     node_set const& members() const noexcept { return members_; }
 
     // Whether the number of members was ever changed.
