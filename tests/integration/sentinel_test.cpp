@@ -35,6 +35,7 @@ struct of_a_group : cluster {
         : cluster{1, for_groups(), {}, beginning::empty}, group{std::move(options)}
     {
         keys_may_stay = true;
+        max_story_time = 240s;  // Sentinels that do not agree begin again after two failover-timeouts
         connect_to({group.url(more)});
     }
 
@@ -262,6 +263,8 @@ BOOST_AUTO_TEST_CASE(a_sentinel_that_lies_about_the_epoch_is_one_of_three)
             gone.restart();
             bool const complete = co_await eventually([&] { return c.group.is_complete(); }, max_failover);
             BOOST_TEST(complete);
+            // On a machine with much to do the Sentinels may have made it a replica before it was killed, and the lease is held still.
+            [[maybe_unused]] auto const ended = co_await held.release(asio::as_tuple);
             held = co_await resource.acquire();
             BOOST_TEST(held.token() > token);
             BOOST_TEST(has(c.group.server(primary), "r"));

@@ -13,7 +13,6 @@
 namespace redlock::testing {
 namespace {
 
-constexpr auto max_story_time = 50s;  // less than CTest allows
 constexpr auto max_usable_time = 10s;
 constexpr auto max_empty_time = 3s;
 

@@ -70,6 +70,7 @@ public:
     redlock::client nodes;
 
     std::size_t usable_at_start;   ///< How many nodes to wait for before the story begins. Default: all.
+    std::chrono::seconds max_story_time{50};  ///< Less than CTest allows.
     bool keys_may_stay{false};     ///< The story leaves keys on the servers, on purpose.
     std::size_t threads{1};        ///< How many threads run the io_context. The story itself is on a strand.
 
