@@ -64,7 +64,7 @@ try {
     nodes.run(asio::detached);
 
     catalogue cache;
-    int open = 22;
+    int open = 2 * (10 + 1);  // readers and writers below
     std::exception_ptr failure;
     auto const ended = [&](std::exception_ptr e) {
         if (e) failure = e;

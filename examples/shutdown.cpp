@@ -25,7 +25,8 @@ struct service {
     {
         redlock::lock lock{nodes, resource, {.ttl = 10s}};
         while (!closing) {
-            auto body = [](redlock::lease&) -> asio::awaitable<void> {
+            auto body = [this](redlock::lease&) -> asio::awaitable<void> {
+                if (closing) co_return;  // it has waited for the lock meanwhile
                 asio::steady_timer task{co_await asio::this_coro::executor, 200ms};
                 co_await task.async_wait();
             };

@@ -29,7 +29,7 @@ char const* code(tone what)
     return "0";
 }
 
-bool set(char const* variable)
+bool is_set(char const* variable)
 {
     char const* const value = std::getenv(variable);
     return value != nullptr && *value != '\0';
@@ -37,7 +37,7 @@ bool set(char const* variable)
 
 }  // namespace
 
-terminal::terminal() : live_{::isatty(STDOUT_FILENO) == 1}, colours_{live_ && !set("NO_COLOR")}
+terminal::terminal() : live_{::isatty(STDOUT_FILENO) == 1}, colours_{live_ && !is_set("NO_COLOR")}
 {
     char const* const type = std::getenv("TERM");
     bool const can_move = type != nullptr && std::string_view{type} != "dumb";

@@ -2,6 +2,6 @@
 
 namespace redlock::detail {
 
-template class basic_core<boot_clock>;
+template class basic_core<boot_clock>;  // compiled here once: see extern template in the header
 
 }  // namespace redlock::detail

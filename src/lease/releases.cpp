@@ -98,9 +98,9 @@ void releases::start(std::shared_ptr<lease_record> const& what, time_point now, 
     ++pending_;
     ++env_.count.releases_pending;
     env_.set_timer(*r, now + what->what->under->times.node_timeout);
-    // It must stay behind what would set the key.
-    bool const first = what->asked_in != env_.to_nodes->next_round();
-    env_.to_nodes->add({what->request(verb::release), r, not_at, first});
+    // Releases go first in a round, but not before a request of the same round that would set the key.
+    bool const goes_first = what->asked_in != env_.to_nodes->next_round();
+    env_.to_nodes->add({what->request(verb::release), r, not_at, goes_first});
     if (not_at.empty()) return;
     for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
         if (not_at.has(node)) r->on_vote(node, reply{vote::refused, {}, {}}, now);

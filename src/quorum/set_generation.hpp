@@ -23,7 +23,7 @@ public:
     // Whether a majority was seen to have moved into it.
     bool is_settled() const noexcept { return settled_.has_value(); }
 
-    // Another number for each generation.
+    // Another number for each generation of a set that was changed. From one set that never was to another, it stays.
     std::uint64_t era() const noexcept { return era_; }
 
 private:

@@ -37,7 +37,7 @@ struct electorate {
     std::size_t needed;  // a majority of the set; more than `members`: nothing is decided by votes
 };
 
-// Whether `without` nodes, which cannot have voted, are so many that the others are no majority; of the list, while nothing is decided by votes.
+// Whether so many nodes cannot have voted (`without`) that the others are no majority. While votes decide nothing: no majority of the list.
 constexpr bool leaves_no_majority(electorate const& of, std::size_t without) noexcept
 {
     return of.nodes < without + (of.can_decide() ? of.needed : majority(of.nodes));
@@ -95,7 +95,7 @@ public:
     // So many nodes refused that the others are no majority. The answer is no, whatever the failed nodes would have voted.
     bool majority_excluded() const noexcept { return refused() > 0 && members_ < refused() + needed_; }
 
-    // Whether even all nodes of the list are no majority, as far as the set is known.
+    // Even all nodes of the list are no majority: most often since it is not known yet which generation the set is in.
     bool is_undecided() const noexcept { return needed_ > nodes_; }
 
     // No later vote can bring a majority of grants. While the ballot is undecided, with the next vote more may be known.

@@ -250,6 +250,25 @@ BOOST_FIXTURE_TEST_CASE(a_lease_on_the_member_that_leaves_is_released, changing_
     BOOST_TEST((*result == error_code{} || *result == errc::release_unconfirmed), result->message());
 }
 
+// Its answer is on its way when the client follows the set into another generation, in which it is a member, too.
+BOOST_FIXTURE_TEST_CASE(a_vote_of_the_generation_before_does_not_count, changing_world)
+{
+    auto& old = add(old_list);
+    auto& nodes = members.back()->nodes;
+    nodes[0]->back = 300ms;
+    own[1]->set("job", "somebody's", 1min);
+    nodes[leaves]->stop();
+    attempt_report report;
+    std::optional<error_code> result;
+    lock{old, "job", {.ttl = 5s, .node_timeout = 1s}}.try_acquire(report, [&](error_code ec, lease const&) { result = ec; });
+    advance(1ms);
+    BOOST_TEST(own[0]->get("job").has_value());
+    for (int i = 0; i < 2; ++i) replace();  // the second says that a majority has moved
+    lock{old, "other", {.ttl = 5s, .node_timeout = 1s}}.try_acquire([](error_code, lease const&) {});
+    BOOST_TEST_REQUIRE(advance_until(*context, [&] { return result.has_value(); }, 10s));
+    BOOST_TEST(report.nodes[0].detail == "the set of nodes was changed meanwhile", report);
+}
+
 BOOST_FIXTURE_TEST_CASE(when_one_member_has_heard_of_it_the_others_go_on, changing_world)
 {
     auto& old = add(old_list);
