@@ -92,9 +92,9 @@ std::size_t lock_table::permits_here(permit_pool const& of) const
     return count;
 }
 
-bool lock_table::has_too_many_permits_for(resource const& wanted) const
+bool lock_table::leaves_too_few(resource const& wanted) const
 {
-    if (!wanted.is_for_permits() || permits_.empty() || !wanted.pool()->has_all()) return false;
+    if (!wanted.is_for_permits() || !wanted.pool()->has_all()) return false;
     return permits_here(*wanted.pool()) + wanted.permit_count() > wanted.pool()->permits;
 }
 

@@ -88,7 +88,7 @@ public:
     }
 
     // Whether this client itself has so many permits that too few are left for what is wanted. Always false of what is not for permits.
-    bool has_too_many_permits_for(resource const& wanted) const;
+    bool has_too_many_permits_for(resource const& wanted) const { return !permits_.empty() && leaves_too_few(wanted); }
 
     // How many permits of the semaphore this client has.
     std::size_t permits_here(permit_pool const& of) const;
@@ -138,6 +138,7 @@ public:
     acquisitions& owner() const noexcept { return owner_; }
 
 private:
+    bool leaves_too_few(resource const& wanted) const;
     void forget_old(time_point now);
     void detach(lease_record& lease) noexcept;
     void add_reader(lease_record& lease);

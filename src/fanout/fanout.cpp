@@ -25,6 +25,7 @@ fanout::fanout(strand_type const& strand, std::vector<std::unique_ptr<node>> nod
     : posting_{asio::require(strand, asio::execution::blocking.never)}, now_{now}, max_queue_{max_queue}, rules_{rules}
 {
     assert(!nodes.empty());
+    suspend_for(rules.lasts);
     links_.reserve(nodes.size());
     for (auto& n : nodes) links_.emplace_back(rules.clock_drift).peer = std::move(n);
 }

@@ -129,7 +129,10 @@ public:
     void on_time(std::size_t node, quorum::wall_time clock, time_point sent, time_point received);
 
     // A lock of this client uses that ttl.
-    void ttl_in_use(duration ttl) noexcept { rules_.lasts = std::max(rules_.lasts, ttl); }
+    void ttl_in_use(duration ttl) noexcept
+    {
+        if (ttl > rules_.lasts) suspend_for(ttl);
+    }
 
     // Whether the clock of some node was found to have been set after `t`.
     bool was_any_clock_set_since(time_point t) const noexcept { return t < last_clock_step_; }
@@ -279,6 +282,7 @@ private:
 
     class start_exec;
 
+    void suspend_for(duration longest_ttl) noexcept;
     void flush_later();
     std::size_t end_of_message(std::size_t first, std::size_t most) const noexcept;
     void send(request_batch& of);
@@ -306,6 +310,7 @@ private:
     clock_function now_;
     std::size_t max_queue_;
     clock_rules rules_;
+    duration suspension_{};  // how long a node whose clock was set grants nothing
     std::vector<link> links_;
     std::multimap<time_point, release_retry> release_retries_;
     // Requests for the next round; those of outgoing_first_ go first.

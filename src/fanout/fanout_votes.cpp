@@ -65,11 +65,17 @@ reply const* fanout::why_not_asked(std::size_t node, bool fenced, time_point now
 void fanout::on_time(std::size_t node, quorum::wall_time clock, time_point sent, time_point received)
 {
     link& l = links_[node];
-    auto const step = l.clock.on_time(clock, sent, received,
-                                      rules_.lasts + std::chrono::duration_cast<duration>(rules_.lasts * rules_.clock_drift));
+    auto const step = l.clock.on_time(clock, sent, received, suspension_);
+    if (!step) return;
     l.suspended.good_until = {};
-    if (step) last_clock_step_ = std::max(last_clock_step_, received);
-    if (step && on_step) on_step(node, *step, received);
+    last_clock_step_ = std::max(last_clock_step_, received);
+    if (on_step) on_step(node, *step, received);
+}
+
+void fanout::suspend_for(duration longest_ttl) noexcept
+{
+    rules_.lasts = longest_ttl;
+    suspension_ = longest_ttl + std::chrono::duration_cast<duration>(longest_ttl * rules_.clock_drift);
 }
 
 // What a node grants while its clock is not to be trusted does not count. Of extensions these are the messages on their way: what is
