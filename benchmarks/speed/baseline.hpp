@@ -1,8 +1,9 @@
 // What the baselines share: callers that acquire and release all the time, as plain state machines over prepared bytes. No I/O.
 //
 // It is what a lock on a majority costs at least: every acquisition goes to all nodes (SET NX PX, or the script with tokens), ends when
-// a majority has answered, and its release goes out at once; answers that come later are only counted. No second round (acquisitions that would need
-// one are counted), no lease, no retry: a refusal is an error. The only timer is that of workload::rest. Commands are formatted once, and for each use only the digits in them are changed.
+// a majority has answered, and its release goes out at once; answers that come later are only counted. No second round (acquisitions that would
+// need one are counted), no lease, no retry: a refusal is an error. The only timer is that of workload::rest. Commands are formatted once, and for
+// each use only the digits in them are changed.
 #ifndef REDLOCK_BENCHMARKS_SPEED_BASELINE_HPP
 #define REDLOCK_BENCHMARKS_SPEED_BASELINE_HPP
 

@@ -61,10 +61,11 @@ void adoption::start(time_point now)
     record_ = make_recycled<lease_record>(std::exchange(from_, nullptr), descriptor_of(ticket_, under_), owner_.env_.fresh_value());
     record_->refreshed = now;
     machine_.emplace(owner_.env_.voters, under_->times);
+    machine_->set_electorate(owner_.env_.voters, owner_.env_.members);
     // Whatever has the value of the ticket now expires by then, unless somebody adopts it.
     gives_up_at_ = now + ticket_.ttl + ticket_.lock_delay;
     if (under_->options.acquire_timeout) gives_up_at_ = std::min(gives_up_at_, started_ + *under_->options.acquire_timeout);
-    owner_.env_.to_nodes->ttl_in_use(std::max<duration>(under_->times.key_ttl, ticket_.ttl + ticket_.lock_delay));
+    owner_.env_.to_nodes->ttl_in_use(std::max<duration>(under_->times.key_ttl, gives_up_at_ - now));
     ask(now);
 }
 
@@ -86,7 +87,7 @@ void adoption::on_timer(time_point now)
 {
     auto const self = shared_from_this();
     if (now >= gives_up_at_) return give_up(why_not());
-    ask(now);
+    if (!act_on(machine_->on_timeout(now), now)) ask(now);
 }
 
 errc adoption::why_not() const
@@ -115,18 +116,23 @@ void adoption::on_vote(std::size_t node, reply const& answer, time_point sent, t
     }
     if (answer.error == errc::ttl_too_long) too_long_.add(node);
     if (answer.error == errc::wrong_node_set) of_other_sets_.add(node);
-    switch (machine_->on_vote(node, answer.vote, answer.admission, sent, now)) {
-    case adopt_outcome::pending: break;
-    case adopt_outcome::adopted: return adopted(now);
-    case adopt_outcome::over: return give_up(owner_.is_elsewhere(ticket_) ? errc::ticket_of_other_nodes : errc::lease_lost);
-    }
+    if (act_on(machine_->on_vote(node, answer.vote, answer.admission, sent, now), now)) return;
     if (!too_long_.empty() && why_not() == errc::ttl_too_long) return give_up(errc::ttl_too_long);
     if (!of_other_sets_.empty() && why_not() == errc::wrong_node_set) give_up(errc::wrong_node_set);
 }
 
-void adoption::on_generation(quorum::node_set const& stays)
+// Whether that ended it.
+bool adoption::act_on(adopt_outcome outcome, time_point now)
 {
-    if (machine_) machine_->set_electorate(owner_.env_.voters, stays);
+    if (outcome == adopt_outcome::pending) return false;
+    if (outcome == adopt_outcome::adopted) adopted(now);
+    else give_up(owner_.is_elsewhere(ticket_) ? errc::ticket_of_other_nodes : errc::lease_lost);
+    return true;
+}
+
+void adoption::on_generation()
+{
+    if (machine_) machine_->set_electorate(owner_.env_.voters, owner_.env_.members);
 }
 
 void adoption::adopted(time_point now)
@@ -178,9 +184,9 @@ void adoptions::start(std::shared_ptr<adoption> const& what, time_point now)
     what->start(now);
 }
 
-void adoptions::on_generation(quorum::node_set const& stays)
+void adoptions::on_generation()
 {
-    for (auto const& each : running_) each->on_generation(stays);
+    for (auto const& each : running_) each->on_generation();
 }
 
 void adoptions::fail_all(error_code why)

@@ -48,8 +48,9 @@ private:
     void start(time_point now);
     void ask(time_point now);
     void on_vote(std::size_t node, reply const& answer, time_point sent, time_point now);
+    bool act_on(quorum::adopt_outcome outcome, time_point now);
     void adopted(time_point now);
-    void on_generation(quorum::node_set const& stays);
+    void on_generation();
     errc why_not() const;
     void finish(error_code ec, lease held);
 
@@ -80,7 +81,7 @@ public:
     void start(std::shared_ptr<adoption> const& what, time_point now);
 
     // The client's nodes are of another generation of their set. `stays`: those that are members of it.
-    void on_generation(quorum::node_set const& stays);
+    void on_generation();
 
     // Completes all adoptions with `why`.
     void fail_all(error_code why);

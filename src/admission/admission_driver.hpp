@@ -59,7 +59,7 @@ public:
     std::function<void(std::size_t node, admission_picture const& now)> on_change;
 
     struct generation_news {
-        quorum::node_set stays;  // the nodes that are members of it
+        quorum::node_set members;  // those nodes of the list that are members of it
         quorum::electorate voters;
         std::size_t size;  // N
         bool was_resized;  // the set had another N once

@@ -43,11 +43,11 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     admissions_->on_generation = [this](admission_driver::generation_news const& news) {
         if (!news.is_first) env_.to_nodes->begin_era();
         env_.voters = news.voters;
-        env_.members = news.stays;
+        env_.members = news.members;
         env_.set_size = news.size;
         env_.set_was_resized = news.was_resized;
         leases_.on_generation(env_.now());
-        adoptions_.on_generation(news.stays);
+        adoptions_.on_generation();
     };
     admissions_->on_idle = [this] { stop_nodes_when_quiet(); };
     admissions_->on_change = [this](std::size_t node, admission_picture const& now) {

@@ -17,7 +17,7 @@ namespace {
 quorum::electorate voters_of(lease_record const& what, environment const& env, time_point now)
 {
     auto of = env.voters;
-    bool const is_as_listed = of.members == of.nodes && of.needed == quorum::majority(of.nodes);
+    bool const is_as_listed = of.members == of.nodes && of.needed == quorum::majority(of.nodes) && !env.set_was_resized;
     if (is_as_listed || !what.machine.has_begun()) return of;
     of.members = what.machine.may_hold(now);
     if (auto const former = what.machine.former_majority(); former > 0) of.needed = std::min(of.needed, former);

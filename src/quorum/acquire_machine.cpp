@@ -21,7 +21,8 @@ void acquire_machine::learn(electorate const& of, node_set const& members) noexc
         gone_.remove(node);
         confirmed_.remove(node);
     }
-    bool const is_open = was_in_reach && (votes_.granted() == 0 || votes_.is_undecided());
+    if (!was_in_reach) return;  // it has been given up, and no other number may bring it back
+    bool const is_open = votes_.granted() == 0 || votes_.is_undecided();
     if (of.needed < votes_.needed() && !is_open) return;
     votes_.set_electorate(of);
     if (!token_ && votes_.majority_granted()) choose_token();

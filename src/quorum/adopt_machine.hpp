@@ -23,15 +23,21 @@ enum class adopt_outcome {
 class adopt_machine {
 public:
     // `t` lives as long as this.
-    adopt_machine(electorate of, timing const& t) noexcept : timing_{&t}, holders_{of}, granted_as_{of.nodes} {}
+    adopt_machine(electorate of, timing const& t) noexcept
+        : timing_{&t}, holders_{of}, members_{node_set::all(of.nodes)}, granted_as_{of.nodes}
+    {
+    }
     adopt_machine(electorate of, timing&& t) = delete;
 
-    // The set has other members than before, or another N. `stays`: the nodes that are members of it.
-    void set_electorate(electorate const& of, node_set const& stays) noexcept;
+    // The set has other members than before, or another N. What nodes that are no members answer does not count.
+    void set_electorate(electorate const& of, node_set const& members) noexcept;
 
     // A node's vote on a request of a round that was sent at `sent`. `admission` tells apart what the node was admitted as: a node counts as one server
     // only. Returns the outcome when this vote decides the adoption, `pending` otherwise.
     adopt_outcome on_vote(std::size_t node, vote v, std::uint64_t admission, time_point sent, time_point now) noexcept;
+
+    // The answers that are missing count as failed for this round. Returns the outcome if what is known of the set by now decides.
+    adopt_outcome on_timeout(time_point now) noexcept;
 
     adopt_outcome outcome() const noexcept { return outcome_; }
 
@@ -44,8 +50,11 @@ public:
     tenure const& holders() const noexcept { return holders_; }
 
 private:
+    adopt_outcome decide(time_point now) noexcept;
+
     timing const* timing_;
     tenure holders_;
+    node_set members_;
     node_set granted_;
     node_set refused_;
     per_node<std::uint64_t> granted_as_;  // meaningful for nodes of granted_

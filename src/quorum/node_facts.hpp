@@ -19,8 +19,8 @@ struct node_facts {
     token_number high_water{0};
     duration max_ttl{};  // the longest ttl that the record allows
     std::string set{};  // the text of the node's record of its set (set_record.hpp); empty: there is none
-    std::string
-        why_unidentified{};  // why the id is not known, and what to do about it; empty: the id is known, or the user's permissions hide it
+    // Why the id is not known, and what to do about it; empty: it is known, or the user's permissions hide it.
+    std::string why_unidentified{};
 };
 
 }  // namespace redlock::quorum

@@ -22,6 +22,7 @@ tenure::tenure(electorate of, node_set const& held, node_set const& gone, time_p
 
 void tenure::holds(std::size_t node, time_point until)
 {
+    if (left_.has(node)) until = std::min(until, valid_until_);
     if (until <= until_[node]) return;
     gone_.remove(node);
     until_.set(node, until);
@@ -90,7 +91,7 @@ std::size_t tenure::may_hold(time_point now) const noexcept
 
 bool tenure::majority_gone() const noexcept
 {
-    if (gone_.empty() || valid_until_ > counted()) return false;
+    if (gone_.empty() || needed_ > nodes() || valid_until_ > counted()) return false;
     return may_hold({}) < gone_.size() + needed_;
 }
 

@@ -60,7 +60,7 @@ public:
     std::size_t may_hold(time_point now) const noexcept;
 
     // Whether the nodes where the key is gone are so many that the others are no majority: neither of those that count now, nor of those that counted when
-    // they granted.
+    // they granted. Never while all nodes of the list are none: more may be known of the set in a moment.
     bool majority_gone() const noexcept;
 
 private:

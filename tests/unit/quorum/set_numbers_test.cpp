@@ -178,6 +178,15 @@ BOOST_AUTO_TEST_CASE(an_attempt_learns_of_a_smaller_majority_while_nobody_has_gr
     given_up.set_electorate({5, 3, 2}, node_set::all(3));
     for (std::size_t node : {0u, 1u}) BOOST_CHECK(vote_of(given_up, node, vote::granted) != acquire_outcome::granted);
 
+    acquire_machine given_up_before{electorate{4}, after(0ms), t};
+    BOOST_CHECK(vote_of(given_up_before, 0, vote::refused) == acquire_outcome::pending);
+    vote_of(given_up_before, 1, vote::failed);
+    BOOST_TEST(given_up_before.votes().majority_out_of_reach());
+    given_up_before.set_electorate({4, 4, 5}, node_set::all(4));
+    BOOST_CHECK(vote_of(given_up_before, 2, vote::granted) != acquire_outcome::granted);
+    given_up_before.set_electorate({4, 4, 2}, node_set::all(4));
+    BOOST_CHECK(vote_of(given_up_before, 3, vote::granted) != acquire_outcome::granted);
+
     acquire_machine undecided{electorate{3, 2, 4}, after(0ms), t};
     BOOST_CHECK(vote_of(undecided, 0, vote::granted) == acquire_outcome::pending);
     undecided.set_electorate({3, 2, 2}, node_set::all(2));
@@ -242,6 +251,47 @@ BOOST_AUTO_TEST_CASE(an_adoption_drops_what_a_member_that_left_has_granted)
     m.set_electorate({3, 2, 2}, stays);
     BOOST_CHECK(m.on_vote(0, vote::granted, 1, after(2ms), after(3ms)) == adopt_outcome::pending);
     BOOST_CHECK(m.on_vote(1, vote::granted, 1, after(2ms), after(3ms)) == adopt_outcome::adopted);
+}
+
+BOOST_AUTO_TEST_CASE(an_adoption_is_not_over_while_it_is_not_known_how_many_are_a_majority)
+{
+    timing t{};
+    t.validity = 10s;
+    adopt_machine m{electorate{3}, t};
+    m.set_electorate({3, 3, 4}, node_set::all(3));
+    BOOST_CHECK(m.on_vote(0, vote::refused, 1, after(0ms), after(1ms)) == adopt_outcome::pending);
+    BOOST_CHECK(m.on_vote(1, vote::refused, 1, after(0ms), after(1ms)) == adopt_outcome::pending);
+    BOOST_CHECK(m.on_timeout(after(2ms)) == adopt_outcome::pending);
+    m.set_electorate({3, 3, 2}, node_set::all(3));
+    BOOST_CHECK(m.on_timeout(after(3ms)) == adopt_outcome::over);
+}
+
+BOOST_AUTO_TEST_CASE(an_adoption_does_not_count_who_is_no_member)
+{
+    timing t{};
+    t.validity = 10s;
+    adopt_machine refused{electorate{3}, t};
+    refused.set_electorate({3, 2, 2}, node_set::all(2));
+    BOOST_CHECK(refused.on_vote(2, vote::refused, 1, after(0ms), after(1ms)) == adopt_outcome::pending);
+    BOOST_CHECK(refused.on_vote(0, vote::granted, 1, after(0ms), after(1ms)) == adopt_outcome::pending);
+    BOOST_CHECK(refused.on_vote(1, vote::granted, 1, after(0ms), after(1ms)) == adopt_outcome::adopted);
+    adopt_machine granted{electorate{3}, t};
+    granted.set_electorate({3, 2, 2}, node_set::all(2));
+    BOOST_CHECK(granted.on_vote(2, vote::granted, 1, after(0ms), after(1ms)) == adopt_outcome::pending);
+    BOOST_CHECK(granted.on_vote(0, vote::granted, 1, after(0ms), after(1ms)) == adopt_outcome::pending);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_server_that_has_left_extends_counts_no_longer_than_the_lease)
+{
+    tenure t{electorate{3}};
+    for (std::size_t node : {0u, 2u}) t.holds(node, after(10ms));
+    t.set_members(node_set::all(2));
+    t.set_electorate({3, 2, 2});
+    t.holds(0, after(50ms));
+    t.holds(2, after(50ms));
+    BOOST_TEST((t.valid_until() == after(10ms)));
+    BOOST_TEST(t.may_hold(after(5ms)) == 3u);
+    BOOST_TEST(t.may_hold(after(10ms)) == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_record_tells_of_the_generation_before)

@@ -284,6 +284,19 @@ BOOST_AUTO_TEST_CASE(members_are_counted_by_what_they_carry_as_well)
     lister later{all, other_names};
     later.begin();
     BOOST_TEST(later.sets.voters().members == 2u, "of those that carry it");
+    BOOST_TEST((later.sets.members() == node_set::all(2)));
+    // One that has lost its data since is a member still. When all have, and a set is founded anew, all are.
+    all.at("b").set.clear();
+    all.at("b").admitted = false;
+    later.begin();
+    BOOST_TEST((later.sets.members() == node_set::all(2)));
+    BOOST_TEST(later.sets.voters().members == 2u);
+    auto const anew = to_text({"anew", 0, 0, true, 0, 0, {}, {"A", "B", "C"}});
+    for (char const* there : {"a", "b", "c"}) all.at(there) = {std::string{"again-"} + there, anew};
+    later.begin();
+    later.begin();
+    BOOST_TEST((later.sets.members() == node_set::all(3)));
+    BOOST_TEST((later.sets.voters() == electorate{3}));
 }
 
 BOOST_AUTO_TEST_CASE(two_nodes_become_one)
