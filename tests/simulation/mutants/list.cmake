@@ -239,7 +239,7 @@ redlock_mutant(suspended_for_ever "a node whose clock was set never votes again"
 
 # Leases that travel.
 redlock_mutant(adoption_by_one_node "the vote of one node adopts a lease"
-    FILE src/quorum/adopt_machine.cpp FROM "if (now < holders_.valid_until() - timing_->stop_margin) {" TO "if (v == vote::granted) {"
+    FILE src/quorum/adopt_machine.cpp FROM "if (now < holders_.valid_until() - timing_->stop_margin) {" TO "if (!granted_.empty()) {"
     FILE2 src/lease/lease_registry.cpp FROM2 "    if (now >= what->machine.stops_at()) {" TO2 "    if (false) {")
 redlock_mutant(adoption_keeps_the_value "nodes leave the value of the ticket where it is"
     FILE src/testing/redis_model.cpp FROM "    set_all(c, now);
