@@ -52,7 +52,7 @@ std::vector<answers> server_group::ask_each(std::function<std::vector<words>(std
     for (std::size_t node = 0; node < size(); ++node) {
         auto const for_node = commands(node);
         all[node].problem = "not asked";
-        if (for_node.empty()) continue;
+        if (for_node.empty() || interrupted_) continue;
         ++unanswered;
         links_[node].ask(for_node, timeout_, [&, node](answers a) {
             all[node] = std::move(a);

@@ -183,7 +183,7 @@ bool redis_connection::prepare(redis::config& wanted)
 
 void redis_connection::close()
 {
-    if (state_ == state::closed || !connection_) return;
+    if (state_ == state::closed || !connection_ || closing_) return;
     closing_ = true;
     cancel();
 }

@@ -68,6 +68,31 @@ struct listener final : connection_owner {
     int closed{0};
 };
 
+// One connection to the greeter, in which some handlers have run.
+struct connecting {
+    explicit connecting(std::size_t handlers)
+    {
+        address.host = "127.0.0.1";
+        address.port = server.port();
+        settings = std::make_unique<connection_settings>(address, common);
+        connection = std::make_shared<redis_connection>(make_client_strand(io.get_executor(), true), *settings,
+                                                        handshake{address, handshake::greeting_only{}});
+        connection->open(owner);
+        for (std::size_t i = 0; i < handlers && owner->closed == 0; ++i) io.run_one();
+        BOOST_REQUIRE(owner->closed == 0);
+    }
+
+    std::shared_ptr<listener> const owner{std::make_shared<listener>()};
+    config const common;
+    node_address address;
+    asio::io_context io{1};
+    greeter server{io};
+    std::unique_ptr<connection_settings> settings;
+    std::shared_ptr<redis_connection> connection;
+};
+
+constexpr std::size_t latest_moment = 1'000;
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(redis_connections)
@@ -76,27 +101,33 @@ BOOST_AUTO_TEST_SUITE(redis_connections)
 BOOST_AUTO_TEST_CASE(a_connection_that_was_closed_does_not_open_at_whatever_moment_that_was)
 {
     bool opened_in_time = false;
-    for (std::size_t moment = 0; !opened_in_time && moment < 1'000; ++moment) {
-        auto const owner = std::make_shared<listener>();
-        config const common;
-        node_address address;
-        asio::io_context io{1};
-        greeter server{io};
-        address.host = "127.0.0.1";
-        address.port = server.port();
-        connection_settings const settings{address, common};
-        auto const connection = std::make_shared<redis_connection>(make_client_strand(io.get_executor(), true), settings,
-                                                                   handshake{address, handshake::greeting_only{}});
-        connection->open(owner);
-        for (std::size_t handlers = 0; handlers < moment && owner->closed == 0; ++handlers) io.run_one();
-        BOOST_REQUIRE(owner->closed == 0);
-        opened_in_time = owner->opened;
-        connection->close();
-        while (owner->closed == 0) BOOST_REQUIRE(io.run_one() == 1u);
-        BOOST_TEST(owner->opened == opened_in_time, "closed after " << moment << " handlers");
-        BOOST_TEST(owner->closed == 1);
+    for (std::size_t moment = 0; !opened_in_time && moment < latest_moment; ++moment) {
+        connecting c{moment};
+        opened_in_time = c.owner->opened;
+        c.connection->close();
+        while (c.owner->closed == 0) BOOST_REQUIRE(c.io.run_one() == 1u);
+        BOOST_TEST(c.owner->opened == opened_in_time, "closed after " << moment << " handlers");
+        BOOST_TEST(c.owner->closed == 1);
     }
     BOOST_TEST(opened_in_time);
+}
+
+// A caller may close with each handler that runs. If each call gave more than one handler to run, the last one would never be reached.
+BOOST_AUTO_TEST_CASE(closing_again_and_again_does_not_put_off_the_end)
+{
+    constexpr std::size_t enough_handlers = 1'000;
+    bool opened = false;
+    for (std::size_t moment = 0; !opened && moment < latest_moment; ++moment) {
+        connecting c{moment};
+        opened = c.owner->opened;
+        std::size_t handlers = 0;
+        for (; c.owner->closed == 0 && handlers < enough_handlers; ++handlers) {
+            c.connection->close();
+            BOOST_REQUIRE(c.io.run_one() == 1u);
+        }
+        BOOST_TEST(c.owner->closed == 1, "closed after " << moment << " handlers");
+    }
+    BOOST_TEST(opened);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
