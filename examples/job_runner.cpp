@@ -33,8 +33,9 @@ asio::awaitable<void> work(redlock::client& nodes, std::vector<std::string> jobs
 {
     std::vector<redlock::lease> ours;
     for (std::string const& job : jobs) {
-        redlock::lock lock{nodes, "job:" + job, {.ttl = 10s}};
-        auto [error, lease] = co_await lock.try_acquire(asio::as_tuple(asio::use_awaitable));
+        // Several attempts: of workers that ask at the same moment each may get the vote of one node, and nobody a majority.
+        redlock::lock lock{nodes, "job:" + job, {.ttl = 10s, .max_attempts = 5, .max_retry_delay = 100ms}};
+        auto [error, lease] = co_await lock.acquire(asio::as_tuple(asio::use_awaitable));
         if (error == redlock::errc::contended) continue;  // somebody else does it
         if (error) throw boost::system::system_error{error, job};
         ours.push_back(std::move(lease));

@@ -2,6 +2,7 @@
 #include "measurements.hpp"
 #include "loop.hpp"
 #include "report.hpp"
+#include "support/command_stats.hpp"
 #include "support/replication.hpp"
 
 #include <boost/asio/co_spawn.hpp>

@@ -81,7 +81,9 @@ public:
         return start(&report, false, token);
     }
 
-    /// Makes one attempt: asks all nodes once, and does not wait if there is another holder.
+    /// Makes one attempt: asks all nodes once, and does not wait if there is another holder. Of clients that ask at the same moment each may get the
+    /// votes of some nodes and none a majority; then all get `errc::contended`, and nobody has the lock. If one of them has to get it, use `acquire()`
+    /// with `lock_options::max_attempts`.
     ///
     /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
     /// Lifetimes: the lock may be destroyed meanwhile.

@@ -18,6 +18,7 @@
 #include "cli/run_events.hpp"
 #include "cli/semaphore_view.hpp"
 #include "cli/service_manager.hpp"
+#include "cli/split_votes.hpp"
 #include "cli/tickets.hpp"
 #include "cli/times.hpp"
 
@@ -84,7 +85,10 @@ private:
     void acquire();
     void explain_waiting();
     void on_acquired(error_code ec, lease got);
+    void ask_again(error_code ec);
     void explain_failure(error_code ec);
+    void explain_contended(lock_view const& lock);
+    void explain_no_majority(error_code ec);
     void look_at_lock(std::function<void(lock_view const&)> explain);
     void explain_waiting_for_permits();
     void explain_no_permit(error_code ec);
@@ -140,6 +144,8 @@ private:
     reminder<asio::steady_timer> reminder_{io_, [this] { explain_waiting(); }};
     timer check_timer_{io_};
     attempt_report report_;
+    split_votes split_votes_;
+    asio::steady_timer again_{io_};
     std::optional<glance> glance_;
     boot_clock::time_point acquiring_since_{};
 

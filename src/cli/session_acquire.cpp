@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <optional>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -102,12 +104,31 @@ void session::explain_failure(error_code ec)
         return finish(to_int(why.code), ec == errc::lease_lost ? run_outcome::lost : run_outcome::no_majority);
     }
     if (semaphore_ && (ec == errc::permits_differ || ec == condition::contended)) return explain_no_permit(ec);
-    bool const contended = ec == condition::contended;
-    if (contended)
-        return look_at_lock([this](lock_view const& lock) {
-            say(contended_in_words(lock, !plan_.once));
-            finish(plan_.conflict_code, run_outcome::contended);
-        });
+    if (plan_.once && !semaphore_ && may_be_split(report_)) return ask_again(ec);
+    if (ec != condition::contended) return explain_no_majority(ec);
+    look_at_lock([this](lock_view const& lock) { explain_contended(lock); });
+}
+
+// Unless somebody holds the lock, or it was asked often enough.
+void session::ask_again(error_code ec)
+{
+    look_at_lock([this, ec](lock_view const& lock) {
+        std::random_device random;
+        auto const pause = lock.state == lock_state::held ? std::nullopt : split_votes_.next_pause(random);
+        if (!pause) return ec == condition::contended ? explain_contended(lock) : explain_no_majority(ec);
+        again_.expires_after(*pause);
+        again_.async_wait([this](error_code) { interrupted_by_ == 0 ? acquire() : on_acquired(asio::error::operation_aborted, {}); });
+    });
+}
+
+void session::explain_contended(lock_view const& lock)
+{
+    say(contended_in_words(lock, !plan_.once));
+    finish(plan_.conflict_code, run_outcome::contended);
+}
+
+void session::explain_no_majority(error_code ec)
+{
     auto const status = nodes_.status();
     std::string text = name_in_words(plan_.name) + " was not acquired: " + (report_.outcome ? report_.outcome : ec).message() +
                        silent_nodes_in_words(report_, status, plan_.options.fencing);

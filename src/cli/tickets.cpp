@@ -3,6 +3,7 @@
 #include "cli/glance.hpp"
 #include "cli/reminder.hpp"
 #include "cli/settings.hpp"
+#include "cli/split_votes.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "cli/waiting.hpp"
@@ -21,7 +22,9 @@
 #include <csignal>
 #include <iostream>
 #include <optional>
+#include <random>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -79,6 +82,14 @@ public:
         start([&](error_code ec) { result = ec; });
         while (!result) io_.run_one();
         return *result;
+    }
+
+    void pause(quorum::duration time)
+    {
+        bool is_over = false;
+        asio::steady_timer timer{io_, time};
+        timer.async_wait([&](error_code) { is_over = true; });
+        while (!is_over) io_.run_one();
     }
 
     // Waits until all nodes have the lease, or for a moment: a process that ends at once would leave out the slower ones, and the ticket is for less
@@ -184,8 +195,16 @@ int acquire(acquire_options const& options)
     attempt_report report;
     std::optional<waiting_notes> notes;
     if (!options.quiet) notes.emplace(with, from.client, resource, wanted.fencing);
-    auto [ec, held] = with.get(
-        [&](auto done) { once ? resource.try_acquire(report, std::move(done)) : resource.acquire(report, std::move(done)); });
+    auto const ask = [&](auto done) { once ? resource.try_acquire(report, std::move(done)) : resource.acquire(report, std::move(done)); };
+    auto [ec, held] = with.get(ask);
+    std::random_device random;
+    for (split_votes split; ec && once && may_be_split(report);) {
+        auto const pause = split.next_pause(random);
+        if (!pause) break;
+        with.pause(*pause);
+        if (with.ended_by() != 0) break;
+        std::tie(ec, held) = with.get(ask);
+    }
     notes.reset();
     if (!ec) return with.hand_out(std::move(held));
     if (with.ended_by() != 0) return to_int(exit_code::signal) + with.ended_by();

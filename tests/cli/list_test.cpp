@@ -1,5 +1,6 @@
 // redlock list: which locks are found on the servers, how they are searched, and what is said of them.
 #include "program.hpp"
+#include "support/command_stats.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -32,14 +33,6 @@ std::string names_in(nlohmann::json const& list)
 void add_keys(redis_server& to, int count)
 {
     to.command({"EVAL", "for i = 1, tonumber(ARGV[1]) do redis.call('SET', 'app:' .. i, 'x') end", "0", std::to_string(count)});
-}
-
-std::size_t calls_of(redis_server& of, std::string const& command)
-{
-    auto const stats = of.command({"INFO", "commandstats"});
-    std::string const field = "cmdstat_" + command + ":calls=";
-    auto const at = stats.find(field);
-    return at == std::string::npos ? 0 : std::stoul(stats.substr(at + field.size()));
 }
 
 // Whether somebody has sent what the server on this port has not read.

@@ -3,6 +3,7 @@
 #include "cli/run_events.hpp"
 #include "cli/service_manager.hpp"
 #include "cli/signal_names.hpp"
+#include "cli/split_votes.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -14,6 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
+#include <random>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -341,6 +344,41 @@ BOOST_AUTO_TEST_CASE(a_status_is_one_line_and_the_end_is_told_once)
     manager.stopping("c");
     BOOST_TEST(heard() == "STATUS=c");
     ::close(listener);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(votes_that_are_split)
+
+BOOST_AUTO_TEST_CASE(some_granted_and_some_refused)
+{
+    auto const of = [](std::initializer_list<vote> votes) {
+        attempt_report r;
+        for (vote const v : votes) {
+            r.nodes.emplace_back();
+            r.nodes.back().vote = v;
+        }
+        return may_be_split(r);
+    };
+    BOOST_TEST(of({vote::granted, vote::refused, vote::refused}));
+    BOOST_TEST(of({vote::pending, vote::refused, vote::refused}));
+    BOOST_TEST(of({vote::granted, vote::refused, vote::failed}));
+    BOOST_TEST(!of({vote::refused, vote::refused, vote::refused}));
+    BOOST_TEST(!of({vote::refused, vote::refused, vote::failed}));
+    BOOST_TEST(!of({vote::granted, vote::failed, vote::failed}));
+    BOOST_TEST(!of({}));
+}
+
+BOOST_AUTO_TEST_CASE(attempts_end)
+{
+    std::minstd_rand random{1};
+    split_votes split;
+    for (int i = 0; i < 4; ++i) {
+        auto const pause = split.next_pause(random);
+        BOOST_TEST_REQUIRE(pause.has_value());
+        BOOST_TEST((*pause >= 5ms && *pause <= 200ms));
+    }
+    BOOST_TEST(!split.next_pause(random));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 // redlock run, while nothing goes wrong with the lease: what the command gets, and what comes back.
 #include "program.hpp"
+#include "support/command_stats.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -161,6 +162,32 @@ BOOST_AUTO_TEST_CASE(somebody_elses_lock_is_75)
     BOOST_TEST(holder.wait() == 0);
     BOOST_TEST(third.wait() == 0);
     BOOST_TEST(third.output() == "at last\n");
+}
+
+// Others have one node each, so nobody has a majority: as after several hosts asked at the same moment. An attempt and its rollback are two
+// scripts on the third node.
+BOOST_AUTO_TEST_CASE(split_votes_are_asked_for_again)
+{
+    {
+        program admits{run("other", {}, {"true"}), environment()};
+        BOOST_TEST(admits.wait() == 0, admits.errors());
+    }
+    all[0].command({"SET", "job", "one of them"});
+    all[1].command({"SET", "job", "another one"});
+    auto const scripts_of = [&](arguments const& words) {
+        all[2].command({"CONFIG", "RESETSTAT"});
+        program p{words, environment()};
+        BOOST_TEST(p.wait() == 75, p.errors());
+        BOOST_TEST(p.output() == "");
+        BOOST_TEST(all[2].command({"EXISTS", "job"}) == "0");
+        return calls_of(all[2], "evalsha");
+    };
+    constexpr std::size_t to_begin_with = 2, of_an_attempt = 2;
+    BOOST_TEST(scripts_of(run("job", {"--no-wait"}, {"echo", "never"})) > to_begin_with + 2 * of_an_attempt);
+    BOOST_TEST(scripts_of({"acquire", "job", "--no-wait"}) > to_begin_with + 2 * of_an_attempt);
+    // Somebody holds it.
+    all[1].command({"SET", "job", "one of them"});
+    BOOST_TEST(scripts_of(run("job", {"--no-wait"}, {"echo", "never"})) <= to_begin_with + of_an_attempt);
 }
 
 BOOST_AUTO_TEST_CASE(a_signal_ends_the_waiting_and_leaves_nothing_behind)

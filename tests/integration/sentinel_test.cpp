@@ -1,5 +1,6 @@
 // Groups that Sentinels watch: the client finds the primary, follows real failovers, and says what is wrong with a configuration.
 #include "support/certificates.hpp"
+#include "support/command_stats.hpp"
 #include "support/disguise.hpp"
 #include "support/replicated.hpp"
 #include "support/scopes.hpp"

@@ -48,12 +48,4 @@ void follow(redis_server const& replica, redis_server const& primary)
     replica.command({"REPLICAOF", primary.host(), std::to_string(primary.port())});
 }
 
-std::size_t calls_of(redis_server const& server, std::string const& command)
-{
-    auto const text = server.command({"INFO", "commandstats"});
-    std::string const name = "cmdstat_" + command + ":calls=";
-    auto const at = text.find(name);
-    return at == std::string::npos ? 0 : std::stoul(text.substr(at + name.size()));
-}
-
 }  // namespace redlock::testing

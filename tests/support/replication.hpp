@@ -18,9 +18,6 @@ void wait_for_replicas(redis_server const& primary, std::size_t count);
 /// Makes a server a replica of another one.
 void follow(redis_server const& replica, redis_server const& primary);
 
-/// How often a server has executed a command.
-std::size_t calls_of(redis_server const& server, std::string const& command);
-
 }  // namespace redlock::testing
 
 #endif
