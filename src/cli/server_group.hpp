@@ -38,7 +38,8 @@ public:
     // Sends the same commands to all nodes. Returns one element for each node.
     std::vector<answers> ask(std::vector<words> const& commands);
 
-    // Calls `commands` for the commands of each node. A node without commands is not asked, and its element has a problem that says so.
+    // Calls `commands` for the commands of each node. A node without commands is not asked, nor is any once interrupted(); its element has a problem
+    // that says so.
     std::vector<answers> ask_each(std::function<std::vector<words>(std::size_t node)> const& commands);
 
     // Waits, and keeps the connections alive meanwhile. False: SIGINT or SIGTERM came, see heed_signals().

@@ -79,7 +79,7 @@ public:
     ~redis_connection();
 
     void open(std::shared_ptr<connection_owner> owner);
-    void close();  // on_closed follows, and no on_open; again: nothing
+    void close();  // on_closed follows, and no on_open; once is enough
 
     // The server's answers to the handshake.
     handshake_reader& server() noexcept { return server_; }

@@ -1,6 +1,6 @@
 // Votes that count only when they are on disk (WAITAOF): what servers can do that, and what is said by those that cannot.
-#include "support/replicated.hpp"
 #include "support/command_stats.hpp"
+#include "support/replicated.hpp"
 #include "support/skipped.hpp"
 
 #include <memory>

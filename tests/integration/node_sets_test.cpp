@@ -43,7 +43,7 @@ struct five_servers : cluster {
         lock const resource{of, "r", options};
         attempt_report report;
         auto [ec, held] = co_await resource.try_acquire(report, asio::as_tuple);
-        // Without tokens, servers that no list has told of their set may have granted before another one did: the client has left them since.
+        // Without tokens, servers without a record of a set may have granted before another one said that it has one: the client has left them since.
         if (!ec) co_await held.release(asio::as_tuple);
         for (auto const& v : report.nodes)
             if (words) *words += v.detail + '\n';

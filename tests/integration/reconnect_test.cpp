@@ -1,7 +1,7 @@
 // Connections that break, servers that come back, and a server that does not keep up.
 #include "support/cluster.hpp"
-#include "support/replication.hpp"
 #include "support/command_stats.hpp"
+#include "support/replication.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/this_coro.hpp>

@@ -1,7 +1,7 @@
 // Votes that count only when replicas have them: what is promised, what is said when it cannot be kept, and that nothing stays.
 #include "support/alternating_proxy.hpp"
-#include "support/replicated.hpp"
 #include "support/command_stats.hpp"
+#include "support/replicated.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
