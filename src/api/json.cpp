@@ -6,7 +6,8 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <fstream>
+#include <cstdio>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -199,13 +200,12 @@ std::string read_file(std::filesystem::path const& file)
 {
     std::error_code ignored;
     if (std::filesystem::is_directory(file, ignored)) throw config_error{"this is a directory, not a file"};
-    errno = 0;
-    std::ifstream stream{file, std::ios::binary};
+    // "e": a program that another thread starts meanwhile does not inherit it.
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> const stream{std::fopen(file.c_str(), "rbe"), std::fclose};
     if (!stream) throw config_error{"cannot be opened: " + std::generic_category().message(errno)};
     std::string text(max_file_size + 1, '\0');
-    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (stream.bad()) throw config_error{"cannot be read: " + std::generic_category().message(errno)};
-    text.resize(static_cast<std::size_t>(stream.gcount()));
+    text.resize(std::fread(text.data(), 1, text.size(), stream.get()));
+    if (std::ferror(stream.get()) != 0) throw config_error{"cannot be read: " + std::generic_category().message(errno)};
     if (text.size() > max_file_size) throw config_error{"is larger than 1 MiB: this is no configuration"};
     return text;
 }

@@ -35,8 +35,9 @@ std::string from_environment(std::string const& name)
 {
     char const* const value = std::getenv(name.c_str());
     if (!value) throw credentials_error{"the variable of the environment that password_env names is not set"};
-    if (*value == '\0') throw credentials_error{"the variable of the environment that password_env names is empty"};
-    return value;
+    auto password = without_newline(value);
+    if (password.empty()) throw credentials_error{"the variable of the environment that password_env names is empty"};
+    return password;
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ std::string hint_for(int problem, std::string const& name)
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: return "; its issuer is not in ca_file, ca_path or the system's store";
     case X509_V_ERR_HOSTNAME_MISMATCH:
-    case X509_V_ERR_IP_ADDRESS_MISMATCH: return "; it is not for " + name + ": set server_name to a name that it is for";
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+        return "; it is not for " + name + " (the subjectAltName counts, and not the CN): set server_name to a name that it is for";
     default: return "";
     }
 }
@@ -117,7 +118,8 @@ void tls_session::show(tls_options const& tls)
 void tls_session::verify()
 {
     X509_VERIFY_PARAM* const wanted = ::SSL_CTX_get0_param(context_.native_handle());
-    ::X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    // A subject is no name of a host (RFC 9525), but by itself OpenSSL takes its CN where a certificate has no names.
+    ::X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     std::string const without_zone = name_.substr(0, name_.find('%'));
     int const set = is_ip_address(name_) ? ::X509_VERIFY_PARAM_set1_ip_asc(wanted, without_zone.c_str())
                                          : ::X509_VERIFY_PARAM_set1_host(wanted, name_.data(), name_.size());

@@ -62,10 +62,14 @@ BOOST_AUTO_TEST_CASE(a_user_and_a_file_in_a_url)
 
 BOOST_AUTO_TEST_CASE(a_password_in_the_environment)
 {
-    ::setenv(variable.c_str(), "open sesame", 1);
-    cluster_reached{1, {.requirepass = "open sesame"}, with_variable}.expect_locks();
-    ::setenv(variable.c_str(), "", 1);
-    cluster_reached{1, {}, with_variable}.expect_failure(errc::credentials_unavailable, "that password_env names is empty");
+    for (char const* text : {"open sesame", "open sesame\n", "open sesame\r\n"}) {
+        ::setenv(variable.c_str(), text, 1);
+        cluster_reached{1, {.requirepass = "open sesame"}, with_variable}.expect_locks();
+    }
+    for (char const* text : {"", "\n"}) {
+        ::setenv(variable.c_str(), text, 1);
+        cluster_reached{1, {}, with_variable}.expect_failure(errc::credentials_unavailable, "that password_env names is empty");
+    }
     ::unsetenv(variable.c_str());
     cluster_reached{1, {}, with_variable}.expect_failure(errc::credentials_unavailable, "that password_env names is not set");
 }

@@ -138,9 +138,21 @@ BOOST_AUTO_TEST_CASE(a_certificate_for_another_name)
 {
     auto const options = server({.names = "DNS:redis-1.example"});
     cluster_reached{1, options, way_with(trust_ours, "localhost")}.expect_failure(
-        errc::tls_failed, "certificate verify failed: hostname mismatch; it is not for localhost: set server_name");
+        errc::tls_failed, "certificate verify failed: hostname mismatch; it is not for localhost (");
     cluster_reached{1, options, way_with(trust_ours)}.expect_failure(
-        errc::tls_failed, "certificate verify failed: IP address mismatch; it is not for 127.0.0.1: set server_name");
+        errc::tls_failed, "certificate verify failed: IP address mismatch; it is not for 127.0.0.1 (");
+}
+
+// Its CN is for people to read.
+BOOST_AUTO_TEST_CASE(a_certificate_without_names)
+{
+    auto const options = server({.names = "", .subject = "localhost"});
+    cluster_reached{1, options, way_with(trust_ours, "localhost")}.expect_failure(
+        errc::tls_failed,
+        "certificate verify failed: hostname mismatch; it is not for localhost (the subjectAltName counts, and not the CN)");
+    auto named = trust_ours;
+    named.server_name = "localhost";
+    cluster_reached{1, options, way_with(named)}.expect_failure(errc::tls_failed, "it is not for localhost");
 }
 
 BOOST_AUTO_TEST_CASE(the_name_to_expect_can_be_set)

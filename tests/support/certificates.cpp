@@ -100,9 +100,9 @@ certified_key certificate_authority::issue(certificate_wish const& wish)
 {
     int const serial = ++issued_ + 1;
     auto const key = make_key();
-    auto const made = make_certificate("somebody", serial, key.get(), wish);
+    auto const made = make_certificate(wish.subject, serial, key.get(), wish);
     ::X509_set_issuer_name(made.get(), ::X509_get_subject_name(own_->certificate.get()));
-    add_extension(made.get(), own_->certificate.get(), NID_subject_alt_name, wish.names);
+    if (!wish.names.empty()) add_extension(made.get(), own_->certificate.get(), NID_subject_alt_name, wish.names);
     require(::X509_sign(made.get(), own_->key.get(), ::EVP_sha256()) != 0, "signing");
 
     auto const stem = folder_.path() / std::to_string(serial);

@@ -19,7 +19,8 @@ struct certified_key {
 };
 
 struct certificate_wish {
-    std::string names{"DNS:localhost,IP:127.0.0.1"};     ///< As in OpenSSL's subjectAltName.
+    std::string names{"DNS:localhost,IP:127.0.0.1"};     ///< As in OpenSSL's subjectAltName; empty: it has none.
+    std::string subject{"somebody"};                     ///< Its CN.
     std::chrono::seconds begins{-3'600};                 ///< From now.
     std::chrono::seconds ends{3'600};                    ///< From now.
 };

@@ -25,6 +25,8 @@
 #include <optional>
 #include <utility>
 
+#include <fcntl.h>
+
 namespace redlock::cli {
 
 namespace beast = boost::beast;
@@ -36,6 +38,9 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto after_failed_accept = 100ms;  // descriptors may be free again by then
+
+// Asio does not.
+void close_on_exec(auto& socket) { ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC); }
 
 using request_parser = http::request_parser<http::empty_body>;
 using response = http::response<http::span_body<char const>>;
@@ -170,6 +175,7 @@ struct web_server::loops {
             error_code ec;
             tcp::socket socket{executor};
             co_await server->acceptor.async_accept(socket, asio::redirect_error(asio::use_awaitable, ec));
+            if (!ec) close_on_exec(socket);
             if (ec == asio::error::operation_aborted) co_return;
             if (ec) {
                 pause.expires_after(after_failed_accept);
@@ -188,6 +194,7 @@ web_server::web_server(asio::io_context& io, tcp::endpoint const& at, web_limits
     tcp::acceptor acceptor{io};
     error_code ec;
     acceptor.open(at.protocol(), ec);
+    if (!ec) close_on_exec(acceptor);
     if (!ec) acceptor.set_option(tcp::acceptor::reuse_address{true}, ec);
     if (!ec) acceptor.bind(at, ec);
     if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
