@@ -1,8 +1,10 @@
 // Streams that check what they read against reply_bounds, before Boost.Redis parses it. redis_connection reads through them.
 //
 // Boost.Redis makes its streams for the executor type of its connection. So bounded_executor is an executor type of our own, and the
-// specialisations of Asio's streams for it are below. Boost.Redis has bounds itself, but they do not end the connection in all of its
-// releases (the bound of 1.88 throws out of the executor), and they do not check lengths. Slow to compile.
+// specialisations of Asio's sockets and streams for it are below. They also open their descriptors themselves: those of Asio are inherited
+// by each program that the process starts, and Asio tells the lack of descriptors as "operation aborted". Boost.Redis has bounds itself, but
+// they do not end the connection in all of its releases (the bound of 1.88 throws out of the executor), and they do not check lengths. Slow
+// to compile.
 #ifndef REDLOCK_REDIS_BOUNDED_STREAM_HPP
 #define REDLOCK_REDIS_BOUNDED_STREAM_HPP
 
@@ -11,31 +13,57 @@
 #include <redlock/error.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/append.hpp>
 #include <boost/asio/associator.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <cerrno>
 #include <memory>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 namespace redlock::detail {
 
 namespace asio = boost::asio;
 
-// The bounds that a stream checks, and whether it is below TLS. `bounds` must outlive the stream.
+// The bounds that a stream checks, and whether it is below TLS. `bounds` and `not_opened` must outlive the stream.
 struct reading_bounds {
     reply_bounds* bounds{nullptr};
     bool tls{false};
+    error_code* not_opened{nullptr};  // why the system gave no socket
 };
+
+// A descriptor that ends where another program begins.
+template <class Socket, class Protocol>
+error_code open_socket(Socket& socket, Protocol const& protocol)
+{
+    error_code ec;
+#ifdef SOCK_CLOEXEC
+    int const descriptor = ::socket(protocol.family(), protocol.type() | SOCK_CLOEXEC, protocol.protocol());
+    if (descriptor < 0) return {errno, asio::error::get_system_category()};
+    socket.assign(protocol, descriptor, ec);
+    if (ec) ::close(descriptor);
+#else
+    socket.open(protocol, ec);
+    if (!ec) ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+#endif
+    return ec;
+}
 
 class bounded_executor : public asio::any_io_executor {
 public:
@@ -97,24 +125,76 @@ struct associator<Associator, redlock::detail::bounded_read<Handler>, Default> :
     }
 };
 
-// The sockets below Boost.Redis: TCP and unix sockets.
+// The sockets below Boost.Redis: TCP and unix sockets. asio::async_connect takes this base of them, and tries one address after the other.
 template <class Protocol>
-class basic_stream_socket<Protocol, redlock::detail::bounded_executor> : public basic_stream_socket<Protocol, any_io_executor> {
-    using base = basic_stream_socket<Protocol, any_io_executor>;
+class basic_socket<Protocol, redlock::detail::bounded_executor> {
+public:
+    using executor_type = redlock::detail::bounded_executor;
+    using protocol_type = Protocol;
+    using endpoint_type = typename Protocol::endpoint;
+    using lowest_layer_type = basic_socket<Protocol, any_io_executor>;
+
+    explicit basic_socket(executor_type const& executor) : socket_{executor}, bounds_{executor.bounds()} {}
+
+    executor_type get_executor() { return {socket_.get_executor(), bounds_}; }
+    lowest_layer_type& lowest_layer() noexcept { return socket_.lowest_layer(); }
+    lowest_layer_type const& lowest_layer() const noexcept { return socket_.lowest_layer(); }
+    bool is_open() const noexcept { return socket_.is_open(); }
+    auto close() { return socket_.close(); }
+    auto close(redlock::error_code& ec) { return socket_.close(ec); }
+
+    template <class Token>
+    auto async_connect(endpoint_type const& peer, Token&& token)
+    {
+        return asio::async_initiate<Token, void(redlock::error_code)>(start_connecting{this}, token, peer);
+    }
+
+protected:
+    struct start_connecting {
+        using executor_type = any_io_executor;  // for cancel_after
+
+        executor_type get_executor() const noexcept { return of->socket_.get_executor(); }
+
+        template <class Handler>
+        void operator()(Handler&& handler, endpoint_type const& to) const
+        {
+            auto const ec = of->is_open() ? redlock::error_code{} : redlock::detail::open_socket(of->socket_, to.protocol());
+            if (!ec) return of->socket_.async_connect(to, std::forward<Handler>(handler));
+            *of->bounds_.not_opened = ec;
+            asio::post(of->socket_.get_executor(), asio::append(std::forward<Handler>(handler), ec));
+        }
+
+        basic_socket* of;
+    };
+
+    basic_stream_socket<Protocol, any_io_executor> socket_;
+    redlock::detail::reading_bounds bounds_;
+};
+
+template <class Protocol>
+class basic_stream_socket<Protocol, redlock::detail::bounded_executor> : public basic_socket<Protocol, redlock::detail::bounded_executor> {
+    using base = basic_socket<Protocol, redlock::detail::bounded_executor>;
 
 public:
-    explicit basic_stream_socket(redlock::detail::bounded_executor const& executor) : base{executor}, bounds_{executor.bounds()} {}
+    using executor_type = any_io_executor;
+
+    explicit basic_stream_socket(redlock::detail::bounded_executor const& executor) : base{executor} {}
+
+    executor_type get_executor() noexcept { return this->socket_.get_executor(); }
 
     template <class Buffers, class Token>
     auto async_read_some(Buffers const& into, Token&& token)
     {
         constexpr bool is_tcp = std::is_same_v<Protocol, ip::tcp>;
-        auto const where = is_tcp && bounds_.tls ? redlock::detail::layer::network : redlock::detail::layer::both;
-        return redlock::detail::async_read_some_bounded(static_cast<base&>(*this), bounds_.bounds, where, into, std::forward<Token>(token));
+        auto const where = is_tcp && this->bounds_.tls ? redlock::detail::layer::network : redlock::detail::layer::both;
+        return redlock::detail::async_read_some_bounded(this->socket_, this->bounds_.bounds, where, into, std::forward<Token>(token));
     }
 
-private:
-    redlock::detail::reading_bounds bounds_;
+    template <class Buffers, class Token>
+    auto async_write_some(Buffers const& from, Token&& token)
+    {
+        return this->socket_.async_write_some(from, std::forward<Token>(token));
+    }
 };
 
 namespace ssl {

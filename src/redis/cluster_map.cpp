@@ -1,5 +1,7 @@
 #include "redis/cluster_map.hpp"
 
+#include "redis/node_address.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -48,7 +50,8 @@ bool read_address(cluster_server& server, std::string_view text)
     if (!port) return false;
     server.host = place.substr(0, colon);
     server.port = *port;
-    return true;
+    if (!host_problem(server.name).empty()) server.name.clear();
+    return server.host.empty() || host_problem(server.host).empty();
 }
 
 std::optional<slot_range> read_range(std::string_view word)
@@ -86,6 +89,7 @@ bool read_line(cluster_map& map, std::string_view line, std::string const& asked
     server.asked = has_flag(flags, "myself");
     server.primary = has_flag(flags, "master");
     server.failing = has_flag(flags, "fail");
+    server.silent = server.failing || has_flag(flags, "fail?");  // a minority never gets beyond "fail?"
     server.epoch = *epoch;
     if (primary != "-") server.primary_id = primary;
     if (server.asked && server.host.empty()) server.host = asked_host;
@@ -173,7 +177,7 @@ bool cluster_map::is_cut_off() const noexcept
     for (cluster_server const& s : servers) {
         if (!s.primary || s.slots.empty()) continue;
         ++primaries;
-        if (s.failing) ++down;
+        if (s.silent) ++down;
     }
     return 2 * down > primaries;
 }
@@ -210,8 +214,9 @@ std::optional<host_port> address_in_moved(std::string_view error)
     auto const colon = place.rfind(':');
     if (colon == place.npos || colon == 0) return std::nullopt;
     auto const port = to_number<std::uint16_t>(place.substr(colon + 1));
-    if (!port || *port == 0) return std::nullopt;
-    return host_port{std::string{place.substr(0, colon)}, *port};
+    auto const host = place.substr(0, colon);
+    if (!port || *port == 0 || !host_problem(host).empty()) return std::nullopt;
+    return host_port{std::string{host}, *port};
 }
 
 std::string explained(std::string_view error)

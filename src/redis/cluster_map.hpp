@@ -41,6 +41,7 @@ struct cluster_server {
     bool asked{false};  // it gave this answer
     bool primary{false};
     bool failing{false};  // most primaries say that it is down
+    bool silent{false};  // it is down for the server that was asked, at least
     std::string primary_id;  // of a replica
     std::uint64_t epoch{0};  // of its claim to slots
     std::vector<slot_range> slots{};

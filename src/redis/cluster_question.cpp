@@ -3,6 +3,7 @@
 #include "redis/redis_replies.hpp"
 #include "redis/redis_request.hpp"
 #include "redis/server_facts.hpp"
+#include "redis/server_words.hpp"
 
 #include <charconv>
 #include <utility>
@@ -79,7 +80,7 @@ void cluster_question::on_node(std::size_t call, node_view const& node)
     if (node.depth > 0) return;
     if (is_error(node)) return void((call == map_call ? error_ : answer_.shards_error) = node.value);
     if (call == map_call) text_ = node.value;
-    if (call == kept_call) answer_.shards_kept = node.value;
+    if (call == kept_call) answer_.shards_kept = words_of_server(node.value);
     if (call == wait_call) std::from_chars(node.value.data(), node.value.data() + node.value.size(), acknowledged_);
 }
 

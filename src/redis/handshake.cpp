@@ -2,9 +2,11 @@
 
 #include "redis/admission_scripts.hpp"
 #include "redis/credentials.hpp"
+#include "redis/first_words.hpp"
 #include "redis/keys.hpp"
 #include "redis/rights.hpp"
 #include "redis/scripts.hpp"
+#include "redis/server_words.hpp"
 
 #include <optional>
 #include <utility>
@@ -13,12 +15,12 @@ namespace redlock::detail {
 
 namespace {
 
-std::string not_redis(handshake::call const& call, std::string_view answer)
+std::string not_redis(handshake::call const& call, std::string_view answer, std::string_view secret)
 {
     constexpr std::size_t max_shown = 60;
     auto const expected = call.expected.empty() ? std::string{"a map"} : '"' + std::string{call.expected} + '"';
-    return std::string{call.command} + " was answered with \"" + std::string{answer.substr(0, max_shown)} + "\" and not with " + expected +
-           ": what listens there is no Redis or Valkey server";
+    return std::string{call.command} + " was answered with \"" + words_of_server(answer, secret).substr(0, max_shown) + "\" and not with " +
+           expected + ": what listens there is no Redis or Valkey server";
 }
 
 }  // namespace
@@ -98,8 +100,9 @@ void handshake_reader::on_node(std::size_t index, node_view const& node)
     switch (call.is) {
     case hello:
     case greeting:
-        if (error) object_to_hello(node.value);
-        else if (!boost::redis::resp3::is_aggregate(node.data_type)) object(errc::unexpected_reply, not_redis(call, node.value));
+        if (error) against_ = refusal_of(node.value, *asked_);
+        else if (!boost::redis::resp3::is_aggregate(node.data_type))
+            object(errc::unexpected_reply, not_redis(call, node.value, asked_->password()));
         return;
     case demand:
         if (error || node.value != call.expected) object_to_demand(call, node.value, error);
@@ -140,15 +143,6 @@ void handshake_reader::conclude()
     if (auto const why_not = objection_to_group(*connected, asked_->needs.replicas)) object(errc::node_unsuitable, *why_not);
 }
 
-// A server that does not know the command repeats what it was sent, password and all.
-void handshake_reader::object_to_hello(std::string_view answer)
-{
-    if (is_unknown_command(answer))
-        return object(errc::handshake_refused, "HELLO was refused: unknown command; the server is older than Redis 6, or its configuration "
-                                               "renames the command (rename-command)");
-    object(errc::handshake_refused, hello_refused(*asked_) + (" (" + std::string{answer} + ')'));
-}
-
 // The section of a server that does not forbid it.
 void handshake_reader::read_info(std::string_view section, node_view const& node)
 {
@@ -165,7 +159,7 @@ void handshake_reader::read_info(std::string_view section, node_view const& node
 void handshake_reader::object_to_demand(handshake::call const& call, std::string_view answer, bool is_error)
 {
     if (auto const why_not = objection_to(facts_, asked_->in_cluster)) return object(errc::node_unsuitable, *why_not);
-    if (!is_error) return object(errc::unexpected_reply, not_redis(call, answer));
+    if (!is_error) return object(errc::unexpected_reply, not_redis(call, answer, asked_->password()));
     if (is_unknown_command(answer)) return object(errc::node_unsuitable, objection_to_missing(call.command));
     object(errc::server_error, std::string{answer});
 }

@@ -39,6 +39,8 @@ public:
     // The same with what the server is logged in to with now.
     handshake with_login(std::string username, std::string password) const;
 
+    std::string const& password() const noexcept { return address_.password; }
+
     enum class question : std::uint8_t {
         hello,
         greeting,  // a HELLO that only has to be accepted
@@ -120,7 +122,6 @@ private:
 
     void read_hello(std::string_view element);
     void object(error_code why, std::string words);
-    void object_to_hello(std::string_view answer);
     void object_to_demand(handshake::call const& call, std::string_view answer, bool is_error);
     void object_to_wait(std::string_view answer);
     void read_info(std::string_view section, node_view const& node);

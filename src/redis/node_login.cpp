@@ -102,8 +102,10 @@ void node_login::authenticate(credentials const& with)
     };
     now->unanswered = connections_.size();
     auto const connections = connections_;
-    for (auto const& connection : connections)
+    for (auto const& connection : connections) {
+        connection->logs_in_with(with.password);
         connection->send(now->request, now->sink, [self = shared_from_this(), now](error_code ec) { self->answered(now, ec); });
+    }
 }
 
 // A connection that was lost is closed with the other one, and then the node calls stop().

@@ -3,7 +3,9 @@
 #include "redis/boost_redis_compat.hpp"
 #include "redis/bounded_connection.hpp"
 #include "redis/credentials.hpp"
+#include "redis/first_words.hpp"
 #include "redis/node_address.hpp"
+#include "redis/server_words.hpp"
 #include "redis/tls.hpp"
 
 #include <redlock/detail/recycling.hpp>
@@ -159,6 +161,7 @@ bool redis_connection::prepare(redis::config& wanted)
 {
     try {
         wanted = config_of(settings_);
+        secret_ = wanted.password;
         questions_ = questions_.with_login(wanted.username, wanted.password);
         if (settings_.address.tls) tls_ = std::make_unique<tls_session>(settings_.address);
     } catch (system_error const& error) {  // OpenSSL could not make a context
@@ -175,7 +178,7 @@ bool redis_connection::prepare(redis::config& wanted)
         return false;
     }
     auto context = tls_ ? tls_->take_context() : asio::ssl::context{asio::ssl::context::tls_client};
-    bounded_executor const executor{inner_executor(strand_), {&bounds_, settings_.address.tls.has_value()}};
+    bounded_executor const executor{inner_executor(strand_), {&bounds_, settings_.address.tls.has_value(), &not_opened_}};
     connection_ = make_connection<bounded_connection>(executor, std::move(context));
     if (tls_) tls_->announce(stream_of(*connection_).native_handle());
     return true;
@@ -233,7 +236,8 @@ void redis_connection::on_run_ended(error_code ec)
     std::exchange(owner_, nullptr)->on_closed(*this, end_reason_, end_words_);
 }
 
-// Finds the reason why the connection ended, and its words. Boost.Redis does not tell the server's own words if the server refuses HELLO.
+// Finds the reason why the connection ended, and its words. Boost.Redis does not tell the server's own words if the server refuses HELLO, or the
+// connection before that.
 void redis_connection::explain(error_code ec)
 {
     if (auto const& [why, words] = server_.against(); why && !end_reason_) {
@@ -241,7 +245,17 @@ void redis_connection::explain(error_code ec)
         end_words_ = words;
     } else if (!bounds_.objection().empty()) {
         end_reason_ = errc::not_a_redis_server;
-        end_words_ = bounds_.objection() + (bounds_.foreign() ? hint_at_tls() : "");
+        end_words_ = bounds_.objection();
+        if (bounds_.foreign() && state_ == state::connecting) end_words_ += ": " + what_answers(bounds_.first_line(), secret_);
+    } else if (auto refusal = refusal_in(bounds_.first_line(), questions_, secret_); refusal.why) {
+        end_reason_ = refusal.why;
+        end_words_ = std::move(refusal.words);
+    } else if (is_foreign(bounds_.first_line())) {
+        end_reason_ = errc::not_a_redis_server;
+        end_words_ = "it does not speak the Redis protocol: " + what_answers(bounds_.first_line(), secret_);
+    } else if (not_opened_ && state_ == state::connecting) {
+        end_reason_ = errc::node_unreachable;
+        end_words_ = "the system gives no socket: " + not_opened_.message();
     } else if (end_reason_ == errc::node_timeout) {
         if (end_words_.empty())
             end_words_ = state_ == state::open ? "no answer for the whole stall_timeout"
@@ -259,7 +273,6 @@ void redis_connection::explain_end(error_code ec)
 {
     bool const ended = !ec || ec == asio::error::eof || ec == asio::ssl::error::stream_truncated;
     end_words_ = ended ? "the connection was closed" : ec.message();
-    char const* const hint = hint_at_tls();
     if (tls_ && !tls_->objection().empty()) {
         end_reason_ = errc::tls_failed;
         end_words_ = tls_->objection();
@@ -268,16 +281,15 @@ void redis_connection::explain_end(error_code ec)
         if (answered_without_tls(ec)) end_words_ += "; a server without TLS wants redis:// instead";
     } else if (is_parse_error(ec)) {
         end_reason_ = errc::not_a_redis_server;
-        end_words_ += hint;
     } else {
         end_reason_ = errc::node_unreachable;
-        if (ended || ec == asio::error::connection_reset) end_words_ += hint;
+        if (ended || ec == asio::error::connection_reset) end_words_ += hint_at_tls();
     }
 }
 
 char const* redis_connection::hint_at_tls() const noexcept
 {
-    bool const may_want_tls = state_ == state::connecting && !tls_ && settings_.address.unix_socket.empty();
+    bool const may_want_tls = state_ == state::connecting && !tls_ && settings_.address.unix_socket.empty() && bounds_.first_line().empty();
     return may_want_tls ? "; a server with TLS wants rediss:// instead" : "";
 }
 
@@ -347,8 +359,20 @@ void redis_connection::send(redis::request const& what, std::unique_ptr<exchange
 void redis_connection::exec(redis::request const& what, std::unique_ptr<exchange> by)
 {
     by->of_connection.over = shared_from_this();
-    auto const hear = [to = by.get()](std::size_t call, node_view const& node) { to->on_node(call, node); };
-    connection_->async_exec(what, make_adapter(hear), when_answered{std::move(by)});
+    auto const pass_on = [to = by.get()](std::size_t call, node_view const& node) {
+        if (is_error(node)) to->of_connection.over->hear(*to, call, node);
+        else to->on_node(call, node);
+    };
+    connection_->async_exec(what, make_adapter(pass_on), when_answered{std::move(by)});
+}
+
+// An error is passed on in words that may be told.
+void redis_connection::hear(exchange& by, std::size_t call, node_view const& error) const
+{
+    auto const words = words_of_server(error.value, secret_);
+    node_view told = error;
+    told.value = words;
+    by.on_node(call, told);
 }
 
 void redis_connection::answered(exchange& by, error_code ec)

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace boost::redis {
 struct config;
@@ -91,11 +92,15 @@ public:
     // The same for what need not be fast. `sink` must live until the handler is called.
     void send(boost::redis::request const& what, node_sink& sink, answered_handler handler);
 
+    // It is logged in to with another password: for an AUTH that is sent next.
+    void logs_in_with(std::string password) { secret_ = std::move(password); }
+
 private:
     class simple_exchange;
     class when_answered;
 
     void exec(boost::redis::request const& what, std::unique_ptr<exchange> by);
+    void hear(exchange& by, std::size_t call, boost::redis::resp3::node_view const& error) const;
     void answered(exchange& by, error_code ec);
 
     enum class state { connecting, open, closed };
@@ -123,8 +128,10 @@ private:
     connection_settings const& settings_;
     handshake questions_;
     asio::steady_timer timer_;  // for the connect timeout, then for stalls
+    std::string secret_;  // what the server must not repeat to anybody
     std::unique_ptr<tls_session> tls_;  // none: without TLS
     reply_bounds bounds_{settings_.max_answer};
+    error_code not_opened_;  // why there is no socket
     std::shared_ptr<bounded_connection> connection_;  // none: prepare() has not succeeded
     connection_owner* owner_{nullptr};  // none: not opened, or closed; the handler of async_run keeps the owner alive
     handshake_reader server_{questions_};

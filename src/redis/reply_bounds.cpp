@@ -27,7 +27,14 @@ std::optional<std::size_t> to_size(std::string_view digits)
 void reply_bounds::opened() noexcept
 {
     open_ = true;
+    std::string{}.swap(first_);
     renew();
+}
+
+std::string_view reply_bounds::first_line() const noexcept
+{
+    std::string_view const line{first_};
+    return line.substr(0, line.find_first_of("\r\n"));
 }
 
 void reply_bounds::renew() noexcept
@@ -65,6 +72,7 @@ void reply_bounds::received(std::size_t bytes)
 
 void reply_bounds::look(std::string_view piece)
 {
+    if (!open_ && first_.size() < max_first) first_ += piece.substr(0, max_first - first_.size());
     while (!piece.empty() && objection_.empty()) {
         if (depth_ == 0 && text_left_ == 0 && line_size_ == 0) begin_message(piece.front());
         bool const push = in_push_;

@@ -58,10 +58,14 @@ public:
     // Whether the objection is that the server speaks another protocol.
     bool foreign() const noexcept { return foreign_; }
 
+    // What the server said first, up to the end of its line, unless the handshake is over. Boost.Redis keeps that to itself.
+    std::string_view first_line() const noexcept;
+
 private:
     static constexpr std::size_t max_depth = 5;  // how deep the parser of Boost.Redis can nest
     static constexpr std::size_t max_line = 4'096;  // limits errors, above all
     static constexpr std::size_t max_header = 21;  // a type and a number
+    static constexpr std::size_t max_first = 512;
 
     // The largest number of bytes that the answers to a request may have.
     std::size_t answers_to(question const& what) const noexcept { return what.bytes + what.commands * max_answer_; }
@@ -85,6 +89,7 @@ private:
     bool open_{false};
     std::string objection_;
     bool foreign_{false};
+    std::string first_;  // the first bytes of the handshake
 
     std::array<char, max_header> line_{};  // the beginning of the present line
     std::size_t line_size_{0};  // bytes of the present line that have come

@@ -1,5 +1,7 @@
 #include "redis/server_facts.hpp"
 
+#include "redis/server_words.hpp"
+
 #include <charconv>
 
 namespace redlock::detail {
@@ -20,7 +22,7 @@ namespace {
 
 void set_if_found(std::string& member, std::string_view found)
 {
-    if (!found.empty()) member = found;
+    if (!found.empty()) member = words_of_server(found);
 }
 
 }  // namespace
@@ -29,7 +31,7 @@ void server_facts::read_hello(std::string_view key, std::string_view value)
 {
     if (key == "mode") mode = value;
     if (key == "role") role = value;
-    if (key == "version") version = value;
+    if (key == "version") version = words_of_server(value);
 }
 
 void server_facts::read_info(std::string_view text)

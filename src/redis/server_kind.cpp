@@ -1,6 +1,7 @@
 #include "redis/server_kind.hpp"
 
 #include "redis/server_facts.hpp"
+#include "redis/server_words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,9 +26,9 @@ bool is_one_of(std::array<std::string_view, N> const& names, std::string_view na
 // A name and a version as people read them. Both come from the server, so they are cut to a length.
 std::string program(std::string_view name, std::string_view version)
 {
-    std::string text{name.substr(0, max_name)};
+    std::string text = words_of_server(name.substr(0, max_name));
     if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 'a' + 'A');
-    if (!version.empty()) text.append(1, ' ').append(version.substr(0, max_name));
+    if (!version.empty()) text.append(1, ' ').append(words_of_server(version.substr(0, max_name)));
     return text;
 }
 

@@ -189,6 +189,24 @@ BOOST_AUTO_TEST_CASE(a_token_that_the_server_refuses_later_is_asked_for_anew_and
     });
 }
 
+// A server that does not know a command repeats what it was sent.
+BOOST_AUTO_TEST_CASE(a_token_is_not_told_by_a_server_that_does_not_know_auth)
+{
+    token.valid_for = 100ms;
+    auto without_auth = with_locker;
+    without_auth.arguments.insert(without_auth.arguments.end(), {"--rename-command", "AUTH", ""});
+    cluster_reached c{1, without_auth, without_password, settings()};
+    executor = c.io.get_executor();
+    c.run([&]() -> asio::awaitable<void> {
+        token.password = "a-token-that-is-secret";
+        auto telling = eventually([&] { return mentions(c.first().login_text, "the server refused them: ERR unknown command 'AUTH'"); });
+        bool const told = co_await std::move(telling);
+        BOOST_TEST(told, c.first().login_text);
+        BOOST_TEST(!mentions(c.first().login_text, "a-token"), c.first().login_text);
+        BOOST_TEST(!mentions(c.first().login_text, "locker"), c.first().login_text);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_function_that_fails_later_costs_no_connection)
 {
     bool fails = false;

@@ -69,7 +69,8 @@ std::string all_words(client_status const& status)
 {
     std::ostringstream text;
     for (auto const& n : status.nodes)
-        text << n.node << ' ' << n.last_error.message() << ' ' << n.last_error_text << ' ' << n.admission_text << '\n';
+        text << n.node << ' ' << n.last_error.message() << ' ' << n.last_error_text << ' ' << n.admission_text << ' ' << n.login_text
+             << '\n';
     return text.str();
 }
 

@@ -131,7 +131,21 @@ BOOST_AUTO_TEST_CASE(a_server_that_cannot_reach_most_primaries_says_nothing_that
                    .is_cut_off());
     BOOST_TEST(!map_of("aaa 10.0.0.1:1@2 myself,master - 0 0 1 connected 0-5460\n"
                        "bbb 10.0.0.2:1@2 master,fail - 0 0 2 disconnected 5461-10922\n"
-                       "ccc 10.0.0.3:1@2 master,fail? - 0 0 3 connected 10923-16383\n")
+                       "ccc 10.0.0.3:1@2 master - 0 0 3 connected 10923-16383\n")
+                    .is_cut_off());
+}
+
+// A server is "fail" when most primaries say so, and those that are cut off are too few for that.
+BOOST_AUTO_TEST_CASE(a_minority_never_says_that_a_server_has_failed)
+{
+    auto const map = map_of("aaa 10.0.0.1:1@2 myself,master - 0 0 1 connected 0-5460\n"
+                            "bbb 10.0.0.2:1@2 master,fail? - 0 0 2 connected 5461-10922\n"
+                            "ccc 10.0.0.3:1@2 master,fail? - 0 0 3 connected 10923-16383\n");
+    BOOST_TEST(map.is_cut_off());
+    BOOST_TEST(!map.servers[1].failing);
+    BOOST_TEST(!map_of("aaa 10.0.0.1:1@2 myself,master - 0 0 1 connected 0-5460\n"
+                       "bbb 10.0.0.2:1@2 master,fail? - 0 0 2 connected 5461-10922\n"
+                       "ccc 10.0.0.3:1@2 master - 0 0 3 connected 10923-16383\n")
                     .is_cut_off());
 }
 
@@ -140,7 +154,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_map_is_refused)
     for (char const* text :
          {"", "\n", "OK", "aaa 10.0.0.1:7000@17000 master - 0 0 1", "aaa nothing master - 0 0 1 connected",
           "aaa h:99999@1 master - 0 0 1 connected", "aaa h:1@1 master - 0 0 x connected", "aaa h:1@1 master - 0 0 1 connected 16384",
-          "aaa h:1@1 master - 0 0 1 connected 5-4", "aaa h:1@1 master - 0 0 1 connected -1", "aaa h:1@1 master - 0 0 1 connected x"})
+          "aaa h:1@1 master - 0 0 1 connected 5-4", "aaa h\x1b[2J:1@1 master - 0 0 1 connected", "aaa h:1@1 master - 0 0 1 connected -1",
+          "aaa h:1@1 master - 0 0 1 connected x"})
         BOOST_TEST(!read_cluster_nodes(text, "h").has_value(), text);
 }
 
