@@ -13,6 +13,7 @@
 #include <exception>
 #include <iostream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <unistd.h>
@@ -33,10 +34,13 @@ asio::awaitable<void> work(redlock::client& nodes, std::vector<std::string> jobs
 {
     std::vector<redlock::lease> ours;
     for (std::string const& job : jobs) {
-        // Several attempts: of workers that ask at the same moment each may get the vote of one node, and nobody a majority.
         redlock::lock lock{nodes, "job:" + job, {.ttl = 10s, .max_attempts = 5, .max_retry_delay = 100ms}};
-        auto [error, lease] = co_await lock.acquire(asio::as_tuple(asio::use_awaitable));
-        if (error == redlock::errc::contended) continue;  // somebody else does it
+        redlock::error_code error;
+        redlock::lease lease;
+        do {  // of workers that ask at the same moment each may get the vote of one node, and nobody a majority
+            std::tie(error, lease) = co_await lock.acquire(asio::as_tuple(asio::use_awaitable));
+        } while (error == redlock::errc::split_votes);
+        if (error == redlock::errc::contended) continue;  // another worker does it
         if (error) throw boost::system::system_error{error, job};
         ours.push_back(std::move(lease));
         co_await work_on(job);

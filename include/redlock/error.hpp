@@ -20,10 +20,12 @@ using boost::system::system_error;
 /// What an operation of this library, or one node of it, can report.
 enum class errc : std::uint16_t {
     // Outcomes of an acquisition.
-    contended = 1,       ///< So many nodes refused that no majority was left: somebody else holds the lock.
+    contended = 1,       ///< No node granted it, and so many refused that no majority was left: another holder has the lock.
+    split_votes,         ///< Some nodes granted it and so many refused that no majority was left: clients asked at the same moment, and
+    ///< perhaps none of them has the lock; or another client has it on some nodes only. It was rolled back; ask again after a random delay.
     no_majority,         ///< Too few nodes answered to know: nodes are down, slow, or refuse to work.
     validity_exhausted,  ///< A majority granted, but so late that nothing was left of the lease. It was rolled back.
-    acquire_timed_out,   ///< `lock_options::acquire_timeout` passed while somebody else held the lock.
+    acquire_timed_out,  ///< `lock_options::acquire_timeout` passed while another holder had the lock, or clients got in each other's way.
     acquire_timed_out_no_majority,  ///< `lock_options::acquire_timeout` passed while too few nodes answered to know who holds the lock.
     self_deadlock,       ///< The body of a `with_lock` asked for the lock of that very scope, and would have waited for itself.
 
@@ -80,7 +82,7 @@ enum class condition {
     ///< wrong_node_set.
     lost,  ///< lease_lost, max_hold_exceeded or client_cancelled: the critical section must end.
     node_failure,  ///< Any reason why one node did not vote.
-    contended,  ///< contended or acquire_timed_out: somebody else has the lock. A web service answers 409.
+    contended,  ///< contended, split_votes or acquire_timed_out: others have the lock, or want it now. A web service answers 409.
     unavailable,  ///< no_majority, validity_exhausted, acquire_timed_out_no_majority or client_not_running: the holder cannot be known. 503.
     timed_out,  ///< acquire_timed_out or acquire_timed_out_no_majority: `lock_options::acquire_timeout` passed.
 };

@@ -60,7 +60,7 @@ struct acquired {
     lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
-/// An attempt found that somebody else holds the lock. `acquire()` goes on waiting.
+/// An attempt found that another holder has the lock. `acquire()` goes on waiting.
 struct contended {
     static constexpr std::string_view name{"contended"};  ///< What logs call it.
 
@@ -79,7 +79,7 @@ struct attempt_failed {
 
     event::time at{};
     std::string_view lock{};
-    error_code why{};                    ///< `errc::no_majority`, `validity_exhausted` or `ttl_too_long`.
+    error_code why{};                    ///< `errc::split_votes`, `no_majority`, `validity_exhausted` or `ttl_too_long`.
     duration waited{};                   ///< Since the start of the operation.
     std::uint32_t attempts{0};           ///< Up to now.
     std::span<node_vote const> votes{};  ///< In the order of the configuration.

@@ -61,8 +61,8 @@ public:
     /// the background. `total` promises that nothing happened, so it completes at once only between two attempts; an attempt
     /// under way is awaited, and if it wins, the operation succeeds.
     /// Errors: `errc::acquire_timed_out` (another holder had the lock at the end), `errc::acquire_timed_out_no_majority` (at the end too few nodes
-    /// answered to know who holds it); with `max_attempts`, the outcome of the last attempt (`errc::contended`, `errc::no_majority`,
-    /// `errc::validity_exhausted`);
+    /// answered to know who holds it); with `max_attempts`, the outcome of the last attempt (`errc::contended`,
+    /// `errc::split_votes`, `errc::no_majority`, `errc::validity_exhausted`);
     /// `errc::self_deadlock` (awaited in the body of a `with_lock` on the same lock, or on one that shares a name with it, see there);
     /// `errc::client_not_running`; `errc::ttl_too_long` (no majority allows such a ttl with `fencing`); `errc::wrong_node_set`; `errc::client_cancelled`;
     /// `asio::error::operation_aborted`.
@@ -82,8 +82,9 @@ public:
     }
 
     /// Makes one attempt: asks all nodes once, and does not wait if there is another holder. Of clients that ask at the same moment each may get the
-    /// votes of some nodes and none a majority; then all get `errc::contended`, and nobody has the lock. If one of them has to get it, use `acquire()`
-    /// with `lock_options::max_attempts`.
+    /// votes of some nodes and none a majority; then each of these gets `errc::split_votes`, and nobody has the lock. If one of them has to get it, use
+    /// `acquire()` with `lock_options::max_attempts`. To know which it was, a refused attempt waits for all nodes, though not longer than twice the time
+    /// in which a majority refused. A client that got no vote at all, of more clients than there are nodes, cannot know: it gets `errc::contended`.
     ///
     /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
     /// Lifetimes: the lock may be destroyed meanwhile.
@@ -91,8 +92,8 @@ public:
     /// Executor: the handler's associated executor, by default the client's.
     /// Per-operation cancellation: as `acquire()`: `terminal` and `partial` complete at once, and all grants of the nodes, also later ones, are
     /// released in the background; with `total` the attempt is awaited, and if it wins, the operation succeeds.
-    /// Errors: `errc::contended` (another holder has the lock), `errc::no_majority` (too few nodes answered to know), `errc::validity_exhausted`,
-    /// `errc::acquire_timed_out_no_majority` (an `acquire_timeout` within `node_timeout`), `errc::client_not_running`,
+    /// Errors: `errc::contended` (another holder has the lock), `errc::split_votes`, `errc::no_majority` (too few nodes answered to know),
+    /// `errc::validity_exhausted`, `errc::acquire_timed_out_no_majority` (an `acquire_timeout` within `node_timeout`), `errc::client_not_running`,
     /// `errc::ttl_too_long`, `errc::wrong_node_set`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>

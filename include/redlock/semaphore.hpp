@@ -122,7 +122,7 @@ public:
     /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
     /// Executor: the handler's associated executor, by default the client's.
     /// Per-operation cancellation: as `lock::try_acquire()`.
-    /// Errors: those of `lock::try_acquire()`; `errc::contended` also when several clients came at once for the last permits; `errc::permits_differ`.
+    /// Errors: those of `lock::try_acquire()`; `errc::split_votes` if several clients came at once for the last permits; `errc::permits_differ`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
     auto try_acquire(CompletionToken&& token = {}) const

@@ -66,7 +66,7 @@ struct client_counters {
     std::uint64_t nested{0};  ///< Of these, nested leases of an owner.
     std::uint64_t confirmations{0};  ///< Attempts whose token needed a second round, since the nodes' counters differed.
     std::uint64_t permit_moves{0};  ///< Attempts to acquire permits that needed a second round, since nodes had given different slots.
-    std::uint64_t contended{0};  ///< Attempts that ended with `errc::contended`.
+    std::uint64_t contended{0};  ///< Attempts that ended with `errc::contended` or `errc::split_votes`.
     std::uint64_t no_majority{0};  ///< Attempts that ended with `errc::no_majority`.
     std::uint64_t validity_exhausted{0};  ///< Attempts that ended with `errc::validity_exhausted`.
     std::uint64_t wakeups{0};  ///< Attempts that were made because a node told of a change.

@@ -18,11 +18,11 @@ using quorum::acquire_outcome;
 
 namespace {
 
-error_code error_of(acquire_outcome outcome)
+error_code error_of(acquire_outcome outcome, attempt const& of)
 {
     switch (outcome) {
     case acquire_outcome::granted: return {};
-    case acquire_outcome::contended: return errc::contended;
+    case acquire_outcome::contended: return of.has_split_votes() ? errc::split_votes : errc::contended;
     case acquire_outcome::no_majority: return errc::no_majority;
     case acquire_outcome::validity_exhausted: return errc::validity_exhausted;
     case acquire_outcome::pending: break;
@@ -130,7 +130,8 @@ errc acquisitions::why_too_late(acquisition const& what) const
 {
     if (!env_.has_run) return errc::client_not_running;
     if (lock_table_.has_too_many_permits_for(*what.request.what)) return errc::acquire_timed_out;
-    bool const contended = what.queue_of ? what.queue_of->outlook() == quorum::lock_outlook::held : what.last_outcome == errc::contended;
+    bool const contended = what.queue_of ? what.queue_of->outlook() == quorum::lock_outlook::held
+                                         : what.last_outcome == condition::contended;
     return contended ? errc::acquire_timed_out : errc::acquire_timed_out_no_majority;
 }
 
@@ -163,6 +164,7 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
         asked.request.change_more().from = static_cast<std::uint32_t>(lock_table_.random_below(asked.request.key_count()));
         what.current->chooses_slots(asked.request.more().from);
     }
+    if (what.request.once || what.attempts == what.options().max_attempts) what.current->hear_all_nodes();
     record.asked_in = env_.to_nodes->next_round();
     send(std::move(asked), what.queue_of);
 }
@@ -186,7 +188,7 @@ void acquisitions::on_decided(attempt& a, acquire_outcome outcome, time_point no
     acquisition& what = *a.caller();
     env_.cancel_timer(a);
     if (outcome == acquire_outcome::granted && !leases_.adopt(a.record(), a.machine(), now)) outcome = acquire_outcome::validity_exhausted;
-    what.last_outcome = error_of(outcome);
+    what.last_outcome = error_of(outcome, a);
     if (outcome == acquire_outcome::granted || outcome == acquire_outcome::contended)
         lock_table_.observe_round_trip(now - a.machine().sent());
     if (outcome == acquire_outcome::granted) return on_won(a, what, now);
@@ -356,7 +358,7 @@ namespace {
 error_code outcome_of(acquisition const& what, error_code ec)
 {
     if (!ec || ec == errc::client_not_running) return ec;
-    if (ec == errc::acquire_timed_out_no_majority && what.last_outcome == errc::contended) return errc::no_majority;
+    if (ec == errc::acquire_timed_out_no_majority && what.last_outcome == condition::contended) return errc::no_majority;
     return what.last_outcome ? what.last_outcome : ec;
 }
 

@@ -108,7 +108,11 @@ void attempt::continue_with(acquire_outcome outcome, time_point now)
     if (!caller_) return;
     if (outcome != acquire_outcome::pending) return owner_.on_decided(*this, outcome, now);
     // It cannot be won any more, though it is still open what to call it: what was granted must not stand in others' way.
-    if (machine_.votes().majority_out_of_reach()) owner_.undo(*this, caller_->queue_of);
+    if (!machine_.votes().majority_out_of_reach()) return;
+    owner_.undo(*this, caller_->queue_of);
+    if (!machine_.is_refused_but_waits()) return;
+    auto const as_long_again = std::max(now - machine_.sent(), owner_.locks().slot());
+    owner_.env().set_timer(*this, std::min(machine_.times_out(), now + as_long_again));
 }
 
 bool attempt::is_of_this_era() const noexcept { return era_ == owner_.env().to_nodes->era(); }
@@ -156,6 +160,7 @@ void attempt::on_timer(time_point now)
 {
     auto const self = shared_from_this();
     if (!caller_) return;
+    if (machine_.is_refused_but_waits() && now < machine_.times_out()) return owner_.on_decided(*this, machine_.wait_no_more(now), now);
     if (caller_->request.report) {
         for (std::size_t node = 0; node < machine_.votes().nodes(); ++node)
             if (machine_.votes().of(node) == vote::pending) caller_->verdicts[node] = {{}, vote::failed, errc::node_timeout, {}, {}};

@@ -51,6 +51,10 @@ public:
     bool is_of_wrong_set() const noexcept { return leaves_no_majority(of_other_sets_); }
     bool is_of_another_number_of_permits() const noexcept { return permits_ && permits_->choice.is_of_another_number(); }
 
+    // Of one that was refused: some nodes granted it.
+    bool has_split_votes() const noexcept { return machine_.votes().granted() > 0 || (permits_ && !granted_.empty()); }
+    void hear_all_nodes() noexcept { machine_.hear_all_nodes(); }
+
     // Null once the attempt is over.
     acquisition* caller() const noexcept { return caller_; }
     void leave_caller() noexcept { caller_ = nullptr; }

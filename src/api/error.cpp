@@ -10,10 +10,11 @@ namespace {
 char const* text_of(errc e) noexcept
 {
     switch (e) {
-    case errc::contended: return "somebody else holds the lock";
+    case errc::contended: return "another holder has the lock";
+    case errc::split_votes: return "the votes are split: clients asked at the same moment, or one has the lock on some nodes only";
     case errc::no_majority: return "too few nodes answered to know who holds the lock";
     case errc::validity_exhausted: return "a majority granted the lock, but too late to use it";
-    case errc::acquire_timed_out: return "the lock was not acquired in time: somebody else holds it";
+    case errc::acquire_timed_out: return "the lock was not acquired in time: it is contended";
     case errc::acquire_timed_out_no_majority: return "the lock was not acquired in time: too few nodes answered to know who holds it";
     case errc::self_deadlock: return "the scope or the owner that holds the lock asks for it again, and would wait for itself";
     case errc::lease_lost: return "the lease is lost: the critical section is no longer protected";
@@ -57,7 +58,7 @@ char const* text_of(condition c) noexcept
     case condition::not_acquired: return "the lock was not acquired";
     case condition::lost: return "the lease has ended, and with it the protection of the critical section";
     case condition::node_failure: return "a node did not vote";
-    case condition::contended: return "somebody else has the lock";
+    case condition::contended: return "others have the lock, or want it now";
     case condition::unavailable: return "it cannot be known who has the lock";
     case condition::timed_out: return "the lock was not acquired in time";
     }
@@ -67,7 +68,8 @@ char const* text_of(condition c) noexcept
 bool belongs_to(errc e, condition c) noexcept
 {
     switch (e) {
-    case errc::contended: return c == condition::not_acquired || c == condition::contended;
+    case errc::contended:
+    case errc::split_votes: return c == condition::not_acquired || c == condition::contended;
     case errc::acquire_timed_out: return c == condition::not_acquired || c == condition::contended || c == condition::timed_out;
     case errc::no_majority:
     case errc::validity_exhausted:

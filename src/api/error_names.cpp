@@ -7,6 +7,7 @@ char const* to_string(errc e) noexcept
 {
     switch (e) {
     case errc::contended: return "contended";
+    case errc::split_votes: return "split_votes";
     case errc::no_majority: return "no_majority";
     case errc::validity_exhausted: return "validity_exhausted";
     case errc::acquire_timed_out: return "acquire_timed_out";

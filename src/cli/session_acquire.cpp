@@ -123,7 +123,8 @@ void session::ask_again(error_code ec)
 
 void session::explain_contended(lock_view const& lock)
 {
-    say(contended_in_words(lock, !plan_.once));
+    bool const is_split = report_.outcome == errc::split_votes && lock.state != lock_state::held;
+    say(is_split ? name_in_words(plan_.name) + " was not acquired: " + report_.outcome.message() : contended_in_words(lock, !plan_.once));
     finish(plan_.conflict_code, run_outcome::contended);
 }
 

@@ -70,14 +70,15 @@ struct prometheus::metrics {
     {
         // What has not happened yet is zero: an alert on a series that is not there never fires.
         if (per_lock.empty()) {
-            for (char const* outcome : {"acquired", "handoff", "nested", "adopted", "contended", "no_majority", "acquire_timed_out",
-                                        "acquire_timed_out_no_majority", "client_cancelled"})
+            for (char const* outcome : {"acquired", "handoff", "nested", "adopted", "contended", "split_votes", "no_majority",
+                                        "acquire_timed_out", "acquire_timed_out_no_majority", "client_cancelled"})
                 acquisitions[{outcome}];
             for (errc each : {errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled}) lost[{to_string(each)}];
             acquire.begin_at_zero({});
             hold.begin_at_zero({});
         }
-        for (errc each : {errc::contended, errc::no_majority, errc::validity_exhausted}) attempts_failed[{to_string(each)}];
+        for (errc each : {errc::contended, errc::split_votes, errc::no_majority, errc::validity_exhausted})
+            attempts_failed[{to_string(each)}];
         for (char const* outcome : {"renewed", "held", "unknown", "lost"}) extensions[{outcome}];
         for (char const* outcome : {"released", "lease_lost", "release_unconfirmed"}) releases[{outcome}];
         for (counters_and_gauges* each : {&leases, &overruns, &late, &self_deadlocks, &dropped}) (*each)[{}];

@@ -100,8 +100,11 @@ acquire_outcome acquire_machine::decide(time_point now) noexcept
         bool const in_time = now < deadline() - timing_->stop_margin;
         outcome_ = in_time ? acquire_outcome::granted : acquire_outcome::validity_exhausted;
     } else if (votes_.majority_out_of_reach()) {  // without that neither of these is
-        if (votes_.majority_excluded()) outcome_ = acquire_outcome::contended;
-        else if (votes_.majority_undecidable()) outcome_ = acquire_outcome::no_majority;
+        if (votes_.majority_excluded()) {
+            if (!hears_all_nodes_ || votes_.pending() == 0) outcome_ = acquire_outcome::contended;
+        } else if (votes_.majority_undecidable()) {
+            outcome_ = acquire_outcome::no_majority;
+        }
     }
     return outcome_;
 }

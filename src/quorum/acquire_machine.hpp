@@ -43,6 +43,19 @@ public:
     // The node timeout passed: what has not been answered counts as failed. Returns the outcome if this decides.
     acquire_outcome on_timeout(time_point now) noexcept;
 
+    // Who refuses does not say which client has the key there. Of clients that asked at the same moment, each may be refused by a majority before the node
+    // answers that granted it. With this a refusal is decided only when all nodes have voted, or by wait_no_more().
+    void hear_all_nodes() noexcept { hears_all_nodes_ = true; }
+    bool is_refused_but_waits() const noexcept
+    {
+        return hears_all_nodes_ && outcome_ == acquire_outcome::pending && votes_.majority_out_of_reach() && votes_.majority_excluded();
+    }
+    acquire_outcome wait_no_more(time_point now) noexcept
+    {
+        hears_all_nodes_ = false;
+        return decide(now);
+    }
+
     // More is known of the set since the attempt began. What nodes that are no members answer does not count, nor what they have answered. A smaller number is taken for a
     // majority only while nobody has granted, or while the ballot was undecided, and a majority is within reach: otherwise the attempt may have been given up.
     void set_electorate(electorate const& of, node_set const& members) noexcept
@@ -86,6 +99,7 @@ private:
     std::optional<token_number> token_;
     bool wants_confirmation_{false};
     bool to_read_;
+    bool hears_all_nodes_{false};
     acquire_outcome outcome_{acquire_outcome::pending};
 };
 

@@ -53,8 +53,8 @@ BOOST_AUTO_TEST_CASE(a_lock_is_held_after_the_command_that_acquired_it)
 {
     auto const ticket = acquire({"--ttl", "20s", "--label", "import"});
     BOOST_TEST(count_with("job") >= 2u, "a node that is admitted later has no part in it");
-    expect_failure({"acquire", "job", "--no-wait"}, exits::contended, "somebody else holds the lock", environment());
-    expect_failure({"acquire", "job", "--no-wait", "--conflict-exit-code", "7"}, 7, "somebody else holds the lock", environment());
+    expect_failure({"acquire", "job", "--no-wait"}, exits::contended, "another holder has the lock", environment());
+    expect_failure({"acquire", "job", "--no-wait", "--conflict-exit-code", "7"}, 7, "another holder has the lock", environment());
     expect_failure({"acquire", "job", "--wait", "100ms"}, exits::contended, "job was not acquired", environment());
 
     program view{{"inspect", "job", "--json"}, environment()};

@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(orders_are_changed_one_by_one)
     for (auto const& s : servers) s.command({"SET", "order:/orders/18", "somebody else's", "PX", "60000"});
     auto const taken = answer_to_post(port, "/orders/18");
     BOOST_TEST(taken.starts_with("HTTP/1.0 409 "), taken);
-    BOOST_TEST(taken.ends_with("the lock was not acquired in time: somebody else holds it\n"), taken);
+    BOOST_TEST(taken.ends_with("the lock was not acquired in time: it is contended\n"), taken);
     kill_two();
     auto const unknown = answer_to_post(port, "/orders/19");
     BOOST_TEST(unknown.starts_with("HTTP/1.0 503 "), unknown);

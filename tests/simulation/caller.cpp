@@ -103,8 +103,8 @@ bool caller::judge_error(error_code ec, lock_options const& options, duration si
     auto& covered = *stage_.world.covered;
     error_code const of_semaphores = stage_.permits > 0 ? errc::permits_differ : errc::contended;  // where there are none: nothing more
     expect(ec,
-           {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::acquire_timed_out_no_majority,
-            errc::client_cancelled, asio::error::operation_aborted, of_semaphores},
+           {errc::contended, errc::split_votes, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out,
+            errc::acquire_timed_out_no_majority, errc::client_cancelled, asio::error::operation_aborted, of_semaphores},
            "acquire");
     if (ec == errc::permits_differ) ++covered.permits_differ;
     if (ec == errc::acquire_timed_out) ++covered.acquire_timed_out;
@@ -117,12 +117,11 @@ bool caller::judge_error(error_code ec, lock_options const& options, duration si
             stage_.rules.violation("acquire completed " + std::to_string((took - most).count()) + " ns after its deadline");
     }
     if (report) {
-        auto const granted = [](node_verdict const& v) { return v.vote == vote::granted; };
         auto const failed = [](node_verdict const& v) { return v.vote == vote::failed; };
         bool const somebody_failed = std::any_of(report->nodes.begin(), report->nodes.end(), failed);
         if (!ec && report->attempts > 1) ++covered.acquired_on_retry;
         if (!ec && somebody_failed) ++covered.acquired_with_a_failed_node;
-        if (ec == errc::contended && std::any_of(report->nodes.begin(), report->nodes.end(), granted)) ++covered.split_votes;
+        if (ec == errc::split_votes) ++covered.split_votes;
         // The words of acquisitions::reject_locally.
         if (ec == errc::contended && !report->nodes.empty() && report->nodes.front().detail.starts_with("not asked"))
             ++covered.rejected_locally;

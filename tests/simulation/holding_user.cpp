@@ -32,7 +32,7 @@ asio::awaitable<void> holding_user::visit()
     attempt_report report;
     auto taking = take(resource, true, &report);
     lease held = co_await std::move(taking);
-    if (report.outcome == errc::contended) ++stage_.world.covered->visitor_contended;
+    if (report.outcome == condition::contended) ++stage_.world.covered->visitor_contended;
     if (!held) co_return;
     ++stage_.world.covered->visitor_acquired;
     watched_lease watched{stage_.rules, process_, held, resource.options()};

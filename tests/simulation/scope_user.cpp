@@ -58,8 +58,9 @@ error_code error_of(std::exception_ptr const& failure)
 void scope_user::expect_of_scope(error_code ec, error_code also, char const* operation)
 {
     expect(ec,
-           {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::acquire_timed_out_no_majority,
-            errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled, errc::release_unconfirmed, also},
+           {errc::contended, errc::split_votes, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out,
+            errc::acquire_timed_out_no_majority, errc::lease_lost, errc::max_hold_exceeded, errc::client_cancelled,
+            errc::release_unconfirmed, also},
            operation);
 }
 

@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(the_first_failure_is_a_sentence)
 BOOST_AUTO_TEST_CASE(what_was_not_acquired_says_of_which_lock_and_why)
 {
     acquire_error const taken{errc::acquire_timed_out, "order:17", contended_report()};
-    BOOST_TEST(taken.what() == std::string{"order:17: the lock was not acquired in time: somebody else holds it"});
+    BOOST_TEST(taken.what() == std::string{"order:17: the lock was not acquired in time: it is contended"});
     acquire_error const outage{errc::acquire_timed_out_no_majority, "order:17", contended_report()};
     BOOST_TEST(outage.what() == std::string{"order:17: the lock was not acquired in time: too few nodes answered to know who "
                                             "holds it; [::1]:7000: the server answered with an error [LOADING Redis is loading the dataset "
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_acquired_says_of_which_lock_and_why)
 BOOST_AUTO_TEST_CASE(one_line_for_the_outcome_and_one_for_each_node)
 {
     BOOST_TEST(printed(contended_report()) ==
-               "somebody else holds the lock (3 attempts, 45.678 ms)\n"
+               "another holder has the lock (3 attempts, 45.678 ms)\n"
                "  10.0.0.1:6379   granted  after 0.412 ms\n"
                "  10.0.0.11:6379  refused  after 1.002 ms\n"
                "  [::1]:7000      failed   after 0.005 ms: the server answered with an error [LOADING Redis is loading the "
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_text_does_not_depend_on_the_state_of_the_stream)
     report.attempts = 1'234;
     report.elapsed = 1'234'567us;
     out << report;
-    BOOST_TEST(out.str().starts_with("somebody else holds the lock (1234 attempts, 1234.567 ms)\n"), out.str());
+    BOOST_TEST(out.str().starts_with("another holder has the lock (1234 attempts, 1234.567 ms)\n"), out.str());
 }
 
 BOOST_AUTO_TEST_CASE(votes_have_names)

@@ -15,6 +15,7 @@ namespace {
 
 std::vector<errc> const all_codes{
     errc::contended,
+    errc::split_votes,
     errc::no_majority,
     errc::validity_exhausted,
     errc::acquire_timed_out,
@@ -96,14 +97,14 @@ BOOST_AUTO_TEST_CASE(an_errc_converts_to_an_error_that_is_set)
 
 BOOST_AUTO_TEST_CASE(not_acquired_groups_the_outcomes_of_an_acquisition)
 {
-    check_group(condition::not_acquired,
-                {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::acquire_timed_out_no_majority,
-                 errc::client_not_running, errc::self_deadlock, errc::ttl_too_long, errc::wrong_node_set});
+    check_group(condition::not_acquired, {errc::contended, errc::split_votes, errc::no_majority, errc::validity_exhausted,
+                                          errc::acquire_timed_out, errc::acquire_timed_out_no_majority, errc::client_not_running,
+                                          errc::self_deadlock, errc::ttl_too_long, errc::wrong_node_set});
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_acquired_is_contended_or_unavailable)
 {
-    check_group(condition::contended, {errc::contended, errc::acquire_timed_out});
+    check_group(condition::contended, {errc::contended, errc::split_votes, errc::acquire_timed_out});
     check_group(condition::unavailable,
                 {errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out_no_majority, errc::client_not_running});
     check_group(condition::timed_out, {errc::acquire_timed_out, errc::acquire_timed_out_no_majority});

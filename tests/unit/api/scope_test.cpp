@@ -429,7 +429,7 @@ BOOST_FIXTURE_TEST_CASE(somebody_else_had_the_lock_all_the_time, scope_world)
     BOOST_TEST(e.code() == condition::contended);
     BOOST_TEST(e.code() == condition::timed_out);
     BOOST_TEST(e.code() != condition::unavailable);
-    BOOST_TEST(e.what() == std::string{"resource: the lock was not acquired in time: somebody else holds it"});
+    BOOST_TEST(e.what() == std::string{"resource: the lock was not acquired in time: it is contended"});
     BOOST_TEST(e.last_attempt().outcome == errc::contended);
 }
 

@@ -91,6 +91,41 @@ BOOST_AUTO_TEST_CASE(a_dead_node_does_not_hide_that_the_lock_is_taken)
     BOOST_TEST(machine.on_vote(2, refused, start + 2ms) == acquire_outcome::contended);
 }
 
+BOOST_AUTO_TEST_CASE(one_that_hears_all_nodes_is_refused_only_when_all_have_voted)
+{
+    auto machine = attempt(3);
+    machine.hear_all_nodes();
+    BOOST_TEST(machine.on_vote(0, refused, start) == acquire_outcome::pending);
+    BOOST_TEST(!machine.is_refused_but_waits());
+    BOOST_TEST(machine.on_vote(1, refused, start) == acquire_outcome::pending);
+    BOOST_TEST(machine.is_refused_but_waits());
+    BOOST_TEST(machine.on_vote(2, granted, start + 1ms) == acquire_outcome::contended);
+    BOOST_TEST(machine.votes().granted() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_hears_all_nodes_can_stop_waiting)
+{
+    auto machine = attempt(3);
+    machine.hear_all_nodes();
+    machine.on_vote(0, refused, start);
+    machine.on_vote(1, refused, start);
+    BOOST_TEST(machine.wait_no_more(start + 1ms) == acquire_outcome::contended);
+    BOOST_TEST(machine.votes().of(2) == pending);
+    auto timed_out = attempt(3);
+    timed_out.hear_all_nodes();
+    timed_out.on_vote(0, refused, start);
+    timed_out.on_vote(1, refused, start);
+    BOOST_TEST(timed_out.on_timeout(start + 1ms) == acquire_outcome::contended);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_hears_all_nodes_is_granted_without_waiting)
+{
+    auto machine = attempt(3);
+    machine.hear_all_nodes();
+    machine.on_vote(0, granted, start);
+    BOOST_TEST(machine.on_vote(1, granted, start) == acquire_outcome::granted);
+}
+
 BOOST_AUTO_TEST_CASE(the_outcome_is_that_of_the_definition_for_every_ballot)
 {
     for (std::size_t nodes = 1; nodes <= 7; ++nodes) {
