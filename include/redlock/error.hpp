@@ -27,7 +27,7 @@ enum class errc : std::uint16_t {
     validity_exhausted,  ///< A majority granted, but so late that nothing was left of the lease. It was rolled back.
     acquire_timed_out,  ///< `lock_options::acquire_timeout` passed while another holder had the lock, or clients got in each other's way.
     acquire_timed_out_no_majority,  ///< `lock_options::acquire_timeout` passed while too few nodes answered to know who holds the lock.
-    self_deadlock,       ///< The body of a `with_lock` asked for the lock of that very scope, and would have waited for itself.
+    self_deadlock,       ///< The body of a `with_lock`, or an owner, asked for the lock that it has, and would have waited for itself.
 
     // Ends of a lease.
     lease_lost,          ///< The lease could not be kept, or ended: the critical section is no longer protected.

@@ -98,7 +98,7 @@ struct not_acquired {
     lock_mode mode{lock_mode::exclusive};  ///< How it was asked for.
 };
 
-/// An acquisition inside the body of a `with_lock` would have waited for the lock of that very scope: it was told `errc::self_deadlock`.
+/// The body of a `with_lock`, or a `lock_options::owner`, would have waited for the lock that it has: it was told `errc::self_deadlock`.
 struct self_deadlock {
     static constexpr std::string_view name{"self_deadlock"};  ///< What logs call it.
 

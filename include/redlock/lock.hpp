@@ -63,7 +63,8 @@ public:
     /// Errors: `errc::acquire_timed_out` (another holder had the lock at the end), `errc::acquire_timed_out_no_majority` (at the end too few nodes
     /// answered to know who holds it); with `max_attempts`, the outcome of the last attempt (`errc::contended`,
     /// `errc::split_votes`, `errc::no_majority`, `errc::validity_exhausted`);
-    /// `errc::self_deadlock` (awaited in the body of a `with_lock` on the same lock, or on one that shares a name with it, see there);
+    /// `errc::self_deadlock` (the body of a `with_lock` on the same lock, or on one that shares a name with it, awaits this, see there; or the
+    /// `lock_options::owner` has a lease that cannot be shared);
     /// `errc::client_not_running`; `errc::ttl_too_long` (no majority allows such a ttl with `fencing`); `errc::wrong_node_set`; `errc::client_cancelled`;
     /// `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
@@ -83,8 +84,8 @@ public:
 
     /// Makes one attempt: asks all nodes once, and does not wait if there is another holder. Of clients that ask at the same moment each may get the
     /// votes of some nodes and none a majority; then each of these gets `errc::split_votes`, and nobody has the lock. If one of them has to get it, use
-    /// `acquire()` with `lock_options::max_attempts`. To know which it was, a refused attempt waits for all nodes, though not longer than twice the time
-    /// in which a majority refused. A client that got no vote at all, of more clients than there are nodes, cannot know: it gets `errc::contended`.
+    /// `acquire()` with `lock_options::max_attempts`. To know which it was, a refused attempt waits for the remaining nodes, for
+    /// about as long again as the refusals took. A client that got no vote at all, of more clients than there are nodes, cannot know: it gets `errc::contended`.
     ///
     /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
     /// Lifetimes: the lock may be destroyed meanwhile.

@@ -85,9 +85,10 @@ struct lock_options {
     std::chrono::milliseconds max_local_hold{100};
 
     /// The owner of the leases. An acquisition of a lock that the same owner holds already, through the same client, gets a nested lease at once.
-    /// Nested leases share the lock and the token, and the lock is released with the last of them. Default: no owner. Then a coroutine that acquires
-    /// a lock that it holds waits for itself until its `acquire_timeout`, or for ever; in the body of a `with_lock` it fails at once
-    /// (`errc::self_deadlock`).
+    /// Nested leases share the lock and the token, and the lock is released with the last of them. What the owner's lease cannot be shared with, it is
+    /// told at once (`errc::self_deadlock`): a lock with tokens inside one without, or other names of which it holds some. Not if the lease ends by
+    /// itself, without `auto_extend` or with `max_hold`. Default: no owner. Then a coroutine that acquires a lock that it holds waits for itself until its
+    /// `acquire_timeout`, or for ever; in the body of a `with_lock` it fails at once (`errc::self_deadlock`).
     owner_id owner{};
 
     /// Whether the watchdog extends the lease. Otherwise the lease ends after its validity, unless the program calls `lease::extend()`.

@@ -71,8 +71,7 @@ struct client_counters {
     std::uint64_t validity_exhausted{0};  ///< Attempts that ended with `errc::validity_exhausted`.
     std::uint64_t wakeups{0};  ///< Attempts that were made because a node told of a change.
     std::uint64_t polls{0};  ///< Times a waiting client looked by itself.
-    std::uint64_t self_deadlocks{
-        0};  ///< Acquisitions inside a `with_lock` body that would wait for their own scope: `errc::self_deadlock`.
+    std::uint64_t self_deadlocks{0};  ///< Acquisitions that would wait for their own scope or owner: `errc::self_deadlock`.
     std::uint64_t late_grants_undone{0};  ///< Grants that arrived after their attempt had ended, and were rolled back.
     std::uint64_t extensions_renewed{0};  ///< Extensions that a majority confirmed.
     std::uint64_t extensions_held{0};  ///< Less than a majority, but with earlier ones validity still grew.

@@ -21,9 +21,10 @@ namespace redlock {
 /// body that ignores cancellation outlives its lease, which `client::status()` counts as an overrun. After such an end the
 /// scope throws `errc::lease_lost` whatever the body returned.
 ///
-/// To acquire the same lock again inside the body, through this client and without `lock_options::owner`, is to wait for oneself. It fails
-/// at once with `errc::self_deadlock`, and is counted (`client_counters::self_deadlocks`), if it runs on the scope's executor and has a connected
-/// cancellation slot, as whatever the body awaits has. What the body spawns `detached` may wait for its end.
+/// To acquire the same lock again inside the body, through this client and without `lock_options::owner`, would deadlock. It fails at once with
+/// `errc::self_deadlock`, and is counted (`client_counters::self_deadlocks`), if the body itself, or a coroutine that it calls, awaits it. What the body
+/// spawns waits for the end of the scope, with a cancellation slot or without one, and so does an acquisition with a time limit of its own
+/// (`cancel_after`).
 ///
 /// Preconditions: the calling coroutine has an executor whose context is running.
 /// Lifetimes: copies the lock; the body is copied or moved in and lives until the scope ends. g++ before 13 destroys a temporary lambda with

@@ -17,7 +17,7 @@ acquisition::acquisition(acquisitions& owner, std::shared_ptr<lease_core> of, ac
       handler{std::move(whom_to_tell)},
       started{now},
       deadline{options().acquire_timeout ? now + *options().acquire_timeout : never},
-      can_be_cancelled{handler.slot().is_connected()},
+      awaited_by{request.within ? request.within->asker : handler.slot()},
       owner_{owner},
       delay_{options().min_retry_delay, options().max_retry_delay}
 {
@@ -34,11 +34,9 @@ void acquisition::on_timer(time_point now)
     if (!current) owner_.try_now(*this, now);
 }
 
-// What a body awaits runs on the executor of its scope, and is cancelled with it. What it has spawned and does not await has the
-// executor only, and may well wait for the end of the scope.
-bool acquisition::is_awaited_in(scope_executors const& scope) const
+bool acquisition::is_awaited_in(scope_coroutines const& scope) const noexcept
 {
-    return can_be_cancelled && (request.within ? request.within->asker == scope.scope : handler.runs_on(scope.scope));
+    return awaited_by.is_connected() && awaited_by == scope.body.load();
 }
 
 bool acquisition::takes_what_is_held(lease_record const& lease) const noexcept

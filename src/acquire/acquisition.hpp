@@ -53,7 +53,8 @@ public:
     void on_timer(time_point now) override;  // the deadline has passed, or the retry of one that fails fast is due
 
     lock_options const& options() const noexcept { return request.what->under->options; }
-    bool is_awaited_in(scope_executors const& scope) const;
+    // Whether the body of the scope awaits it, so that the body goes on only when it has ended.
+    bool is_awaited_in(scope_coroutines const& scope) const noexcept;
 
     std::shared_ptr<lease_core> const from;
     acquire_request request;
@@ -69,7 +70,7 @@ public:
     bool stop_when_idle{false};  // a total cancellation came while an attempt was under way, or any before the start
     bool started_waiting{false};
     bool done{false};
-    bool const can_be_cancelled;
+    asio::cancellation_slot const awaited_by;  // of the coroutine that awaits it; only compared
     std::shared_ptr<acquisition> keeps_itself;  // while it waits
     wait_queue* queue_of{nullptr};              // while it is in one
 

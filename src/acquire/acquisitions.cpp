@@ -48,8 +48,8 @@ void acquisitions::start(std::shared_ptr<acquisition> const& what, time_point no
     lease_record* const here = lock_table_.lease_of(*what->request.what, there);
     if (here && reenter(*what, *here, now)) return;
     if (what->request.what->is_for_readers() && reenter_to_read(*what, now)) return;
+    if (!what->request.once && waits_for_itself(*what, here, lock_table_, now)) return fail_in_self_deadlock(*what);
     if (what->fails_fast()) return try_now(*what, now);
-    if (waits_for_itself(*what, here, lock_table_)) return fail_in_self_deadlock(*what);
     wait_queue& in = there ? *there : lock_table_.make(what->request.what, now);
     in.join(*what, now);
 }

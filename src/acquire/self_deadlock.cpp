@@ -32,33 +32,37 @@ bool is_short_of_its_own_permits(acquisition const& asking, lock_table const& ta
     return kept > 0 && kept + asking.request.what->permit_count() > pool.slots.size();
 }
 
-bool is_an_upgrade(acquisition const& asking, lock_table const& table)
+// Without extensions, or with max_hold, the lease is over at some time, and then the owner gets the lock.
+bool ends_by_itself(lease_record const& lease)
 {
-    bool found = false;
-    table.each_reader_of(*asking.request.what, [&](lease_record const& lease) {
-        bool const is_of_owner = asking.owner() != owner_id{} && lease.has_handles() && lease.owner() == asking.owner();
-        found = found || is_of_owner || is_awaited_by_its_holder(asking, lease);
-    });
-    return found;
+    auto const& options = lease.what->under->options;
+    return !options.auto_extend || options.max_hold;
+}
+
+bool is_kept_by_its_owner(acquisition const& asking, lease_record const& lease, quorum::time_point now)
+{
+    bool const is_of_owner = asking.owner() != owner_id{} && lease.has_handles() && lease.owner() == asking.owner();
+    return is_of_owner && lease.is_lease() && now < lease.machine.stops_at() && !ends_by_itself(lease);
 }
 
 }  // namespace
 
-bool waits_for_itself(acquisition const& asking, lease_record const* own_lease, lock_table const& table)
+bool waits_for_itself(acquisition const& asking, lease_record const* own_lease, lock_table const& table, quorum::time_point now)
 {
+    bool const is_awaited = asking.awaited_by.is_connected();
+    if (!is_awaited && asking.owner() == owner_id{}) return false;  // this saves the searches
     auto const& wanted = *asking.request.what;
+    if (wanted.is_for_permits()) return is_short_of_its_own_permits(asking, table);
     bool found = false;
-    auto const visit = [&](lease_record const& lease) { found = found || is_awaited_by_its_holder(asking, lease); };
-    bool const reads = wanted.is_for_readers();
-    if (wanted.is_for_permits()) {
-        found = is_short_of_its_own_permits(asking, table);
-    } else if (own_lease) {
-        visit(*own_lease);
-    } else if (asking.can_be_cancelled && !reads) {  // what cannot be cancelled is awaited in no scope: this saves the search
-        table.each_overlapping(wanted, visit);
+    auto const visit = [&](lease_record const& lease) {
+        found = found || is_awaited_by_its_holder(asking, lease) || is_kept_by_its_owner(asking, lease, now);
+    };
+    if (wanted.is_for_readers()) {
+        table.each_on(wanted.first(), visit);
+        return found;
     }
-    if (reads && asking.can_be_cancelled) table.each_on(wanted.first(), visit);
-    if (!reads && table.has_readers()) found = found || is_an_upgrade(asking, table);
+    own_lease ? visit(*own_lease) : table.each_overlapping(wanted, visit);
+    if (table.has_readers()) table.each_reader_of(wanted, visit);
     return found;
 }
 

@@ -78,15 +78,26 @@ public:
     // What another process needs to go on with the lease. `servers`: fingerprints of those that are connected. For any thread.
     ticket to_ticket(std::vector<std::uint32_t> servers) const;
 
-    // The executors of the with_lock that holds the lease; null without with_lock.
-    scope_executors const* scope() const noexcept
+    // The coroutines of the with_lock that holds the lease; null without with_lock.
+    scope_coroutines const* scope() const noexcept
     {
         auto const* const state = cold_or_null();
         return state ? state->scope.get() : nullptr;
     }
-    void set_scope(std::shared_ptr<scope_executors const> scope)
+    void set_scope(std::shared_ptr<scope_coroutines const> scope)
     {
         if (scope) cold().scope = std::move(scope);
+    }
+
+    // What was the matter when the lease was lost; null: that is not known. Set before `phase` is lost, so others may read it when they have seen that.
+    std::shared_ptr<std::string const> loss_reason() const noexcept
+    {
+        auto const* const state = cold_or_null();
+        return state ? state->loss_reason : nullptr;
+    }
+    void set_loss_reason(std::shared_ptr<std::string const> text)
+    {
+        if (text) cold().loss_reason = std::move(text);
     }
 
     // Callers that wait for the loss of this lease.
@@ -101,7 +112,8 @@ public:
     }
 
     struct cold_state : cold_state_base {
-        std::shared_ptr<scope_executors const> scope;
+        std::shared_ptr<scope_coroutines const> scope;
+        std::shared_ptr<std::string const> loss_reason;
         waiter_list waiters;
     };
 

@@ -41,12 +41,11 @@ struct access {
         return {owner, std::move(of), options};
     }
 
-    // For with_lock: `asker` waits, and the body will run on `scope`.
+    // For with_lock.
     template <class CompletionToken>
-    static auto acquire_for(lock const& what, asio::any_io_executor asker, asio::any_io_executor scope, attempt_report& report,
+    static auto acquire_for(lock const& what, std::shared_ptr<scope_coroutines const> within, attempt_report& report,
                             CompletionToken&& token)
     {
-        auto within = std::make_shared<scope_executors const>(scope_executors{std::move(asker), std::move(scope)});
         return asio::async_initiate<CompletionToken, void(error_code, lease)>(
             initiate_acquire{what.core_, acquire_request{what.what_, &report, false, std::move(within)}}, token);
     }

@@ -17,7 +17,9 @@
 #include <redlock/status.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -44,17 +46,20 @@ using peek_handler = completion<error_code, lock_peek>;
 
 class key_format;
 
-// with_lock: the executor of the waiting caller, and the one that its body will have.
-struct scope_executors {
-    asio::any_io_executor asker;
-    asio::any_io_executor scope;
+// with_lock: the coroutine that waits for the scope, and the one that is its body. All that one coroutine awaits has the cancellation slot of that
+// coroutine; what it spawns has another one, or none. Slots are compared, and nothing else is done with them.
+struct scope_coroutines {
+    explicit scope_coroutines(asio::cancellation_slot who_waits) noexcept : asker{who_waits} {}
+
+    asio::cancellation_slot const asker;
+    std::atomic<asio::cancellation_slot> body{};  // while it runs
 };
 
 struct acquire_request {
     lock_descriptor_ptr what;
     attempt_report* report;  // may be null
-    bool once;               // try_acquire
-    std::shared_ptr<scope_executors const> within{};  // null without with_lock
+    bool once;  // try_acquire
+    std::shared_ptr<scope_coroutines const> within{};  // null without with_lock
 };
 
 struct adopt_request {

@@ -55,9 +55,23 @@ struct body_result<void> {
     void take() {}
 };
 
+// What the body awaits is known by its slot while it runs, and not after, when something else may have the slot's place in memory.
+class body_mark {
+public:
+    body_mark(scope_coroutines& of, asio::cancellation_slot body) noexcept : of_{of} { of_.body = body; }
+    ~body_mark() { of_.body = asio::cancellation_slot{}; }
+    body_mark(body_mark const&) = delete;
+    body_mark& operator=(body_mark const&) = delete;
+
+private:
+    scope_coroutines& of_;
+};
+
 template <class Body, class T>
-asio::awaitable<void> run_body(Body& body, lease& held, body_result<T>& result)
+asio::awaitable<void> run_body(Body& body, lease& held, body_result<T>& result, scope_coroutines& coroutines)
 {
+    auto const own_cancellation = co_await asio::this_coro::cancellation_state;
+    body_mark const mark{coroutines, own_cancellation.slot()};
     auto running = std::invoke(body, held);
     if constexpr (std::is_void_v<T>) {
         co_await std::move(running);
@@ -98,14 +112,15 @@ constexpr void require_named_body() noexcept
 }
 
 template <class Body>
-asio::awaitable<void> run_scope(lock resource, attempt_report& report, Body body, asio::any_io_executor caller,
+asio::awaitable<void> run_scope(lock resource, attempt_report& report, Body body, asio::cancellation_slot asker,
                                 body_result<scope_result_t<Body, lease&>>& result)
 {
     auto const strand = co_await asio::this_coro::executor;
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     error_code not_acquired;
     lease held;
-    auto acquisition = access::acquire_for(resource, std::move(caller), strand, report, asio::as_tuple(asio::use_awaitable));
+    auto const coroutines = std::make_shared<scope_coroutines>(asker);
+    auto acquisition = access::acquire_for(resource, coroutines, report, asio::as_tuple(asio::use_awaitable));
     std::tie(not_acquired, held) = co_await std::move(acquisition);
     if (not_acquired == condition::not_acquired) throw acquire_error{not_acquired, resource.name(), report};
     if (not_acquired) throw system_error{not_acquired};
@@ -117,7 +132,7 @@ asio::awaitable<void> run_scope(lock resource, attempt_report& report, Body body
         throw system_error{asio::error::operation_aborted};  // ~lease hands the release to the client
     co_await asio::this_coro::reset_cancellation_state(cancel_thoroughly{});
 
-    auto both = asio::experimental::make_parallel_group(asio::co_spawn(strand, run_body(body, held, result),
+    auto both = asio::experimental::make_parallel_group(asio::co_spawn(strand, run_body(body, held, result, *coroutines),
                                                                        asio::bind_executor(strand, asio::deferred)),
                                                         held.wait_lost(asio::bind_executor(strand, asio::deferred)));
     auto finished = both.async_wait(scope_condition{}, asio::use_awaitable);
@@ -142,10 +157,12 @@ template <class Body>
 asio::awaitable<scope_result_t<Body, lease&>> run_with_lock(lock resource, attempt_report* report, Body body)
 {
     auto const caller = co_await asio::this_coro::executor;
+    auto const callers_cancellation = co_await asio::this_coro::cancellation_state;
     attempt_report unseen;
     body_result<scope_result_t<Body, lease&>> result;
     auto scope = asio::co_spawn(asio::make_strand(caller),
-                                run_scope<Body>(std::move(resource), report ? *report : unseen, std::move(body), caller, result),
+                                run_scope<Body>(std::move(resource), report ? *report : unseen, std::move(body),
+                                                callers_cancellation.slot(), result),
                                 asio::use_awaitable);
     co_await std::move(scope);
     co_return result.take();

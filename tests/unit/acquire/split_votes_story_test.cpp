@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_node_is_waited_for_only_as_long_again_as_the_othe
     auto const start = testing::clock::now();
     auto const answers = world.ask_at_once({.ttl = 5s});
     BOOST_TEST(*answers[0].ec == errc::contended);
-    BOOST_TEST((answers[0].at - start < 1ms));
+    BOOST_TEST((answers[0].at - start < 15ms));  // and the node timeout is much longer
     BOOST_TEST(answers[0].report.nodes[1].vote == vote::pending);
     BOOST_TEST(!answers[0].report.nodes[1].error);
 }
@@ -116,10 +116,11 @@ BOOST_AUTO_TEST_CASE(permits_that_several_clients_want_at_once)
         rivals world{3, seed, 3};
         std::vector<asked> answers(3);
         for (std::size_t i = 0; i < 3; ++i)
-            semaphore{world.all[i], "slots", 1, {.ttl = 5s}}.try_acquire([&into = answers[i]](error_code ec, lease got) {
-                into.ec = ec;
-                into.held = std::move(got);
-            });
+            semaphore{world.all[i], "slots", {.permits = 1, .lock = {.ttl = 5s}}}.try_acquire(
+                [&into = answers[i]](error_code ec, lease got) {
+                    into.ec = ec;
+                    into.held = std::move(got);
+                });
         world.sim.run_for(1s);
         if (std::any_of(answers.begin(), answers.end(), [](asked const& a) { return !a.ec.value(); })) continue;
         ++without;

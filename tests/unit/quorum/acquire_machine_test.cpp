@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(one_that_hears_all_nodes_can_stop_waiting)
     machine.on_vote(0, refused, start);
     machine.on_vote(1, refused, start);
     BOOST_TEST(machine.wait_no_more(start + 1ms) == acquire_outcome::contended);
-    BOOST_TEST(machine.votes().of(2) == pending);
+    BOOST_TEST(machine.votes().of(2) == vote::pending);
     auto timed_out = attempt(3);
     timed_out.hear_all_nodes();
     timed_out.on_vote(0, refused, start);
