@@ -160,7 +160,7 @@ void peeking::ask(time_point now)
 // Who cannot be reached is asked when it is connected.
 void peeking::on_watched(reply const& answer, time_point now)
 {
-    bool const tells = answer.vote == vote::granted ? answer.watching : answer.error == errc::node_unreachable;
+    bool const tells = answer.vote == vote::granted ? answer.watching : answer.not_connected;
     if (done_ || tells || std::exchange(has_to_ask_, true)) return;
     if (!current_) look_at_ = std::min(look_at_, now + request_.what->under->options.poll_interval), owner_.env_.set_timer(*this, look_at_);
 }

@@ -144,8 +144,8 @@ std::string why_incomplete(search_result const& found, search_limits const& limi
     if (found.because == end::out_of_time)
         return "the search has taken " + in_words(limits.time) + ", and keys were left; give a narrower PATTERN, or a longer --time";
     if (found.because == end::too_many_names)
-        return "the search has found " + std::to_string(limits.names) +
-               " locks, and keys were left; give a narrower PATTERN, or a higher --limit";
+        return "the search has found " + count_of(limits.names, "lock") +
+               ", and keys were left; give a narrower PATTERN, or a higher --limit";
     return {};
 }
 
@@ -165,7 +165,7 @@ char const* to_string(search_result::end because)
 bool is_known(search_result const& found)
 {
     auto const is_unclear = [](semaphore_view const& s) { return s.held_unclearly() > 0; };
-    return found.enough() && count_in(found, lock_state::unknown) == 0 &&
+    return found.enough() && found.because != search_result::end::too_many_names && count_in(found, lock_state::unknown) == 0 &&
            std::none_of(found.semaphores.begin(), found.semaphores.end(), is_unclear);
 }
 

@@ -133,7 +133,10 @@ search_result find_locks(server_group& nodes, lock_key_pattern const& pattern, s
     for (node_scan const& s : scans) result.nodes.push_back(s.found());
 
     std::vector<std::string> sorted(names.begin(), names.end());
-    if (sorted.size() > limits.names) sorted.resize(limits.names);
+    if (sorted.size() > limits.names) {
+        sorted.resize(limits.names);
+        if (result.because == search_result::end::complete) result.because = search_result::end::too_many_names;
+    }
     for (std::size_t from = 0; from < sorted.size() && !nodes.interrupted(); from += names_per_message) {
         auto const to = std::min(sorted.size(), from + names_per_message);
         std::vector<std::string> const some(sorted.begin() + static_cast<std::ptrdiff_t>(from),

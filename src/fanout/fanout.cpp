@@ -248,7 +248,7 @@ void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code 
     for (std::size_t i = 0; i < r->targets.size(); ++i) {
         vote_handler& who = *r->targets[i].who;
         if (ec) {
-            who.on_vote(node, failure(errc::node_unreachable), now);
+            who.on_vote(node, failure_to_connect(errc::node_unreachable), now);
             if (links_.empty()) return;
             defer_release(node, r->at(i), now);  // nobody knows whether it was executed; to delete twice what is ours does no harm
             continue;
@@ -291,8 +291,7 @@ void fanout::down(std::size_t node, error_code why, std::string const& text)
 {
     link& l = links_[node];
     l.state = link_state::down;
-    // Why there is no connection tells little, with one exception: an operator has to correct a list of nodes.
-    l.lost = reply{vote::failed, why == errc::wrong_node_set ? errc::wrong_node_set : errc::node_unreachable, text};
+    l.lost = failure_to_connect(why == condition::node_failure ? static_cast<errc>(why.value()) : errc::node_unreachable, text);
     auto const now = now_();
     if (l.queue.empty()) return;
     auto waiting = std::exchange(l.queue, {});

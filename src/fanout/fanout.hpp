@@ -190,7 +190,7 @@ private:
         cached_rejection not_admitted;  // the vote while it is excluded
         node_clock clock;
         cached_rejection suspended;  // the vote while its clock is suspended
-        reply lost{failure(errc::node_unreachable)};  // the vote while it is down
+        reply lost{failure_to_connect(errc::node_unreachable)};  // the vote while it is down
         std::size_t in_flight{0};
         std::deque<pending_request> queue;
     };

@@ -45,6 +45,7 @@ public:
     bool recreated{false};  // extend: the key was missing, and is there again
     bool watching{false};  // watch: the node will say when a key changes
     bool writer_waits{false};  // acquire, shared: refused because of a writer's wish
+    bool not_connected{false};  // failed: there is no connection, or it was lost
     errc error{};  // why it failed; errc{}: it has not
     quorum::token_number counter{0};  // acquire with tokens: the last of those that were granted; extend: the guard that it needs
     // watch, peek: when the last of the keys goes, `never_expires` if it does not; none: all are free
@@ -76,6 +77,12 @@ private:
 
 // What is filed in place of an answer that a node did not give.
 inline reply failure(errc why) { return {redlock::vote::failed, why}; }
+inline reply failure_to_connect(errc why, std::string words = {})
+{
+    reply r{redlock::vote::failed, why, std::move(words)};
+    r.not_connected = true;
+    return r;
+}
 
 }  // namespace redlock::detail
 

@@ -163,6 +163,23 @@ BOOST_AUTO_TEST_CASE(a_search_has_an_end_and_says_what_it_lacks)
     BOOST_TEST(many.json().at("locks").size() == 100u);
 }
 
+// One step of the search found more than the limit and was the last one.
+BOOST_AUTO_TEST_CASE(a_list_that_leaves_locks_out_is_not_complete)
+{
+    for (char const* name : {"a", "b", "c"}) set_everywhere(name, by_web_3);
+    program one{{"list", "--limit", "1", "--json"}, environment()};
+    BOOST_TEST(one.wait() == 69, one.errors());
+    BOOST_TEST(one.json().at("search") == "too_many");
+    BOOST_TEST(names_in(one.json()) == "a ");
+    program words{{"list", "--limit", "1"}, environment()};
+    BOOST_TEST(words.wait() == 69, words.errors());
+    BOOST_TEST(contains(words.output(), "the search has found 1 lock, and keys were left"), words.output());
+    program all_of_them{{"list", "--limit", "3", "--json"}, environment()};
+    BOOST_TEST(all_of_them.wait() == 0, all_of_them.errors());
+    BOOST_TEST(all_of_them.json().at("search") == "complete");
+    BOOST_TEST(names_in(all_of_them.json()) == "a b c ");
+}
+
 // What stands around the name in the format is no pattern, and other keys are others'.
 BOOST_AUTO_TEST_CASE(with_a_key_format_only_its_keys_are_locks)
 {

@@ -271,6 +271,27 @@ BOOST_AUTO_TEST_CASE(refusal_and_failure_are_told_apart)
     BOOST_TEST(t.report.nodes[0].node == "node0");
 }
 
+BOOST_AUTO_TEST_CASE(a_report_has_the_codes_of_the_status)
+{
+    acquire_world w{3};
+    w.nodes[0]->cut(true, errc::handshake_refused, "WRONGPASS");
+    w.nodes[1]->cut(true, errc::node_unsuitable, "it evicts keys");
+    auto const same_as_the_status = [&](attempt_report const& report) {
+        auto const status = w.client->status();
+        for (std::size_t i = 0; i < 2; ++i) {
+            BOOST_TEST(report.nodes[i].error == status.nodes[i].last_error);
+            BOOST_TEST(report.nodes[i].detail == status.nodes[i].last_error_text);
+        }
+    };
+    same_as_the_status(w.try_once().report);
+    same_as_the_status(w.wait_for({.ttl = 10s, .acquire_timeout = 100ms}).report);
+    // What no code of this library says is that the node cannot be reached.
+    w.nodes[0]->cut(true, asio::error::connection_refused, "Connection refused");
+    auto const report = w.try_once().report;
+    BOOST_TEST(report.nodes[0].error == errc::node_unreachable);
+    BOOST_TEST(report.nodes[0].detail == "Connection refused");
+}
+
 BOOST_AUTO_TEST_CASE(a_report_names_the_nodes_that_did_not_answer_in_time)
 {
     acquire_world w;
