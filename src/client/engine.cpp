@@ -81,6 +81,16 @@ void engine::start()
     board_.starts();
     start_watchdog();
     env_.to_nodes->start(self());
+    if (env_.outages) env_.set_timer(first_contact_, env_.now() + outage_log::never_reached_after);
+}
+
+void engine::tell_of_nodes_never_reached(time_point now)
+{
+    if (!env_.outages) return;
+    quorum::node_set never;
+    for (std::size_t node = 0; node < board_.nodes().size(); ++node)
+        if (board_.nodes()[node].connects == 0) never.add(node);
+    if (!never.empty()) env_.outages->never_reached(*env_.to_nodes, never, outage_log::never_reached_after, now);
 }
 
 void engine::cancel() noexcept
@@ -96,6 +106,7 @@ void engine::stop()
     if (life_ != life::idle && life_ != life::running) return;
     bool const ran = life_ == life::running;
     life_ = life::lingering;
+    env_.cancel_timer(first_contact_);
     acquisitions_.fail_all(errc::client_cancelled);
     adoptions_.fail_all(errc::client_cancelled);
     publications_.fail_all(errc::client_cancelled);

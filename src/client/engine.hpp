@@ -141,6 +141,7 @@ private:
 
     void start();
     void stop();
+    void tell_of_nodes_never_reached(time_point now);
     void stop_nodes_when_quiet();
     void stop_nodes();
     void on_step(std::size_t node, quorum::clock_step step, time_point now);
@@ -159,6 +160,13 @@ private:
         engine& owner;
     };
 
+    struct first_contact final : timer {
+        explicit first_contact(engine& of) : owner{of} {}
+        ~first_contact() { owner.env_.cancel_timer(*this); }
+        void on_timer(time_point now) override { owner.tell_of_nodes_never_reached(now); }
+        engine& owner;
+    };
+
     releases releases_{env_};
     lease_registry leases_{env_, releases_};
     acquisitions acquisitions_{env_, leases_, releases_};
@@ -172,6 +180,7 @@ private:
     key_format const keys_;
     linger linger_{*this};
     repetition repetition_{*this};
+    first_contact first_contact_{*this};
     life life_{life::idle};
     std::size_t nodes_running_{0};
     waiter_list runners_;

@@ -26,7 +26,7 @@ void put_on_one_line(std::string& text)
 std::string in_words(reply const& why)
 {
     if (why.words().empty()) return to_error(why.error).message();
-    return why.error == errc::node_unreachable ? "no connection: " + why.words() : why.words();
+    return why.not_connected && why.error != errc::wrong_node_set ? "no connection: " + why.words() : why.words();
 }
 
 }  // namespace
@@ -43,7 +43,8 @@ void outage_log::failed(fanout& nodes, quorum::node_set silent, bool fenced, boo
     if (!o.since || sent - o.seen > forgotten_after) o.since = sent;
     o.seen = now;
     if (now - *o.since < told_after || (!said_.empty() && now - said_at_ < next_cause_after)) return;
-    reason r = running ? why(nodes, silent, fenced, now) : reason{"not running", "client.run() was not called"};
+    reason r = running ? why(nodes, quorum::node_set::all(nodes.nodes()), silent, fenced, now)
+                       : reason{"not running", "client.run() was not called"};
     if (r.cause == said_ && now - said_at_ < repeats_after) return;
     said_ = std::move(r.cause);
     said_at_ = now;
@@ -64,7 +65,39 @@ void outage_log::bootstrapped(duration quarantine)
         " for leases that may have been lost is skipped");
 }
 
-outage_log::reason outage_log::why(fanout& nodes, quorum::node_set silent, bool fenced, time_point now)
+std::optional<time_point> outage_log::lost(std::string_view lock, errc why, std::string_view words, time_point now)
+{
+    if (loss_said_at_ && now - *loss_said_at_ < next_cause_after) {
+        ++more_lost_;
+        return *loss_said_at_ + next_cause_after;
+    }
+    loss_said_at_ = now;
+    say(std::string{lock} + ": " + error_code{why}.message() + (words.empty() ? "" : "; ") + std::string{words});
+    return std::nullopt;
+}
+
+void outage_log::more_lost()
+{
+    auto const count = std::exchange(more_lost_, 0);
+    if (count > 0) say(std::to_string(count) + (count == 1 ? " more lease was" : " more leases were") + " lost soon after");
+}
+
+void outage_log::blocked(duration at_least, time_point now)
+{
+    if (blocked_said_at_ && now - *blocked_said_at_ < repeats_after) return;
+    blocked_said_at_ = now;
+    say("for at least " + in_seconds(at_least) +
+        " the client's executor did not run, which extends leases: a handler blocked it, or the process or the machine was stopped");
+}
+
+void outage_log::never_reached(fanout& nodes, quorum::node_set which, duration since_start, time_point now)
+{
+    reason r = why(nodes, which, which, false, now);
+    if (r.text.empty() || r.cause == said_) return;
+    say("not usable since the start " + in_seconds(since_start) + " ago: " + r.text);
+}
+
+outage_log::reason outage_log::why(fanout& nodes, quorum::node_set among, quorum::node_set silent, bool fenced, time_point now)
 {
     struct group {
         std::string names;
@@ -73,6 +106,7 @@ outage_log::reason outage_log::why(fanout& nodes, quorum::node_set silent, bool 
     std::vector<group> groups;
     reason r;
     for (std::size_t node = 0; node < nodes.nodes(); ++node) {
+        if (!among.has(node)) continue;
         reply const* const not_asked = nodes.why_not_asked(node, fenced, now);
         if (!not_asked && !silent.has(node)) continue;
         std::string text = not_asked ? in_words(*not_asked) : "no answer in time";

@@ -40,6 +40,7 @@ bool lease_registry::adopt(std::shared_ptr<lease_record> const& what, quorum::te
     env_.changed_by_us(what->what->first());
     recreate_if_needed(*what, now);
     set_timer(*what);
+    executor_watch_.watch_for(what->what->under->times.ttl, now);
     return true;
 }
 
@@ -195,15 +196,19 @@ void lease_registry::lose(lease_record& what, errc why)
     what.phase = lease_record::state::lost;
     what.first.lost_because.store(why, std::memory_order_relaxed);  // what all ask that come later
     env_.cancel_timer(what);
+    auto const now = env_.now();
+    auto const reason = losses_.reason_of(what, why, now);
     bool held = false;
     what.each_handle([&](lease_handle& h) {
         h.lost_because.store(why, std::memory_order_relaxed);
+        h.set_loss_reason(reason);
         auto expected = lease_phase::held;
         if (!h.phase.compare_exchange_strong(expected, lease_phase::lost, std::memory_order_acq_rel)) return;
         held = true;
         h.complete_waiters(why);
     });
     if (held) ++env_.count.leases_lost;  // and not released a moment ago, in another thread
+    if (held) losses_.tell(what, why, reason, now);
     if (held && env_.observed) env_.observed->lost(what, why);
     if (on_lost) on_lost(what);
 }

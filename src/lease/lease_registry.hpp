@@ -5,6 +5,7 @@
 #include "client/environment.hpp"
 #include "lease/extension.hpp"
 #include "lease/lease_record.hpp"
+#include "lease/losses.hpp"
 #include "lease/releases.hpp"
 #include "quorum/acquire_machine.hpp"
 
@@ -107,6 +108,8 @@ private:
 
     environment& env_;
     releases& releases_;
+    losses losses_{env_};
+    executor_watch executor_watch_{env_};
     std::vector<std::shared_ptr<lease_record>> held_;  // each record keeps its index here
 };
 

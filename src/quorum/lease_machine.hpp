@@ -84,6 +84,7 @@ public:
     void on_extension_done(extend_outcome outcome, time_point now) noexcept;
 
     tenure& holders() noexcept { return holders_; }
+    tenure const& holders() const noexcept { return holders_; }
     timing const& times() const noexcept { return *timing_; }
 
 private:

@@ -56,6 +56,16 @@ public:
     // On how many nodes the key is ours at `now`.
     std::size_t held_on(time_point now) const noexcept { return until_.later_than(now); }
 
+    // Nodes that answered that the key is not ours there; and those that have not confirmed it beyond the moment that the lease is valid until.
+    node_set const& gone() const noexcept { return gone_; }
+    node_set not_renewed() const noexcept
+    {
+        node_set found;
+        for (std::size_t node = 0; node < nodes(); ++node)
+            if (!gone_.has(node) && !left_.has(node) && until_[node] <= valid_until_) found.add(node);
+        return found;
+    }
+
     // How many nodes may have the key at `now`: the members of the set, and servers that have left it since they granted.
     std::size_t may_hold(time_point now) const noexcept;
 
