@@ -41,7 +41,7 @@ constexpr char const* delete_if_of_type =
 constexpr char const* remove_readers = R"lua(local removed = 0
 for i = 1, #ARGV do
   local gone = redis.pcall('ZREM', KEYS[1], ARGV[i])
-  if type(gone) == 'table' then return 0 end
+  if type(gone) == 'table' then return string.find(gone.err, 'WRONGTYPE', 1, true) and 0 or gone end
   removed = removed + gone
 end
 if removed > 0 then

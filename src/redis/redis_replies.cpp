@@ -2,6 +2,7 @@
 
 #include "redis/fence_answers.hpp"
 #include "redis/fence_keys.hpp"
+#include "redis/rights.hpp"
 #include "redis/server_id.hpp"
 #include "redis/semaphore_replies.hpp"
 #include "redis/server_facts.hpp"
@@ -179,7 +180,9 @@ void reply_reader::on_error(wire_call const& call, std::string_view text)
         for (std::size_t i = 0; i < call.count; ++i) replies_[call.first + i] = reply{vote::refused, {}, {}};
         return;
     }
-    reply const failed{vote::failed, errc::server_error, std::string{text}};
+    std::string words{text};
+    if (auto const right = missing_right(text, scripts_of_nodes()); !right.empty()) words += "; allow " + right + " to the user (ACL SETUSER)";
+    reply const failed{vote::failed, errc::server_error, std::move(words)};
     for (std::size_t i = 0; i < call.count; ++i) replies_[call.first + i] = failed;
     if (is_noscript(replies_[call.first])) repeatable_.scripts = true;
     if (call.count > 1 && is_not_permitted(replies_[call.first])) repeatable_.apart = true;

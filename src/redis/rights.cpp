@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cstddef>
 
 namespace redlock::detail {
 
@@ -25,6 +27,42 @@ try('SET', '', 'XX')
 try('DEL')
 try('PEXPIRE', '1')
 return missing)lua";
+
+std::string lower_case(std::string_view text)
+{
+    std::string all{text};
+    std::transform(all.begin(), all.end(), all.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return all;
+}
+
+// What stands between the two; empty if they are not there.
+std::string_view between(std::string_view text, std::string_view before, std::string_view after) noexcept
+{
+    auto const begin = text.find(before);
+    if (begin == text.npos) return {};
+    text.remove_prefix(begin + before.size());
+    return text.substr(0, std::min(text.find(after), text.size()));
+}
+
+// Lines are counted from one. Empty if there is no such line.
+std::string_view line_of(std::string_view text, std::size_t number) noexcept
+{
+    for (; number > 1; --number) {
+        auto const end = text.find('\n');
+        if (end == text.npos) return {};
+        text.remove_prefix(end + 1);
+    }
+    return number == 1 ? text.substr(0, text.find('\n')) : std::string_view{};
+}
+
+// No line of a script calls two commands. What redis.pcall runs does not end a script.
+std::string_view called_in(std::string_view line) noexcept
+{
+    constexpr std::string_view call = "call('";
+    for (auto at = line.find(call); at != line.npos; at = line.find(call, at + 1))
+        if (at == 0 || line[at - 1] != 'p') return between(line.substr(at), call, "'");
+    return {};
+}
 
 }  // namespace
 
@@ -58,6 +96,22 @@ std::optional<std::string> objection_to_rights(std::string_view answer, bool is_
     if (!missing.empty()) return objection_to_missing(missing);
     if (forbidden.empty()) return std::nullopt;
     return "the user may not use commands without which a lock cannot be kept and released; allow it (ACL SETUSER)" + forbidden;
+}
+
+std::string missing_right(std::string_view error, std::span<script const* const> scripts)
+{
+    if (auto const named = between(error, "permissions to run the '", "'"); !named.empty()) return '+' + lower_case(named);
+    if (error.find("can't run this command") == error.npos) return {};
+    auto const where = between(error, "user_script:", ".");
+    auto const digit = where.find_first_not_of(' ');
+    std::size_t line{0};
+    if (digit != where.npos) std::from_chars(where.data() + digit, where.data() + where.size(), line);
+    for (script const* s : scripts) {
+        if (error.find(s->sha1) == error.npos) continue;
+        auto const command = called_in(line_of(s->text, line));
+        return command.empty() ? "" : '+' + lower_case(command);
+    }
+    return {};
 }
 
 }  // namespace redlock::detail

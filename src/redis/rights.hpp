@@ -1,11 +1,12 @@
-// Finds out at the handshake whether the user of a connection may use the commands that every lock needs. Without this check, a script that may not
-// read a key would report the lock as lost.
+// Which rights the user of a connection lacks. Those that every lock needs are checked at the handshake: so a node on which locks could be neither kept
+// nor released gets none. Those of readers and semaphores show when a script is refused a command.
 #ifndef REDLOCK_REDIS_RIGHTS_HPP
 #define REDLOCK_REDIS_RIGHTS_HPP
 
 #include "redis/scripts.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,10 @@ std::string objection_to_missing(std::string_view commands);
 // The text of the error if the answer to rights_script shows that something is missing. None: nothing is missing, or the answer does not tell.
 // `is_error`: the answer is an error of EVALSHA itself.
 std::optional<std::string> objection_to_rights(std::string_view answer, bool is_error);
+
+// The right without which one of these scripts has ended with this error, as in "+zscore"; empty if it ended for another reason. Redis up to 7.0 does not
+// name the command, but says on which line of the script it stands.
+std::string missing_right(std::string_view error, std::span<script const* const> scripts);
 
 }  // namespace redlock::detail
 

@@ -10,26 +10,34 @@ namespace redlock::detail {
 namespace {
 
 // pcall: GET answers WRONGTYPE for a key of another type (a hash of another library), which is somebody else's lock. That error must not
-// abort the script, or the other leases of the call would fail with it.
+// abort the script, or the other leases of the call would fail with it. Any other error tells nothing of the key: the same command, called once more
+// without pcall, ends the script with it.
 constexpr std::string_view extend_text = R"lua(local answers = {}
 for i = 1, #KEYS do
-  if redis.pcall('GET', KEYS[i]) == ARGV[2 * i - 1] then
+  local value = redis.pcall('GET', KEYS[i])
+  if value == ARGV[2 * i - 1] then
     answers[i] = redis.call('PEXPIRE', KEYS[i], ARGV[2 * i])
   else
+    if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then redis.call('GET', KEYS[i]) end
     answers[i] = 0
   end
 end
 return answers)lua";
 
 constexpr std::string_view release_text =
-    R"lua(if redis.pcall('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0)lua";
+    R"lua(local value = redis.pcall('GET', KEYS[1])
+if value == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then redis.call('GET', KEYS[1]) end
+return 0)lua";
 
 // The answer is one text with a digit for each lock: 1 if its key was deleted, 0 if not. An array would cost the client more to read.
 constexpr std::string_view release_many_text = R"lua(local answers = {}
 for i = 1, #KEYS do
-  if redis.pcall('GET', KEYS[i]) == ARGV[i] then
+  local value = redis.pcall('GET', KEYS[i])
+  if value == ARGV[i] then
     answers[i] = redis.call('DEL', KEYS[i])
   else
+    if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then redis.call('GET', KEYS[i]) end
     answers[i] = 0
   end
 end
@@ -45,7 +53,9 @@ return ok)lua";
 
 constexpr std::string_view release_several_text = R"lua(local deleted = 0
 for i = 1, #KEYS do
-  if redis.pcall('GET', KEYS[i]) == ARGV[1] then deleted = deleted + redis.call('DEL', KEYS[i]) end
+  local value = redis.pcall('GET', KEYS[i])
+  if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then redis.call('GET', KEYS[i]) end
+  if value == ARGV[1] then deleted = deleted + redis.call('DEL', KEYS[i]) end
 end
 return deleted == #KEYS and 1 or 0)lua";
 
@@ -53,6 +63,7 @@ return deleted == #KEYS and 1 or 0)lua";
 constexpr std::string_view adopt_text = R"lua(local found
 for i = 1, #KEYS do
   local value = redis.pcall('GET', KEYS[i])
+  if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then redis.call('GET', KEYS[i]) end
   if value ~= ARGV[1] and value ~= ARGV[2] or found and value ~= found then return 0 end
   found = value
 end

@@ -33,6 +33,7 @@ for i = 0, n - 1 do
   if not holder then free[#free + 1] = slot
   elseif holder == value then
     local c = redis.pcall('GET', KEYS[n + 3 + slot])
+    if type(c) == 'table' and not string.find(c.err, 'WRONGTYPE', 1, true) then call('GET', KEYS[n + 3 + slot]) end
     c = type(c) ~= 'table' and tonumber(c or hw) or 0
     if ours > 0 and c ~= counter then even = false end
     ours, counter = ours + 1, c
@@ -49,6 +50,7 @@ local got, i = {}, 1
 while #got < wanted and #got + #free - i + 1 >= wanted do
   local slot = free[i]
   local fence = redis.pcall('GET', KEYS[n + 3 + slot])
+  if type(fence) == 'table' and not string.find(fence.err, 'WRONGTYPE', 1, true) then call('GET', KEYS[n + 3 + slot]) end
   local c = type(fence) ~= 'table' and tonumber(fence or hw)
   if c and call('SET', KEYS[slot + 3], value, 'NX', 'PX', ttl) then
     got[#got + 1], map[slot], counter = slot, '2', math.max(counter, c)
@@ -74,7 +76,8 @@ if #got < wanted or wanted < 1 or not fits then
 end
 for _, slot in ipairs(got) do call('SET', KEYS[n + 3 + slot], text, 'PX', ARGV[6]) end
 if token > hw then call('SET', KEYS[2], text) end
-if call('PTTL', KEYS[3]) < tonumber(ARGV[6]) then call('PEXPIRE', KEYS[3], ARGV[6]) end
+local stays = call('PTTL', KEYS[3])
+if stays < tonumber(ARGV[6]) then call('PEXPIRE', KEYS[3], ARGV[6]) end
 return '1 ' .. text .. ' ' .. table.concat(map) .. shown)lua";
 
 // What stands before the script that extends locks. It takes its own last key and argument off the lists, and turns `recreate` off where the record
@@ -82,6 +85,7 @@ return '1 ' .. text .. ' ' .. table.concat(map) .. shown)lua";
 constexpr std::string_view semaphore_extend_head = R"lua(do
   local key, said = table.remove(KEYS), table.remove(ARGV)
   local node, kept = redis.call('GET', KEYS[1]), redis.pcall('GET', key)
+  if type(kept) == 'table' and not string.find(kept.err, 'WRONGTYPE', 1, true) then redis.call('GET', key) end
   if node and string.sub(node, 1, 40) == ARGV[1] then
     local version, permits = string.match(said, '^(%d+) (%d+)$')
     local their_version, theirs = string.match(type(kept) == 'string' and kept or '', '^(%d+) (%d+)$')
@@ -89,7 +93,8 @@ constexpr std::string_view semaphore_extend_head = R"lua(do
       redis.call('SET', key, said, 'PX', ARGV[2])
     else
       if permits ~= theirs then ARGV[3] = '0' end
-      if theirs and redis.call('PTTL', key) < tonumber(ARGV[2]) then redis.call('PEXPIRE', key, ARGV[2]) end
+      local stays = theirs and redis.call('PTTL', key)
+      if stays and stays < tonumber(ARGV[2]) then redis.call('PEXPIRE', key, ARGV[2]) end
     end
   end
 end
@@ -98,6 +103,7 @@ end
 constexpr std::string_view semaphore_keep_text = R"lua(local s = redis.call('MGET', KEYS[1], KEYS[2])
 if not s[1] or not tonumber(s[2]) or string.sub(s[1], 1, 40) ~= ARGV[1] then return '-1 0 0' end
 local kept = redis.pcall('GET', KEYS[3])
+if type(kept) == 'table' and not string.find(kept.err, 'WRONGTYPE', 1, true) then redis.call('GET', KEYS[3]) end
 if kept then
   local version, permits = string.match(type(kept) == 'string' and kept or '', '^(%d+) (%d+)$')
   if not version then return '-4 0 0' end
@@ -108,6 +114,7 @@ redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. ARGV[3], 'PX', ARGV[4])
 return '1 ' .. ARGV[3] .. ' ' .. ARGV[2])lua";
 
 constexpr std::string_view semaphore_inspect_text = R"lua(local kept = redis.pcall('GET', KEYS[1])
+if type(kept) == 'table' and not string.find(kept.err, 'WRONGTYPE', 1, true) then redis.call('GET', KEYS[1]) end
 local version, permits = string.match(type(kept) == 'string' and kept or '', '^(%d+) (%d+)$')
 local map = {}
 for i = 2, #KEYS do map[i - 1] = redis.call('PTTL', KEYS[i]) == -2 and '0' or '1' end

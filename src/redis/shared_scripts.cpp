@@ -7,8 +7,9 @@ namespace {
 // shared_scripts.hpp says what each script does, and lists its KEYS, ARGV and answers. What fence_scripts.cpp says of its scripts holds here, too.
 // Besides:
 //
-// - MGET answers nil for a sorted set. ZSCORE of the empty member tells a set of readers (a text) from another type (an error) and from a key that is
-//   missing or is a sorted set of somebody else (nil); EXISTS tells these two apart. No key of somebody else is written.
+// - MGET answers nil for a sorted set. ZSCORE of the empty member tells a set of readers (a text) from another type (the error WRONGTYPE) and from a key
+//   that is missing or is a sorted set of somebody else (nil); EXISTS tells these two apart. No key of somebody else is written. Any other error, as
+//   that of a user without the right for ZSCORE, ends the script.
 // - The counter is written before the set: SET of the counter can be refused, and ZADD to a set that was looked at cannot.
 // - A name may stand in a call several times: `seen` is its counter as the lease before has left it. Sets are read where they are needed.
 // - Members whose time is over are removed when somebody joins. Until then they do no harm: the key expires with the largest score.
@@ -33,6 +34,7 @@ for k = 3, #KEYS, 3 do
   local name, value, floor, answer = KEYS[k], ARGV[k + 1], tonumber(ARGV[k + 2])
   local counter = seen[name] or tonumber(s[k + 1] or top)
   local mark = not s[k] and redis.pcall('ZSCORE', name, '')
+  if type(mark) == 'table' and not string.find(mark.err, 'WRONGTYPE', 1, true) then call('ZSCORE', name, '') end
   local epoch = type(mark) == 'string' and -1 - mark
   if not counter then answer = '-4 0'
   elseif s[k] or mark and not (epoch and epoch >= 0) or not mark and call('EXISTS', name) == 1 then
@@ -55,7 +57,8 @@ for k = 3, #KEYS, 3 do
       if epoch then call('ZREMRANGEBYSCORE', name, 0, now) end
       if is_new then call('ZADD', name, string.format('%.0f', -1 - last), '') end
       call('ZADD', name, ends, value)
-      if call('PTTL', name) < ttl then call('PEXPIREAT', name, ends) end
+      local stays = call('PTTL', name)
+      if stays < ttl then call('PEXPIREAT', name, ends) end
       if token ~= counter then seen[name] = token end
       answer = '1 ' .. text
     end
@@ -70,6 +73,7 @@ constexpr std::string_view shared_confirm_text = R"lua(local s = redis.call('MGE
 local fence, node, hw = s[1], s[2], tonumber(s[3])
 if not node or not hw or string.sub(node, 1, 40) ~= ARGV[1] then return -1 end
 local mark = redis.pcall('ZSCORE', KEYS[1], '')
+if type(mark) == 'table' and not string.find(mark.err, 'WRONGTYPE', 1, true) then redis.call('ZSCORE', KEYS[1], '') end
 if type(mark) ~= 'string' or not redis.call('ZSCORE', KEYS[1], ARGV[2]) then return 0 end
 local counter, token = tonumber(fence or hw), tonumber(ARGV[3])
 if not counter then return -4 end
@@ -98,6 +102,7 @@ for k = 3, #KEYS, 2 do
   local least, ours, answer = token + tonumber(ARGV[a + 3]), s[k] == value, 0
   local fence, counter = s[k + 1] or seen[name], seen[name] or tonumber(s[k + 1] or top)
   local mark = not s[k] and redis.pcall('ZSCORE', name, '')
+  if type(mark) == 'table' and not string.find(mark.err, 'WRONGTYPE', 1, true) then call('ZSCORE', name, '') end
   local epoch = type(mark) == 'string' and -1 - mark
   if ttl > maxttl then answer = -3
   elseif s[k] and not ours or mark and not (epoch and epoch >= 0) then answer = 0
@@ -118,7 +123,8 @@ for k = 3, #KEYS, 2 do
     if ours then call('DEL', name) end
     if not epoch then call('ZADD', name, string.format('%.0f', -1 - (ours and token or math.max(counter, base))), '') end
     call('ZADD', name, ends, value)
-    if call('PTTL', name) < ttl then call('PEXPIREAT', name, ends) end
+    local stays = call('PTTL', name)
+    if stays < ttl then call('PEXPIREAT', name, ends) end
   end
   answers[(k - 1) / 2] = answer
   a = a + 4
@@ -132,17 +138,24 @@ for i = 1, #KEYS do
   local name, value = KEYS[i], ARGV[i]
   local ended = redis.pcall('ZREM', name, value)
   if type(ended) == 'table' then
-    ended = redis.pcall('GET', name) == value and call('DEL', name) or 0
+    if not string.find(ended.err, 'WRONGTYPE', 1, true) then call('ZREM', name, value) end
+    local writer = redis.pcall('GET', name)
+    if type(writer) == 'table' and not string.find(writer.err, 'WRONGTYPE', 1, true) then call('GET', name) end
+    ended = writer == value and call('DEL', name) or 0
   elseif ended == 1 then
     local last = call('ZRANGE', name, -1, -1, 'WITHSCORES')
-    if not last[1] or last[1] == '' then call('DEL', name) else call('PEXPIREAT', name, last[2]) end
+    if not last[1] or last[1] == '' then call('DEL', name)
+    else call('PEXPIREAT', name, last[2]) end
   end
   answers[i] = ended
 end
 return table.concat(answers))lua";
 
 constexpr std::string_view shared_want_text =
-    R"lua(if redis.call('EXISTS', KEYS[1]) == 0 or type(redis.pcall('GET', KEYS[2])) == 'table' then return 0 end
+    R"lua(if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local wish = redis.pcall('GET', KEYS[2])
+if type(wish) == 'table' and not string.find(wish.err, 'WRONGTYPE', 1, true) then redis.call('GET', KEYS[2]) end
+if type(wish) == 'table' then return 0 end
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
 return 1)lua";
 

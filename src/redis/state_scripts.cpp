@@ -41,9 +41,15 @@ end
 if state then redis.call('PEXPIRE', KEYS[5], ARGV[4]) end
 return {1, state or ''})lua";
 
-// pcall: GET answers an error for a key of another type, which must not keep the rest from being seen.
-constexpr std::string_view peek_text = R"lua(local value, state = redis.pcall('GET', KEYS[1]), redis.pcall('GET', KEYS[2])
-return {type(value) == 'string' and value or '', redis.call('PTTL', KEYS[1]), type(state) == 'string' and state or ''})lua";
+// pcall: GET answers an error for a key of another type, which must not keep the rest from being seen. Any other error ends the script: a lock that
+// may not be read does not look free.
+constexpr std::string_view peek_text = R"lua(local seen = {}
+for i = 1, 2 do
+  local value = redis.pcall('GET', KEYS[i])
+  if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then redis.call('GET', KEYS[i]) end
+  seen[i] = type(value) == 'string' and value or ''
+end
+return {seen[1], redis.call('PTTL', KEYS[1]), seen[2]})lua";
 
 }  // namespace
 
