@@ -43,24 +43,49 @@ std::vector<std::string> attached_replicas(std::string_view info)
 
 bool has(std::vector<std::string> const& all, std::string const& one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
-// Empty: nothing is wrong.
-group_probe::trouble trouble_of(sentinel_report const& r, detail::primary_candidate const* newest)
-{
-    if (r.is == outcome::no_sentinel) return {r.sentinel, "is no Sentinel but another server", true};
-    if (r.is == outcome::no_such_master) return {r.sentinel, "does not know this master", false};
-    if (r.is == outcome::failed) return {r.sentinel, "does not answer: " + r.problem, false};
-    if (!newest || (r.view.epoch == newest->epoch && r.view.primary == newest->primary)) return {};
-    return {r.sentinel,
-            "names " + to_string(r.view.primary) + " as the primary (epoch " + std::to_string(r.view.epoch) + "; the newest epoch is " +
-                std::to_string(newest->epoch) + ')',
-            false};
-}
-
 std::string list(std::vector<std::string> const& all)
 {
     std::string text;
     for (auto const& one : all) text += (text.empty() ? "" : ", ") + one;
     return text;
+}
+
+// What it lists and most Sentinels do not know.
+std::vector<std::string> outvoted_servers(sentinel_report const& r, detail::primary_candidate const& newest)
+{
+    std::vector<std::string> all;
+    for (detail::group_member const& m : r.view.servers)
+        if (std::find(newest.servers.begin(), newest.servers.end(), m) == newest.servers.end()) all.push_back(to_string(m));
+    return all;
+}
+
+// Empty: nothing is wrong.
+group_probe::trouble trouble_of(sentinel_report const& r, detail::primary_candidate const* newest)
+{
+    using enum group_probe::trouble::remedy;
+    if (r.is == outcome::no_sentinel) return {r.sentinel, "is no Sentinel but another server", take_out};
+    if (r.is == outcome::no_such_master) return {r.sentinel, "does not know this master"};
+    if (r.is == outcome::failed) return {r.sentinel, "does not answer: " + r.problem};
+    if (!newest) return {};
+    auto const outvoted = outvoted_servers(r, *newest);
+    if (outvoted.size() == r.view.servers.size())
+        return {r.sentinel, "watches another group under this name, whose primary is " + to_string(r.view.primary), take_out};
+    if (!outvoted.empty())
+        return {r.sentinel, "lists servers that most Sentinels do not know, and that do not count: " + list(outvoted), reset};
+    if (r.view.epoch == newest->epoch && r.view.primary == newest->primary) return {};
+    return {r.sentinel, "names " + to_string(r.view.primary) + " as the primary (epoch " + std::to_string(r.view.epoch) +
+                            "; the newest epoch is " + std::to_string(newest->epoch) + ')'};
+}
+
+char const* remedy_of(group_probe::trouble const& t)
+{
+    using enum group_probe::trouble::remedy;
+    switch (t.by) {
+    case mend: break;
+    case take_out: return "take it out of the configuration, or write the address of a Sentinel of this group";
+    case reset: return "if they are gone for ever, SENTINEL RESET there; if they are new, wait until the others have heard of them";
+    }
+    return "start it, or mend its configuration; without a majority of the Sentinels there is no failover";
 }
 
 struct stop_of_acquisitions {
@@ -118,9 +143,8 @@ std::vector<finding> diagnose_group(doctor_probe const& node, config const& sett
     };
     group_probe const& g = *node.group;
     for (auto const& t : g.troubles)
-        add(t.foreign ? severity::danger : severity::warning, "the Sentinel " + t.sentinel + ' ' + t.words,
-            t.foreign ? "take it out of the configuration, or write the address of a Sentinel"
-                      : "start it, or mend its configuration; without a majority of the Sentinels there is no failover");
+        add(t.by == group_probe::trouble::remedy::take_out ? severity::danger : severity::warning,
+            "the Sentinel " + t.sentinel + ' ' + t.words, remedy_of(t));
     if (g.primary.empty()) return found;
     if (!g.problem.empty()) {
         add(severity::danger, g.problem, "change the configuration, or the group");

@@ -9,11 +9,19 @@
 
 namespace redlock::cli {
 
+namespace {
+
+constexpr std::int64_t latest_second = 9'000'000'000;  // the year 2255; nanoseconds can count somewhat further
+
+}  // namespace
+
 std::optional<clock_sample> sample_of(answers const& said)
 {
     if (!said.ok() || said.replies[0].items.size() != 2) return std::nullopt;
     auto const& time = said.replies[0].items;
-    std::chrono::nanoseconds const theirs = std::chrono::seconds{time[0].number(0)} + std::chrono::microseconds{time[1].number(0)};
+    auto const s = time[0].number(-1), us = time[1].number(-1);
+    if (s < 0 || s > latest_second || us < 0 || us > 999'999) return std::nullopt;
+    std::chrono::nanoseconds const theirs = std::chrono::seconds{s} + std::chrono::microseconds{us};
     // The server read its clock somewhere between the question and the answer: assume the middle.
     return clock_sample{said.took, theirs - (said.asked + said.took / 2)};
 }

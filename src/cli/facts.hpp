@@ -44,13 +44,14 @@ struct refusal {
 // What is known of a node that is a group.
 struct group_probe {
     struct trouble {
+        enum class remedy : std::uint8_t { mend, take_out, reset };
         std::string sentinel;
         std::string words;
-        bool foreign{false};  // it is no Sentinel
+        remedy by{remedy::mend};
     };
     std::string primary;  // host:port
     std::uint64_t epoch{0};
-    std::size_t size{0};  // S: the primary, and all replicas that the Sentinels know
+    std::size_t size{0};  // S: the primary, and all replicas that most Sentinels know
     std::size_t acknowledgements{0};  // k
     std::string problem;  // why there is no k; empty: there is one
     std::chrono::milliseconds down_after{0};  // how long the Sentinels take to notice that a server is down

@@ -161,7 +161,7 @@ private:
     void find_primary()
     {
         finder_ = std::make_shared<primary_finder>(strand_, indirect_->address, indirect_->settings, [] {});
-        finder_->find(0, [self = shared_from_this()](primary_finder::result const& found) {
+        finder_->find({}, [self = shared_from_this()](primary_finder::result const& found) {
             self->found_ = found;
             std::exchange(self->finder_, nullptr)->stop([] {});
             if (found.choice.candidates.empty()) return self->fail(found.choice.why, found.choice.words);

@@ -127,7 +127,7 @@ private:
     state state_{state::searching};
     primary_candidate current_;  // what server_ is connected to
     std::optional<primary_candidate> refused_;  // could not be used at the last attempt
-    std::uint64_t newest_seen_{0};
+    group_memory known_;
     steady::time_point searched_{};
     steady::time_point recheck_until_{};
     bool checking_{false};
@@ -141,7 +141,7 @@ void group_node::impl::search()
 {
     state_ = state::searching;
     searched_ = steady::now();
-    finder_->find(newest_seen_, [weak = weak_from_this()](primary_finder::result const& result) {
+    finder_->find(known_, [weak = weak_from_this()](primary_finder::result const& result) {
         if (auto const self = weak.lock(); self && !self->stopping_) self->found(result.choice);
     });
 }
@@ -182,7 +182,8 @@ void group_node::impl::on_up(std::size_t, std::string const& server, quorum::nod
 {
     state_ = state::usable;
     pause_.usable_now();
-    if (has_most_sentinels(current_, group_.sentinel->addresses.size())) newest_seen_ = current_.epoch;
+    if (has_most_sentinels(current_, group_.sentinel->addresses.size())) known_.newest_epoch = current_.epoch;
+    known_.servers = current_.servers;
     refused_.reset();
     check_later();
     auto const listener = listener_.lock();
@@ -246,7 +247,7 @@ void group_node::impl::check_later()
 void group_node::impl::check()
 {
     if (stopping_ || state_ != state::usable || std::exchange(checking_, true)) return;
-    finder_->find(newest_seen_, [weak = weak_from_this()](primary_finder::result const& result) {
+    finder_->find(known_, [weak = weak_from_this()](primary_finder::result const& result) {
         if (auto const self = weak.lock(); self && !self->stopping_ && self->state_ == state::usable) self->checked(result);
     });
 }
@@ -255,9 +256,9 @@ void group_node::impl::checked(primary_finder::result const& result)
 {
     checking_ = false;
     for (primary_candidate const& c : result.choice.candidates)
-        if (has_most_sentinels(c, group_.sentinel->addresses.size())) newest_seen_ = std::max(newest_seen_, c.epoch);
-    if (is_superseded(current_.primary, current_.epoch, result.reports))
-        return leave("the Sentinels name another primary now: " + to_string(result.choice.candidates.front().primary));
+        if (has_most_sentinels(c, group_.sentinel->addresses.size())) known_.newest_epoch = std::max(known_.newest_epoch, c.epoch);
+    if (auto const* const newer = successor_of(current_, result.choice))
+        return leave("the Sentinels name another primary now: " + to_string(newer->primary));
     for (primary_candidate const& c : result.choice.candidates)
         if (c.primary == current_.primary && c.epoch == current_.epoch && c.size() > current_.size())
             return leave("the group has " + std::to_string(c.size()) + " servers now");

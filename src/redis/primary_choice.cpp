@@ -22,13 +22,17 @@ std::string names(std::vector<sentinel_report> const& reports, outcome is)
     return text;
 }
 
-bool share_a_server(sentinel_view const& a, sentinel_view const& b)
+bool has(std::vector<group_member> const& servers, group_member const& one)
 {
-    return std::any_of(a.servers.begin(), a.servers.end(),
-                       [&](group_member const& m) { return std::find(b.servers.begin(), b.servers.end(), m) != b.servers.end(); });
+    return std::find(servers.begin(), servers.end(), one) != servers.end();
 }
 
-primary_choice none(error_code why, std::string words) { return {{}, why, std::move(words)}; }
+bool share_a_server(std::vector<group_member> const& a, std::vector<group_member> const& b)
+{
+    return std::any_of(a.begin(), a.end(), [&](group_member const& m) { return has(b, m); });
+}
+
+primary_choice none(error_code why, std::string words) { return {{}, 0, why, std::move(words)}; }
 
 // Nobody knows the group.
 primary_choice nobody_knows(std::vector<sentinel_report> const& reports, std::string const& master)
@@ -47,56 +51,92 @@ primary_choice nobody_knows(std::vector<sentinel_report> const& reports, std::st
     return none(errc::node_unreachable, "no Sentinel of \"" + master + "\" answered (" + why + ')');
 }
 
-// Two that know no common server watch two groups of one name.
-std::optional<primary_choice> two_groups(std::vector<sentinel_report> const& reports, std::string const& master)
+bool has_answered(sentinel_report const& r) { return r.is == outcome::answered; }
+
+std::vector<group_member> servers_of_most(std::vector<sentinel_report> const& reports, std::size_t answered)
+{
+    std::vector<group_member> all;
+    for (sentinel_report const& r : reports) {
+        if (!has_answered(r)) continue;
+        for (group_member const& m : r.view.servers) {
+            if (has(all, m)) continue;
+            auto const knows = [&](sentinel_report const& other) { return has_answered(other) && has(other.view.servers, m); };
+            if (2 * static_cast<std::size_t>(std::count_if(reports.begin(), reports.end(), knows)) > answered) all.push_back(m);
+        }
+    }
+    return all;
+}
+
+std::string primaries_of(std::vector<sentinel_report> const& reports)
+{
+    std::string text;
+    for (sentinel_report const& r : reports)
+        if (has_answered(r)) text += (text.empty() ? "" : ", ") + r.sentinel + ": " + to_string(r.view.primary);
+    return text;
+}
+
+// Two that know no common server watch two groups of one name, and neither of these has most Sentinels.
+primary_choice no_common_group(std::vector<sentinel_report> const& reports, std::string const& master)
 {
     for (sentinel_report const& a : reports)
         for (sentinel_report const& b : reports) {
-            bool const both = a.is == outcome::answered && b.is == outcome::answered;
-            if (!both || share_a_server(a.view, b.view)) continue;
+            if (!has_answered(a) || !has_answered(b) || share_a_server(a.view.servers, b.view.servers)) continue;
             return none(errc::node_unsuitable, "the Sentinels " + a.sentinel + " and " + b.sentinel +
                                                    " watch different masters of the name \"" + master + "\" (" + to_string(a.view.primary) +
                                                    " and " + to_string(b.view.primary) +
                                                    "), with no server in common; give only the Sentinels of one group");
         }
-    return std::nullopt;
+    return none(errc::node_unsuitable, "there is no primary of \"" + master + "\" that most of the Sentinels know (" +
+                                           primaries_of(reports) + "); SENTINEL REPLICAS " + master +
+                                           " says which servers each of them knows");
 }
 
-void add(std::vector<primary_candidate>& to, sentinel_view const& view)
+std::vector<primary_candidate> candidates_of(std::vector<sentinel_report> const& reports, std::vector<group_member> const& servers)
 {
-    auto const same = [&](primary_candidate const& c) { return c.epoch == view.epoch && c.primary == view.primary; };
-    auto found = std::find_if(to.begin(), to.end(), same);
-    if (found == to.end()) {
-        to.push_back({view.primary, view.epoch, {}, 0});
-        found = to.end() - 1;
+    std::vector<primary_candidate> all;
+    for (sentinel_report const& r : reports) {
+        if (!has_answered(r) || !has(servers, r.view.primary)) continue;
+        auto const same = [&](primary_candidate const& c) { return c.epoch == r.view.epoch && c.primary == r.view.primary; };
+        auto const found = std::find_if(all.begin(), all.end(), same);
+        if (found != all.end()) ++found->sentinels;
+        else all.push_back({r.view.primary, r.view.epoch, servers, 1});
     }
-    ++found->sentinels;
-    for (group_member const& m : view.servers)
-        if (std::find(found->servers.begin(), found->servers.end(), m) == found->servers.end()) found->servers.push_back(m);
+    auto const newer = [](primary_candidate const& a, primary_candidate const& b) {
+        return a.epoch != b.epoch ? a.epoch > b.epoch : a.sentinels > b.sentinels;
+    };
+    std::sort(all.begin(), all.end(), newer);
+    return all;
+}
+
+std::size_t sentinels_of(std::vector<primary_candidate> const& all)
+{
+    std::size_t sum = 0;
+    for (primary_candidate const& c : all) sum += c.sentinels;
+    return sum;
 }
 
 }  // namespace
 
-primary_choice choose_primary(std::vector<sentinel_report> const& reports, std::string const& master, std::uint64_t newest_seen)
+primary_choice choose_primary(std::vector<sentinel_report> const& reports, std::string const& master, group_memory const& known)
 {
-    auto const known = count(reports, outcome::answered);
-    if (known == 0) return nobody_knows(reports, master);
-    if (auto conflict = two_groups(reports, master)) return *std::move(conflict);
+    auto const answered = count(reports, outcome::answered);
+    if (answered == 0) return nobody_knows(reports, master);
+    auto const servers = servers_of_most(reports, answered);
+    auto candidates = candidates_of(reports, servers);
+    if (candidates.empty()) return no_common_group(reports, master);
+    auto const agree = sentinels_of(candidates);
+    bool const most_agree = 2 * agree > reports.size();
+    if (!known.servers.empty() && !most_agree && !share_a_server(known.servers, servers))
+        return none(errc::node_unreachable, "the Sentinels that answered watch another master of the name \"" + master + "\" (" +
+                                                primaries_of(reports) + "); it is waited for the others");
 
-    auto const is_old = [&](sentinel_report const& r) { return r.is == outcome::answered && r.view.epoch < newest_seen; };
-    auto const old = static_cast<std::size_t>(std::count_if(reports.begin(), reports.end(), is_old));
-    bool const begun_anew = old == known && old > reports.size() / 2;
-    primary_choice choice;
-    for (sentinel_report const& r : reports)
-        if (r.is == outcome::answered && (begun_anew || !is_old(r))) add(choice.candidates, r.view);
-    if (choice.candidates.empty())
+    auto const is_old = [&](primary_candidate const& c) { return c.epoch < known.newest_epoch; };
+    bool const begun_anew = most_agree && std::all_of(candidates.begin(), candidates.end(), is_old);
+    if (!begun_anew) std::erase_if(candidates, is_old);
+    if (candidates.empty())
         return none(errc::node_unreachable, "the Sentinels that answered have not heard of the last failover (" +
                                                 names(reports, outcome::answered) + "); it is waited for the others");
-    auto const newer = [](primary_candidate const& a, primary_candidate const& b) {
-        return a.epoch != b.epoch ? a.epoch > b.epoch : a.sentinels > b.sentinels;
-    };
-    std::sort(choice.candidates.begin(), choice.candidates.end(), newer);
-    return choice;
+    return {std::move(candidates), answered, {}, {}};
 }
 
 primary_candidate const& candidate_to_use(primary_choice const& choice, std::optional<primary_candidate> const& refused)
@@ -108,13 +148,14 @@ primary_candidate const& candidate_to_use(primary_choice const& choice, std::opt
 
 bool has_most_sentinels(primary_candidate const& candidate, std::size_t sentinels) { return 2 * candidate.sentinels > sentinels; }
 
-bool is_superseded(group_member const& current, std::uint64_t epoch, std::vector<sentinel_report> const& reports)
+primary_candidate const* successor_of(primary_candidate const& current, primary_choice const& choice)
 {
-    auto const names_another = [&](sentinel_report const& r) {
-        return r.is == outcome::answered && r.view.epoch > epoch && r.view.primary != current;
-    };
-    auto const others = static_cast<std::size_t>(std::count_if(reports.begin(), reports.end(), names_another));
-    return others > count(reports, outcome::answered) / 2;
+    auto const supersedes = [&](primary_candidate const& c) { return c.epoch > current.epoch && c.primary != current.primary; };
+    std::size_t sentinels = 0;
+    for (primary_candidate const& c : choice.candidates)
+        if (supersedes(c)) sentinels += c.sentinels;
+    if (2 * sentinels <= choice.answered) return nullptr;
+    return &*std::find_if(choice.candidates.begin(), choice.candidates.end(), supersedes);
 }
 
 acknowledgements acknowledgements_of(primary_candidate const& group, std::uint16_t wanted, std::string const& master)

@@ -26,10 +26,10 @@ void primary_finder::open_links()
     }
 }
 
-void primary_finder::find(std::uint64_t newest_seen, handler done)
+void primary_finder::find(group_memory const& known, handler done)
 {
     open_links();
-    newest_seen_ = newest_seen;
+    known_ = known;
     done_ = std::move(done);
     auto const round = ++round_;
     answered_ = 0;
@@ -68,7 +68,7 @@ void primary_finder::finish()
     timer_.cancel();
     auto const done = std::exchange(done_, nullptr);
     if (!done) return;
-    auto choice = choose_primary(reports_, group_.sentinel->master, newest_seen_);
+    auto choice = choose_primary(reports_, group_.sentinel->master, known_);
     done({std::move(choice), reports_});
 }
 

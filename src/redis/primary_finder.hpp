@@ -36,8 +36,8 @@ public:
                    std::function<void()> on_switched);
 
     // Asks all of them at the same time; completes when all have answered or failed, or after config::connect_timeout. The handler is called once,
-    // unless the next find() or stop() comes first. `newest_seen`: see choose_primary.
-    void find(std::uint64_t newest_seen, handler done);
+    // unless the next find() or stop() comes first. `known`: see choose_primary.
+    void find(group_memory const& known, handler done);
 
     // Ends all connections. `stopped` is called after that, and nothing else any more.
     void stop(std::function<void()> stopped);
@@ -57,7 +57,7 @@ private:
     std::vector<sentinel_report> reports_;
     std::size_t missing_{0};
     std::size_t answered_{0};
-    std::uint64_t newest_seen_{0};
+    group_memory known_;
     std::uint64_t round_{0};  // of find()
     handler done_;  // none: nobody waits
     std::size_t links_open_{0};  // of those that are being stopped

@@ -33,7 +33,7 @@ struct group_at_the_doctor {
     {
         doctor_probe n;
         n.node = "a,b,c/m";
-        n.group = examine_group(address, {detail::choose_primary(reports, "m", 0), reports}, info);
+        n.group = examine_group(address, {detail::choose_primary(reports, "m", {}), reports}, info);
         return diagnose_group(n, settings, lock);
     }
     bool finds(severity is, std::string const& words) const
@@ -69,6 +69,17 @@ BOOST_AUTO_TEST_CASE(sentinels_that_are_silent_or_disagree)
     BOOST_TEST(finds(severity::warning, "the Sentinel c does not know this master"));
     reports[2] = {"c", outcome::no_sentinel, {}, ""};
     BOOST_TEST(finds(severity::danger, "the Sentinel c is no Sentinel but another server"));
+}
+
+BOOST_AUTO_TEST_CASE(sentinels_that_are_outvoted)
+{
+    reports[2].view = {9, at(7), 5s, {at(7), at(8)}};
+    BOOST_TEST(finds(severity::danger, "the Sentinel c watches another group under this name, whose primary is 10.0.0.1:7"));
+    BOOST_TEST(finds(severity::note, "a group of S = 3 servers with the primary 10.0.0.1:1"));
+    reports[2] = says("c", 4, 1);
+    reports[2].view.servers.push_back(at(9));
+    BOOST_TEST(finds(severity::warning, "the Sentinel c lists servers that most Sentinels do not know, and that do not count: 10.0.0.1:9"));
+    BOOST_TEST(finds(severity::note, "a group of S = 3 servers with the primary 10.0.0.1:1"));
 }
 
 BOOST_AUTO_TEST_CASE(replicas_that_are_missing_or_unknown)

@@ -258,6 +258,10 @@ BOOST_AUTO_TEST_CASE(what_a_server_says_of_its_clock_is_as_uncertain_as_the_ques
     BOOST_TEST_REQUIRE(sample.has_value());
     BOOST_TEST((sample->ahead == 29ms));
     BOOST_TEST((sample->round_trip == 60ms));
+    for (char const* const no_clock : {"9223372036854775807", "-1", "-9223372036854775808", "noon"}) {
+        said.replies = {{kind::list, "", {{kind::text, no_clock, {}}, {kind::text, "0", {}}}}};
+        BOOST_TEST(!sample_of(said), no_clock);
+    }
     said.replies = {{kind::error, "NOPERM", {}}};
     BOOST_TEST(!sample_of(said));
     said.problem = "no answer";

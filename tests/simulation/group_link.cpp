@@ -62,7 +62,8 @@ public:
         // The primary's record has another number of replicas for which votes wait (k), so group_binding has taken the id.
         if (!facts.why_unidentified.empty()) ++universe_.covered->other_k_refused;
         state_ = state::usable;
-        if (detail::has_most_sentinels(current_, replica_group::sentinels)) newest_seen_ = current_.epoch;
+        if (detail::has_most_sentinels(current_, replica_group::sentinels)) known_.newest_epoch = current_.epoch;
+        known_.servers = current_.servers;
         refused_.reset();
         check_later();
         if (auto const l = listener_.lock()) l->on_up(index_, server, facts);
@@ -133,7 +134,7 @@ private:
 
     void search()
     {
-        auto const choice = detail::choose_primary(group_.ask_sentinels(process_), master_name, newest_seen_);
+        auto const choice = detail::choose_primary(group_.ask_sentinels(process_), master_name, known_);
         if (choice.candidates.empty()) return search_after(min_pause + search_pause());
         current_ = detail::candidate_to_use(choice, refused_);
         auto& l = universe_.between(process_, group_.at(group_.member_of(current_.primary)));
@@ -154,7 +155,8 @@ private:
 
     void check()
     {
-        if (!detail::is_superseded(current_.primary, current_.epoch, group_.ask_sentinels(process_))) return check_later();
+        auto const choice = detail::choose_primary(group_.ask_sentinels(process_), master_name, known_);
+        if (!detail::successor_of(current_, choice)) return check_later();
         ++universe_.covered->left_old_primary;
         connection_->reject(errc::node_unsuitable, "the Sentinels name another primary now");
     }
@@ -176,7 +178,7 @@ private:
     state state_{state::searching};
     detail::primary_candidate current_;  // what connection_ goes to
     std::optional<detail::primary_candidate> refused_;  // could not be used at the last attempt
-    std::uint64_t newest_seen_{0};  // the epoch of the last primary that could be used and that most Sentinels named
+    detail::group_memory known_;
     std::uint64_t checks_{0};  // a check that was planned before the latest one, on an earlier connection, is left out
     bool stopping_{false};
     bool stopped_{false};
