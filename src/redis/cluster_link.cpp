@@ -1,7 +1,5 @@
 #include "redis/cluster_link.hpp"
 
-#include "redis/server_facts.hpp"
-
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -16,7 +14,7 @@ namespace {
 // How often the map is read anew while all primaries work. A slot that has moved is noticed at once by the request that uses it.
 constexpr auto map_interval = 10s;
 
-// Many members look for a primary at about the same time: they share a map.
+// Many members look for a primary at about the same time: they share a map. No question is asked sooner after the one before.
 constexpr auto refresh_interval = 100ms;
 
 // How many servers are asked one after the other before the members are told that none answers.
@@ -25,7 +23,7 @@ constexpr std::size_t max_asked = 8;
 }  // namespace
 
 cluster_link::cluster_link(asio::any_io_executor strand, node_address const& cluster, config const& settings)
-    : strand_{std::move(strand)}, cluster_{cluster}, settings_{settings}, timer_{strand_}
+    : strand_{std::move(strand)}, cluster_{cluster}, settings_{settings}, timer_{strand_}, pause_{settings}, confirmation_pause_{settings}
 {
 }
 
@@ -42,11 +40,16 @@ void cluster_link::look_for_primary(cluster_member& who, lookup how)
     });
 }
 
-void cluster_link::forget(cluster_member& who)
+void cluster_link::turn_away(cluster_member& who)
 {
     std::erase(waiting_, &who);
-    std::erase(members_, &who);
     for (auto const& p : primaries_) p->remove(who);
+}
+
+void cluster_link::forget(cluster_member& who)
+{
+    turn_away(who);
+    std::erase(members_, &who);
 }
 
 void cluster_link::leave(cluster_member& who)
@@ -86,9 +89,8 @@ std::vector<node_address> cluster_link::servers_to_ask() const
     };
     if (hint_) add(address_of(hint_->host, hint_->port));
     for (std::size_t i = 0; map_ && i < map_->servers.size(); ++i) {
-        auto const& s = map_->servers[(i + turn_) % map_->servers.size()];
-        auto const is_up = [&s](auto const& p) { return p->id_ == s.id && p->is_up(); };
-        if (std::any_of(primaries_.begin(), primaries_.end(), is_up)) add(address_of(s));
+        auto const address = address_of(map_->servers[(i + turn_) % map_->servers.size()]);
+        if (open_primary(address)) add(address);
     }
     auto const& seeds = cluster_.cluster->addresses;
     for (std::size_t i = 0; i < seeds.size(); ++i) {
@@ -125,9 +127,19 @@ void cluster_link::ask_next()
     auto const server = std::move(to_ask_.back());
     to_ask_.pop_back();
     question_ = std::make_shared<cluster_question>(strand_, server, settings_, std::nullopt);
-    question_->ask([weak = weak_from_this()](cluster_answer answer) {
-        if (auto const self = weak.lock(); self && self->question_) self->answered(std::move(answer));
-    });
+    auto heard = [weak = weak_from_this(), from = question_.get()](cluster_answer answer) {
+        if (auto const self = weak.lock(); self && self->question_.get() == from) self->answered(std::move(answer));
+    };
+    if (auto* const open = open_primary(server)) question_->ask_over(open->server(), std::move(heard));
+    else question_->ask(std::move(heard));
+}
+
+// Which may answer without a connection of its own.
+cluster_primary* cluster_link::open_primary(node_address const& at) const
+{
+    auto const is_open = [name = at.to_string()](auto const& p) { return p->is_up() && p->name() == name; };
+    auto const found = std::find_if(primaries_.begin(), primaries_.end(), is_open);
+    return found == primaries_.end() ? nullptr : found->get();
 }
 
 void cluster_link::answered(cluster_answer answer)
@@ -152,13 +164,27 @@ void cluster_link::answered(cluster_answer answer)
 
 void cluster_link::fail_waiting(error_code why, std::string const& words)
 {
-    for (cluster_member* const who : std::exchange(waiting_, {})) who->on_primary_down(why, words);
+    for (cluster_member* const who : std::vector{waiting_}) who->on_primary_down(why, words);
+}
+
+bool cluster_link::all_is_well() const
+{
+    auto const fails = [](auto const& p) { return p->failing_ && !p->members_.empty(); };
+    return waiting_.empty() && std::none_of(primaries_.begin(), primaries_.end(), fails);
 }
 
 void cluster_link::check_later()
 {
     if (members_.empty() || question_) return;
-    refresh_after(waiting_.empty() ? std::chrono::steady_clock::duration{map_interval} : refresh_interval);
+    bool const well = all_is_well();
+    if (well) pause_.reset();
+    refresh_after(well ? std::chrono::steady_clock::duration{map_interval} : pause_.next());
+}
+
+// There may be another one already. If not, the map is read again with pauses that grow, however often that one is connected.
+void cluster_link::primary_failed()
+{
+    if (!members_.empty()) refresh();
 }
 
 void cluster_link::refresh_after(std::chrono::steady_clock::duration time)
@@ -169,21 +195,48 @@ void cluster_link::refresh_after(std::chrono::steady_clock::duration time)
     });
 }
 
-// A server that knows less than others must not make us leave, so only a newer claim to the slot does.
+// A server that knows less than others must not make us leave one that works, so only a newer claim to the slot does.
 void cluster_link::leave_superseded()
 {
     for (auto const& p : std::vector{primaries_}) {
         for (cluster_member* const who : std::vector{p->members_}) {
             auto const* const owner = map_->owner_of(slot_of_shard(who->shard()));
-            if (!owner || owner->id == p->id_ || owner->epoch <= p->epoch_) continue;
-            p->remove(*who);
-            who->on_primary_down(errc::node_unreachable, "the slot of this shard is on " + address_of(*owner).to_string() + " now");
+            if (!owner) continue;
+            auto const address = address_of(*owner).to_string();
+            bool const claims = owner->id != p->id_ && owner->epoch > p->epoch_;
+            if (address == p->name() || (p->up_ && !claims)) continue;
+            move_away(*p, *who, errc::node_unreachable, "the slot of this shard is on " + address + " now");
         }
-        if (p->closing_) continue;
-        if (p->members_.empty()) p->close();
-        else if (p->replicas_ < replicas_)
-            p->leave("the groups of this cluster are larger now, and votes wait for " + std::to_string(replicas_) + " replicas");
+        // Shards that were turned away come back after a pause.
+        if (std::none_of(members_.begin(), members_.end(), [&](auto const* who) { return belongs_on(*p, *who); })) p->close();
     }
+    leave_small_groups();
+}
+
+bool cluster_link::belongs_on(cluster_primary const& p, cluster_member const& who) const
+{
+    auto const* const owner = map_->owner_of(slot_of_shard(who.shard()));
+    bool const is_there = std::find(p.members_.begin(), p.members_.end(), &who) != p.members_.end();
+    return is_there || (owner && address_of(*owner).to_string() == p.name());
+}
+
+void cluster_link::leave_small_groups()
+{
+    for (auto const& p : std::vector{primaries_}) {
+        if (p->closing_ || p->replicas_ >= replicas_) continue;
+        for (cluster_member* const who : std::vector{p->members_})
+            move_away(*p, *who, errc::node_unsuitable,
+                      p->name() + ": the groups of this cluster are larger now, and votes wait for " + std::to_string(replicas_) +
+                          " replicas");
+        p->close();
+    }
+}
+
+void cluster_link::move_away(cluster_primary& from, cluster_member& who, error_code why, std::string const& words)
+{
+    from.remove(who);
+    waiting_.push_back(&who);
+    who.on_primary_down(why, words);
 }
 
 void cluster_link::place_waiting()
@@ -196,12 +249,14 @@ void cluster_link::place(cluster_member& who)
 {
     auto const slot = slot_of_shard(who.shard());
     auto const* const owner = map_->owner_of(slot);
+    auto problem = problem_with_replicas();
     if (!owner)
-        return who.on_primary_down(errc::node_unsuitable, "no server of the cluster has the slot " + std::to_string(slot) +
-                                                              " of this shard, " + std::to_string(map_->covered()) + " of " +
-                                                              std::to_string(cluster_slots) +
-                                                              " slots are covered; redis-cli --cluster fix host:port assigns the others");
-    if (auto const problem = problem_with_replicas(); !problem.empty()) return who.on_primary_down(errc::node_unsuitable, problem);
+        problem = "no server of the cluster has the slot " + std::to_string(slot) + " of this shard, " + std::to_string(map_->covered()) +
+                  " of " + std::to_string(cluster_slots) + " slots are covered; redis-cli --cluster fix host:port assigns the others";
+    if (!problem.empty()) {
+        waiting_.push_back(&who);
+        return who.on_primary_down(errc::node_unsuitable, problem);
+    }
     auto const primary = primary_at(*owner);
     if (primary->closing_) waiting_.push_back(&who);  // gone() comes back to it
     else primary->add(who);
@@ -225,7 +280,9 @@ std::shared_ptr<cluster_primary> cluster_link::primary_at(cluster_server const& 
     auto const address = address_of(server);
     for (auto const& p : primaries_) {
         if (p->name() != address.to_string()) continue;
-        if (!p->closing_ && p->id_ == server.id) p->epoch_ = std::max(p->epoch_, server.epoch);
+        if (p->closing_) return p;
+        p->epoch_ = p->id_ == server.id ? std::max(p->epoch_, server.epoch) : server.epoch;
+        p->id_ = server.id;
         return p;
     }
     auto const p = std::make_shared<cluster_primary>(weak_from_this(), server, address, settings_, strand_, cluster_.cluster->shards);
@@ -245,12 +302,11 @@ void cluster_link::confirm_shards(confirmation_handler done)
     confirming_.push_back(std::move(done));
     if (confirmation_) return;
     auto const* const owner = map_ ? map_->owner_of(slot_of_tag(cluster_shards_tag)) : nullptr;
-    if (confirmed_ || !owner) {
-        asio::post(strand_, [weak = weak_from_this(), confirmed = confirmed_] {
-            auto const self = weak.lock();
-            if (!self || self->confirmation_) return;
-            confirmed ? self->tell_confirmed({}, {})
-                      : self->tell_confirmed(errc::node_unsuitable, "no server has the slot of " + std::string{cluster_shards_key});
+    bool const asks = !confirmed_ && std::chrono::steady_clock::now() >= confirm_again_;
+    if (asks && !owner) keep_why_not_confirmed(errc::node_unsuitable, "no server has the slot of " + std::string{cluster_shards_key});
+    if (!asks || !owner) {
+        asio::post(strand_, [weak = weak_from_this()] {
+            if (auto const self = weak.lock(); self && !self->confirmation_) self->tell_confirmed();
         });
         return;
     }
@@ -266,100 +322,29 @@ void cluster_link::confirmed(cluster_answer const& answer)
     confirmation_.reset();
     auto const ours = std::to_string(cluster_.cluster->shards);
     std::string const what = "the number of shards cannot be read from the cluster: ";
-    if (answer.why) return tell_confirmed(answer.why, what + answer.words);
-    if (!answer.shards_error.empty()) return tell_confirmed(errc::server_error, what + explained(answer.shards_error));
-    if (answer.shards_kept != ours)
-        return tell_confirmed(errc::node_unsuitable, "the clients of this cluster have " + answer.shards_kept +
-                                                         " shards, and this client has " + ours + ": use shards=" + answer.shards_kept +
-                                                         " in every client");
-    confirmed_ = true;
-    tell_confirmed({}, {});
+    if (answer.why) keep_why_not_confirmed(answer.why, what + answer.words);
+    else if (!answer.shards_error.empty()) keep_why_not_confirmed(errc::server_error, what + explained(answer.shards_error));
+    else if (answer.shards_kept != ours)
+        keep_why_not_confirmed(errc::node_unsuitable, "the clients of this cluster have " + answer.shards_kept +
+                                                          " shards, and this client has " + ours + ": use shards=" + answer.shards_kept +
+                                                          " in every client");
+    else confirmed_ = true;
+    tell_confirmed();
 }
 
-void cluster_link::tell_confirmed(error_code why_not, std::string const& words)
+// All shards ask, again and again: the answer holds for a while.
+void cluster_link::keep_why_not_confirmed(error_code why_not, std::string words)
 {
+    not_confirmed_ = why_not;
+    not_confirmed_words_ = std::move(words);
+    confirm_again_ = std::chrono::steady_clock::now() + confirmation_pause_.next();
+}
+
+void cluster_link::tell_confirmed()
+{
+    auto const why_not = confirmed_ ? error_code{} : not_confirmed_;
+    auto const words = confirmed_ ? std::string{} : not_confirmed_words_;
     for (auto const& done : std::exchange(confirming_, {})) done(why_not, words);
-}
-
-cluster_primary::cluster_primary(std::weak_ptr<cluster_link> link, cluster_server const& which, node_address const& address,
-                                 config const& settings, asio::any_io_executor const& strand, std::uint16_t shards)
-    : link_{std::move(link)},
-      id_{which.id},
-      epoch_{which.epoch},
-      replicas_{address.replicas},
-      strand_{strand},
-      server_{std::make_unique<redis_node>(strand, address, settings, shards)}
-{
-}
-
-void cluster_primary::start() { server_->start(0, weak_from_this()); }
-
-void cluster_primary::add(cluster_member& who)
-{
-    members_.push_back(&who);
-    if (!up_) return;
-    asio::post(strand_, [weak = weak_from_this(), raw = &who] {
-        auto const self = weak.lock();
-        if (self && self->up_ && std::find(self->members_.begin(), self->members_.end(), raw) != self->members_.end())
-            raw->on_primary_up(self);
-    });
-}
-
-void cluster_primary::remove(cluster_member& who) { std::erase(members_, &who); }
-
-void cluster_primary::close()
-{
-    if (std::exchange(closing_, true)) return;
-    up_ = false;
-    server_->stop();
-}
-
-void cluster_primary::leave(std::string words)
-{
-    if (up_) server_->reject(errc::node_unsuitable, std::move(words));
-}
-
-void cluster_primary::on_up(std::size_t, std::string const& server, quorum::node_facts const&)
-{
-    run_id_ = server;
-    up_ = true;
-    for (cluster_member* const who : std::vector{members_}) who->on_primary_up(shared_from_this());
-}
-
-void cluster_primary::on_down(std::size_t, error_code why, std::string const& text)
-{
-    auto const self = shared_from_this();
-    close();
-    auto words = name() + ": " + (text.empty() ? why.message() : text);
-    if (text == why_not_a_replica()) words = name() + " is a replica now; the cluster is asked again which server has the slot";
-    for (cluster_member* const who : std::exchange(members_, {})) who->on_primary_down(why, words);
-}
-
-// Its server_ cannot be destroyed here, since it is the caller.
-void cluster_primary::on_stopped(std::size_t)
-{
-    asio::post(strand_, [self = shared_from_this()] {
-        if (auto const link = self->link_.lock()) link->gone(*self);
-    });
-}
-
-// The others are told nothing of a key that has no prefix of a shard.
-void cluster_primary::on_changed(std::size_t, std::string_view key)
-{
-    bool const any = key.empty();
-    auto const shard = take_shard_off(key);
-    for (cluster_member* const who : std::vector{members_})
-        if (any || shard == who->shard()) who->on_changed(key);
-}
-
-void cluster_primary::on_time(std::size_t, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received)
-{
-    for (cluster_member* const who : std::vector{members_}) who->on_time(clock, sent, received);
-}
-
-void cluster_primary::on_login(std::size_t, std::string const& why_not)
-{
-    for (cluster_member* const who : std::vector{members_}) who->on_login(why_not);
 }
 
 }  // namespace redlock::detail

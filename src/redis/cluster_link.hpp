@@ -5,6 +5,7 @@
 
 #include "redis/cluster_map.hpp"
 #include "redis/cluster_question.hpp"
+#include "redis/reconnect_pause.hpp"
 #include "redis/redis_node.hpp"
 
 #include <redlock/config.hpp>
@@ -25,14 +26,14 @@ namespace redlock::detail {
 
 class cluster_primary;
 
-// What a link tells the node of a shard. It looks for a primary, then is on it until on_primary_down.
+// What a link tells the node of a shard, from look_for_primary on.
 class cluster_member {
 public:
     virtual std::size_t shard() const noexcept = 0;
 
     virtual void on_primary_up(std::shared_ptr<cluster_primary> const& where) = 0;
 
-    // It cannot be used, or not any more, or there is none. The member has to ask for another one.
+    // It cannot be used, or not any more, or there is none. The link goes on looking, and says when one is up.
     virtual void on_primary_down(error_code why, std::string const& words) = 0;
 
     virtual void on_changed(std::string_view key) = 0;
@@ -56,8 +57,11 @@ public:
         std::optional<host_port> hint{};  // a server that may know more than the others
     };
 
-    // The member is told of the primary of its slot, as soon as that is connected; not within this call.
+    // The member is told of the primary of its slot as soon as that is connected, and of each loss of it; not within this call.
     void look_for_primary(cluster_member& who, lookup how);
+
+    // The member was told of a primary that is up, and cannot use it: it is told nothing more of it, and may look for one again.
+    void turn_away(cluster_member& who);
 
     // The member is told nothing any more. When the last one has left, all connections end.
     void leave(cluster_member& who);
@@ -77,28 +81,36 @@ private:
     void ask_next();
     void answered(cluster_answer answer);
     void leave_superseded();
+    void leave_small_groups();
+    bool belongs_on(cluster_primary const& p, cluster_member const& who) const;
+    void move_away(cluster_primary& from, cluster_member& who, error_code why, std::string const& words);
+    bool all_is_well() const;
+    void primary_failed();
     void place_waiting();
     void place(cluster_member& who);
     void fail_waiting(error_code why, std::string const& words);
     void check_later();
     void refresh_after(std::chrono::steady_clock::duration time);
     void confirmed(cluster_answer const& answer);
-    void tell_confirmed(error_code why_not, std::string const& words);
+    void keep_why_not_confirmed(error_code why_not, std::string words);
+    void tell_confirmed();
     std::string problem_with_replicas() const;
     std::vector<node_address> servers_to_ask() const;
     node_address address_of(std::string const& host, std::uint16_t port) const;
     node_address address_of(cluster_server const& server) const;
     std::shared_ptr<cluster_primary> primary_at(cluster_server const& server);
+    cluster_primary* open_primary(node_address const& at) const;
     void gone(cluster_primary const& which);
 
     asio::any_io_executor strand_;
     node_address cluster_;
     config settings_;
-    asio::steady_timer timer_;  // until the next check
+    asio::steady_timer timer_;  // until the map is read again
+    reconnect_pause pause_;  // between two readings while something is wrong
     std::optional<cluster_map> map_;
     std::uint16_t replicas_{0};  // K
     std::vector<cluster_member*> members_;
-    std::vector<cluster_member*> waiting_;  // those that look for a primary
+    std::vector<cluster_member*> waiting_;  // those that have no primary, not even one that is down
     std::vector<std::shared_ptr<cluster_primary>> primaries_;
     std::shared_ptr<cluster_question> question_;  // none: nobody is asked
     std::vector<node_address> to_ask_;  // the others, if that one cannot answer; the last one first
@@ -110,9 +122,14 @@ private:
     std::shared_ptr<cluster_question> confirmation_;  // none: nobody is asked for the number of shards
     std::vector<confirmation_handler> confirming_;
     bool confirmed_{false};
+    error_code not_confirmed_;  // why it was not, the last time
+    std::string not_confirmed_words_;
+    reconnect_pause confirmation_pause_;
+    std::chrono::steady_clock::time_point confirm_again_{};
 };
 
-// One primary and the shards that it has.
+// One primary and the shards that it has. While it is down it is connected again and again, with pauses that grow, until the map says that its shards are
+// elsewhere.
 class cluster_primary final : public node_listener, public std::enable_shared_from_this<cluster_primary> {
 public:
     cluster_primary(std::weak_ptr<cluster_link> link, cluster_server const& which, node_address const& address, config const& settings,
@@ -139,7 +156,6 @@ private:
     friend class cluster_link;
 
     void close();
-    void leave(std::string words);
 
     std::weak_ptr<cluster_link> link_;
     std::string id_;  // in the map
@@ -150,6 +166,7 @@ private:
     std::vector<cluster_member*> members_;
     std::string run_id_;
     bool up_{false};
+    bool failing_{false};  // the last attempt to connect has failed, or the connection was lost
     bool closing_{false};
 };
 

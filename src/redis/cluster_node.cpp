@@ -71,8 +71,8 @@ private:
 
     void inspected(std::shared_ptr<cluster_primary> const& where, reply const& said);
     void become_usable(quorum::node_facts const& facts);
-    void leave(error_code why, std::string const& words);
-    void pause();
+    void leave(error_code why, std::string const& words, bool map_is_old);
+    void pause(bool map_is_old);
     void look_at(std::vector<reply>& replies);
     void completed();
     void report_stop_when_idle();
@@ -115,7 +115,7 @@ void cluster_node::impl::report_stop_when_idle()
 void cluster_node::impl::reject(error_code why, std::string words)
 {
     asio::post(strand_, [self = shared_from_this(), at = primary_, why, words = std::move(words)] {
-        if (!self->stopping_ && self->state_ == state::usable && self->primary_ == at) self->leave(why, words);
+        if (!self->stopping_ && self->state_ == state::usable && self->primary_ == at) self->leave(why, words, false);
     });
 }
 
@@ -128,7 +128,8 @@ void cluster_node::impl::exec(batch const& work, std::string_view id, std::vecto
         std::move(handler)(ec);
         bool const moved = !self->moved_.empty();
         auto const words = std::exchange(self->moved_, {});
-        if (moved && !self->stopping_ && self->state_ == state::usable && self->primary_ == at) self->leave(errc::node_unreachable, words);
+        if (moved && !self->stopping_ && self->state_ == state::usable && self->primary_ == at)
+            self->leave(errc::node_unreachable, words, true);
         self->completed();
     };
     primary_->server().exec_in(prefix_, work, id, replies, std::move(done));
@@ -173,7 +174,8 @@ void cluster_node::impl::inspected(std::shared_ptr<cluster_primary> const& where
     if (said.vote != redlock::vote::granted || !said.facts()) {
         hint_ = address_in_moved(said.words());
         return leave(said.error == errc{} ? errc::unexpected_reply : said.error,
-                     where->name() + ": " + (said.words().empty() ? to_error(said.error).message() : explained(said.words())));
+                     where->name() + ": " + (said.words().empty() ? to_error(said.error).message() : explained(said.words())),
+                     redirection_in(said.words()) != redirection::none);
     }
     // A record with an id was made by a client of the same number of shards: another number leaves no id in the facts.
     auto const& facts = *said.facts();
@@ -181,7 +183,7 @@ void cluster_node::impl::inspected(std::shared_ptr<cluster_primary> const& where
     link_->confirm_shards([weak = weak_from_this(), where, kept = said.facts()](error_code why_not, std::string const& words) {
         auto const self = weak.lock();
         if (!self || self->stopping_ || self->state_ != state::inspecting || self->primary_ != where) return;
-        why_not ? self->leave(why_not, words) : self->become_usable(*kept);
+        why_not ? self->leave(why_not, words, false) : self->become_usable(*kept);
     });
 }
 
@@ -196,30 +198,32 @@ void cluster_node::impl::become_usable(quorum::node_facts const& facts)
     listener->on_up(index_, where->run_id(), facts);
 }
 
-void cluster_node::impl::leave(error_code why, std::string const& words)
+// What this shard was told of the server shows that it cannot be used, or not for this shard.
+void cluster_node::impl::leave(error_code why, std::string const& words, bool map_is_old)
 {
-    if (primary_) primary_->remove(*this);
+    if (state_ == state::usable && pause_.was_used_long()) pause_.reset();
+    link_->turn_away(*this);
     on_primary_down(why, words);
+    if (!stopping_) pause(map_is_old);
 }
 
 void cluster_node::impl::on_primary_down(error_code why, std::string const& words)
 {
     if (stopping_) return;
-    if (state_ == state::usable && pause_.was_used_long()) pause_.reset();
+    state_ = state::looking;
     primary_.reset();
-    pause();
     if (auto const listener = listener_.lock()) listener->on_down(index_, why, words);
 }
 
-void cluster_node::impl::pause()
+void cluster_node::impl::pause(bool map_is_old)
 {
     state_ = state::pausing;
     timer_.expires_after(pause_.next());
-    timer_.async_wait([weak = weak_from_this()](error_code ec) {
+    timer_.async_wait([weak = weak_from_this(), map_is_old](error_code ec) {
         auto const self = weak.lock();
         if (!self || ec || self->stopping_ || self->state_ != state::pausing) return;
         self->state_ = state::looking;
-        self->link_->look_for_primary(*self, {.renew = true, .hint = std::exchange(self->hint_, {})});
+        self->link_->look_for_primary(*self, {.renew = map_is_old, .hint = std::exchange(self->hint_, {})});
     });
 }
 

@@ -47,10 +47,6 @@ cluster_question::cluster_question(asio::any_io_executor strand, node_address co
 void cluster_question::ask(handler done)
 {
     done_ = std::move(done);
-    timer_.expires_after(settings_.connect_timeout);
-    timer_.async_wait([weak = weak_from_this()](error_code ec) {
-        if (auto const self = weak.lock(); self && !ec) self->finish({errc::node_timeout, "no answer within connect_timeout"});
-    });
     if (!login_->asks()) return connect();
     login_->obtain([weak = weak_from_this()](std::string const& why_not, credentials const& got) {
         auto const self = weak.lock();
@@ -62,8 +58,28 @@ void cluster_question::ask(handler done)
     });
 }
 
+// Its answer may come when it is too late.
+void cluster_question::ask_over(redis_node& open, handler done)
+{
+    done_ = std::move(done);
+    limit();
+    open.ask(request_, sink_, max_cluster_answer, [self = shared_from_this()](error_code ec) {
+        if (!self->done_) return;
+        ec ? self->finish({errc::node_unreachable, "the connection was lost"}) : self->conclude();
+    });
+}
+
+void cluster_question::limit()
+{
+    timer_.expires_after(settings_.connect_timeout);
+    timer_.async_wait([weak = weak_from_this()](error_code ec) {
+        if (auto const self = weak.lock(); self && !ec) self->finish({errc::node_timeout, "no answer within connect_timeout"});
+    });
+}
+
 void cluster_question::connect()
 {
+    limit();
     connection_ = std::make_shared<redis_connection>(strand_, settings_, greeting_);
     connection_->open(shared_from_this());
 }

@@ -1,11 +1,12 @@
-// Asks one server of a Redis Cluster for the map of slots, over a connection of its own that ends with the answer. It can keep the number of shards
-// there in the same breath, if the server has the slot of that key.
+// Asks one server of a Redis Cluster for the map of slots, over a connection that is open, or over one of its own that ends with the answer. There it can
+// keep the number of shards in the same breath, if the server has the slot of that key.
 #ifndef REDLOCK_REDIS_CLUSTER_QUESTION_HPP
 #define REDLOCK_REDIS_CLUSTER_QUESTION_HPP
 
 #include "redis/cluster_map.hpp"
 #include "redis/node_login.hpp"
 #include "redis/redis_connection.hpp"
+#include "redis/redis_node.hpp"
 
 #include <redlock/config.hpp>
 
@@ -43,8 +44,12 @@ public:
     // `server` has a host and a port.
     cluster_question(asio::any_io_executor strand, node_address const& server, config const& settings, std::optional<shards_to_keep> keep);
 
-    // The handler is called once, in config::connect_timeout and some at the latest, unless stop() comes first.
+    // The handler is called once, unless stop() comes first: in config::connect_timeout and some at the latest, which begins when the program has said with
+    // what to log in.
     void ask(handler done);
+
+    // The same over the connection of a node that is up.
+    void ask_over(redis_node& open, handler done);
     void stop();
 
     std::string const& server() const noexcept { return name_; }
@@ -57,6 +62,7 @@ public:
 
 private:
     void connect();
+    void limit();
     void on_node(std::size_t call, boost::redis::resp3::node_view const& node);
     void conclude();
     void finish(cluster_answer answer);

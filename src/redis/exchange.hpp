@@ -39,6 +39,7 @@ public:
     struct notes {
         std::shared_ptr<redis_connection> over;
         std::optional<reply_bounds::question> asked;  // none: a part of the handshake
+        std::size_t longer{0};  // see reply_bounds::question
     };
     notes of_connection;
 };

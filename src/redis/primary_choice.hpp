@@ -31,7 +31,7 @@ struct primary_choice {
     std::string words;
 };
 
-// What a client remembers of a group from answer to answer.
+// What a client keeps of a group from answer to answer.
 struct group_memory {
     // The largest epoch of a primary that most Sentinels have named. Answers that are older do not count, unless most Sentinels are older: then these were
     // set up anew.

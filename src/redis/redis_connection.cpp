@@ -342,16 +342,18 @@ void redis_connection::receive()
     });
 }
 
-void redis_connection::send(redis::request const& what, node_sink& sink, answered_handler handler)
+void redis_connection::send(redis::request const& what, node_sink& sink, answered_handler handler, std::size_t longer)
 {
-    send(what, std::make_unique<simple_exchange>(sink, std::move(handler)));
+    auto by = std::make_unique<simple_exchange>(sink, std::move(handler));
+    by->of_connection.longer = longer;
+    send(what, std::move(by));
 }
 
 void redis_connection::send(redis::request const& what, std::unique_ptr<exchange> by)
 {
     if (state_ != state::open) return by->on_answered(errc::node_unreachable);
     if (outstanding_++ == 0) progress();
-    by->of_connection.asked = {what.payload().size(), what.get_expected_responses()};
+    by->of_connection.asked = {what.payload().size(), what.get_expected_responses(), by->of_connection.longer};
     bounds_.asked(*by->of_connection.asked);
     exec(what, std::move(by));
 }

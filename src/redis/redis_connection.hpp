@@ -89,8 +89,9 @@ public:
     // answers have come. `what` must live until then.
     void send(boost::redis::request const& what, std::unique_ptr<exchange> by);
 
-    // The same for what need not be fast. `sink` must live until the handler is called.
-    void send(boost::redis::request const& what, node_sink& sink, answered_handler handler);
+    // The same for what need not be fast. `sink` must live until the handler is called. `longer`: bytes by which one of its answers may be longer than
+    // connection_settings::max_answer.
+    void send(boost::redis::request const& what, node_sink& sink, answered_handler handler, std::size_t longer = 0);
 
     // It is logged in to with another password: for an AUTH that is sent next.
     void logs_in_with(std::string password) { secret_ = std::move(password); }

@@ -197,6 +197,11 @@ void redis_node::exec(batch const& work, std::string_view id, std::vector<reply>
     impl_->exec({}, work, id, replies, std::move(handler));
 }
 
+void redis_node::ask(boost::redis::request const& what, node_sink& sink, std::size_t longer, exec_handler handler)
+{
+    impl_->ask(what, sink, longer, std::move(handler));
+}
+
 void redis_node::exec_in(std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
 {
     impl_->exec(prefix, work, id, replies, std::move(handler));

@@ -4,10 +4,12 @@
 #define REDLOCK_REDIS_REDIS_NODE_HPP
 
 #include "redis/node.hpp"
+#include "redis/node_sink.hpp"
 
 #include <redlock/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/redis/request.hpp>
 
 #include <memory>
 
@@ -28,7 +30,11 @@ public:
     void reject(error_code why, std::string words) override;
     void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler) override;
 
-    // The same of a shard, whose keys have this prefix. The prefix must live until it completes.
+    // Sends what is no batch, on the connection that is open. Precondition: as for exec(). `what` and `sink` must live until the handler is called. `longer`: bytes
+    // by which one of the answers may be longer than those to commands.
+    void ask(boost::redis::request const& what, node_sink& sink, std::size_t longer, exec_handler handler);
+
+    // exec() of a shard, whose keys have this prefix. The prefix must live until it completes.
     void exec_in(std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
 
 private:

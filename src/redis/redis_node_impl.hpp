@@ -65,6 +65,12 @@ public:
 
     void exec(std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
 
+    void ask(boost::redis::request const& what, node_sink& sink, std::size_t longer, exec_handler handler)
+    {
+        assert(state_ == state::usable);
+        main_->send(what, sink, std::move(handler), longer);
+    }
+
     void on_open(redis_connection& from) override;
     void on_closed(redis_connection& from, error_code why, std::string const& words) override;
     void on_push(redis_connection& from, boost::redis::resp3::node_view const& node) override;

@@ -48,12 +48,14 @@ void reply_bounds::asked(question const& what) noexcept
     expected_ += answers_to(what);
     allowed_ += answers_to(what);
     replies_due_ += what.commands;
+    longer_ += what.longer;
 }
 
 // Bytes that these answers were allowed, but did not have, are not allowed to later ones.
 void reply_bounds::answered(question const& what) noexcept
 {
     expected_ -= answers_to(what);
+    longer_ -= what.longer;
     allowed_ = std::min(allowed_, max_besides + expected_);
     max_pushed_ = std::min(max_pushed_ + what.bytes, max_besides);
 }
@@ -198,7 +200,7 @@ void reply_bounds::on_line(std::size_t rest)
 
 void reply_bounds::on_text(std::size_t size, std::size_t rest)
 {
-    if (size > std::min(allowed_ + rest, std::max(max_text, max_answer_))) {
+    if (size > std::min(allowed_ + rest, std::max(max_text, max_answer_ + longer_))) {
         objection_ = "it announced a text of " + std::to_string(size) + " bytes, more than any answer to what it was asked can be";
         return;
     }

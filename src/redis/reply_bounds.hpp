@@ -38,6 +38,7 @@ public:
     struct question {
         std::size_t bytes;
         std::size_t commands;
+        std::size_t longer{0};  // bytes by which one of the answers may be longer than the others
     };
 
     // A request is sent.
@@ -68,7 +69,7 @@ private:
     static constexpr std::size_t max_first = 512;
 
     // The largest number of bytes that the answers to a request may have.
-    std::size_t answers_to(question const& what) const noexcept { return what.bytes + what.commands * max_answer_; }
+    std::size_t answers_to(question const& what) const noexcept { return what.bytes + what.commands * max_answer_ + what.longer; }
     void begin_message(char type);
     void count_push(std::size_t bytes);
     std::size_t read_short_element(std::string_view piece);
@@ -83,6 +84,7 @@ private:
     std::size_t expected_{0};  // bytes that the answers to all requests under way may have
     std::size_t allowed_{max_handshake};  // bytes that may still come, in all
     std::size_t max_pushed_{max_besides};  // bytes that may still come in pushes
+    std::size_t longer_{0};  // bytes by which an answer that is due may be longer than others
     std::size_t replies_due_{0};  // answers that have not begun yet
     bool in_push_{false};
     std::size_t push_prepaid_{0};  // bytes of the present push that count_push has counted already, as part of min_push
