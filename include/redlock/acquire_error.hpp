@@ -1,4 +1,4 @@
-// The exception that with_lock throws if the lock is not acquired.
+// The exception that is thrown if a lock is not acquired.
 #ifndef REDLOCK_ACQUIRE_ERROR_HPP
 #define REDLOCK_ACQUIRE_ERROR_HPP
 

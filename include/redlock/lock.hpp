@@ -6,14 +6,17 @@
 #include <redlock/client.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/resource.hpp>
+#include <redlock/detail/throwing.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/options.hpp>
 #include <redlock/published.hpp>
 
+#include <exception>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -55,7 +58,8 @@ public:
     ///
     /// Preconditions: `client::run` is called, before or while it waits; otherwise it waits until its `acquire_timeout` (`errc::client_not_running`).
     /// Lifetimes: the lock may be destroyed meanwhile.
-    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error. Without a token, and with `asio::use_awaitable` or
+    /// `asio::use_future`, what is thrown is an `acquire_error`, whose text has the lock's name and the first node's reason.
     /// Executor: the handler's associated executor, by default the client's.
     /// Per-operation cancellation: `terminal` and `partial` complete at once, and all grants of the nodes, also later ones, are released in
     /// the background. `total` promises that nothing happened, so it completes at once only between two attempts; an attempt
@@ -69,14 +73,14 @@ public:
     /// `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     /// Source: the distlock page of Redis, "The Redlock algorithm"; docs/protocol.md.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto acquire(CompletionToken&& token = {}) const
     {
         return start(nullptr, false, token);
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return start(&report, false, token);
@@ -97,14 +101,14 @@ public:
     /// `errc::validity_exhausted`, `errc::acquire_timed_out_no_majority` (an `acquire_timeout` within `node_timeout`), `errc::client_not_running`,
     /// `errc::ttl_too_long`, `errc::wrong_node_set`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto try_acquire(CompletionToken&& token = {}) const
     {
         return start(nullptr, true, token);
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return start(&report, true, token);
@@ -161,8 +165,18 @@ private:
     template <class CompletionToken>
     auto start(attempt_report* report, bool once, CompletionToken& token) const
     {
-        return asio::async_initiate<CompletionToken, void(error_code, lease)>(
-            detail::initiate_acquire{core_, detail::acquire_request{what_, report, once, {}}}, token);
+        using token_type = std::decay_t<CompletionToken>;
+        using throwing = void(std::exception_ptr, lease);
+        detail::acquire_request request{what_, report, once, {}};
+        if constexpr (std::is_same_v<token_type, detail::deferred_throwing_t>) {
+            return asio::async_initiate<asio::deferred_t const, throwing>(detail::initiate_throwing_acquire{core_, std::move(request)},
+                                                                          asio::deferred);
+        } else if constexpr (detail::throws_errors<token_type>) {
+            return asio::async_initiate<CompletionToken, throwing>(detail::initiate_throwing_acquire{core_, std::move(request)}, token);
+        } else {
+            return asio::async_initiate<CompletionToken, void(error_code, lease)>(
+                detail::initiate_acquire{core_, std::move(request)}, token);
+        }
     }
 
     std::shared_ptr<detail::core> core_;

@@ -69,14 +69,14 @@ public:
     /// Errors: those of `lock::acquire()`; `errc::self_deadlock` also when the owner reads, or the body of a `with_shared_lock` awaits this.
     /// Thread safety: may be started from any thread.
     /// Source: docs/proof.md, "Readers and a writer".
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto acquire(CompletionToken&& token = {}) const
     {
         return writer_.acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return writer_.acquire(report, std::forward<CompletionToken>(token));
@@ -91,14 +91,14 @@ public:
     /// Per-operation cancellation: as `lock::try_acquire()`.
     /// Errors: those of `lock::try_acquire()`; `errc::contended` also when others read.
     /// Thread safety: may be started from any thread.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto try_acquire(CompletionToken&& token = {}) const
     {
         return writer_.try_acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return writer_.try_acquire(report, std::forward<CompletionToken>(token));
@@ -118,14 +118,14 @@ public:
     /// Errors: those of `lock::acquire()`.
     /// Thread safety: may be started from any thread.
     /// Source: docs/proof.md, "Readers and a writer".
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto acquire_shared(CompletionToken&& token = {}) const
     {
         return reader_.acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
     {
         return reader_.acquire(report, std::forward<CompletionToken>(token));
@@ -140,14 +140,14 @@ public:
     /// Per-operation cancellation: as `lock::try_acquire()`.
     /// Errors: those of `lock::try_acquire()`; `errc::contended` also when a writer waits.
     /// Thread safety: may be started from any thread.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto try_acquire_shared(CompletionToken&& token = {}) const
     {
         return reader_.try_acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto try_acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
     {
         return reader_.try_acquire(report, std::forward<CompletionToken>(token));

@@ -78,14 +78,14 @@ public:
     /// `errc::self_deadlock` if the body of a `with_lock` awaits this whose scopes hold all permits.
     /// Thread safety: may be started from any thread.
     /// Source: docs/proof.md, "At most K".
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto acquire(CompletionToken&& token = {}) const
     {
         return one_.acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return one_.acquire(report, std::forward<CompletionToken>(token));
@@ -102,14 +102,14 @@ public:
     /// Errors: those of `acquire()`; `errc::too_many_permits` if `count` is 0 or larger than `permits()`.
     /// Thread safety: may be started from any thread.
     /// Source: docs/proof.md, "At most K".
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto acquire(std::uint32_t count, CompletionToken&& token = {}) const
     {
         return several(count).acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto acquire(std::uint32_t count, attempt_report& report, CompletionToken&& token = {}) const
     {
         return several(count).acquire(report, std::forward<CompletionToken>(token));
@@ -124,28 +124,28 @@ public:
     /// Per-operation cancellation: as `lock::try_acquire()`.
     /// Errors: those of `lock::try_acquire()`; `errc::split_votes` if several clients came at once for the last permits; `errc::permits_differ`.
     /// Thread safety: may be started from any thread.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto try_acquire(CompletionToken&& token = {}) const
     {
         return one_.try_acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return one_.try_acquire(report, std::forward<CompletionToken>(token));
     }
 
     /// The same, and acquires `count` permits, all or none: see `acquire(count)`.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto try_acquire(std::uint32_t count, CompletionToken&& token = {}) const
     {
         return several(count).try_acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     auto try_acquire(std::uint32_t count, attempt_report& report, CompletionToken&& token = {}) const
     {
         return several(count).try_acquire(report, std::forward<CompletionToken>(token));

@@ -39,6 +39,13 @@ bool acquisition::is_awaited_in(scope_coroutines const& scope) const noexcept
     return awaited_by.is_connected() && awaited_by == scope.body.load();
 }
 
+void acquisition::was_not_sent(std::size_t nodes, std::string_view why)
+{
+    if (!request.report) return;
+    verdicts.assign(nodes, {});
+    for (node_verdict& v : verdicts) v.detail = "not asked: " + std::string{why};
+}
+
 bool acquisition::takes_what_is_held(lease_record const& lease) const noexcept
 {
     return !stop_when_idle && lease.what->under->compatible_with(*request.what->under);

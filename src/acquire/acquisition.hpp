@@ -13,9 +13,11 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/intrusive/list.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <string_view>
 #include <vector>
 
 namespace redlock::detail {
@@ -53,6 +55,10 @@ public:
     void on_timer(time_point now) override;  // the deadline has passed, or the retry of one that fails fast is due
 
     lock_options const& options() const noexcept { return request.what->under->options; }
+
+    // For the report: the nodes were not asked, since this client itself is in the way.
+    void was_not_sent(std::size_t nodes, std::string_view why);
+
     // Whether the body of the scope awaits it, so that the body goes on only when it has ended.
     bool is_awaited_in(scope_coroutines const& scope) const noexcept;
 

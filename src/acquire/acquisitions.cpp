@@ -18,6 +18,8 @@ using quorum::acquire_outcome;
 
 namespace {
 
+constexpr std::string_view held_here = "this client holds the lock";
+
 error_code error_of(acquire_outcome outcome, attempt const& of)
 {
     switch (outcome) {
@@ -89,7 +91,7 @@ void acquisitions::try_now(acquisition& what, time_point now)
     resource const& names = *what.request.what;
     lease_record* const here = lock_table_.lease_of(names, lock_table_.find(names));
     if (here && reenter(what, *here, now)) return;
-    if (here) return reject_locally(what, "this client holds the lock", now);
+    if (here) return reject_locally(what, held_here, now);
     if (lock_table_.has_too_many_permits_for(names))
         return reject_locally(what, "this client holds so many permits that too few are left", now);
     if (what.has_deadline()) env_.set_timer(what, what.deadline);
@@ -103,10 +105,7 @@ void acquisitions::reject_locally(acquisition& what, std::string_view why, time_
     ++env_.count.contended;
     if (env_.observed) env_.observed->rejected_locally(what.request.what, what.started, what.attempts);
     what.last_outcome = errc::contended;
-    if (what.request.report) {
-        what.verdicts.assign(env_.to_nodes->nodes(), {});
-        for (node_verdict& v : what.verdicts) v.detail = "not asked: " + std::string{why};
-    }
+    what.was_not_sent(env_.to_nodes->nodes(), why);
     retry_later(what, errc::contended, now);
 }
 
@@ -347,6 +346,7 @@ void acquisitions::finish(acquisition& what, error_code ec, lease held)
     --env_.count.waiting;
     if (ec && env_.observed) env_.observed->not_acquired(what.request.what, ec, what.started, what.attempts);
     env_.cancel_timer(what);
+    if (ec && what.queue_of && what.queue_of->here()) what.was_not_sent(env_.to_nodes->nodes(), held_here);
     if (what.queue_of) what.queue_of->leave(what);
     if (what.request.report) fill_report(what, ec);
     what.handler(ec, std::move(held));

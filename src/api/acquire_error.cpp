@@ -1,4 +1,5 @@
 #include <redlock/acquire_error.hpp>
+#include <redlock/detail/throwing.hpp>
 
 #include <string>
 #include <utility>
@@ -7,10 +8,17 @@ namespace redlock {
 
 namespace {
 
+// What acquisition::was_not_sent() writes.
+constexpr std::string_view not_asked = "not asked: ";
+
 std::string text_of(error_code why, std::string_view lock, attempt_report const& last)
 {
     std::string text = std::string{lock} + ": " + why.message();
-    if (why == condition::contended || why == errc::client_not_running || why == errc::self_deadlock) return text;
+    for (node_verdict const& verdict : last.nodes)
+        if (why == condition::contended && verdict.detail.starts_with(not_asked))
+            return text + "; " + verdict.detail.substr(not_asked.size());
+    if (why != condition::not_acquired || why == condition::contended || why == errc::client_not_running || why == errc::self_deadlock)
+        return text;
     if (auto const reason = first_failure(last); !reason.empty()) text += "; " + reason;
     return text;
 }
@@ -30,5 +38,10 @@ acquire_error::acquire_error(error_code why, std::string_view lock, attempt_repo
 char const* acquire_error::what() const noexcept { return facts_->text.c_str(); }
 
 attempt_report const& acquire_error::last_attempt() const noexcept { return facts_->last; }
+
+std::exception_ptr detail::to_acquire_error(error_code ec, std::string_view lock, attempt_report last)
+{
+    return std::make_exception_ptr(acquire_error{ec, lock, std::move(last)});
+}
 
 }  // namespace redlock
