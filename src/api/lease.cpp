@@ -101,7 +101,8 @@ namespace detail {
 asio::any_io_executor const& initiate_on_lease::executor_of(std::shared_ptr<lease_state> const& state) noexcept
 {
     if (state) return state->owner->get_executor();
-    static asio::any_io_executor const of_the_system{asio::system_executor{}};
+    // Never destroyed: threads may use leases after main() has returned.
+    static asio::any_io_executor const& of_the_system = *new asio::any_io_executor{asio::system_executor{}};
     return of_the_system;
 }
 

@@ -16,7 +16,7 @@ public:
     T const& get() const noexcept
     {
         if (value_) return *value_;
-        static T const fresh{};
+        static T const& fresh = *new T{};  // never destroyed: a client may be in use after main() has returned
         return fresh;
     }
 

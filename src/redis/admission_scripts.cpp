@@ -102,25 +102,25 @@ return 1)lua";
 
 script const& inspect_script()
 {
-    static script const s = make_script(inspect_text);
+    static script const& s = lasting_script(inspect_text);
     return s;
 }
 
 script const& claim_script()
 {
-    static script const s = make_script(claim_text);
+    static script const& s = lasting_script(claim_text);
     return s;
 }
 
 script const& mark_script()
 {
-    static script const s = make_script(mark_text);
+    static script const& s = lasting_script(mark_text);
     return s;
 }
 
 script const& admit_script()
 {
-    static script const s = make_script(admit_text);
+    static script const& s = lasting_script(admit_text);
     return s;
 }
 

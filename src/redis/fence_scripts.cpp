@@ -267,43 +267,43 @@ return 1)lua";
 
 script const& fence_acquire_script()
 {
-    static script const s = make_script(acquire_text);
+    static script const& s = lasting_script(acquire_text);
     return s;
 }
 
 script const& fence_confirm_script()
 {
-    static script const s = make_script(confirm_text);
+    static script const& s = lasting_script(confirm_text);
     return s;
 }
 
 script const& fence_acquire_several_script()
 {
-    static script const s = make_script(acquire_several_text);
+    static script const& s = lasting_script(acquire_several_text);
     return s;
 }
 
 script const& fence_confirm_several_script()
 {
-    static script const s = make_script(confirm_several_text);
+    static script const& s = lasting_script(confirm_several_text);
     return s;
 }
 
 script const& fence_extend_script()
 {
-    static script const s = make_script(extend_text);
+    static script const& s = lasting_script(extend_text);
     return s;
 }
 
 script const& fence_climb_script()
 {
-    static script const s = make_script(climb_text);
+    static script const& s = lasting_script(climb_text);
     return s;
 }
 
 script const& fence_adopt_script()
 {
-    static script const s = make_script(adopt_text);
+    static script const& s = lasting_script(adopt_text);
     return s;
 }
 

@@ -181,7 +181,8 @@ void reply_reader::on_error(wire_call const& call, std::string_view text)
         return;
     }
     std::string words{text};
-    if (auto const right = missing_right(text, scripts_of_nodes()); !right.empty()) words += "; allow " + right + " to the user (ACL SETUSER)";
+    if (auto const right = missing_right(text, scripts_of_nodes()); !right.empty())
+        words += "; allow " + right + " to the user (ACL SETUSER)";
     reply const failed{vote::failed, errc::server_error, std::move(words)};
     for (std::size_t i = 0; i < call.count; ++i) replies_[call.first + i] = failed;
     if (is_noscript(replies_[call.first])) repeatable_.scripts = true;

@@ -68,7 +68,7 @@ std::string_view called_in(std::string_view line) noexcept
 
 script const& rights_script()
 {
-    static script const s = make_script(rights_text);
+    static script const& s = lasting_script(rights_text);
     return s;
 }
 

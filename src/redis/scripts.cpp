@@ -89,39 +89,41 @@ std::string sha1_hex(std::string_view text)
 
 script make_script(std::string_view text) { return {text, sha1_hex(text)}; }
 
+script const& lasting_script(std::string_view text) { return *new script{make_script(text)}; }
+
 script const& extend_script()
 {
-    static script const s = make_script(extend_text);
+    static script const& s = lasting_script(extend_text);
     return s;
 }
 
 script const& release_script()
 {
-    static script const s = make_script(release_text);
+    static script const& s = lasting_script(release_text);
     return s;
 }
 
 script const& release_many_script()
 {
-    static script const s = make_script(release_many_text);
+    static script const& s = lasting_script(release_many_text);
     return s;
 }
 
 script const& acquire_several_script()
 {
-    static script const s = make_script(acquire_several_text);
+    static script const& s = lasting_script(acquire_several_text);
     return s;
 }
 
 script const& release_several_script()
 {
-    static script const s = make_script(release_several_text);
+    static script const& s = lasting_script(release_several_text);
     return s;
 }
 
 script const& adopt_script()
 {
-    static script const s = make_script(adopt_text);
+    static script const& s = lasting_script(adopt_text);
     return s;
 }
 

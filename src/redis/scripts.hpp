@@ -15,6 +15,9 @@ struct script {
 // `text` must outlive the script. Throws std::runtime_error if OpenSSL provides no SHA-1.
 script make_script(std::string_view text);
 
+// The same, and it is never destroyed: a client may be in use while a program ends, after main() has returned.
+script const& lasting_script(std::string_view text);
+
 // Extends any number of locks. KEYS: the locks. ARGV: value and ttl in ms of each. Answers one number for each: 1 extended, 0 the key does not
 // contain the value.
 script const& extend_script();

@@ -124,26 +124,26 @@ return (permits or '0') .. ' ' .. (version or '0') .. ' ' .. table.concat(map))l
 
 script const& semaphore_acquire_script()
 {
-    static script const s = make_script(semaphore_acquire_text);
+    static script const& s = lasting_script(semaphore_acquire_text);
     return s;
 }
 
 script const& semaphore_extend_script()
 {
-    static std::string const text = std::string{semaphore_extend_head}.append(fence_extend_script().text);
-    static script const s = make_script(text);
+    static std::string const& text = *new std::string{std::string{semaphore_extend_head}.append(fence_extend_script().text)};
+    static script const& s = lasting_script(text);
     return s;
 }
 
 script const& semaphore_keep_script()
 {
-    static script const s = make_script(semaphore_keep_text);
+    static script const& s = lasting_script(semaphore_keep_text);
     return s;
 }
 
 script const& semaphore_inspect_script()
 {
-    static script const s = make_script(semaphore_inspect_text);
+    static script const& s = lasting_script(semaphore_inspect_text);
     return s;
 }
 

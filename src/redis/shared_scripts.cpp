@@ -163,31 +163,31 @@ return 1)lua";
 
 script const& shared_acquire_script()
 {
-    static script const s = make_script(shared_acquire_text);
+    static script const& s = lasting_script(shared_acquire_text);
     return s;
 }
 
 script const& shared_confirm_script()
 {
-    static script const s = make_script(shared_confirm_text);
+    static script const& s = lasting_script(shared_confirm_text);
     return s;
 }
 
 script const& shared_extend_script()
 {
-    static script const s = make_script(shared_extend_text);
+    static script const& s = lasting_script(shared_extend_text);
     return s;
 }
 
 script const& shared_release_script()
 {
-    static script const s = make_script(shared_release_text);
+    static script const& s = lasting_script(shared_release_text);
     return s;
 }
 
 script const& shared_want_script()
 {
-    static script const s = make_script(shared_want_text);
+    static script const& s = lasting_script(shared_want_text);
     return s;
 }
 

@@ -55,19 +55,19 @@ return {seen[1], redis.call('PTTL', KEYS[1]), seen[2]})lua";
 
 script const& state_publish_script()
 {
-    static script const s = make_script(publish_text);
+    static script const& s = lasting_script(publish_text);
     return s;
 }
 
 script const& state_inherit_script()
 {
-    static script const s = make_script(inherit_text);
+    static script const& s = lasting_script(inherit_text);
     return s;
 }
 
 script const& state_peek_script()
 {
-    static script const s = make_script(peek_text);
+    static script const& s = lasting_script(peek_text);
     return s;
 }
 

@@ -1,4 +1,5 @@
 // Who may go before whom: clients, leases, scopes, operations and the io_context, in every order.
+#include "support/child_process.hpp"
 #include "support/cluster.hpp"
 
 #include <boost/asio/cancel_after.hpp>
@@ -6,13 +7,28 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/prefer.hpp>
 
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace redlock::testing {
 
 BOOST_AUTO_TEST_SUITE(lifetime)
+
+BOOST_AUTO_TEST_CASE(a_client_may_be_used_after_main_has_returned)
+{
+    redis_server const server;
+    auto const log = server.folder() / "ending.log";
+    child_process child{REDLOCK_ENDING_CHILD, {server.url()}, log};
+    auto const code = child.wait(20s);
+    std::ifstream file{log};
+    std::string const said{std::istreambuf_iterator<char>{file}, {}};
+    BOOST_TEST(code.value_or(-1) == 0, said);
+    BOOST_TEST(said.ends_with("used after main\n"), said);
+}
 
 BOOST_FIXTURE_TEST_CASE(a_lease_that_outlives_its_client_is_lost, three_nodes)
 {

@@ -11,6 +11,7 @@
 #include <redlock/detail/completion.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/resource.hpp>
+#include <redlock/detail/same_macros.hpp>
 #include <redlock/error.hpp>
 #include <redlock/options.hpp>
 #include <redlock/published.hpp>
