@@ -52,7 +52,8 @@ foreach(kind IN ITEMS static shared)
 endforeach()
 set_target_properties(redlock_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${REDLOCK_SOVERSION})
 if(NOT APPLE AND NOT REDLOCK_SANITIZE)
-    target_link_options(redlock_shared PRIVATE LINKER:--no-undefined)
+    # nodelete: a program that closes the library may have left a lookup of a name in one of its threads.
+    target_link_options(redlock_shared PRIVATE LINKER:--no-undefined LINKER:-z,nodelete)
 endif()
 
 if(BUILD_SHARED_LIBS)

@@ -1,8 +1,10 @@
-// The type of our connections, which read within bounds (bounded_stream.hpp). Slow to compile: only for what talks to servers itself.
+// The type of our connections, which read within bounds (bounded_stream.hpp) and resolve without a thread of the context
+// (bounded_resolver.hpp). Slow to compile: only for what talks to servers itself.
 #ifndef REDLOCK_REDIS_BOUNDED_CONNECTION_HPP
 #define REDLOCK_REDIS_BOUNDED_CONNECTION_HPP
 
 #include "redis/boost_redis_compat.hpp"
+#include "redis/bounded_resolver.hpp"
 #include "redis/bounded_stream.hpp"
 
 #include <boost/redis/connection.hpp>

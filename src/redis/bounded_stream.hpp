@@ -8,6 +8,7 @@
 #ifndef REDLOCK_REDIS_BOUNDED_STREAM_HPP
 #define REDLOCK_REDIS_BOUNDED_STREAM_HPP
 
+#include "redis/address_choice.hpp"
 #include "redis/reply_bounds.hpp"
 
 #include <redlock/error.hpp>
@@ -41,11 +42,12 @@ namespace redlock::detail {
 
 namespace asio = boost::asio;
 
-// The bounds that a stream checks, and whether it is below TLS. `bounds` and `not_opened` must outlive the stream.
+// The bounds that a stream checks, whether it is below TLS, and what is told the addresses of the server. What is pointed to must outlive the stream.
 struct reading_bounds {
     reply_bounds* bounds{nullptr};
     bool tls{false};
     error_code* not_opened{nullptr};  // why the system gave no socket
+    address_search* search{nullptr};
 };
 
 // A descriptor that ends where another program begins.

@@ -3,7 +3,6 @@
 #include "redis/boost_redis_compat.hpp"
 #include "redis/bounded_connection.hpp"
 #include "redis/credentials.hpp"
-#include "redis/first_words.hpp"
 #include "redis/node_address.hpp"
 #include "redis/server_words.hpp"
 #include "redis/tls.hpp"
@@ -13,10 +12,8 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/error.hpp>
 #include <boost/redis/connection.hpp>
 
-#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <cassert>
@@ -30,21 +27,6 @@ using steady = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 namespace {
-
-bool is_parse_error(error_code ec) noexcept
-{
-    using redis::error;
-    for (error e : {error::invalid_data_type, error::not_a_number, error::exceeeds_max_nested_depth, error::unexpected_bool_value,
-                    error::empty_field, error::not_a_double})
-        if (ec == e) return true;
-    return false;
-}
-
-// "Wrong version number" is what OpenSSL says of an answer that is not TLS.
-bool answered_without_tls(error_code ec) noexcept
-{
-    return ERR_GET_REASON(static_cast<unsigned long>(ec.value())) == SSL_R_WRONG_VERSION_NUMBER;
-}
 
 // watch_for_stalls() counts quarters of the stall_timeout, of which the first may be incomplete. After more than four without an answer, the whole
 // timeout has passed. After more than two without a question the connection asks by itself, so that a dead server is found after about two timeouts.
@@ -60,9 +42,9 @@ redis::config config_of(connection_settings const& settings)
     result.clientname = settings.client_name;
     result.health_check_interval = steady::duration::zero();  // watch_for_stalls() does it, and counts real traffic too
     result.reconnect_wait_interval = steady::duration::zero();
-    result.resolve_timeout = settings.connect_timeout;
-    result.connect_timeout = settings.connect_timeout;
-    result.ssl_handshake_timeout = settings.connect_timeout;
+    // Our own timer comes first, and knows the reason.
+    for (auto* each : {&result.resolve_timeout, &result.connect_timeout, &result.ssl_handshake_timeout})
+        *each = 2 * settings.connect_timeout;
     return result;
 }
 
@@ -122,7 +104,12 @@ connection_settings::connection_settings(node_address const& node, config const&
 }
 
 redis_connection::redis_connection(strand_type strand, connection_settings const& settings, handshake const& questions)
-    : strand_{std::move(strand)}, depth_{depth_beside_inner_executor(strand_)}, settings_{settings}, questions_{questions}, timer_{strand_}
+    : strand_{std::move(strand)},
+      depth_{depth_beside_inner_executor(strand_)},
+      settings_{settings},
+      questions_{questions},
+      timer_{strand_},
+      search_{*settings.choice, [this](std::size_t addresses) { share_time(addresses); }}
 {
     ping_.push("TIME");
     handshake_sink_ = [this](std::size_t call, node_view const& node) { server_.on_node(call, node); };
@@ -153,7 +140,31 @@ void redis_connection::open(std::shared_ptr<connection_owner> owner)
     set_push_sink(*connection_, push_sink_);
     run_connection(*connection_, wanted, asio::bind_executor(strand_, std::move(ended)));
     exec(questions_.request, std::make_unique<simple_exchange>(handshake_sink_, [self](error_code ec) { self->on_handshake(ec); }));
-    after(settings_.connect_timeout, [](redis_connection& me) { me.give_up(); });
+    connect_until_ = steady::now() + settings_.connect_timeout;
+    share_time(1);
+}
+
+// If an address drops what is sent to it, only its share of the time is lost. A cancelled attempt to connect makes Asio go on to the next address.
+void redis_connection::share_time(std::size_t addresses)
+{
+    if (closing_ || end_reason_) return;
+    auto const left = connect_until_ - steady::now();
+    if (addresses <= 1 || is_connected()) return after(left, [](redis_connection& me) { me.give_up(); });
+    after(left / static_cast<steady::rep>(addresses), [addresses](redis_connection& me) {
+        if (!me.is_connected()) {
+            ++me.skipped_;
+            error_code ignored;  // then the attempt has just ended
+            stream_of(*me.connection_).lowest_layer().cancel(ignored);
+        }
+        me.share_time(addresses - 1);
+    });
+}
+
+bool redis_connection::is_connected()
+{
+    error_code not_connected;
+    stream_of(*connection_).lowest_layer().remote_endpoint(not_connected);
+    return !not_connected;
 }
 
 // Reads credentials and certificates and makes the connection of Boost.Redis. False: the connection cannot be begun, and end_reason_ says why.
@@ -178,7 +189,7 @@ bool redis_connection::prepare(redis::config& wanted)
         return false;
     }
     auto context = tls_ ? tls_->take_context() : asio::ssl::context{asio::ssl::context::tls_client};
-    bounded_executor const executor{inner_executor(strand_), {&bounds_, settings_.address.tls.has_value(), &not_opened_}};
+    bounded_executor const executor{inner_executor(strand_), {&bounds_, settings_.address.tls.has_value(), &not_opened_, &search_}};
     connection_ = make_connection<bounded_connection>(executor, std::move(context));
     if (tls_) tls_->announce(stream_of(*connection_).native_handle());
     return true;
@@ -201,6 +212,7 @@ void redis_connection::cancel()
 void redis_connection::give_up()
 {
     end_reason_ = errc::node_timeout;
+    if (search_.looking) end_words_ = "the name was not looked up within connect_timeout";
     if (waits_for_tls()) end_words_ = "no answer to the TLS handshake within connect_timeout; a server without TLS wants redis:// instead";
     cancel();
 }
@@ -214,7 +226,9 @@ void redis_connection::on_handshake(error_code ec)
 
     // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
     error_code ignored;  // if the option cannot be set, the node is only slower
-    stream_of(*connection_).lowest_layer().set_option(asio::ip::tcp::no_delay{true}, ignored);
+    auto& socket = stream_of(*connection_).lowest_layer();
+    socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
+    if (settings_.address.unix_socket.empty()) settings_.choice->worked(socket.remote_endpoint(ignored).address());
 
     state_ = state::open;
     bounds_.opened();
@@ -226,6 +240,7 @@ void redis_connection::on_handshake(error_code ec)
 
 void redis_connection::on_run_ended(error_code ec)
 {
+    if (state_ == state::connecting && !closing_) settings_.choice->failed();
     if (connection_) {
         connection_->cancel(redis::operation::exec);  // what was queued before a refused connect would wait for ever
         connection_->cancel(redis::operation::receive);
@@ -236,71 +251,11 @@ void redis_connection::on_run_ended(error_code ec)
     std::exchange(owner_, nullptr)->on_closed(*this, end_reason_, end_words_);
 }
 
-// Finds the reason why the connection ended, and its words. Boost.Redis does not tell the server's own words if the server refuses HELLO, or the
-// connection before that.
-void redis_connection::explain(error_code ec)
-{
-    if (auto const& [why, words] = server_.against(); why && !end_reason_) {
-        end_reason_ = why;
-        end_words_ = words;
-    } else if (!bounds_.objection().empty()) {
-        end_reason_ = errc::not_a_redis_server;
-        end_words_ = bounds_.objection();
-        if (bounds_.foreign() && state_ == state::connecting) end_words_ += ": " + what_answers(bounds_.first_line(), secret_);
-    } else if (auto refusal = refusal_in(bounds_.first_line(), questions_, secret_); refusal.why) {
-        end_reason_ = refusal.why;
-        end_words_ = std::move(refusal.words);
-    } else if (is_foreign(bounds_.first_line())) {
-        end_reason_ = errc::not_a_redis_server;
-        end_words_ = "it does not speak the Redis protocol: " + what_answers(bounds_.first_line(), secret_);
-    } else if (not_opened_ && state_ == state::connecting) {
-        end_reason_ = errc::node_unreachable;
-        end_words_ = "the system gives no socket: " + not_opened_.message();
-    } else if (end_reason_ == errc::node_timeout) {
-        if (end_words_.empty())
-            end_words_ = state_ == state::open ? "no answer for the whole stall_timeout"
-                                               : "no connection and handshake within connect_timeout";
-    } else if (ec == redis::error::resp3_hello) {
-        end_reason_ = errc::handshake_refused;
-        end_words_ = hello_refused(questions_);
-    } else {
-        explain_end(ec);
-    }
-}
-
-// The same if the network, TLS or the protocol ended the connection.
-void redis_connection::explain_end(error_code ec)
-{
-    bool const ended = !ec || ec == asio::error::eof || ec == asio::ssl::error::stream_truncated;
-    end_words_ = ended ? "the connection was closed" : ec.message();
-    if (tls_ && !tls_->objection().empty()) {
-        end_reason_ = errc::tls_failed;
-        end_words_ = tls_->objection();
-    } else if (ec.category() == asio::error::get_ssl_category()) {
-        end_reason_ = errc::tls_failed;
-        if (answered_without_tls(ec)) end_words_ += "; a server without TLS wants redis:// instead";
-    } else if (is_parse_error(ec)) {
-        end_reason_ = errc::not_a_redis_server;
-    } else {
-        end_reason_ = errc::node_unreachable;
-        if (ended || ec == asio::error::connection_reset) end_words_ += hint_at_tls();
-    }
-}
-
-char const* redis_connection::hint_at_tls() const noexcept
-{
-    bool const may_want_tls = state_ == state::connecting && !tls_ && settings_.address.unix_socket.empty() && bounds_.first_line().empty();
-    return may_want_tls ? "; a server with TLS wants rediss:// instead" : "";
-}
-
 // Connected, and the TLS handshake is not over.
 bool redis_connection::waits_for_tls()
 {
     if (!tls_ || state_ == state::open) return false;
-    auto& stream = stream_of(*connection_);
-    error_code not_connected;
-    stream.lowest_layer().remote_endpoint(not_connected);
-    return !not_connected && ::SSL_is_init_finished(stream.native_handle()) == 0;
+    return is_connected() && ::SSL_is_init_finished(stream_of(*connection_).native_handle()) == 0;
 }
 
 // Closes the connection if the server answers nothing for the whole stall_timeout: the server may be gone without closing it. The time is counted in

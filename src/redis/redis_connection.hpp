@@ -4,6 +4,7 @@
 #define REDLOCK_REDIS_REDIS_CONNECTION_HPP
 
 #include "base/strand.hpp"
+#include "redis/address_choice.hpp"
 #include "redis/exchange.hpp"
 #include "redis/handshake.hpp"
 #include "redis/node_sink.hpp"
@@ -45,6 +46,7 @@ struct connection_settings {
     std::chrono::steady_clock::duration connect_timeout;
     std::chrono::steady_clock::duration stall_timeout;
     std::size_t max_answer{reply_bounds::default_max_answer};  // in bytes, for the answer to one command
+    std::shared_ptr<address_choice> choice{std::make_shared<address_choice>()};  // of all connections with these settings, or with a copy
 };
 
 class redis_connection;
@@ -116,6 +118,8 @@ private:
     void watch_for_stalls();
     void ping();
     void receive();
+    void share_time(std::size_t addresses);
+    bool is_connected();
     void give_up();
     void cancel();
 
@@ -133,6 +137,9 @@ private:
     std::unique_ptr<tls_session> tls_;  // none: without TLS
     reply_bounds bounds_{settings_.max_answer};
     error_code not_opened_;  // why there is no socket
+    address_search search_;
+    std::chrono::steady_clock::time_point connect_until_{};
+    std::size_t skipped_{0};  // addresses that did not accept a connection in their share of the time
     std::shared_ptr<bounded_connection> connection_;  // none: prepare() has not succeeded
     connection_owner* owner_{nullptr};  // none: not opened, or closed; the handler of async_run keeps the owner alive
     handshake_reader server_{questions_};

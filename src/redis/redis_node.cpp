@@ -131,6 +131,7 @@ void redis_node::impl::on_closed(redis_connection& from, error_code why, std::st
         bool const ours = static_cast<bool>(refused_with_);
         // A server that is rejected as soon as it is there, or does harm, is asked no more often than one that is refused.
         bool const rejected = ours || why == errc::not_a_redis_server;
+        if (rejected) settings_.choice->failed();
         if (was_usable && (!rejected || pause_.was_used_long())) pause_.reset();
         if (auto const listener = listener_.lock()) listener->on_down(index_, ours ? refused_with_ : why, ours ? refused_words_ : words);
     }

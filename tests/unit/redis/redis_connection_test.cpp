@@ -1,72 +1,17 @@
 // A connection to a server that the test plays itself, on loopback.
+#include "greeter.hpp"
+
 #include "base/strand.hpp"
 #include "redis/redis_connection.hpp"
 
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/write.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 
 namespace redlock::detail {
 namespace {
-
-using asio::ip::tcp;
-
-// Accepts one client, and agrees to each HELLO.
-class greeter {
-public:
-    explicit greeter(asio::io_context& io) : acceptor_{io, tcp::endpoint{asio::ip::address_v4::loopback(), 0}}, client_{io}
-    {
-        acceptor_.async_accept(client_, [this](error_code ec) {
-            if (!ec) read();
-        });
-    }
-
-    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
-
-private:
-    void read()
-    {
-        client_.async_read_some(asio::buffer(buffer_), [this](error_code ec, std::size_t size) {
-            if (ec) return;
-            heard_.append(buffer_.data(), size);
-            std::string answer;
-            for (auto at = heard_.find(word); at != heard_.npos; at = heard_.find(word)) {
-                heard_.erase(0, at + word.size());
-                answer += "%1\r\n+proto\r\n:3\r\n";
-            }
-            error_code gone;
-            asio::write(client_, asio::buffer(answer), gone);
-            if (!gone) read();
-        });
-    }
-
-    static constexpr std::string_view word = "HELLO";
-
-    tcp::acceptor acceptor_;
-    tcp::socket client_;
-    std::array<char, 1024> buffer_;
-    std::string heard_;
-};
-
-struct listener final : connection_owner {
-    void on_open(redis_connection&) override { opened = true; }
-    void on_closed(redis_connection&, error_code, std::string const&) override { ++closed; }
-    void on_push(redis_connection&, boost::redis::resp3::node_view const&) override {}
-    void on_pushed(redis_connection&) override {}
-    void on_time(redis_connection&, quorum::wall_time, quorum::time_point, quorum::time_point) override {}
-
-    bool opened{false};
-    int closed{0};
-};
 
 // One connection to the greeter, in which some handlers have run.
 struct connecting {
@@ -82,7 +27,7 @@ struct connecting {
         BOOST_REQUIRE(owner->closed == 0);
     }
 
-    std::shared_ptr<listener> const owner{std::make_shared<listener>()};
+    std::shared_ptr<connection_listener> const owner{std::make_shared<connection_listener>()};
     config const common;
     node_address address;
     asio::io_context io{1};
