@@ -30,6 +30,8 @@
 
 namespace redlock::detail {
 
+using steady = std::chrono::steady_clock;
+
 // The executor and the handler are destroyed before their context is.
 struct lookup_waiter {
     asio::execution_context* context{nullptr};
@@ -38,8 +40,6 @@ struct lookup_waiter {
 };
 
 namespace {
-
-using steady = std::chrono::steady_clock;
 
 struct lookup_result {
     error_code why_not;
