@@ -169,7 +169,7 @@ int execute(doctor_options const& options)
         throw failure{exit_code::usage, in_terms_of_options(error.what(), options.from)};
     }
     server_group nodes{from.client, options.from.timeout};
-    auto const checkups = examine(nodes, from.client, options.name);
+    auto const checkups = examine(nodes, from.client, options.from.timeout, options.name);
     auto const found = diagnose(checkups, from.client, from.lock);
 
     terminal const out;

@@ -6,6 +6,7 @@
 #include "lease/random_value.hpp"
 #include "redis/server_id.hpp"
 #include "redis/keys.hpp"
+#include "redis/server_facts.hpp"
 #include "redis/scripts.hpp"
 
 #include <redlock/clock.hpp>
@@ -22,6 +23,9 @@ using namespace std::chrono_literals;
 
 constexpr int looks_at_clock = 8;
 constexpr auto between_looks = 60ms;
+
+// A load balancer that takes turns leads one of them to another server; one that draws lots between two does so 15 times in 16.
+constexpr int further_connections = 4;
 
 enum question : std::size_t { info, fsync, save, whoami, record, high_water, client_list, client_id, set_record, questions };
 
@@ -146,6 +150,23 @@ void note_waits_of_this_machine(std::vector<doctor_probe>& all, config const& se
                 c.waited_here = now - note.what.seen;
 }
 
+// What each address leads to if one connects again. Groups and clusters are asked by the address of a server of theirs.
+void meet_again(std::vector<doctor_probe>& all, config const& settings, std::chrono::milliseconds timeout)
+{
+    for (int i = 0; i < further_connections; ++i) {
+        server_group again{settings, timeout};
+        auto const said = again.ask_each([&](std::size_t node) {
+            bool const is_asked = all[node].problem.empty() && !all[node].field("run_id").empty() && !all[node].group;
+            return is_asked ? std::vector<words>{{"INFO", "server"}} : std::vector<words>{};
+        });
+        for (std::size_t node = 0; node < all.size(); ++node) {
+            if (!said[node].ok() || !said[node].replies[0].is_text()) continue;
+            std::string const id{detail::field_of_info(said[node].replies[0].text, "run_id")};
+            if (!id.empty()) all[node].met_again.push_back(id);
+        }
+    }
+}
+
 void read_answers(doctor_probe& c, answers const& a, std::string_view our_name)
 {
     if (!a.ok()) {
@@ -169,7 +190,7 @@ void read_answers(doctor_probe& c, answers const& a, std::string_view our_name)
 
 }  // namespace
 
-std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::string const& name)
+std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::chrono::milliseconds timeout, std::string const& name)
 {
     std::vector<doctor_probe> all(nodes.size());
     auto const first = nodes.ask(questions_to_node());
@@ -179,6 +200,7 @@ std::vector<doctor_probe> examine(server_group& nodes, config const& settings, s
         if (settings.nodes[i].sentinel) all[i].group = examine_group(settings.nodes[i], nodes.group(i), all[i].info);
     }
     note_waits_of_this_machine(all, settings);
+    meet_again(all, settings, timeout);
 
     auto const probe = name.empty() ? "redlock:doctor:" + detail::random_value() : nodes.key_of(name);
     auto const tried = nodes.ask_each([&](std::size_t i) {

@@ -5,13 +5,14 @@
 #include "cli/doctor_rules.hpp"
 #include "cli/server_group.hpp"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 namespace redlock::cli {
 
-// Tests the permissions for the lock `name`, without touching its key; with an empty name, for a key of the doctor's own.
-std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::string const& name);
+// Tests the permissions for the lock `name`, without touching its key; with an empty name, for a key of the doctor's own. `timeout`: as of `nodes`.
+std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::chrono::milliseconds timeout, std::string const& name);
 
 }  // namespace redlock::cli
 

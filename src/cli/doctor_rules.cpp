@@ -31,6 +31,16 @@ std::string remedy_of_unknown(std::string const& command)
            " out of its configuration, and restart it";
 }
 
+// Of a server that answers, but not what it was asked.
+char const* remedy_of_error(std::string const& problem)
+{
+    if (problem.find("max number of clients") != std::string::npos)
+        return "CONFIG SET maxclients with a larger number, or end the clients that are not needed: CLIENT LIST shows them";
+    if (problem.find("protected mode") != std::string::npos)
+        return "give its users passwords (ACL SETUSER, requirepass), or CONFIG SET protected-mode no where only trusted machines reach it";
+    return "see what the server says, and its log";
+}
+
 class doctor_rules {
 public:
     doctor_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
@@ -49,6 +59,7 @@ public:
                 continue;
             }
             kind_of_server(n);
+            several_behind_one_address(n);
             if (n.is_sentinel()) continue;
             memory(n);
             persistence(n, settings_.nodes[i]);
@@ -121,6 +132,7 @@ private:
         std::string remedy = "start the server, or correct its address";
         if (n.why == errc::handshake_refused || n.problem.find("NOPERM") != std::string::npos)
             remedy = "correct the user or the password in the configuration, or ACL SETUSER on the server";
+        if (n.why == errc::server_error) remedy = remedy_of_error(n.problem);
         if (n.why == errc::node_timeout) remedy = "look whether the server hangs, is stopped, or is behind a firewall";
         if (n.why == errc::not_a_redis_server || n.why == errc::unexpected_reply)
             remedy = "correct the address: something else listens there";
@@ -154,6 +166,17 @@ private:
         identity(n);
         if (n.field("loading") == "1")
             add(severity::warning, n.node, "it is loading its data, and answers nothing until that is done", "wait");
+    }
+
+    // Each of them grants the same lock.
+    void several_behind_one_address(doctor_probe const& n)
+    {
+        auto const others = std::count_if(n.met_again.begin(), n.met_again.end(), [&](auto const& id) { return id != n.field("run_id"); });
+        if (others == 0) return;
+        add(severity::danger, n.node,
+            "several servers answer at this address: of " + std::to_string(n.met_again.size()) + " further connections " +
+                std::to_string(others) + " led to another server, which grants the same lock to another client",
+            "give each server an address of its own, without a load balancer and without a name that has several addresses");
     }
 
     // A server whose id may stay the same after a loss of data gets no vote with tokens from the client.

@@ -79,6 +79,7 @@ struct doctor_probe {
         watched_from;  // hosts of the clients that wait for this node's admission; none: CLIENT LIST is refused
     std::optional<std::chrono::nanoseconds> waited_here;   // how long processes of this machine have waited for its quarantine to end
     std::optional<group_probe> group;  // none: the node is one server
+    std::vector<std::string> met_again;  // the run_id of the server that each further connection to the same address led to
     std::vector<clock_sample> clock;
     std::vector<refusal> refused;
 

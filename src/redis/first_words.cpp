@@ -54,7 +54,8 @@ std::string what_answers(std::string_view line, std::string_view secret)
 {
     if (line.starts_with("\x15\x03")) return "it answered with TLS; a server with TLS wants rediss:// instead";  // an alert
     auto const words = words_of_server(line, secret).substr(0, max_quoted);
-    if (line.starts_with("HTTP/")) return "it is a web server (" + words + ')';
+    bool const is_page = line.starts_with("<!DOCTYPE") || line.starts_with("<html");  // as to a request without a version
+    if (is_page || line.starts_with("HTTP/")) return "it is a web server (" + words + ')';
     if (line.starts_with("SSH-")) return "it is an SSH server (" + words + ')';
     return "it said \"" + words + '"';
 }

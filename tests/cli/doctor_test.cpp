@@ -1,11 +1,16 @@
 // redlock doctor finds what was made wrong with the servers, and redlock bench measures them.
 #include "program.hpp"
 #include "support/hostile_server.hpp"
+#include "support/resp_client.hpp"
+#include "support/tcp_proxy.hpp"
 
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <fstream>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 namespace redlock::testing {
 namespace {
@@ -150,6 +155,35 @@ BOOST_FIXTURE_TEST_CASE(servers_that_are_down_or_stopped_are_named, admitted)
     BOOST_TEST(worse.code == 2);
     BOOST_TEST(contains(worse.all.front().what, "only 1 of 3 nodes answered"), worse.all.front().what);
     BOOST_TEST(contains(worse.with("no connection within 300.0 ms").remedy, "hangs"));
+}
+
+// Each new connection is led to the other one of two servers.
+BOOST_AUTO_TEST_CASE(several_servers_behind_one_address_are_a_danger)
+{
+    redis_server const first, second;
+    tcp_proxy balancer{{first.port()}};
+    std::jthread const turns{[&](std::stop_token const& over) {
+        while (!over.stop_requested()) {
+            balancer.redirect(0, balancer.connects(0).size() % 2 == 0 ? first.port() : second.port());
+            std::this_thread::sleep_for(std::chrono::microseconds{100});
+        }
+    }};
+    program p{{"doctor", "--json", "--nodes", "redis://127.0.0.1:" + std::to_string(balancer.ports()[0])}};
+    BOOST_TEST(p.wait() == 2);
+    BOOST_TEST(contains(p.output(), "several servers answer at this address"), p.output());
+    BOOST_TEST(contains(p.output(), "without a load balancer"), p.output());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_takes_no_more_connections_is_told_from_one_that_is_down)
+{
+    redis_server const server;
+    resp_client taken{loopback::ipv4, server.port(), std::chrono::seconds{60}};
+    BOOST_TEST(taken.ask({"CONFIG", "SET", "maxclients", "1"}).text == "OK");
+    program p{{"doctor", "--json", "--nodes", server.url()}};
+    BOOST_TEST(p.wait() == 2);
+    BOOST_TEST(contains(p.output(), "the server takes no more connections (ERR max number of clients reached)"), p.output());
+    BOOST_TEST(contains(p.output(), "CONFIG SET maxclients"), p.output());
+    BOOST_TEST(!contains(p.output(), "rediss://"), p.output());
 }
 
 BOOST_AUTO_TEST_CASE(a_wrong_password_is_said_and_never_told)

@@ -1,6 +1,7 @@
 // Servers that cannot be nodes, and addresses that lead to another server later: whatever a node was refused for, it is asked again.
 #include "support/certificates.hpp"
 #include "support/replication.hpp"
+#include "support/resp_client.hpp"
 #include "support/strange_server.hpp"
 #include "support/tcp_proxy.hpp"
 #include "support/two_nodes_and.hpp"
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -139,6 +141,20 @@ BOOST_AUTO_TEST_CASE(a_wrong_password_that_becomes_the_right_one)
                   {.attempts = 4, .longest_pause = 1s});
 }
 
+// It says so before it has read anything, and closes.
+BOOST_AUTO_TEST_CASE(a_server_with_too_many_clients_that_has_less)
+{
+    redis_server server;
+    admit(server);
+    auto taken = std::make_unique<resp_client>(loopback::ipv4, server.port(), 60s);
+    BOOST_TEST(taken->ask({"CONFIG", "SET", "maxclients", "1"}).text == "OK");
+    client_with_a_refused_node c{server.port()};
+    c.expect_back(errc::server_error, "the server takes no more connections (ERR max number of clients reached)", [&] {
+        taken->ask({"CONFIG", "SET", "maxclients", "100"});
+        taken.reset();
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_password_that_is_not_there_yet)
 {
     redis_server server{redis_server_options{.requirepass = "secret"}};
@@ -221,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_web_server_that_is_replaced)
     strange_server const web{manners::answers_http};
     redis_server other;
     client_with_a_refused_node c{web.port()};
-    c.expect_back(errc::not_a_redis_server, "", [&] { c.lead_to(other); });
+    c.expect_back(errc::not_a_redis_server, "it is a web server (HTTP/1.1 400 Bad Request)", [&] { c.lead_to(other); });
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_closes_and_is_replaced)

@@ -200,6 +200,7 @@ BOOST_AUTO_TEST_CASE(programs_that_are_no_redis)
 {
     expect("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", errc::not_a_redis_server,
            "it does not speak the Redis protocol: it is a web server (HTTP/1.1 400 Bad Request)");
+    expect("<!DOCTYPE HTML>\n<html>\n", errc::not_a_redis_server, "it is a web server (<!DOCTYPE HTML>)");
     expect("SSH-2.0-OpenSSH_9.2p1 Debian\r\n", errc::not_a_redis_server, "it is an SSH server (SSH-2.0-OpenSSH_9.2p1 Debian)");
     expect("220 mail.example ESMTP\r\n", errc::not_a_redis_server, "it said \"220 mail.example ESMTP\"");
     expect("ERROR\r\n", errc::not_a_redis_server, "it said \"ERROR\"");
