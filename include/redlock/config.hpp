@@ -280,9 +280,10 @@ struct REDLOCK_API config {
 
     /// Gets a sentence that says why no lock can be acquired, when no acquisition could find a majority for 1.4 seconds (nodes are down, or may not
     /// vote yet; `client::run()` was not called). It comes once for each cause, and again after a minute. It does not come because another client
-    /// holds a lock. There are five more: that a lease was lost, and why; that nothing ran on the client's executor for more than a third of a lease's ttl;
-    /// that a node was not usable in the first five seconds; that an acquisition has waited three seconds for a lease of this same client; and that
-    /// `bootstrap` has spared a wait. None comes if the client has an observer. Empty: off. The sentence contains no password. Called on the client's executor;
+    /// holds a lock. There are six more: that a lease was lost, and why; that nothing ran on the client's executor for more than a third of a lease's ttl;
+    /// that a node was not usable in the first five seconds; that several servers answer at one address, as behind a load balancer; that an acquisition
+    /// has waited three seconds for a lease of this same client; and that `bootstrap` has spared a wait. None comes if the client has an observer. Empty:
+    /// off. The sentence contains no password. Called on the client's executor;
     /// exceptions leave its `run()`. A configuration file cannot set it.
     std::function<void(std::string_view)> log{log_to_stderr};
 

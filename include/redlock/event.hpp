@@ -226,6 +226,7 @@ struct node_up {
 
     event::time at{};
     std::string_view node{};
+    std::string_view text{};             ///< `node_status::address_text`.
 };
 
 /// A node's connection ended, or could not be made. Told again only when the reason changes.

@@ -56,6 +56,7 @@ struct node_status {
         primary;  ///< Of a group (`node_address::sentinel`) that is usable: the server that is its primary, as `host:port`. Otherwise empty.
     std::string
         login_text;  ///< Why what `config::credentials` gave could not be renewed on open connections; the client repeats the attempt. Empty when all is well.
+    std::string address_text;  ///< What showed that several servers answer at the address, as behind a load balancer; empty: nothing did.
     std::size_t shard{0};  ///< The index in `config::shards` of the set of nodes that the node belongs to.
 };
 

@@ -143,10 +143,15 @@ void engine::on_up(std::size_t node, std::string const& server, quorum::node_fac
     }
     if (auto const why = admissions_->meet(node, facts); !why.empty()) return env_.to_nodes->reject(node, errc::wrong_node_set, why);
     board_.up(node, server);
-    if (env_.observed) env_.observed->node_up(node);
+    if (env_.observed) env_.observed->node_up(node, board_.nodes()[node].address_text);
     env_.to_nodes->up(node);
     admissions_->up(node, facts);
     peeks_.on_up();
+}
+
+void engine::on_several_servers(std::size_t node, std::string const& words)
+{
+    if (board_.several_servers(node, words) && env_.outages) env_.outages->several_servers(env_.to_nodes->name(node), words);
 }
 
 void engine::on_down(std::size_t node, error_code why, std::string const& text)

@@ -118,6 +118,7 @@ public:
     void on_time(std::size_t node, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) override;
 
     void on_primary(std::size_t node, std::string const& server) override { board_.primary(node, server); }
+    void on_several_servers(std::size_t node, std::string const& words) override;
     void on_login(std::size_t node, std::string const& why_not) override { board_.login(node, why_not); }
 
     void context_destroyed() noexcept override;

@@ -59,6 +59,8 @@ void outage_log::waits_for_own_lease(std::string_view lock, duration waited, tim
         " has waited for this client itself, which holds it; a coroutine that acquires what it holds waits for ever");
 }
 
+void outage_log::several_servers(std::string const& node, std::string const& words) { say(node + ": " + words); }
+
 void outage_log::bootstrapped(duration quarantine)
 {
     say("config::bootstrap is set and no node has data of redlock: the wait of " + in_seconds(quarantine) +

@@ -1,5 +1,6 @@
 // What a client without an observer says in a sentence: why no lock can be had, when it has been so for a while; that a lease was lost, and why; that
-// the executor was blocked, or a node never reached; that a caller waits for a lease of its own client; that config::bootstrap was used.
+// the executor was blocked, or a node never reached; that several servers answer at one address; that a caller waits for a lease of
+// its own client; that config::bootstrap was used.
 //
 // That another client holds a lock is normal and not said. On the strand; the sink is called later, on the client's executor.
 #ifndef REDLOCK_CLIENT_OUTAGE_LOG_HPP
@@ -67,6 +68,9 @@ public:
     {
         return why(nodes, among, silent, fenced, now).text;
     }
+
+    // At the address of a node several servers answer.
+    void several_servers(std::string const& node, std::string const& words);
 
     // No node has data, and config::bootstrap says that nothing was ever locked there: so they vote at once.
     void bootstrapped(duration quarantine);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace redlock::detail {
 
@@ -58,6 +59,12 @@ void status_board::login(std::size_t node, std::string const& why_not)
 {
     std::lock_guard const guard{mutex_};
     nodes_[node].login_text = why_not;
+}
+
+bool status_board::several_servers(std::size_t node, std::string const& words)
+{
+    std::lock_guard const guard{mutex_};
+    return std::exchange(nodes_[node].address_text, words).empty();
 }
 
 void status_board::admission(std::size_t node, admission_picture const& now)

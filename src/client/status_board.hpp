@@ -30,6 +30,7 @@ public:
     void down(std::size_t node, error_code why, std::string const& text);
     void primary(std::size_t node, std::string const& server);
     void login(std::size_t node, std::string const& why_not);
+    bool several_servers(std::size_t node, std::string const& words);  // false: that was said already
     void admission(std::size_t node, admission_picture const& now);
     void clock(std::size_t node, node_clock const& now);
 

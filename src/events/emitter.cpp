@@ -203,10 +203,10 @@ void events::late_grant_undone(lease_record const& what, std::size_t node)
     queue_->add({.what = event::late_grant_undone{.at = at()}, .lock = what.what, .node = node});
 }
 
-void events::node_up(std::size_t node)
+void events::node_up(std::size_t node, std::string const& text)
 {
     nodes_[node].down.reset();
-    queue_->add({.what = event::node_up{.at = at()}, .node = node});
+    queue_->add({.what = event::node_up{.at = at()}, .node = node, .text = text});
 }
 
 void events::node_down(std::size_t node, error_code why, std::string const& text)

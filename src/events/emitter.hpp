@@ -74,7 +74,7 @@ public:
     void watchdog_late(lease_record const& what);
     void late_grant_undone(lease_record const& what, std::size_t node);
 
-    void node_up(std::size_t node);
+    void node_up(std::size_t node, std::string const& text);
     void node_down(std::size_t node, error_code why, std::string const& text);
     void admission(std::size_t node, admission_picture const& picture);  // whether it has changed or not
     void clock_stepped(std::size_t node, duration by, std::string text);

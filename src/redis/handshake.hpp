@@ -14,6 +14,7 @@
 #include <boost/redis/request.hpp>
 #include <boost/redis/resp3/node.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -110,6 +111,7 @@ public:
     objection const& against() const noexcept { return against_; }
 
     std::string const& run_id() const noexcept { return facts_.run_id; }
+    std::optional<std::chrono::seconds> running_for() const { return facts_.running_for(); }
     bool says_its_id() const noexcept { return inspected_.says_its_id(); }
     quorum::node_facts take_facts() { return inspected_.take(); }
     bool may_ask_info() const noexcept { return may_ask_info_; }

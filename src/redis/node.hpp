@@ -44,6 +44,9 @@ public:
     // Of a group, before on_up: which server it is connected to, as host:port.
     virtual void on_primary(std::size_t /*node*/, std::string const& /*server*/) {}
 
+    // Of one server, before on_up: what shows that its address leads to several.
+    virtual void on_several_servers(std::size_t /*node*/, std::string const& /*words*/) {}
+
     // Whether a node that is up could renew its credentials; empty: it could.
     virtual void on_login(std::size_t /*node*/, std::string const& /*why_not*/) {}
 

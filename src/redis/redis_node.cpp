@@ -1,5 +1,7 @@
 #include "redis/redis_node_impl.hpp"
 
+#include <redlock/clock.hpp>
+
 #include <cassert>
 #include <string>
 #include <utility>
@@ -102,7 +104,11 @@ void redis_node::impl::on_open(redis_connection&)
     suspicion_.apply(facts);
     binding_.apply(facts);
     if (server.may_ask_info()) watch_suitability();
-    if (auto const listener = listener_.lock()) listener->on_up(index_, server.run_id(), facts);
+    address_.met(server.run_id(), server.running_for(), boot_clock::now());
+    auto const listener = listener_.lock();
+    if (!listener) return;
+    if (!address_.words().empty()) listener->on_several_servers(index_, address_.words());
+    listener->on_up(index_, server.run_id(), facts);
 }
 
 void redis_node::impl::watch_suitability()
@@ -158,6 +164,7 @@ void redis_node::impl::on_pushed(redis_connection& from)
 
 void redis_node::impl::on_time(redis_connection&, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received)
 {
+    address_.answered(sent);
     if (auto const listener = listener_.lock(); listener && state_ == state::usable) listener->on_time(index_, clock, sent, received);
 }
 

@@ -2,6 +2,7 @@
 #ifndef REDLOCK_REDIS_REDIS_NODE_IMPL_HPP
 #define REDLOCK_REDIS_REDIS_NODE_IMPL_HPP
 
+#include "redis/address_watch.hpp"
 #include "redis/change_notices.hpp"
 #include "redis/durability_waits.hpp"
 #include "redis/exchange.hpp"
@@ -138,6 +139,7 @@ private:
     std::size_t open_{0};
     error_code refused_with_;  // what we found wrong with both, or our owner
     std::string refused_words_;
+    address_watch address_;
     change_notices changes_{[this](std::string_view key) { tell(key); }};
     request_pool requests_;
 };

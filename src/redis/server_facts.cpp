@@ -25,6 +25,14 @@ void set_if_found(std::string& member, std::string_view found)
     if (!found.empty()) member = words_of_server(found);
 }
 
+std::optional<std::uint32_t> count_in(std::string_view digits)
+{
+    std::uint32_t n{0};
+    auto const end = digits.data() + digits.size();
+    auto const [stop, error] = std::from_chars(digits.data(), end, n);
+    return error == std::errc{} && stop == end ? std::optional{n} : std::nullopt;
+}
+
 }  // namespace
 
 void server_facts::read_hello(std::string_view key, std::string_view value)
@@ -38,17 +46,18 @@ void server_facts::read_info(std::string_view text)
 {
     set_if_found(role, field_of_info(text, "role"));
     set_if_found(run_id, field_of_info(text, "run_id"));
+    set_if_found(uptime, field_of_info(text, "uptime_in_seconds"));
     set_if_found(maxmemory, field_of_info(text, "maxmemory"));
     set_if_found(maxmemory_policy, field_of_info(text, "maxmemory_policy"));
     set_if_found(replicas, field_of_info(text, "connected_slaves"));
 }
 
-std::optional<std::uint32_t> server_facts::connected_replicas() const
+std::optional<std::uint32_t> server_facts::connected_replicas() const { return count_in(replicas); }
+
+std::optional<std::chrono::seconds> server_facts::running_for() const
 {
-    std::uint32_t count{0};
-    auto const end = replicas.data() + replicas.size();
-    auto const [stop, error] = std::from_chars(replicas.data(), end, count);
-    return error == std::errc{} && stop == end ? std::optional{count} : std::nullopt;
+    auto const seconds = count_in(uptime);
+    return seconds ? std::optional{std::chrono::seconds{*seconds}} : std::nullopt;
 }
 
 std::string why_not_a_replica()

@@ -2,6 +2,7 @@
 #ifndef REDLOCK_REDIS_SERVER_FACTS_HPP
 #define REDLOCK_REDIS_SERVER_FACTS_HPP
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,12 +18,14 @@ struct server_facts {
     std::string mode;  // of HELLO: standalone, cluster, sentinel
     std::string role;  // of HELLO: master, replica; of INFO replication: master, slave
     std::string run_id;  // of INFO server: a random id of the server's process
+    std::string uptime;  // of INFO server, in seconds
     std::string maxmemory;
     std::string maxmemory_policy;
     std::string version;  // of HELLO
     std::string replicas;  // of INFO replication: how many are connected
 
     std::optional<std::uint32_t> connected_replicas() const;
+    std::optional<std::chrono::seconds> running_for() const;
 
     // One field of the answer to HELLO.
     void read_hello(std::string_view key, std::string_view value);

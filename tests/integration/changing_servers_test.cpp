@@ -4,8 +4,11 @@
 #include "support/tcp_proxy.hpp"
 #include "support/two_nodes_and.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace redlock::testing {
 namespace {
@@ -58,6 +61,45 @@ struct moving_address : two_nodes_and {
 
     redis_server first{quick_to_copy({})}, second{quick_to_copy({})};
     tcp_proxy way{{first.port()}};
+};
+
+// The third node is behind an address that leads to one server and then to the other, both of which run.
+struct balanced_address : two_nodes_and {
+    balanced_address() : two_nodes_and{3} {}
+
+    void connect(config settings, std::shared_ptr<observer> const& who = {})
+    {
+        for (auto const& good : servers) settings.nodes.push_back(node_address::from_url(good.url()));
+        settings.nodes.push_back(node_address::from_url("redis://127.0.0.1:" + std::to_string(way.ports()[0])));
+        nodes = redlock::client{io.get_executor(), settings, who};
+    }
+
+    asio::awaitable<void> lead_to(redis_server const& other, std::uint64_t connection)
+    {
+        way.redirect(0, other.port());
+        way.cut(0);
+        auto connecting = eventually([=, this] { return third().connects == connection && third().state == node_state::usable; });
+        bool const connected = co_await std::move(connecting);
+        BOOST_TEST(connected, third().last_error_text);
+    }
+
+    asio::awaitable<void> lead_to_both()
+    {
+        BOOST_TEST(third().address_text == "");
+        auto away = lead_to(second, 2);
+        co_await std::move(away);
+        auto back = lead_to(first, 3);
+        co_await std::move(back);
+        BOOST_TEST(mentions(third().address_text, "several servers answer at this address"), third().address_text);
+    }
+
+    redis_server first, second;
+    tcp_proxy way{{first.port()}};
+};
+
+struct hears_of_nodes final : observer {
+    void on_node_up(event::node_up const& e) override { text = e.text; }
+    std::string text;
 };
 
 }  // namespace
@@ -142,6 +184,40 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_becomes_a_replica_is_left_by_a_client_that_a
         co_await std::move(failing_over);
         auto voting = expect_votes_of_the_second(plain);
         co_await std::move(voting);
+    });
+}
+
+BOOST_FIXTURE_TEST_CASE(several_servers_at_one_address_are_said_in_a_line_and_in_the_status, balanced_address)
+{
+    std::vector<std::string> lines;
+    config settings = quick_config();
+    settings.log = [&](std::string_view line) {
+        if (mentions(line, "several servers")) lines.emplace_back(line);
+    };
+    connect(settings);
+    run([&]() -> asio::awaitable<void> {
+        auto leading = lead_to_both();
+        co_await std::move(leading);
+        auto logging = eventually([&] { return !lines.empty(); });
+        bool const logged = co_await std::move(logging);
+        BOOST_TEST_REQUIRE(logged);
+        BOOST_TEST(lines.front() == third().node + ": " + third().address_text);
+        auto again = lead_to(second, 4);
+        co_await std::move(again);
+        BOOST_TEST(lines.size() == 1u);
+    });
+}
+
+BOOST_FIXTURE_TEST_CASE(several_servers_at_one_address_are_told_an_observer, balanced_address)
+{
+    auto const hears = std::make_shared<hears_of_nodes>();
+    connect(quick_config(), hears);
+    run([&]() -> asio::awaitable<void> {
+        auto leading = lead_to_both();
+        co_await std::move(leading);
+        auto hearing = eventually([&] { return hears->text == third().address_text; });
+        bool const heard = co_await std::move(hearing);
+        BOOST_TEST(heard, hears->text);
     });
 }
 
