@@ -222,8 +222,8 @@ struct REDLOCK_API config {
     std::size_t max_node_queue{8'192};
 
     /// The largest ttl of all locks with `fencing` on these nodes, of this client and of all others. 10 ms to 30 days. A node that lost its data is
-    /// quarantined for this time, since it could otherwise grant a lock that a client still holds. All clients of a set of nodes should have the same
-    /// value.
+    /// quarantined for this time, since it could otherwise grant a lock that a client still holds; for longer if a node's record allows a longer ttl. All
+    /// clients of a set of nodes must have the same value: if most nodes lose their records, nothing else tells how long the leases of others can last.
     std::chrono::milliseconds max_ttl{30'000};
 
     /// Says that nothing was ever locked on these nodes. If no node has any data, as at the very first start, the client then does not wait for

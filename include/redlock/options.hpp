@@ -44,7 +44,7 @@ struct lock_options {
 
     /// How much faster a node's clock may run than this machine's, as a fraction of ttl; 0 to 0.5. 1 % covers the error of quartz clocks, the slewing
     /// of ntpd and leap smear, but not clocks that are set. The validity of a lease is `ttl * (1 - clock_drift)` less 2 ms, because servers count in
-    /// whole milliseconds.
+    /// whole milliseconds. What the client takes for a step of a node's clock, and the length of a quarantine, allow for the largest of its locks' values.
     double clock_drift{0.01};
 
     /// How much longer than `ttl` the nodes keep the lock of a holder that sends no messages any more (a lock-delay: Burrows, "The Chubby lock

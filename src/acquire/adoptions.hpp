@@ -30,6 +30,7 @@ public:
              lease_handler whom_to_tell, time_point now);
     ~adoption();
 
+    double clock_drift() const noexcept { return under_->options.clock_drift; }
     bool is_fenced() const noexcept { return ticket_.fenced; }
     std::size_t nodes() const noexcept { return ticket_.nodes; }  // N, when the ticket was made
 

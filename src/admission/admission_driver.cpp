@@ -156,6 +156,7 @@ void admission_driver::up(std::size_t node, quorum::node_facts const& facts)
     refused_[node] = false;
     not_marked_[node].clear();
     met_.add(node);
+    env_.to_nodes->ttl_in_use(facts.max_ttl);  // of other clients, perhaps
     rules_.on_facts(node, facts_for_rules(node, facts), time_point{},
                     now);  // the facts were read at an unknown moment of the handshake, so they count as old
     go_on(now);
@@ -304,6 +305,7 @@ void admission_driver::answered(admission_request const& what, reply const& answ
         if (yes) forget(what);
     } else {
         sets_.on_facts(what.node, *answer.facts(), asked, now);
+        env_.to_nodes->ttl_in_use(answer.facts()->max_ttl);
         rules_.on_facts(what.node, facts_for_rules(what.node, *answer.facts()), asked, now);
     }
     go_on(now);

@@ -47,6 +47,9 @@ public:
     // Somebody wants a lock with tokens.
     void wanted();
 
+    // See quorum::admission.
+    void drift_in_use(double clock_drift) noexcept { rules_.drift_in_use(clock_drift); }
+
     void on_timer(time_point now) override;
 
     // No node can be marked or admitted in a moment.

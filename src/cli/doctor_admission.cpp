@@ -28,8 +28,9 @@ std::uint64_t to_number(std::string_view digits)
 class admission_rules {
 public:
     admission_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
-        : nodes_{nodes}, settings_{settings}, lock_{lock}, majority_{quorum::majority(nodes.size())}
+        : nodes_{nodes}, settings_{settings}, lock_{lock}, majority_{quorum::majority(nodes.size())}, wait_{settings.max_ttl}
     {
+        for (doctor_probe const& n : nodes) wait_ = std::max(wait_, max_ttl_of(n));
     }
 
     std::vector<finding> make()
@@ -40,6 +41,13 @@ public:
 
 private:
     using milliseconds = std::chrono::milliseconds;
+
+    // What the node's record allows; 0: there is no record.
+    static milliseconds max_ttl_of(doctor_probe const& n)
+    {
+        if (n.record.size() <= detail::record_mark_at) return {};
+        return milliseconds{to_number(std::string_view{n.record}.substr(detail::record_max_ttl_at, detail::record_max_ttl_size))};
+    }
 
     void add(severity is, std::string where, std::string what, std::string remedy)
     {
@@ -63,19 +71,19 @@ private:
         if (n.watched_from && !n.watched_from->empty()) {
             std::string from;
             for (auto const& host : *n.watched_from) from += (from.empty() ? "" : ", ") + host;
-            return {"clients wait for it (from " + from + "), for " + in_words(settings_.max_ttl) + " in all", "wait"};
+            return {"clients wait for it (from " + from + "), for " + in_words(wait_) + " in all", "wait"};
         }
         std::string const admits = "redlock admit waits and admits it";
         if (n.waited_here) {
             auto const waited = std::chrono::ceil<std::chrono::seconds>(*n.waited_here) +
                                 0ns;  // the same for nodes that were marked together
-            auto const left = settings_.max_ttl - waited;
+            auto const left = wait_ - waited;
             return {"processes of this machine have waited for " + in_words(waited),
                     (left > 0ns ? "wait for " + in_words(left) + " more; then the next process" : std::string{"the next process"}) +
                         " here that wants a lock with fencing admits it, or redlock admit"};
         }
         if (!n.watched_from) return {"whether anybody waits for it cannot be seen, as CLIENT LIST is refused", admits};
-        return {"nobody waits for it, which takes " + in_words(settings_.max_ttl), admits};
+        return {"nobody waits for it, which takes " + in_words(wait_), admits};
     }
 
     void admission()
@@ -94,7 +102,7 @@ private:
                            std::to_string(unfit) + " of " + count_of(nodes_.size(), "node") + (unfit == 1 ? " is" : " are") +
                            " not fit: waiting does not help",
                        "mend what is said of each, or use another server in its place; then the first lock with fencing waits " +
-                           in_words(settings_.max_ttl));
+                           in_words(wait_));
         if (admitted == 0 && silent == 0) {
             for (doctor_probe const& n : nodes_) {
                 auto const [who, remedy] = wait_for(n);
@@ -110,7 +118,7 @@ private:
                        "only " + std::to_string(admitted) + " of " + count_of(nodes_.size(), "node") +
                            " have their data, which is too few to admit the others: nobody can acquire a lock with fencing, and "
                            "waiting does not help",
-                       "to begin anew, DEL redlock:node on every node; then redlock admit waits " + in_words(settings_.max_ttl) +
+                       "to begin anew, DEL redlock:node on every node; then redlock admit waits " + in_words(wait_) +
                            " and admits them, see docs/fencing.md");
         if (admitted + silent < majority_)
             add(severity::danger, "",
@@ -127,7 +135,7 @@ private:
 
     void same_max_ttl(doctor_probe const& n)
     {
-        milliseconds const theirs{to_number(n.record.substr(detail::record_max_ttl_at, detail::record_max_ttl_size))};
+        auto const theirs = max_ttl_of(n);
         if (lock_.ttl + lock_.lock_delay > theirs)
             add(severity::danger, n.node,
                 "it was admitted for a max_ttl of " + in_words(theirs) + ", and refuses locks with a ttl of " + in_words(lock_.ttl) +
@@ -143,6 +151,7 @@ private:
     config const& settings_;
     lock_options const& lock_;
     std::size_t majority_;
+    milliseconds wait_;  // of a node that lost its data: the longest ttl that a record or this configuration allows
     std::vector<finding> found_;
 };
 

@@ -12,6 +12,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
                fanout::clock_function clock)
     : strand_entrance{std::move(outer), std::move(strand), std::move(settings.run_here), settings.single},
       max_ttl_{std::chrono::duration_cast<std::chrono::milliseconds>(settings.max_ttl)},
+      clock_drift_{settings.clock_drift},
       keys_{settings.keys}
 {
     auto const count = nodes.size();
@@ -216,6 +217,13 @@ client_status engine::status() const
     s.waiting = env_.count.waiting.get();
     s.releases_pending = env_.count.releases_pending.get();
     return s;
+}
+
+void engine::allow_for(double clock_drift)
+{
+    clock_drift_ = std::max(clock_drift_, clock_drift);
+    env_.to_nodes->drift_in_use(clock_drift_);
+    admissions_->drift_in_use(clock_drift_);
 }
 
 void engine::begin_admission()

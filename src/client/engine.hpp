@@ -146,6 +146,7 @@ private:
     void stop_nodes_when_quiet();
     void stop_nodes();
     void on_step(std::size_t node, quorum::clock_step step, time_point now);
+    void allow_for(double clock_drift);
     void detach_handle(std::shared_ptr<lease_handle> const& who);
     void release_handle(std::shared_ptr<lease_handle> const& who, time_point t);
 
@@ -178,6 +179,7 @@ private:
     permit_queries permit_queries_{env_};
     std::optional<admission_driver> admissions_;
     std::chrono::milliseconds max_ttl_;
+    double clock_drift_;  // the largest that is allowed for
     key_format const keys_;
     linger linger_{*this};
     repetition repetition_{*this};

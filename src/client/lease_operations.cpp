@@ -27,6 +27,7 @@ void engine::acquire(acquire_request&& request, lease_handler&& handler)
     });
     auto start = [this, what = std::move(what)](time_point t) {
         bool const open = life_ == life::idle || life_ == life::running;
+        if (open && what->options().clock_drift > clock_drift_) allow_for(what->options().clock_drift);
         if (open && what->wants_tokens()) admissions_->wanted();
         open ? acquisitions_.start(what, t) : acquisitions_.refuse(*what, errc::client_cancelled);
     };
@@ -54,6 +55,7 @@ void engine::adopt(adopt_request&& request, lease_handler&& handler)
     on_strand([this, what = std::move(what)](time_point t) {
         if (life_ != life::idle && life_ != life::running) return what->refuse(errc::client_cancelled);
         if (!env_.set_was_resized && what->nodes() != env_.set_size) return what->refuse(errc::ticket_of_other_nodes);
+        allow_for(what->clock_drift());
         if (what->is_fenced()) admissions_->wanted();
         adoptions_.start(what, t);
     });

@@ -128,10 +128,16 @@ public:
     // The node's clock showed `clock` at a moment between `sent` and `received`.
     void on_time(std::size_t node, quorum::wall_time clock, time_point sent, time_point received);
 
-    // A lock of this client uses that ttl.
+    // A lock of this client uses that ttl, or a node allows locks of others to use it.
     void ttl_in_use(duration ttl) noexcept
     {
         if (ttl > rules_.lasts) suspend_for(ttl);
+    }
+
+    // A lock of this client allows for clocks that drift by so much.
+    void drift_in_use(double clock_drift) noexcept
+    {
+        if (clock_drift > rules_.clock_drift) tolerate(clock_drift);
     }
 
     // Whether the clock of some node was found to have been set after `t`.
@@ -283,6 +289,7 @@ private:
     class start_exec;
 
     void suspend_for(duration longest_ttl) noexcept;
+    void tolerate(double clock_drift) noexcept;
     void flush_later();
     std::size_t end_of_message(std::size_t first, std::size_t most) const noexcept;
     void send(request_batch& of);

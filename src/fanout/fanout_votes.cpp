@@ -78,6 +78,13 @@ void fanout::suspend_for(duration longest_ttl) noexcept
     suspension_ = longest_ttl + std::chrono::duration_cast<duration>(longest_ttl * rules_.clock_drift);
 }
 
+void fanout::tolerate(double clock_drift) noexcept
+{
+    rules_.clock_drift = clock_drift;
+    for (link& l : links_) l.clock.tolerate(clock_drift);
+    suspend_for(rules_.lasts);
+}
+
 // What a node grants while its clock is not to be trusted does not count. Of extensions these are the messages on their way: what is
 // extended after a step is good again.
 void fanout::check_clock(round& r, std::size_t node, time_point now)

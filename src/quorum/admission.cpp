@@ -24,7 +24,8 @@ bool is_looked_at(admission_state s) noexcept
 
 }  // namespace
 
-admission::admission(std::size_t nodes, admission_settings settings) : settings_{std::move(settings)}, nodes_{nodes}, size_{nodes}
+admission::admission(std::size_t nodes, admission_settings settings)
+    : settings_{std::move(settings)}, longest_ttl_{settings_.max_ttl}, nodes_{nodes}, size_{nodes}
 {
     assert(nodes >= 1 && nodes <= max_nodes);
 }
@@ -34,6 +35,7 @@ void admission::on_facts(std::size_t node, node_facts const& facts, time_point a
     node_state& n = nodes_[node];
     bool const same_loss = n.facts.id == facts.id && !n.mark.empty() && n.mark == facts.mark;
     n.facts = facts;
+    longest_ttl_ = std::max(longest_ttl_, facts.max_ttl);
     n.seen = asked;
     n.asked = n.look_again = n.gone = n.failing = false;
     n.look_after = std::clamp(2 * n.look_after, min_look_after, max_look_after);
@@ -114,6 +116,8 @@ void admission::on_gone(std::size_t node)
 std::vector<admission_request> admission::requests(time_point now)
 {
     for (node_state& n : nodes_) {
+        if (is_waiting(n.state) && !n.founds && !has_waited(n, now))
+            n.state = admission_state::quarantined;  // it takes longer than was known
         if (n.state == admission_state::quarantined && has_waited(n, now)) n.state = admission_state::catching_up;
         if (is_looked_at(n.state) && now >= n.look_at) n.look_again = true;
     }
@@ -232,7 +236,9 @@ std::optional<time_point> admission::next(time_point now) const
 
 bool admission::all_remember_nothing() const noexcept
 {
-    auto const nothing = [](node_state const& n) { return n.facts.admitted.empty() && n.facts.high_water == 0; };
+    auto const nothing = [](node_state const& n) {
+        return n.facts.admitted.empty() && n.facts.high_water == 0 && n.facts.max_ttl == duration::zero();
+    };
     return std::all_of(nodes_.begin(), nodes_.end(), nothing);
 }
 
@@ -295,13 +301,9 @@ std::size_t admission::admitted() const noexcept
         std::count_if(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.state == admission_state::admitted; }));
 }
 
-// When the quarantine is over: after the longest ttl that any client may use, and the drift of this client's clock.
 time_point admission::drained_at(node_state const& n) const noexcept
 {
-    duration longest = settings_.max_ttl;
-    for (node_state const& each : nodes_)
-        if (each.state == admission_state::admitted) longest = std::max(longest, each.facts.max_ttl);
-    return n.quarantined_since + drain_of(longest, settings_.clock_drift);
+    return n.quarantined_since + drain_of(longest_ttl_, settings_.clock_drift);
 }
 
 bool admission::has_waited(node_state const& n, time_point now) const noexcept { return now >= drained_at(n); }

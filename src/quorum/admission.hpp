@@ -95,18 +95,21 @@ public:
     // The mark of the node's present quarantine, and since when it counts; none: the node is not quarantined.
     std::optional<mark_sighting> sighting(std::size_t node) const;
 
-    // When the quarantine ends.
+    // When the quarantine ends. Later than was known before, once a node tells that a longer ttl was allowed.
     time_point drained_at(std::size_t node) const noexcept { return drained_at(nodes_[node]); }
     // What is left of the quarantine.
     duration left(std::size_t node, time_point now) const noexcept;
 
     std::size_t admitted() const noexcept;
 
+    // The clocks of clients may differ in rate by so much, as a lock of this client allows for.
+    void drift_in_use(double clock_drift) noexcept { settings_.clock_drift = std::max(settings_.clock_drift, clock_drift); }
+
     // Whether this client has founded the set of nodes without a quarantine, as `bootstrap` permits; true once.
     bool has_just_bootstrapped() noexcept { return std::exchange(just_bootstrapped_, false); }
 
-    // How long nodes without data wait if none has any.
-    duration quarantine() const noexcept { return drain_of(settings_.max_ttl, settings_.clock_drift); }
+    // How long nodes without data wait, as far as is known: for the longest ttl that any client may have used, and the drift.
+    duration quarantine() const noexcept { return drain_of(longest_ttl_, settings_.clock_drift); }
 
     // What is known of the set. `n`: N, which may be another number than that of the client's nodes, or than that of the members. `left`: nodes of the client
     // that are no members any more. `all_in_list`: every member is one of the client's nodes.
@@ -158,6 +161,9 @@ private:
     std::optional<admission_request> admit(std::size_t node) const;
 
     admission_settings settings_;
+    // Of this client's configuration, and of all records that were read, also where the node is not admitted: each may be the only one that is left of those
+    // that allowed the longest lease.
+    duration longest_ttl_;
     std::vector<node_state> nodes_;
     std::size_t size_;  // N
     node_set left_;

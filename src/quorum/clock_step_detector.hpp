@@ -27,6 +27,7 @@ public:
 
     // `clock_drift`: as a fraction, between the node's clock and ours.
     explicit clock_step_detector(double drift) noexcept : drift_{drift} {}
+    void tolerate(double drift) noexcept { drift_ = drift; }  // from the next reading on
 
     // The node read its clock between these two moments of ours. A reading that was requested before the last one says nothing new.
     std::optional<clock_step> on_time(wall_time clock, time_point sent, time_point received) noexcept;

@@ -18,6 +18,7 @@ using quorum::time_point;
 class node_clock {
 public:
     explicit node_clock(double drift) noexcept : track_{drift} {}
+    void tolerate(double drift) noexcept { track_.tolerate(drift); }
 
     // See clock_step_detector. `lasts`: the longest that a lease of before can last.
     std::optional<quorum::clock_step> on_time(quorum::wall_time clock, time_point sent, time_point received, duration lasts) noexcept;

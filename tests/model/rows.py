@@ -20,6 +20,7 @@ from state_model import State
 from state_rows import STATES
 from ticket_model import Ticket
 from ticket_rows import TICKETS
+from wait_model import Wait
 
 TABLE = [
     "Tokens: two phases and the guard",
@@ -93,6 +94,18 @@ TABLE = [
     mutant("carried-any-boot", "mutant: an entry of another boot counts", carried=1, compares_boot=0),
     mutant("carried-mark-again", "mutant: a mark that is written again is the same mark", carried=1, stamped=0),
 
+    "The length of the wait: clients with max_ttl 1 and 3, and what records allow",
+    holds("wait-one", "one node that keeps its record, three losses", wait=1, losses=3),
+    holds("wait-two", "N = 2, two losses, one of them of the record as well", wait=1, nodes=2, losses=2, records_lost=1),
+    holds("wait-three", "N = 3, six losses, one of them of the record as well", wait=1, nodes=3, losses=6, records_lost=1),
+    mutant("wait-reach", "sanity: a lease is granted after a loss", wait=1, reach=1),
+    mutant("wait-own", "mutant: the record of a node that is not admitted does not count", wait=1, own=0),
+    mutant("wait-own-three", "mutant: the same, N = 3", wait=1, own=0, nodes=3, losses=5),
+    mutant("wait-others", "mutant: records of admitted nodes do not count", wait=1, others=0, nodes=3, losses=4, records_lost=2),
+    mutant("wait-short", "mutant: the wait is a tick short", wait=1, drain=1),
+    mutant("wait-no-record", "not promised: the only node loses its record as well", wait=1, records_lost=1),
+    mutant("wait-most-records", "not promised: two of three nodes lose their records", wait=1, nodes=3, losses=5, records_lost=2),
+
     "Trailing identity check: one per message, after its scripts",
     holds("trailing", "a loss, 2 attempts", losses=1, trailing=1),
     holds("trailing-at-once", "the same, check and script in one step", losses=1, trailing=1, at_once=1),
@@ -112,7 +125,7 @@ QUICK = {"three", "both-333", "both-recreate", "trailing-rollback"}
 # An option of these names says which model it is. fence_model.py has no word of its own.
 MODELS = {"carried": Carried, "resources": Several, "group": Group, "groups": Groups, "climb": Climb, "shared": Shared,
           "permits_record": Permits, "semaphore": Semaphore, "state": State, "ticket": Ticket, "node_set": NodeSet,
-          "founding": SetFounding, "slot": Slot}
+          "founding": SetFounding, "slot": Slot, "wait": Wait}
 
 
 def model_of(row):
@@ -121,4 +134,4 @@ def model_of(row):
 
 def has_proof(row):
     """Is it about what tests/proof proves? Of the others there are small worlds only."""
-    return model_of(row) not in (Group, Groups, Climb, Shared, Permits, Semaphore, State, Ticket, NodeSet, SetFounding, Slot)
+    return model_of(row) not in (Group, Groups, Climb, Shared, Permits, Semaphore, State, Ticket, NodeSet, SetFounding, Slot, Wait)

@@ -38,6 +38,7 @@ lock_options caller::choose_options()
 {
     auto& chance = stage_.world.chance;
     auto o = stage_.usual;
+    o.ttl = process_ttl(stage_, process_.index());
     auto const in_ms = [](duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d); };
     if (chance.one_in(4)) o.stop_margin = in_ms(chance.between(0ms, o.ttl / 3));
     auto const away = stage_.world.between(process_, *stage_.world.servers().front()).distance;

@@ -130,7 +130,7 @@ public:
             return;
         case fault::lose_record:
             return on_server(begin_, [](universe& u, server& s) {
-                s.memory.record.reset();
+                s.lose_record();
                 ++u.covered->record_lost;
                 if (u.records) u.records->server_fault(s.index(), "node record lost", u.now());
             });
@@ -264,7 +264,7 @@ private:
     {
         on_server(std::min(when, range_.horizon), [ahead = range_.tokens_ahead](universe& u, server& s) {
             if (ahead && !s.others_remember()) return;
-            s.memory.flush_all();
+            s.flush_all();
             ++u.covered->flushed;
             if (u.records) u.records->server_fault(s.index(), "FLUSHALL", u.now());
         });

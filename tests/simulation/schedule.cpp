@@ -37,6 +37,8 @@ public:
         u_.on_violation = [this](std::string what) { rules_.violation(std::move(what)); };
         if (with_transitions) u_.transitions = &transitions_.emplace(u_);
         plan_.draw_stage(stage_);
+        stage_.long_leases = seed % 32 == 10 && plan_.kind == world_kind::plain && !with_transitions && !plan_.assumes.memory_kept &&
+                             stage_.of_locks == kinds::with_tokens && !plan_.begins_empty && !plan_.short_lived;
         if (plan_.has_states) stage_.states = &states_;
         states_.kept_for = 3 * stage_.usual.ttl;  // token_retention is more, and clocks are a little fast
         plan_.draw_weather(u_, rules_, stage_);
@@ -93,14 +95,18 @@ private:
         for (std::size_t i = 0; i < nodes; ++i) {
             auto& s = u_.add_server({time_point{plan_.wall + std::chrono::seconds{i}}, 0ns, chance_.between(-server_drift, server_drift)});
             s.memory.expires_early = early;
-            if (!plan_.begins_empty) s.begin_admitted(stage_.usual.ttl, plan_.first_token());
+            if (!plan_.begins_empty) s.begin_admitted(stage_.long_leases ? 2 * stage_.usual.ttl : stage_.usual.ttl, plan_.first_token());
+            s.shows_longest_ttl = stage_.long_leases;
         }
         if (plan_.kind == world_kind::sets) begin_with_sets();
         if (plan_.short_lived) return add_visitors();
         std::size_t const processes = 2 + (plan_.storm ? 1 : chance_.below(2));
         for (std::size_t i = 0; i < processes; ++i) {
             auto& p = u_.add_process({time_point{1h * (i + 1)}, 0ns, chance_.between(-client_drift, client_drift)});
-            clients_.add(make_client(u_, p, plan_.draw_client(stage_.usual)));
+            auto settings = plan_.draw_client(stage_.usual);
+            if (stage_.long_leases) settings.max_ttl = process_ttl(stage_, p.index());
+            if (stage_.long_leases) settings.token_retention = std::max(settings.token_retention, 4 * settings.max_ttl);
+            clients_.add(make_client(u_, p, settings));
             if (!plan_.calm && chance_.one_in(6)) live_far_away(p);
             clients_.start(p);
             if (!plan_.says_changes && chance_.one_in(plan_.calm ? 2 : 4)) forbid_watching(p);
@@ -190,7 +196,7 @@ private:
         if (admitted > 0 && static_cast<std::size_t>(admitted) < (servers.size() + 1) / 2) {
             ++covered_.stranded;
             for (auto const& s : servers) {
-                s->memory.record.reset();
+                s->lose_record();
                 if (u_.records) u_.records->server_fault(s->index(), "node record deleted by an operator", u_.now());
             }
         }

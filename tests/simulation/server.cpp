@@ -323,13 +323,29 @@ void server::mark_again()
     execute(again, {}, true);
 }
 
+void server::lose_record()
+{
+    auto const allowed = memory.record && shows_longest_ttl ? memory.record->max_ttl : 0ms;
+    memory.record.reset();
+    if (allowed > 0ms) memory.record = testing::redis_model::node_record{std::string{testing::redis_model::no_id}, 0, allowed, {}};
+}
+
+void server::flush_all()
+{
+    auto const before = memory.record;
+    memory.flush_all();
+    memory.record = before;
+    lose_record();
+}
+
 void server::lose(keeps what)
 {
     if (what == keeps::everything) return;
-    memory.flush_all();
+    flush_all();
     if (what == keeps::nothing) return;
     // An empty one has no id: it was never taken.
     auto const now = std::exchange(memory, older_state_);
+    if (!memory.record) memory.record = now.record;
     memory.id = now.id;
     memory.master = now.master;
     memory.expires_early = now.expires_early;

@@ -49,6 +49,13 @@ public:
     // As if it had been admitted long ago.
     void begin_admitted(std::chrono::milliseconds max_ttl, testing::token_number high_water);
 
+    // Whatever it loses, its record goes on showing which ttl was allowed: for worlds with leases that some clients' max_ttl is too short for.
+    bool shows_longest_ttl{false};
+
+    // What is lost while it runs: the node's record, or everything.
+    void lose_record();
+    void flush_all();
+
     // Executes a command now, or says why not. `learned`: the id that the sender has learned. `of_nobody`: the sender cannot know
     // that it got here.
     detail::reply execute(detail::command const& c, std::string_view learned, bool of_nobody);

@@ -33,8 +33,15 @@ struct stage {
     std::vector<detached_lease> tickets{};
     bool has_rw_locks{false};         // many read, or one writes
     state_judge* states{nullptr};     // where holders publish and inherit
+    bool long_leases{false};          // of every other process: its max_ttl and its ttl are twice as long as those of the others
     std::uint32_t permits{0};         // of semaphores, which most users have; 0: none has
 };
+
+// The ttl of a process's leases.
+inline std::chrono::milliseconds process_ttl(stage const& on, std::size_t process)
+{
+    return on.long_leases && process % 2 == 1 ? 2 * on.usual.ttl : on.usual.ttl;
+}
 
 }  // namespace redlock::simulation
 

@@ -282,4 +282,41 @@ BOOST_FIXTURE_TEST_CASE(a_step_within_grace_takes_nothing, clock_world)
     BOOST_TEST(nodes[0]->get("resource").has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_stepped_node_grants_nothing_for_as_long_as_a_record_allows_leases_of_others)
+{
+    world w{3, 8'192, nullptr, 30s};
+    w.nodes[2]->memory().record->max_ttl = 1h;
+    w.start();
+    w.nodes[0]->say_time(virtual_clock::now());
+    w.nodes[0]->set_clock(5s);
+    w.nodes[0]->say_time(virtual_clock::now());
+    BOOST_TEST(w.client->status().nodes[0].clock_text != "");
+    w.advance(59min);
+    BOOST_TEST(w.client->status().nodes[0].clock_text != "");
+    w.advance(2min);
+    BOOST_TEST(w.client->status().nodes[0].clock_text == "");
+}
+
+// Each second their clocks are ahead by so much more.
+BOOST_FIXTURE_TEST_CASE(clocks_that_run_as_fast_as_a_lock_allows_for_are_no_steps, clock_world)
+{
+    auto options = plain;
+    options.clock_drift = 0.1;
+    int failed = 0;
+    for (int second = 0; second < 120; ++second) {
+        for (auto& n : nodes) n->set_clock(90ms);
+        advance(1s);
+        auto t = try_once("resource", options);
+        failed += t.ec ? 1 : 0;
+        t.held = lease{};
+        advance(1ms);
+    }
+    BOOST_TEST(failed == 0);
+    BOOST_TEST(counters().clock_steps == 0u);
+
+    for (auto& n : nodes) n->set_clock(500ms);  // and this is one
+    BOOST_TEST(try_once("resource", options).ec == errc::no_majority);
+    BOOST_TEST(counters().clock_steps == 3u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

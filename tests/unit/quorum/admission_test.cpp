@@ -273,6 +273,91 @@ BOOST_AUTO_TEST_CASE(the_drain_is_as_long_as_the_longest_ttl_that_the_others_all
     BOOST_TEST((c.servers[2].facts.max_ttl == 60s));
 }
 
+// Its client, or another one, may have been configured with a longer max_ttl than the one that waits.
+BOOST_AUTO_TEST_CASE(where_no_node_is_admitted_their_own_records_say_how_long_a_lease_may_last)
+{
+    for (std::size_t const nodes : {1u, 2u, 3u}) {
+        cluster c{nodes};
+        for (std::size_t i = 0; i < nodes; ++i) {
+            c.servers[i].facts = {"older", true, "newer", {}, 100, i == 0 ? duration{1h} : duration{30s}};
+            c.servers[i].facts.admitted = "id before the restart";
+        }
+        c.connect_all();
+        c.settle();
+        c.now += drain;
+        BOOST_TEST(c.count(c.settle(), kind::admit) == 0u, nodes);
+        BOOST_TEST((c.rules.of(nodes - 1) == admission_state::quarantined));
+        BOOST_TEST((c.rules.left(nodes - 1, c.now) == drain_of(1h, 0.01) - drain));
+        c.now += drain_of(1h, 0.01) - drain;
+        BOOST_TEST(c.count(c.settle(), kind::admit) == nodes);
+        BOOST_TEST((c.servers[0].facts.max_ttl == 1h));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_record_of_the_node_that_waits_counts_beside_those_of_others)
+{
+    cluster c{3};
+    c.was_admitted(0, 100);
+    c.was_admitted(1, 100);
+    c.was_admitted(2, 100, 60s);
+    c.servers[2].facts.id = "after a restart from its file";
+    c.connect_all();
+    c.settle();
+    c.now += drain;
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == admission_state::quarantined));
+    c.now += 30s + 300ms;
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == admission_state::admitted));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_record_allowed_is_known_after_it_was_lost)
+{
+    cluster c{1};
+    c.was_admitted(0, 100, 60s);
+    c.connect_all();
+    c.settle();
+    c.restart_empty(0);
+    c.settle();
+    c.now += drain;
+    c.settle();
+    BOOST_TEST((c.rules.of(0) == admission_state::quarantined));
+    c.now += 30s + 300ms;
+    c.settle();
+    BOOST_TEST((c.rules.of(0) == admission_state::admitted));
+}
+
+// Nothing can be read meanwhile that would count, so nobody is asked again and again.
+BOOST_AUTO_TEST_CASE(a_longer_ttl_that_is_seen_late_makes_the_wait_longer_and_asks_nobody_meanwhile)
+{
+    cluster c{3};
+    c.was_admitted(0, 100, 60s);
+    c.was_admitted(1, 100, 60s);
+    c.connect(2);
+    c.settle();
+    c.now += drain;
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == admission_state::catching_up));
+    c.connect(0);
+    c.connect(1);
+    auto const asked = c.settle();
+    BOOST_TEST(asked.size() <= 1u, "a look at the node that waits");
+    BOOST_TEST((c.rules.of(2) == admission_state::quarantined));
+    BOOST_TEST((c.rules.left(2, c.now) == 30s + 300ms));
+    c.now += 30s + 300ms;
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == admission_state::admitted));
+}
+
+BOOST_AUTO_TEST_CASE(a_ttl_in_a_record_is_a_trace)
+{
+    cluster c{1, true};
+    c.servers[0].facts.max_ttl = 60s;
+    c.connect(0);
+    c.settle();
+    BOOST_TEST((c.rules.of(0) == admission_state::quarantined));
+}
+
 BOOST_AUTO_TEST_CASE(another_loss_during_the_drain_begins_it_again)
 {
     cluster c{3};
