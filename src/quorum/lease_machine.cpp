@@ -58,7 +58,9 @@ void lease_machine::want_recreate(time_point now) noexcept
 duration lease_machine::recreate_delay() const noexcept
 {
     auto const first = std::max<duration>(timing_->extend_interval / recreate_fraction, min_recreate);
-    return recreates_wanted_ == 0 ? first : std::min(first * (1 << recreates_wanted_), max_recreate);
+    auto const longest = std::max(first, max_recreate);
+    auto const times = 1 << recreates_wanted_;
+    return first > longest / times ? longest : first * times;  // the product might not fit
 }
 
 void lease_machine::on_step(std::size_t node, duration by, time_point now)

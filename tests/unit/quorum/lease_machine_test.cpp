@@ -1,5 +1,6 @@
 #include "quorum_support.hpp"
 
+#include <algorithm>
 #include <deque>
 
 #include <boost/test/unit_test.hpp>
@@ -235,6 +236,26 @@ BOOST_AUTO_TEST_CASE(what_is_wanted_for_minutes_does_not_come_more_often_in_the_
         if (i > 20) BOOST_TEST((lease.duty(now + 1s) == lease_duty::none), "wanted " << i + 1 << " times");
         now += 3s;
         renew_all(lease, now);
+    }
+}
+
+// Of long ttls as of short ones. Looking at it again never moves the extension that is due anyway.
+BOOST_AUTO_TEST_CASE(the_pauses_before_a_key_is_set_again_never_shrink_with_any_ttl)
+{
+    for (std::chrono::milliseconds const ttl : {10'000ms, 3'600'000ms, 864'000'000ms, 2'591'999'000ms, 2'592'000'000ms}) {
+        auto options = ten_seconds();
+        options.ttl = ttl;
+        options.extend_interval = ttl - ttl / 8;
+        options.stop_margin = 0ms;
+        auto lease = acquired_lease(options);
+        duration last{};
+        for (int i = 0; i < 300; ++i) {
+            lease.want_recreate(start);
+            duration const pause = lease.due() - start;
+            BOOST_TEST(ns{pause} >= ns{last}, ttl.count() << " ms, wanted " << i + 1 << " times");
+            last = pause;
+        }
+        BOOST_TEST(ns{last} >= ns{std::min<duration>(1h, *options.extend_interval)});
     }
 }
 
