@@ -2,6 +2,7 @@
 
 #include "api/bounds.hpp"
 #include "quorum/timing.hpp"
+#include "quorum/ttl_bounds.hpp"
 
 #include <atomic>
 #include <cstdio>
@@ -18,8 +19,7 @@ using std::chrono::milliseconds;
 
 using invalid = std::invalid_argument;
 
-constexpr milliseconds min_ttl = 10ms;
-constexpr milliseconds max_ttl = std::chrono::days{30};
+using quorum::ttl_bounds;
 
 std::string place_of(char const* member) { return std::string{"lock_options::"} + member; }
 
@@ -80,10 +80,10 @@ owner_id new_owner() noexcept
 void validate(lock_options const& options)
 {
     milliseconds const ttl = options.ttl;
-    require_option_between("ttl", ttl, min_ttl, max_ttl);
+    require_option_between("ttl", ttl, ttl_bounds::least, ttl_bounds::most);
     validate_clock_drift(options.clock_drift);
-    if (auto const delay = options.lock_delay; delay < 0ms || delay > max_ttl - ttl)
-        refuse("lock_delay", to_text(delay), "0 ms or more, and with the ttl not above " + to_text(max_ttl));
+    if (auto const delay = options.lock_delay; delay < 0ms || delay > ttl_bounds::most - ttl)
+        refuse("lock_delay", to_text(delay), "0 ms or more, and with the ttl not above " + to_text(ttl_bounds::most));
     if (auto const timeout = options.node_timeout; timeout && (*timeout < 1ms || *timeout > ttl))
         refuse("node_timeout", to_text(*timeout), "between 1 ms and the ttl, which is " + to_text(ttl));
     if (options.token_block < 1 || options.token_block > 1'000'000)

@@ -1,6 +1,7 @@
 #include "lease/ticket.hpp"
 
 #include "quorum/node_set.hpp"
+#include "quorum/ttl_bounds.hpp"
 #include "quorum/votes.hpp"
 #include "redis/keys.hpp"
 
@@ -17,7 +18,7 @@ constexpr std::uint64_t version = 1;
 constexpr std::size_t max_text = std::size_t{64} * 1024;  // no ticket is longer; bounds what a reader works on
 constexpr std::size_t max_keys = 64;
 constexpr std::uint64_t token_end = std::uint64_t{1} << 53;
-constexpr std::uint64_t time_max_ms = 30ull * 24 * 3600 * 1000;
+constexpr auto time_max_ms = static_cast<std::uint64_t>(quorum::ttl_bounds::most.count());
 
 // FNV-1a.
 constexpr std::uint64_t hash_of(std::string_view bytes) noexcept
@@ -136,7 +137,7 @@ bool is_sane(ticket const& t)
                       std::none_of(t.keys.begin(), t.keys.end(), [](auto const& k) { return k.empty() || is_own_key(k); });
     bool const tokens = t.fenced ? t.token > 0 && t.token <= t.last_token && t.last_token <= t.guard
                                  : t.guard + t.token + t.last_token == 0;
-    bool const times = t.ttl.count() > 0 && static_cast<std::uint64_t>((t.ttl + t.lock_delay).count()) <= time_max_ms;
+    bool const times = t.ttl >= quorum::ttl_bounds::least && static_cast<std::uint64_t>((t.ttl + t.lock_delay).count()) <= time_max_ms;
     return keys && tokens && times && !t.text.empty() && !t.value.empty() && t.nodes > 0 && t.nodes <= max_nodes;
 }
 

@@ -286,6 +286,19 @@ BOOST_FIXTURE_TEST_CASE(what_is_no_ticket_is_an_error_at_once, two_processes)
     BOOST_TEST(!adopt(there, ticket).ec, "the ticket itself is good");
 }
 
+// Its checksum is right, so somebody has made it.
+BOOST_FIXTURE_TEST_CASE(a_ticket_with_a_ttl_that_no_lock_can_have_is_none, two_processes)
+{
+    detail::ticket t;
+    BOOST_REQUIRE((detail::read_ticket(acquire("resource").detach(), t) == errc{}));
+    for (auto const ttl : {1ms, 2ms, 9ms}) {
+        t.ttl = ttl;
+        BOOST_TEST(adopt(there, detail::to_text(t)).ec == errc::invalid_ticket);
+    }
+    t.ttl = 10ms;
+    BOOST_TEST(!adopt(there, detail::to_text(t)).ec);
+}
+
 BOOST_AUTO_TEST_CASE(a_ticket_for_other_nodes_says_so)
 {
     std::string ticket;

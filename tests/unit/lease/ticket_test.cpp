@@ -34,7 +34,7 @@ ticket plain_ticket()
     t.keys = {"x"};
     t.text = "x";
     t.value = "v";
-    t.ttl = 1ms;
+    t.ttl = 10ms;
     t.nodes = 1;
     return t;
 }
@@ -134,6 +134,9 @@ BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_no_ticket)
     BOOST_TEST(with([](ticket& t) { t.guard = t.last_token - 1; }));
     BOOST_TEST(with([](ticket& t) { t.guard = std::uint64_t{1} << 53; }));
     BOOST_TEST(with([](ticket& t) { t.ttl = 0ms; }));
+    BOOST_TEST(with([](ticket& t) { t.ttl = 1ms; }), "no lock has such a ttl, and no time would be left of it");
+    BOOST_TEST(with([](ticket& t) { t.ttl = 9ms; }));
+    BOOST_TEST(!with([](ticket& t) { t.ttl = 10ms; }));
     BOOST_TEST(with([](ticket& t) { t.ttl = std::chrono::days{30}; }), "with lock_delay, more than there can be");
     BOOST_TEST(with([](ticket& t) { t.nodes = 0; }));
     BOOST_TEST(with([](ticket& t) { t.nodes = 16; }));
