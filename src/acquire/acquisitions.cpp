@@ -189,7 +189,7 @@ void acquisitions::on_decided(attempt& a, acquire_outcome outcome, time_point no
     if (outcome == acquire_outcome::granted && !leases_.adopt(a.record(), a.machine(), now)) outcome = acquire_outcome::validity_exhausted;
     what.last_outcome = error_of(outcome, a);
     if (outcome == acquire_outcome::granted || outcome == acquire_outcome::contended)
-        lock_table_.observe_round_trip(now - a.machine().sent());
+        lock_table_.observe_round_trip(now - a.machine().sent(), now);
     if (outcome == acquire_outcome::granted) return on_won(a, what, now);
     if (outcome == acquire_outcome::contended) ++env_.count.contended;
     if (outcome == acquire_outcome::no_majority) ++env_.count.no_majority;

@@ -17,8 +17,10 @@ namespace {
 constexpr duration min_slot = std::chrono::microseconds{200};
 constexpr duration max_slot = std::chrono::milliseconds{10};
 
-// The nodes have too much to do when attempts take so many times as long as the fastest one, which met no other client.
+// The nodes have too much to do when attempts take so many times as long as the fastest one, which met no other client. One of long ago says nothing: the
+// network may be another one since.
 constexpr int crowded = 32;
+constexpr duration fastest_counts = std::chrono::milliseconds{500};
 
 }  // namespace
 
@@ -238,13 +240,18 @@ void lock_table::freed_by_us(resource const& what, quorum::node_set const& on, w
 }
 
 // A time that is much longer than the others counts for little: the process may have been paused.
-void lock_table::observe_round_trip(duration round_trip) noexcept
+void lock_table::observe_round_trip(duration round_trip, time_point now) noexcept
 {
+    if (now - fastest_since_ >= fastest_counts) {
+        fastest_before_ = now - fastest_since_ < 2 * fastest_counts ? fastest_ : round_trip;
+        fastest_ = round_trip;
+        fastest_since_ = now;
+    }
     fastest_ = std::min(fastest_, round_trip);
     round_trip_ = (round_trip_ * 7 + std::min(round_trip, 4 * round_trip_)) / 8;
 }
 
-bool lock_table::nodes_are_crowded() const noexcept { return round_trip_ > crowded * fastest_; }
+bool lock_table::nodes_are_crowded() const noexcept { return round_trip_ > crowded * std::min(fastest_, fastest_before_); }
 
 double lock_table::chance() { return std::uniform_real_distribution<double>{}(env_.jitter); }
 

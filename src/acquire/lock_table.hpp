@@ -112,11 +112,11 @@ public:
     // once what to do next, except `busy`, whose caller does that itself (null: no exception).
     void freed_by_us(resource const& what, quorum::node_set const& on, wait_queue const* busy, time_point now);
 
-    // Tells how long an attempt took until it was decided.
-    void observe_round_trip(duration round_trip) noexcept;
+    // Tells how long an attempt took that was decided at `now`.
+    void observe_round_trip(duration round_trip, time_point now) noexcept;
     // The unit of head starts between competing clients: the time of about two attempts.
     duration slot() const noexcept;
-    // Attempts take so much longer than the fastest one that the nodes have too much to do.
+    // Attempts take so much longer than the fastest of the last moments that the nodes have too much to do.
     bool nodes_are_crowded() const noexcept;
 
     // A random number between 0 and 1.
@@ -176,7 +176,9 @@ private:
     std::deque<std::shared_ptr<wait_queue>> retiring_;  // empty wait queues, the oldest first
     time_point oldest_kept_until_{};  // until then the first of retiring_ stays, and the others behind it
     duration round_trip_{std::chrono::milliseconds{1}};  // of an attempt, smoothed
-    duration fastest_{std::chrono::milliseconds{100}};
+    duration fastest_{std::chrono::milliseconds{100}};  // of the attempts since `fastest_since_`
+    duration fastest_before_{fastest_};  // of those of the time before
+    time_point fastest_since_{};
     bool closed_{false};
 };
 
