@@ -72,8 +72,8 @@ public:
     /// expire. May be called more than once, from any thread.
     void cancel() noexcept { core_->cancel(); }
 
-    /// Waits until all releases that are under way, those of destroyed leases and of attempts that are rolled back included, were answered by
-    /// every node that can be reached.
+    /// Waits until all releases that are under way at the time of the call, those of destroyed leases and of attempts that are rolled back included,
+    /// were answered by every node that can be reached. Releases that are started later are not waited for.
     ///
     /// Preconditions: none.
     /// Lifetimes: the client object may be destroyed meanwhile, which cancels.

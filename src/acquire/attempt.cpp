@@ -153,7 +153,15 @@ void attempt::on_confirmation(std::size_t node, reply const& answer, time_point 
     if (answer.vote == vote::granted && (answer.admission != granted_as_[node] || !is_of_this_era()))
         worth = {vote::failed, errc::node_not_admitted, "it changed its identity"};
     if (worth.vote != vote::granted) note(node, worth, now);
+    if (worth.vote == vote::refused && record_->machine.has_begun()) owner_.leases().late_refusal(*record_, node, now);
     continue_with(machine_.on_confirmation(node, worth.vote, now), now);
+}
+
+// Whether the node has not answered what it was asked last. Answers about permits count only when slots are chosen.
+bool attempt::is_awaited(std::size_t node) const noexcept
+{
+    bool const has_answered = permits_ && !permits_->asked && (permits_->choice.has_answered(node) || permits_->failed.has(node));
+    return machine_.votes().of(node) == vote::pending && !has_answered;
 }
 
 void attempt::on_timer(time_point now)
@@ -163,7 +171,7 @@ void attempt::on_timer(time_point now)
     if (machine_.is_refused_but_waits() && now < machine_.times_out()) return owner_.on_decided(*this, machine_.wait_no_more(now), now);
     if (caller_->request.report) {
         for (std::size_t node = 0; node < machine_.votes().nodes(); ++node)
-            if (machine_.votes().of(node) == vote::pending) caller_->verdicts[node] = {{}, vote::failed, errc::node_timeout, {}, {}};
+            if (is_awaited(node)) caller_->verdicts[node] = {{}, vote::failed, errc::node_timeout, {}, {}};
     }
     if (permits_ && !permits_->asked && !permits_->is_hopeless) {
         permits_->choice.time_is_up();

@@ -78,6 +78,7 @@ private:
     bool is_open(time_point now) const;
     bool is_of_this_era() const noexcept;  // the client's nodes are of the generation of their set that they were of when it began
     bool leaves_no_majority(std::size_t without) const noexcept;
+    bool is_awaited(std::size_t node) const noexcept;
     void on_answer(std::size_t node, reply const& answer, time_point now);
     void count(std::size_t node, reply const& answer, time_point now);
     void on_permits(std::size_t node, reply const& answer, time_point now);

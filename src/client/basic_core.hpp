@@ -23,12 +23,14 @@
 namespace redlock::detail {
 
 // Asio's timers sleep on the monotonic clock, which stops while the machine is suspended. They look at boot_clock again at
-// least this often, so that a resumed machine notices soon that its leases have ended.
+// least this often, so that a resumed machine notices soon that its leases have ended. Only without any timer they sleep for longer; nothing else is
+// as far ahead as `idle`.
 struct boot_wait_traits {
     static constexpr duration look_again = std::chrono::milliseconds{200};
-    static constexpr duration idle = std::chrono::hours{1};
+    static constexpr duration look_again_when_idle = std::chrono::hours{1};
+    static constexpr duration idle = 10 * std::chrono::days{365};
 
-    static duration to_wait_duration(duration d) { return d >= idle / 2 ? d : std::min(d, look_again); }
+    static duration to_wait_duration(duration d) { return std::min(d, d >= idle / 2 ? look_again_when_idle : look_again); }
     static duration to_wait_duration(time_point t) { return to_wait_duration(t - boot_clock::now()); }
 };
 

@@ -50,6 +50,15 @@ void lease_registry::late_grant(lease_record& what, std::size_t node, time_point
     if (what.is_lease()) what.publish(now);  // one that was lost stays where it ended
 }
 
+void lease_registry::late_refusal(lease_record& what, std::size_t node, time_point now)
+{
+    what.machine.on_late_refusal(node);
+    if (!what.is_lease() || !what.registry()) return;
+    what.publish(now);
+    recreate_if_needed(what, now);
+    set_timer(what);
+}
+
 // A lease on a bare majority survives no further fault. Without tokens a key must not be set again: nothing would tell a late request
 // from one whose lease is over.
 void lease_registry::recreate_if_needed(lease_record& what, time_point now)

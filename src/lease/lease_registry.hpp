@@ -31,6 +31,9 @@ public:
     // A node granted after the majority had.
     void late_grant(lease_record& what, std::size_t node, time_point until, time_point now);
 
+    // A node that granted has answered a confirmation since: the key is gone there.
+    void late_refusal(lease_record& what, std::size_t node, time_point now);
+
     // Does what is due for this lease now (extends it, sets missing keys again, ends it), and sets its next timer.
     void on_timer(lease_record& what, time_point now);
 

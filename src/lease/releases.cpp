@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <utility>
 
 namespace redlock::detail {
@@ -26,8 +27,8 @@ quorum::electorate voters_of(lease_record const& what, environment const& env, t
 
 }  // namespace
 
-release::release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before, time_point now)
-    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{voters_of(*what, owner.env(), now)}
+release::release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before, time_point now, std::uint32_t wave)
+    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{voters_of(*what, owner.env(), now)}, wave_{wave}
 {
 }
 
@@ -47,7 +48,7 @@ void release::on_vote(std::size_t node, reply const& answer, time_point)
     if (owner_.env().lookers > 0)
         owner_.env().changed_by_us(record_->what->first());  // with many callers, the record is in no cache any more
     if (outcome != release_outcome::pending && waiting_for_votes_) decided(outcome);
-    if (machine_.complete() && !std::exchange(complete_, true)) owner_.completed();
+    if (machine_.complete() && !std::exchange(complete_, true)) owner_.completed(wave_);
 }
 
 void release::on_timer(time_point)
@@ -93,10 +94,8 @@ void releases::start(std::shared_ptr<lease_record> const& what, time_point now, 
     if (what->release_started) return;
     what->release_started = true;
     if (not_at.size() == env_.to_nodes->nodes()) return;  // none is left
-    auto const r = make_recycled<release>(*this, what, lost_before, now);
+    auto const r = make_recycled<release>(*this, what, lost_before, now, begin_in(newest_wave()));
     what->set_pending_release(r.get());
-    ++pending_;
-    ++env_.count.releases_pending;
     env_.set_timer(*r, now + what->what->under->times.node_timeout);
     // Releases go first in a round, but not before a request of the same round that would set the key.
     bool const goes_first = what->asked_in != env_.to_nodes->next_round();
@@ -109,16 +108,20 @@ void releases::start(std::shared_ptr<lease_record> const& what, time_point now, 
 // A release at one node of which nobody waits for the answer, but drain() does.
 class releases::repetition final : public vote_handler {
 public:
-    repetition(releases& owner, std::shared_ptr<lease_record> what) : owner_{owner}, record_{std::move(what)} {}
+    repetition(releases& owner, std::shared_ptr<lease_record> what, std::uint32_t wave)
+        : owner_{owner}, wave_{wave}, record_{std::move(what)}
+    {
+    }
 
     void on_vote(std::size_t, reply const&, time_point) override
     {
-        if (!std::exchange(answered_, true)) owner_.completed();
+        if (!std::exchange(answered_, true)) owner_.completed(wave_);
     }
     bool wanted(std::size_t, time_point now) const override { return record_->may_live(now); }
 
 private:
     releases& owner_;
+    std::uint32_t wave_;
     bool answered_{false};  // a lost connection answers first, and the release goes out again
     std::shared_ptr<lease_record> record_;
 };
@@ -129,9 +132,8 @@ void releases::repeat(std::shared_ptr<lease_record> const& what, std::size_t nod
     what->may_live_until(env_.now() + 2 * what->what->under->times.key_ttl);
     release const* const r = what->pending_release();
     if (r && r->is_pending(node)) return;
-    ++pending_;
-    ++env_.count.releases_pending;
-    env_.to_nodes->ask(node, {what->request(verb::release), make_recycled<repetition>(*this, what)});
+    auto const wave = begin_in(r ? std::max(r->wave(), oldest_wave_) : newest_wave());
+    env_.to_nodes->ask(node, {what->request(verb::release), make_recycled<repetition>(*this, what, wave)});
 }
 
 void releases::wait(lease_record const& what, std::shared_ptr<waiter> who)
@@ -147,25 +149,49 @@ void releases::abandon(lease_record const& what, waiter const* who)
     if (release* const r = what.pending_release()) r->abandon(who);
 }
 
-void releases::completed()
+std::uint32_t releases::begin_in(std::uint32_t wave)
+{
+    ++pending_;
+    ++env_.count.releases_pending;
+    ++waves_[wave - oldest_wave_].pending;
+    return wave;
+}
+
+void releases::completed(std::uint32_t wave)
 {
     --pending_;
     --env_.count.releases_pending;
-    if (pending_ > 0) return;
-    finish_draining({});
-    if (on_idle) on_idle();
+    --waves_[wave - oldest_wave_].pending;
+    while (waves_.size() > 1 && waves_.front().pending == 0) {
+        waiter_list served{std::move(waves_.front().drainers)};
+        waves_.pop_front();
+        ++oldest_wave_;
+        served.complete_all({});
+    }
+    if (pending_ == 0 && on_idle) on_idle();
 }
 
 void releases::drain(std::shared_ptr<waiter> who)
 {
     if (idle()) return who->done(error_code{});
-    drainers_.push_back(std::move(who));
+    if (waves_.back().pending > 0) waves_.emplace_back();
+    std::prev(waves_.end(), 2)->drainers.push_back(std::move(who));  // the newest one that has something pending
 }
 
-void releases::abandon_drain(waiter const* who) { drainers_.complete(who, asio::error::operation_aborted); }
+void releases::abandon_drain(waiter const* who)
+{
+    for (releases_of_wave& each : waves_)
+        if (each.drainers.complete(who, asio::error::operation_aborted)) return;
+}
 
-void releases::finish_draining(error_code ec) { drainers_.complete_all(ec); }
+void releases::finish_draining(error_code ec)
+{
+    for (releases_of_wave& each : waves_) each.drainers.complete_all(ec);
+}
 
-void releases::clear() noexcept { drainers_.clear(); }
+void releases::clear() noexcept
+{
+    for (releases_of_wave& each : waves_) each.drainers.clear();
+}
 
 }  // namespace redlock::detail

@@ -8,6 +8,7 @@
 #include "redis/reply.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -18,7 +19,7 @@ class releases;
 // Kept alive by its requests in fanout: until every node has answered, or the key has expired there.
 class release final : public vote_handler, public timer, public std::enable_shared_from_this<release> {
 public:
-    release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before, time_point now);
+    release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before, time_point now, std::uint32_t wave);
     ~release();
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
@@ -28,6 +29,7 @@ public:
     // Nobody has to wait any more: it is decided.
     bool is_decided() const noexcept { return !waiting_for_votes_; }
     bool is_pending(std::size_t node) const noexcept { return machine_.is_pending(node); }
+    std::uint32_t wave() const noexcept { return wave_; }
     void wait(std::shared_ptr<waiter> who);  // precondition: it is not decided
     void abandon(waiter const* who);
 
@@ -41,6 +43,7 @@ private:
     quorum::release_machine machine_;
     bool waiting_for_votes_{true};
     bool complete_{false};
+    std::uint32_t wave_;
     waiter_list waiters_;
 };
 
@@ -63,6 +66,7 @@ public:
     // Every node that can be reached has answered every release.
     bool idle() const noexcept { return pending_ == 0; }
 
+    // Completes when the releases are done that were started before. Later ones are not waited for: there may always be one.
     void drain(std::shared_ptr<waiter> who);
     void abandon_drain(waiter const* who);
 
@@ -74,16 +78,26 @@ public:
 
     void clear() noexcept;
 
-    // For releases: every node has answered one.
-    void completed();
+    // For releases: every node has answered one of this wave.
+    void completed(std::uint32_t wave);
     environment& env() const noexcept { return env_; }
 
 private:
     class repetition;
 
+    // The releases that were started between two calls of drain(), and those who wait for them and for all before.
+    struct releases_of_wave {
+        std::size_t pending{0};
+        waiter_list drainers{};
+    };
+
+    std::uint32_t begin_in(std::uint32_t wave);
+    std::uint32_t newest_wave() const noexcept { return oldest_wave_ + static_cast<std::uint32_t>(waves_.size() - 1); }
+
     environment& env_;
-    std::size_t pending_{0};
-    waiter_list drainers_;
+    std::size_t pending_{0};  // in all waves
+    std::deque<releases_of_wave> waves_{1};  // the oldest first, which has something pending unless it is the only one
+    std::uint32_t oldest_wave_{0};
 };
 
 }  // namespace redlock::detail

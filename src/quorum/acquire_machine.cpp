@@ -70,16 +70,14 @@ bool acquire_machine::wants_confirmation(time_point now) noexcept
 acquire_outcome acquire_machine::on_confirmation(std::size_t node, vote v, time_point now) noexcept
 {
     bool const claimed = votes_.of(node) == vote::granted && !confirmed_.has(node);
-    if (outcome_ != acquire_outcome::pending || !claimed) return acquire_outcome::pending;
-    if (v == vote::granted) {
-        confirmed_.add(node);
-    } else {
-        votes_.take_back(node, v);
-        if (v == vote::refused) {
-            held_.remove(node);
-            gone_.add(node);
-        }
+    if (v == vote::refused && held_.has(node) &&
+        !confirmed_.has(node)) {  // also after the decision: who looks at the holders then must know
+        held_.remove(node);
+        gone_.add(node);
     }
+    if (outcome_ != acquire_outcome::pending || !claimed) return acquire_outcome::pending;
+    if (v == vote::granted) confirmed_.add(node);
+    else votes_.take_back(node, v);
     return decide(now);
 }
 

@@ -51,8 +51,8 @@ public:
     // The lease goes on under another holder, who has all of `max_hold` before it.
     void handed_over(time_point now) noexcept { acquired_ = now; }
 
-    // How much of the validity is left before the lease has to be given up.
-    duration left(time_point now) const noexcept { return stops_at() - now; }
+    // How much of the validity is left before the lease has to be given up, if it is held for as long: `max_hold` begins anew with each holder.
+    duration left(time_point now) const noexcept { return holders_.valid_until() - timing_->stop_margin - now; }
 
     // A node that could hold the key does not: an extension, which sets it again, shall come before one is due. Each time later than
     // the last time.
@@ -77,6 +77,9 @@ public:
 
     // A vote that came after the majority: one node more holds the key.
     void on_late_grant(std::size_t node, time_point until) { holders_.holds(node, until); }
+
+    // An answer that came after the majority: the key is not ours there.
+    void on_late_refusal(std::size_t node) { holders_.gone(node); }
 
     // An extension starts: none is due until it was answered or timed out, and none sooner than an interval from now if
     // it succeeds.

@@ -95,6 +95,33 @@ BOOST_FIXTURE_TEST_CASE(nodes_that_agree_need_one_round, token_world)
     BOOST_TEST(counters().confirmations == 0u);
 }
 
+// Its confirmation comes after the key has gone there, and after a majority has confirmed.
+BOOST_FIXTURE_TEST_CASE(a_refused_confirmation_is_a_node_less_also_after_the_majority, token_world)
+{
+    set_counter(1, wall_clock() + 5'000'000);
+    nodes[2]->there = 3ms;
+    std::optional<error_code> result;
+    lease held;
+    redlock::lock const resource{*client, "resource", {.ttl = 10s, .auto_extend = false}};
+    resource.acquire([&](error_code ec, lease l) {
+        result = ec;
+        held = std::move(l);
+    });
+    advance(80us);
+    nodes[2]->there = 20ms;
+    advance(10ms);
+    BOOST_REQUIRE(result.has_value());
+    BOOST_TEST(!*result);
+    BOOST_TEST(counters().confirmations == 1u);
+    BOOST_TEST(held.nodes_held() == 3u);
+    nodes[2]->del("resource");
+    advance(20ms);
+    BOOST_TEST(nodes[2]->count(verb::confirm) == 1u);
+    BOOST_TEST(held.nodes_held() == 2u);
+    BOOST_TEST(held.faults_tolerated() == 0u);
+    BOOST_TEST(held.valid());
+}
+
 BOOST_FIXTURE_TEST_CASE(nodes_that_differ_confirm_the_largest_token, token_world)
 {
     auto const ahead = wall_clock() + 5'000'000;

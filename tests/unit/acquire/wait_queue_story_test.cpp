@@ -9,6 +9,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <deque>
 
 namespace {
@@ -808,6 +809,60 @@ BOOST_FIXTURE_TEST_CASE(names_that_make_no_sense_are_refused, line_world)
     BOOST_CHECK_THROW((redlock::lock{*client, std::vector<std::string>(65, "a"), usual}), std::invalid_argument);
     redlock::lock const two{*client, {"a", "b"}};  // and not a string from two pointers
     BOOST_TEST(two.name() == "a, b");
+}
+
+// max_hold begins anew with each holder, so it is no reason to ask the nodes.
+BOOST_FIXTURE_TEST_CASE(a_short_max_hold_does_not_keep_a_lease_from_being_handed_over, line_world)
+{
+    lock_options const options{.ttl = 10s, .max_local_hold = 10min, .max_hold = 2s};
+    asked& first = acquire(options);
+    asked& second = ask(options);
+    advance(1500ms);
+    auto const extensions = sent(verb::extend);
+    BOOST_TEST(!release(first.held));
+    advance(1ms);
+    BOOST_REQUIRE(second.ec.has_value());
+    BOOST_TEST(!*second.ec);
+    BOOST_TEST(counters().handoffs == 1u);
+    BOOST_TEST(sent(verb::extend) == extensions, "nor to ask for more validity");
+    advance(1900ms);
+    BOOST_TEST(second.held.valid());
+    advance(200ms);
+    BOOST_TEST(second.held.lost_error() == errc::max_hold_exceeded);
+}
+
+// The nodes are further away than they were a moment ago, and have no more to do.
+BOOST_AUTO_TEST_CASE(one_fast_attempt_does_not_make_all_later_ones_look_slow)
+{
+    simulation sim;
+    std::deque<redlock::client> clients;
+    for (char const* name : {"a", "b", "c"}) clients.push_back(sim.make_client(name));
+    sim.run_for(1s);
+    auto warm_up = [](redlock::client& with) -> asio::awaitable<void> {
+        redlock::lock const resource{with, "another"};
+        auto held = co_await resource.acquire(asio::use_awaitable);
+        co_await held.release(asio::use_awaitable);
+    };
+    for (auto& each : clients) sim.run(warm_up(each));
+    for (std::size_t node = 0; node < 3; ++node) sim.node(node).round_trip(5ms);
+
+    bool go_on = true;
+    duration longest{};
+    auto work = [&](redlock::client& with) -> asio::awaitable<void> {
+        redlock::lock const resource{with, "resource", {.ttl = 5s}};
+        while (go_on) {
+            auto const asked = virtual_clock::now();
+            auto held = co_await resource.acquire(asio::use_awaitable);
+            longest = std::max(longest, virtual_clock::now() - asked);
+            co_await testing::sleep(1ms);
+            co_await held.release(asio::use_awaitable);
+        }
+    };
+    for (auto& each : clients) asio::co_spawn(sim.context(), work(each), asio::detached);
+    sim.run_for(30s);
+    go_on = false;
+    sim.run_for(5s);
+    BOOST_TEST((longest < 2s), longest / 1ms << " ms");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

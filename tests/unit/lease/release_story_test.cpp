@@ -230,4 +230,67 @@ BOOST_FIXTURE_TEST_CASE(a_release_stays_behind_its_acquire, release_world)
     BOOST_TEST(keys() == 0u);
 }
 
+// A client that is used always has releases under way.
+BOOST_FIXTURE_TEST_CASE(a_drain_waits_for_what_was_released_before_it_and_for_nothing_later, release_world)
+{
+    auto const drain = [this](std::optional<error_code>& into) {
+        client->drain([&into](error_code ec) { into = ec; });
+        advance(1ms);
+    };
+    auto const release_while_one_is_silent = [this](lease& held, std::size_t silent) {
+        nodes[silent]->stop();
+        held = lease{};
+        advance(1ms);
+    };
+    auto const answer = [this](std::size_t node) {
+        nodes[node]->go_on();
+        advance(1ms);
+    };
+    lease first = acquire("first"), second = acquire("second"), third = acquire("third");
+    std::optional<error_code> after_first, after_second, again, after_all;
+    release_while_one_is_silent(first, 0);
+    drain(after_first);
+    BOOST_TEST(!after_first.has_value());
+    release_while_one_is_silent(second, 1);
+    answer(0);
+    BOOST_REQUIRE(after_first.has_value());
+    BOOST_TEST(!*after_first);
+    BOOST_TEST(client->status().releases_pending == 1u, "the second");
+
+    drain(after_second);
+    drain(again);
+    release_while_one_is_silent(third, 2);
+    BOOST_TEST(!after_second.has_value());
+    answer(1);
+    BOOST_REQUIRE((after_second.has_value() && again.has_value()));
+    BOOST_TEST((!*after_second && !*again));
+
+    drain(after_all);
+    BOOST_TEST(!after_all.has_value());
+    answer(2);
+    BOOST_REQUIRE(after_all.has_value());
+    BOOST_TEST(!*after_all);
+    BOOST_TEST(client->status().releases_pending == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_drain_that_is_given_up_does_not_hold_the_others_up, release_world)
+{
+    lease first = acquire("first");
+    nodes[0]->stop();
+    first = lease{};
+    advance(1ms);
+    asio::cancellation_signal signal;
+    std::optional<error_code> given_up, waits;
+    client->drain(asio::bind_cancellation_slot(signal.slot(), [&](error_code ec) { given_up = ec; }));
+    client->drain([&](error_code ec) { waits = ec; });
+    advance(1ms);
+    signal.emit(asio::cancellation_type::terminal);
+    advance(1ms);
+    BOOST_TEST(given_up.value() == asio::error::operation_aborted);
+    BOOST_TEST(!waits.has_value());
+    nodes[0]->go_on();
+    advance(1ms);
+    BOOST_TEST(waits.value() == error_code{});
+}
+
 BOOST_AUTO_TEST_SUITE_END()

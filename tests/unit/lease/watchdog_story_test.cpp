@@ -282,4 +282,15 @@ BOOST_FIXTURE_TEST_CASE(many_leases_live_for_long, lease_world)
     BOOST_TEST(client->status().releases_pending == 0u);
 }
 
+// The timers of Asio stand still while the machine is suspended, and a lease may be over when it resumes, however far its next timer is ahead.
+BOOST_AUTO_TEST_CASE(a_timer_looks_at_the_clock_again_soon_however_far_ahead_it_is)
+{
+    using traits = detail::boot_wait_traits;
+    for (duration const ahead : {duration{1s}, duration{29min}, duration{31min}, duration{24h}, duration{24h * 366}})
+        BOOST_TEST((traits::to_wait_duration(ahead) <= 200ms));
+    BOOST_TEST((traits::to_wait_duration(duration{3ms}) == 3ms));
+    BOOST_TEST((traits::to_wait_duration(traits::idle) == 1h), "without any timer");
+    BOOST_TEST((traits::to_wait_duration(traits::idle - 1min) == 1h));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -357,6 +357,27 @@ BOOST_AUTO_TEST_CASE(a_confirmation_that_comes_too_late_is_no_lease)
     BOOST_TEST(machine.on_confirmation(0, granted, too_late) == acquire_outcome::validity_exhausted);
 }
 
+BOOST_AUTO_TEST_CASE(a_confirmation_that_is_refused_after_the_decision_takes_the_node_away)
+{
+    auto const t = make_timing(ten_seconds());
+    acquire_machine machine{3, start, t};
+    machine.on_vote(0, granted, start + 1ms, 10);
+    machine.on_vote(1, granted, start + 1ms, 9);
+    machine.on_vote(2, granted, start + 1ms, 8);
+    BOOST_TEST(machine.wants_confirmation(start + 1ms));
+    BOOST_TEST(machine.on_confirmation(1, granted, start + 2ms) == acquire_outcome::granted);
+    BOOST_TEST(machine.holders().held_on(start + 3ms) == 3u);
+    BOOST_TEST(machine.on_confirmation(2, refused, start + 2ms) == acquire_outcome::pending, "it is decided");
+    BOOST_TEST(machine.outcome() == acquire_outcome::granted);
+    BOOST_TEST(machine.holders().held_on(start + 3ms) == 2u);
+
+    lease_machine lease{machine.holders(), start, start + 3ms, t};
+    BOOST_TEST(lease.held_on(start + 3ms) == 2u);
+    lease.on_late_refusal(1);
+    BOOST_TEST(lease.held_on(start + 3ms) == 1u);
+    BOOST_TEST(ns{lease.valid_until()} == ns{time_point{}}, "no majority has it any more");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::quorum
