@@ -70,8 +70,8 @@ bool acquire_machine::wants_confirmation(time_point now) noexcept
 acquire_outcome acquire_machine::on_confirmation(std::size_t node, vote v, time_point now) noexcept
 {
     bool const claimed = votes_.of(node) == vote::granted && !confirmed_.has(node);
-    if (v == vote::refused && held_.has(node) &&
-        !confirmed_.has(node)) {  // also after the decision: who looks at the holders then must know
+    // Also after the decision, since the lease may be made of the holders later.
+    if (v == vote::refused && held_.has(node) && !confirmed_.has(node)) {
         held_.remove(node);
         gone_.add(node);
     }
