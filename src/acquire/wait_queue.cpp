@@ -33,7 +33,8 @@ public:
     wish(wait_queue const& of, lock_value fresh) : names_{of.first().request.what}, value_{std::move(fresh)} {}
 
     void on_vote(std::size_t, reply const&, time_point) override {}
-    bool wanted(std::size_t, time_point now) const override { return now < ends_; }
+    void on_sent(quorum::node_set const& nodes) override { sent_to_.add(nodes); }
+    bool wanted(std::size_t node, time_point now) const override { return now < ends_ && (!is_withdrawn_ || sent_to_.has(node)); }
 
     command left(time_point now)
     {
@@ -43,8 +44,9 @@ public:
         c.value_bytes = value_.bytes();
         return c;
     }
-    command withdrawn() const
+    command withdrawn()
     {
+        is_withdrawn_ = true;
         command c{verb::release, names_->wish_key(), value_.tail(), wish_lasts};
         c.value_bytes = value_.bytes();
         return c;
@@ -57,6 +59,8 @@ private:
     lock_value value_;
     time_point renew_at_{};
     time_point ends_{};
+    quorum::node_set sent_to_;
+    bool is_withdrawn_{false};
 };
 
 // A lease that exists before its wait queue was won without contention: the queue learns of that moment now.

@@ -5,7 +5,8 @@
 // as everybody (serialised once); when it falls behind, its commands wait in its queue, and when that is full, requests to
 // acquire or extend count as failed there at once. Releases are never refused, because each is about a key that must go. Releases
 // that a lost connection or a dead node left unanswered are sent when the node is back. Releases that a node answered with an error are sent
-// again after a pause. Neither is sent once the key has expired.
+// again after a pause. Neither is sent once the key has expired, nor to a node that was never asked for the key. So whatever state a node is in, no
+// more waits for it than can still matter.
 //
 // A node whose clock was set may not grant anything for a while (node_clock.hpp).
 //
@@ -199,6 +200,7 @@ private:
         reply lost{failure_to_connect(errc::node_unreachable)};  // the vote while it is down
         std::size_t in_flight{0};
         std::deque<pending_request> queue;
+        std::size_t weed_at{0};  // how long the queue has to be before all of it is looked through
     };
 
     struct part {  // the part of a round that one node has
@@ -302,7 +304,8 @@ private:
     static reply const* cached_rejection_of(link& l, command const& c, time_point now);
     void drop_votes_of_earlier_eras(round& r, std::size_t node) const;
     void check_clock(round& r, std::size_t node, time_point now);
-    bool is_of_no_use_yet(link& l, std::size_t node, pending_request const& t, time_point now);
+    static void withdraw(std::size_t node, pending_request const& t, time_point now);
+    std::vector<pending_request> weed(std::size_t node, time_point now);
     void enqueue(std::size_t node, pending_request const& t, time_point now);
     void defer_release(std::size_t node, pending_request const& t, time_point now);
     void retry_release(std::size_t node, pending_request&& t, time_point now);

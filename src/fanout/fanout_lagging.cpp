@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -13,6 +14,9 @@ namespace {
 
 // Releases that are deferred to a node that is down: a bound, reached only when a node stays away while locks churn.
 constexpr std::size_t max_owed = 65'536;
+
+// A shorter queue is not looked through.
+constexpr std::size_t min_weeded = 64;
 
 // Before a release that was answered with an error is sent again: at first a sixteenth of the ttl, within these; then twice as long each
 // time.
@@ -28,39 +32,57 @@ duration pause_after(std::uint8_t errors, duration ttl) noexcept
 
 }  // namespace
 
-// While the first connection is being made, or nobody has called run() yet: attempts come and go, and must not gather.
-bool fanout::is_of_no_use_yet(link& l, std::size_t node, pending_request const& t, time_point now)
+// A request that has waited, or would have to, and is of no use any more. A release: the key never got there, or has expired.
+void fanout::withdraw(std::size_t node, pending_request const& t, time_point now)
 {
-    if (l.state != link_state::starting) return false;
-    while (!l.queue.empty() && l.queue.front().request.what != verb::release && !l.queue.front().asked_by->wanted(node, now))
-        l.queue.pop_front();  // never got there, so nobody waits for the vote
-    return t.request.what == verb::release && !t.asked_by->wanted(node, now);
+    bool const is_release = t.request.what == verb::release;
+    t.asked_by->on_vote(node, is_release ? reply{vote::refused, {}, {}} : failure(errc::node_timeout), now);
+}
+
+// Takes out of a queue what is of no use any more: what is oldest at once, and the rest whenever the queue is twice as long as what was left the last time.
+// While a node hangs, or nobody has called run() yet, attempts come and go, and must not gather.
+std::vector<pending_request> fanout::weed(std::size_t node, time_point now)
+{
+    link& l = links_[node];
+    auto const is_of_use = [&](pending_request const& t) { return t.asked_by->wanted(node, now); };
+    std::vector<pending_request> gone;
+    while (!l.queue.empty() && !is_of_use(l.queue.front())) {
+        gone.push_back(std::move(l.queue.front()));
+        l.queue.pop_front();
+    }
+    if (!l.queue.empty() && l.queue.size() < l.weed_at) return gone;
+    auto const rest = std::stable_partition(l.queue.begin(), l.queue.end(), is_of_use);
+    std::move(rest, l.queue.end(), std::back_inserter(gone));
+    l.queue.erase(rest, l.queue.end());
+    l.weed_at = std::max(min_weeded, 2 * l.queue.size());
+    return gone;
 }
 
 void fanout::enqueue(std::size_t node, pending_request const& t, time_point now)
 {
     link& l = links_[node];
     bool const is_release = t.request.what == verb::release;
-    if (is_of_no_use_yet(l, node, t, now)) {
-        t.asked_by->on_vote(node, reply{vote::refused, {}, {}}, now);
-    } else if (l.state == link_state::down) {
+    if (is_release && !t.asked_by->wanted(node, now)) return withdraw(node, t, now);
+    if (l.state == link_state::down) {
         t.asked_by->on_vote(node, l.lost, now);
-        defer_release(node, t, now);
-    } else if (auto const* const why = cached_rejection_of(l, t.request, now)) {
-        t.asked_by->on_vote(node, *why, now);
-    } else if (is_release || l.queue.size() < max_queue_) {
-        l.queue.push_back(t);
-    } else {
-        t.asked_by->on_vote(node, failure(errc::node_queue_full), now);
+        return defer_release(node, t, now);
     }
+    if (auto const* const why = cached_rejection_of(l, t.request, now)) return t.asked_by->on_vote(node, *why, now);
+    auto const gone = weed(node, now);
+    if (is_release || l.queue.size() < max_queue_) l.queue.push_back(t);
+    else t.asked_by->on_vote(node, failure(errc::node_queue_full), now);
+    for (pending_request const& each : gone) withdraw(node, each, now);
 }
 
 // Keeps a release for when the node is back.
 void fanout::defer_release(std::size_t node, pending_request const& t, time_point now)
 {
     link& l = links_[node];
-    if (closed_ || t.request.what != verb::release || l.queue.size() >= max_owed) return;
-    if (t.asked_by->wanted(node, now)) l.queue.push_back(t);
+    if (closed_ || t.request.what != verb::release) return;
+    auto const gone = weed(node, now);
+    bool const has_room = l.queue.size() < max_owed;
+    if (has_room && t.asked_by->wanted(node, now)) l.queue.push_back(t);
+    for (pending_request const& each : gone) withdraw(node, each, now);
 }
 
 // Keeps a release that a node has answered with an error: what it said of a moment may not be so for ever.
@@ -80,7 +102,7 @@ void fanout::retry_releases(time_point now)
     while (!release_retries_.empty() && release_retries_.begin()->first <= now + min_first_pause) {
         auto const due = release_retries_.extract(release_retries_.begin());
         auto& [node, release] = due.mapped();
-        links_[node].queue.push_back(std::move(release));
+        defer_release(node, release, now);
         has_some[node] = true;
     }
     for (std::size_t node = 0; node < links_.size(); ++node)
@@ -113,10 +135,8 @@ std::shared_ptr<fanout::round> fanout::next_for(link& l, std::size_t node, time_
             enqueue(node, t, now);  // which says it
         } else if (t.asked_by->wanted(node, now)) {
             next.add(std::move(t));
-        } else if (t.request.what == verb::release) {
-            t.asked_by->on_vote(node, reply{vote::refused, {}, {}}, now);  // never got there, or has expired
         } else {
-            t.asked_by->on_vote(node, failure(errc::node_timeout), now);
+            withdraw(node, t, now);
         }
     }
     return next.empty() ? nullptr : make_round(next);

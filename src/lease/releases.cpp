@@ -128,6 +128,7 @@ private:
 
 void releases::repeat(std::shared_ptr<lease_record> const& what, std::size_t node)
 {
+    if (!what->sent_to.has(node)) return;
     // It was set just now, perhaps: a request may take longer than anybody counted on.
     what->may_live_until(env_.now() + 2 * what->what->under->times.key_ttl);
     release const* const r = what->pending_release();

@@ -56,7 +56,7 @@ public:
     // `not_at`: nodes that refused what is rolled back; there is nothing to release there.
     void start(std::shared_ptr<lease_record> const& what, time_point now, errc lost_before, quorum::node_set const& not_at = {});
 
-    // A node granted after it had answered the release: that is, the grant was executed behind it. Does nothing if it has not.
+    // A node granted after it had answered the release: that is, the grant was executed behind it. Does nothing if it has not, or was never asked for the key.
     void repeat(std::shared_ptr<lease_record> const& what, std::size_t node);
 
     // Completes when the release that was started is decided.

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace redlock::testing {
 namespace {
@@ -263,15 +264,17 @@ BOOST_FIXTURE_TEST_CASE(a_server_that_does_not_keep_up_slows_nobody_down, short_
         servers[0].stop();
         bool queue_was_full = false;
         long long slowest_ms = 0;
+        std::vector<lease> leases;  // a request waits for the server while its lease is held
         for (int i = 0; i < 150; ++i) {
             lock const resource{nodes, "r" + std::to_string(i), {.ttl = 60s, .node_timeout = 10s}};
             attempt_report report;
             stopwatch watch;
-            lease held = co_await resource.acquire(report);
+            lease got = co_await resource.acquire(report);
+            leases.push_back(std::move(got));
             slowest_ms = std::max(slowest_ms, watch.ms());
             queue_was_full |= report.nodes[0].error == errc::node_queue_full;
-            co_await held.release();
         }
+        leases.clear();
         BOOST_TEST(queue_was_full);
         BOOST_TEST(slowest_ms < 2'000);
         servers[0].resume();

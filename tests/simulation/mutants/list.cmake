@@ -39,7 +39,7 @@ redlock_mutant(cancelled_is_not_undone "an acquisition whose caller gave up is f
     finish(what, asio::error::operation_aborted, {});" TO "    if (auto const a = std::exchange(what.current, nullptr)) { a->leave_caller(); env_.cancel_timer(*a); }
     finish(what, asio::error::operation_aborted, {});")
 redlock_mutant(owed_releases_forgotten "a release that a lost connection left unanswered is not repeated"
-    FILE src/fanout/fanout_lagging.cpp FROM "if (t.asked_by->wanted(node, now)) l.queue.push_back(t);" TO "")
+    FILE src/fanout/fanout_lagging.cpp FROM "if (has_room && t.asked_by->wanted(node, now)) l.queue.push_back(t);" TO "static_cast<void>(has_room);")
 redlock_mutant(destructor_forgets "a destroyed lease is not released"
     FILE src/api/lease.cpp FROM "owner->let_go(std::move(state_));" TO "state_.reset();")
 redlock_mutant(release_not_shielded "a cancellation reaches the release of a scope"
