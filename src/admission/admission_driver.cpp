@@ -112,6 +112,7 @@ public:
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override
     {
+        owner_.looking_.remove(node);
         if (answer.vote != vote::granted || !owner_.met_.has(node)) return;
         owner_.sets_.on_facts(node, *answer.facts(), asked_, now);
         owner_.go_on(now);
@@ -173,7 +174,7 @@ void admission_driver::down(std::size_t node, error_code why)
 
 void admission_driver::suspect(std::size_t node)
 {
-    rules_.on_suspect(node);
+    rules_.on_contradiction(node, env_.now());
     go_on(env_.now());
 }
 
@@ -259,6 +260,8 @@ void admission_driver::look_for_sets(time_point now)
 
 void admission_driver::look_at_set_of(std::size_t node)
 {
+    if (looking_.has(node)) return;
+    looking_.add(node);
     env_.to_nodes->ask(node, {command{verb::inspect, {}, {}, {}}, std::make_shared<look>(*this, env_.now())});
 }
 
@@ -301,7 +304,7 @@ void admission_driver::answered(admission_request const& what, reply const& answ
         rules_.on_marked(what.node, yes ? std::optional{answer.words()} : std::nullopt, now, before);
         note_sighting(what);
     } else if (what.what == kind::admit) {
-        rules_.on_admit_answered(what.node, yes);
+        rules_.on_admit_answered(what.node, yes, now);
         if (yes) forget(what);
     } else {
         sets_.on_facts(what.node, *answer.facts(), asked, now);

@@ -41,7 +41,7 @@ public:
     void up(std::size_t node, quorum::node_facts const& facts);
     void down(std::size_t node, error_code why);
 
-    // A node that was admitted says that it is not, or is another server than it was.
+    // A node that was admitted votes that it is not, or is another server than it was.
     void suspect(std::size_t node);
 
     // Somebody wants a lock with tokens.
@@ -118,6 +118,7 @@ private:
     quorum::admission rules_;
     set_timer look_for_sets_{*this};
     quorum::node_set met_;  // nodes that are connected
+    quorum::node_set looking_;  // nodes whose answers to a look are awaited
     std::shared_ptr<std::vector<std::string> const> names_;  // of all nodes
     std::shared_ptr<quarantine_log> log_;  // may be null
     std::vector<quorum::mark_sighting> seen_;  // of nodes that wait, also of those that are not connected: the wait goes on meanwhile

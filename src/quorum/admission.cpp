@@ -13,6 +13,10 @@ namespace {
 constexpr duration min_look_after = std::chrono::milliseconds{10};
 constexpr duration max_look_after = std::chrono::seconds{1};
 
+// The same pauses stand between the questions to a node whose answers contradict each other. So many make the longest one.
+constexpr std::uint8_t max_contradictions = 9;
+constexpr duration contradictions_forgotten_after = 8 * max_look_after;
+
 bool is_waiting(admission_state s) noexcept
 {
     return s == admission_state::quarantined || s == admission_state::catching_up || s == admission_state::needs_operator;
@@ -63,10 +67,7 @@ void admission::on_marked(std::size_t node, std::optional<std::string> const& ma
     node_state& n = nodes_[node];
     n.asked = false;
     if (n.state != admission_state::uninitialized) return;
-    if (!mark) {
-        n.look_again = true;
-        return;
-    }
+    if (!mark) return on_contradiction(node, now);
     n.mark = n.facts.mark = *mark;
     n.quarantined_since = now;
     for (mark_sighting const& s : before)
@@ -81,21 +82,35 @@ std::optional<mark_sighting> admission::sighting(std::size_t node) const
     return mark_sighting{n.facts.id, n.mark, n.quarantined_since};
 }
 
-void admission::on_admit_answered(std::size_t node, bool admitted)
+void admission::on_admit_answered(std::size_t node, bool admitted, time_point now)
 {
     node_state& n = nodes_[node];
     n.asked = false;
     if (!is_waiting(n.state)) return;
     // Granted or refused, the facts have changed. The node may vote only when it tells the new ones itself.
-    n.look_again = true;
-    if (!admitted) {
-        n.state = admission_state::uninitialized;
-        n.mark.clear();
-        n.founds = false;
+    if (admitted) {
+        if (now - n.contradicted > contradictions_forgotten_after) n.contradictions = 0;
+        return on_suspect(node);
     }
+    n.state = admission_state::uninitialized;
+    n.mark.clear();
+    n.founds = false;
+    on_contradiction(node, now);
 }
 
 void admission::on_suspect(std::size_t node) { nodes_[node].look_again = true; }
+
+// Once is usual: another client has marked or admitted it, or it has lost its data.
+void admission::on_contradiction(std::size_t node, time_point now)
+{
+    node_state& n = nodes_[node];
+    if (n.look_again) return;
+    if (now - n.contradicted > contradictions_forgotten_after) n.contradictions = 0;
+    n.look_again = true;
+    n.contradicted = now;
+    if (n.contradictions > 0) n.look_at = now + std::min(min_look_after * (1 << (n.contradictions - 1)), max_look_after);
+    if (n.contradictions < max_contradictions) ++n.contradictions;
+}
 
 void admission::on_failed(std::size_t node, time_point now)
 {
@@ -113,6 +128,12 @@ void admission::on_gone(std::size_t node)
     nodes_[node].gone = true;
 }
 
+// Before the node is asked for its facts, or to be marked.
+bool admission::has_to_pause(node_state const& n) const noexcept
+{
+    return n.failing || (contradicts_itself(n) && (n.look_again || n.state == admission_state::uninitialized));
+}
+
 std::vector<admission_request> admission::requests(time_point now)
 {
     for (node_state& n : nodes_) {
@@ -128,7 +149,7 @@ std::vector<admission_request> admission::requests(time_point now)
     bool read_others = false;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
-        if (n.asked || (n.failing && now < n.look_at)) continue;
+        if (n.asked || (has_to_pause(n) && now < n.look_at)) continue;
         if (n.look_again) {
             n.asked = true;
             result.push_back({kind::inspect, i, n.facts.id, {}, 0, {}});
@@ -229,7 +250,7 @@ std::optional<time_point> admission::next(time_point now) const
     for (node_state const& n : nodes_) {
         if (n.asked) continue;
         if (n.state == admission_state::quarantined) no_later_than(std::max(now, drained_at(n)));
-        if (is_looked_at(n.state) || n.failing) no_later_than(std::max(now, n.look_at));
+        if (is_looked_at(n.state) || has_to_pause(n)) no_later_than(std::max(now, n.look_at));
     }
     return result;
 }
@@ -246,11 +267,11 @@ bool admission::is_deciding(std::size_t node) const noexcept
 {
     node_state const& n = nodes_[node];
     if (n.failing) return false;
-    if (n.look_again && n.state == admission_state::admitted) return true;
+    if (n.look_again && n.state == admission_state::admitted) return !contradicts_itself(n);
     bool const nobody_is_away = std::none_of(nodes_.begin(), nodes_.end(), [](node_state const& each) { return each.gone; });
     switch (n.state) {
     case admission_state::unknown: return !n.gone;
-    case admission_state::uninitialized: return true;
+    case admission_state::uninitialized: return !contradicts_itself(n);
     // A new cluster is founded in a moment, by this client or by another one that started at the same time.
     case admission_state::quarantined: return settings_.bootstrap && !was_complete_ && nobody_is_away && n.look_after < max_look_after;
     case admission_state::catching_up: {

@@ -64,10 +64,14 @@ public:
     void on_marked(std::size_t node, std::optional<std::string> const& mark, time_point now, std::vector<mark_sighting> const& before = {});
 
     // The node's answer to a request to admit it. If it refused, its mark or its id has changed, and its admission begins anew.
-    void on_admit_answered(std::size_t node, bool admitted);
+    void on_admit_answered(std::size_t node, bool admitted, time_point now);
 
-    // The node's answer to some other request contradicts its facts, so its facts must be read again.
+    // The node's facts must be read again.
     void on_suspect(std::size_t node);
+
+    // The node's answer to some other request contradicts its facts, so these must be read again: at once, but with growing pauses from a node that goes on
+    // saying one thing and doing another.
+    void on_contradiction(std::size_t node, time_point now);
 
     // The node answered a request with an error, or not at all.
     void on_failed(std::size_t node, time_point now);
@@ -134,6 +138,8 @@ private:
         time_point seen{};  // `facts` are not older than this
         time_point look_at{};  // while the node waits: when to see whether another client, or an operator, has admitted it
         duration look_after{};  // the pause before `look_at`; it grows from look to look
+        time_point contradicted{};  // the last time that an answer contradicted the facts
+        std::uint8_t contradictions{0};  // how often that was, without a long time between two of them
         bool asked{false};  // the answer to a request is awaited
         bool look_again{false};  // `facts` are out of date
         bool failing{false};  // requests to the node fail
@@ -148,6 +154,8 @@ private:
         return std::all_of(nodes_.begin(), nodes_.end(), [&](node_state const& n) { return !is_member(n) || f(n); });
     }
 
+    bool contradicts_itself(node_state const& n) const noexcept { return n.contradictions > 1; }
+    bool has_to_pause(node_state const& n) const noexcept;
     bool all_have_answered() const noexcept;
     bool waits_in_vain(node_state const& n) const noexcept;
     bool may_speak_soon(node_state const& n) const noexcept;

@@ -28,9 +28,12 @@ std::string group_binding::id_of(std::string_view replication_id) const
     return replication_id.empty() ? std::string{} : id;
 }
 
-// Why a record that other clients have made is not for this client; empty: it is, or there is none.
-std::string group_binding::objection_to(std::string_view admitted) const
+// Why the records that other clients have made are not for this client; empty: they are, or there are none.
+std::string group_binding::objection_to(quorum::node_facts const& facts) const
 {
+    std::string_view const admitted = facts.admitted;
+    if (replicas_ > 0 && is_of_generation(facts.id))
+        return "the set of this server was changed, and such a set cannot wait for replicas yet: use replicas=0 in every client";
     auto const theirs = replicas_in_id(admitted);
     if (auto const count = shards_in_id(admitted); count > 0 && count != shards_)
         return "clients of this cluster have " + std::to_string(count) + " shards, and this client has " + std::to_string(shards_) +
@@ -43,7 +46,7 @@ std::string group_binding::objection_to(std::string_view admitted) const
 
 void group_binding::apply(quorum::node_facts& facts) const
 {
-    if (auto why_not = objection_to(facts.admitted); !why_not.empty()) {
+    if (auto why_not = objection_to(facts); !why_not.empty()) {
         facts.why_unidentified = std::move(why_not);
         facts.id.clear();
         facts.admitted.clear();

@@ -25,12 +25,13 @@ public:
     std::string id_of(std::string_view replication_id) const;
 
     // Puts the bound id into what a node tells of itself. If the record was made by clients with another K, the node has no id for this client, and the
-    // facts say why. A record with K = 0 is no obstacle: the node is quarantined and admitted anew, with this K.
+    // facts say why; so it is where the set of the node was changed. Otherwise a record with K = 0 is no obstacle: the node is quarantined and admitted anew,
+    // with this K.
     void apply(quorum::node_facts& facts) const;
     void apply(std::vector<reply>& replies) const;
 
 private:
-    std::string objection_to(std::string_view admitted) const;
+    std::string objection_to(quorum::node_facts const& facts) const;
 
     std::uint16_t replicas_;
     std::uint16_t shards_;

@@ -95,7 +95,7 @@ private:
         case 1: return act_like_another_client(s, in);
         case 2: return disconnect(i);
         case 3:
-            if (s.connected) rules_.on_suspect(i);
+            if (s.connected) in.below(2) == 0 ? rules_.on_suspect(i) : rules_.on_contradiction(i, now_);
             return;
         case 4:
             if (!s.asked) return;
@@ -182,7 +182,7 @@ private:
         }
         bool const done = same && !admitted && !r.mark.empty() && s.is.mark == r.mark;
         if (done) admit(s, r.base, r.max_ttl);
-        rules_.on_admit_answered(i, same && s.is.admitted == s.is.id);
+        rules_.on_admit_answered(i, same && s.is.admitted == s.is.id, now_);
         if (!(same && s.is.admitted == s.is.id)) s.mark.clear();
     }
 

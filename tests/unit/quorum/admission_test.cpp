@@ -27,6 +27,8 @@ struct cluster {
     struct server {
         node_facts facts{"id1", true, {}, {}, 0, {}};
         bool reachable{true};
+        bool refuses{false};  // marks, whatever it says of itself
+        bool refuses_admission{false};  // and forgets its mark
     };
 
     void connect(std::size_t i) { rules.on_facts(i, servers[i].facts, now, now); }
@@ -72,18 +74,19 @@ struct cluster {
         switch (r.what) {
         case kind::inspect: return connect(r.node);
         case kind::mark:
-            if (f.id != r.id || f.admitted == f.id) return rules.on_marked(r.node, std::nullopt, now);
+            if (f.id != r.id || f.admitted == f.id || servers[r.node].refuses) return rules.on_marked(r.node, std::nullopt, now);
             if (f.mark.empty()) f.mark = r.mark;
             return rules.on_marked(r.node, f.mark, now, noted);
         case kind::admit: {
-            bool const here = f.id == r.id && f.mark == r.mark && !r.mark.empty();
+            bool const here = f.id == r.id && f.mark == r.mark && !r.mark.empty() && !servers[r.node].refuses_admission;
             if (here) {
                 f.admitted = f.id;
                 f.high_water = std::max(f.high_water, r.base);
                 f.max_ttl = std::max(f.max_ttl, r.max_ttl);
                 f.mark.clear();
             }
-            return rules.on_admit_answered(r.node, here || f.admitted == f.id);
+            if (servers[r.node].refuses_admission) f.mark.clear();
+            return rules.on_admit_answered(r.node, here || f.admitted == f.id, now);
         }
         }
     }
@@ -426,6 +429,84 @@ BOOST_AUTO_TEST_CASE(nodes_that_wait_are_looked_at_less_and_less_often)
     }
     BOOST_TEST(looks > 2u * 29u);
     BOOST_TEST(looks < 2u * 40u);
+}
+
+BOOST_AUTO_TEST_CASE(a_mark_that_is_refused_is_tried_again_at_once_and_then_less_and_less_often)
+{
+    cluster c{1};
+    c.servers[0].refuses = true;
+    c.connect_all();
+    BOOST_TEST(c.rules.is_deciding(0));
+    auto const first = c.settle();
+    BOOST_TEST(c.count(first, kind::mark) == 2u);
+    BOOST_TEST(c.count(first, kind::inspect) == 1u);  // another client may have marked or admitted it meanwhile
+    BOOST_TEST(!c.rules.is_deciding(0), "requests do not wait for a node that goes on refusing");
+    std::size_t asked = 0;
+    for (auto const end = c.now + 60s; c.now < end;) {
+        auto const next = c.rules.next(c.now);
+        BOOST_REQUIRE(next.has_value());
+        BOOST_REQUIRE((*next > c.now));
+        c.now = *next;
+        asked += c.settle().size();
+    }
+    BOOST_TEST(asked > 55u);
+    BOOST_TEST(asked < 150u);
+
+    c.servers[0].refuses = false;
+    c.now += 2s;
+    c.settle();
+    c.now += 2s;
+    c.settle();
+    BOOST_TEST((c.rules.of(0) == admission_state::quarantined));
+    c.now += drain;
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 1u);
+    BOOST_TEST(!c.rules.next(c.now).has_value());
+}
+
+// Without a quarantine, which would stand between the two.
+BOOST_AUTO_TEST_CASE(an_admission_that_is_refused_is_tried_less_and_less_often, *boost::unit_test::timeout(60))
+{
+    cluster c{1, true};
+    c.servers[0].refuses_admission = true;
+    c.connect_all();
+    std::size_t asked = c.settle().size();
+    for (auto const end = c.now + 60s; c.now < end;) {
+        auto const next = c.rules.next(c.now);
+        BOOST_REQUIRE(next.has_value());
+        c.now = std::max(*next, c.now + 1ns);
+        asked += c.settle().size();
+    }
+    BOOST_TEST(asked < 250u);
+    c.servers[0].refuses_admission = false;
+    c.now += 10s;
+    c.settle();
+    c.now += drain;
+    c.settle();
+    BOOST_TEST(c.rules.admitted() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_says_yes_and_votes_no_is_asked_less_and_less_often)
+{
+    cluster c{3};
+    for (std::size_t i = 0; i < 3; ++i) c.was_admitted(i, 100);
+    c.connect_all();
+    c.settle();
+    std::size_t asked = 0;
+    for (auto const end = c.now + 60s; c.now < end; c.now += 1ms) {
+        c.rules.on_contradiction(1, c.now);
+        asked += c.settle().size();
+    }
+    BOOST_TEST(asked > 55u);
+    BOOST_TEST(asked < 100u);
+    BOOST_TEST(!c.rules.is_deciding(1), "it is asked for votes meanwhile");
+    BOOST_TEST((c.rules.of(1) == admission_state::admitted));
+    c.now += 10s;
+    c.settle();
+    c.rules.on_contradiction(1, c.now);
+    BOOST_TEST(c.rules.is_deciding(1));
+    BOOST_TEST(c.count(c.settle(), kind::inspect) == 1u, "after a while, at once again");
+    BOOST_TEST(!c.rules.next(c.now).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(what_was_asked_before_the_drain_ended_does_not_count)

@@ -102,6 +102,23 @@ BOOST_AUTO_TEST_CASE(another_number_of_replicas_leaves_no_id)
     BOOST_TEST(replies[1].facts()->id == "");
 }
 
+// The scripts cannot bind a mark to both, and would refuse it for ever.
+BOOST_AUTO_TEST_CASE(the_nodes_of_a_set_that_was_changed_cannot_wait_for_replicas)
+{
+    auto const member = id_in_generation("g001abcdef:", some_replication_id);
+    for (std::uint16_t const replicas : {1, 2}) {
+        auto facts = told(member, member);
+        group_binding{replicas}.apply(facts);
+        BOOST_TEST(facts.id.empty());
+        BOOST_TEST(facts.admitted.empty());
+        BOOST_TEST(facts.why_unidentified.starts_with("the set of this server was changed"));
+    }
+    auto facts = told(member, member);
+    group_binding{0}.apply(facts);
+    BOOST_TEST(facts.id == member);
+    BOOST_TEST(facts.why_unidentified.empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::detail
