@@ -46,11 +46,15 @@ asio::awaitable<void> answer(tcp::socket peer, redlock::client& nodes)
     try {
         int const count = co_await change(nodes, request.target());
         response.body() = std::to_string(count) + "\n";
-    } catch (boost::system::system_error const& e) {  // another client has the order until acquire_timeout; or nobody can know who has it
+    } catch (redlock::acquire_error const& e) {  // nothing was counted: another client has the order, or nobody can know who has it
         bool const taken = e.code() == redlock::condition::contended;
         response.result(taken ? http::status::conflict : http::status::service_unavailable);
         if (!taken) std::cerr << e.what() << std::endl;  // with the first node that did not vote, and why: not for customers
         response.body() = e.code().message() + "\n";
+    } catch (redlock::scope_error const& e) {  // the lock was lost meanwhile. 503 would ask for a repetition, but it may have been counted
+        response.result(http::status::internal_server_error);
+        std::cerr << e.what() << std::endl;
+        response.body() = e.body_returned() ? "counted without the lock\n" : "perhaps counted\n";
     }
     response.prepare_payload();
     co_await http::async_write(stream, response, asio::use_awaitable);

@@ -11,8 +11,9 @@
 
 namespace redlock {
 
-/// Thrown by `with_lock` if the lock was not acquired (`condition::not_acquired`). `code() == condition::contended`: another client holds the lock;
-/// `code() == condition::unavailable`: too few nodes answered to know whether one does.
+/// Thrown if the lock was not acquired: by `with_lock`, whose body did not run, and by operations without a token.
+/// `code() == condition::contended`: another client holds the lock; `code() == condition::unavailable`: too few nodes answered to know whether one does.
+/// By `with_lock` also with `errc::client_cancelled` and `asio::error::operation_aborted`, if the client or the calling coroutine was cancelled before.
 class REDLOCK_API acquire_error : public system_error {
 public:
     /// `lock`: the name of the lock, for the text.

@@ -73,17 +73,19 @@ public:
     /// Campaigns until this process leads, publishes the address, and runs `body(lease&)`, which returns an `asio::awaitable<void>`, as `with_lock` does: it
     /// is cancelled `stop_margin` before somebody else may lead. A leadership that is lost is no end: after a random pause this campaigns again.
     ///
-    /// Completes without an error when the body has returned while it led, or after `resign()`. Then the lock is released, and others lead.
+    /// Completes without an error when the body has returned while it led, or after `resign()`. Then the lock is released, and others lead. A body that has
+    /// returned while it led does not run again, whatever becomes of the release.
     ///
     /// Preconditions: the calling coroutine has an executor whose context is running.
     /// Lifetimes: copies what it needs of this object; the body is copied or moved in, and runs once for each term. As with `with_lock`, g++ before 13 needs
     /// a body with captures to have a name.
     /// Completion signature: none of its own: it is an `asio::awaitable<void>`; `co_spawn` it to use any other completion token.
     /// Executor: the body runs on a strand of the caller's executor, and its cancellation is emitted there.
-    /// Per-operation cancellation: the parent's cancellation ends the campaign, or the term and then the campaign: the body is cancelled, and the lock
-    /// released, before this completes with `operation_aborted`.
+    /// Per-operation cancellation: the caller's cancellations end the campaign, or reach the body with their types, as of `with_lock`; the lock is released
+    /// before this completes with `operation_aborted`.
     /// Errors, thrown as `system_error`: `errc::client_cancelled`; `errc::ttl_too_long`, `errc::wrong_node_set` and `errc::self_deadlock`
-    /// of `lock::acquire()`; what the body throws while it leads. Not: a lost lease, and nodes that do not answer.
+    /// of `lock::acquire()`; what the body throws while it leads. Not: a lost lease, what the body throws after that, and nodes that do not
+    /// answer.
     /// Thread safety: as the coroutine that calls it.
     template <class Body>
         requires detail::scope_body<std::decay_t<Body>, lease&>

@@ -19,6 +19,7 @@
 #include <redlock/options.hpp>
 #include <redlock/published.hpp>
 #include <redlock/rw_lock.hpp>
+#include <redlock/scope_error.hpp>
 #include <redlock/semaphore.hpp>
 #include <redlock/status.hpp>
 #include <redlock/version.hpp>

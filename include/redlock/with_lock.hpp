@@ -19,7 +19,10 @@ namespace redlock {
 /// When the lease cannot be kept, the body is cancelled `stop_margin` before its validity ends: its current operation
 /// completes with `asio::error::operation_aborted`, like any Asio cancellation. The scope cannot end before the body returns: a
 /// body that ignores cancellation outlives its lease, which `client::status()` counts as an overrun. After such an end the
-/// scope throws `errc::lease_lost` whatever the body returned.
+/// scope throws a `scope_error`, which says whether the body had returned, and what it threw.
+///
+/// The result of a body that returned while the lock was held is returned, whatever becomes of the release: one that too few nodes confirm
+/// is an event (`event::released`), and the keys expire.
 ///
 /// To acquire the same lock again inside the body, through this client and without `lock_options::owner`, would deadlock. It fails at once with
 /// `errc::self_deadlock`, and is counted (`client_counters::self_deadlocks`), if the body itself, or a coroutine that it calls, awaits it. What the body
@@ -33,11 +36,11 @@ namespace redlock {
 /// over its release.
 /// Completion signature: none of its own: it is an `asio::awaitable<T>` with what the body returns; `co_spawn` it to use any other completion token.
 /// Executor: the body runs on a strand of the caller's executor, and its cancellation is emitted there.
-/// Per-operation cancellation: the parent's cancellation is forwarded: while acquiring as in `lock::acquire()`, then to the body.
-/// The release itself is shielded from it.
-/// Errors, thrown as `system_error`: those of `lock::acquire()`, as `acquire_error` with what the nodes said if the code is a
-/// `condition::not_acquired`; then, the first of these that happened: why the lease was lost
-/// (condition `lost`), the body's own exception, the release's error (the body's result is then gone).
+/// Per-operation cancellation: the caller's cancellations are passed on with their types: while acquiring as in `lock::acquire()`, then to the body, which, as
+/// every coroutine, observes `terminal` only unless it says otherwise (`asio::this_coro::reset_cancellation_state`). The release itself is shielded.
+/// Errors, thrown as `system_error`: an `acquire_error` with the codes of `lock::acquire()` and what the nodes said: the body did not run;
+/// a `scope_error` if the lease was lost (condition `lost`): the body ran; otherwise the body's own exception, after the release. Asio itself throws
+/// `operation_aborted` if the calling coroutine was cancelled before it awaited this.
 /// Thread safety: as the coroutine that calls it.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
@@ -99,9 +102,8 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(se
 /// Lifetimes: as of `with_lock`: copies the lock; the body is copied or moved in and lives until the scope ends.
 /// Completion signature: none of its own: it is an `asio::awaitable<T>` with what the body returns; `co_spawn` it to use any other completion token.
 /// Executor: the body runs on a strand of the caller's executor, and its cancellation is emitted there.
-/// Per-operation cancellation: the parent's cancellation is forwarded: while acquiring as in `rw_lock::acquire_shared()`, then to the body.
-/// The release itself is shielded from it.
-/// Errors, thrown as `system_error`: those of `rw_lock::acquire_shared()`, and then those of `with_lock`.
+/// Per-operation cancellation: as of `with_lock`, and while acquiring as in `rw_lock::acquire_shared()`.
+/// Errors, thrown as `system_error`: as of `with_lock`, with the codes of `rw_lock::acquire_shared()`.
 /// Thread safety: as the coroutine that calls it.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>

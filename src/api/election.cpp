@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 
 namespace redlock {
 
@@ -80,14 +81,15 @@ bool campaigns_again(error_code why) noexcept
 {
     if (why == errc::client_cancelled || why == errc::self_deadlock || why == errc::ttl_too_long || why == errc::wrong_node_set)
         return false;
-    return why == condition::lost || why == condition::not_acquired || why == errc::release_unconfirmed;
+    return why == condition::lost || why == condition::not_acquired;
 }
 
 asio::awaitable<void> publish_address(lease& held, std::string address)
 {
     for (;;) {
         auto publishing = held.publish(address, asio::as_tuple(asio::use_awaitable));
-        auto const [ec] = co_await std::move(publishing);
+        error_code ec;
+        std::tie(ec) = co_await std::move(publishing);
         if (!ec) co_return;
         if (ec != errc::no_majority || !held.valid()) throw system_error{ec};
     }

@@ -66,7 +66,11 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
 
 void engine::run(plain_handler&& handler)
 {
-    auto const w = wait_with(std::move(handler), [this] { return [this](waiter const*, asio::cancellation_type_t) { stop(); }; });
+    auto const w = wait_with(std::move(handler), [this] {
+        return [this](waiter const*, asio::cancellation_type_t type) {
+            if (gives_up(type)) stop();
+        };
+    });
     on_strand([this, w] {
         if (life_ == life::stopped) return w->done(errc::client_cancelled);
         runners_.push_back(w);

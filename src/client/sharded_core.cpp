@@ -1,5 +1,6 @@
 #include "client/sharded_core.hpp"
 
+#include "base/cancellation.hpp"
 #include "client/resolved_options.hpp"
 #include "client/shard_choice.hpp"
 #include "lease/ticket.hpp"
@@ -12,6 +13,7 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/strand.hpp>
@@ -86,7 +88,7 @@ std::shared_ptr<core> sharded_core::shard_of(resource const& what)
     return shards_[detail::shard_of(what.first(), what.others(), shards_.size())];
 }
 
-void sharded_core::all_of(operation what, plain_handler&& handler)
+void sharded_core::all_of(operation what, bool (*observes)(asio::cancellation_type_t), plain_handler&& handler)
 {
     // Without an executor of their own, the operations of a parallel group would complete on threads of the system executor.
     auto const start = [&](std::shared_ptr<core> const& shard) {
@@ -95,19 +97,25 @@ void sharded_core::all_of(operation what, plain_handler&& handler)
     };
     std::vector<decltype(start(shards_.front()))> operations;
     for (auto const& shard : shards_) operations.push_back(start(shard));
-    auto const slot = handler.slot();
-    auto done = [h = std::move(handler)](std::vector<std::size_t> const&, std::vector<error_code> const& errors) mutable {
+    auto slot = handler.slot();
+    // A group forwards the first cancellation only, which must be one that the operations observe.
+    auto const observed = std::make_shared<asio::cancellation_signal>();
+    if (slot.is_connected())
+        slot.assign([observed, observes](asio::cancellation_type_t type) {
+            if (observes(type)) observed->emit(type);
+        });
+    auto done = [h = std::move(handler), observed](std::vector<std::size_t> const&, std::vector<error_code> const& errors) mutable {
         auto const failed = std::find_if(errors.begin(), errors.end(), [](error_code ec) { return static_cast<bool>(ec); });
         h(failed == errors.end() ? error_code{} : *failed);
     };
     asio::experimental::make_parallel_group(std::move(operations))
         .async_wait(asio::experimental::wait_for_all(),
-                    asio::bind_executor(get_executor(), asio::bind_cancellation_slot(slot, std::move(done))));
+                    asio::bind_executor(get_executor(), asio::bind_cancellation_slot(observed->slot(), std::move(done))));
 }
 
-void sharded_core::run(plain_handler&& handler) { all_of(&core::run, std::move(handler)); }
+void sharded_core::run(plain_handler&& handler) { all_of(&core::run, &gives_up, std::move(handler)); }
 
-void sharded_core::drain(plain_handler&& handler) { all_of(&core::drain, std::move(handler)); }
+void sharded_core::drain(plain_handler&& handler) { all_of(&core::drain, &at_any, std::move(handler)); }
 
 void sharded_core::cancel() noexcept
 {

@@ -53,7 +53,7 @@ private:
     using operation = void (core::*)(plain_handler&&);
 
     // Starts the operation on all shards, and completes when all have.
-    void all_of(operation what, plain_handler&& handler);
+    void all_of(operation what, bool (*observes)(asio::cancellation_type_t), plain_handler&& handler);
 
     std::vector<std::shared_ptr<core>> const shards_;
     std::atomic<bool> admissions_to_begin_;

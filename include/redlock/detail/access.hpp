@@ -57,11 +57,14 @@ struct access {
         return asio::async_initiate<CompletionToken, void(error_code)>(initiate_pause{of.core_, min, max}, token);
     }
 
-    // For with_lock: whether a release is due.
-    static bool is_held(lease const& l) noexcept
+    // For with_lock: whether a release is due, also of a lease that was lost.
+    static bool is_to_release(lease const& l) noexcept
     {
-        return l.state_ && l.state_->phase.load(std::memory_order_acquire) == lease_phase::held;
+        return l.state_ && l.state_->phase.load(std::memory_order_acquire) != lease_phase::released;
     }
+
+    // For with_lock: whether the nodes keep the lock for it now, be it lost or not.
+    static bool is_in_time(lease const& l) noexcept { return l.state_ && l.state_->owner->now() < l.state_->valid_until(); }
 
     // For with_lock: tells the client that the body of a scope is over.
     static void scope_ended(lease& l) noexcept

@@ -6,6 +6,7 @@
 #include <redlock/detail/access.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiation.hpp>
+#include <redlock/detail/run_beside.hpp>
 #include <redlock/detail/scope.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/lock.hpp>
@@ -14,8 +15,10 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -77,8 +80,10 @@ REDLOCK_API asio::awaitable<void> pause_before_campaign(lock of, pause_bounds bo
 template <class Body>
 asio::awaitable<void> campaign(lock of, term_settings settings, Body& body)
 {
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     for (;;) {
-        bool body_threw = false;
+        bool ended_leading = false;
+        std::exception_ptr thrown;
         auto term = [&](lease& held) -> asio::awaitable<void> {
             auto publishing = publish_address(held, settings.address);
             co_await std::move(publishing);
@@ -86,42 +91,37 @@ asio::awaitable<void> campaign(lock of, term_settings settings, Body& body)
                 auto running = std::invoke(body, held);
                 co_await std::move(running);
             } catch (...) {
-                body_threw = true;
-                throw;
+                thrown = std::current_exception();
             }
+            ended_leading = !held.lost_error();
+            if (thrown) std::rethrow_exception(thrown);
         };
         try {
             auto scope = with_lock(of, std::ref(term));
             co_await std::move(scope);
             co_return;
         } catch (system_error const& e) {
-            // What the body throws when its lease is lost is not its own failure.
-            if (!campaigns_again(e.code()) || (body_threw && e.code() != condition::lost)) throw;
+            // A body that ended while it led does not run again, whatever became of the lock after that. What a body throws when its lease is lost is
+            // not its own failure.
+            if (ended_leading && !thrown) co_return;
+            if (ended_leading) std::rethrow_exception(thrown);
+            if (!campaigns_again(e.code())) throw;
         }
         auto pause = pause_before_campaign(of, settings.pauses);
         co_await std::move(pause);
     }
 }
 
-// The end of the campaign ends the wait for resign(), and the other way round.
-struct first_of_both {
-    asio::cancellation_type_t operator()(std::exception_ptr const&) const noexcept { return asio::cancellation_type::all; }
-    asio::cancellation_type_t operator()(error_code) const noexcept { return asio::cancellation_type::all; }
-};
+inline bool is_resignation(error_code) { return true; }
 
+// Runs on the strand of the handle.
 template <class Body>
-asio::awaitable<void> campaign_until_done(std::shared_ptr<election_state> state, lock of, term_settings settings, Body body)
+asio::awaitable<void> campaign_until_resigned(std::shared_ptr<campaign_handle> handle, lock of, term_settings settings, Body& body)
 {
-    auto const executor = co_await asio::this_coro::executor;
-    auto const handle = std::make_shared<campaign_handle>(executor);
-    state->enter(handle);
-    co_await asio::this_coro::reset_cancellation_state(cancel_thoroughly{});
-    auto both = asio::experimental::make_parallel_group(asio::co_spawn(handle->strand,
-                                                                       campaign<Body>(std::move(of), std::move(settings), body),
-                                                                       asio::bind_executor(handle->strand, asio::deferred)),
-                                                        handle->resigned.async_wait(asio::bind_executor(handle->strand, asio::deferred)));
-    auto finished = both.async_wait(first_of_both{}, asio::use_awaitable);
-    auto const [order, failure, woken] = co_await std::move(finished);
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+    auto both = run_beside(handle->strand, campaign<Body>(std::move(of), std::move(settings), body),
+                           handle->resigned.async_wait(asio::bind_executor(handle->strand, asio::deferred)), &is_resignation);
+    std::exception_ptr const failure = co_await std::move(both);
     if (!failure) co_return;
     try {
         std::rethrow_exception(failure);
@@ -129,6 +129,17 @@ asio::awaitable<void> campaign_until_done(std::shared_ptr<election_state> state,
         if (handle->has_resigned && e.code() == asio::error::operation_aborted) co_return;
         throw;
     }
+}
+
+template <class Body>
+asio::awaitable<void> campaign_until_done(std::shared_ptr<election_state> state, lock of, term_settings settings, Body body)
+{
+    auto const executor = co_await asio::this_coro::executor;
+    auto const handle = std::make_shared<campaign_handle>(executor);
+    state->enter(handle);
+    auto all = asio::co_spawn(handle->strand, campaign_until_resigned<Body>(handle, std::move(of), std::move(settings), body),
+                              asio::use_awaitable);
+    co_await std::move(all);
 }
 
 }  // namespace redlock::detail

@@ -4,7 +4,9 @@
 
 #include <redlock/acquire_error.hpp>
 #include <redlock/detail/access.hpp>
+#include <redlock/detail/run_beside.hpp>
 #include <redlock/lock.hpp>
+#include <redlock/scope_error.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
@@ -14,7 +16,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -23,6 +24,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -34,6 +36,10 @@ template <class T>
 struct awaited;
 template <class T, class Executor>
 struct awaited<asio::awaitable<T, Executor>> {
+    static_assert(
+        std::is_same_v<Executor, asio::any_io_executor>,
+        "the body has to return an asio::awaitable<T>, whose executor is an asio::any_io_executor: it runs on a strand of its own. A "
+        "coroutine with another executor type can be awaited in it by asio::co_spawn");
     using type = T;
 };
 
@@ -80,24 +86,6 @@ asio::awaitable<void> run_body(Body& body, lease& held, body_result<T>& result, 
     }
 }
 
-// The group's rule: the end of the body (an exception_ptr) ends the watch; a lost lease (an error_code) cancels the body; a
-// watch that ended because the body released the lease itself cancels nothing.
-struct scope_condition {
-    asio::cancellation_type_t operator()(std::exception_ptr const&) const noexcept { return asio::cancellation_type::all; }
-    asio::cancellation_type_t operator()(error_code ec) const noexcept
-    {
-        return ec == condition::lost ? asio::cancellation_type::all : asio::cancellation_type::none;
-    }
-};
-
-// A group forwards one cancellation only. So the parent's first one must be of a kind with which every body cooperates.
-struct cancel_thoroughly {
-    asio::cancellation_type_t operator()(asio::cancellation_type_t type) const noexcept
-    {
-        return type == asio::cancellation_type::none ? type : asio::cancellation_type::all;
-    }
-};
-
 // g++ before 13 destroys a temporary lambda with captures twice inside a co_await expression (GCC's bug 99576), and nobody can tell the type of
 // a temporary from that of something that was moved from a name.
 template <class Body>
@@ -111,6 +99,15 @@ constexpr void require_named_body() noexcept
 #endif
 }
 
+inline bool is_loss(error_code ec) { return ec == condition::lost; }
+
+// Why the body cannot have had the lock to its end. A client that was cancelled extends no more, but the nodes keep the lock for a body that returned in time.
+inline error_code loss_of(lease const& held, bool returned) noexcept
+{
+    error_code const why = held.lost_error();
+    return returned && why == errc::client_cancelled && access::is_in_time(held) ? error_code{} : why;
+}
+
 template <class Body>
 asio::awaitable<void> run_scope(lock resource, attempt_report& report, Body body, asio::cancellation_slot asker,
                                 body_result<scope_result_t<Body, lease&>>& result)
@@ -122,35 +119,29 @@ asio::awaitable<void> run_scope(lock resource, attempt_report& report, Body body
     auto const coroutines = std::make_shared<scope_coroutines>(asker);
     auto acquisition = access::acquire_for(resource, coroutines, report, asio::as_tuple(asio::use_awaitable));
     std::tie(not_acquired, held) = co_await std::move(acquisition);
-    if (not_acquired == condition::not_acquired) throw acquire_error{not_acquired, resource.name(), report};
-    if (not_acquired) throw system_error{not_acquired};
+    if (not_acquired) throw acquire_error{not_acquired, resource.name(), report};
 
     // From here on every way leads to the release below: no await may throw because of a cancellation.
     co_await asio::this_coro::throw_if_cancelled(false);
     auto const cancellation = co_await asio::this_coro::cancellation_state;
     if (cancellation.cancelled() != asio::cancellation_type::none)
-        throw system_error{asio::error::operation_aborted};  // ~lease hands the release to the client
-    co_await asio::this_coro::reset_cancellation_state(cancel_thoroughly{});
+        throw acquire_error{asio::error::operation_aborted, resource.name(), report};  // ~lease hands the release to the client
 
-    auto both = asio::experimental::make_parallel_group(asio::co_spawn(strand, run_body(body, held, result, *coroutines),
-                                                                       asio::bind_executor(strand, asio::deferred)),
-                                                        held.wait_lost(asio::bind_executor(strand, asio::deferred)));
-    auto finished = both.async_wait(scope_condition{}, asio::use_awaitable);
-    auto const [order, body_error, watch_error] = co_await std::move(finished);
+    auto both = run_beside(strand, run_body(body, held, result, *coroutines), held.wait_lost(asio::bind_executor(strand, asio::deferred)),
+                           &is_loss);
+    std::exception_ptr const thrown = co_await std::move(both);
 
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     access::scope_ended(held);
-    error_code const lost = held.lost_error();
-    if (lost) throw system_error{lost};
-
-    error_code release_error;
-    if (access::is_held(held)) {
+    if (error_code const lost = loss_of(held, !thrown)) throw scope_error{lost, resource.name(), thrown};
+    if (access::is_to_release(held)) {
+        // That too few nodes confirmed the release, or that the client was cancelled meanwhile, changes nothing for the body's work: event::released has it.
+        error_code released;
         auto releasing = held.release(asio::as_tuple(asio::use_awaitable));
-        std::tie(release_error) = co_await std::move(releasing);
-        if (release_error == condition::lost) throw system_error{release_error};
+        std::tie(released) = co_await std::move(releasing);
+        if (is_loss(released) && released != errc::client_cancelled) throw scope_error{released, resource.name(), thrown};
     }
-    if (body_error) std::rethrow_exception(body_error);
-    if (release_error) throw system_error{release_error};
+    if (thrown) std::rethrow_exception(thrown);
 }
 
 template <class Body>

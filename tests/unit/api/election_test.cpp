@@ -4,14 +4,18 @@
 #include <redlock/redlock.hpp>
 #include <redlock/testing.hpp>
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -207,6 +211,67 @@ BOOST_FIXTURE_TEST_CASE(a_body_that_returns_ends_it, two_candidates)
     BOOST_TEST(!anna.outcome);
     BOOST_TEST(anna.tokens.size() == 1u);
     BOOST_TEST(holder() == "");
+}
+
+// It may have taken an order or sent a letter. So it does not run again, whatever becomes of the lock after it has returned.
+BOOST_FIXTURE_TEST_CASE(a_body_that_has_returned_does_not_run_again, two_candidates)
+{
+    std::vector<std::function<void()>> const trouble{
+        [&] {
+            for (std::size_t i = 0; i < 3; ++i) world.node(i).down();
+        },
+        [&] { world.lose("boss", 1s); },
+        [&] { here.cancel(); },
+    };
+    for (auto const& happens : trouble) {
+        int runs = 0;
+        std::optional<bool> failed;
+        auto body = [&](lease&) -> asio::awaitable<void> {
+            ++runs;
+            happens();
+            co_return;
+        };
+        asio::co_spawn(world.context(), anna.of.lead(body), [&](std::exception_ptr e) { failed = e != nullptr; });
+        world.run_for(5s);
+        BOOST_TEST_REQUIRE(failed.has_value());
+        BOOST_TEST(!*failed);
+        for (std::size_t i = 0; i < 3; ++i) world.node(i).up();
+        world.run_for(2min);
+        BOOST_TEST(runs == 1);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(what_a_body_throws_while_it_leads_ends_it_although_the_lock_is_lost_then, two_candidates)
+{
+    int runs = 0;
+    std::exception_ptr failure;
+    auto body = [&](lease&) -> asio::awaitable<void> {
+        ++runs;
+        world.lose("boss", 1s);
+        throw std::runtime_error{"out of paper"};
+        co_return;
+    };
+    asio::co_spawn(world.context(), anna.of.lead(body), [&](std::exception_ptr e) { failure = e; });
+    world.run_for(2min);
+    BOOST_TEST(runs == 1);
+    BOOST_REQUIRE(failure);
+    BOOST_CHECK_THROW(std::rethrow_exception(failure), std::runtime_error);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_body_that_returns_since_it_was_cancelled_runs_again, two_candidates)
+{
+    int runs = 0;
+    auto body = [&](lease&) -> asio::awaitable<void> {
+        ++runs;
+        testing::timer working{co_await asio::this_coro::executor, 1h};
+        auto waiting = working.async_wait(asio::as_tuple(asio::use_awaitable));
+        co_await std::move(waiting);
+    };
+    asio::co_spawn(world.context(), anna.of.lead(body), [&](std::exception_ptr) {});
+    world.run_for(5s);
+    world.lose("boss", 1s);
+    world.run_for(2min);
+    BOOST_TEST(runs == 2);
 }
 
 BOOST_FIXTURE_TEST_CASE(what_the_body_throws_ends_it, two_candidates)

@@ -229,6 +229,9 @@ BOOST_FIXTURE_TEST_CASE(run_ends_when_all_shards_have, shards)
 BOOST_FIXTURE_TEST_CASE(run_can_be_cancelled, shards)
 {
     start();
+    stop_run.emit(asio::cancellation_type::total);
+    settle();
+    BOOST_TEST(!run_result.has_value(), "it is ignored, and does not take the place of the next one");
     stop_run.emit(asio::cancellation_type::terminal);
     advance(1s);
     BOOST_TEST_REQUIRE(run_result.has_value());
