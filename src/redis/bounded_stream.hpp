@@ -216,6 +216,12 @@ public:
     lowest_layer_type& lowest_layer() noexcept { return parts_->socket.lowest_layer(); }
     auto native_handle() noexcept { return parts_->tls.native_handle(); }
 
+    template <class Callback>
+    void set_verify_callback(Callback callback)
+    {
+        parts_->tls.set_verify_callback(std::move(callback));
+    }
+
     template <class Token>
     auto async_handshake(stream_base::handshake_type type, Token&& token)
     {

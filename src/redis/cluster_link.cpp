@@ -1,5 +1,7 @@
 #include "redis/cluster_link.hpp"
 
+#include "redis/tls.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -23,7 +25,13 @@ constexpr std::size_t max_asked = 8;
 }  // namespace
 
 cluster_link::cluster_link(asio::any_io_executor strand, node_address const& cluster, config const& settings)
-    : strand_{std::move(strand)}, cluster_{cluster}, settings_{settings}, timer_{strand_}, pause_{settings}, confirmation_pause_{settings}
+    : strand_{std::move(strand)},
+      cluster_{cluster},
+      settings_{settings},
+      files_{std::make_shared<tls_files>()},
+      timer_{strand_},
+      pause_{settings},
+      confirmation_pause_{settings}
 {
 }
 
@@ -126,7 +134,7 @@ void cluster_link::ask_next()
     }
     auto const server = std::move(to_ask_.back());
     to_ask_.pop_back();
-    question_ = std::make_shared<cluster_question>(strand_, server, settings_, std::nullopt);
+    question_ = std::make_shared<cluster_question>(strand_, server, settings_, std::nullopt, files_);
     auto heard = [weak = weak_from_this(), from = question_.get()](cluster_answer answer) {
         if (auto const self = weak.lock(); self && self->question_.get() == from) self->answered(std::move(answer));
     };
@@ -285,7 +293,8 @@ std::shared_ptr<cluster_primary> cluster_link::primary_at(cluster_server const& 
         p->id_ = server.id;
         return p;
     }
-    auto const p = std::make_shared<cluster_primary>(weak_from_this(), server, address, settings_, strand_, cluster_.cluster->shards);
+    auto const p = std::make_shared<cluster_primary>(weak_from_this(), server, address, settings_, strand_, cluster_.cluster->shards,
+                                                     files_);
     primaries_.push_back(p);
     p->start();
     return p;
@@ -311,7 +320,7 @@ void cluster_link::confirm_shards(confirmation_handler done)
         return;
     }
     shards_to_keep const keep{cluster_.cluster->shards, replicas_};
-    confirmation_ = std::make_shared<cluster_question>(strand_, address_of(*owner), settings_, keep);
+    confirmation_ = std::make_shared<cluster_question>(strand_, address_of(*owner), settings_, keep, files_);
     confirmation_->ask([weak = weak_from_this()](cluster_answer const& answer) {
         if (auto const self = weak.lock(); self && self->confirmation_) self->confirmed(answer);
     });

@@ -105,6 +105,7 @@ private:
     asio::any_io_executor strand_;
     node_address cluster_;
     config settings_;
+    std::shared_ptr<tls_files> files_;  // which all servers have
     asio::steady_timer timer_;  // until the map is read again
     reconnect_pause pause_;  // between two readings while something is wrong
     std::optional<cluster_map> map_;
@@ -133,7 +134,7 @@ private:
 class cluster_primary final : public node_listener, public std::enable_shared_from_this<cluster_primary> {
 public:
     cluster_primary(std::weak_ptr<cluster_link> link, cluster_server const& which, node_address const& address, config const& settings,
-                    asio::any_io_executor const& strand, std::uint16_t shards);
+                    asio::any_io_executor const& strand, std::uint16_t shards, std::shared_ptr<tls_files> files);
 
     void start();
     void add(cluster_member& who);

@@ -10,13 +10,14 @@
 namespace redlock::detail {
 
 cluster_primary::cluster_primary(std::weak_ptr<cluster_link> link, cluster_server const& which, node_address const& address,
-                                 config const& settings, asio::any_io_executor const& strand, std::uint16_t shards)
+                                 config const& settings, asio::any_io_executor const& strand, std::uint16_t shards,
+                                 std::shared_ptr<tls_files> files)
     : link_{std::move(link)},
       id_{which.id},
       epoch_{which.epoch},
       replicas_{address.replicas},
       strand_{strand},
-      server_{std::make_unique<redis_node>(strand, address, settings, shards)}
+      server_{std::make_unique<redis_node>(strand, address, settings, shards, std::move(files))}
 {
 }
 

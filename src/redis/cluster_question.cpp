@@ -23,12 +23,12 @@ enum cluster_call : std::size_t { map_call, keep_call, kept_call, wait_call };
 }  // namespace
 
 cluster_question::cluster_question(asio::any_io_executor strand, node_address const& server, config const& settings,
-                                   std::optional<shards_to_keep> keep)
+                                   std::optional<shards_to_keep> keep, std::shared_ptr<tls_files> files)
     : strand_{std::move(strand)},
       name_{server.to_string()},
       host_{server.host},
       keep_{keep},
-      settings_{server, settings},
+      settings_{server, settings, std::move(files)},
       greeting_{settings_.address, handshake::greeting_only{}},
       login_{std::make_shared<node_login>(strand_, server, settings)},
       request_{one_connection_only()},

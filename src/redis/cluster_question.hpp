@@ -42,7 +42,8 @@ public:
     using handler = std::function<void(cluster_answer)>;
 
     // `server` has a host and a port.
-    cluster_question(asio::any_io_executor strand, node_address const& server, config const& settings, std::optional<shards_to_keep> keep);
+    cluster_question(asio::any_io_executor strand, node_address const& server, config const& settings, std::optional<shards_to_keep> keep,
+                     std::shared_ptr<tls_files> files = {});
 
     // The handler is called once, unless stop() comes first: in config::connect_timeout and some at the latest, which begins when the program has said with
     // what to log in.

@@ -95,8 +95,9 @@ private:
     answered_handler handler_;
 };
 
-connection_settings::connection_settings(node_address const& node, config const& settings)
+connection_settings::connection_settings(node_address const& node, config const& settings, std::shared_ptr<tls_files> shared)
     : address{completed(node, settings.tls)},
+      files{shared ? std::move(shared) : std::make_shared<tls_files>()},
       client_name{settings.client_name},
       connect_timeout{settings.connect_timeout},
       stall_timeout{settings.stall_timeout}
@@ -174,7 +175,7 @@ bool redis_connection::prepare(redis::config& wanted)
         wanted = config_of(settings_);
         secret_ = wanted.password;
         questions_ = questions_.with_login(wanted.username, wanted.password);
-        if (settings_.address.tls) tls_ = std::make_unique<tls_session>(settings_.address);
+        make();
     } catch (system_error const& error) {  // OpenSSL could not make a context
         end_reason_ = errc::tls_failed;
         end_words_ = error.code().message();
@@ -188,11 +189,23 @@ bool redis_connection::prepare(redis::config& wanted)
         end_words_ = error.what();
         return false;
     }
-    auto context = tls_ ? tls_->take_context() : asio::ssl::context{asio::ssl::context::tls_client};
-    bounded_executor const executor{inner_executor(strand_), {&bounds_, settings_.address.tls.has_value(), &not_opened_, &search_}};
-    connection_ = make_connection<bounded_connection>(executor, std::move(context));
-    if (tls_) tls_->announce(stream_of(*connection_).native_handle());
     return true;
+}
+
+void redis_connection::make()
+{
+    auto const& tls = settings_.address.tls;
+    auto context = tls ? settings_.files->context_for(*tls) : settings_.files->unused_context();
+    bounded_executor const executor{inner_executor(strand_), {&bounds_, tls.has_value(), &not_opened_, &search_}};
+    auto made = make_connection<bounded_connection>(executor, std::move(context));
+    if (tls) {
+        auto& stream = stream_of(*made);
+        tls_ = std::make_unique<tls_session>(settings_.address);
+        tls_->announce(stream.native_handle());
+        auto judge = [session = tls_.get()](bool good, asio::ssl::verify_context& of) { return session->judge(good, of); };
+        if (tls_->verifies()) stream.set_verify_callback(judge);
+    }
+    connection_ = std::move(made);
 }
 
 void redis_connection::close()

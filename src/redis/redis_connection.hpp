@@ -35,13 +35,16 @@ namespace asio = boost::asio;
 namespace redlock::detail {
 
 class bounded_connection;
+class tls_files;
 class tls_session;
 
 // The settings that all connections to one server share. Each connection reads anew the files and environment variables that the address names.
 struct connection_settings {
-    connection_settings(node_address const& node, config const& settings);
+    // `shared`: of other servers with the same options for TLS; none: it has its own.
+    connection_settings(node_address const& node, config const& settings, std::shared_ptr<tls_files> shared = {});
 
     node_address address;
+    std::shared_ptr<tls_files> files;
     std::string client_name;
     std::chrono::steady_clock::duration connect_timeout;
     std::chrono::steady_clock::duration stall_timeout;
@@ -109,6 +112,7 @@ private:
     enum class state { connecting, open, closed };
 
     bool prepare(boost::redis::config& wanted);
+    void make();
     void on_handshake(error_code ec);
     void on_run_ended(error_code ec);
     void explain(error_code ec);

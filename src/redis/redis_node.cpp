@@ -21,12 +21,13 @@ connection_settings while_waiting(connection_settings settings, durability const
 
 }  // namespace
 
-redis_node::impl::impl(asio::any_io_executor strand, node_address const& address, config const& settings, std::uint16_t shards)
+redis_node::impl::impl(asio::any_io_executor strand, node_address const& address, config const& settings, std::uint16_t shards,
+                       std::shared_ptr<tls_files> files)
     : strand_{std::move(strand)},
       name_{address.to_string()},
       wanted_durability_{address.replicas, address.fsync, settings.replication_timeout},
       binding_{address.replicas, shards},
-      settings_{address, settings},
+      settings_{address, settings, std::move(files)},
       second_settings_{while_waiting(settings_, wanted_durability_)},
       handshake_{address, shards > 0},
       second_handshake_{address, wanted_durability_, shards > 0},
@@ -181,12 +182,13 @@ void redis_node::impl::stopped()
 }
 
 redis_node::redis_node(asio::any_io_executor strand, node_address address, config const& settings)
-    : impl_{std::make_shared<impl>(std::move(strand), address, settings, std::uint16_t{0})}
+    : impl_{std::make_shared<impl>(std::move(strand), address, settings, std::uint16_t{0}, nullptr)}
 {
 }
 
-redis_node::redis_node(asio::any_io_executor strand, node_address address, config const& settings, std::uint16_t shards)
-    : impl_{std::make_shared<impl>(std::move(strand), address, settings, shards)}
+redis_node::redis_node(asio::any_io_executor strand, node_address address, config const& settings, std::uint16_t shards,
+                       std::shared_ptr<tls_files> files)
+    : impl_{std::make_shared<impl>(std::move(strand), address, settings, shards, std::move(files))}
 {
 }
 

@@ -15,13 +15,16 @@
 
 namespace redlock::detail {
 
+class tls_files;
+
 class redis_node final : public node {
 public:
     redis_node(asio::any_io_executor strand, node_address address, config const& settings);
 
     // A primary of a Redis Cluster with so many shards. Its facts have to be asked for shard by shard (verb::inspect), those of on_up are
     // empty, and keys that have changed are told with their prefix.
-    redis_node(asio::any_io_executor strand, node_address address, config const& settings, std::uint16_t shards);
+    redis_node(asio::any_io_executor strand, node_address address, config const& settings, std::uint16_t shards,
+               std::shared_ptr<tls_files> files);
     ~redis_node() override;
 
     std::string const& name() const noexcept override;

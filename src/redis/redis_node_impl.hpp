@@ -34,7 +34,8 @@ namespace redlock::detail {
 // made and lost together, as a node that can only do half of it is of no use.
 class redis_node::impl final : public connection_owner, public std::enable_shared_from_this<impl> {
 public:
-    impl(asio::any_io_executor strand, node_address const& address, config const& settings, std::uint16_t shards);
+    impl(asio::any_io_executor strand, node_address const& address, config const& settings, std::uint16_t shards,
+         std::shared_ptr<tls_files> files);
 
     std::string const& name() const noexcept { return name_; }
 

@@ -1,14 +1,15 @@
-// TLS for one connection: the files, the checks, and what went wrong in words. No I/O but the files.
+// TLS: what all connections of a node share, the checks of each, and what went wrong in words. No I/O but the files.
 #ifndef REDLOCK_REDIS_TLS_HPP
 #define REDLOCK_REDIS_TLS_HPP
 
 #include <redlock/config.hpp>
 
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/verify_context.hpp>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace redlock {
 namespace asio = boost::asio;
@@ -22,27 +23,39 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-// One connection's end of it. Reads all files; throws `tls_error`.
+// Certificates and key in a context that connections with the same options share, since to read them takes milliseconds.
+class tls_files {
+public:
+    // The files are read again once one of them has changed, and each time where there is a `ca_path`. `tls`: the same each time. Throws `tls_error`.
+    asio::ssl::context context_for(tls_options const& tls);
+
+    // For a connection without TLS, which needs one all the same.
+    asio::ssl::context unused_context();
+
+private:
+    std::optional<asio::ssl::context> context_;  // none: they were not read
+    std::string version_;  // of the files that it has
+};
+
+// One connection's end of it.
 class tls_session {
 public:
     explicit tls_session(node_address const& address);
 
-    // The context is the connection's to keep; this object must live as long as that.
-    asio::ssl::context take_context() { return std::move(context_); }
-
-    // Before the handshake: the name that is asked for (SNI), where it is a name.
+    // Before the handshake: the name that is asked for (SNI), where it is a name, and for whom the certificate has to be. Throws `tls_error`.
     void announce(SSL* connection) const;
+
+    bool verifies() const noexcept { return verifies_; }
+
+    // Takes OpenSSL's word for each certificate of the server, and notes why one is not believed.
+    bool judge(bool good, asio::ssl::verify_context& of);
 
     // Why the server's certificate was not believed; empty: it was, or there was none yet.
     std::string const& objection() const noexcept { return objection_; }
 
 private:
-    void trust(tls_options const& tls);
-    void show(tls_options const& tls);
-    void verify();
-
     std::string name_;
-    asio::ssl::context context_{asio::ssl::context::tls_client};
+    bool verifies_;
     std::string objection_;
 };
 

@@ -312,8 +312,10 @@ BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_is_made_again)
 BOOST_AUTO_TEST_CASE(nothing_older_than_tls_1_2_and_the_name_is_announced)
 {
     auto const announced = [](std::string const& host, std::string const& server_name) -> std::string {
-        detail::tls_session session{{.host = host, .password = {}, .tls = tls_options{.server_name = server_name}}};
-        auto context = session.take_context();
+        node_address const address{.host = host, .password = {}, .tls = tls_options{.server_name = server_name}};
+        detail::tls_files files;
+        detail::tls_session const session{address};
+        auto context = files.context_for(*address.tls);
         BOOST_TEST(::SSL_CTX_get_min_proto_version(context.native_handle()) == TLS1_2_VERSION);
         SSL* const connection = ::SSL_new(context.native_handle());
         session.announce(connection);
