@@ -31,7 +31,7 @@ namespace redlock {
 /// cannot extend.
 ///
 /// Lifetimes: move-only. The destructor is `cancel()`. An `io_context` may be destroyed while operations, leases and scopes are
-/// outstanding: their handlers are destroyed without being called, as Asio does.
+/// outstanding, that of the client as well as those of its callers: their handlers are destroyed without being called, as Asio does.
 ///
 /// Thread safety: `cancel`, `status`, `run`, `drain`, `adopt`, `begin_admission` and `get_executor` may be called from any thread.
 class REDLOCK_API client {

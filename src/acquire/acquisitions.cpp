@@ -138,7 +138,7 @@ void acquisitions::refuse(acquisition& what, error_code why)
 {
     what.done = true;
     if (env_.observed) env_.observed->not_acquired(what.request.what, why, what.started, what.attempts);
-    if (what.request.report) fill_report(what, why);
+    if (what.request.report) what.handler.while_awaited([&] { fill_report(what, why); });
     what.handler(why, lease{});
 }
 
@@ -348,7 +348,7 @@ void acquisitions::finish(acquisition& what, error_code ec, lease held)
     env_.cancel_timer(what);
     if (ec && what.queue_of && what.queue_of->here()) what.was_not_sent(env_.to_nodes->nodes(), held_here);
     if (what.queue_of) what.queue_of->leave(what);
-    if (what.request.report) fill_report(what, ec);
+    if (what.request.report) what.handler.while_awaited([&] { fill_report(what, ec); });
     what.handler(ec, std::move(held));
 }
 

@@ -20,6 +20,7 @@ void context_service::shutdown()
     guard.unlock();
     for (auto const& weak : hooks)
         if (auto const hook = weak.lock()) hook->context_destroyed();
+    gate_->close();
 }
 
 }  // namespace redlock::detail

@@ -1,10 +1,13 @@
-// Told when an execution context is destroyed, so that cores on it let go of the handlers they keep.
+// Told when an execution context is destroyed, so that cores on it let go of the handlers they keep, and cores on other contexts of what belongs to
+// this one.
 //
 // A core keeps its callers' handlers, handlers keep coroutine frames, and frames keep leases that keep the core: a circle
 // that nobody would open when an io_context is destroyed with operations outstanding. Asio's own services destroy what
 // they keep at that moment; this one makes our cores do the same.
 #ifndef REDLOCK_BASE_CONTEXT_SERVICE_HPP
 #define REDLOCK_BASE_CONTEXT_SERVICE_HPP
+
+#include <redlock/detail/context_gate.hpp>
 
 #include <boost/asio/execution_context.hpp>
 
@@ -31,9 +34,12 @@ public:
 
     void add(std::weak_ptr<shutdown_hook> hook);
 
+    std::shared_ptr<context_gate> const& gate() const noexcept { return gate_; }
+
 private:
     void shutdown() override;
 
+    std::shared_ptr<context_gate> const gate_ = std::make_shared<context_gate>();
     std::mutex mutex_;
     std::vector<std::weak_ptr<shutdown_hook>> hooks_;
 };

@@ -2,6 +2,7 @@
 #ifndef REDLOCK_DETAIL_COMPLETION_HPP
 #define REDLOCK_DETAIL_COMPLETION_HPP
 
+#include <redlock/detail/context_gate.hpp>
 #include <redlock/detail/deferred_call.hpp>
 #include <redlock/detail/kept_executor.hpp>
 #include <redlock/detail/recycling.hpp>
@@ -13,6 +14,12 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/execution.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include <memory>
 #include <new>
@@ -28,7 +35,8 @@ namespace asio = boost::asio;
 namespace detail {
 
 /// Calls its handler once, on the handler's associated executor, never from inside the call that completes it. Until then
-/// it keeps that executor's context running. Destroyed without a call, it destroys the handler without a call.
+/// it keeps that executor's context running. Destroyed without a call, it destroys the handler without a call. So does that
+/// context when it is destroyed before.
 ///
 /// The handler, its executor and the arguments have one block of memory from the construction to the call.
 template <class... Args>
@@ -41,31 +49,44 @@ public:
     completion(Handler&& handler, asio::any_io_executor const& fallback)
         : call_{make<std::decay_t<Handler>>(std::forward<Handler>(handler), fallback)}
     {
+        if (auto* const another = kept().another) call_ = bound_call::make(*another, std::move(call_));
     }
 
     explicit operator bool() const noexcept { return static_cast<bool>(call_); }
 
     // To be used only while the operation is being initiated: a slot belongs to its caller's thread.
-    asio::cancellation_slot slot() const noexcept { return kept().slot; }
+    asio::cancellation_slot slot() const noexcept
+    {
+        block const* const here = kept_block();
+        return here ? here->slot : asio::cancellation_slot{};
+    }
 
-    // Whether it is known to run on this executor.
-    bool runs_on(asio::any_io_executor const& executor) const { return !kept().hops && kept().executor == kept_executor{executor}; }
+    // Calls `f`, unless the handler is gone with its context; meanwhile it does not go. What the caller has lives as long as that.
+    template <class F>
+    void while_awaited(F f) const
+    {
+        if (!call_.get()->is_bound) return f();
+        auto const& bound = static_cast<bound_call const&>(*call_.get());
+        context_pass const pass{bound.inner.gate()};
+        if (pass && bound.inner.get()) f();
+    }
 
     void operator()(Args... args)
     {
-        kept().values.emplace(std::move(args)...);
-        auto const executor = std::move(kept().executor);
-        executor.post(std::move(call_));
+        if (call_.get()->is_bound) return complete_bound(std::move(args)...);
+        complete(std::move(call_), std::move(args)...);
     }
 
 private:
     struct block : call_block {
-        block(void (*f)(call_block*, bool), asio::any_io_executor const& runs_on, asio::cancellation_slot s, bool h)
-            : call_block{f}, executor{runs_on}, slot{s}, hops{h}
+        block(void (*f)(call_block*, bool), asio::any_io_executor const& runs_on, asio::execution_context* of, asio::cancellation_slot s,
+              bool h)
+            : call_block{f}, executor{runs_on}, another{of}, slot{s}, hops{h}
         {
         }
 
         kept_executor executor;
+        asio::execution_context* another;  // the handler's, if it is not that of the fallback; else null
         asio::cancellation_slot slot;
         bool hops;  // the handler's own executor is of a type that cannot be posted to: posted to the fallback, dispatched from there
         std::optional<std::tuple<Args...>> values;  // from the end of the operation on
@@ -75,7 +96,8 @@ private:
     struct block_of final : block {
         template <class H>
         block_of(H&& h, asio::any_io_executor const& fallback)
-            : block{&free_and_call<Handler>, executor_of<Handler>(h, fallback), slot_of<Handler>(h), erased_executor<Handler>},
+            : block{&free_and_call<Handler>, executor_of<Handler>(h, fallback), another_context<Handler>(h, fallback), slot_of<Handler>(h),
+                    erased_executor<Handler>},
               handler{std::forward<H>(h)}
         {
         }
@@ -95,6 +117,41 @@ private:
         } else {
             return asio::get_associated_executor(handler, fallback);
         }
+    }
+
+    template <class Handler>
+    static asio::execution_context* another_context(Handler const& handler, asio::any_io_executor const& fallback)
+    {
+        auto const own = asio::get_associated_executor(handler, fallback);
+        auto* const context = context_of(own);
+        if (!context || context == context_of(fallback)) return nullptr;
+        // That of futures is the system's, which is destroyed when the program ends, and keeps no handlers.
+        return context == &asio::query(asio::system_executor{}, asio::execution::context) ? nullptr : context;
+    }
+
+    // Null: an executor of an erased type that does not tell it, and that is none of Asio's own.
+    template <class Executor>
+    static asio::execution_context* context_of(Executor const& executor)
+    {
+        using context = asio::execution::context_as_t<asio::execution_context&>;
+        if constexpr (asio::can_query_v<Executor const&, context>) {
+            return &asio::query(executor, context{});
+        } else {
+            using of_io_context = asio::io_context::executor_type;
+            using of_thread_pool = asio::thread_pool::executor_type;
+            return context_of_known<of_io_context, asio::strand<of_io_context>, of_thread_pool, asio::strand<of_thread_pool>,
+                                    asio::any_io_executor, asio::strand<asio::any_io_executor>>(executor);
+        }
+    }
+    template <class... Known, class Executor>
+    static asio::execution_context* context_of_known(Executor const& executor)
+    {
+        asio::execution_context* found = nullptr;
+        auto const look = [&](auto const* known) {
+            if (known) found = &asio::query(*known, asio::execution::context);
+        };
+        (look(executor.template target<Known>()), ...);
+        return found;
     }
 
     template <class Handler>
@@ -149,7 +206,35 @@ private:
         std::apply(invoke, *values);
     }
 
-    block& kept() const noexcept { return *static_cast<block*>(call_.get()); }
+    static void complete(deferred_call call, Args&&... args)
+    {
+        block& kept = *static_cast<block*>(call.get());
+        kept.values.emplace(std::move(args)...);
+        auto const executor = std::move(kept.executor);
+        executor.post(std::move(call));
+    }
+
+    // Where the handler hops, its context has to be there at that moment, too.
+    void complete_bound(Args&&... args)
+    {
+        deferred_call call{std::move(call_)};
+        auto& bound = static_cast<bound_call&>(*call.get());
+        context_pass const pass{bound.inner.gate()};
+        if (!pass || !bound.inner.get()) return;
+        block& kept = *static_cast<block*>(bound.inner.get());
+        if (!kept.hops) return complete(bound.inner.take(), std::move(args)...);
+        kept.values.emplace(std::move(args)...);
+        auto const executor = std::move(kept.executor);
+        executor.post(std::move(call));
+    }
+
+    // Null: it was begun by a handler that is being destroyed with its context.
+    block* kept_block() const noexcept
+    {
+        call_block* const first = call_.get();
+        return static_cast<block*>(first->is_bound ? static_cast<bound_call*>(first)->inner.get() : first);
+    }
+    block& kept() const noexcept { return *kept_block(); }
 
     deferred_call call_;
 };

@@ -8,10 +8,11 @@ namespace redlock::detail {
 
 // The head of a block with a handler and the arguments of its call, whatever their types.
 struct call_block {
-    explicit call_block(void (*f)(call_block*, bool)) noexcept : finish{f} {}
+    explicit call_block(void (*f)(call_block*, bool), bool of_another_context = false) noexcept : finish{f}, is_bound{of_another_context} {}
 
     call_block* next{nullptr};  // in a handler_list
     void (*const finish)(call_block*, bool call);  // frees the block; then calls the handler, or destroys it
+    bool const is_bound;  // a bound_call
 };
 
 // Owns a block. Destroys the handler unless the call was made.
