@@ -142,7 +142,8 @@ void engine::stop_nodes()
 void engine::on_up(std::size_t node, std::string const& server, quorum::node_facts const& facts)
 {
     if (auto const other = board_.node_of(server)) {
-        // A server that is two nodes would have two votes.
+        // A server that is two nodes would have two votes. Which of the two addresses is wrong, or was when it was connected, only they can tell.
+        env_.to_nodes->check_address(*other);
         return env_.to_nodes->reject(node, errc::node_duplicate,
                                      "this is the same server as " + env_.to_nodes->name(*other) + "; each node needs a server of its own");
     }

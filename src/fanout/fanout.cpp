@@ -55,6 +55,8 @@ void fanout::stop()
     for (link& l : links_) l.peer->stop();
 }
 
+void fanout::check_address(std::size_t node) { links_[node].peer->check_address(); }
+
 void fanout::reject(std::size_t node, error_code why, std::string words) { links_[node].peer->reject(why, std::move(words)); }
 
 bool fanout::in_step(link const& l, round const& r, time_point now) const noexcept

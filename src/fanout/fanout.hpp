@@ -117,6 +117,7 @@ public:
 
     // The server that a node is connected to is of no use. The node disconnects, and connects to its address again later.
     void reject(std::size_t node, error_code why, std::string words);
+    void check_address(std::size_t node);
 
     void up(std::size_t node);
     void down(std::size_t node, error_code why, std::string const& text);

@@ -77,6 +77,11 @@ public:
         if (state_ == state::usable) server_->reject(why, std::move(words));
     }
 
+    void check_address()
+    {
+        if (state_ == state::usable) server_->check_address();
+    }
+
     void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
     {
         assert(state_ == state::usable);
@@ -285,6 +290,8 @@ void group_node::start(std::size_t index, std::weak_ptr<node_listener> listener)
 void group_node::stop() { impl_->stop(); }
 
 void group_node::reject(error_code why, std::string words) { impl_->reject(why, std::move(words)); }
+
+void group_node::check_address() { impl_->check_address(); }
 
 void group_node::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
 {

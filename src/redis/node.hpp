@@ -70,6 +70,10 @@ public:
     // address is asked again with pauses that go on growing. Precondition: after on_up, or in it.
     virtual void reject(error_code why, std::string words) = 0;
 
+    // Another address was found to lead to the same server. If new connections to this one lead to another server by now, the open connection is
+    // closed as by reject(). Precondition: after on_up.
+    virtual void check_address() {}
+
     // Executes a batch. Precondition: usable, between on_up and on_down. Writes one reply a command and completes with
     // no error; or completes with the reason why the connection was lost, and what is in `replies` means nothing then. Requests are executed by the server in the order
     // of these calls, and may complete in another one. A vote that failed with errc::not_durable was executed. Completes before on_down

@@ -125,6 +125,19 @@ void redis_node::impl::watch_suitability()
     suitability_->start();
 }
 
+void redis_node::impl::check_address()
+{
+    if (state_ != state::usable || address_check_) return;
+    address_check_ = std::make_shared<address_check>(strand_, settings_, handshake_);
+    address_check_->start([weak = weak_from_this(), open = main_->server().run_id()](std::string const& run_id) {
+        auto const self = weak.lock();
+        if (!self) return;
+        self->address_check_.reset();
+        if (!run_id.empty() && run_id != open)
+            self->reject(errc::node_unsuitable, "new connections to this address lead to another server");
+    });
+}
+
 void redis_node::impl::on_closed(redis_connection& from, error_code why, std::string const& words)
 {
     bool const first = state_ != state::closing;
@@ -132,6 +145,7 @@ void redis_node::impl::on_closed(redis_connection& from, error_code why, std::st
     state_ = state::closing;
     login_->stop();
     if (suitability_) std::exchange(suitability_, nullptr)->stop();
+    if (address_check_) std::exchange(address_check_, nullptr)->stop();
     (&from == main_.get() ? main_ : second_).reset();
     if (first) {
         close_both();
@@ -201,6 +215,8 @@ void redis_node::start(std::size_t index, std::weak_ptr<node_listener> listener)
 void redis_node::stop() { impl_->stop(); }
 
 void redis_node::reject(error_code why, std::string words) { impl_->reject(why, std::move(words)); }
+
+void redis_node::check_address() { impl_->check_address(); }
 
 void redis_node::exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler)
 {

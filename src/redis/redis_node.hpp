@@ -31,6 +31,7 @@ public:
     void start(std::size_t index, std::weak_ptr<node_listener> listener) override;
     void stop() override;
     void reject(error_code why, std::string words) override;
+    void check_address() override;
     void exec(batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler) override;
 
     // Sends what is no batch, on the connection that is open. Precondition: as for exec(). `what` and `sink` must live until the handler is called. `longer`: bytes

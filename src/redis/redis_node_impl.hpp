@@ -2,6 +2,7 @@
 #ifndef REDLOCK_REDIS_REDIS_NODE_IMPL_HPP
 #define REDLOCK_REDIS_REDIS_NODE_IMPL_HPP
 
+#include "redis/address_check.hpp"
 #include "redis/address_watch.hpp"
 #include "redis/change_notices.hpp"
 #include "redis/durability_waits.hpp"
@@ -64,6 +65,8 @@ public:
         refused_words_ = std::move(words);
         close_both();
     }
+
+    void check_address();
 
     void exec(std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
 
@@ -136,6 +139,7 @@ private:
     std::shared_ptr<redis_connection> second_;  // none: nothing has to be waited for
     std::shared_ptr<durability_waits> durability_waits_;
     std::shared_ptr<suitability_watch> suitability_;  // none: rules forbid what it asks
+    std::shared_ptr<address_check> address_check_;  // none: nobody doubts the address
     identity_suspicion suspicion_;
     std::size_t open_{0};
     error_code refused_with_;  // what we found wrong with both, or our owner

@@ -122,6 +122,37 @@ BOOST_AUTO_TEST_CASE(a_second_address_of_one_server_that_leads_to_another_one_la
     BOOST_TEST(c.third().connects == 1u);
 }
 
+// The open connection is the wrong one, and works. New connections through the proxy lead elsewhere.
+BOOST_AUTO_TEST_CASE(an_address_that_led_to_the_server_of_another_node_when_it_was_connected)
+{
+    redis_server other;
+    admit(other);
+    cluster c{2};
+    tcp_proxy way{{c.servers[0].port(), nobody_listens}};
+    config settings = quick_config();
+    for (auto const port : {way.ports()[0], c.servers[1].port(), way.ports()[1]})
+        settings.nodes.push_back(node_address::from_url("redis://127.0.0.1:" + std::to_string(port)));
+    c.nodes = redlock::client{c.io.get_executor(), settings};
+    c.usable_at_start = 2;
+    c.run([&]() -> asio::awaitable<void> {
+        way.redirect(0, other.port());
+        way.redirect(1, c.servers[0].port());
+        bool const all = co_await eventually([&] {
+            auto const nodes = c.nodes.status().nodes;
+            return std::count_if(nodes.begin(), nodes.end(), [](auto const& n) { return n.state == node_state::usable; }) == 3;
+        });
+        auto const status = c.nodes.status().nodes;
+        BOOST_TEST(all, status[2].last_error_text);
+        BOOST_TEST(status[0].connects == 2u);
+        BOOST_TEST(status[0].last_error_text == "new connections to this address lead to another server");
+        lock const resource{c.nodes, "r", long_ttl};
+        lease held = co_await resource.acquire();
+        bool const everywhere = co_await eventually([&] { return held.nodes_held() == 3; });
+        BOOST_TEST(everywhere);
+        BOOST_TEST(other.command({"EXISTS", "r"}) == "1");
+    });
+}
+
 // A pause is up to three times as long as the one before. If the pauses did not grow from the shortest, 10 ms, none would be longer than 30 ms. A busy
 // machine adds less than a second.
 BOOST_AUTO_TEST_CASE(a_second_address_of_one_server_is_asked_with_pauses_that_grow)
