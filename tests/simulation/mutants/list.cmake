@@ -127,8 +127,6 @@ redlock_mutant(floor_into_the_block "a floor counts also if it makes the step sm
 # Admission.
 redlock_mutant(no_drain "a node votes again without waiting for what it forgot"
     FILE src/quorum/admission.cpp FROM "return n.quarantined_since + drain_of(longest_ttl_, settings_.clock_drift);" TO "return n.quarantined_since + 0 * longest_ttl_;")
-redlock_mutant(drain_of_own_ttl "the drain is as long as this client and nodes that are admitted allow a lease to be"
-    FILE src/quorum/admission.cpp FROM "    longest_ttl_ = std::max(longest_ttl_, facts.max_ttl);" TO "    if (facts.admitted == facts.id) longest_ttl_ = std::max(longest_ttl_, facts.max_ttl);")
 redlock_mutant(no_catch_up "a node votes again without hearing what the others remember"
     FILE src/quorum/admission.cpp FROM "        r.base = std::max(r.base, each.facts.high_water);
 " TO "")
