@@ -211,8 +211,10 @@ struct REDLOCK_API config {
     std::chrono::milliseconds min_reconnect_delay{50};
     std::chrono::milliseconds max_reconnect_delay{2'000};  ///< See `min_reconnect_delay`.
 
-    /// How long a server may answer nothing before the client closes the connection and connects anew. 100 ms to 1 day.
-    std::chrono::milliseconds stall_timeout{10'000};
+    /// How long a server may answer nothing before the client closes the connection and connects anew. A connection that went silent (a firewall dropped
+    /// it) is noticed 1 to 1.25 times this after the first request that it did not answer. So that a lease outlives that, the value should be at most 0.3
+    /// of the shortest ttl; the default is for the default ttl of 10 s. 100 ms to 1 day.
+    std::chrono::milliseconds stall_timeout{3'000};
 
     /// How long a node waits at most for `replicas` or `fsync`. After that its vote has failed, and is rolled back. A vote can take twice as long,
     /// and all of that is part of `lock_options::node_timeout`: so a value above half of `node_timeout` is of no use. 1 ms to 1 min.

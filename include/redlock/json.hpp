@@ -27,7 +27,7 @@ namespace redlock {
 ///               "key_file": "/etc/redlock/client.key", "server_name": "redis", "verify": true},
 ///       "client_name": "billing",          "connect_timeout_ms": 2000,
 ///       "min_reconnect_delay_ms": 50,      "max_reconnect_delay_ms": 2000,
-///       "stall_timeout_ms": 10000,         "max_node_queue": 8192,
+///       "stall_timeout_ms": 3000,          "max_node_queue": 8192,
 ///       "replication_timeout_ms": 200,     "quarantine_folder": "/var/lib/billing/quarantine",
 ///       "max_ttl_ms": 30000,               "token_retention_ms": 3600000,
 ///       "identity": "every_message",       "bootstrap": false,

@@ -139,7 +139,7 @@ private:
     std::shared_ptr<redis_connection> second_;  // none: nothing has to be waited for
     std::shared_ptr<durability_waits> durability_waits_;
     std::shared_ptr<suitability_watch> suitability_;  // none: rules forbid what it asks
-    std::shared_ptr<address_check> address_check_;  // none: nobody doubts the address
+    std::shared_ptr<address_check> address_check_;  // none: no check is under way
     identity_suspicion suspicion_;
     std::size_t open_{0};
     error_code refused_with_;  // what we found wrong with both, or our owner

@@ -219,6 +219,14 @@ std::vector<steady::time_point> tcp_proxy::connects(std::size_t server)
     return asio::post(io_, asio::use_future([this, server] { return gates_[server].connects; })).get();
 }
 
+void tcp_proxy::forget(std::size_t server)
+{
+    asio::post(io_, [this, server] {
+        for (auto const& weak : gates_[server].connections)
+            if (auto const pair = weak.lock()) pair->set({.to_server = {.swallowed = true}, .to_client = {.swallowed = true}});
+    });
+}
+
 void tcp_proxy::cut(std::size_t server)
 {
     asio::post(io_, [this, server] {

@@ -59,6 +59,9 @@ public:
     /// The times at which connections were accepted, oldest first.
     std::vector<std::chrono::steady_clock::time_point> connects(std::size_t server);
 
+    /// Loses all bytes on the connections with a server that exist, and leaves them open, as a firewall that has forgotten them. New ones work.
+    void forget(std::size_t server);
+
     /// Closes all connections with a server, and what was under way on them is lost. New ones are accepted.
     void cut(std::size_t server);
 
