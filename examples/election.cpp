@@ -47,10 +47,9 @@ try {
     nodes.run(asio::detached);
 
     redlock::election_options options;
-    options.address = argv[1];
     options.lock.ttl = 2s;
     options.lock.stop_margin = 400ms;  // for stepping down
-    redlock::election const election{nodes, "example:leader", options};
+    redlock::election const election{nodes, "example:leader", argv[1], options};
     asio::co_spawn(io, follow(election), [](std::exception_ptr) {});
     asio::co_spawn(io, campaign(election), [&](std::exception_ptr) { nodes.cancel(); });
 

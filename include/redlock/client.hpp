@@ -14,7 +14,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/execution_context.hpp>
 
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +45,14 @@ public:
     /// Throws `config_error`.
     client(asio::any_io_executor executor, config const& configuration, std::shared_ptr<redlock::observer> observer = nullptr);
 
+    /// The same on the executor of an execution context: `client{io, configuration}`.
+    template <class ExecutionContext>
+        requires std::convertible_to<ExecutionContext&, asio::execution_context&>
+    client(ExecutionContext& context, config const& configuration, std::shared_ptr<redlock::observer> observer = nullptr)
+        : client{asio::any_io_executor{context.get_executor()}, configuration, std::move(observer)}
+    {
+    }
+
     client(client&&) noexcept = default;  ///< Moves; the client that was moved from may only be destroyed or assigned to.
     client& operator=(client&& other) noexcept;  ///< Cancels the client that was there.
     ~client();  ///< `cancel()`.
@@ -56,12 +66,13 @@ public:
     /// Lifetimes: the client object may be destroyed meanwhile, which cancels.
     /// Completion signature: `void(error_code)`.
     /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: all types, each the same as `cancel()`: there is nothing that could be rolled back.
+    /// Per-operation cancellation: `terminal` and `partial` are the same as `cancel()`. `total` is ignored: it promises that nothing happens, but all leases
+    /// would be lost.
     /// Errors: `errc::client_cancelled`, always: `run()` goes on until then. A node that cannot be reached is no error: the client connects
     /// again and again, and `status()` says why the node is away.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
-    auto run(CompletionToken&& token = {})
+    [[nodiscard]] auto run(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_core{core_, &detail::core::run}, token);
     }
@@ -83,7 +94,7 @@ public:
     /// Errors: `errc::client_cancelled` when the client stopped first; `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
-    auto drain(CompletionToken&& token = {})
+    [[nodiscard]] auto drain(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_core{core_, &detail::core::drain}, token);
     }
@@ -108,7 +119,7 @@ public:
     /// Thread safety: may be started from any thread.
     /// Source: docs/proof.md, "Leases that travel".
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
-    auto adopt(std::string_view ticket, CompletionToken&& token = {})
+    [[nodiscard]] auto adopt(std::string_view ticket, CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code, lease)>(
             detail::initiate_adopt{core_, detail::adopt_request{std::string{ticket}, std::nullopt}}, token);
@@ -118,7 +129,7 @@ public:
     /// ends the wait for a majority sooner.
     /// Throws `std::invalid_argument` for options out of bounds.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
-    auto adopt(std::string_view ticket, lock_options const& options, CompletionToken&& token = {})
+    [[nodiscard]] auto adopt(std::string_view ticket, lock_options const& options, CompletionToken&& token = {})
     {
         validate(options);
         return asio::async_initiate<CompletionToken, void(error_code, lease)>(
@@ -130,7 +141,7 @@ public:
     void begin_admission() { core_->begin_admission(); }
 
     /// The nodes, what they are doing, and counters.
-    client_status status() const { return core_->status(); }
+    [[nodiscard]] client_status status() const { return core_->status(); }
 
 private:
     friend struct detail::access;

@@ -12,11 +12,17 @@
 #include <redlock/published.hpp>
 #include <redlock/with_lock.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,11 +31,8 @@
 
 namespace redlock {
 
-/// The options of an election.
+/// The options of an election: `redlock::election{client, "name", "10.0.0.1:8080", {.min_pause = 1s}}`.
 struct election_options {
-    /// What is published while this candidate leads, for `election::observe()`: mostly where it can be reached. Up to `max_state_size` bytes; it may be empty.
-    std::string address{};
-
     /// Of the lock that the leader holds. `stop_margin` is the time that a leader has to step down, and the ttl the time after which another one leads if
     /// it crashes. A leader does not hand its lock over within its client (`max_handoffs`), since each term has a token of its own.
     lock_options lock{.max_handoffs = 0, .max_local_hold = std::chrono::milliseconds{0}};
@@ -37,7 +40,12 @@ struct election_options {
     /// The bounds of the random pause before a candidate that has lost its leadership campaigns again, so that others come first. 0 ms to 1 hour.
     std::chrono::milliseconds min_pause{100};
     std::chrono::milliseconds max_pause{1000};  ///< See `min_pause`. Not below it.
+
+    friend bool operator==(election_options const&, election_options const&) = default;
 };
+
+static_assert(std::is_trivially_copyable_v<election_options> && std::is_trivially_destructible_v<election_options>,
+              "g++ 12 destroys non-trivial temporaries twice inside co_await expressions");
 
 /// Who leads, as far as somebody else can know.
 struct leader_info {
@@ -63,9 +71,15 @@ struct leader_info {
 /// Thread safety: const members may be called from any thread at the same time.
 class REDLOCK_API election {
 public:
-    /// The name as of a `lock`. Throws `std::invalid_argument` as the constructor of `lock` does, if the address is larger than
-    /// `max_state_size`, if a pause makes no sense, or if `lock_options::fencing` is off (a term needs a token, and its address a fence).
-    election(client const& owner, std::string name, election_options options = {});
+    using executor_type = asio::any_io_executor;  ///< The type of the client's executor.
+
+    /// The name as of a `lock`. `address` is what is published while this candidate leads, for `election::observe()`: mostly where it can be reached. Up to
+    /// `max_state_size` bytes; it may be empty, as for who only observes. Throws `std::invalid_argument` as the constructor of `lock` does, if the address is
+    /// larger, if a pause makes no sense, or if `lock_options::fencing` is off (a term needs a token, and its address a fence).
+    election(client const& owner, std::string name, std::string address = {}, election_options const& options = {});
+
+    /// The client's executor.
+    executor_type get_executor() const noexcept { return lock_.get_executor(); }
 
     /// The name of the lock.
     std::string_view name() const noexcept { return lock_.name(); }
@@ -89,11 +103,20 @@ public:
     /// Thread safety: as the coroutine that calls it.
     template <class Body>
         requires detail::scope_body<std::decay_t<Body>, lease&>
-    asio::awaitable<void> lead(Body&& body) const
+    [[nodiscard]] asio::awaitable<void> lead(Body&& body) const
     {
         detail::require_named_body<Body>();
-        return detail::campaign_until_done<std::decay_t<Body>>(state_, lock_, detail::term_settings{options_.address, pauses()},
+        return detail::campaign_until_done<std::decay_t<Body>>(state_, lock_, detail::term_settings{address_, pauses()},
                                                                std::forward<Body>(body));
+    }
+
+    /// The same for any completion token, on a strand of the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine
+    /// would throw.
+    template <class Body, asio::completion_token_for<void(std::exception_ptr)> CompletionToken>
+        requires detail::scope_body<std::decay_t<Body>, lease&>
+    [[nodiscard]] auto lead(Body&& body, CompletionToken&& token) const
+    {
+        return asio::co_spawn(get_executor(), lead(std::forward<Body>(body)), std::forward<CompletionToken>(token));
     }
 
     /// Ends every `lead()` of this object and its copies: a body that runs is cancelled, the lock is released, and `lead()` completes without an error. Does
@@ -110,7 +133,17 @@ public:
     /// Per-operation cancellation: all types complete at once.
     /// Errors, thrown as `system_error`: those of `lock::peek()`.
     /// Thread safety: as the coroutine that calls it.
-    asio::awaitable<leader_info> leader() const { return look(lock_); }
+    [[nodiscard]] asio::awaitable<leader_info> leader() const { return look(lock_); }
+
+    /// The same for any completion token. Completion signature: `void(error_code, leader_info)`. Executor: the handler's associated executor, by default the
+    /// client's.
+    template <asio::completion_token_for<void(error_code, leader_info)> CompletionToken>
+    [[nodiscard]] auto leader(CompletionToken&& token) const
+    {
+        auto seen = lock_.peek(asio::deferred) |
+                    asio::deferred([](error_code ec, lock_peek const& what) { return asio::deferred.values(ec, in(what)); });
+        return std::move(seen)(std::forward<CompletionToken>(token));
+    }
 
     /// Calls `on_change(leader_info const&)` with who leads now, and then whenever that changes, also to nobody. `on_change` returns nothing, or an
     /// `asio::awaitable<void>`, which is awaited. A leader is reported when it has published its address. Not every leader need be seen: of changes that
@@ -125,10 +158,18 @@ public:
     /// Thread safety: as the coroutine that calls it.
     template <class OnChange>
         requires std::invocable<std::decay_t<OnChange>&, leader_info const&>
-    asio::awaitable<void> observe(OnChange&& on_change) const
+    [[nodiscard]] asio::awaitable<void> observe(OnChange&& on_change) const
     {
         detail::require_named_body<OnChange>();
         return watch<std::decay_t<OnChange>>(lock_, std::forward<OnChange>(on_change));
+    }
+
+    /// The same for any completion token, on the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine would throw.
+    template <class OnChange, asio::completion_token_for<void(std::exception_ptr)> CompletionToken>
+        requires std::invocable<std::decay_t<OnChange>&, leader_info const&>
+    [[nodiscard]] auto observe(OnChange&& on_change, CompletionToken&& token) const
+    {
+        return asio::co_spawn(get_executor(), observe(std::forward<OnChange>(on_change)), std::forward<CompletionToken>(token));
     }
 
 private:
@@ -161,6 +202,7 @@ private:
     }
 
     lock lock_;
+    std::string address_;
     election_options options_;
     std::shared_ptr<detail::election_state> state_;
 };

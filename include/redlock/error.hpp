@@ -85,6 +85,7 @@ enum class condition {
     contended,  ///< contended, split_votes or acquire_timed_out: others have the lock, or want it now. A web service answers 409.
     unavailable,  ///< no_majority, validity_exhausted, acquire_timed_out_no_majority or client_not_running: the holder cannot be known. 503.
     timed_out,  ///< acquire_timed_out or acquire_timed_out_no_majority: `lock_options::acquire_timeout` passed.
+    unconfirmed,  ///< release_unconfirmed: the work was done while the lock was held, and there is nothing to repeat.
 };
 
 /// The enumerator's name, `contended`: for logs and labels that programs read. Null for a value that is none.

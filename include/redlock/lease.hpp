@@ -9,6 +9,7 @@
 #include <redlock/lock_mode.hpp>
 #include <redlock/published.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
@@ -33,13 +34,15 @@ namespace redlock {
 /// Lifetimes: a lease may outlive its lock and its client object; when the client is gone it is lost.
 ///
 /// Operations on an empty lease complete with `errc::not_held`, on the handler's associated executor; a handler that has none is
-/// called on Asio's `system_executor`, since there is no client whose executor could serve.
+/// called before the operation returns, since there is no client whose executor could serve.
 ///
 /// Thread safety: distinct leases may be used from any thread. Of one lease, `valid`, `valid_until`, `nodes_held`, `faults_tolerated`,
 /// `token`, `next_token`, `mode`, `slot`, `slots` and `name` may be called at any time from any thread; everything else needs the usual care that two
 /// threads do not use one object.
 class [[nodiscard]] REDLOCK_API lease {
 public:
+    using executor_type = asio::any_io_executor;  ///< The type of the client's executor.
+
     /// An empty lease.
     lease() noexcept = default;
 
@@ -60,50 +63,53 @@ public:
     /// Hands the release, if one is due, to the client.
     ~lease() { let_go(); }
 
+    /// The client's executor; Asio's `system_executor` for an empty lease.
+    executor_type get_executor() const noexcept { return detail::initiate_on_lease::executor_of(state_); }
+
     /// Whether this is a lease at all (it may have ended: see `valid()`).
     explicit operator bool() const noexcept { return state_ != nullptr; }
 
     /// Whether the lock is held now, and will be for `min_left` more. Looks at the clock, so it is right even when no
     /// timer has run. Ask again right before anything that must not happen without the lock. A lease that could not be extended
     /// is given up `stop_margin` before `valid_until()`, and is not valid from then on.
-    bool valid(std::chrono::nanoseconds min_left = {}) const noexcept;
+    [[nodiscard]] bool valid(std::chrono::nanoseconds min_left = {}) const noexcept;
 
     /// When the proof ends unless it is extended: the M-th largest of the nodes' deadlines, each counted from before the
     /// request was sent. The epoch for an empty lease. Says nothing of a lease that was released.
-    boot_clock::time_point valid_until() const noexcept;
+    [[nodiscard]] boot_clock::time_point valid_until() const noexcept;
 
     /// On how many nodes the key is known to be ours. A majority at least, while the lease is valid; says nothing after its release.
-    std::size_t nodes_held() const noexcept;
+    [[nodiscard]] std::size_t nodes_held() const noexcept;
 
     /// How many nodes may lose the key, however that happens, before somebody else could acquire the lock: held on h of N nodes, with M
     /// a majority, h + M - N - 1. Zero on a bare majority, which is why the watchdog sets the key again on nodes that do not have it.
-    std::size_t faults_tolerated() const noexcept;
+    [[nodiscard]] std::size_t faults_tolerated() const noexcept;
 
     /// The fencing token: larger than that of every lease on this name that was acquired before this one was asked for, whatever
     /// clocks and networks do; a lease that was handed over within the client counts as asked for when the client acquired it.
     /// Send it along with every access, and let the resource refuse a smaller one than it has seen (`fence_guard`,
     /// docs/fenced-writes.md). 0 without `lock_options::fencing`, and for an empty lease.
     /// Source: docs/proof.md.
-    std::uint64_t token() const noexcept;
+    [[nodiscard]] std::uint64_t token() const noexcept;
 
     /// Moves on to the next of the tokens that `lock_options::token_block` reserved, for work that must be ordered after what `token()`
     /// was given to. Returns whether there was one; if not, `token()` stays.
     /// Thread safety: may be called at any time from any thread; no two calls move on to the same token.
-    bool next_token() noexcept;
+    [[nodiscard]] bool next_token() noexcept;
 
     /// `shared` for a lease of `rw_lock::acquire_shared()`, and from the call of `downgrade()` on; `permit` for one of a `semaphore`; otherwise
     /// `exclusive`.
-    lock_mode mode() const noexcept;
+    [[nodiscard]] lock_mode mode() const noexcept;
 
     /// The slot of a permit: which of the locks `NAME#0` to `NAME#(K-1)` it is. Of several permits, the first. None for a lease of something else, and
     /// for an empty one.
-    std::optional<std::uint32_t> slot() const noexcept;
+    [[nodiscard]] std::optional<std::uint32_t> slot() const noexcept;
 
     /// The slots of all permits, in increasing order.
-    std::vector<std::uint32_t> slots() const;
+    [[nodiscard]] std::vector<std::uint32_t> slots() const;
 
     /// The name of the lock, and of a permit that of its slot (`NAME#3`); empty for an empty lease.
-    std::string_view name() const noexcept;
+    [[nodiscard]] std::string_view name() const noexcept;
 
     /// Extends the lease by the ttl of its options, on a majority.
     ///
@@ -120,7 +126,7 @@ public:
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: the distlock page of Redis, "Making the algorithm more reliable: extending the lock".
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
-    auto extend(CompletionToken&& token = {})
+    [[nodiscard]] auto extend(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::extend},
                                                                        token);
@@ -143,7 +149,7 @@ public:
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: docs/proof.md, "Readers and a writer".
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
-    auto downgrade(CompletionToken&& token = {})
+    [[nodiscard]] auto downgrade(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::downgrade},
                                                                        token);
@@ -171,7 +177,7 @@ public:
     /// was started last is the newest.
     /// Source: docs/proof.md, "State that goes with a lock".
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
-    auto publish(std::string value, CompletionToken&& token = {})
+    [[nodiscard]] auto publish(std::string value, CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_publish{state_, std::move(value)}, token);
     }
@@ -190,7 +196,7 @@ public:
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: docs/proof.md, "State that goes with a lock".
     template <asio::completion_token_for<void(error_code, published_state)> CompletionToken = asio::deferred_t>
-    auto inherited(CompletionToken&& token = {})
+    [[nodiscard]] auto inherited(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code, published_state)>(detail::initiate_inherited{state_}, token);
     }
@@ -210,7 +216,7 @@ public:
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: the distlock page of Redis, "Correct implementation with a single instance" (compare and delete).
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
-    auto release(CompletionToken&& token = {})
+    [[nodiscard]] auto release(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::release},
                                                                        token);
@@ -230,7 +236,7 @@ public:
     /// the lease that it was given; nothing is released at its end then.
     /// Thread safety: not concurrently with other members of the same object.
     /// Source: docs/proof.md, "Leases that travel".
-    std::string detach();
+    [[nodiscard]] std::string detach();
 
     /// Completes when the lease is lost: `stop_margin` before its validity ends if it could not be extended, at once when a
     /// majority is known to be gone, when `max_hold` passes, or when the client is cancelled.
@@ -244,7 +250,7 @@ public:
     /// `asio::error::operation_aborted` when the wait was cancelled or the lease was released; `errc::not_held`.
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
-    auto wait_lost(CompletionToken&& token = {})
+    [[nodiscard]] auto wait_lost(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::wait_lost},
                                                                        token);
@@ -252,7 +258,7 @@ public:
 
     /// Why the lease ended before it was released (condition `lost`); no error while it is held, after its release, and for an
     /// empty one. A lease whose validity ran out without anybody noticing is lost too.
-    error_code lost_error() const noexcept;
+    [[nodiscard]] error_code lost_error() const noexcept;
 
 private:
     friend struct detail::access;

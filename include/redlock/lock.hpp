@@ -11,8 +11,8 @@
 #include <redlock/options.hpp>
 #include <redlock/published.hpp>
 
+#include <concepts>
 #include <exception>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +22,29 @@
 
 namespace redlock {
 
+/// Several names, for the constructor of `lock`: `{"a", "b"}`, or a `std::vector<std::string>`.
+class lock_names {
+public:
+    /// As many as there are arguments: texts that convert to `std::string_view`. It is no `std::initializer_list`, since g++ 12 refuses one in a `co_await`
+    /// expression ("array used as initializer").
+    template <std::convertible_to<std::string_view>... Name>
+        requires(sizeof...(Name) > 0)
+    lock_names(Name const&... name)
+    {
+        all_.reserve(sizeof...(Name));
+        (all_.emplace_back(std::string_view{name}), ...);
+    }
+
+    /// These.
+    lock_names(std::vector<std::string> all) noexcept : all_{std::move(all)} {}
+
+    /// The names, as they were given.
+    std::vector<std::string> const& all() const noexcept { return all_; }
+
+private:
+    std::vector<std::string> all_;
+};
+
 /// A cheap handle that consists of the name of a resource, options, and a client. The object itself keeps nothing on any server: a `lease` does.
 ///
 /// Any number of acquisitions may be started from one lock object. They are independent of each other, and exclude each other.
@@ -30,19 +53,26 @@ namespace redlock {
 /// Thread safety: const members may be called from any thread at the same time.
 class REDLOCK_API lock {
 public:
+    using executor_type = asio::any_io_executor;  ///< The type of the client's executor.
+
     /// The name is the key on the servers, byte for byte, unless `config::key_format` says otherwise. Another library that uses the same key with
     /// `SET NX PX` (redsync, node-redlock, redis-py) shares the lock. Throws `std::invalid_argument` if the name is empty or reserved for the
     /// library (its key is `redlock:node`, `redlock:hw`, `redlock:set` or `redlock:wait`, or ends in `:fence`, `:want`, `:published` or `:permits`), if an
     /// option makes no sense, or if the ttl of a lock with `fencing` is above `config::max_ttl`.
-    lock(client const& owner, std::string name, lock_options const& options = {});
+    template <std::convertible_to<std::string> Name>  // so that a list of names is none of the ways to make a std::string
+    lock(client const& owner, Name&& name, lock_options const& options = {})
+        : lock{owner, one_name(owner, std::forward<Name>(name)), options}
+    {
+    }
 
     /// Locks several resources at once, all or none: `redlock::lock{nodes, {"a", "b", "c"}}`. Up to 64 names, in any order. The names are sorted, and
     /// each node sets all keys in one step, so two such locks never wait for each other. There is one lease, and its token is larger than all earlier
     /// tokens of each resource. Excludes, and is excluded by, the locks of each single name.
     /// Throws as above, and if there are no names, too many, or one of them twice.
-    lock(client const& owner, std::initializer_list<std::string_view> names, lock_options const& options = {});
-    /// The same.
-    lock(client const& owner, std::vector<std::string> names, lock_options const& options = {});
+    lock(client const& owner, lock_names names, lock_options const& options = {});
+
+    /// The client's executor.
+    executor_type get_executor() const noexcept { return core_->get_executor(); }
 
     /// The name for people to read; several names have ", " between them. The text lives as long as the lock.
     std::string_view name() const noexcept;
@@ -74,14 +104,14 @@ public:
     /// Thread safety: may be started from any thread.
     /// Source: the distlock page of Redis, "The Redlock algorithm"; docs/protocol.md.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto acquire(CompletionToken&& token = {}) const
+    [[nodiscard]] auto acquire(CompletionToken&& token = {}) const
     {
         return start(nullptr, false, token);
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto acquire(attempt_report& report, CompletionToken&& token = {}) const
+    [[nodiscard]] auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return start(&report, false, token);
     }
@@ -102,14 +132,14 @@ public:
     /// `errc::ttl_too_long`, `errc::wrong_node_set`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto try_acquire(CompletionToken&& token = {}) const
+    [[nodiscard]] auto try_acquire(CompletionToken&& token = {}) const
     {
         return start(nullptr, true, token);
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
+    [[nodiscard]] auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return start(&report, true, token);
     }
@@ -129,7 +159,7 @@ public:
     /// `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = asio::deferred_t>
-    auto peek(CompletionToken&& token = {}) const
+    [[nodiscard]] auto peek(CompletionToken&& token = {}) const
     {
         return asio::async_initiate<CompletionToken, void(error_code, lock_peek)>(detail::initiate_peek{core_,
                                                                                                         detail::peek_request{what_, {}}},
@@ -148,7 +178,7 @@ public:
     /// Errors: `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = asio::deferred_t>
-    auto wait_changed(lock_peek last, CompletionToken&& token = {}) const
+    [[nodiscard]] auto wait_changed(lock_peek last, CompletionToken&& token = {}) const
     {
         return asio::async_initiate<CompletionToken, void(error_code, lock_peek)>(
             detail::initiate_peek{core_, detail::peek_request{what_, std::move(last)}}, token);
@@ -158,6 +188,8 @@ private:
     friend struct detail::access;
     friend class rw_lock;
     friend class semaphore;
+
+    static detail::resource one_name(client const& owner, std::string name);
 
     lock(client const& owner, detail::resource what, lock_options const& options);
     lock(std::shared_ptr<detail::core> owner, detail::resource what, lock_options const& options);

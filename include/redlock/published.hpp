@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 namespace redlock {
 
@@ -39,6 +40,8 @@ struct peek_marks {
 
 /// What `lock::peek()` saw of a lock. It was so at a moment between the call and its completion, and may not be so any more.
 struct lock_peek {
+    lock_peek() = default;  ///< So that it is no aggregate: g++ 12 destroys those of a temporary twice inside co_await expressions.
+
     bool held{false};          ///< A majority of the nodes has the lock's key, and all of them for the same holder; or readers have it.
     std::string
         host{};  ///< Of the holder, as its value says. Empty: nobody holds it, readers do, or another library whose value says nothing.
@@ -53,6 +56,8 @@ struct lock_peek {
 
     friend bool operator==(lock_peek const&, lock_peek const&) = default;
 };
+
+static_assert(!std::is_aggregate_v<lock_peek>, "g++ 12 destroys temporary aggregates twice inside co_await expressions");
 
 }  // namespace redlock
 

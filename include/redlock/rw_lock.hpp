@@ -8,6 +8,11 @@
 #include <redlock/lock.hpp>
 #include <redlock/lock_mode.hpp>
 #include <redlock/options.hpp>
+#include <redlock/published.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
 
 #include <initializer_list>
 #include <string>
@@ -43,6 +48,8 @@ namespace redlock {
 /// Thread safety: const members may be called from any thread at the same time.
 class REDLOCK_API rw_lock {
 public:
+    using executor_type = asio::any_io_executor;  ///< The type of the client's executor.
+
     /// The name is the key on the servers, as for a `lock`; `NAME:want` is the key of the wish. Throws `std::invalid_argument` as the constructor of
     /// `lock` does, and if `lock_options::fencing` is off.
     rw_lock(client const& owner, std::string name, lock_options const& options = {});
@@ -59,6 +66,39 @@ public:
     /// The options that the constructor got. A reader has one token, whatever `lock_options::token_block` is, and its lease is never handed over.
     lock_options const& options() const noexcept { return writer_.options(); }
 
+    /// The client's executor.
+    executor_type get_executor() const noexcept { return writer_.get_executor(); }
+
+    /// Looks at the lock, as `lock::peek()` does: whether somebody writes, and who, or others read (`held`, without a `host`).
+    ///
+    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
+    /// Lifetimes: the lock may be destroyed meanwhile.
+    /// Completion signature: `void(error_code, lock_peek)`.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: `terminal`, `partial` and `total` complete at once.
+    /// Errors: those of `lock::peek()`.
+    /// Thread safety: may be started from any thread.
+    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = asio::deferred_t>
+    [[nodiscard]] auto peek(CompletionToken&& token = {}) const
+    {
+        return writer_.peek(std::forward<CompletionToken>(token));
+    }
+
+    /// Waits until something else is to be seen of the lock than `last`, as `lock::wait_changed()` does.
+    ///
+    /// Preconditions: `client::run` is called, before or while it waits.
+    /// Lifetimes: the lock may be destroyed meanwhile.
+    /// Completion signature: `void(error_code, lock_peek)`.
+    /// Executor: the handler's associated executor, by default the client's.
+    /// Per-operation cancellation: `terminal`, `partial` and `total` complete at once.
+    /// Errors: those of `lock::wait_changed()`.
+    /// Thread safety: may be started from any thread.
+    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = asio::deferred_t>
+    [[nodiscard]] auto wait_changed(lock_peek last, CompletionToken&& token = {}) const
+    {
+        return writer_.wait_changed(std::move(last), std::forward<CompletionToken>(token));
+    }
+
     /// Acquires the lock to write, and waits as long as others read or write. Leaves a wish on the nodes while it waits for readers.
     ///
     /// Preconditions: `client::run` is called, before or while it waits; otherwise it waits until its `acquire_timeout` (`errc::client_not_running`).
@@ -70,14 +110,14 @@ public:
     /// Thread safety: may be started from any thread.
     /// Source: docs/proof.md, "Readers and a writer".
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto acquire(CompletionToken&& token = {}) const
+    [[nodiscard]] auto acquire(CompletionToken&& token = {}) const
     {
         return writer_.acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto acquire(attempt_report& report, CompletionToken&& token = {}) const
+    [[nodiscard]] auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return writer_.acquire(report, std::forward<CompletionToken>(token));
     }
@@ -92,14 +132,14 @@ public:
     /// Errors: those of `lock::try_acquire()`; `errc::contended` also when others read.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto try_acquire(CompletionToken&& token = {}) const
+    [[nodiscard]] auto try_acquire(CompletionToken&& token = {}) const
     {
         return writer_.try_acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
+    [[nodiscard]] auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return writer_.try_acquire(report, std::forward<CompletionToken>(token));
     }
@@ -119,14 +159,14 @@ public:
     /// Thread safety: may be started from any thread.
     /// Source: docs/proof.md, "Readers and a writer".
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto acquire_shared(CompletionToken&& token = {}) const
+    [[nodiscard]] auto acquire_shared(CompletionToken&& token = {}) const
     {
         return reader_.acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
+    [[nodiscard]] auto acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
     {
         return reader_.acquire(report, std::forward<CompletionToken>(token));
     }
@@ -141,14 +181,14 @@ public:
     /// Errors: those of `lock::try_acquire()`; `errc::contended` also when a writer waits.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto try_acquire_shared(CompletionToken&& token = {}) const
+    [[nodiscard]] auto try_acquire_shared(CompletionToken&& token = {}) const
     {
         return reader_.try_acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto try_acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
+    [[nodiscard]] auto try_acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
     {
         return reader_.try_acquire(report, std::forward<CompletionToken>(token));
     }

@@ -9,9 +9,12 @@
 #include <redlock/options.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -37,7 +40,8 @@ static_assert(std::is_trivially_copyable_v<semaphore_options> && std::is_trivial
 /// at the same time, by whatever hosts.
 ///
 /// A permit is a lock of its own: permit i of `NAME` is the exclusive lock `NAME#i`, called a slot (`lease::slot()`, `lease::name()`), and an attempt
-/// takes whichever is free. So each permit survives what a lock survives, has fencing tokens, and can also be taken as a `lock` of that name.
+/// takes whichever is free. So each permit survives what a lock survives, has fencing tokens, and can also be taken as a `lock` of that name. A `lock` of the name
+/// `NAME` itself excludes no permit, and is excluded by none.
 ///
 /// The number of permits must be the same for all clients. The nodes keep it, and refuse clients that say another one (`errc::permits_differ`).
 /// `change_permits()` changes it.
@@ -53,12 +57,17 @@ static_assert(std::is_trivially_copyable_v<semaphore_options> && std::is_trivial
 /// Thread safety: const members may be called from any thread at the same time.
 class REDLOCK_API semaphore {
 public:
+    using executor_type = asio::any_io_executor;  ///< The type of the client's executor.
+
     /// The keys on the servers are `NAME#0` to `NAME#(permits - 1)`, and `NAME:permits` for the number. Throws `std::invalid_argument` as the constructor
     /// of `lock` does, if `permits` is not between 1 and 64, if `lock_options::fencing` is off, or if there is an `owner`.
     semaphore(client const& owner, std::string name, semaphore_options const& options);
 
     /// The name for people to read.
     std::string_view name() const noexcept { return one_.name(); }
+
+    /// The client's executor.
+    executor_type get_executor() const noexcept { return one_.get_executor(); }
 
     /// How many permits there are.
     std::uint32_t permits() const noexcept;
@@ -79,14 +88,14 @@ public:
     /// Thread safety: may be started from any thread.
     /// Source: docs/proof.md, "At most K".
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto acquire(CompletionToken&& token = {}) const
+    [[nodiscard]] auto acquire(CompletionToken&& token = {}) const
     {
         return one_.acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto acquire(attempt_report& report, CompletionToken&& token = {}) const
+    [[nodiscard]] auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return one_.acquire(report, std::forward<CompletionToken>(token));
     }
@@ -103,14 +112,14 @@ public:
     /// Thread safety: may be started from any thread.
     /// Source: docs/proof.md, "At most K".
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto acquire(std::uint32_t count, CompletionToken&& token = {}) const
+    [[nodiscard]] auto acquire(std::uint32_t count, CompletionToken&& token = {}) const
     {
         return several(count).acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto acquire(std::uint32_t count, attempt_report& report, CompletionToken&& token = {}) const
+    [[nodiscard]] auto acquire(std::uint32_t count, attempt_report& report, CompletionToken&& token = {}) const
     {
         return several(count).acquire(report, std::forward<CompletionToken>(token));
     }
@@ -125,28 +134,28 @@ public:
     /// Errors: those of `lock::try_acquire()`; `errc::split_votes` if several clients came at once for the last permits; `errc::permits_differ`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto try_acquire(CompletionToken&& token = {}) const
+    [[nodiscard]] auto try_acquire(CompletionToken&& token = {}) const
     {
         return one_.try_acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
+    [[nodiscard]] auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return one_.try_acquire(report, std::forward<CompletionToken>(token));
     }
 
     /// The same, and acquires `count` permits, all or none: see `acquire(count)`.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto try_acquire(std::uint32_t count, CompletionToken&& token = {}) const
+    [[nodiscard]] auto try_acquire(std::uint32_t count, CompletionToken&& token = {}) const
     {
         return several(count).try_acquire(std::forward<CompletionToken>(token));
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
-    auto try_acquire(std::uint32_t count, attempt_report& report, CompletionToken&& token = {}) const
+    [[nodiscard]] auto try_acquire(std::uint32_t count, attempt_report& report, CompletionToken&& token = {}) const
     {
         return several(count).try_acquire(report, std::forward<CompletionToken>(token));
     }
@@ -163,7 +172,7 @@ public:
     /// `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     template <asio::completion_token_for<void(error_code, std::size_t)> CompletionToken = asio::deferred_t>
-    auto available(CompletionToken&& token = {}) const
+    [[nodiscard]] auto available(CompletionToken&& token = {}) const
     {
         return asio::async_initiate<CompletionToken, void(error_code, std::size_t)>(detail::initiate_available{one_.core_, query()}, token);
     }
@@ -194,7 +203,17 @@ private:
 /// are still held). Throws `std::invalid_argument` as the constructor of `semaphore` does.
 /// Thread safety: as the coroutine that calls it.
 /// Source: docs/proof.md, "At most K".
-REDLOCK_API asio::awaitable<void> change_permits(client const& owner, std::string name, std::uint32_t permits, lock_options options = {});
+[[nodiscard]] REDLOCK_API asio::awaitable<void> change_permits(client const& owner, std::string name, std::uint32_t permits,
+                                                               lock_options options = {});
+
+/// The same for any completion token, on the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine would throw.
+template <asio::completion_token_for<void(std::exception_ptr)> CompletionToken>
+[[nodiscard]] auto change_permits(client const& owner, std::string name, std::uint32_t permits, lock_options const& options,
+                                  CompletionToken&& token)
+{
+    return asio::co_spawn(owner.get_executor(), change_permits(owner, std::move(name), permits, options),
+                          std::forward<CompletionToken>(token));
+}
 
 }  // namespace redlock
 

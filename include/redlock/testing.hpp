@@ -85,7 +85,7 @@ public:
     /// Errors: `asio::error::operation_aborted`.
     /// Thread safety: on the thread of the simulation.
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
-    auto async_wait(CompletionToken&& token = {})
+    [[nodiscard]] auto async_wait(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(initiate{this}, token);
     }
@@ -123,7 +123,7 @@ private:
 /// Errors, thrown as `system_error`: `asio::error::operation_aborted`.
 /// Thread safety: on the thread of the simulation.
 /// Units: any `std::chrono` duration; it is kept in nanoseconds.
-asio::awaitable<void> sleep(clock::duration time);
+[[nodiscard]] asio::awaitable<void> sleep(clock::duration time);
 
 /// What a `simulation` is made with, for designated initialisers.
 struct simulation_options {

@@ -9,6 +9,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -44,7 +45,7 @@ namespace redlock {
 /// Thread safety: as the coroutine that calls it.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
-asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(lock resource, Body&& body)
+[[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(lock resource, Body&& body)
 {
     detail::require_named_body<Body>();
     return detail::run_with_lock<std::decay_t<Body>>(std::move(resource), nullptr, std::forward<Body>(body));
@@ -53,7 +54,8 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(lo
 /// The same, and fills `report` when the lock was acquired, or was not. `report` must live until the scope ends.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
-asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(lock resource, attempt_report& report, Body&& body)
+[[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(lock resource, attempt_report& report,
+                                                                                            Body&& body)
 {
     detail::require_named_body<Body>();
     return detail::run_with_lock<std::decay_t<Body>>(std::move(resource), &report, std::forward<Body>(body));
@@ -62,7 +64,7 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(lo
 /// The same, and acquires a read-write lock to write.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
-asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw_lock resource, Body&& body)
+[[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw_lock resource, Body&& body)
 {
     detail::require_named_body<Body>();
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::writer_of(resource), nullptr, std::forward<Body>(body));
@@ -71,7 +73,8 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw
 /// The same, and fills `report` when the lock was acquired, or was not. `report` must live until the scope ends.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
-asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw_lock resource, attempt_report& report, Body&& body)
+[[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw_lock resource, attempt_report& report,
+                                                                                            Body&& body)
 {
     detail::require_named_body<Body>();
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::writer_of(resource), &report, std::forward<Body>(body));
@@ -80,7 +83,7 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw
 /// The same, and acquires a permit of a semaphore.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
-asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(semaphore resource, Body&& body)
+[[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(semaphore resource, Body&& body)
 {
     detail::require_named_body<Body>();
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::one_permit_of(resource), nullptr, std::forward<Body>(body));
@@ -89,10 +92,31 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(se
 /// The same, and fills `report` when the permit was acquired, or was not. `report` must live until the scope ends.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
-asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(semaphore resource, attempt_report& report, Body&& body)
+[[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(semaphore resource, attempt_report& report,
+                                                                                            Body&& body)
 {
     detail::require_named_body<Body>();
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::one_permit_of(resource), &report, std::forward<Body>(body));
+}
+
+/// The same, and acquires `count` permits of a semaphore, all or none.
+template <class Body>
+    requires detail::scope_body<std::decay_t<Body>, lease&>
+[[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(semaphore resource, std::uint32_t count,
+                                                                                            Body&& body)
+{
+    detail::require_named_body<Body>();
+    return detail::run_with_lock<std::decay_t<Body>>(detail::access::permits_of(resource, count), nullptr, std::forward<Body>(body));
+}
+
+/// The same, and fills `report` when the permits were acquired, or were not. `report` must live until the scope ends.
+template <class Body>
+    requires detail::scope_body<std::decay_t<Body>, lease&>
+[[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(semaphore resource, std::uint32_t count,
+                                                                                            attempt_report& report, Body&& body)
+{
+    detail::require_named_body<Body>();
+    return detail::run_with_lock<std::decay_t<Body>>(detail::access::permits_of(resource, count), &report, std::forward<Body>(body));
 }
 
 /// Acquires the lock to read, runs `body(lease&)`, and releases on every way out, as `with_lock` does. To acquire the lock inside the body, to read or to
@@ -107,7 +131,7 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(se
 /// Thread safety: as the coroutine that calls it.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
-asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_shared_lock(rw_lock resource, Body&& body)
+[[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_shared_lock(rw_lock resource, Body&& body)
 {
     detail::require_named_body<Body>();
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::reader_of(resource), nullptr, std::forward<Body>(body));
@@ -116,7 +140,8 @@ asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_shared_
 /// The same, and fills `report` when the lock was acquired, or was not. `report` must live until the scope ends.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
-asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_shared_lock(rw_lock resource, attempt_report& report, Body&& body)
+[[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_shared_lock(rw_lock resource, attempt_report& report,
+                                                                                                   Body&& body)
 {
     detail::require_named_body<Body>();
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::reader_of(resource), &report, std::forward<Body>(body));

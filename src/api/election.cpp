@@ -14,13 +14,12 @@ namespace {
 
 constexpr std::chrono::hours longest_pause{1};
 
-election_options checked(election_options options)
+election_options const& checked(std::string const& address, election_options const& options)
 {
     auto const refuse = [](std::string const& why) { throw std::invalid_argument{"redlock::election: " + why}; };
     if (!options.lock.fencing) refuse("lock_options::fencing is off, but each term needs a token");
-    if (options.address.size() > max_state_size)
-        refuse("the address has " + std::to_string(options.address.size()) + " bytes, and " + std::to_string(max_state_size) +
-               " is the most");
+    if (address.size() > max_state_size)
+        refuse("the address has " + std::to_string(address.size()) + " bytes, and " + std::to_string(max_state_size) + " is the most");
     if (options.min_pause < options.min_pause.zero() || options.max_pause > longest_pause)
         refuse("min_pause and max_pause are from 0 ms to an hour");
     if (options.max_pause < options.min_pause) refuse("max_pause is below min_pause");
@@ -29,8 +28,11 @@ election_options checked(election_options options)
 
 }  // namespace
 
-election::election(client const& owner, std::string name, election_options options)
-    : lock_{owner, std::move(name), checked(options).lock}, options_{std::move(options)}, state_{std::make_shared<detail::election_state>()}
+election::election(client const& owner, std::string name, std::string address, election_options const& options)
+    : lock_{owner, std::move(name), checked(address, options).lock},
+      address_{std::move(address)},
+      options_{options},
+      state_{std::make_shared<detail::election_state>()}
 {
 }
 

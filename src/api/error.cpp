@@ -61,6 +61,7 @@ char const* text_of(condition c) noexcept
     case condition::contended: return "others have the lock, or want it now";
     case condition::unavailable: return "it cannot be known who has the lock";
     case condition::timed_out: return "the lock was not acquired in time";
+    case condition::unconfirmed: return "the lock was held to the end, but too few nodes confirmed its release";
     }
     return nullptr;
 }
@@ -101,8 +102,8 @@ bool belongs_to(errc e, condition c) noexcept
     case errc::credentials_unavailable: return c == condition::node_failure;
     case errc::ttl_too_long:
     case errc::wrong_node_set: return c == condition::not_acquired || c == condition::node_failure;
+    case errc::release_unconfirmed: return c == condition::unconfirmed;
     case errc::not_held:
-    case errc::release_unconfirmed:
     case errc::state_too_large:
     case errc::state_unsupported:
     case errc::stale_token:

@@ -1,5 +1,7 @@
 #include <redlock/lease.hpp>
 
+#include "base/in_place_executor.hpp"
+
 #include <boost/asio/system_executor.hpp>
 
 namespace redlock {
@@ -104,6 +106,12 @@ asio::any_io_executor const& initiate_on_lease::executor_of(std::shared_ptr<leas
     // Never destroyed: threads may use leases after main() has returned.
     static asio::any_io_executor const& of_the_system = *new asio::any_io_executor{asio::system_executor{}};
     return of_the_system;
+}
+
+asio::any_io_executor const& initiate_on_lease::in_place() noexcept
+{
+    static auto const& here = *new asio::any_io_executor{in_place_executor{}};  // may be used after the end of main
+    return here;
 }
 
 void initiate_on_lease::start(std::shared_ptr<lease_state>&& state, plain_handler&& handler) const

@@ -49,18 +49,13 @@ detail::resource several(std::vector<std::string> names, detail::key_format cons
 
 }  // namespace
 
-lock::lock(client const& owner, std::string name, lock_options const& options)
-    : lock{owner, one(std::move(name), detail::access::core_of(owner)->keys()), options}
+detail::resource lock::one_name(client const& owner, std::string name)
 {
+    return one(std::move(name), detail::access::core_of(owner)->keys());
 }
 
-lock::lock(client const& owner, std::vector<std::string> names, lock_options const& options)
-    : lock{owner, several(std::move(names), detail::access::core_of(owner)->keys()), options}
-{
-}
-
-lock::lock(client const& owner, std::initializer_list<std::string_view> names, lock_options const& options)
-    : lock{owner, std::vector<std::string>(names.begin(), names.end()), options}
+lock::lock(client const& owner, lock_names names, lock_options const& options)
+    : lock{owner, several(names.all(), detail::access::core_of(owner)->keys()), options}
 {
 }
 

@@ -14,11 +14,11 @@ namespace {
 // The batch that collects the completions of this thread; null: each completion is posted on its own.
 thread_local completion_batch* open_batch = nullptr;
 
-// Posts one handler that calls all of `handlers`.
+// Posts one handler that calls all of `handlers`. After an exception of one, or after io_context::stop(), the others are posted again.
 void post(asio::io_context::executor_type const& to, handler_list handlers)
 {
     auto all = [to, handlers = std::move(handlers)]() mutable {
-        struct rest {  // after an exception of a handler, posts the others again
+        struct rest {
             asio::io_context::executor_type const& to;
             handler_list& handlers;
             ~rest()
@@ -26,7 +26,8 @@ void post(asio::io_context::executor_type const& to, handler_list handlers)
                 if (!handlers.empty()) post(to, std::move(handlers));
             }
         } const r{to, handlers};
-        while (!handlers.empty()) handlers.call_first();
+        do handlers.call_first();
+        while (!handlers.empty() && !to.context().stopped());
     };
     auto const later = asio::require(to, asio::execution::blocking.never);
     asio::require(later, asio::execution::allocator(recycling<void>{})).execute(std::move(all));

@@ -24,6 +24,7 @@
 #include <array>
 #include <exception>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace redlock::cli {
@@ -108,7 +109,9 @@ private:
         patient.acquire_timeout = first_patience;
         lock const l{nodes_, name(0), patient};
         auto acquire = l.acquire(asio::as_tuple(asio::use_awaitable));
-        auto [ec, held] = co_await std::move(acquire);
+        error_code ec;
+        lease held;
+        std::tie(ec, held) = co_await std::move(acquire);
         if (ec) {
             std::string text = "no lock could be acquired within " + in_words(first_patience);
             for (node_status const& n : nodes_.status().nodes) {
@@ -127,7 +130,9 @@ private:
         while (steady::now() < end) {
             auto const start = steady::now();
             auto acquire = l.try_acquire(asio::as_tuple(asio::use_awaitable));
-            auto [ec, held] = co_await std::move(acquire);
+            error_code ec;
+            lease held;
+            std::tie(ec, held) = co_await std::move(acquire);
             if (ec) {
                 ++f.failed;
                 f.last_error = ec;

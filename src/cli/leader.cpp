@@ -92,7 +92,7 @@ int execute(leader_options const& options)
         asio::io_context io{1};
         client nodes{io.get_executor(), from.client};
         nodes.run(asio::detached);
-        election const race{nodes, options.name, options_of(options, from.client)};
+        election const race{nodes, options.name, {}, options_of(options, from.client)};
         terminal const out;
         bool leads = false;
         auto show = [&](leader_info const& leader) {

@@ -1,6 +1,6 @@
 // `redlock watch`: shows the state of locks again and again, until the user stops it. It also shows how often each lock changed hands meanwhile, and
 // for how long its holder has had it. It cannot show the waiters for a lock, since the servers do not know that. Of readers, it shows
-// that a writer waits. A semaphore is one line, with the holders of its slots.
+// that a writer waits. A semaphore is one line, with the holders of its slots. A lock that has the semaphore's name is another line, if anybody has it.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/lock_view_text.hpp"
@@ -58,14 +58,27 @@ struct history {
     }
 };
 
-// One name on the servers: a lock, unless it is a semaphore.
+// One name on the servers: a lock, or a semaphore, or both, which do not exclude each other.
 struct watched {
     lock_view lock;
     std::optional<semaphore_view> semaphore;
 
+    bool shows_lock() const { return !semaphore || is_anywhere(lock); }
+
     bool is_known() const
     {
-        return semaphore ? semaphore->is_known() && semaphore->held_unclearly() == 0 : lock.state != lock_state::unknown;
+        if (semaphore && (!semaphore->is_known() || semaphore->held_unclearly() > 0)) return false;
+        return !shows_lock() || lock.state != lock_state::unknown;
+    }
+};
+
+struct histories {
+    history lock, semaphore;
+
+    void add(watched const& what)
+    {
+        if (what.semaphore) semaphore.add(*what.semaphore);
+        lock.add(what.lock);
     }
 };
 
@@ -114,11 +127,13 @@ std::vector<table::cell> row(semaphore_view const& of, history const& seen)
 }
 
 void draw(terminal const& out, watch_options const& options, server_group const& nodes, std::vector<watched> const& locks,
-          std::vector<history> const& seen)
+          std::vector<histories> const& seen)
 {
     table rows{{"lock", "state", "holder", "nodes", "ttl", "held", "turns"}};
-    for (std::size_t i = 0; i < locks.size(); ++i)
-        rows.add(locks[i].semaphore ? row(*locks[i].semaphore, seen[i]) : row(locks[i].lock, seen[i]));
+    for (std::size_t i = 0; i < locks.size(); ++i) {
+        if (locks[i].semaphore) rows.add(row(*locks[i].semaphore, seen[i].semaphore));
+        if (locks[i].shows_lock()) rows.add(row(locks[i].lock, seen[i].lock));
+    }
     std::string text{terminal::redraw};
     text += out.fold(now_text() + ", every " + in_words(options.interval) + ", Ctrl-C ends", 0) + "\n\n" + rows.text(out, "");
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -145,10 +160,19 @@ std::string line(semaphore_view const& of, history const& seen)
     return text + ", turn " + std::to_string(seen.turns) + '\n';
 }
 
-std::string json_line(server_group const& nodes, watched const& what, history const& seen)
+std::string lines(watched const& what, histories const& seen)
+{
+    std::string text;
+    if (what.semaphore) text += line(*what.semaphore, seen.semaphore);
+    if (what.shows_lock()) text += line(what.lock, seen.lock);
+    return text;
+}
+
+std::string json_line(server_group const& nodes, watched const& what, histories const& seen)
 {
     auto const since_1970 = std::chrono::system_clock::now().time_since_epoch();
-    ordered_json j{{"time", std::chrono::duration<double>{since_1970}.count()}, {"turns", seen.turns}};
+    ordered_json j{{"time", std::chrono::duration<double>{since_1970}.count()},
+                   {"turns", what.semaphore ? seen.semaphore.turns : seen.lock.turns}};
     j.update(to_json(nodes, what.lock));
     j["semaphore"] = what.semaphore ? to_json(nodes, *what.semaphore) : ordered_json{};
     return dump(j, -1);
@@ -173,7 +197,7 @@ int execute(watch_options const& options)
     nodes.heed_signals();
 
     terminal const out;
-    std::vector<history> seen(options.names.size());
+    std::vector<histories> seen(options.names.size());
     bool known = true;
     for (std::uint64_t round = 0; options.count == 0 || round < options.count; ++round) {
         if (round > 0 && !nodes.pause(options.interval)) break;
@@ -181,7 +205,7 @@ int execute(watch_options const& options)
         if (nodes.interrupted()) break;
         known = true;
         for (std::size_t i = 0; i < locks.size(); ++i) {
-            locks[i].semaphore ? seen[i].add(*locks[i].semaphore) : seen[i].add(locks[i].lock);
+            seen[i].add(locks[i]);
             known = known && locks[i].is_known();
         }
         if (out.live() && !options.json) {
@@ -189,8 +213,7 @@ int execute(watch_options const& options)
             continue;
         }
         for (std::size_t i = 0; i < locks.size(); ++i) {
-            if (options.json) out.write(json_line(nodes, locks[i], seen[i]));
-            else out.write(locks[i].semaphore ? line(*locks[i].semaphore, seen[i]) : line(locks[i].lock, seen[i]));
+            out.write(options.json ? json_line(nodes, locks[i], seen[i]) : lines(locks[i], seen[i]));
         }
     }
     return to_int(known || nodes.interrupted() ? exit_code::success : exit_code::no_majority);

@@ -195,6 +195,14 @@ BOOST_FIXTURE_TEST_CASE(other_commands_show_one_lock, two_holders)
     BOOST_TEST(watch.wait() == 0, watch.errors());
     BOOST_TEST(contains(watch.output(), " exports 2 of 3 permits held: slot "), watch.output());
     BOOST_TEST(contains(watch.output(), ", turn 2\n"), watch.output());
+    BOOST_TEST(lines_of(watch.output()).size() == 1u, watch.output());
+
+    for (auto& s : all) s.command({"SET", "exports", "of another library", "PX", "60000"});
+    program both{{"watch", "exports", "--count", "1"}, environment()};
+    BOOST_TEST(both.wait() == 0, both.errors());
+    BOOST_TEST(contains(both.output(), " exports 2 of 3 permits held: slot "), both.output());
+    BOOST_TEST(contains(both.output(), " exports held by "), both.output());
+    for (auto& s : all) s.command({"DEL", "exports"});
 
     for (auto& s : all) s.command({"SET", "ordinary#0", "deadbeef"});
     program list{{"list", "--foreign"}, environment()};

@@ -15,6 +15,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/strand.hpp>
@@ -93,21 +94,39 @@ private:
     };
 
     template <class Handler>
+    static constexpr bool erased_executor =
+        !std::is_convertible_v<asio::associated_executor_t<Handler, asio::any_io_executor>, asio::any_io_executor>;
+
+    // What keeps the context of an executor running that is no any_io_executor; kept_executor does it for others.
+    struct no_work {};
+    template <class Handler>
+    using work_type = std::conditional_t<erased_executor<Handler>,
+                                         asio::executor_work_guard<asio::associated_executor_t<Handler, asio::any_io_executor>>, no_work>;
+
+    template <class Handler>
+    static work_type<Handler> work_of(Handler const& handler, asio::any_io_executor const& fallback)
+    {
+        if constexpr (erased_executor<Handler>) {
+            return work_type<Handler>{asio::get_associated_executor(handler, fallback)};
+        } else {
+            return {};
+        }
+    }
+
+    template <class Handler>
     struct block_of final : block {
         template <class H>
         block_of(H&& h, asio::any_io_executor const& fallback)
             : block{&free_and_call<Handler>, executor_of<Handler>(h, fallback), another_context<Handler>(h, fallback), slot_of<Handler>(h),
                     erased_executor<Handler>},
+              work{work_of<Handler>(h, fallback)},
               handler{std::forward<H>(h)}
         {
         }
 
+        [[no_unique_address]] work_type<Handler> work;
         Handler handler;
     };
-
-    template <class Handler>
-    static constexpr bool erased_executor =
-        !std::is_convertible_v<asio::associated_executor_t<Handler, asio::any_io_executor>, asio::any_io_executor>;
 
     template <class Handler>
     static asio::any_io_executor executor_of(Handler const& handler, asio::any_io_executor const& fallback)
@@ -191,6 +210,7 @@ private:
     {
         auto* const self = static_cast<block_of<Handler>*>(which);
         auto memory = memory_of<Handler>(self->handler);
+        [[maybe_unused]] auto const work{std::move(self->work)};
         Handler handler{std::move(self->handler)};
         auto values{std::move(self->values)};
         std::destroy_at(self);

@@ -9,6 +9,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
+#include <boost/asio/system_executor.hpp>
 
 #include <memory>
 #include <string>
@@ -151,7 +152,7 @@ private:
 };
 
 // Starts an operation on a lease. An empty lease has no client: its operations complete at once with `not_held`, on
-// the handler's own executor.
+// the handler's own executor, or in place if it has none.
 class REDLOCK_API initiate_on_lease {
 public:
     using executor_type = asio::any_io_executor;
@@ -159,24 +160,41 @@ public:
 
     initiate_on_lease(std::shared_ptr<lease_state> state, operation what) : state_{std::move(state)}, what_{what} {}
 
-    executor_type get_executor() const noexcept { return fallback(); }
+    executor_type get_executor() const noexcept { return executor_of(state_); }
 
     template <class Handler>
     void operator()(Handler&& handler) const&
     {
-        start(std::shared_ptr<lease_state>{state_}, plain_handler{std::forward<Handler>(handler), fallback()});
+        start(std::shared_ptr<lease_state>{state_}, plain_handler{std::forward<Handler>(handler), fallback_of(state_, handler)});
     }
     template <class Handler>
     void operator()(Handler&& handler) &&
     {
-        start(std::move(state_), plain_handler{std::forward<Handler>(handler), fallback()});
+        start(std::move(state_), plain_handler{std::forward<Handler>(handler), fallback_of(state_, handler)});
     }
 
     // The client's executor; the system's, if the lease is empty.
     static executor_type const& executor_of(std::shared_ptr<lease_state> const& state) noexcept;
 
+    // Where a handler without an executor is called, and one whose executor cannot be posted to comes from: the client's. Of an empty lease, in place, and
+    // from a thread of the system.
+    template <class Handler>
+    static executor_type const& fallback_of(std::shared_ptr<lease_state> const& state, Handler const& handler)
+    {
+        return !state && is_of_the_system(asio::get_associated_executor(handler)) ? in_place() : executor_of(state);
+    }
+
 private:
-    executor_type const& fallback() const noexcept { return executor_of(state_); }
+    template <class Executor>
+    static bool is_of_the_system(Executor const& executor) noexcept
+    {
+        if constexpr (requires { executor.template target<asio::system_executor>(); }) {
+            return executor.template target<asio::system_executor>() != nullptr;
+        } else {
+            return std::is_same_v<Executor, asio::system_executor>;
+        }
+    }
+    static executor_type const& in_place() noexcept;
     void start(std::shared_ptr<lease_state>&& state, plain_handler&& handler) const;
 
     std::shared_ptr<lease_state> state_;
@@ -194,7 +212,7 @@ public:
     template <class Handler>
     void operator()(Handler&& handler) const
     {
-        start(plain_handler{std::forward<Handler>(handler), get_executor()});
+        start(plain_handler{std::forward<Handler>(handler), initiate_on_lease::fallback_of(state_, handler)});
     }
 
 private:
@@ -215,7 +233,7 @@ public:
     template <class Handler>
     void operator()(Handler&& handler) const
     {
-        start(state_handler{std::forward<Handler>(handler), get_executor()});
+        start(state_handler{std::forward<Handler>(handler), initiate_on_lease::fallback_of(state_, handler)});
     }
 
 private:

@@ -39,7 +39,7 @@ struct REDLOCK_API lease_state {
     std::atomic<std::uint8_t> nodes_and_side{
         0};  // N of the set, set before anybody has the lease, and when the set changes; and reader_bit
 
-    std::size_t nodes() const noexcept { return nodes_and_side.load(std::memory_order_relaxed) & ~reader_bit; }
+    std::size_t nodes() const noexcept { return nodes_and_side.load(std::memory_order_relaxed) & (reader_bit - 1u); }
     void set_nodes(std::size_t n) noexcept { nodes_and_side.store(static_cast<std::uint8_t>(n), std::memory_order_relaxed); }
     void resize(std::size_t n) noexcept
     {

@@ -31,23 +31,17 @@ using testing::simulation;
 using testing::sleep;
 namespace asio = boost::asio;
 
-election_options at(std::string address)
+election_options usual()
 {
     election_options o;
-    o.address = std::move(address);
     o.lock.ttl = 10s;
     return o;
 }
 
 // What a candidate saw of its terms, and how lead() ended.
 struct candidate {
-    candidate(redlock::client const& by, std::string address, election_options o = {}) : of{by, "boss", with(std::move(o), address)} {}
-
-    static election_options with(election_options o, std::string const& address)
+    candidate(redlock::client const& by, std::string address, election_options const& o = usual()) : of{by, "boss", std::move(address), o}
     {
-        o.address = address;
-        o.lock.ttl = 10s;
-        return o;
     }
 
     void campaign(asio::any_io_executor const& on, vclock::duration term = 1h)
@@ -187,7 +181,7 @@ BOOST_FIXTURE_TEST_CASE(a_leader_without_a_majority_steps_down_in_time_and_campa
 
 BOOST_FIXTURE_TEST_CASE(it_pauses_before_it_campaigns_again, two_candidates)
 {
-    auto o = at("carl");
+    auto o = usual();
     o.min_pause = 20s;
     o.max_pause = 30s;
     candidate carl{here, "carl", o};
@@ -362,22 +356,22 @@ BOOST_AUTO_TEST_CASE(options_that_make_no_sense)
 {
     simulation world;
     auto const refused = [&](election_options const& o) {
-        BOOST_CHECK_THROW((election{world.client(), "boss", o}), std::invalid_argument);
+        BOOST_CHECK_THROW((election{world.client(), "boss", "x", o}), std::invalid_argument);
     };
-    auto o = at("x");
+    auto o = usual();
     o.lock.fencing = false;
     refused(o);
-    refused(at(std::string(max_state_size + 1, 'x')));
-    o = at("x");
+    BOOST_CHECK_THROW((election{world.client(), "boss", std::string(max_state_size + 1, 'x')}), std::invalid_argument);
+    o = usual();
     o.max_pause = 1ms;
     refused(o);
     o.min_pause = -1ms;
     refused(o);
-    o = at("x");
+    o = usual();
     o.max_pause = 2h;
     refused(o);
-    BOOST_CHECK_THROW((election{world.client(), "", at("x")}), std::invalid_argument);
-    BOOST_TEST((election{world.client(), "boss", at("x")}.name() == "boss"));
+    BOOST_CHECK_THROW((election{world.client(), "", "x"}), std::invalid_argument);
+    BOOST_TEST((election{world.client(), "boss", "x"}.name() == "boss"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

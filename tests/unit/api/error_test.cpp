@@ -47,7 +47,8 @@ std::vector<errc> const all_codes{
 };
 
 std::vector<condition> const all_conditions{condition::not_acquired, condition::lost,        condition::node_failure,
-                                            condition::contended,    condition::unavailable, condition::timed_out};
+                                            condition::contended,    condition::unavailable, condition::timed_out,
+                                            condition::unconfirmed};
 
 // Exactly these codes are in this group.
 void check_group(condition group, std::set<errc> const& members)
@@ -108,6 +109,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_acquired_is_contended_or_unavailable)
     check_group(condition::unavailable,
                 {errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out_no_majority, errc::client_not_running});
     check_group(condition::timed_out, {errc::acquire_timed_out, errc::acquire_timed_out_no_majority});
+    check_group(condition::unconfirmed, {errc::release_unconfirmed});
 }
 
 BOOST_AUTO_TEST_CASE(lost_groups_the_ends_of_a_lease)

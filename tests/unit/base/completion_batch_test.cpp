@@ -44,6 +44,23 @@ BOOST_AUTO_TEST_CASE(they_are_one_handler_in_their_order)
     BOOST_TEST(io->run() == 0u);
 }
 
+// As handlers of its own that each would have waited in the queue of the context.
+BOOST_AUTO_TEST_CASE(those_after_a_stop_wait_until_the_context_goes_on)
+{
+    {
+        completion_batch const together{&*io};
+        noting(0)(error_code{});
+        plain{[this](error_code) { io->stop(); }, io->get_executor()}(error_code{});
+        noting(2)(error_code{});
+    }
+    BOOST_TEST(io->run() == 1u);
+    BOOST_TEST(called == std::vector<int>{0}, boost::test_tools::per_element());
+    io->restart();
+    BOOST_TEST(io->run() == 1u);
+    std::vector<int> const all{0, 2};
+    BOOST_TEST(called == all, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(without_a_batch_each_is_one)
 {
     {
