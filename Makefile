@@ -23,7 +23,7 @@ help:
 	@echo 'make bench-waiting   what waiting costs: figures and pictures in build/bench (about 10 minutes on an idle machine)'
 	@echo 'make faults DURATION=120s    real servers and groups, and everything that goes wrong with them; SEED=1 SERVER="redis-server valkey-server"'
 	@echo 'make soak SOAK=600s          the same under AddressSanitizer: nothing may grow'
-	@echo 'make package    Debian packages of the library and the command: build/package/packages'
+	@echo 'make package    Debian packages of the library and the command: build/release/packages'
 	@echo 'make docs       the site: pages, reference, search; fails where something is missing or a link is dead: build/docs/index.html'
 	@echo 'make format     lay the code out with clang-format; make check-format fails where that was not done'
 	@echo 'make tidy   clang-tidy over the library, the command and the examples; LIBRARY=1: without these'
@@ -134,9 +134,9 @@ soak: setup
 
 package: setup
 	@cmake/setup.sh dpkg-dev file
-	@rm -rf build/package/packages
+	@rm -rf build/release/packages
 	@cmake --workflow --preset package
-	@tests/consumer/packages.sh build/package
+	@tests/consumer/packages.sh build/release
 
 docs:
 	@cmake/setup.sh doxygen python3

@@ -5,6 +5,7 @@
 #       [LIBRARIES target...]
 #       [LABELS label...]
 #       [TIMEOUT seconds]                 of each case; 60 by default, and four times as many with sanitizers
+#       [WITHOUT_LIBRARY]                 it starts programs, and is not linked with redlock
 #       [UNITY]                           several of its files are compiled as one: their names have to be different
 #       [PROPERTIES name value...])       any other properties of CTest, for instance RUN_SERIAL ON
 #
@@ -19,7 +20,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     set(REDLOCK_DISCOVERY_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 
     function(redlock_add_test name)
-        cmake_parse_arguments(PARSE_ARGV 1 arg "UNITY" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;PROPERTIES")
+        cmake_parse_arguments(PARSE_ARGV 1 arg "UNITY;WITHOUT_LIBRARY" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;PROPERTIES")
         if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
             message(FATAL_ERROR "redlock_add_test(${name}): unknown arguments (${arg_UNPARSED_ARGUMENTS}), or no SOURCES")
         endif()
@@ -35,6 +36,9 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
             set_property(GLOBAL APPEND PROPERTY redlock_programs_labelled_${label} ${name})
         endforeach()
         target_link_libraries(${name} PRIVATE redlock_boost_test_main ${arg_LIBRARIES})
+        if(TARGET redlock_test_headers AND NOT arg_WITHOUT_LIBRARY)
+            target_precompile_headers(${name} REUSE_FROM redlock_test_headers)
+        endif()
         if(arg_UNITY)
             redlock_few_pieces(${name})
         else()

@@ -1,12 +1,10 @@
 # Configures a project that uses the library, in a folder of its own, builds it, and runs what it made. Without runs it is configured only.
 #
-#   cmake -Dsource=FOLDER -Dfolder=FOLDER -Doptions="-D.. -D.." -Druns="PROGRAM [ARGUMENT..]|REGEX|.." [-Dbuild=FOLDER] [-Dredlock=FOLDER]
+#   cmake -Dsource=FOLDER -Dfolder=FOLDER -Doptions="-D.. -D.." -Druns="PROGRAM [ARGUMENT..]|REGEX|.." [-Dredlock=FOLDER]
 #         -P consume.cmake
 #
 # redlock: the library's sources, which the project has in its own folder.
-if(NOT build)
-    set(build "${folder}/build")
-endif()
+set(build "${folder}/build")
 separate_arguments(options UNIX_COMMAND "${options}")
 
 function(run)
@@ -17,7 +15,7 @@ function(run)
     endif()
 endfunction()
 
-run("${CMAKE_COMMAND}" -E rm -rf "${folder}" "${build}")
+run("${CMAKE_COMMAND}" -E rm -rf "${folder}")
 file(COPY "${source}/" "${CMAKE_CURRENT_LIST_DIR}/first_lock.cpp" DESTINATION "${folder}")
 if(redlock)
     file(CREATE_LINK "${redlock}" "${folder}/redlock" SYMBOLIC)
