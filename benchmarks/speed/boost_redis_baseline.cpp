@@ -114,23 +114,30 @@ struct connections_within_bounds {
     template <class Executor>
     std::shared_ptr<type> make(Executor const& of_all)
     {
-        detail::bounded_executor const executor{of_all, {&all.emplace_back(), false}};
+        auto& one = all.emplace_back();
+        detail::bounded_executor const executor{of_all, {&one.bounds, false, &one.not_opened, &one.search}};
         return detail::make_connection<type>(executor, asio::ssl::context{asio::ssl::context::tls_client});
     }
     void opened() noexcept
     {
-        for (auto& each : all) each.opened();
+        for (auto& each : all) each.bounds.opened();
     }
     void asked(redis::request const& what) noexcept
     {
-        for (auto& each : all) each.asked({what.payload().size(), what.get_expected_responses()});
+        for (auto& each : all) each.bounds.asked({what.payload().size(), what.get_expected_responses()});
     }
     void answered(redis::request const& what) noexcept
     {
-        for (auto& each : all) each.answered({what.payload().size(), what.get_expected_responses()});
+        for (auto& each : all) each.bounds.answered({what.payload().size(), what.get_expected_responses()});
     }
 
-    std::deque<detail::reply_bounds> all;
+    struct connection_state {
+        detail::reply_bounds bounds;
+        error_code not_opened;
+        detail::address_choice choice;
+        detail::address_search search{choice, [](std::size_t) {}};
+    };
+    std::deque<connection_state> all;
 };
 
 // All of it runs on `executor`: that of the io_context, or a strand of it.

@@ -36,6 +36,9 @@ public:
     testbed& three() { return bed(three_, 3); }
     testbed& five() { return bed(five_, 5); }
 
+    /// The next step starts servers anew: a step that failed may have left these in any state.
+    void drop_testbeds() { three_.reset(), five_.reset(); }
+
     /// A workload of the plan's length.
     workload work(testbed const& where, std::size_t callers, bool fencing) const;
 

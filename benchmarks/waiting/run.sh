@@ -8,13 +8,19 @@ folder=$2
 shift 2
 here=$(dirname "$0")
 mkdir -p "$folder"
+failed=
 
+# One that fails is named at the end, and the others are measured.
 measure() {
-    file=$folder/$1.json
+    name=$1
+    file=$folder/$name.json
     shift
     printf '%s\n' "$*"
-    "$program" "$@" --output "$file"
-    python3 "$here/plot.py" "$file" "${file%.json}.svg"
+    if "$program" "$@" --output "$file"; then
+        python3 "$here/plot.py" "$file" "${file%.json}.svg"
+    else
+        failed="$failed $name"
+    fi
 }
 
 measure handoff handoff "$@"
@@ -24,3 +30,4 @@ measure remote_5ms remote --rtt-ms 5 "$@"
 measure idle idle "$@"
 measure fair fair "$@"
 measure crowd crowd "$@"
+[ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
