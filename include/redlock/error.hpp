@@ -23,33 +23,33 @@ enum class errc : std::uint16_t {
     contended = 1,       ///< No node granted it, and so many refused that no majority was left: another holder has the lock.
     split_votes,         ///< Some nodes granted it and so many refused that no majority was left: clients asked at the same moment, and
     ///< perhaps none of them has the lock; or another client has it on some nodes only. It was rolled back; ask again after a random delay.
-    no_majority,         ///< Too few nodes answered to know: nodes are down, slow, or refuse to work.
+    no_majority,  ///< Too few nodes answered to know: nodes are down, slow, or refuse to work.
     validity_exhausted,  ///< A majority granted, but so late that nothing was left of the lease. It was rolled back.
     acquire_timed_out,  ///< `lock_options::acquire_timeout` passed while another holder had the lock, or clients got in each other's way.
     acquire_timed_out_no_majority,  ///< `lock_options::acquire_timeout` passed while too few nodes answered to know who holds the lock.
-    self_deadlock,       ///< The body of a `with_lock`, or an owner, asked for the lock that it has, and would have waited for itself.
+    self_deadlock,  ///< The body of a `with_lock`, or an owner, asked for the lock that it has, and would have waited for itself.
 
     // Ends of a lease.
-    lease_lost,          ///< The lease could not be kept, or ended: the critical section is no longer protected.
-    max_hold_exceeded,   ///< `lock_options::max_hold` passed: the watchdog stopped extending on purpose.
-    not_held,            ///< The operation needs a lease, but this object is empty or was released.
-    release_unconfirmed, ///< Too few nodes answered the release; it goes on, and the keys expire within the ttl.
+    lease_lost,  ///< The lease could not be kept, or ended: the critical section is no longer protected.
+    max_hold_exceeded,  ///< `lock_options::max_hold` passed: the watchdog stopped extending on purpose.
+    not_held,  ///< The operation needs a lease, but this object is empty or was released.
+    release_unconfirmed,  ///< Too few nodes answered the release; it goes on, and the keys expire within the ttl.
 
     // The client.
-    client_cancelled,    ///< `client::cancel()` was called, or the client was destroyed.
+    client_cancelled,  ///< `client::cancel()` was called, or the client was destroyed.
     client_not_running,  ///< `client::run()` was not called, so no node was asked.
 
     // A resource.
-    stale_token,         ///< The fencing token is 0, or smaller than one that the resource has seen: nothing was written.
+    stale_token,  ///< The fencing token is 0, or smaller than one that the resource has seen: nothing was written.
 
     // Why one node did not vote; found in an `attempt_report` and in `client::status()`.
-    node_unreachable,    ///< No usable connection to the node at the moment.
-    node_timeout,        ///< The node did not answer within `lock_options::node_timeout`.
-    node_unsuitable,     ///< Locks are not safe on this server (a cluster, a replica, eviction); the text names the remedy.
-    node_duplicate,      ///< Another address of the configuration leads to the same server, which has one vote only.
-    node_not_admitted,   ///< The node lost its data, or is new: it has no vote yet; the text says for how long, and why.
+    node_unreachable,  ///< No usable connection to the node at the moment.
+    node_timeout,  ///< The node did not answer within `lock_options::node_timeout`.
+    node_unsuitable,  ///< Locks are not safe on this server (a cluster, a replica, eviction); the text names the remedy.
+    node_duplicate,  ///< Another address of the configuration leads to the same server, which has one vote only.
+    node_not_admitted,  ///< The node lost its data, or is new: it has no vote yet; the text says for how long, and why.
     node_clock_stepped,  ///< The node's clock was set: what it kept may have expired early, so it may not grant anything for a while.
-    ttl_too_long,        ///< The node does not allow a ttl like that: it was admitted with a smaller `config::max_ttl`.
+    ttl_too_long,  ///< The node does not allow a ttl like that: it was admitted with a smaller `config::max_ttl`.
     not_durable,  ///< It granted, but too few replicas, or its disk, have it yet: its grant is rolled back. The text says how many.
     node_queue_full,  ///< The node is not keeping up: its queue is full, so it was not asked.
     handshake_refused,  ///< The server refused HELLO: a wrong or missing password, or a server older than Redis 6.
@@ -65,7 +65,7 @@ enum class errc : std::uint16_t {
     ticket_of_other_nodes,  ///< The ticket is of a lock on other nodes than this client's.
 
     // Why `lease::publish()` or `lease::inherited()` did not try.
-    state_too_large,    ///< More than `max_state_size` bytes: nothing was published.
+    state_too_large,  ///< More than `max_state_size` bytes: nothing was published.
     state_unsupported,  ///< No state goes with this lease: it has no tokens (`lock_options::fencing`), is a reader's, or of several names.
     // Semaphores.
     permits_differ,  ///< The nodes keep another number of permits for this semaphore than this client says; `change_permits()` changes it.

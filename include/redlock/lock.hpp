@@ -206,8 +206,8 @@ private:
         } else if constexpr (detail::throws_errors<token_type>) {
             return asio::async_initiate<CompletionToken, throwing>(detail::initiate_throwing_acquire{core_, std::move(request)}, token);
         } else {
-            return asio::async_initiate<CompletionToken, void(error_code, lease)>(
-                detail::initiate_acquire{core_, std::move(request)}, token);
+            return asio::async_initiate<CompletionToken, void(error_code, lease)>(detail::initiate_acquire{core_, std::move(request)},
+                                                                                  token);
         }
     }
 

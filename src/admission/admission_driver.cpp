@@ -1,6 +1,7 @@
 #include "admission/admission_driver.hpp"
 
 #include "base/to_error.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -15,12 +16,8 @@ namespace {
 
 verb to_verb(kind what)
 {
-    switch (what) {
-    case kind::inspect: return verb::inspect;
-    case kind::mark: return verb::mark;
-    case kind::admit: return verb::admit;
-    }
-    return verb::inspect;
+    if (what == kind::mark) return verb::mark;
+    return what == kind::admit ? verb::admit : verb::inspect;
 }
 
 // An error that does not go away by itself: an operator has to do something about it.
@@ -158,8 +155,8 @@ void admission_driver::up(std::size_t node, quorum::node_facts const& facts)
     not_marked_[node].clear();
     met_.add(node);
     env_.to_nodes->ttl_in_use(facts.max_ttl);  // of other clients, perhaps
-    rules_.on_facts(node, facts_for_rules(node, facts), time_point{},
-                    now);  // the facts were read at an unknown moment of the handshake, so they count as old
+    // The facts were read at an unknown moment of the handshake, so they count as old.
+    rules_.on_facts(node, facts_for_rules(node, facts), {}, now);
     go_on(now);
 }
 
@@ -228,8 +225,8 @@ void admission_driver::follow_generation()
     for (std::size_t node = 0; node < names_->size(); ++node)
         if (sets_.was_left_by(node)) left.add(node);
     rules_.set_has(sets_.size(), left, sets_.lists_all_members());
-    bool const is_as_before = voters_ == sets_.voters() && members_ == sets_.members() && size_ == sets_.size() &&
-                              was_resized_ == sets_.was_resized();
+    bool const has_same_numbers = size_ == sets_.size() && was_resized_ == sets_.was_resized();
+    bool const is_as_before = has_same_numbers && voters_ == sets_.voters() && members_ == sets_.members();
     if (is_first && is_as_before) return;
     voters_ = sets_.voters();
     members_ = sets_.members();

@@ -82,8 +82,7 @@ void context_bound::unlink() noexcept
     if (next_) next_->previous_ = previous_;
 }
 
-bound_call::bound_call(asio::execution_context& context, deferred_call what)
-    : call_block{&finish_it, true}, inner{context, std::move(what)}
+bound_call::bound_call(asio::execution_context& context, deferred_call what) : call_block{&finish_it, true}, inner{context, std::move(what)}
 {
 }
 

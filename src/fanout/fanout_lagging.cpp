@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <deque>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -51,9 +51,12 @@ std::vector<pending_request> fanout::weed(std::size_t node, time_point now)
         l.queue.pop_front();
     }
     if (!l.queue.empty() && l.queue.size() < l.weed_at) return gone;
-    auto const rest = std::stable_partition(l.queue.begin(), l.queue.end(), is_of_use);
-    std::move(rest, l.queue.end(), std::back_inserter(gone));
-    l.queue.erase(rest, l.queue.end());
+    std::deque<pending_request> kept;
+    for (pending_request& t : l.queue) {
+        if (is_of_use(t)) kept.push_back(std::move(t));
+        else gone.push_back(std::move(t));
+    }
+    l.queue = std::move(kept);
     l.weed_at = std::max(min_weeded, 2 * l.queue.size());
     return gone;
 }

@@ -52,7 +52,10 @@ void lease_registry::late_grant(lease_record& what, std::size_t node, time_point
 
 void lease_registry::late_refusal(lease_record& what, std::size_t node, time_point now)
 {
-    what.machine.on_late_refusal(node);
+    auto without = what.machine.holders();
+    without.gone(node);
+    // A bare majority is not given up in the moment in which its holder is told of the lease: an extension follows soon, and asks this node again.
+    if (without.valid_until() != time_point{}) what.machine.on_late_refusal(node);
     if (!what.is_lease() || !what.registry()) return;
     what.publish(now);
     recreate_if_needed(what, now);

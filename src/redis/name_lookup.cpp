@@ -83,7 +83,7 @@ void forget(lookup_waiter const& waiter)
 // Takes away what waits in a context that is being destroyed.
 class lookups_of_context final : public asio::execution_context::service {
 public:
-    inline static asio::execution_context::id id;
+    static asio::execution_context::id id;
 
     explicit lookups_of_context(asio::execution_context& of) : service{of} {}
 
@@ -100,6 +100,8 @@ private:
             });
     }
 };
+
+asio::execution_context::id lookups_of_context::id;
 
 error_code error_of(int code, int system_error)
 {

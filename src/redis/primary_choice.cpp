@@ -53,7 +53,8 @@ primary_choice nobody_knows(std::vector<sentinel_report> const& reports, std::st
 
 bool has_answered(sentinel_report const& r) { return r.is == outcome::answered; }
 
-std::vector<group_member> servers_of_most(std::vector<sentinel_report> const& reports, std::size_t answered)
+// Listed by more than half of the Sentinels that answered, or, with `or_half`, by half of them.
+std::vector<group_member> servers_of(std::vector<sentinel_report> const& reports, std::size_t answered, bool or_half)
 {
     std::vector<group_member> all;
     for (sentinel_report const& r : reports) {
@@ -61,10 +62,19 @@ std::vector<group_member> servers_of_most(std::vector<sentinel_report> const& re
         for (group_member const& m : r.view.servers) {
             if (has(all, m)) continue;
             auto const knows = [&](sentinel_report const& other) { return has_answered(other) && has(other.view.servers, m); };
-            if (2 * static_cast<std::size_t>(std::count_if(reports.begin(), reports.end(), knows)) > answered) all.push_back(m);
+            auto const listed = static_cast<std::size_t>(std::count_if(reports.begin(), reports.end(), knows));
+            if (2 * listed > answered || (or_half && 2 * listed == answered)) all.push_back(m);
         }
     }
     return all;
+}
+
+// Of two Sentinels that watch one group, neither outvotes the other: what one of them lists counts, since votes must not wait for too few replicas. Two that
+// have no server in common watch two groups.
+std::vector<group_member> servers_of_most(std::vector<sentinel_report> const& reports, std::size_t answered)
+{
+    auto const all = servers_of(reports, answered, false);
+    return all.empty() ? all : servers_of(reports, answered, true);
 }
 
 std::string primaries_of(std::vector<sentinel_report> const& reports)

@@ -41,7 +41,7 @@ struct group_memory {
     std::vector<group_member> servers{};
 };
 
-// A server belongs to the group if most of the Sentinels that answered know it. So a Sentinel that watches another group of the same name, or lists
+// A server belongs to the group if most of the Sentinels that answered know it, or half of them where no Sentinel watches another group. So a Sentinel that watches another group of the same name, or lists
 // servers that are gone, is outvoted.
 primary_choice choose_primary(std::vector<sentinel_report> const& reports, std::string const& master, group_memory const& known);
 

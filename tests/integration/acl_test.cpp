@@ -322,7 +322,8 @@ BOOST_AUTO_TEST_CASE(each_of_them_is_needed)
         {"+evalsha", down("+evalsha"), down("+evalsha")},
         {"+script|load", "down: NOPERM", "down: NOPERM"},
         {"~lock:*", "one name: acquire: NOPERM", "one name: acquire: NOPERM"},
-        {"+exists", "allow +exists to the user", "works"},  // plain locks of several names; with tokens, nodes that lost a part of their memory
+        {"+exists", "allow +exists to the user",
+         "works"},  // plain locks of several names; with tokens, nodes that lost a part of their memory
         {"+time", "works", unidentified},  // without it, wall clocks that are set are not noticed
         {"+client|tracking", "works, but polls", "works, but polls"},
         {"+client|caching", "works, but polls", "works, but polls"},

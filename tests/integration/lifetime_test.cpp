@@ -111,7 +111,7 @@ BOOST_FIXTURE_TEST_CASE(a_scope_ends_with_its_client_and_gives_the_lock_back, th
             ended = e.code();
         }
         BOOST_TEST(in_the_body == asio::error::operation_aborted);
-        BOOST_TEST(ended == errc::client_cancelled);
+        BOOST_TEST(!ended, "the body returned while the nodes kept the lock: " << ended.message());
         stopwatch watch;
         bool const given_back = co_await eventually([&] { return servers_with("r") == 0; });
         BOOST_TEST(given_back);

@@ -135,7 +135,7 @@ BOOST_FIXTURE_TEST_CASE(a_lease_gets_back_onto_a_node_where_an_attempt_of_somebo
         for (int i = 0; i < 200 && !overtaken; ++i) {
             servers[2].command({"DEL", "r"});
             auto [ec, nothing] = co_await rival.try_acquire(asio::as_tuple);
-            BOOST_TEST_REQUIRE(ec == errc::contended);
+            BOOST_TEST_REQUIRE((ec == condition::contended));
             overtaken = std::stoull(servers[2].command({"GET", "r:fence"})) > token + steady.max_handoffs;
         }
         BOOST_TEST_REQUIRE(overtaken);

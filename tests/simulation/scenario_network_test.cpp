@@ -153,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(an_acquisition_90_seconds_late_is_nobodys_lease_and_ends
     auto& refused = one.try_acquire();  // not even its own client takes it for a lease
     auto& waiting = two.acquire();
     run_to(91s);
-    BOOST_TEST(refused.ec == errc::contended);
+    BOOST_TEST((refused.ec == condition::contended));
     run_to(99s);
     BOOST_TEST(keys().starts_with("11"));  // C is in vain client 2's, now and then
     run_to(99s + 200ms);

@@ -332,9 +332,9 @@ void server::lose_record()
 
 void server::flush_all()
 {
-    auto const before = memory.record;
+    auto const record = memory.record;
     memory.flush_all();
-    memory.record = before;
+    memory.record = record;
     lose_record();
 }
 

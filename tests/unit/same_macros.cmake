@@ -9,7 +9,7 @@ string(REPLACE "|" ";-isystem;" includes "-isystem;${includes}")
 
 function(link option expected)
     separate_arguments(options UNIX_COMMAND "${option}")
-    execute_process(COMMAND "${compiler}" -std=c++20 ${options} ${includes} main.cpp -o program "${library}"
+    execute_process(COMMAND "${compiler}" -std=c++20 ${options} ${includes} main.cpp -o program "${library}" -lssl -lcrypto
         WORKING_DIRECTORY "${folder}" RESULT_VARIABLE result ERROR_VARIABLE said)
     if(expected STREQUAL "links")
         if(NOT result EQUAL 0)

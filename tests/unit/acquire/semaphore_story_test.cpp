@@ -345,14 +345,14 @@ BOOST_FIXTURE_TEST_CASE(a_report_tells_a_node_that_refused_from_those_that_were_
     get(here, of(1));
     links[4]->stop();
     links[5]->stop();
-    call& asked = ask(there, of(1), 1, true);
+    call& attempt = ask(there, of(1), 1, true);
     pass(2s);
-    BOOST_REQUIRE(asked.ec.has_value());
-    BOOST_TEST(*asked.ec == errc::no_majority);
-    BOOST_TEST_REQUIRE(asked.report.nodes.size() == 3u);
-    BOOST_TEST((asked.report.nodes[0].vote == vote::refused));
-    BOOST_TEST(!asked.report.nodes[0].error);
-    for (std::size_t const silent : {1u, 2u}) BOOST_TEST(asked.report.nodes[silent].error == errc::node_timeout);
+    BOOST_REQUIRE(attempt.ec.has_value());
+    BOOST_TEST(*attempt.ec == errc::no_majority);
+    BOOST_TEST_REQUIRE(attempt.report.nodes.size() == 3u);
+    BOOST_TEST((attempt.report.nodes[0].vote == vote::refused));
+    BOOST_TEST(!attempt.report.nodes[0].error);
+    for (std::size_t const silent : {1u, 2u}) BOOST_TEST(attempt.report.nodes[silent].error == errc::node_timeout);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -46,9 +46,8 @@ std::vector<errc> const all_codes{
     errc::wrong_node_set,
 };
 
-std::vector<condition> const all_conditions{condition::not_acquired, condition::lost,        condition::node_failure,
-                                            condition::contended,    condition::unavailable, condition::timed_out,
-                                            condition::unconfirmed};
+std::vector<condition> const all_conditions{condition::not_acquired, condition::lost,      condition::node_failure, condition::contended,
+                                            condition::unavailable,  condition::timed_out, condition::unconfirmed};
 
 // Exactly these codes are in this group.
 void check_group(condition group, std::set<errc> const& members)

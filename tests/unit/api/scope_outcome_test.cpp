@@ -1,5 +1,5 @@
 // What with_lock tells of a scope: the body's result, that it did not run, or that the lease was lost and how the body ended.
-#include "message_support.hpp"
+#include "../message_support.hpp"
 #include "support/printing.hpp"
 
 #include <redlock/redlock.hpp>

@@ -353,7 +353,10 @@ BOOST_AUTO_TEST_CASE(cancelling_run_cancels_the_client)
     std::optional<error_code> ended;
     w.client->run(asio::bind_cancellation_slot(stop.slot(), [&](error_code ec) { ended = ec; }));
     w.settle();
-    stop.emit(asio::cancellation_type::total);
+    stop.emit(asio::cancellation_type::total);  // promises that nothing has happened, but every lease would be lost
+    w.advance(1s);
+    BOOST_TEST(!ended.has_value());
+    stop.emit(asio::cancellation_type::terminal);
     w.advance(1s);
     BOOST_REQUIRE(ended.has_value());
     BOOST_TEST(*ended == errc::client_cancelled);

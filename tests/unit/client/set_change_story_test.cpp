@@ -197,13 +197,13 @@ BOOST_FIXTURE_TEST_CASE(a_lease_is_held_over_a_change_and_clients_of_both_lists_
     BOOST_TEST(once(old, "other") == error_code{});
 
     auto& fresh = add(new_list);
-    BOOST_TEST(once(fresh, "job") == errc::contended);
+    BOOST_TEST((once(fresh, "job") == condition::contended));
     BOOST_TEST(once(fresh, "other") == error_code{});
     advance(max_ttl / 2);
     BOOST_TEST(!is_admitted(joins));
     advance(max_ttl);
     BOOST_TEST(is_admitted(joins));
-    BOOST_TEST(once(fresh, "job") == errc::contended);
+    BOOST_TEST((once(fresh, "job") == condition::contended));
     BOOST_TEST(held->valid());
     BOOST_TEST(old.status().nodes[leaves].last_error == errc::wrong_node_set);
 
@@ -223,11 +223,11 @@ BOOST_FIXTURE_TEST_CASE(a_dead_member_is_replaced, changing_world)
     advance(3s);
     replace();
     auto& fresh = add(new_list);
-    BOOST_TEST(once(fresh, "job") == errc::contended);
+    BOOST_TEST((once(fresh, "job") == condition::contended));
     advance(2 * max_ttl);
     BOOST_TEST(is_admitted(joins));
     BOOST_TEST(held->valid());
-    BOOST_TEST(once(fresh, "job") == errc::contended);
+    BOOST_TEST((once(fresh, "job") == condition::contended));
     held.reset();
     advance(100ms);
     BOOST_TEST(once(fresh, "job") == error_code{});
@@ -358,11 +358,11 @@ BOOST_FIXTURE_TEST_CASE(a_lease_is_held_while_the_set_grows, changing_world)
     advance(10ms);
     BOOST_TEST(once(old, "other") == error_code{}, "all three of the list");
     auto& fresh = add({0, 1, 2, joins});
-    BOOST_TEST(once(fresh, "job") == errc::contended);
+    BOOST_TEST((once(fresh, "job") == condition::contended));
     advance(2 * max_ttl);
     BOOST_TEST(is_admitted(joins));
     BOOST_TEST(held->valid());
-    BOOST_TEST(once(fresh, "job") == errc::contended);
+    BOOST_TEST((once(fresh, "job") == condition::contended));
 
     // Three of four are a majority, two are none.
     kill(1);
@@ -392,7 +392,7 @@ BOOST_FIXTURE_TEST_CASE(a_lease_that_has_to_climb_is_held_while_the_set_grows, c
     auto& rival = add(old_list);
     lease const held = without_a_member(old, 20ms);
     advance(25ms);
-    BOOST_TEST(once(rival, "job") == errc::contended);
+    BOOST_TEST((once(rival, "job") == condition::contended));
     change({}, joins);
     advance(2 * max_ttl);
     BOOST_TEST(held.valid());
@@ -404,7 +404,7 @@ BOOST_FIXTURE_TEST_CASE(a_lease_without_the_larger_majority_ends_when_it_would_h
     change({}, joins);
     advance(4s);
     BOOST_TEST(held.valid());
-    BOOST_TEST(once(add({0, 1, 2, joins}), "job") == errc::contended);
+    BOOST_TEST((once(add({0, 1, 2, joins}), "job") == condition::contended));
     advance(1s);
     BOOST_TEST(!held.valid());
 }
@@ -444,7 +444,7 @@ BOOST_FIXTURE_TEST_CASE(a_lease_is_held_while_the_set_shrinks, changing_world)
     advance(2s);
     BOOST_TEST(once(old, "other") == error_code{});
     auto& fresh = add({0, 1});
-    BOOST_TEST(once(fresh, "job") == errc::contended);
+    BOOST_TEST((once(fresh, "job") == condition::contended));
     BOOST_TEST(once(fresh, "other") == error_code{});
     advance(2 * max_ttl);
     BOOST_TEST(held->valid());

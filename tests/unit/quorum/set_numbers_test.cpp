@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 time_point after(std::chrono::milliseconds t) { return time_point{t + 1h}; }
 
-timing ten_seconds()
+timing timing_of_ten_seconds()
 {
     timing t{};
     t.ttl = 10s;
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(what_a_member_that_left_grants_or_refuses_is_counted_once)
 
 BOOST_AUTO_TEST_CASE(an_attempt_learns_of_a_smaller_majority_while_nobody_has_granted_or_it_is_undecided)
 {
-    timing const t = ten_seconds();
+    timing const t = timing_of_ten_seconds();
     auto const vote_of = [&](acquire_machine& m, std::size_t node, vote v) { return m.on_vote(node, v, after(1ms)); };
     acquire_machine learns{electorate{5}, after(0ms), t};
     for (std::size_t node : {3u, 4u}) BOOST_CHECK(vote_of(learns, node, vote::failed) == acquire_outcome::pending);
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(an_attempt_learns_of_a_smaller_majority_while_nobody_has_gr
 
 BOOST_AUTO_TEST_CASE(what_a_server_that_has_left_has_answered_does_not_count)
 {
-    timing const t = ten_seconds();
+    timing const t = timing_of_ten_seconds();
     acquire_machine grants{electorate{2, 1, 3}, after(0ms), t};
     BOOST_CHECK(grants.on_vote(1, vote::granted, after(1ms)) == acquire_outcome::pending);
     grants.set_electorate({2, 1, 1}, node_set::all(1));
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(what_a_server_that_has_left_has_answered_does_not_count)
 
 BOOST_AUTO_TEST_CASE(an_adoption_drops_what_a_member_that_left_has_granted)
 {
-    timing const t = ten_seconds();
+    timing const t = timing_of_ten_seconds();
     adopt_machine m{electorate{3}, t};
     BOOST_CHECK(m.on_vote(2, vote::granted, 1, after(0ms), after(1ms)) == adopt_outcome::pending);
     m.set_electorate({3, 2, 2}, node_set::all(2));
@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(an_adoption_drops_what_a_member_that_left_has_granted)
 
 BOOST_AUTO_TEST_CASE(an_adoption_is_not_over_while_it_is_not_known_how_many_are_a_majority)
 {
-    timing const t = ten_seconds();
+    timing const t = timing_of_ten_seconds();
     adopt_machine m{electorate{3}, t};
     m.set_electorate({3, 3, 4}, node_set::all(3));
     BOOST_CHECK(m.on_vote(0, vote::refused, 1, after(0ms), after(1ms)) == adopt_outcome::pending);
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(an_adoption_is_not_over_while_it_is_not_known_how_many_are_
 
 BOOST_AUTO_TEST_CASE(an_adoption_does_not_count_who_is_no_member)
 {
-    timing const t = ten_seconds();
+    timing const t = timing_of_ten_seconds();
     adopt_machine refused{electorate{3}, t};
     refused.set_electorate({3, 2, 2}, node_set::all(2));
     BOOST_CHECK(refused.on_vote(2, vote::refused, 1, after(0ms), after(1ms)) == adopt_outcome::pending);
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(the_text_tells_the_numbers)
 
 BOOST_AUTO_TEST_CASE(an_attempt_of_a_short_list_needs_all_of_it)
 {
-    timing const t = ten_seconds();
+    timing const t = timing_of_ten_seconds();
     acquire_machine m{electorate{3, 3, 3}, after(0ms), t};
     BOOST_CHECK(m.on_vote(0, vote::granted, after(1ms)) == acquire_outcome::pending);
     BOOST_CHECK(m.on_vote(1, vote::granted, after(1ms)) == acquire_outcome::pending);

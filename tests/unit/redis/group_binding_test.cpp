@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(another_number_of_replicas_leaves_no_id)
 BOOST_AUTO_TEST_CASE(the_nodes_of_a_set_that_was_changed_cannot_wait_for_replicas)
 {
     auto const member = id_in_generation("g001abcdef:", some_replication_id);
-    for (std::uint16_t const replicas : {1, 2}) {
+    for (auto const replicas : {std::uint16_t{1}, std::uint16_t{2}}) {
         auto facts = told(member, member);
         group_binding{replicas}.apply(facts);
         BOOST_TEST(facts.id.empty());

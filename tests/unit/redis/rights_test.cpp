@@ -42,8 +42,8 @@ std::string lower(std::string text)
 
 std::string in_redis_7(script const& s, std::size_t line)
 {
-    return "ERR The user executing the script can't run this command or subcommand script: " + s.sha1 + ", on @user_script:" +
-           std::to_string(line) + '.';
+    return "ERR The user executing the script can't run this command or subcommand script: " + s.sha1 +
+           ", on @user_script:" + std::to_string(line) + '.';
 }
 
 std::string in_redis_6(script const& s, std::size_t line)
