@@ -56,7 +56,7 @@ public:
 
     lock_options const& options() const noexcept { return request.what->under->options; }
 
-    // For the report: the nodes were not asked, since this client itself is in the way.
+    // For the report: the nodes were not asked, since this client itself holds the lock.
     void was_not_sent(std::size_t nodes, std::string_view why);
 
     // Whether the body of the scope awaits it, so that the body goes on only when it has ended.
