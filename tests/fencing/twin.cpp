@@ -84,7 +84,8 @@ shared_scripts const& scripts_of(shared_mutant m)
     case shared_mutant::downgrade_low: made.extend = kept(changed(extend.text, "token + tonumber(ARGV[a + 3])", "token")); break;
     case shared_mutant::wipe: made.release = kept(changed(release.text, "call('PEXPIREAT', name, last[2])", "call('DEL', name)")); break;
     case shared_mutant::own_end:
-        made.acquire = kept(changed(acquire.text, "if stays < ttl then call('PEXPIREAT', name, ends) end", "call('PEXPIREAT', name, ends)"));
+        made.acquire = kept(
+            changed(acquire.text, "if stays < ttl then call('PEXPIREAT', name, ends) end", "call('PEXPIREAT', name, ends)"));
         break;
     default: break;
     }
