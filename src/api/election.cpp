@@ -23,7 +23,7 @@ election_options const& checked(std::string const& address, election_options con
     if (options.min_pause < options.min_pause.zero() || options.max_pause > longest_pause)
         refuse("min_pause and max_pause are from 0 ms to an hour");
     if (options.max_pause < options.min_pause) refuse("max_pause is below min_pause");
-    return options;
+    return options;  // NOLINT(bugprone-return-const-ref-from-parameter): checked in the constructor that keeps a copy
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ public:
     T const& get() const noexcept
     {
         if (value_) return *value_;
-        static T const& fresh = *new T{};  // never destroyed: a client may be in use after main() has returned
+        static T const& fresh =
+            *new T{};  // NOLINT(bugprone-unhandled-exception-at-new): never destroyed: a client may be in use after main() has returned
         return fresh;
     }
 

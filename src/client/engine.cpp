@@ -92,10 +92,10 @@ void engine::start()
 void engine::tell_of_nodes_never_reached(time_point now)
 {
     if (!env_.outages) return;
-    quorum::node_set never;
+    quorum::node_set unreached;
     for (std::size_t node = 0; node < board_.nodes().size(); ++node)
-        if (board_.nodes()[node].connects == 0) never.add(node);
-    if (!never.empty()) env_.outages->never_reached(*env_.to_nodes, never, outage_log::never_reached_after, now);
+        if (board_.nodes()[node].connects == 0) unreached.add(node);
+    if (!unreached.empty()) env_.outages->never_reached(*env_.to_nodes, unreached, outage_log::never_reached_after, now);
 }
 
 void engine::cancel() noexcept
