@@ -104,15 +104,15 @@ asio::any_io_executor const& initiate_on_lease::executor_of(std::shared_ptr<leas
 {
     if (state) return state->owner->get_executor();
     // Never destroyed: threads may use leases after main() has returned.
-    static asio::any_io_executor const& of_the_system = *new asio::any_io_executor{
-        asio::system_executor{}};  // NOLINT(bugprone-unhandled-exception-at-new): ends the program
+    // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): ends the program
+    static asio::any_io_executor const& of_the_system = *new asio::any_io_executor{asio::system_executor{}};
     return of_the_system;
 }
 
 asio::any_io_executor const& initiate_on_lease::in_place() noexcept
 {
-    static auto const& here = *new asio::any_io_executor{
-        in_place_executor{}};  // NOLINT(bugprone-unhandled-exception-at-new): may be used after the end of main
+    // May be used after the end of main. NOLINTNEXTLINE(bugprone-unhandled-exception-at-new)
+    static auto const& here = *new asio::any_io_executor{in_place_executor{}};
     return here;
 }
 
