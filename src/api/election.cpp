@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::hours longest_pause{1};
 
-election_options const& checked(std::string const& address, election_options const& options)
+lock_options checked(std::string const& address, election_options const& options)
 {
     auto const refuse = [](std::string const& why) { throw std::invalid_argument{"redlock::election: " + why}; };
     if (!options.lock.fencing) refuse("lock_options::fencing is off, but each term needs a token");
@@ -23,13 +23,13 @@ election_options const& checked(std::string const& address, election_options con
     if (options.min_pause < options.min_pause.zero() || options.max_pause > longest_pause)
         refuse("min_pause and max_pause are from 0 ms to an hour");
     if (options.max_pause < options.min_pause) refuse("max_pause is below min_pause");
-    return options;  // NOLINT(bugprone-return-const-ref-from-parameter): checked in the constructor that keeps a copy
+    return options.lock;
 }
 
 }  // namespace
 
 election::election(client const& owner, std::string name, std::string address, election_options const& options)
-    : lock_{owner, std::move(name), checked(address, options).lock},
+    : lock_{owner, std::move(name), checked(address, options)},
       address_{std::move(address)},
       options_{options},
       state_{std::make_shared<detail::election_state>()}
