@@ -184,7 +184,7 @@ BOOST_FIXTURE_TEST_CASE(two_clients_never_hold_the_same_lock, three_nodes)
         for (int i = 0; i < 10; ++i) {
             lease a = co_await ours.acquire();
             auto [refused, nothing] = co_await theirs.try_acquire(asio::as_tuple);
-            BOOST_TEST(refused == errc::contended);
+            BOOST_TEST(refused == condition::contended);  // or split_votes, where the holder has the lock on two nodes so far
             co_await a.release();
             lease b = co_await theirs.acquire();
             BOOST_TEST(!a.valid());

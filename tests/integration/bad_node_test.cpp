@@ -73,7 +73,7 @@ struct patient_nodes : cluster {
 };
 
 struct one_that_waits_for_a_replica : replicated {
-    one_that_waits_for_a_replica() : replicated{"?replicas=1", 0, quick_config(), {}, beginning::empty} {}
+    one_that_waits_for_a_replica() : replicated{"?replicas=1", 1, quick_config(), {}, beginning::empty} {}
 };
 
 }  // namespace

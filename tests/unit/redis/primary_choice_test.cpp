@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(the_group_has_the_servers_that_most_of_them_know)
     auto const ghosts = choose_primary({answer("a", 4, 1), answer("b", 4, 1, {1, 2, 3, 7, 8, 9}), answer("c", 4, 1)}, "m", {});
     BOOST_TEST(ghosts.candidates.at(0).size() == 3u, "servers that one of three lists, since it missed a SENTINEL RESET");
     auto const one_is_silent = choose_primary({answer("a", 4, 1), answer("b", 4, 1, {1, 2, 3, 7}), other("c", outcome::failed)}, "m", {});
-    BOOST_TEST(one_is_silent.candidates.at(0).size() == 3u);
+    BOOST_TEST(one_is_silent.candidates.at(0).size() == 4u, "a vote that waits for too many replicas is safe, for too few it is not");
     BOOST_TEST(choose_primary({answer("a", 4, 1, {1, 2, 3, 4})}, "m", {}).candidates.at(0).size() == 4u, "a single one is most of them");
 }
 
@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(there_may_be_no_server_that_most_of_them_know)
     auto const choice = choose_primary({answer("a", 4, 1, {1, 2}), answer("b", 4, 2, {2, 3}), answer("c", 4, 3, {3, 1}),
                                         answer("d", 4, 9, {1, 9})},
                                        "m", {});
-    BOOST_TEST_REQUIRE(choice.candidates.size() == 1u);
-    BOOST_TEST((choice.candidates[0].primary == server(1)));
+    BOOST_TEST_REQUIRE(choice.candidates.size() == 3u, "half of them know the servers 2 and 3");
+    for (auto const& c : choice.candidates) BOOST_TEST((c.primary != server(9)));
     auto const words = words_of({answer("a", 4, 5, {5, 1}), answer("b", 4, 6, {6, 1}), answer("c", 4, 7, {7, 1})});
     BOOST_TEST(mentions(words,
                         "there is no primary of \"m\" that most of the Sentinels know (a: 10.0.0.1:5, b: 10.0.0.1:6, c: 10.0.0.1:7)"),
