@@ -7,7 +7,7 @@
 namespace redlock::testing {
 namespace {
 
-constexpr lock_options steady{.ttl = 3s, .extend_interval = 500ms};
+constexpr lock_options steady_beside_others{.ttl = 3s, .extend_interval = 500ms};
 
 // All that a value must not be mistaken for: the end of a string, the end of a protocol line, a number, a script's argument.
 std::string awkward_value()
@@ -65,8 +65,8 @@ BOOST_FIXTURE_TEST_CASE(a_hash_on_one_node_is_a_refusal_of_that_node, three_node
 BOOST_FIXTURE_TEST_CASE(a_key_that_becomes_a_hash_is_gone, three_nodes)
 {
     run([&]() -> asio::awaitable<void> {
-        lock const resource{nodes, "r", steady};
-        lock const beside{nodes, "beside", steady};
+        lock const resource{nodes, "r", steady_beside_others};
+        lock const beside{nodes, "beside", steady_beside_others};
         lease held = co_await resource.acquire();
         lease untouched = co_await beside.acquire();
         on_all({"DEL", "r"});

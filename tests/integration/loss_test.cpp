@@ -6,7 +6,7 @@ namespace {
 
 // An extension is due every 500 ms, and a lost majority is noticed by the next one.
 // Without tokens, so that a key that is gone stays gone (fenced_locks_test.cpp has the others).
-constexpr lock_options steady{.ttl = 3s, .fencing = false, .extend_interval = 500ms};
+constexpr lock_options steady_without_tokens{.ttl = 3s, .fencing = false, .extend_interval = 500ms};
 
 }  // namespace
 
@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_SUITE(loss)
 BOOST_FIXTURE_TEST_CASE(keys_deleted_on_a_majority_are_noticed_by_the_next_extension, three_nodes)
 {
     run([&]() -> asio::awaitable<void> {
-        lock const resource{nodes, "r", steady};
+        lock const resource{nodes, "r", steady_without_tokens};
         lease held = co_await resource.acquire();
         servers[0].command({"DEL", "r"});
         servers[1].command({"DEL", "r"});
@@ -44,7 +44,7 @@ BOOST_FIXTURE_TEST_CASE(keys_deleted_on_a_majority_are_noticed_by_the_next_exten
 BOOST_FIXTURE_TEST_CASE(a_key_deleted_on_a_minority_does_no_harm, five_nodes)
 {
     run([&]() -> asio::awaitable<void> {
-        lock const resource{nodes, "r", steady};
+        lock const resource{nodes, "r", steady_without_tokens};
         lease held = co_await resource.acquire();
         bool const everywhere = co_await eventually([&] { return held.nodes_held() == 5; });
         BOOST_TEST(everywhere);
@@ -63,7 +63,7 @@ BOOST_FIXTURE_TEST_CASE(a_key_deleted_on_a_minority_does_no_harm, five_nodes)
 BOOST_FIXTURE_TEST_CASE(somebody_elses_value_on_a_majority_is_a_loss, three_nodes)
 {
     run([&]() -> asio::awaitable<void> {
-        lock const resource{nodes, "r", steady};
+        lock const resource{nodes, "r", steady_without_tokens};
         lease held = co_await resource.acquire();
         servers[1].command({"SET", "r", "somebody else's", "PX", "20000"});
         servers[2].command({"SET", "r", "somebody else's", "PX", "20000"});

@@ -5,7 +5,7 @@ namespace redlock::testing {
 namespace {
 
 // Without tokens, so that a key that is gone stays gone.
-constexpr lock_options steady{.ttl = 3s, .fencing = false, .extend_interval = 500ms};
+constexpr lock_options steady_scope{.ttl = 3s, .fencing = false, .extend_interval = 500ms};
 
 }  // namespace
 
@@ -15,7 +15,7 @@ BOOST_FIXTURE_TEST_CASE(cancels_the_body_when_the_keys_are_gone, three_nodes)
 {
     run([&]() -> asio::awaitable<void> {
         witness w;
-        lock const resource{nodes, "r", steady};
+        lock const resource{nodes, "r", steady_scope};
         auto body = [&](lease& held) -> asio::awaitable<void> {
             servers[0].command({"DEL", "r"});
             servers[2].command({"DEL", "r"});
@@ -34,7 +34,7 @@ BOOST_FIXTURE_TEST_CASE(cancels_the_body_when_somebody_else_has_the_keys, three_
 {
     run([&]() -> asio::awaitable<void> {
         witness w;
-        lock const resource{nodes, "r", steady};
+        lock const resource{nodes, "r", steady_scope};
         auto body = [&](lease& held) -> asio::awaitable<void> {
             on_all({"SET", "r", "somebody else's"});
             co_await w.wait_for_the_end(held);

@@ -10,7 +10,7 @@
 namespace redlock::testing {
 namespace {
 
-constexpr lock_options plain{.ttl = 20s, .fencing = false};
+constexpr lock_options without_tokens{.ttl = 20s, .fencing = false};
 
 // The third node of a client says that it is a Dragonfly.
 struct with_a_dragonfly : two_nodes_and {
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_dragonfly_votes_without_tokens_only)
         BOOST_TEST(mentions(c.third().admission_text, "it is Dragonfly "), c.third().admission_text);
         BOOST_TEST(c.server.command({"EXISTS", "fenced"}) == "0");
 
-        lock const without{c.nodes, "plain", plain};
+        lock const without{c.nodes, "plain", without_tokens};
         lease other = co_await without.acquire();
         bool const everywhere = co_await eventually([&] { return other.nodes_held() == 3; });
         BOOST_TEST(everywhere);
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(info_is_renamed)
         BOOST_TEST((c.third().admission == admission_state::unidentified));
         for (char const* word : {"INFO", "rename-command", "waiting does not help"})
             BOOST_TEST(mentions(c.third().admission_text, word), c.third().admission_text);
-        lock const without{c.nodes, "plain", plain};
+        lock const without{c.nodes, "plain", without_tokens};
         lease other = co_await without.acquire();
         bool const everywhere = co_await eventually([&] { return other.nodes_held() == 3; });
         BOOST_TEST(everywhere);
