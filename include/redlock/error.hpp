@@ -26,7 +26,7 @@ enum class errc : std::uint16_t {
     no_majority,  ///< Too few nodes answered to know: nodes are down, slow, or refuse to work.
     validity_exhausted,  ///< A majority granted, but so late that nothing was left of the lease. It was rolled back.
     acquire_timed_out,  ///< `lock_options::acquire_timeout` passed while another holder had the lock, or clients got in each other's way.
-    acquire_timed_out_no_majority,  ///< `lock_options::acquire_timeout` passed while too few nodes answered to know who holds the lock.
+    acquire_timed_out_no_majority,  ///< `lock_options::acquire_timeout` passed while too few nodes voted to know who holds the lock.
     self_deadlock,  ///< The body of a `with_lock`, or an owner, asked for the lock that it has, and would have waited for itself.
 
     // Ends of a lease.

@@ -342,6 +342,7 @@ void admission_driver::tell_all()
         }
         if (!of_all) of_all = picture_of_all();
         of_all->state = state;
+        of_all->is_another = rules_.has_record_of_another(node);
         of_all->drained = rules_.drained_at(node);
         of_all->not_carried = log_ && state == redlock::admission_state::quarantined ? log_->problem() : std::string{};
         tell(node, *of_all);
@@ -354,7 +355,10 @@ admission_picture admission_driver::picture_alone(std::size_t node, redlock::adm
     admission_picture p;
     p.state = state;
     if (state == redlock::admission_state::unidentified) p.why_unidentified = rules_.why_unidentified(node);
-    if (state == redlock::admission_state::uninitialized) p.not_marked = not_marked_[node];
+    if (state == redlock::admission_state::uninitialized) {
+        p.is_another = rules_.has_record_of_another(node);
+        p.not_marked = not_marked_[node];
+    }
     return p;
 }
 
@@ -388,6 +392,7 @@ admission_picture admission_driver::picture_of_all() const
     p.nodes = names_->size();
     p.names = names_;
     p.nobody_remembers = p.admitted == 0;
+    p.has_traces = rules_.has_traces();
     p.lacks_members = !rules_.has_all_members();
     for (std::size_t i = 0; i < names_->size(); ++i) {
         if (rules_.of(i) != redlock::admission_state::unknown) continue;

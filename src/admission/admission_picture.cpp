@@ -3,12 +3,17 @@
 #include "base/in_seconds.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace redlock::detail {
 
 namespace {
 
 std::string of_nodes(std::size_t n, std::size_t all) { return std::to_string(n) + " of " + std::to_string(all) + " nodes"; }
+
+constexpr std::string_view promoted = "it was promoted, or restarted with the data that it had stored";
+constexpr std::string_view lost_or_new = "it lost its data, or is new";
+constexpr std::string_view restarted = "it restarted, or lost its data";
 
 }  // namespace
 
@@ -29,20 +34,24 @@ std::string admission_picture::text(quorum::time_point now) const
                "of these commands, or let a client that may use INFO admit it";
     case admission_state::uninitialized:
         if (!not_marked.empty())
-            return "it lost its data, or is new; the wait until earlier leases have expired cannot begin: " + not_marked;
-        return "it lost its data, or is new; the wait until earlier leases have expired begins with the next lock";
+            return std::string{is_another ? promoted : lost_or_new} +
+                   "; the wait until earlier leases have expired cannot begin: " + not_marked;
+        return std::string{is_another ? promoted : lost_or_new} + "; the wait until earlier leases have expired begins with the next lock";
     case admission_state::quarantined:
-        if (nobody_remembers)
+        if (nobody_remembers && !has_traces)
             return "no node has data, so this is a new set of nodes, or all lost their data: " + left +
                    " left until earlier leases have expired; if nothing was ever locked here, set config::bootstrap" + waits_for + alone;
-        return "it restarted, or lost its data: " + left + " left until earlier leases have expired" + alone;
+        return std::string{is_another ? promoted : restarted} + ": " + left + " left until earlier leases have expired" +
+               (nobody_remembers ? waits_for : "") + alone;
     case admission_state::catching_up:
         if (nobody_remembers && lacks_members)
             return "no node of this client's list has data, and the set has members that the list lacks: name all of them; if that set is "
                    "given up, start this client again" +
                    waits_for;
-        if (nobody_remembers) return "no node has data; a new beginning needs all of them" + waits_for;
-        return "it restarted, or lost its data, and needs the token marks of " + of_nodes(needed, nodes) + "; " +
+        if (nobody_remembers)
+            return (has_traces ? "no node is admitted" : "no node has data") + std::string{"; a new beginning needs all of them"} +
+                   waits_for;
+        return std::string{is_another ? promoted : restarted} + ", and needs the token marks of " + of_nodes(needed, nodes) + "; " +
                of_nodes(admitted, nodes) + " have them" + waits_for;
     case admission_state::needs_operator:
         return "only " + of_nodes(admitted, nodes) + " have their data, and " + std::to_string(needed) +

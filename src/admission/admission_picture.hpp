@@ -22,6 +22,8 @@ struct admission_picture {
     std::size_t needed{0};  // to admit another one
     std::size_t nodes{0};
     bool nobody_remembers{false};
+    bool has_traces{false};  // some node has a record, so the set is not new
+    bool is_another{false};  // the node's record names another server
     bool lacks_members{false};  // the set has members that are none of the nodes
     quorum::node_set silent;  // nodes that have not answered
     quorum::node_set refused;  // and those with whom that will not change by itself

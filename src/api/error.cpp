@@ -12,10 +12,10 @@ char const* text_of(errc e) noexcept
     switch (e) {
     case errc::contended: return "another holder has the lock";
     case errc::split_votes: return "the votes are split: clients asked at the same moment, or one has the lock on some nodes only";
-    case errc::no_majority: return "too few nodes answered to know who holds the lock";
+    case errc::no_majority: return "too few nodes voted to know who holds the lock";
     case errc::validity_exhausted: return "a majority granted the lock, but too late to use it";
     case errc::acquire_timed_out: return "the lock was not acquired in time: it is contended";
-    case errc::acquire_timed_out_no_majority: return "the lock was not acquired in time: too few nodes answered to know who holds it";
+    case errc::acquire_timed_out_no_majority: return "the lock was not acquired in time: too few nodes voted to know who holds it";
     case errc::self_deadlock: return "the scope or the owner that holds the lock asks for it again, and would wait for itself";
     case errc::lease_lost: return "the lease is lost: the critical section is no longer protected";
     case errc::max_hold_exceeded: return "the lease was held for max_hold, so it is not extended any more";

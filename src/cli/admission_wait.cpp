@@ -39,7 +39,7 @@ bool needs_an_operator(node_status const& n)
 std::string words_about(node_status const& n)
 {
     if (n.admission == admission_state::admitted) return "admitted";
-    if (n.state == node_state::connecting) return "connecting";
+    if (n.state == node_state::connecting) return "no connection so far";
     if (n.state == node_state::down)
         return "not connected: " + printable(n.last_error_text.empty() ? n.last_error.message() : n.last_error_text);
     return std::string{to_string(n.admission)} + ": " + for_users(printable(n.admission_text));
@@ -76,7 +76,7 @@ private:
         auto const hopeless = [&](node_status const& n) { return admitted(n) || needs_an_operator(n); };
         if (all_awaited(all, admitted)) return nodes_.cancel();
         if (!all_awaited(all, hopeless)) hope_ends_ = now + sure_of_no_hope;
-        if (now >= hope_ends_) return fail("no wait will change this", all);
+        if (now >= hope_ends_) return fail("waiting does not help; an operator must act", all);
         if (patience_ && now >= began_ + *patience_) return fail("not admitted within " + in_words(*patience_), all);
         timer_.expires_after(looks_every);
         timer_.async_wait([this](error_code) { look(); });

@@ -6,6 +6,8 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 
+#include <string>
+
 namespace redlock::cli {
 
 int execute(admit_options const& options)
@@ -13,7 +15,8 @@ int execute(admit_options const& options)
     auto const of_clusters = settings_of_clusters(options.from);
     auto const settings = of_clusters ? of_clusters->client : settings_of(options.from).client;
     auto const count = wait_for_admission(settings, options.timeout);
-    terminal{}.write("all " + count_of(count, of_clusters ? "shard" : "node") + " are admitted\n");
+    std::string const kind = of_clusters ? "shard" : "node";
+    terminal{}.write(count == 1 ? "the " + kind + " is admitted\n" : "all " + count_of(count, kind) + " are admitted\n");
     return to_int(exit_code::success);
 }
 

@@ -222,8 +222,10 @@ std::string argument_parser::unexpected_words(std::vector<std::string> const& ar
         return "there is no option " + name_in_words(word) + "; see redlock " + chosen() + "--help" +
                (could_be_name ? ". A lock of that name: " + (runs ? "--name=" + quoted_for_shell(word) : "-- " + quoted_for_shell(word))
                               : "");
+    if (subs.empty() && word == "help") return "write redlock --help, or redlock COMMAND --help";
     if (subs.empty()) return "there is no command " + name_in_words(word) + "; see redlock --help";
     if (!runs || separated) return one_too_many(word);
+    if (word == "help") return "write redlock " + chosen() + "--help";
     std::string text = "the command must stand behind --; write redlock";
     for (auto a = arguments.begin(); a != arguments.end(); ++a) text += (a == first ? " -- " : " ") + quoted_for_shell(*a);
     return text;

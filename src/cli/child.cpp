@@ -181,8 +181,11 @@ child::child(std::vector<std::string> const& command, environment const& more, i
     if (n != sizeof why) return;
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
     terminal.take_back();
-    auto const code = why == ENOENT ? exit_code::not_found : exit_code::cannot_execute;
-    throw failure{code, name_in_words(command.front()) + ": " + (why == ENOENT ? "command not found" : std::strerror(why))};
+    if (why != ENOENT) throw failure{exit_code::cannot_execute, name_in_words(command.front()) + ": " + std::strerror(why)};
+    // The system says the same where the file is there, and what it names in its first line is not.
+    bool const is_there = command.front().find('/') != std::string::npos && ::access(command.front().c_str(), F_OK) == 0;
+    if (is_there) throw failure{exit_code::cannot_execute, name_in_words(command.front()) + ": cannot execute: its interpreter is missing"};
+    throw failure{exit_code::not_found, name_in_words(command.front()) + ": command not found"};
 }
 
 }  // namespace redlock::cli

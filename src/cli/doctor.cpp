@@ -8,9 +8,12 @@
 #include "cli/settings.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "cli/votes.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock::cli {
@@ -133,6 +136,15 @@ ordered_json to_json(std::vector<doctor_probe> const& nodes)
     return all;
 }
 
+// What a client sees comes first: it is the one that must get a majority of votes.
+std::vector<finding> with_verdict(std::vector<finding> found, settings const& from, std::chrono::milliseconds timeout)
+{
+    bool const with_tokens = from.lock.fencing;
+    auto all = judge_votes(look_as_a_client(from.client, with_tokens, timeout), with_tokens);
+    for (finding& f : found) all.push_back(std::move(f));
+    return gravest_first(std::move(all));
+}
+
 // Clusters are judged by their map of slots.
 int execute(doctor_options const& options, settings const& from)
 {
@@ -147,7 +159,7 @@ int execute(doctor_options const& options, settings const& from)
         if (!options.json) out.write(reports[i].cluster + '\n' + lines);
         clusters.push_back({{"node", reports[i].cluster}, {"slots_covered", reports[i].said.map.covered()}});
     }
-    found = gravest_first(std::move(found));
+    found = with_verdict(std::move(found), from, options.from.timeout);
     if (options.json) {
         out.write(dump(report_to_json(found, std::move(clusters)), 2));
     } else {
@@ -170,7 +182,7 @@ int execute(doctor_options const& options)
     }
     server_group nodes{from.client, options.from.timeout};
     auto const checkups = examine(nodes, from.client, options.from.timeout, options.name);
-    auto const found = diagnose(checkups, from.client, from.lock);
+    auto const found = with_verdict(diagnose(checkups, from.client, from.lock), from, options.from.timeout);
 
     terminal const out;
     if (options.json) {

@@ -1,7 +1,6 @@
 #include "cli/doctor_admission.hpp"
 
 #include "cli/text.hpp"
-#include "quorum/votes.hpp"
 #include "redis/fence_keys.hpp"
 
 #include <algorithm>
@@ -28,7 +27,7 @@ std::uint64_t to_number(std::string_view digits)
 class admission_rules {
 public:
     admission_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
-        : nodes_{nodes}, settings_{settings}, lock_{lock}, majority_{quorum::majority(nodes.size())}, wait_{settings.max_ttl}
+        : nodes_{nodes}, settings_{settings}, lock_{lock}, wait_{settings.max_ttl}
     {
         for (doctor_probe const& n : nodes) wait_ = std::max(wait_, max_ttl_of(n));
     }
@@ -73,7 +72,7 @@ private:
             for (auto const& host : *n.watched_from) from += (from.empty() ? "" : ", ") + host;
             return {"clients wait for it (from " + from + "), for " + in_words(wait_) + " in all", "wait"};
         }
-        std::string const admits = "redlock admit waits and admits it";
+        std::string const admits = "run redlock admit now: it takes " + in_words(wait_);
         if (n.waited_here) {
             auto const waited = std::chrono::ceil<std::chrono::seconds>(*n.waited_here) +
                                 0ns;  // the same for nodes that were marked together
@@ -83,7 +82,16 @@ private:
                         " here that wants a lock with fencing admits it, or redlock admit"};
         }
         if (!n.watched_from) return {"whether anybody waits for it cannot be seen, as CLIENT LIST is refused", admits};
-        return {"nobody waits for it, which takes " + in_words(wait_), admits};
+        return {"nobody waits for it", admits};
+    }
+
+    static bool has_record(doctor_probe const& n) { return n.has_high_water && n.record.size() >= detail::record_mark_at; }
+
+    // Of a node that is not admitted. The record of another server came from that one, or from this server's own files.
+    static std::string what_happened(doctor_probe const& n)
+    {
+        if (has_record(n)) return "it was promoted, or restarted with the data that it had stored";
+        return n.record.empty() && !n.has_high_water ? "it is new, or lost its data" : "it restarted, or lost its data";
     }
 
     void admission()
@@ -96,14 +104,15 @@ private:
             silent += n.problem.empty() && (!n.info.empty() || is_unfit(n)) ? 0 : 1;
             if (n.is_admitted()) same_max_ttl(n);
         }
-        if (admitted == 0 && silent == 0 && unfit > 0)
+        bool const was_used = std::any_of(nodes_.begin(), nodes_.end(), has_record);
+        if (admitted == 0 && silent == 0 && unfit > 0 && !was_used)
             return add(severity::danger, "",
                        "no node was ever admitted: these nodes are new, or lost everything. A new beginning needs all of them, and " +
                            std::to_string(unfit) + " of " + count_of(nodes_.size(), "node") + (unfit == 1 ? " is" : " are") +
                            " not fit: waiting does not help",
                        "mend what is said of each, or use another server in its place; then the first lock with fencing waits " +
                            in_words(wait_));
-        if (admitted == 0 && silent == 0) {
+        if (admitted == 0 && silent == 0 && !was_used) {
             for (doctor_probe const& n : nodes_) {
                 auto const [who, remedy] = wait_for(n);
                 add(severity::warning, n.node,
@@ -115,21 +124,15 @@ private:
         }
         if (admitted > 0 && silent == 0 && unfit == 0 && admitted < nodes_.size() - nodes_.size() / 2)
             return add(severity::danger, "",
-                       "only " + std::to_string(admitted) + " of " + count_of(nodes_.size(), "node") +
-                           " have their data, which is too few to admit the others: nobody can acquire a lock with fencing, and "
-                           "waiting does not help",
+                       std::to_string(nodes_.size() - admitted) + " of " + count_of(nodes_.size(), "node") +
+                           " restarted or lost their data since they were admitted, and the others are too few to admit them: nobody can "
+                           "acquire a lock with fencing; waiting does not help, an operator must act",
                        "to begin anew, DEL redlock:node on every node; then redlock admit waits " + in_words(wait_) +
                            " and admits them, see docs/fencing.md");
-        if (admitted + silent < majority_)
-            add(severity::danger, "",
-                "only " + std::to_string(admitted) + " of " + count_of(nodes_.size(), "node") +
-                    " have their data: nobody can acquire a lock with fencing until the others were told, or an operator has "
-                    "spoken",
-                "start nodes that have their data; if they are gone for ever, see docs/fencing.md, \"Too many losses at once\"");
         for (doctor_probe const& n : nodes_) {
             if (!n.problem.empty() || n.info.empty() || n.is_admitted() || is_unfit(n)) continue;
             auto const [who, remedy] = wait_for(n);
-            add(severity::warning, n.node, "it restarted, or lost its data, and is not admitted yet; " + who, remedy);
+            add(severity::warning, n.node, what_happened(n) + ", and is not admitted yet; " + who, remedy);
         }
     }
 
@@ -150,7 +153,6 @@ private:
     std::vector<doctor_probe> const& nodes_;
     config const& settings_;
     lock_options const& lock_;
-    std::size_t majority_;
     milliseconds wait_;  // of a node that lost its data: the longest ttl that a record or this configuration allows
     std::vector<finding> found_;
 };

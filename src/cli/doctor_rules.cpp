@@ -103,20 +103,9 @@ private:
         found_ = std::move(merged);
     }
 
-    std::size_t answered() const
-    {
-        return static_cast<std::size_t>(
-            std::count_if(nodes_.begin(), nodes_.end(), [](doctor_probe const& n) { return n.problem.empty(); }));
-    }
-
     void number_of_nodes()
     {
         auto const count = nodes_.size();
-        if (answered() < majority_)
-            add(severity::danger, "",
-                (answered() == 0 ? "none" : "only " + std::to_string(answered())) + " of " + count_of(count, "node") +
-                    " answered, and a majority is " + std::to_string(majority_) + ": nobody can acquire a lock",
-                "bring the others back; see below what is wrong with them");
         if (count == 1 && !nodes_.front().group)
             add(severity::note, "", "there is one node only: when it is down, nobody can acquire a lock",
                 "use three or five independent servers");

@@ -236,8 +236,8 @@ void node_change::wait_for(std::vector<std::string> joining, std::optional<milli
     std::erase_if(joining, std::not_fn(is_known));
     if (joining.empty()) return;
     bool const is_one = joining.size() == 1;
-    out_.write(list_of(joining) + (is_one ? " joins: it has a vote when all leases are over that it does not know\n"
-                                          : " join: they have a vote when all leases are over that they do not know\n"));
+    out_.write(list_of(joining) + (is_one ? " joins; it votes in about " : " join; they vote in about ") +
+               in_words(settings_of_clients().max_ttl) + '\n');
     auto const is_awaited = [&joining](std::string const& member) {
         return std::find(joining.begin(), joining.end(), member) != joining.end();
     };

@@ -99,6 +99,20 @@ public:
     // The mark of the node's present quarantine, and since when it counts; none: the node is not quarantined.
     std::optional<mark_sighting> sighting(std::size_t node) const;
 
+    // Whether the node's record names another server: a failover has promoted this one, a slot was moved to it, or it restarted with what it had stored.
+    bool has_record_of_another(std::size_t node) const noexcept
+    {
+        node_facts const& f = nodes_[node].facts;
+        return !f.admitted.empty() && f.admitted != f.id;
+    }
+
+    // Whether some node was admitted before, or has tokens. A mark is none of that: a client that waits at a new node has left it.
+    bool has_traces() const noexcept
+    {
+        return std::any_of(nodes_.begin(), nodes_.end(),
+                           [](node_state const& n) { return !n.facts.admitted.empty() || n.facts.high_water > 0; });
+    }
+
     // When the quarantine ends. Later than was known before, once a node tells that a longer ttl was allowed.
     time_point drained_at(std::size_t node) const noexcept { return drained_at(nodes_[node]); }
     // What is left of the quarantine.
@@ -157,10 +171,10 @@ private:
     bool contradicts_itself(node_state const& n) const noexcept { return n.contradictions > 1; }
     bool has_to_pause(node_state const& n) const noexcept;
     bool all_have_answered() const noexcept;
+    bool all_remember_nothing() const noexcept;
     bool waits_in_vain(node_state const& n) const noexcept;
     bool may_speak_soon(node_state const& n) const noexcept;
     bool may_be_founded_soon() const noexcept;
-    bool all_remember_nothing() const noexcept;
     bool has_waited(node_state const& n, time_point now) const noexcept;
     time_point drained_at(node_state const& n) const noexcept;
     void found_the_cluster_if_it_is_new(time_point now);

@@ -202,7 +202,7 @@ BOOST_FIXTURE_TEST_CASE(admit_that_cannot_says_why_with_a_code_of_its_own, brief
     all[1].restart();
     program stranded{{"admit", "--config", config}, options()};
     BOOST_TEST(stranded.wait() == 80);
-    BOOST_TEST(contains(stranded.errors(), "no wait will change this"), stranded.errors());
+    BOOST_TEST(contains(stranded.errors(), "waiting does not help; an operator must act"), stranded.errors());
     BOOST_TEST(contains(stranded.errors(), "only 1 of 3 nodes have their data"), stranded.errors());
 
     all[2].kill();
@@ -219,12 +219,12 @@ BOOST_FIXTURE_TEST_CASE(the_doctor_says_who_waits, brief_processes)
         BOOST_TEST(contains(p.output(), words), p.output());
     };
     examined("nobody waits for it");
-    examined("remedy: redlock admit waits and admits it");
+    examined("remedy: run redlock admit now: it takes ");
     BOOST_TEST(once().wait() == 69);
     examined("processes of this machine have waited for ");
     BOOST_TEST((until_it_runs() >= 0s));
     all[2].restart();
-    examined("it restarted, or lost its data, and is not admitted yet; nobody waits for it");
+    examined("it is new, or lost its data, and is not admitted yet; nobody waits for it");
     program const waits{{"admit", "--config", config}, options()};
     BOOST_TEST(eventually([&] { return contains(waits.output(), "quarantined"); }));
     examined("clients wait for it (from 127.0.0.1)");

@@ -47,6 +47,10 @@ diagnosis examine(servers const& s, arguments const& more = {})
 
 std::string name_of(redis_server const& s) { return "127.0.0.1:" + std::to_string(s.port()); }
 
+struct one_server : servers {
+    one_server() : servers{1} {}
+};
+
 struct admitted : servers {
     admitted()
     {
@@ -72,7 +76,11 @@ BOOST_FIXTURE_TEST_CASE(healthy_nodes_are_called_so, admitted)
 
 BOOST_FIXTURE_TEST_CASE(new_nodes_are_told_from_those_that_forgot, three_servers)
 {
-    BOOST_TEST(examine(*this).with("no node was ever admitted").severity == "warning");
+    auto const is_new = examine(*this);
+    BOOST_TEST(is_new.code == 2);
+    BOOST_TEST(is_new.all.front().severity == "danger");
+    BOOST_TEST(contains(is_new.all.front().what, "nobody can acquire a lock with a token now: no node votes, and 2 must ("));
+    BOOST_TEST(is_new.with("no node was ever admitted").severity == "warning");
     {
         program p{run("job", {}, {"true"}), environment()};
         BOOST_TEST(p.wait() == 0);
@@ -81,8 +89,41 @@ BOOST_FIXTURE_TEST_CASE(new_nodes_are_told_from_those_that_forgot, three_servers
     auto const d = examine(*this);
     BOOST_TEST(d.code == 1);
     BOOST_TEST(d.with("not admitted yet").node == name_of(all[2]));
+    BOOST_TEST(d.with("no further node may fail: 2 of 3 nodes vote, and 2 must").severity == "warning");
     all[1].restart();
-    BOOST_TEST(examine(*this).with("only 1 of 3 nodes have their data").severity == "danger");
+    auto const stuck = examine(*this);
+    BOOST_TEST(stuck.with("2 of 3 nodes restarted or lost their data since they were admitted").severity == "danger");
+    BOOST_TEST(contains(stuck.all.front().what, "nobody can acquire a lock with a token now: 1 of 3 nodes votes, and 2 must ("));
+    for (auto const& f : stuck.all) BOOST_TEST(!contains(f.what + f.remedy, "bootstrap"), f.what);
+}
+
+// One node is down, and another one has lost its data: as many are left as after two failures.
+BOOST_FIXTURE_TEST_CASE(one_down_and_one_flushed_is_a_danger, admitted)
+{
+    all[1].command({"FLUSHALL"});
+    all[2].kill();
+    auto const d = examine(*this, {"--timeout", "500ms"});
+    BOOST_TEST(d.code == 2);
+    BOOST_TEST(contains(d.all.front().what, "nobody can acquire a lock with a token now: 1 of 3 nodes votes, and 2 must ("),
+               d.all.front().what);
+    program p{{"run", "job", "--no-wait", "--", "true"}, environment()};
+    BOOST_TEST(p.wait() == 69);
+}
+
+// The data are there, and the server is another one than they name.
+BOOST_FIXTURE_TEST_CASE(a_server_with_the_record_of_another_is_not_called_new, one_server)
+{
+    {
+        program p{run("job", {}, {"true"}), environment()};
+        BOOST_TEST_REQUIRE(p.wait() == 0, p.errors());
+    }
+    all[0].command({"REPLICAOF", "127.0.0.1", "1"});
+    all[0].command({"REPLICAOF", "NO", "ONE"});
+    auto const d = examine(*this);
+    BOOST_TEST(d.code == 2);
+    BOOST_TEST(contains(d.all.front().what, "nobody can acquire a lock with a token now: the node does not vote ("), d.all.front().what);
+    BOOST_TEST(d.with("it was promoted, or restarted with the data that it had stored, and is not admitted yet").severity == "warning");
+    for (auto const& f : d.all) BOOST_TEST(!contains(f.what + f.remedy, "bootstrap"), f.what);
 }
 
 BOOST_FIXTURE_TEST_CASE(eviction_replicas_and_clusters_are_dangers, admitted)
@@ -93,8 +134,8 @@ BOOST_FIXTURE_TEST_CASE(eviction_replicas_and_clusters_are_dangers, admitted)
     auto const d = examine(*this);
     BOOST_TEST(d.code == 2);
     BOOST_TEST(d.all.front().severity == "danger");
-    BOOST_TEST(d.with("evicts keys").node == name_of(all[0]));
-    BOOST_TEST(contains(d.with("evicts keys").remedy, "noeviction"));
+    BOOST_TEST(d.with("it evicts keys when its memory is full (maxmemory 1").node == name_of(all[0]));
+    BOOST_TEST(contains(d.with("it evicts keys when its memory is full (maxmemory 1").remedy, "noeviction"));
     BOOST_TEST(d.with("it is a replica").node == name_of(all[1]));
 
     redis_server const member{{.arguments = {"--cluster-enabled", "yes"}}};
@@ -153,7 +194,8 @@ BOOST_FIXTURE_TEST_CASE(servers_that_are_down_or_stopped_are_named, admitted)
     all[1].stop();
     auto const worse = examine(*this, {"--timeout", "300ms"});
     BOOST_TEST(worse.code == 2);
-    BOOST_TEST(contains(worse.all.front().what, "only 1 of 3 nodes answered"), worse.all.front().what);
+    BOOST_TEST(contains(worse.all.front().what, "nobody can acquire a lock with a token now: 1 of 3 nodes votes, and 2 must ("),
+               worse.all.front().what);
     BOOST_TEST(contains(worse.with("no connection within 300.0 ms").remedy, "hangs"));
 }
 

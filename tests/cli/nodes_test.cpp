@@ -76,7 +76,7 @@ BOOST_FIXTURE_TEST_CASE(another_list_is_refused_by_every_command_that_locks, fou
         }
         auto const admit = of(some, {"admit"});
         BOOST_TEST(admit.code == 80, admit.errors);
-        BOOST_TEST(contains(admit.errors, "no wait will change this"), admit.errors);
+        BOOST_TEST(contains(admit.errors, "waiting does not help; an operator must act"), admit.errors);
         auto const shown = of(some, {"nodes", "show"});
         BOOST_TEST(shown.code == 78);
         BOOST_TEST(contains(shown.output, "refused"), shown.output);

@@ -368,12 +368,13 @@ BOOST_FIXTURE_TEST_CASE(a_group_that_clients_have_admitted_for_another_number, g
 BOOST_FIXTURE_TEST_CASE(admissions, group_of_three)
 {
     nodes[0].record[0] = 'c';  // of an earlier life
-    BOOST_TEST(only().what ==
-               "it restarted, or lost its data, and is not admitted yet; whether anybody waits for it cannot be seen, as CLIENT "
-               "LIST is refused");
+    BOOST_TEST(
+        only().what ==
+        "it was promoted, or restarted with the data that it had stored, and is not admitted yet; whether anybody waits for it cannot "
+        "be seen, as CLIENT LIST is refused");
     nodes[0].watched_from.emplace();
-    BOOST_TEST(only().what.ends_with("; nobody waits for it, which takes 30.0 s"));
-    BOOST_TEST(only().remedy == "redlock admit waits and admits it");
+    BOOST_TEST(only().what.ends_with("; nobody waits for it"));
+    BOOST_TEST(only().remedy == "run redlock admit now: it takes 30.0 s");
     nodes[0].record.back() = 'x';
     BOOST_TEST(nodes[0].mark() == "x");
     nodes[0].waited_here = 12s;
@@ -387,6 +388,9 @@ BOOST_FIXTURE_TEST_CASE(admissions, group_of_three)
     nodes[0] = healthy("a:6379");
     nodes[0].has_high_water = false;
     BOOST_TEST((only().is == severity::warning));
+    BOOST_TEST(only().what.starts_with("it restarted, or lost its data, and is not admitted yet"));
+    nodes[0].record.clear();
+    BOOST_TEST(only().what.starts_with("it is new, or lost its data, and is not admitted yet"));
     lock.fencing = false;
     BOOST_TEST(diagnose().empty());
     lock.fencing = true;
@@ -465,7 +469,8 @@ BOOST_FIXTURE_TEST_CASE(where_too_few_remember_nobody_is_told_to_wait, group_of_
     nodes[2].record.clear();
     finding const f = only();
     BOOST_TEST((f.is == severity::danger));
-    BOOST_TEST(f.what.starts_with("only 1 of 3 nodes have their data, which is too few to admit the others"));
+    BOOST_TEST(
+        f.what.starts_with("2 of 3 nodes restarted or lost their data since they were admitted, and the others are too few to admit them"));
     BOOST_TEST(f.remedy.starts_with("to begin anew, DEL redlock:node on every node; then redlock admit waits 30.0 s"));
     auto const wants_deletion = [&] {
         auto const all = diagnose();

@@ -319,8 +319,8 @@ BOOST_AUTO_TEST_CASE(orders_are_changed_one_by_one)
     kill_two();
     auto const unknown = answer_to_post(port, "/orders/19");
     BOOST_TEST(unknown.starts_with("HTTP/1.0 503 "), unknown);
-    BOOST_TEST(unknown.ends_with("too few nodes answered to know who holds it\n"), unknown);
-    std::string const why = "order:/orders/19: the lock was not acquired in time: too few nodes answered to know who holds it; ";
+    BOOST_TEST(unknown.ends_with("too few nodes voted to know who holds it\n"), unknown);
+    std::string const why = "order:/orders/19: the lock was not acquired in time: too few nodes voted to know who holds it; ";
     // Which of the two is named, and whether it was cut off or timed out, depends on when the service noticed.
     BOOST_TEST(services[0].says(why + "127.0.0.1:"), services[0].said());
     for (auto& s : services) {

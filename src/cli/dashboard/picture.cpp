@@ -2,6 +2,7 @@
 
 #include "cli/lock_view_text.hpp"
 #include "cli/text.hpp"
+#include "cli/votes.hpp"
 #include "quorum/votes.hpp"
 
 #include <redlock/version.hpp>
@@ -159,10 +160,11 @@ verdict picture::current_verdict() const
     auto const count = [&](auto what) { return static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), what)); };
     auto const vote = count([](node_picture const& n) { return answers_and_votes(n.state); });
     auto const is_new = count([](node_picture const& n) { return n.state == "uninitialized"; });
-    if (is_new == all) return {"warning", "No node was ever admitted: the first lock with a token begins that"};
-    auto const some = std::to_string(vote) + " of " + count_of(all, "node") + (vote == 1 ? " votes" : " vote");
-    if (vote < majority)
-        return {"danger", "No lock with a token can be acquired or extended: only " + some + ", and " + std::to_string(majority) +
+    if (is_new == all) return {"danger", "No lock with a token can be acquired: no node was ever admitted; redlock admit begins that"};
+    vote_count const is{vote, all};
+    auto const some = is.text();
+    if (!is.is_enough())
+        return {"danger", "No lock with a token can be acquired or extended: " + some + ", and " + std::to_string(majority) +
                               (majority == 1 ? " is needed" : " are needed")};
     std::string const works = "Locks can be acquired: ";
     auto const spare = std::to_string(vote - majority);

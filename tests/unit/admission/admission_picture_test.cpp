@@ -21,4 +21,29 @@ BOOST_AUTO_TEST_CASE(a_list_that_lacks_members_is_told_from_a_set_that_lost_ever
     BOOST_TEST(lacks.find("a new beginning") == std::string::npos, lacks);
 }
 
+// The records of a group or a shard come with the replica that takes over.
+BOOST_AUTO_TEST_CASE(where_something_was_locked_nobody_is_told_of_bootstrap)
+{
+    redlock::detail::admission_picture p;
+    p.state = redlock::admission_state::quarantined;
+    p.nobody_remembers = true;
+    p.nodes = 1;
+    std::string const is_new = p.text({});
+    BOOST_TEST(is_new.find("config::bootstrap") != std::string::npos, is_new);
+    p.has_traces = true;
+    std::string const restarted = p.text({});
+    BOOST_TEST(restarted.find("it restarted, or lost its data: 0 s left") == 0u, restarted);
+    BOOST_TEST(restarted.find("bootstrap") == std::string::npos, restarted);
+    p.is_another = true;
+    for (auto const state : {redlock::admission_state::uninitialized, redlock::admission_state::quarantined}) {
+        p.state = state;
+        std::string const promoted = p.text({});
+        BOOST_TEST(promoted.find("it was promoted, or restarted with the data that it had stored") == 0u, promoted);
+        BOOST_TEST(promoted.find("bootstrap") == std::string::npos, promoted);
+    }
+    p.state = redlock::admission_state::catching_up;
+    std::string const waits = p.text({});
+    BOOST_TEST(waits.find("no node is admitted; a new beginning needs all of them") == 0u, waits);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_acquired_says_of_which_lock_and_why)
     acquire_error const taken{errc::acquire_timed_out, "order:17", contended_report()};
     BOOST_TEST(taken.what() == std::string{"order:17: the lock was not acquired in time: it is contended"});
     acquire_error const outage{errc::acquire_timed_out_no_majority, "order:17", contended_report()};
-    BOOST_TEST(outage.what() == std::string{"order:17: the lock was not acquired in time: too few nodes answered to know who "
+    BOOST_TEST(outage.what() == std::string{"order:17: the lock was not acquired in time: too few nodes voted to know who "
                                             "holds it; [::1]:7000: the server answered with an error [LOADING Redis is loading the dataset "
                                             "in memory]"});
     auto const copy = outage;
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_silent_has_no_time)
     report.outcome = errc::no_majority;
     report.nodes = {{.node = "a:1", .vote = vote::failed, .error = errc::node_timeout, .detail = {}, .answered_after = {}},
                     {.node = "b:1", .vote = vote::pending, .error = {}, .detail = {}, .answered_after = {}}};
-    BOOST_TEST(printed(report) == "too few nodes answered to know who holds the lock (0 attempts, 0.000 ms)\n"
+    BOOST_TEST(printed(report) == "too few nodes voted to know who holds the lock (0 attempts, 0.000 ms)\n"
                                   "  a:1  failed   no answer: the node did not answer in time\n"
                                   "  b:1  pending  decided without it");
 }

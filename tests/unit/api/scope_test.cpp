@@ -442,7 +442,7 @@ BOOST_FIXTURE_TEST_CASE(too_few_nodes_were_there_to_know_who_has_it, scope_world
     BOOST_TEST(e.code() == condition::unavailable);
     BOOST_TEST(e.code() == condition::timed_out);
     BOOST_TEST(e.code() != condition::contended);
-    BOOST_TEST(e.what() == std::string{"resource: the lock was not acquired in time: too few nodes answered to know who holds it; "
+    BOOST_TEST(e.what() == std::string{"resource: the lock was not acquired in time: too few nodes voted to know who holds it; "
                                        "node0: no usable connection to the node [cut]"});
     BOOST_TEST(e.last_attempt().outcome == errc::no_majority);
     BOOST_TEST_REQUIRE(e.last_attempt().nodes.size() == 3u);

@@ -46,8 +46,8 @@ struct throwing_world : world {
 
     redlock::lock const resource{*client, "reports", {.ttl = 10s, .acquire_timeout = 1s}};
     std::string const reason = "; node0: the server refused the handshake: wrong credentials, or older than Redis 6 [WRONGPASS]";
-    std::string const too_late = "reports: the lock was not acquired in time: too few nodes answered to know who holds it" + reason;
-    std::string const tried = "reports: too few nodes answered to know who holds the lock" + reason;
+    std::string const too_late = "reports: the lock was not acquired in time: too few nodes voted to know who holds it" + reason;
+    std::string const tried = "reports: too few nodes voted to know who holds the lock" + reason;
 };
 
 }  // namespace

@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(members_are_under_their_own_names)
         "waited_us": 1500, "attempts": 2, "valid_for_us": 9000000, "nodes_held": 2,
         "votes": {"10.0.0.1:6379": "granted", "10.0.0.2:6379": "failed", "10.0.0.3:6379": "pending"}, "mode": "exclusive"})");
     BOOST_TEST(events[0] == acquired);
-    json const failed = json::parse(R"({"name": "no_majority", "message": "too few nodes answered to know who holds the lock"})");
+    json const failed = json::parse(R"({"name": "no_majority", "message": "too few nodes voted to know who holds the lock"})");
     BOOST_TEST(events[2].at("why") == failed);
     BOOST_TEST(events[7].at("valid_for_us") == 900'000);
     BOOST_TEST(events[8].at("result").at("name") == "lease_lost");
