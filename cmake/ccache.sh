@@ -3,4 +3,13 @@
 # information that means that a debugger may be shown the sources of the other. The sloppiness is what precompiled headers need.
 #
 #   /path/to/cmake/ccache.sh COMPILER ARGUMENT...
+
+# A precompiled header is made from a file that includes the header. An old one beside it would be read in the place of its sources.
+for argument in "$@"; do
+    if [ "$previous" = -o ]; then
+        case $argument in *.gch) rm -f "$argument" ;; esac
+    fi
+    previous=$argument
+done
+
 CCACHE_BASEDIR=${0%/cmake/ccache.sh} CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime exec ccache "$@"
