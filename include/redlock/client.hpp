@@ -5,6 +5,7 @@
 #include <redlock/config.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiation.hpp>
+#include <redlock/detail/throwing.hpp>
 #include <redlock/error.hpp>
 #include <redlock/lease.hpp>
 #include <redlock/observer.hpp>
@@ -118,22 +119,22 @@ public:
     /// the nodes), `errc::client_not_running`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
     /// Source: docs/proof.md, "Leases that travel".
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto adopt(std::string_view ticket, CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code, lease)>(
-            detail::initiate_adopt{core_, detail::adopt_request{std::string{ticket}, std::nullopt}}, token);
+        detail::initiate_adopt adoption{core_, detail::adopt_request{std::string{ticket}, std::nullopt}};
+        return detail::start_operation<void(error_code, lease), CompletionToken>(token, std::move(adoption));
     }
 
     /// The same, and with options for the lease from now on. `fencing` and `token_block` are those of the ticket whatever is said here. An `acquire_timeout`
     /// ends the wait for a majority sooner.
     /// Throws `std::invalid_argument` for options out of bounds.
-    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto adopt(std::string_view ticket, lock_options const& options, CompletionToken&& token = {})
     {
         validate(options);
-        return asio::async_initiate<CompletionToken, void(error_code, lease)>(
-            detail::initiate_adopt{core_, detail::adopt_request{std::string{ticket}, options}}, token);
+        detail::initiate_adopt adoption{core_, detail::adopt_request{std::string{ticket}, options}};
+        return detail::start_operation<void(error_code, lease), CompletionToken>(token, std::move(adoption));
     }
 
     /// Has nodes marked and admitted from now on, as the first lock with tokens would: for a service that is to be ready before its first lock,

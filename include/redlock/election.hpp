@@ -140,9 +140,15 @@ public:
     template <asio::completion_token_for<void(error_code, leader_info)> CompletionToken>
     [[nodiscard]] auto leader(CompletionToken&& token) const
     {
-        auto seen = lock_.peek(asio::deferred) |
-                    asio::deferred([](error_code ec, lock_peek const& what) { return asio::deferred.values(ec, in(what)); });
-        return std::move(seen)(std::forward<CompletionToken>(token));
+        // Where a token gets errors as exceptions, this is one already.
+        auto const to_leader = [](auto const& problem, lock_peek const& what) { return asio::deferred.values(problem, in(what)); };
+        if constexpr (detail::throws_errors<std::decay_t<CompletionToken>>) {
+            auto seen = lock_.peek() | asio::deferred(to_leader);
+            return std::move(seen)(std::forward<CompletionToken>(token));
+        } else {
+            auto seen = lock_.peek(asio::deferred) | asio::deferred(to_leader);
+            return std::move(seen)(std::forward<CompletionToken>(token));
+        }
     }
 
     /// Calls `on_change(leader_info const&)` with who leads now, and then whenever that changes, also to nobody. `on_change` returns nothing, or an

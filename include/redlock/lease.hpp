@@ -5,13 +5,13 @@
 #include <redlock/clock.hpp>
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiation.hpp>
+#include <redlock/detail/throwing.hpp>
 #include <redlock/error.hpp>
 #include <redlock/lock_mode.hpp>
 #include <redlock/published.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/deferred.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,9 @@ namespace redlock {
 ///
 /// Operations on an empty lease complete with `errc::not_held`, on the handler's associated executor; a handler that has none is
 /// called before the operation returns, since there is no client whose executor could serve.
+///
+/// Without a token, and with `asio::use_awaitable` or `asio::use_future`, operations throw an `operation_error`, whose text has the lock's name and what was
+/// the matter. Other tokens get the code.
 ///
 /// Thread safety: distinct leases may be used from any thread. Of one lease, `valid`, `valid_until`, `nodes_held`, `faults_tolerated`,
 /// `token`, `next_token`, `mode`, `slot`, `slots` and `name` may be called at any time from any thread; everything else needs the usual care that two
@@ -125,11 +129,10 @@ public:
     /// `errc::lease_lost` or whatever else ended the lease, `errc::not_held`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: the distlock page of Redis, "Making the algorithm more reliable: extending the lock".
-    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto extend(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::extend},
-                                                                       token);
+        return start<void(error_code), CompletionToken>(token, detail::initiate_on_lease{state_, &detail::lease_core::extend});
     }
 
     /// Makes a reader of the writer of a `rw_lock`: others may read from then on, and no writer comes in between. The lease keeps its token.
@@ -148,11 +151,10 @@ public:
     /// it, or it had to get back onto a node after a restart), `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: docs/proof.md, "Readers and a writer".
-    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto downgrade(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::downgrade},
-                                                                       token);
+        return start<void(error_code), CompletionToken>(token, detail::initiate_on_lease{state_, &detail::lease_core::downgrade});
     }
 
     /// Publishes a state that goes with the lock, up to `max_state_size` bytes: a checkpoint of a job, the address of a leader. Others see
@@ -176,10 +178,10 @@ public:
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object. Of several that are under way, the one that
     /// was started last is the newest.
     /// Source: docs/proof.md, "State that goes with a lock".
-    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto publish(std::string value, CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_publish{state_, std::move(value)}, token);
+        return start<void(error_code), CompletionToken>(token, detail::initiate_publish{state_, std::move(value)});
     }
 
     /// What was published last on this lock: by the holder before, or one before that. Ask before you publish something yourself; afterwards it is that.
@@ -195,10 +197,10 @@ public:
     /// Errors: those of `publish()`, but for `errc::state_too_large`.
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: docs/proof.md, "State that goes with a lock".
-    template <asio::completion_token_for<void(error_code, published_state)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, published_state)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto inherited(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code, published_state)>(detail::initiate_inherited{state_}, token);
+        return start<void(error_code, published_state), CompletionToken>(token, detail::initiate_inherited{state_});
     }
 
     /// Gives the lock back on every node. The lease is over from the moment this starts.
@@ -215,11 +217,10 @@ public:
     /// `errc::not_held`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: the distlock page of Redis, "Correct implementation with a single instance" (compare and delete).
-    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto release(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::release},
-                                                                       token);
+        return start<void(error_code), CompletionToken>(token, detail::initiate_on_lease{state_, &detail::lease_core::release});
     }
 
     /// Ends the care of this object for the lease, without a release, and returns a ticket: a text with which another process, on whatever host, goes on
@@ -249,11 +250,10 @@ public:
     /// Errors: `errc::lease_lost`, `errc::max_hold_exceeded`, `errc::client_cancelled` (condition `lost`);
     /// `asio::error::operation_aborted` when the wait was cancelled or the lease was released; `errc::not_held`.
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
-    template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto wait_lost(CompletionToken&& token = {})
     {
-        return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_lease{state_, &detail::lease_core::wait_lost},
-                                                                       token);
+        return start<void(error_code), CompletionToken>(token, detail::initiate_on_lease{state_, &detail::lease_core::wait_lost});
     }
 
     /// Why the lease ended before it was released (condition `lost`); no error while it is held, after its release, and for an
@@ -264,6 +264,12 @@ private:
     friend struct detail::access;
 
     void let_go() noexcept;
+
+    template <class Signature, class CompletionToken, class Initiation>
+    auto start(std::remove_reference_t<CompletionToken>& token, Initiation&& what) const
+    {
+        return detail::start_operation<Signature, CompletionToken>(token, std::forward<Initiation>(what));
+    }
 
     std::shared_ptr<detail::lease_state> state_;
 };

@@ -12,7 +12,6 @@
 #include <redlock/published.hpp>
 
 #include <concepts>
-#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -106,14 +105,14 @@ public:
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire(CompletionToken&& token = {}) const
     {
-        return start(nullptr, false, token);
+        return start<CompletionToken>(nullptr, false, token);
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
-        return start(&report, false, token);
+        return start<CompletionToken>(&report, false, token);
     }
 
     /// Makes one attempt: asks all nodes once, and does not wait if there is another holder. Of clients that ask at the same moment each may get the
@@ -134,14 +133,14 @@ public:
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire(CompletionToken&& token = {}) const
     {
-        return start(nullptr, true, token);
+        return start<CompletionToken>(nullptr, true, token);
     }
 
     /// The same, and fills `report` just before it completes. `report` must live until then.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
-        return start(&report, true, token);
+        return start<CompletionToken>(&report, true, token);
     }
 
     /// Looks at the lock: who holds it, since when, and what was published with it (`lease::publish()`). It acquires nothing and changes nothing.
@@ -158,12 +157,11 @@ public:
     /// Errors: `errc::no_majority` (too few nodes answered to say anything), `errc::client_not_running`, `errc::client_cancelled`,
     /// `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
-    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto peek(CompletionToken&& token = {}) const
     {
-        return asio::async_initiate<CompletionToken, void(error_code, lock_peek)>(detail::initiate_peek{core_,
-                                                                                                        detail::peek_request{what_, {}}},
-                                                                                  token);
+        return detail::start_operation<void(error_code, lock_peek), CompletionToken>(
+            token, detail::initiate_peek{core_, detail::peek_request{what_, {}}});
     }
 
     /// Waits until something else is to be seen of the lock than `last`, which `peek()` or this function returned, and returns that. The nodes tell of
@@ -177,11 +175,11 @@ public:
     /// Per-operation cancellation: `terminal`, `partial` and `total` complete at once.
     /// Errors: `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
-    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto wait_changed(lock_peek last, CompletionToken&& token = {}) const
     {
-        return asio::async_initiate<CompletionToken, void(error_code, lock_peek)>(
-            detail::initiate_peek{core_, detail::peek_request{what_, std::move(last)}}, token);
+        return detail::start_operation<void(error_code, lock_peek), CompletionToken>(
+            token, detail::initiate_peek{core_, detail::peek_request{what_, std::move(last)}});
     }
 
 private:
@@ -195,20 +193,10 @@ private:
     lock(std::shared_ptr<detail::core> owner, detail::resource what, lock_options const& options);
 
     template <class CompletionToken>
-    auto start(attempt_report* report, bool once, CompletionToken& token) const
+    auto start(attempt_report* report, bool once, std::remove_reference_t<CompletionToken>& token) const
     {
-        using token_type = std::decay_t<CompletionToken>;
-        using throwing = void(std::exception_ptr, lease);
-        detail::acquire_request request{what_, report, once, {}};
-        if constexpr (std::is_same_v<token_type, detail::deferred_throwing_t>) {
-            return asio::async_initiate<asio::deferred_t const, throwing>(detail::initiate_throwing_acquire{core_, std::move(request)},
-                                                                          asio::deferred);
-        } else if constexpr (detail::throws_errors<token_type>) {
-            return asio::async_initiate<CompletionToken, throwing>(detail::initiate_throwing_acquire{core_, std::move(request)}, token);
-        } else {
-            return asio::async_initiate<CompletionToken, void(error_code, lease)>(detail::initiate_acquire{core_, std::move(request)},
-                                                                                  token);
-        }
+        detail::initiate_acquire acquisition{core_, detail::acquire_request{what_, report, once, {}}};
+        return detail::start_operation<void(error_code, lease), CompletionToken>(token, std::move(acquisition));
     }
 
     std::shared_ptr<detail::core> core_;

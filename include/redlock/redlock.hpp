@@ -16,6 +16,7 @@
 #include <redlock/lock.hpp>
 #include <redlock/lock_mode.hpp>
 #include <redlock/observer.hpp>
+#include <redlock/operation_error.hpp>
 #include <redlock/options.hpp>
 #include <redlock/published.hpp>
 #include <redlock/rw_lock.hpp>

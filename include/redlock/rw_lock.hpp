@@ -78,7 +78,7 @@ public:
     /// Per-operation cancellation: `terminal`, `partial` and `total` complete at once.
     /// Errors: those of `lock::peek()`.
     /// Thread safety: may be started from any thread.
-    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto peek(CompletionToken&& token = {}) const
     {
         return writer_.peek(std::forward<CompletionToken>(token));
@@ -93,7 +93,7 @@ public:
     /// Per-operation cancellation: `terminal`, `partial` and `total` complete at once.
     /// Errors: those of `lock::wait_changed()`.
     /// Thread safety: may be started from any thread.
-    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto wait_changed(lock_peek last, CompletionToken&& token = {}) const
     {
         return writer_.wait_changed(std::move(last), std::forward<CompletionToken>(token));

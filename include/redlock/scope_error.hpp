@@ -15,10 +15,10 @@ namespace redlock {
 /// to its end or until it threw; part of its work may have been done without the lock. So the same work may not simply be repeated.
 class REDLOCK_API scope_error : public system_error {
 public:
-    /// `lock`: the name of the lock, for the text. `body`: what the body threw; null: it returned.
-    scope_error(error_code why, std::string_view lock, std::exception_ptr body);
+    /// `lock`: the name of the lock, for the text. `body`: what the body threw; null: it returned. `reason`: what was the matter; empty: the code says it.
+    scope_error(error_code why, std::string_view lock, std::exception_ptr body, std::string_view reason = {});
 
-    /// One line with the lock's name, the code's message, and how the body ended: it had returned, it was cancelled, or what it threw.
+    /// One line with the lock's name, the code's message, why the lease was lost, and how the body ended: it had returned, it was cancelled, or what it threw.
     char const* what() const noexcept override;
 
     /// Whether the body had returned: all of its work was done. Its result is not kept.

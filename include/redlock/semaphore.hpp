@@ -171,10 +171,11 @@ public:
     /// Errors: `errc::no_majority` (too few nodes answered within `lock_options::node_timeout`), `errc::permits_differ`, `errc::client_not_running`,
     /// `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread.
-    template <asio::completion_token_for<void(error_code, std::size_t)> CompletionToken = asio::deferred_t>
+    template <asio::completion_token_for<void(error_code, std::size_t)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto available(CompletionToken&& token = {}) const
     {
-        return asio::async_initiate<CompletionToken, void(error_code, std::size_t)>(detail::initiate_available{one_.core_, query()}, token);
+        detail::initiate_available counting{one_.core_, query(), one_.what_};
+        return detail::start_operation<void(error_code, std::size_t), CompletionToken>(token, std::move(counting));
     }
 
 private:

@@ -72,6 +72,7 @@ void adoption::start(time_point now)
 void adoption::ask(time_point now)
 {
     ++rounds_;
+    failures_.keep(owner_.env_.to_nodes->nodes());
     if (rounds_ == 1) first_sent_ = now;
     record_->may_live_until(now + 2 * under_->times.key_ttl);  // as with attempts
     command c = record_->request(verb::adopt);
@@ -114,6 +115,7 @@ void adoption::on_vote(std::size_t node, reply const& answer, time_point sent, t
         if (granted && record_->machine.has_begun()) owner_.leases_.late_grant(*record_, node, sent + under_->times.validity, now);
         return;
     }
+    failures_.add(node, answer);
     if (answer.error == errc::ttl_too_long) too_long_.add(node);
     if (answer.error == errc::wrong_node_set) of_other_sets_.add(node);
     if (act_on(machine_->on_vote(node, answer.vote, answer.admission, sent, now), now)) return;
@@ -174,7 +176,16 @@ void adoption::finish(error_code ec, lease held)
     auto const self = shared_from_this();
     owner_.env_.cancel_timer(*this);
     std::erase(owner_.running_, self);
+    handler_.explain([&](failure_notes& notes) { notes.reason = reason_of(ec); });
     handler_(ec, std::move(held));
+}
+
+// For one that throws. Of other errors the code says everything.
+std::string adoption::reason_of(error_code ec) const
+{
+    if (ec == errc::lease_lost && machine_) return failed_votes::gone_at(machine_->refused(), *owner_.env_.to_nodes);
+    bool const is_of_nodes = ec == errc::no_majority || ec == errc::ttl_too_long || ec == errc::wrong_node_set;
+    return is_of_nodes ? failures_.first(*owner_.env_.to_nodes) : std::string{};
 }
 
 void adoptions::start(std::shared_ptr<adoption> const& what, time_point now)

@@ -5,6 +5,7 @@
 
 #include "acquire/lock_table.hpp"
 #include "client/environment.hpp"
+#include "fanout/failed_votes.hpp"
 #include "lease/lease_record.hpp"
 #include "lease/lease_registry.hpp"
 #include "lease/releases.hpp"
@@ -17,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -54,6 +56,7 @@ private:
     void on_generation();
     errc why_not() const;
     void finish(error_code ec, lease held);
+    std::string reason_of(error_code ec) const;
 
     adoptions& owner_;
     std::shared_ptr<lease_core> from_;  // until it is started
@@ -69,6 +72,7 @@ private:
     std::uint32_t rounds_{0};
     quorum::node_set has_answered_;  // nodes that have answered once, or are known to be away
     quorum::node_set too_long_;  // nodes that do not allow such a ttl
+    failed_votes failures_;  // of the last round
     quorum::node_set of_other_sets_;  // nodes for which the client's list of nodes is the wrong one
 };
 

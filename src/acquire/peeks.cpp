@@ -23,6 +23,7 @@ constexpr duration max_look_again = std::chrono::seconds{30};
 
 void look::add(std::size_t node, reply const& said, time_point now)
 {
+    failures_.add(node, said);
     if (said.vote != vote::granted) {
         ++failed_;
         return;
@@ -184,7 +185,8 @@ void peeking::decide(time_point now, bool timed_out)
     auto const over = std::exchange(current_, nullptr);
     owner_.env_.cancel_timer(*this);
     if (!over->seen.has_majority()) {
-        if (!waits()) return finish(owner_.env_.has_run ? errc::no_majority : errc::client_not_running, {});
+        if (!waits() && !owner_.env_.has_run) return finish(errc::client_not_running, {});
+        if (!waits()) return finish(errc::no_majority, {}, over->seen.failures().first(*owner_.env_.to_nodes));
         auto const pause = timed_out ? duration::zero() : request_.what->under->times.node_timeout;
         look_at_ = now + pause;
         return owner_.env_.set_timer(*this, look_at_);
@@ -205,7 +207,7 @@ void peeking::changed(time_point now)
     owner_.env_.set_timer(*this, look_at_);
 }
 
-void peeking::finish(error_code ec, lock_peek seen)
+void peeking::finish(error_code ec, lock_peek seen, std::string const& reason)
 {
     if (std::exchange(done_, true)) return;
     auto const self = shared_from_this();
@@ -213,6 +215,7 @@ void peeking::finish(error_code ec, lock_peek seen)
     owner_.env_.cancel_timer(*this);
     if (std::erase(owner_.running_, self) > 0) --owner_.env_.lookers;
     auto handler = std::move(handler_);
+    if (!reason.empty()) handler.explain([&](failure_notes& notes) { notes.reason = reason; });
     handler(ec, std::move(seen));
 }
 

@@ -6,6 +6,7 @@
 #include "base/timer_queue.hpp"
 #include "client/environment.hpp"
 #include "client/resolved_options.hpp"
+#include "fanout/failed_votes.hpp"
 #include "redis/reply.hpp"
 
 #include <redlock/detail/core.hpp>
@@ -26,9 +27,12 @@ class peeks;
 // What the nodes said in one look.
 class look {
 public:
-    explicit look(quorum::electorate of) : answers_(of.nodes), needed_{of.needed} {}
+    explicit look(quorum::electorate of) : answers_(of.nodes), needed_{of.needed} { failures_.keep(of.nodes); }
 
     void add(std::size_t node, reply const& answer, time_point now);
+
+    // For one that throws.
+    failed_votes const& failures() const noexcept { return failures_; }
     bool has_answered(std::size_t node) const noexcept { return answers_[node].is_there; }
 
     // Whether no answer that is still to come can change what it says, except when the state is confirmed later.
@@ -58,6 +62,7 @@ private:
     most most_of() const;
 
     std::vector<answer> answers_;
+    failed_votes failures_;
     std::size_t needed_;  // for a majority
     std::size_t answered_{0};
     std::size_t failed_{0};
@@ -83,7 +88,7 @@ private:
     void on_watched(reply const& answer, time_point now);
     void decide(time_point now, bool timed_out);
     void changed(time_point now);
-    void finish(error_code ec, lock_peek seen);
+    void finish(error_code ec, lock_peek seen, std::string const& reason = {});
 
     peeks& owner_;
     peek_request request_;

@@ -1,6 +1,7 @@
 #include "acquire/permit_queries.hpp"
 
 #include "client/resolved_options.hpp"
+#include "fanout/failed_votes.hpp"
 #include "quorum/slot_set.hpp"
 #include "quorum/votes.hpp"
 
@@ -27,6 +28,7 @@ public:
     {
         environment& env = owner_.env_;
         nodes_.resize(env.to_nodes->nodes());
+        failures_.keep(nodes_.size());
         ends_ = now + what_.under->times.node_timeout;
         env.set_timer(*this, ends_);
         permit_pool const& pool = *what_.of;
@@ -46,6 +48,7 @@ public:
     {
         if (is_done_) return;
         answered_.add(node);
+        failures_.add(node, answer);
         if (answer.slots()) {
             permits_on_node& said = nodes_[node];
             said.answered = true;
@@ -68,7 +71,11 @@ public:
         if (auto* const all = std::get_if<permit_query_handler>(&to_tell_))
             return (*all)(!ec && unasked ? error_code{errc::client_not_running} : ec, std::move(nodes_));
         auto const [problem, free] = free_on_majority(*what_.of, nodes_, owner_.env_.voters.needed);
-        std::get<available_handler>(to_tell_)(ec ? ec : unasked ? error_code{errc::client_not_running} : problem, ec ? 0 : free);
+        error_code const result = ec ? ec : unasked ? error_code{errc::client_not_running} : problem;
+        auto& handler = std::get<available_handler>(to_tell_);
+        if (result == errc::no_majority)
+            handler.explain([&](failure_notes& notes) { notes.reason = failures_.first(*owner_.env_.to_nodes); });
+        handler(result, ec ? 0 : free);
     }
 
 private:
@@ -77,6 +84,7 @@ private:
     handlers to_tell_;
     std::vector<permits_on_node> nodes_;
     quorum::node_set answered_;
+    failed_votes failures_;
     time_point ends_{};
     bool is_done_{false};
 };

@@ -1,6 +1,8 @@
 #include <redlock/acquire_error.hpp>
 #include <redlock/detail/throwing.hpp>
 
+#include "api/error_text.hpp"
+
 #include <string>
 #include <utility>
 
@@ -13,14 +15,12 @@ constexpr std::string_view not_asked = "not asked: ";
 
 std::string text_of(error_code why, std::string_view lock, attempt_report const& last)
 {
-    std::string text = std::string{lock} + ": " + why.message();
     for (node_verdict const& verdict : last.nodes)
         if (why == condition::contended && verdict.detail.starts_with(not_asked))
-            return text + "; " + verdict.detail.substr(not_asked.size());
-    if (why != condition::not_acquired || why == condition::contended || why == errc::client_not_running || why == errc::self_deadlock)
-        return text;
-    if (auto const reason = first_failure(last); !reason.empty()) text += "; " + reason;
-    return text;
+            return detail::error_text(why, lock, verdict.detail.substr(not_asked.size()));
+    bool const code_says_it = why != condition::not_acquired || why == condition::contended || why == errc::client_not_running ||
+                              why == errc::self_deadlock;
+    return detail::error_text(why, lock, code_says_it ? std::string{} : first_failure(last));
 }
 
 }  // namespace

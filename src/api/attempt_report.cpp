@@ -1,5 +1,7 @@
 #include <redlock/attempt_report.hpp>
 
+#include "api/error_text.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -20,13 +22,7 @@ std::string in_milliseconds(std::chrono::microseconds d)
     return text;
 }
 
-// A server chooses its own words; they must not be able to break a log into lines or to write to a terminal.
-std::string on_one_line(std::string_view words)
-{
-    std::string text{words};
-    std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
-    return text;
-}
+using detail::on_one_line;
 
 std::string outcome_of(attempt_report const& report)
 {

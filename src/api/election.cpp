@@ -1,4 +1,5 @@
 #include <redlock/election.hpp>
+#include <redlock/operation_error.hpp>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -89,18 +90,22 @@ bool campaigns_again(error_code why) noexcept
 asio::awaitable<void> publish_address(lease& held, std::string address)
 {
     for (;;) {
-        auto publishing = held.publish(address, asio::as_tuple(asio::use_awaitable));
-        error_code ec;
-        std::tie(ec) = co_await std::move(publishing);
-        if (!ec) co_return;
-        if (ec != errc::no_majority || !held.valid()) throw system_error{ec};
+        auto publishing = held.publish(address, asio::use_awaitable);
+        try {
+            co_await std::move(publishing);
+            co_return;
+        } catch (operation_error const& e) {
+            if (e.code() != errc::no_majority || !held.valid()) throw;
+        }
     }
 }
 
 asio::awaitable<void> pause_before_campaign(lock of, pause_bounds bounds)
 {
-    auto pausing = access::pause(of, bounds.min, bounds.max, asio::use_awaitable);
-    co_await std::move(pausing);
+    auto pausing = access::pause(of, bounds.min, bounds.max, asio::as_tuple(asio::use_awaitable));
+    error_code ec;
+    std::tie(ec) = co_await std::move(pausing);
+    if (ec) throw operation_error{ec, of.name()};
 }
 
 }  // namespace detail

@@ -109,6 +109,11 @@ asio::any_io_executor const& initiate_on_lease::executor_of(std::shared_ptr<leas
     return of_the_system;
 }
 
+lock_descriptor_ptr initiate_on_lease::descriptor_of(std::shared_ptr<lease_state> const& state) noexcept
+{
+    return state ? state->owner->descriptor_of(*state) : nullptr;
+}
+
 asio::any_io_executor const& initiate_on_lease::in_place() noexcept
 {
     // May be used after the end of main. NOLINTNEXTLINE(bugprone-unhandled-exception-at-new)

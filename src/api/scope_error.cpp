@@ -1,5 +1,7 @@
 #include <redlock/scope_error.hpp>
 
+#include "api/error_text.hpp"
+
 #include <boost/asio/error.hpp>
 
 #include <string>
@@ -31,9 +33,9 @@ struct scope_error::facts {
     std::exception_ptr body;
 };
 
-scope_error::scope_error(error_code why, std::string_view lock, std::exception_ptr body)
+scope_error::scope_error(error_code why, std::string_view lock, std::exception_ptr body, std::string_view reason)
     : system_error{why},
-      facts_{std::make_shared<facts const>(facts{std::string{lock} + ": " + why.message() + "; " + end_of(body), std::move(body)})}
+      facts_{std::make_shared<facts const>(facts{detail::error_text(why, lock, reason) + "; " + end_of(body), std::move(body)})}
 {
 }
 

@@ -1,4 +1,5 @@
 #include <redlock/detail/access.hpp>
+#include <redlock/operation_error.hpp>
 #include <redlock/semaphore.hpp>
 
 #include "api/checked_key.hpp"
@@ -6,6 +7,7 @@
 #include "quorum/slot_set.hpp"
 #include "redis/keys.hpp"
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -69,19 +71,26 @@ detail::permit_query semaphore::query() const { return {one_.what_->shared_pool(
 
 namespace {
 
-asio::awaitable<std::vector<detail::permits_on_node>> ask(std::shared_ptr<detail::core> core, detail::permit_query what)
+constexpr asio::as_tuple_t<asio::use_awaitable_t<>> in_a_tuple{asio::use_awaitable};
+
+asio::awaitable<std::vector<detail::permits_on_node>> ask(std::shared_ptr<detail::core> core, std::string_view name,
+                                                          detail::permit_query what)
 {
     auto initiation = [core, what = std::move(what)](auto handler) mutable {
         core->ask_permits(std::move(what), detail::permit_query_handler{std::move(handler), core->get_executor()});
     };
-    co_return co_await asio::async_initiate<asio::use_awaitable_t<> const, void(error_code, std::vector<detail::permits_on_node>)>(
-        std::move(initiation), asio::use_awaitable);
+    auto asking = asio::async_initiate<asio::as_tuple_t<asio::use_awaitable_t<>> const,
+                                       void(error_code, std::vector<detail::permits_on_node>)>(std::move(initiation), in_a_tuple);
+    auto [ec, nodes] = co_await std::move(asking);
+    if (ec) throw operation_error{ec, name};
+    co_return std::move(nodes);
 }
 
-[[noreturn]] void too_few(std::size_t count, std::size_t nodes)
+[[noreturn]] void too_few(std::string_view name, std::size_t count, std::size_t nodes)
 {
-    throw system_error{errc::no_majority, std::to_string(count) + " of " + std::to_string(nodes) +
-                                              " nodes could be told the number of permits, and all have to know it"};
+    throw operation_error{errc::no_majority, name,
+                          std::to_string(count) + " of " + std::to_string(nodes) +
+                              " nodes could be told the number of permits, and all have to know it"};
 }
 
 asio::awaitable<void> change(std::shared_ptr<detail::core> core, std::string name, std::uint32_t permits, lock_options options)
@@ -91,18 +100,18 @@ asio::awaitable<void> change(std::shared_ptr<detail::core> core, std::string nam
 
     // g++ 12 destroys some temporaries twice inside co_await expressions, so questions have names.
     detail::permit_query const look{wanted, 0, under};
-    auto const before = co_await ask(core, look);
+    auto const before = co_await ask(core, name, look);
     std::uint64_t version = 0;
     for (auto const& node : before) version = std::max(version, node.version);
     auto const answered = std::count_if(before.begin(), before.end(), [](auto const& node) { return node.answered; });
-    if (static_cast<std::size_t>(answered) < before.size()) too_few(static_cast<std::size_t>(answered), before.size());
+    if (static_cast<std::size_t>(answered) < before.size()) too_few(name, static_cast<std::size_t>(answered), before.size());
 
     detail::permit_query const keep{wanted, version + 1, under};
-    auto const after = co_await ask(core, keep);
+    auto const after = co_await ask(core, name, keep);
     for (auto const& node : after)
-        if (node.answered && !node.kept) throw system_error{errc::permits_changing};
+        if (node.answered && !node.kept) throw operation_error{errc::permits_changing, name};
     auto const told = std::count_if(after.begin(), after.end(), [](auto const& node) { return node.kept; });
-    if (static_cast<std::size_t>(told) < after.size()) too_few(static_cast<std::size_t>(told), after.size());
+    if (static_cast<std::size_t>(told) < after.size()) too_few(name, static_cast<std::size_t>(told), after.size());
     wanted->saw_version(version + 1);
 
     // No client gets one of the slots above any more, and this waits for the clients that hold one. They may stem from an earlier change that was given up.

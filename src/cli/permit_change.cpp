@@ -56,12 +56,11 @@ std::optional<std::uint32_t> number_of_majority(semaphore_view const& of)
     return std::nullopt;
 }
 
-// What the library says itself, without the text of the code behind it.
+// What the library says itself, without the name and the text of the code before it.
 std::string words_of(system_error const& error)
 {
-    std::string const text = error.what();
-    auto const end = text.find(": " + error.code().message());
-    return end == std::string::npos ? error.code().message() : text.substr(0, end);
+    auto const* const operation = dynamic_cast<operation_error const*>(&error);
+    return operation && !operation->reason().empty() ? operation->reason() : error.code().message();
 }
 
 void say_progress(std::string const& text) { std::fprintf(stderr, "redlock: %s\n", text.c_str()); }

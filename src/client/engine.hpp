@@ -98,6 +98,11 @@ public:
     {
         return static_cast<lease_handle const&>(of).of().what->text();
     }
+    lock_descriptor_ptr descriptor_of(lease_state const& of) const noexcept override
+    {
+        return static_cast<lease_handle const&>(of).of().what;
+    }
+    std::string loss_reason_of(lease_state const& of) const override;
     std::span<std::uint32_t const> slots_of(lease_state const& of) const noexcept override
     {
         return static_cast<lease_handle const&>(of).of().what->slots();

@@ -38,6 +38,7 @@ void engine::adopt(adopt_request&& request, lease_handler&& handler)
 {
     ticket of;
     if (errc const problem = read_ticket(request.ticket, of); problem != errc{}) return handler(problem, lease{});
+    handler.explain([&](failure_notes& notes) { notes.lock = of.text; });
     lock_options options;
     if (request.options) options = *request.options;
     if (!request.options) options.ttl = of.ttl, options.lock_delay = of.lock_delay;
@@ -200,7 +201,7 @@ void engine::release(std::shared_ptr<lease_state>&& of, plain_handler&& handler)
     });
     on_strand([this, h = std::move(h), w = std::move(w)](time_point t) mutable {
         release_handle(h, t);
-        if (h->is != lease_handle::presence::left_as_last) return w->done(to_error(h->lost_error()));
+        if (h->is != lease_handle::presence::left_as_last) return w->fail(to_error(h->lost_error()), h->loss_reason());
         releases_.wait(h->of(), std::move(w));
     });
 }
@@ -227,6 +228,13 @@ void engine::release_handle(std::shared_ptr<lease_handle> const& who, time_point
     releases_.start(what, t, who->lost_error());
     acquisitions_.on_released(*what, t);
     stop_nodes_when_quiet();
+}
+
+// Of other losses the code says everything.
+std::string engine::loss_reason_of(lease_state const& of) const
+{
+    auto const& h = static_cast<lease_handle const&>(of);
+    return std::string{h.lost_error() == errc::lease_lost ? h.loss_reason() : std::string_view{}};
 }
 
 void engine::scope_ended(lease_state const& of) noexcept

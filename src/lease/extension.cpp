@@ -21,6 +21,12 @@ extension::extension(lease_registry& owner, std::shared_ptr<lease_record> what, 
 
 extension::~extension() { owner_.env().cancel_timer(*this); }  // as in ~attempt
 
+void extension::wait(std::shared_ptr<waiter> who)
+{
+    if (who->asks_why) votes_.keep(owner_.env().to_nodes->nodes());
+    waiters_.push_back(std::move(who));
+}
+
 bool extension::wanted(std::size_t, time_point now) const
 {
     // Never extend after the deadline that the holder counts on, nor what is being released.
@@ -30,6 +36,7 @@ bool extension::wanted(std::size_t, time_point now) const
 void extension::on_vote(std::size_t node, reply const& answer, time_point now)
 {
     auto const outcome = machine_.on_vote(record_->machine, node, answer.vote);
+    votes_.add(node, answer);
     if (answer.vote == vote::refused) needed_ = std::max(needed_, answer.counter);
     if (answer.recreated) ++owner_.env().count.recreated;
     // As with late grants: the release is behind it, unless a server that had lost its scripts got them in another order.
@@ -87,7 +94,8 @@ void extension::decided(extend_outcome outcome, time_point now)
         owner_.set_timer(*record_);
     }
     if (record_->phase == lease_record::state::lost) result = record_->first.lost_because.load();
-    waiters_.complete_all(result);
+    waiters_.complete_all(result,
+                          result == errc::no_majority ? votes_.first(*owner_.env().to_nodes) : std::string{record_->first.loss_reason()});
 }
 
 }  // namespace redlock::detail

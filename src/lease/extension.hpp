@@ -3,6 +3,7 @@
 #define REDLOCK_LEASE_EXTENSION_HPP
 
 #include "base/timer_queue.hpp"
+#include "fanout/failed_votes.hpp"
 #include "fanout/fanout.hpp"
 #include "lease/lease_record.hpp"
 #include "lease/waiter.hpp"
@@ -33,7 +34,7 @@ public:
     void on_timer(time_point now) override;
 
     // A call of lease::extend() waits for this extension, and gives up.
-    void wait(std::shared_ptr<waiter> who) { waiters_.push_back(std::move(who)); }
+    void wait(std::shared_ptr<waiter> who);
     bool abandon(waiter const* who) { return waiters_.complete(who, asio::error::operation_aborted); }  // false: `who` does not wait for it
 
     time_point times_out() const noexcept { return machine_.times_out(); }
@@ -52,6 +53,7 @@ private:
     bool renews_counters_;
     bool may_climb_;  // false: this one follows a climb
     waiter_list waiters_;
+    failed_votes votes_;  // if one of them asks why
 };
 
 }  // namespace redlock::detail

@@ -29,6 +29,8 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,11 +91,12 @@ public:
         if (scope) cold().scope = std::move(scope);
     }
 
-    // What was the matter when the lease was lost; null: that is not known. Set before `phase` is lost, so others may read it when they have seen that.
-    std::shared_ptr<std::string const> loss_reason() const noexcept
+    // What was the matter when the lease was lost; empty: that is not known. Set before `phase` is lost, so others may read it when they have seen that it
+    // is errc::lease_lost, which always has a reason.
+    std::string_view loss_reason() const noexcept
     {
         auto const* const state = cold_or_null();
-        return state ? state->loss_reason : nullptr;
+        return state && state->loss_reason ? std::string_view{*state->loss_reason} : std::string_view{};
     }
     void set_loss_reason(std::shared_ptr<std::string const> text)
     {
@@ -104,7 +107,7 @@ public:
     waiter_list& waiters() { return cold().waiters; }
     void complete_waiters(error_code ec)
     {
-        if (auto* const state = cold_or_null()) state->waiters.complete_all(ec);
+        if (auto* const state = cold_or_null()) state->waiters.complete_all(ec, loss_reason());
     }
     void drop_waiters() noexcept
     {

@@ -112,7 +112,7 @@ bool lease_registry::is_held(lease_handle const& by, waiter& who, time_point now
     lose_if_over(what, now);
     switch (by.phase.load()) {
     case lease_phase::held: return true;
-    case lease_phase::lost: who.done(by.lost_because.load()); break;
+    case lease_phase::lost: who.fail(by.lost_because.load(), by.loss_reason()); break;
     case lease_phase::released: who.done(errc::not_held); break;
     }
     return false;
@@ -194,7 +194,7 @@ quorum::token_number lease_registry::token_on(std::string_view name) const noexc
 void lease_registry::wait_lost(lease_handle& who, std::shared_ptr<waiter> what)
 {
     switch (who.phase.load()) {
-    case lease_phase::lost: return what->done(who.lost_because.load());
+    case lease_phase::lost: return what->fail(who.lost_because.load(), who.loss_reason());
     case lease_phase::released: return what->done(asio::error::operation_aborted);
     case lease_phase::held: who.waiters().push_back(std::move(what));
     }
@@ -211,6 +211,7 @@ void lease_registry::lose(lease_record& what, errc why)
     auto const now = env_.now();
     auto const reason = losses_.reason_of(what, why, now);
     bool held = false;
+    what.first.set_loss_reason(reason);  // as above
     what.each_handle([&](lease_handle& h) {
         h.lost_because.store(why, std::memory_order_relaxed);
         h.set_loss_reason(reason);

@@ -2,6 +2,7 @@
 
 #include "base/in_seconds.hpp"
 #include "client/environment.hpp"
+#include "fanout/failed_votes.hpp"
 #include "lease/lease_record.hpp"
 
 #include <algorithm>
@@ -43,10 +44,7 @@ std::string losses::in_words(lease_record const& what, time_point now) const
     fanout& nodes = *env_.to_nodes;
     auto const& holders = what.machine.holders();
     if (!what.what->under->options.auto_extend) return "it was not extended";
-    std::string gone;
-    for (std::size_t node = 0; node < nodes.nodes(); ++node)
-        if (holders.gone().has(node)) gone += (gone.empty() ? "" : ", ") + nodes.name(node);
-    if (!gone.empty()) gone += ": its key is gone, or another holder's";
+    auto const gone = failed_votes::gone_at(holders.gone(), nodes);
     if (gone.empty() && now >= what.machine.valid_until())
         return "it was extended too late: the executor was blocked, or the process stopped";
     auto const silent = outage_log::why_silent(nodes, holders.not_renewed(), holders.not_renewed(), what.is_fenced(), now);

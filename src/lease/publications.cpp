@@ -26,7 +26,11 @@ std::shared_ptr<publish_round> publications::publish(lease_handle const& by, std
                                                      time_point now)
 {
     errc const objection = bytes.size() > max_state_size ? errc::state_too_large : objection_to(by, now);
-    if (objection != errc{}) return handler(objection), nullptr;
+    if (objection != errc{}) {
+        handler.explain([&](failure_notes& notes) { notes.reason = by.loss_reason(); });
+        handler(objection);
+        return nullptr;
+    }
     lease_record& record = by.of();
     auto text = state_text(by.token.load(std::memory_order_relaxed), record.value.text(), bytes);
     quorum::state_stamp const stamp{record.guard(), record.next_publication()};
@@ -41,7 +45,11 @@ std::shared_ptr<publish_round> publications::publish(lease_handle const& by, std
 
 std::shared_ptr<inherit_round> publications::inherit(lease_handle const& by, state_handler&& handler, time_point now)
 {
-    if (errc const objection = objection_to(by, now); objection != errc{}) return handler(objection, published_state{}), nullptr;
+    if (errc const objection = objection_to(by, now); objection != errc{}) {
+        handler.explain([&](failure_notes& notes) { notes.reason = by.loss_reason(); });
+        handler(objection, published_state{});
+        return nullptr;
+    }
     auto const made = std::make_shared<inherit_round>(*this, by.of().shared(), std::move(handler), now);
     begin(made);
     made->send();

@@ -43,6 +43,7 @@ bool release::wanted(std::size_t node, time_point now) const { return record_->s
 void release::on_vote(std::size_t node, reply const& answer, time_point)
 {
     // That the key is not on a server which is no member of the set says nothing: the lease need not be there.
+    votes_.add(node, answer);
     bool const counts = answer.vote != vote::refused || owner_.env().members.has(node);
     auto const outcome = machine_.on_vote(node, counts ? answer.vote : vote::failed);
     if (owner_.env().lookers > 0)
@@ -66,7 +67,7 @@ void release::decided(release_outcome outcome)
     if (was_a_lease && outcome == release_outcome::no_majority) ++owner_.env().count.releases_unconfirmed;
     if (was_a_lease && owner_.env().observed) owner_.env().observed->released(*record_, to_error(result()));
     record_->release_error = result();
-    waiters_.complete_all(to_error(record_->release_error));
+    waiters_.complete_all(to_error(record_->release_error), reason());
 }
 
 errc release::result() const
@@ -81,9 +82,21 @@ errc release::result() const
     return errc::release_unconfirmed;
 }
 
+// Why it could not be released, or was not held any more.
+std::string release::reason() const
+{
+    if (lost_before_ != errc{}) return std::string{record_->first.loss_reason()};
+    switch (result()) {
+    case errc::lease_lost: return failed_votes::gone_at(votes_.refused(), *owner_.env().to_nodes);
+    case errc::release_unconfirmed: return votes_.first(*owner_.env().to_nodes);
+    default: return {};
+    }
+}
+
 void release::wait(std::shared_ptr<waiter> who)
 {
     assert(waiting_for_votes_);
+    if (who->asks_why) votes_.keep(owner_.env().to_nodes->nodes());
     waiters_.push_back(std::move(who));
 }
 
@@ -141,7 +154,7 @@ void releases::wait(lease_record const& what, std::shared_ptr<waiter> who)
 {
     assert(what.release_started);
     release* const r = what.pending_release();
-    if (!r || r->is_decided()) return who->done(to_error(what.release_error));
+    if (!r || r->is_decided()) return who->fail(to_error(what.release_error), what.first.loss_reason());
     r->wait(std::move(who));
 }
 

@@ -3,6 +3,7 @@
 #define REDLOCK_LEASE_RELEASES_HPP
 
 #include "client/environment.hpp"
+#include "fanout/failed_votes.hpp"
 #include "lease/lease_record.hpp"
 #include "quorum/release_machine.hpp"
 #include "redis/reply.hpp"
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace redlock::detail {
@@ -36,6 +38,7 @@ public:
 private:
     void decided(quorum::release_outcome outcome);
     errc result() const;
+    std::string reason() const;
 
     releases& owner_;
     std::shared_ptr<lease_record> record_;
@@ -45,6 +48,7 @@ private:
     bool complete_{false};
     std::uint32_t wave_;
     waiter_list waiters_;
+    failed_votes votes_;  // if one of them asks why
 };
 
 class releases {

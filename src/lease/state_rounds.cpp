@@ -14,6 +14,7 @@ using quorum::inherit_outcome;
 state_round::state_round(publications& owner, std::shared_ptr<lease_record> what, time_point now)
     : owner_{owner}, record_{std::move(what)}, sent_{now}
 {
+    failures_.keep(owner_.env().to_nodes->nodes());
 }
 
 time_point state_round::ends() const noexcept { return sent_ + record_->what->under->times.node_timeout; }
@@ -24,6 +25,13 @@ error_code state_round::why_not(time_point now) const
     if (record_->phase == lease_record::state::lost) return record_->first.lost_because.load();
     if (record_->phase == lease_record::state::released) return errc::not_held;
     return errc::no_majority;
+}
+
+// For one that throws.
+std::string state_round::reason_of(error_code ec) const
+{
+    if (ec == errc::no_majority) return failures_.first(*owner_.env().to_nodes);
+    return std::string{ec == errc::lease_lost ? record_->first.loss_reason() : std::string_view{}};
 }
 
 publish_round::publish_round(publications& owner, std::shared_ptr<lease_record> what, std::shared_ptr<stamped_state const> text,
@@ -64,6 +72,7 @@ void publish_round::on_vote(std::size_t node, reply const& answer, time_point no
     auto const self = shared_from_this();
     if (answer.vote == vote::granted) owner_.env().changed_by_us(record_->what->first());
     if (is_over_) return;
+    failures_.add(node, answer);
     votes_.cast(node, now < ends() ? answer.vote : vote::failed);
     if (votes_.majority_granted()) return end({});
     if (votes_.majority_out_of_reach()) end(why_not(now));
@@ -83,8 +92,11 @@ void publish_round::end(error_code ec)
     auto const self = shared_from_this();
     owner_.env().cancel_timer(*this);
     owner_.end(*this);
-    if (auto const heir = std::exchange(heir_, nullptr)) heir->written_back(ec);
-    if (auto handler = std::exchange(handler_, {})) handler(ec);
+    if (auto const heir = std::exchange(heir_, nullptr)) heir->written_back(ec, reason_of(ec));
+    auto handler = std::exchange(handler_, {});
+    if (!handler) return;
+    handler.explain([&](failure_notes& notes) { notes.reason = reason_of(ec); });
+    handler(ec);
 }
 
 inherit_round::inherit_round(publications& owner, std::shared_ptr<lease_record> what, state_handler&& handler, time_point now)
@@ -111,6 +123,7 @@ void inherit_round::on_vote(std::size_t node, reply const& answer, time_point no
 {
     if (is_over_ || machine_.is_decided()) return;
     auto const kept = answer.vote == vote::granted ? read_state(answer.words()) : std::nullopt;
+    failures_.add(node, answer);
     auto const before = machine_.newest();
     auto const outcome = machine_.on_answer(node, now < ends() ? answer.vote : vote::failed, kept ? kept->stamp : quorum::state_stamp{});
     if (kept && before < machine_.newest()) newest_ = answer.words();
@@ -136,11 +149,13 @@ void inherit_round::decided(inherit_outcome outcome, time_point now)
     if (outcome == inherit_outcome::known) finish({});
 }
 
-void inherit_round::written_back(error_code ec) { finish(ec); }
+void inherit_round::written_back(error_code ec, std::string const& reason) { finish(ec, reason); }
 
 void inherit_round::abandon(error_code why) { finish(why); }
 
-void inherit_round::finish(error_code ec)
+void inherit_round::finish(error_code ec) { finish(ec, reason_of(ec)); }
+
+void inherit_round::finish(error_code ec, std::string const& reason)
 {
     if (std::exchange(is_over_, true)) return;
     auto const self = shared_from_this();
@@ -149,6 +164,7 @@ void inherit_round::finish(error_code ec)
     published_state result;
     if (auto const kept = ec ? std::nullopt : read_state(newest_)) result = {kept->token, std::string{kept->bytes}};
     auto handler = std::move(handler_);
+    handler.explain([&](failure_notes& notes) { notes.reason = reason; });
     handler(ec, std::move(result));
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/timer_queue.hpp"
 #include "client/environment.hpp"
+#include "fanout/failed_votes.hpp"
 #include "lease/lease_record.hpp"
 #include "quorum/inherit_machine.hpp"
 #include "quorum/node_set.hpp"
@@ -43,11 +44,13 @@ protected:
 
     // Why it came to nothing: the lease is lost (which this notes where it is over), or too few nodes answered.
     error_code why_not(time_point now) const;
+    std::string reason_of(error_code ec) const;
 
     publications& owner_;
     std::shared_ptr<lease_record> record_;
     time_point sent_;
     bool is_over_{false};  // the caller was told
+    failed_votes failures_;
 };
 
 class inherit_round;
@@ -84,7 +87,7 @@ public:
     ~inherit_round();
 
     void send();
-    void written_back(error_code ec);
+    void written_back(error_code ec, std::string const& reason);
     void abandon(error_code why) override;
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
@@ -94,6 +97,7 @@ public:
 private:
     void decided(quorum::inherit_outcome outcome, time_point now);
     void finish(error_code ec);
+    void finish(error_code ec, std::string const& reason);
 
     state_handler handler_;
     quorum::inherit_machine machine_;

@@ -6,14 +6,23 @@
 #include <redlock/error.hpp>
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace redlock::detail {
 
 // Kept by pointer, so that a cancellation can find it.
 struct waiter {
-    explicit waiter(completion<error_code>&& handler) : done{std::move(handler)} {}
+    explicit waiter(completion<error_code>&& handler) : asks_why{handler.asks_why()}, done{std::move(handler)} {}
 
+    // Completes it. One that throws says why, if that is known.
+    void fail(error_code ec, std::string_view why)
+    {
+        if (asks_why && ec && !why.empty()) done.explain([why](failure_notes& notes) { notes.reason = why; });
+        done(ec);
+    }
+
+    bool const asks_why;
     completion<error_code> done;
 
 private:
@@ -54,9 +63,9 @@ public:
         return false;
     }
 
-    void complete_all(error_code ec)
+    void complete_all(error_code ec, std::string_view why = {})
     {
-        for (waiter_list all{std::move(*this)}; all.first_;) all.take_first()->done(ec);
+        for (waiter_list all{std::move(*this)}; all.first_;) all.take_first()->fail(ec, why);
     }
 
     // Destroys all waiters without completing them.

@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace redlock::detail {
@@ -65,6 +66,9 @@ struct access {
 
     // For with_lock: whether the nodes keep the lock for it now, be it lost or not.
     static bool is_in_time(lease const& l) noexcept { return l.state_ && l.state_->owner->now() < l.state_->valid_until(); }
+
+    // For with_lock: what was the matter when the lease was lost. Empty: it was not, or the code says it.
+    static std::string loss_reason(lease const& l) { return l.state_ ? l.state_->owner->loss_reason_of(*l.state_) : std::string{}; }
 
     // For with_lock: tells the client that the body of a scope is over.
     static void scope_ended(lease& l) noexcept

@@ -4,6 +4,7 @@
 
 #include <redlock/detail/context_gate.hpp>
 #include <redlock/detail/deferred_call.hpp>
+#include <redlock/detail/failure_notes.hpp>
 #include <redlock/detail/kept_executor.hpp>
 #include <redlock/detail/recycling.hpp>
 
@@ -22,6 +23,7 @@
 #include <boost/asio/system_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include <concepts>
 #include <memory>
 #include <new>
 #include <optional>
@@ -72,6 +74,22 @@ public:
         if (pass && bound.inner.get()) f();
     }
 
+    // Whether the handler throws errors, with reasons. To be used only while the operation is being initiated.
+    bool asks_why() const noexcept
+    {
+        block const* const here = kept_block();
+        return here && here->notes;
+    }
+
+    // Before the call, if there is an error: `f` gets the notes of a handler that throws. Others do not ask.
+    template <class F>
+    void explain(F f) const
+    {
+        while_awaited([&] {
+            if (failure_notes* const notes = kept().notes) f(*notes);
+        });
+    }
+
     void operator()(Args... args)
     {
         if (call_.get()->is_bound) return complete_bound(std::move(args)...);
@@ -89,6 +107,7 @@ private:
         kept_executor executor;
         asio::execution_context* another;  // the handler's, if it is not that of the fallback; else null
         asio::cancellation_slot slot;
+        failure_notes* notes{nullptr};  // of a handler that throws (throwing.hpp)
         bool hops;  // the handler's own executor is of a type that cannot be posted to: posted to the fallback, dispatched from there
         std::optional<std::tuple<Args...>> values;  // from the end of the operation on
     };
@@ -122,6 +141,10 @@ private:
               work{work_of<Handler>(h, fallback)},
               handler{std::forward<H>(h)}
         {
+            if constexpr (requires {
+                              { handler.notes() } -> std::same_as<failure_notes*>;
+                          })
+                this->notes = handler.notes();
         }
 
         [[no_unique_address]] work_type<Handler> work;

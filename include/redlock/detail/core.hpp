@@ -143,6 +143,11 @@ public:
     // Of the lock that it is about; lives as long as the state.
     virtual std::string_view name_of(lease_state const& state) const noexcept = 0;
 
+    virtual lock_descriptor_ptr descriptor_of(lease_state const& state) const noexcept = 0;
+
+    // What was the matter when the lease was lost. Empty: it was not, or the code says it.
+    virtual std::string loss_reason_of(lease_state const& state) const = 0;
+
     // The slots of permits; empty for other leases. They live as long as the state.
     virtual std::span<std::uint32_t const> slots_of(lease_state const& state) const noexcept = 0;
 

@@ -59,6 +59,16 @@ public:
         start(std::move(request_), std::forward<Handler>(handler));
     }
 
+    // For handlers that throw, which have a report.
+    acquire_request const& request() const noexcept { return request_; }
+    template <class Handler>
+    void start_with(attempt_report* report, Handler&& handler) const
+    {
+        acquire_request request{request_};
+        request.report = report;
+        start(std::move(request), std::forward<Handler>(handler));
+    }
+
 private:
     template <class Handler>
     void start(acquire_request&& request, Handler&& handler) const
@@ -77,6 +87,9 @@ public:
     initiate_adopt(std::shared_ptr<core> target, adopt_request request) : target_{std::move(target)}, request_{std::move(request)} {}
 
     executor_type get_executor() const noexcept { return target_->get_executor(); }
+
+    // The core reads it in the ticket.
+    static lock_descriptor_ptr about() noexcept { return nullptr; }
 
     // A template, for the same reason.
     template <class Handler>
@@ -97,6 +110,7 @@ public:
     initiate_peek(std::shared_ptr<core> target, peek_request request) : target_{std::move(target)}, request_{std::move(request)} {}
 
     executor_type get_executor() const noexcept { return target_->get_executor(); }
+    lock_descriptor_ptr const& about() const noexcept { return request_.what; }
 
     template <class Handler>
     void operator()(Handler&& handler) const
@@ -136,9 +150,13 @@ class initiate_available {
 public:
     using executor_type = asio::any_io_executor;
 
-    initiate_available(std::shared_ptr<core> target, permit_query what) : target_{std::move(target)}, what_{std::move(what)} {}
+    initiate_available(std::shared_ptr<core> target, permit_query what, lock_descriptor_ptr about)
+        : target_{std::move(target)}, what_{std::move(what)}, about_{std::move(about)}
+    {
+    }
 
     executor_type get_executor() const noexcept { return target_->get_executor(); }
+    lock_descriptor_ptr const& about() const noexcept { return about_; }
 
     template <class Handler>
     void operator()(Handler&& handler) const
@@ -149,6 +167,7 @@ public:
 private:
     std::shared_ptr<core> target_;
     permit_query what_;
+    lock_descriptor_ptr about_;
 };
 
 // Starts an operation on a lease. An empty lease has no client: its operations complete at once with `not_held`, on
@@ -161,6 +180,7 @@ public:
     initiate_on_lease(std::shared_ptr<lease_state> state, operation what) : state_{std::move(state)}, what_{what} {}
 
     executor_type get_executor() const noexcept { return executor_of(state_); }
+    lock_descriptor_ptr about() const noexcept { return descriptor_of(state_); }
 
     template <class Handler>
     void operator()(Handler&& handler) const&
@@ -175,6 +195,9 @@ public:
 
     // The client's executor; the system's, if the lease is empty.
     static executor_type const& executor_of(std::shared_ptr<lease_state> const& state) noexcept;
+
+    // Null, if the lease is empty.
+    static lock_descriptor_ptr descriptor_of(std::shared_ptr<lease_state> const& state) noexcept;
 
     // Where a handler without an executor is called, and one whose executor cannot be posted to comes from: the client's. Of an empty lease, in place, and
     // from a thread of the system.
@@ -208,6 +231,7 @@ public:
     initiate_publish(std::shared_ptr<lease_state> state, std::string bytes) : state_{std::move(state)}, bytes_{std::move(bytes)} {}
 
     executor_type get_executor() const noexcept { return initiate_on_lease::executor_of(state_); }
+    lock_descriptor_ptr about() const noexcept { return initiate_on_lease::descriptor_of(state_); }
 
     template <class Handler>
     void operator()(Handler&& handler) const
@@ -229,6 +253,7 @@ public:
     explicit initiate_inherited(std::shared_ptr<lease_state> state) : state_{std::move(state)} {}
 
     executor_type get_executor() const noexcept { return initiate_on_lease::executor_of(state_); }
+    lock_descriptor_ptr about() const noexcept { return initiate_on_lease::descriptor_of(state_); }
 
     template <class Handler>
     void operator()(Handler&& handler) const

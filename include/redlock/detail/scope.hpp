@@ -6,6 +6,7 @@
 #include <redlock/detail/access.hpp>
 #include <redlock/detail/run_beside.hpp>
 #include <redlock/lock.hpp>
+#include <redlock/operation_error.hpp>
 #include <redlock/scope_error.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -133,13 +134,15 @@ asio::awaitable<void> run_scope(lock resource, attempt_report& report, Body body
 
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     access::scope_ended(held);
-    if (error_code const lost = loss_of(held, !thrown)) throw scope_error{lost, resource.name(), thrown};
+    if (error_code const lost = loss_of(held, !thrown)) throw scope_error{lost, resource.name(), thrown, access::loss_reason(held)};
     if (access::is_to_release(held)) {
         // That too few nodes confirmed the release, or that the client was cancelled meanwhile, changes nothing for the body's work: event::released has it.
-        error_code released;
-        auto releasing = held.release(asio::as_tuple(asio::use_awaitable));
-        std::tie(released) = co_await std::move(releasing);
-        if (is_loss(released) && released != errc::client_cancelled) throw scope_error{released, resource.name(), thrown};
+        auto releasing = held.release(asio::use_awaitable);
+        try {
+            co_await std::move(releasing);
+        } catch (operation_error const& e) {
+            if (is_loss(e.code()) && e.code() != errc::client_cancelled) throw scope_error{e.code(), resource.name(), thrown, e.reason()};
+        }
     }
     if (thrown) std::rethrow_exception(thrown);
 }

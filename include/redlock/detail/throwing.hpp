@@ -1,14 +1,13 @@
-// acquire() and try_acquire() for those who get errors as exceptions: coroutines and futures. They get an acquire_error, with the name of the lock and the
-// reason, in place of a system_error with a code.
+// Operations for those who get errors as exceptions: coroutines and futures. They get an acquire_error or an operation_error, with the name of the lock and
+// the reason, in place of a system_error with a code.
 #ifndef REDLOCK_DETAIL_THROWING_HPP
 #define REDLOCK_DETAIL_THROWING_HPP
 
 #include <redlock/attempt_report.hpp>
 #include <redlock/detail/core.hpp>
 #include <redlock/detail/export.hpp>
-#include <redlock/lease.hpp>
+#include <redlock/detail/initiation.hpp>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associator.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
@@ -33,68 +32,151 @@ inline constexpr bool throws_errors<asio::use_awaitable_t<Executor>> = true;
 template <class Allocator>
 inline constexpr bool throws_errors<asio::use_future_t<Allocator>> = true;
 
+template <class Signature>
+struct throwing_signature;
+template <class... Results>
+struct throwing_signature<void(error_code, Results...)> {
+    using type = void(std::exception_ptr, Results...);
+};
+
 // What is thrown.
 REDLOCK_API std::exception_ptr to_acquire_error(error_code ec, std::string_view lock, attempt_report last);
+REDLOCK_API std::exception_ptr to_operation_error(error_code ec, std::string_view lock, std::string_view reason);
 
-template <class Handler>
-class throwing_handler {
+// What is known of an acquisition that fails: the nodes' answers, in the caller's report or one of our own.
+class acquire_failure {
 public:
-    throwing_handler(Handler&& handler, lock_descriptor_ptr what, attempt_report* report)
-        : handler_{std::move(handler)},
-          what_{std::move(what)},
-          own_{report ? nullptr : std::make_unique<attempt_report>()},
-          report_{report ? report : own_.get()}
+    acquire_failure(lock_descriptor_ptr what, attempt_report* report)
+        : what_{std::move(what)}, own_{report ? nullptr : std::make_unique<attempt_report>()}, report_{report ? report : own_.get()}
     {
     }
 
     attempt_report* report() const noexcept { return report_; }
-    Handler const& inner() const noexcept { return handler_; }
-
-    void operator()(error_code ec, lease got)
-    {
-        auto failure = ec ? to_acquire_error(ec, what_->text(), *report_) : nullptr;
-        std::move(handler_)(std::move(failure), std::move(got));
-    }
+    std::exception_ptr thrown(error_code ec) const { return to_acquire_error(ec, what_->text(), *report_); }
 
 private:
-    Handler handler_;
     lock_descriptor_ptr what_;
     std::unique_ptr<attempt_report> own_;
     attempt_report* report_;
 };
 
-class initiate_throwing_acquire {
+// Of any other operation: the core says why (completion::explain).
+class operation_failure {
 public:
-    using executor_type = asio::any_io_executor;
+    explicit operation_failure(lock_descriptor_ptr what) : what_{std::move(what)} {}
 
-    initiate_throwing_acquire(std::shared_ptr<core> target, acquire_request request)
-        : target_{std::move(target)}, request_{std::move(request)}
+    failure_notes* notes() noexcept { return &notes_; }
+    std::exception_ptr thrown(error_code ec) const { return to_operation_error(ec, what_ ? what_->text() : notes_.lock, notes_.reason); }
+
+private:
+    lock_descriptor_ptr what_;  // may be null: a lease that is empty, or one that is still a ticket
+    failure_notes notes_;
+};
+
+template <class Handler, class Failure>
+class throwing_handler {
+public:
+    throwing_handler(Handler&& handler, Failure failure) : handler_{std::move(handler)}, failure_{std::move(failure)} {}
+
+    Handler const& inner() const noexcept { return handler_; }
+    Failure const& failure() const noexcept { return failure_; }
+
+    failure_notes* notes() noexcept
+        requires requires(Failure& f) { f.notes(); }
     {
+        return failure_.notes();
     }
 
-    executor_type get_executor() const noexcept { return target_->get_executor(); }
+    template <class... Results>
+    void operator()(error_code ec, Results... results)
+    {
+        std::exception_ptr thrown = ec ? failure_.thrown(ec) : nullptr;
+        std::move(handler_)(std::move(thrown), std::move(results)...);
+    }
+
+private:
+    Handler handler_;
+    Failure failure_;
+};
+
+// Starts what `Initiation` starts, for a handler that gets errors as exceptions. `about()` of the initiation is the lock.
+template <class Initiation>
+class initiate_throwing {
+public:
+    using executor_type = typename Initiation::executor_type;
+
+    explicit initiate_throwing(Initiation what) : what_{std::move(what)} {}
+
+    executor_type get_executor() const noexcept { return what_.get_executor(); }
+
+    template <class Handler>
+    void operator()(Handler&& handler) const&
+    {
+        what_(to_throw(std::forward<Handler>(handler)));
+    }
+    template <class Handler>
+    void operator()(Handler&& handler) &&
+    {
+        auto throwing = to_throw(std::forward<Handler>(handler));
+        std::move(what_)(std::move(throwing));
+    }
+
+private:
+    template <class Handler>
+    auto to_throw(Handler&& handler) const
+    {
+        return throwing_handler<std::decay_t<Handler>, operation_failure>{std::forward<Handler>(handler), operation_failure{what_.about()}};
+    }
+
+    Initiation what_;
+};
+
+// An acquisition fills a report.
+template <>
+class initiate_throwing<initiate_acquire> {
+public:
+    using executor_type = initiate_acquire::executor_type;
+
+    explicit initiate_throwing(initiate_acquire what) : what_{std::move(what)} {}
+
+    executor_type get_executor() const noexcept { return what_.get_executor(); }
 
     template <class Handler>
     void operator()(Handler&& handler) const
     {
-        throwing_handler<std::decay_t<Handler>> throwing{std::forward<Handler>(handler), request_.what, request_.report};
-        acquire_request request{request_};
-        request.report = throwing.report();
-        target_->acquire(std::move(request), lease_handler{std::move(throwing), target_->get_executor()});
+        using throwing_type = throwing_handler<std::decay_t<Handler>, acquire_failure>;
+        throwing_type throwing{std::forward<Handler>(handler), acquire_failure{what_.request().what, what_.request().report}};
+        auto* const report = throwing.failure().report();
+        what_.start_with(report, std::move(throwing));
     }
 
 private:
-    std::shared_ptr<core> target_;
-    acquire_request request_;
+    initiate_acquire what_;
 };
+
+// Starts an operation, for whichever token.
+template <class Signature, class CompletionToken, class Initiation>
+auto start_operation(std::remove_reference_t<CompletionToken>& token, Initiation&& what)
+{
+    using token_type = std::decay_t<CompletionToken>;
+    using throwing_type = typename throwing_signature<Signature>::type;
+    using initiation = initiate_throwing<std::decay_t<Initiation>>;
+    if constexpr (std::is_same_v<token_type, deferred_throwing_t>) {
+        return asio::async_initiate<asio::deferred_t const, throwing_type>(initiation{std::forward<Initiation>(what)}, asio::deferred);
+    } else if constexpr (throws_errors<token_type>) {
+        return asio::async_initiate<CompletionToken, throwing_type>(initiation{std::forward<Initiation>(what)}, token);
+    } else {
+        return asio::async_initiate<CompletionToken, Signature>(std::forward<Initiation>(what), token);
+    }
+}
 
 }  // namespace redlock::detail
 
 namespace boost::asio {
 
 // So that it counts as a completion token. The operations themselves look at it before.
-template <class Lease>
-class async_result<redlock::detail::deferred_throwing_t, void(redlock::error_code, Lease)> {
+template <class... Results>
+class async_result<redlock::detail::deferred_throwing_t, void(redlock::error_code, Results...)> {
 public:
     template <class Initiation, class... Args>
     static void initiate(Initiation&&, redlock::detail::deferred_throwing_t const&, Args&&...)
@@ -102,13 +184,14 @@ public:
     }
 };
 
-template <template <class, class> class Associator, class Handler, class DefaultCandidate>
-struct associator<Associator, redlock::detail::throwing_handler<Handler>, DefaultCandidate> : Associator<Handler, DefaultCandidate> {
-    static auto get(redlock::detail::throwing_handler<Handler> const& h) noexcept
+template <template <class, class> class Associator, class Handler, class Failure, class DefaultCandidate>
+struct associator<Associator, redlock::detail::throwing_handler<Handler, Failure>, DefaultCandidate>
+    : Associator<Handler, DefaultCandidate> {
+    static auto get(redlock::detail::throwing_handler<Handler, Failure> const& h) noexcept
     {
         return Associator<Handler, DefaultCandidate>::get(h.inner());
     }
-    static auto get(redlock::detail::throwing_handler<Handler> const& h, DefaultCandidate const& c) noexcept
+    static auto get(redlock::detail::throwing_handler<Handler, Failure> const& h, DefaultCandidate const& c) noexcept
         -> decltype(Associator<Handler, DefaultCandidate>::get(h.inner(), c))
     {
         return Associator<Handler, DefaultCandidate>::get(h.inner(), c);
