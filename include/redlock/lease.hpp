@@ -6,6 +6,7 @@
 #include <redlock/detail/export.hpp>
 #include <redlock/detail/initiation.hpp>
 #include <redlock/detail/throwing.hpp>
+#include <redlock/detail/time_limit.hpp>
 #include <redlock/error.hpp>
 #include <redlock/lock_mode.hpp>
 #include <redlock/published.hpp>
@@ -35,7 +36,7 @@ namespace redlock {
 /// Lifetimes: a lease may outlive its lock and its client object; when the client is gone it is lost.
 ///
 /// Operations on an empty lease complete with `errc::not_held`, on the handler's associated executor; a handler that has none is
-/// called before the operation returns, since there is no client whose executor could serve.
+/// called before the operation returns, since there is no client whose executor could serve; so is a callback with a time limit (`asio::cancel_after`).
 ///
 /// Without a token, and with `asio::use_awaitable` or `asio::use_future`, operations throw an `operation_error`, whose text has the lock's name and what was
 /// the matter. Other tokens get the code.
@@ -268,6 +269,12 @@ private:
     template <class Signature, class CompletionToken, class Initiation>
     auto start(std::remove_reference_t<CompletionToken>& token, Initiation&& what) const
     {
+        // An empty lease has no client. The timer of a limit would be one of the system executor, whose thread would call the callback. There is nothing to
+        // wait for, so there is no limit.
+        if constexpr (detail::limited_callback<CompletionToken, Signature>) {
+            using unlimited = detail::unlimited_t<CompletionToken>;
+            if (!state_) return detail::start_operation<Signature, unlimited>(token.token_, std::forward<Initiation>(what));
+        }
         return detail::start_operation<Signature, CompletionToken>(token, std::forward<Initiation>(what));
     }
 

@@ -8,6 +8,8 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/cancel_at.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/system_executor.hpp>
@@ -101,6 +103,37 @@ BOOST_FIXTURE_TEST_CASE(a_callback_on_an_empty_lease_stays_on_its_thread, forms)
     BOOST_TEST(!posted);
     world.run_for(1ms);
     BOOST_TEST(posted);
+}
+
+// The timer of the limit would be the system executor's, which has threads of its own.
+BOOST_FIXTURE_TEST_CASE(a_callback_with_a_time_limit_on_an_empty_lease_stays_on_its_thread, forms)
+{
+    std::vector<error_code> seen;
+    auto const here = std::this_thread::get_id();
+    bool same = true;
+    auto const note = [&](error_code ec) {
+        same = same && std::this_thread::get_id() == here;
+        seen.push_back(ec);
+    };
+    lease empty;
+    empty.release(asio::cancel_after(1h, note));
+    auto limited = asio::cancel_after(1h, note);
+    empty.extend(limited);
+    empty.wait_lost(limited);
+    empty.downgrade(asio::cancel_at(std::chrono::steady_clock::now() + 1h, note));
+    empty.publish("x", asio::cancel_after(1h, note));
+    empty.inherited(asio::cancel_after(1h, [&](error_code ec, published_state) { note(ec); }));
+    BOOST_TEST(seen == std::vector<error_code>(6, errc::not_held));
+
+    bool posted = false;
+    asio::io_context other;
+    auto const on_other = [&](error_code) { posted = other.get_executor().running_in_this_thread(); };
+    empty.release(asio::cancel_after(1h, asio::bind_executor(other, on_other)));
+    empty.release(asio::bind_executor(other, asio::cancel_after(1h, on_other)));
+    BOOST_TEST(!posted);
+    other.run();
+    BOOST_TEST(posted);
+    BOOST_TEST(same);
 }
 
 BOOST_FIXTURE_TEST_CASE(everything_has_the_executor_of_its_client, forms)
