@@ -122,6 +122,35 @@ BOOST_FIXTURE_TEST_CASE(a_refused_confirmation_is_a_node_less_also_after_the_maj
     BOOST_TEST(held.valid());
 }
 
+// The node with the largest token needs no confirmation, but is asked as well, and its key goes before.
+BOOST_FIXTURE_TEST_CASE(a_refused_confirmation_does_not_end_a_lease_on_a_bare_majority, token_world)
+{
+    set_counter(0, wall_clock() + 5'000'000);
+    nodes[2]->stop();
+    std::optional<error_code> result;
+    lease held;
+    redlock::lock const resource{*client, "resource", {.ttl = 10s}};
+    resource.acquire([&](error_code ec, lease l) {
+        result = ec;
+        held = std::move(l);
+    });
+    advance(80us);
+    nodes[0]->there = 20ms;
+    advance(10ms);
+    BOOST_REQUIRE(result.has_value());
+    BOOST_TEST(!*result);
+    BOOST_TEST(held.faults_tolerated() == 0u);
+    nodes[0]->del("resource");
+    advance(20ms);
+    BOOST_TEST(nodes[0]->count(verb::confirm) == 1u);
+    BOOST_TEST(!nodes[0]->get("resource").has_value());
+    BOOST_TEST(held.valid());
+    advance(1s);
+    BOOST_TEST(held.valid());
+    BOOST_TEST(nodes[0]->get("resource").has_value(), "an extension has set it again");
+    BOOST_TEST(counters().leases_lost == 0u);
+}
+
 BOOST_FIXTURE_TEST_CASE(nodes_that_differ_confirm_the_largest_token, token_world)
 {
     auto const ahead = wall_clock() + 5'000'000;
