@@ -29,7 +29,7 @@ public:
     round(std::shared_ptr<adoption> of, time_point sent) : of_{std::move(of)}, sent_{sent} {}
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override { of_->on_vote(node, answer, sent_, now); }
-    void on_sent(quorum::node_set const& nodes) override { of_->record_->sent_to.add(nodes); }
+    void on_sent(quorum::node_set const& nodes, time_point) override { of_->record_->sent_to.add(nodes); }
     // A node that gets it late still has the value of the ticket, and would keep it for a ttl. A release that is behind this request removes both.
     bool wanted(std::size_t, time_point now) const override
     {

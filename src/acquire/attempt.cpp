@@ -38,7 +38,7 @@ void attempt::chooses_slots(std::size_t from)
                                               nodes);
 }
 
-void attempt::on_sent(quorum::node_set const& nodes)
+void attempt::on_sent(quorum::node_set const& nodes, time_point)
 {
     record_->sent_to.add(nodes);
     if (permits_ && permits_->asked) permits_->asked->sent_to.add(nodes);

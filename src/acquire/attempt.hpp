@@ -35,7 +35,7 @@ public:
     void chooses_slots(std::size_t from);
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
-    void on_sent(quorum::node_set const& nodes) override;
+    void on_sent(quorum::node_set const& nodes, time_point now) override;
     bool wanted(std::size_t, time_point now) const override { return is_open(now) && !(permits_ && permits_->asked); }
     void on_timer(time_point now) override;
 

@@ -91,7 +91,7 @@ public:
         if (worth.counter > 0) of_->owner_.env().tokens.saw(worth.counter);
         of_->on_answer(node, worth, now);
     }
-    void on_sent(quorum::node_set const& nodes) override { of_->record_->sent_to.add(nodes); }
+    void on_sent(quorum::node_set const& nodes, time_point) override { of_->record_->sent_to.add(nodes); }
     bool wanted(std::size_t, time_point now) const override { return of_->is_open(now); }
 
 private:

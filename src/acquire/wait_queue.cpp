@@ -33,7 +33,7 @@ public:
     wish(wait_queue const& of, lock_value fresh) : names_{of.first().request.what}, value_{std::move(fresh)} {}
 
     void on_vote(std::size_t, reply const&, time_point) override {}
-    void on_sent(quorum::node_set const& nodes) override { sent_to_.add(nodes); }
+    void on_sent(quorum::node_set const& nodes, time_point) override { sent_to_.add(nodes); }
     bool wanted(std::size_t node, time_point now) const override { return now < ends_ && (!is_withdrawn_ || sent_to_.has(node)); }
 
     command left(time_point now)

@@ -62,7 +62,8 @@ void fanout::reject(std::size_t node, error_code why, std::string words) { links
 bool fanout::in_step(link const& l, round const& r, time_point now) const noexcept
 {
     bool const may = (!r.has.votes_with_tokens || l.may_vote == right_to_vote::yes) && !(r.has.may_grant && l.clock.is_suspended(now));
-    return l.state == link_state::up && may && l.queue.empty() && l.in_flight < max_in_flight;
+    bool const has_room = r.has.extensions == 0 || (l.extensions.empty() && l.extensions_under_way + r.has.extensions <= l.pace.window());
+    return l.state == link_state::up && may && l.queue.empty() && l.in_flight < max_in_flight && has_room;
 }
 
 void fanout::flush_later()
@@ -176,10 +177,12 @@ void fanout::exec(std::shared_ptr<round> const& r, std::size_t node, time_point 
     assert(l.state == link_state::up);
     assert(!r->has.votes_with_tokens || l.may_vote == right_to_vote::yes);
     ++l.in_flight;
+    l.extensions_under_way += r->has.extensions;
     has_asked_ = has_asked_ || r->has.counts_in_era;
     part& p = r->parts[node];
     p.as = l.as;
     p.sent = now;
+    p.extensions = l.extensions_under_way;
     std::string_view const id = p.as ? std::string_view{p.as->id} : std::string_view{};
     auto done = [self = shared_from_this(), r, node, then = std::move(then)](error_code ec) mutable {
         self->file(r, node, ec);
@@ -190,7 +193,7 @@ void fanout::exec(std::shared_ptr<round> const& r, std::size_t node, time_point 
 
 void fanout::exec_alone(std::shared_ptr<round> const& r, std::size_t node, time_point now)
 {
-    for (target const& a : r->targets) a.who->on_sent(quorum::node_set::only(node));
+    for (target const& a : r->targets) a.who->on_sent(quorum::node_set::only(node), now);
     r->open = 1;
     exec(r, node, now, [] {});
 }
@@ -222,7 +225,7 @@ void fanout::launch(std::shared_ptr<round> const& r, quorum::node_set const& to,
     auto start_part = [&](std::size_t i) {
         return asio::async_initiate<asio::deferred_t const&, void()>(start_exec{*this, r, i, now}, asio::deferred);
     };
-    for (target const& a : r->targets) a.who->on_sent(to);
+    for (target const& a : r->targets) a.who->on_sent(to, now);
     std::vector<decltype(start_part(0)), recycling<decltype(start_part(0))>> parts;
     parts.reserve(links_.size());
     for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -241,8 +244,10 @@ void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code 
     link& l = links_[node];
     assert(l.in_flight > 0);
     --l.in_flight;
+    l.extensions_under_way -= r->has.extensions;
     auto const now = now_();
     part& p = r->parts[node];
+    if (!ec && r->has.extensions > 0) l.pace.on_answer(p.extensions, now - p.sent, r->has.shortest_ttl);
     if (!ec && r->has.oldest_era != era_) drop_votes_of_earlier_eras(*r, node);
     if (!ec) check_clock(*r, node, now);
     if (links_.empty()) return;
@@ -295,8 +300,9 @@ void fanout::down(std::size_t node, error_code why, std::string const& text)
     l.state = link_state::down;
     l.lost = failure_to_connect(why == condition::node_failure ? static_cast<errc>(why.value()) : errc::node_unreachable, text);
     auto const now = now_();
-    if (l.queue.empty()) return;
     auto waiting = std::exchange(l.queue, {});
+    for (auto& [ends, t] : std::exchange(l.extensions, {})) waiting.push_back(std::move(t));
+    l.extensions_in_queue = 0;
     for (pending_request& t : waiting) enqueue(node, t, now);
 }
 

@@ -3,10 +3,13 @@
 //
 // Each node has a queue of its own, so that a slow one never holds up the others: while it answers, it gets the same bytes
 // as everybody (serialised once); when it falls behind, its commands wait in its queue, and when that is full, requests to
-// acquire or extend count as failed there at once. Releases are never refused, because each is about a key that must go. Releases
+// acquire count as failed there at once. Releases are never refused, because each is about a key that must go. Releases
 // that a lost connection or a dead node left unanswered are sent when the node is back. Releases that a node answered with an error are sent
 // again after a pause. Neither is sent once the key has expired, nor to a node that was never asked for the key. So whatever state a node is in, no
 // more waits for it than can still matter.
+//
+// Extensions are never refused, but there may be more of them than a node can answer. So a bounded number is under way (extension_pace.hpp), and the others
+// wait: the lease that ends first goes first. One that the node could answer only after the end of its lease is not sent.
 //
 // A node whose clock was set may not grant anything for a while (node_clock.hpp).
 //
@@ -15,6 +18,7 @@
 #define REDLOCK_FANOUT_FANOUT_HPP
 
 #include "base/timer_queue.hpp"
+#include "fanout/extension_pace.hpp"
 #include "quorum/node_clock.hpp"
 #include "quorum/node_set.hpp"
 #include "redis/node.hpp"
@@ -42,10 +46,14 @@ public:
     virtual void on_vote(std::size_t node, reply const& answer, time_point now) = 0;
 
     // The request is about to leave for these nodes.
-    virtual void on_sent(quorum::node_set const& /* nodes */) {}
+    virtual void on_sent(quorum::node_set const& /* nodes */, time_point /* now */) {}
 
     // Whether a request that waited in a node's queue should still go out.
     virtual bool wanted(std::size_t node, time_point now) const = 0;
+
+    // Of extensions: when the lease ends, and what to ask for once one has its turn after it had to wait.
+    virtual time_point ends() const { return time_point::max(); }
+    virtual void renew(command& /* request */) const {}
 
 protected:
     ~vote_handler() = default;
@@ -201,12 +209,18 @@ private:
         reply lost{failure_to_connect(errc::node_unreachable)};  // the vote while it is down
         std::size_t in_flight{0};
         std::deque<pending_request> queue;
-        std::size_t weed_at{0};  // how long the queue has to be before all of it is looked through
+        // Extensions whose turn has not come, by the ends of their leases. The others are in the queue, or under way.
+        std::multimap<time_point, pending_request> extensions;
+        std::size_t extensions_in_queue{0};
+        std::size_t extensions_under_way{0};
+        extension_pace pace;
+        std::size_t weed_at{0};  // how many have to wait before all of them are looked through
     };
 
     struct part {  // the part of a round that one node has
         std::shared_ptr<identity const> as;
         time_point sent{};
+        std::size_t extensions{0};  // that were under way with it
         std::vector<reply> replies;
     };
 
@@ -226,6 +240,8 @@ private:
         bool votes_with_tokens{false};
         bool may_grant{false};
         bool counts_in_era{false};
+        std::size_t extensions{0};
+        duration shortest_ttl{duration::max()};  // of them
 
         void add(command const& c, target const& to) noexcept
         {
@@ -234,6 +250,9 @@ private:
             votes_with_tokens = votes_with_tokens || c.votes_with_tokens();
             may_grant = may_grant || c.may_grant();
             counts_in_era = counts_in_era || c.counts_in_era();
+            if (c.what != verb::extend) return;
+            ++extensions;
+            shortest_ttl = std::min<duration>(shortest_ttl, c.ttl);
         }
     };
 
@@ -307,6 +326,7 @@ private:
     void check_clock(round& r, std::size_t node, time_point now);
     static void withdraw(std::size_t node, pending_request const& t, time_point now);
     std::vector<pending_request> weed(std::size_t node, time_point now);
+    void take_turns(std::size_t node, time_point now);
     void enqueue(std::size_t node, pending_request const& t, time_point now);
     void defer_release(std::size_t node, pending_request const& t, time_point now);
     void retry_release(std::size_t node, pending_request&& t, time_point now);

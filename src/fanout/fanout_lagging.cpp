@@ -39,26 +39,65 @@ void fanout::withdraw(std::size_t node, pending_request const& t, time_point now
     t.asked_by->on_vote(node, is_release ? reply{vote::refused, {}, {}} : failure(errc::node_timeout), now);
 }
 
-// Takes out of a queue what is of no use any more: what is oldest at once, and the rest whenever the queue is twice as long as what was left the last time.
+// Takes out of what waits what is of no use any more: what is first at once, and the rest whenever twice as much waits as was left the last time.
 // While a node hangs, or nobody has called run() yet, attempts come and go, and must not gather.
 std::vector<pending_request> fanout::weed(std::size_t node, time_point now)
 {
     link& l = links_[node];
     auto const is_of_use = [&](pending_request const& t) { return t.asked_by->wanted(node, now); };
     std::vector<pending_request> gone;
-    while (!l.queue.empty() && !is_of_use(l.queue.front())) {
-        gone.push_back(std::move(l.queue.front()));
-        l.queue.pop_front();
-    }
-    if (!l.queue.empty() && l.queue.size() < l.weed_at) return gone;
+    auto const give_up = [&](pending_request& t) {
+        if (t.request.what == verb::extend) --l.extensions_in_queue;
+        gone.push_back(std::move(t));
+    };
+    for (; !l.queue.empty() && !is_of_use(l.queue.front()); l.queue.pop_front()) give_up(l.queue.front());
+    for (auto first = l.extensions.begin(); first != l.extensions.end() && !is_of_use(first->second); first = l.extensions.erase(first))
+        gone.push_back(std::move(first->second));
+    auto const all = l.queue.size() + l.extensions.size();
+    if (all > 0 && all < l.weed_at) return gone;
     std::deque<pending_request> kept;
-    for (pending_request& t : l.queue) {
-        if (is_of_use(t)) kept.push_back(std::move(t));
-        else gone.push_back(std::move(t));
-    }
+    for (pending_request& t : l.queue) is_of_use(t) ? kept.push_back(std::move(t)) : give_up(t);
     l.queue = std::move(kept);
-    l.weed_at = std::max(min_weeded, 2 * l.queue.size());
+    for (auto it = l.extensions.begin(); it != l.extensions.end();) {
+        bool const stays = is_of_use(it->second);
+        if (!stays) gone.push_back(std::move(it->second));
+        it = stays ? std::next(it) : l.extensions.erase(it);
+    }
+    l.weed_at = std::max(min_weeded, 2 * (l.queue.size() + l.extensions.size()));
     return gone;
+}
+
+// Lets extensions into the queue, as many as may be under way. The lease that ends first goes first, of those that can expect an answer before they end. If
+// none can, the last one shows whether answers take as long as before.
+void fanout::take_turns(std::size_t node, time_point now)
+{
+    link& l = links_[node];
+    auto const sent = [&l] { return l.extensions_in_queue + l.extensions_under_way; };
+    for (auto next = l.extensions.begin(); next != l.extensions.end() && sent() < l.pace.window();) {
+        vote_handler const& who = *next->second.asked_by;
+        auto const ends = who.ends();
+        bool const is_wanted = who.wanted(node, now);
+        bool const has_moved = ends > next->first;  // other nodes have renewed the lease meanwhile
+        bool const is_last = std::next(next) == l.extensions.end() && sent() == 0;
+        if (is_wanted && !has_moved && !is_last && ends <= now + l.pace.took()) {
+            ++next;
+            continue;
+        }
+        auto taken = l.extensions.extract(next++);
+        if (!is_wanted) {
+            withdraw(node, taken.mapped(), now);
+            if (links_.empty()) return;
+        } else if (has_moved) {
+            taken.key() = ends;
+            auto const moved = l.extensions.insert(std::move(taken));
+            if (next == l.extensions.end() || ends < next->first) next = moved;
+        } else {
+            pending_request& t = taken.mapped();
+            t.asked_by->renew(t.request);
+            ++l.extensions_in_queue;
+            l.queue.push_back(std::move(t));
+        }
+    }
 }
 
 void fanout::enqueue(std::size_t node, pending_request const& t, time_point now)
@@ -72,7 +111,8 @@ void fanout::enqueue(std::size_t node, pending_request const& t, time_point now)
     }
     if (auto const* const why = cached_rejection_of(l, t.request, now)) return t.asked_by->on_vote(node, *why, now);
     auto const gone = weed(node, now);
-    if (is_release || l.queue.size() < max_queue_) l.queue.push_back(t);
+    if (t.request.what == verb::extend) l.extensions.emplace(t.asked_by->ends(), t);
+    else if (is_release || l.queue.size() < max_queue_) l.queue.push_back(t);
     else t.asked_by->on_vote(node, failure(errc::node_queue_full), now);
     for (pending_request const& each : gone) withdraw(node, each, now);
 }
@@ -116,8 +156,10 @@ void fanout::retry_releases(time_point now)
 void fanout::catch_up(std::size_t node)
 {
     link& l = links_[node];
-    while (l.state == link_state::up && !l.queue.empty() && l.in_flight < max_in_flight) {
+    while (l.state == link_state::up && l.in_flight < max_in_flight) {
         auto const now = now_();
+        take_turns(node, now);
+        if (links_.empty() || l.queue.empty()) return;
         auto const r = next_for(l, node, now);
         if (!r) {
             if (has_to_wait(l)) return;
@@ -134,6 +176,7 @@ std::shared_ptr<fanout::round> fanout::next_for(link& l, std::size_t node, time_
     while (!l.queue.empty() && !has_to_wait(l) && next.size() < max_catch_up) {
         pending_request t = std::move(l.queue.front());
         l.queue.pop_front();
+        if (t.request.what == verb::extend) --l.extensions_in_queue;
         if (cached_rejection_of(l, t.request, now)) {
             enqueue(node, t, now);  // which says it
         } else if (t.asked_by->wanted(node, now)) {

@@ -33,10 +33,28 @@ bool extension::wanted(std::size_t, time_point now) const
     return record_->is_lease() && now < record_->machine.stops_at();
 }
 
+command extension::request() const
+{
+    command c = record_->request(verb::extend);
+    c.refresh = renews_counters_;
+    return c;
+}
+
+void extension::on_sent(quorum::node_set const& nodes, time_point now)
+{
+    machine_.on_sent(nodes, now);
+    record_->sent_to.add(nodes);
+    record_->may_live_until(now + 2 * record_->what->under->times.key_ttl);  // it may be under way for as long as it is valid
+}
+
 void extension::on_vote(std::size_t node, reply const& answer, time_point now)
 {
+    record_->extended_on.remove(node);
+    auto const before = record_->machine.valid_until();
+    bool const is_late = machine_.outcome() != extend_outcome::pending;
     auto const outcome = machine_.on_vote(record_->machine, node, answer.vote);
     votes_.add(node, answer);
+    if (is_late && record_->machine.valid_until() > before) record_->machine.on_late_renewal(now);
     if (answer.vote == vote::refused) needed_ = std::max(needed_, answer.counter);
     if (answer.recreated) ++owner_.env().count.recreated;
     // As with late grants: the release is behind it, unless a server that had lost its scripts got them in another order.

@@ -28,18 +28,20 @@ public:
     ~extension();
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
-    void on_sent(quorum::node_set const& nodes) override { record_->sent_to.add(nodes); }
+    void on_sent(quorum::node_set const& nodes, time_point now) override;
     // Asked just before it is sent: false once the lease has ended or is being released.
     bool wanted(std::size_t node, time_point now) const override;
+    time_point ends() const override { return record_->machine.stops_at(); }
+    void renew(command& request) const override { request = this->request(); }
     void on_timer(time_point now) override;
+
+    command request() const;
 
     // A call of lease::extend() waits for this extension, and gives up.
     void wait(std::shared_ptr<waiter> who);
     bool abandon(waiter const* who) { return waiters_.complete(who, asio::error::operation_aborted); }  // false: `who` does not wait for it
 
     time_point times_out() const noexcept { return machine_.times_out(); }
-    // Whether the request also renews the retention of the nodes' fencing counters, as each quarter of it does.
-    bool renews_counters() const noexcept { return renews_counters_; }
 
 private:
     void decided(quorum::extend_outcome outcome, time_point now);

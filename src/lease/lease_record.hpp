@@ -150,6 +150,7 @@ public:
     bool release_started : 1 {false};
     bool detached : 1 {false};  // lease::detach(): the value is somebody else's to extend and release
     quorum::node_set sent_to;  // nodes that were sent a request that may set or renew the key
+    quorum::node_set extended_on;  // nodes that have an extension to answer
 
     lock_descriptor_ptr const what;
     lock_value const value;

@@ -92,17 +92,25 @@ void lease_registry::on_timer(lease_record& what, time_point now)
     switch (what.duty_soon(now)) {
     case lease_duty::stop: note_if_late(what, now); [[fallthrough]];
     case lease_duty::stop_max_hold: return lose(what, end_of(what, now));
-    case lease_duty::extend: start_extension(what.shared(), now, nullptr); break;
+    case lease_duty::extend: extend_where_possible(what, now); break;
     case lease_duty::recreate:
         if (what.machine.held_on(now) >= env_.to_nodes->voters()) {
             what.machine.forget_recreate();  // late answers have done it
         } else {
-            start_extension(what.shared(), now, nullptr);
+            extend_where_possible(what, now);
         }
         break;
     case lease_duty::none: break;
     }
     set_timer(what);
+}
+
+// A node that has an extension of this lease to answer would answer another one later still, and others later because of it.
+void lease_registry::extend_where_possible(lease_record& what, time_point now)
+{
+    auto const busy = what.extended_on;
+    if (busy.size() == env_.to_nodes->nodes()) return what.machine.wait_for_answers(now);
+    start_extension(what.shared(), now, nullptr, false, busy);
 }
 
 // Whether it is held now; if not, `who` is told why.
@@ -151,7 +159,7 @@ bool lease_registry::downgrade(lease_handle const& by, std::shared_ptr<waiter> w
 }
 
 void lease_registry::start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who,
-                                     bool after_climb)
+                                     bool after_climb, quorum::node_set const& not_at)
 {
     auto const e = make_recycled<extension>(*this, what, now, after_climb);
     if (who) {
@@ -161,10 +169,9 @@ void lease_registry::start_extension(std::shared_ptr<lease_record> const& what, 
     what->machine.on_extension_sent(now);
     what->may_live_until(now + 2 * what->what->under->times.key_ttl);  // it may wait in a node's queue for as long as it is valid
     env_.set_timer(*e, e->times_out());
-    command c = what->request(verb::extend);
-    c.refresh = e->renews_counters();
     what->asked_in = env_.to_nodes->next_round();
-    env_.to_nodes->add({c, e});
+    what->extended_on = quorum::node_set::all(env_.to_nodes->nodes());
+    env_.to_nodes->add({e->request(), e, not_at});
 }
 
 void lease_registry::abandon_extend(lease_record const& what, waiter const* who)
@@ -260,6 +267,7 @@ void lease_registry::on_generation(time_point now)
         if (!h->is_lease()) continue;
         follow_set(*h);
         h->resize(env_.set_size);
+        h->extended_on = {};  // votes of before do not count
         h->machine.extend_soon(now);
         h->publish(now);
         set_timer(*h);

@@ -107,7 +107,9 @@ private:
     static errc end_of(lease_record const& what, time_point now);
     void follow_set(lease_record& what) const;
     bool is_held(lease_handle const& by, waiter& who, time_point now);
-    void start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who, bool after_climb = false);
+    void extend_where_possible(lease_record& what, time_point now);
+    void start_extension(std::shared_ptr<lease_record> const& what, time_point now, std::shared_ptr<waiter> who, bool after_climb = false,
+                         quorum::node_set const& not_at = {});
 
     environment& env_;
     releases& releases_;

@@ -80,24 +80,45 @@ void lease_machine::on_extension_sent(time_point now) noexcept
     extend_at_ = std::max(renew_at_, now + timing_->node_timeout);
 }
 
+time_point lease_machine::retry_at(time_point now) const noexcept
+{
+    duration const left = stops_at() - now;
+    return now + std::max(left / retry_fraction, min_retry);
+}
+
+void lease_machine::wait_for_answers(time_point now) noexcept
+{
+    forget_recreate();
+    extend_at_ = std::max(retry_at(now), now + timing_->extend_interval / retry_fraction);  // so late that it does not come early
+}
+
 void lease_machine::on_extension_done(extend_outcome outcome, time_point now) noexcept
 {
     assert(outcome != extend_outcome::pending);
-    extend_at_ = renew_at_;
+    extend_at_ = std::max(renew_at_, next_after_renewal());
     if (outcome == extend_outcome::renewed || outcome == extend_outcome::lost) return;
-    duration const left = stops_at() - now;
-    time_point const retry = now + std::max(left / retry_fraction, min_retry);
-    extend_at_ = std::min(extend_at_, retry);
+    extend_at_ = std::min(extend_at_, retry_at(now));
 }
 
 extend_machine::extend_machine(electorate of, time_point sent, time_point valid_until_before, timing const& t) noexcept
-    : sent_{sent}, renewed_until_{sent + t.validity}, valid_until_before_{valid_until_before}, node_timeout_{t.node_timeout}, votes_{of}
+    : sent_{sent},
+      renewed_until_{of.nodes, node_set::all(of.nodes), sent + t.validity},
+      valid_until_before_{valid_until_before},
+      node_timeout_{t.node_timeout},
+      validity_{t.validity},
+      votes_{of}
 {
+}
+
+void extend_machine::on_sent(node_set const& nodes, time_point now)
+{
+    for (std::size_t node = 0; node < votes_.nodes(); ++node)
+        if (nodes.has(node)) renewed_until_.set(node, now + validity_);
 }
 
 extend_outcome extend_machine::on_vote(lease_machine& lease, std::size_t node, vote v)
 {
-    if (v == vote::granted) lease.holders().holds(node, renewed_until_);
+    if (v == vote::granted) lease.holders().holds(node, renewed_until_[node]);
     if (v == vote::refused) lease.holders().gone(node);
     if (outcome_ != extend_outcome::pending) return extend_outcome::pending;
     votes_.cast(node, v);

@@ -86,12 +86,20 @@ public:
     void on_extension_sent(time_point now) noexcept;
     void on_extension_done(extend_outcome outcome, time_point now) noexcept;
 
+    // An extension that was given up has renewed the lease after all. The next one is due as if it had been in time.
+    void on_late_renewal(time_point now) noexcept { extend_at_ = std::max(now, next_after_renewal()); }
+
+    // An extension is due, but all nodes have an earlier one to answer.
+    void wait_for_answers(time_point now) noexcept;
+
     tenure& holders() noexcept { return holders_; }
     tenure const& holders() const noexcept { return holders_; }
     timing const& times() const noexcept { return *timing_; }
 
 private:
     duration recreate_delay() const noexcept;
+    time_point retry_at(time_point now) const noexcept;
+    time_point next_after_renewal() const noexcept { return holders_.valid_until() - timing_->validity + timing_->extend_interval; }
 
     timing const* timing_{nullptr};
     [[no_unique_address]] tenure holders_;
@@ -107,6 +115,8 @@ class extend_machine {
 public:
     extend_machine(electorate of, time_point sent, time_point valid_until_before, timing const& t) noexcept;
 
+    // The request leaves for these nodes now. It may have waited: what they grant is good from now on.
+    void on_sent(node_set const& nodes, time_point now);
     extend_outcome on_vote(lease_machine& lease, std::size_t node, vote v);
     extend_outcome on_timeout(lease_machine& lease) noexcept;
 
@@ -117,9 +127,10 @@ private:
     extend_outcome decide(lease_machine& lease) noexcept;
 
     time_point sent_;
-    time_point renewed_until_;
+    node_moments renewed_until_;
     time_point valid_until_before_;
     duration node_timeout_;
+    duration validity_;
     ballot votes_;
     extend_outcome outcome_{extend_outcome::pending};
 };

@@ -109,6 +109,10 @@ void memory_node::exec(detail::batch const& work, std::string_view id, std::vect
     p->arrives = virtual_clock::now() + there;
     if (lingers) p->arrives += lingers();
     if (!in_flight_.empty()) p->arrives = std::max(p->arrives, in_flight_.back()->arrives);  // no request overtakes another
+    if (works > duration::zero()) {
+        busy_until_ = std::max(busy_until_, p->arrives) + works * work.commands.size();
+        p->arrives = busy_until_;
+    }
     p->id = id;
     p->strings.reserve(5 * work.commands.size());
     // The sender may be gone when the commands are executed, so copy all that they refer to.

@@ -47,6 +47,9 @@ public:
     // How much longer each request takes to get there; none: not at all.
     std::function<duration()> lingers;
 
+    // How long it works on a command. Meanwhile the others wait in a queue, also those of clients that do not want an answer any more.
+    duration works{0};
+
     // A stopped process: requests are taken in and executed, in order, when it goes on.
     void stop() { stopped_ = true; }
     void go_on();
@@ -142,6 +145,7 @@ private:
     std::weak_ptr<detail::node_listener> listener_;
     asio::any_io_executor executor_;
     std::unique_ptr<virtual_timer> timer_;
+    time_point busy_until_{};
 
 public:
     explicit memory_node(std::string name, std::chrono::milliseconds max_ttl = std::chrono::days{30});  // admitted for locks of such a ttl

@@ -61,11 +61,11 @@ redlock_mutant(extension_of_anything "the extension script does not compare valu
     if (holder && holder->value != c.value) return refused();" TO2 "    entry* const holder = find(key, now);")
 redlock_mutant(unknown_is_renewed "an extension that too few nodes answered counts as renewed"
     FILE src/quorum/lease_machine.cpp FROM "    } else if (votes_.pending() == 0) {" TO "    } else if (votes_.pending() == 0) {
-        for (std::size_t node = 0; node < votes_.nodes(); ++node) lease.holders().holds(node, renewed_until_);")
+        for (std::size_t node = 0; node < votes_.nodes(); ++node) lease.holders().holds(node, renewed_until_[node]);")
 redlock_mutant(unknown_is_lost "an extension that too few nodes answered counts as lost"
     FILE src/quorum/lease_machine.cpp FROM "extend_outcome::held : extend_outcome::unknown;" TO "extend_outcome::held : extend_outcome::lost;")
 redlock_mutant(renewed_from_the_reply "a renewal is counted from its reply"
-    FILE src/quorum/lease_machine.cpp FROM "renewed_until_{sent + t.validity}," TO "renewed_until_{sent + t.validity + t.node_timeout},")
+    FILE src/quorum/lease_machine.cpp FROM "renewed_until_.set(node, now + validity_)" TO "renewed_until_.set(node, now + validity_ + node_timeout_)")
 redlock_mutant(extends_after_the_end "a lease whose end has passed is extended"
     FILE src/lease/lease_registry.cpp FROM "if (what.is_lease() && now >= what.machine.stops_at()) lose(what, end_of(what, now));" TO "")
 
