@@ -431,11 +431,6 @@ redlock_mutant(wrong_set_only_said "a client with another list of nodes is told 
     FILE2 src/client/engine.cpp FROM2 "        env_.to_nodes->reject(node, errc::wrong_node_set, why);
 " TO2 "        static_cast<void>(this), static_cast<void>(node), static_cast<void>(why);
 ")
-redlock_mutant(old_records_count "a record that may be out of date counts as a contradiction"
-    FILE src/quorum/set_membership.cpp FROM "    if (!rejected) n.is_old = true;
-" TO "    static_cast<void>(rejected);
-"
-    FILE2 src/quorum/set_membership.cpp FROM2 "id != n.said.record.id) each.is_old = true;" TO2 "id != n.said.record.id) each.is_old = false;")
 
 # Changes of a set of nodes.
 redlock_mutant(left_member_counts_on "what a lease has on a member that left counts for as long as it was granted"

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(where_something_was_locked_nobody_is_told_of_bootstrap)
     BOOST_TEST(is_new.find("config::bootstrap") != std::string::npos, is_new);
     p.has_traces = true;
     std::string const restarted = p.text({});
-    BOOST_TEST(restarted.find("it restarted, or lost its data: 0 s left") == 0u, restarted);
+    BOOST_TEST(restarted.find("it restarted, or lost its data: ") == 0u, restarted);
     BOOST_TEST(restarted.find("bootstrap") == std::string::npos, restarted);
     p.is_another = true;
     for (auto const state : {redlock::admission_state::uninitialized, redlock::admission_state::quarantined}) {
