@@ -150,7 +150,7 @@ BOOST_FIXTURE_TEST_CASE(a_command_that_was_killed_goes_on_where_it_was, changing
     }
     {
         program second{replacing(2, 3, old_list)};
-        BOOST_TEST_REQUIRE(eventually([&] { return contains(second.output(), " joins: "); }));
+        BOOST_TEST_REQUIRE(eventually([&] { return contains(second.output(), " joins; "); }));
         second.send(SIGKILL);
         BOOST_TEST(second.wait() == 128 + SIGKILL);
     }
