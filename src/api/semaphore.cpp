@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 namespace redlock {
@@ -81,7 +82,9 @@ asio::awaitable<std::vector<detail::permits_on_node>> ask(std::shared_ptr<detail
     };
     auto asking = asio::async_initiate<asio::as_tuple_t<asio::use_awaitable_t<>> const,
                                        void(error_code, std::vector<detail::permits_on_node>)>(std::move(initiation), in_a_tuple);
-    auto [ec, nodes] = co_await std::move(asking);
+    error_code ec;
+    std::vector<detail::permits_on_node> nodes;
+    std::tie(ec, nodes) = co_await std::move(asking);
     if (ec) throw operation_error{ec, name};
     co_return std::move(nodes);
 }

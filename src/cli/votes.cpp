@@ -117,9 +117,10 @@ std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool wit
                      (worst.all == 1 ? "" : ", and " + std::to_string(worst.needed()) + " must") + " (" + why + ')',
                  "see what is said of each node; redlock admit waits until they vote, or says that only an operator can help"}};
     if (tight > 0)
-        return {{severity::warning, "",
-                 "no further node may fail" + where(tight) + ": " + tightest.text() + ", and " + std::to_string(tightest.needed()) + " must",
-                 "bring the others back; see what is said of each"}};
+        return {
+            {severity::warning, "",
+             "no further node may fail" + where(tight) + ": " + tightest.text() + ", and " + std::to_string(tightest.needed()) + " must",
+             "bring the others back; see what is said of each"}};
     return {};
 }
 

@@ -317,7 +317,7 @@ BOOST_FIXTURE_TEST_CASE(a_scope_whose_extensions_reach_a_minority_is_cancelled_s
     at(A).stop();
     at(B).stop();
     run_to(validity - 900ms - 1ns);
-    BOOST_TEST(one.counters().extensions_unknown >= 3u);
+    BOOST_TEST(one.counters().extensions_unknown >= 1u, "what two have not answered is not asked of them again");
     BOOST_TEST(!work.body_over);
     run_to(validity - 900ms);
     BOOST_REQUIRE(work.body_over.has_value());

@@ -39,8 +39,7 @@ concept callback = std::is_same_v<typename asio::async_result<Token, Signature>:
 
 // Such a limit for a callback. Other tokens say where their handlers run, or start the operation later.
 template <class CompletionToken, class Signature>
-concept limited_callback =
-    has_time_limit<std::decay_t<CompletionToken>> && callback<std::decay_t<unlimited_t<CompletionToken>>, Signature>;
+concept limited_callback = has_time_limit<std::decay_t<CompletionToken>> && callback<std::decay_t<unlimited_t<CompletionToken>>, Signature>;
 
 }  // namespace redlock::detail
 

@@ -190,7 +190,7 @@ BOOST_FIXTURE_TEST_CASE(a_body_that_returned_is_said_to_have_returned_when_the_l
 BOOST_AUTO_TEST_CASE(the_text_of_a_scope_error_knows_any_exception)
 {
     auto const text = [](std::exception_ptr e) { return std::string{scope_error{errc::lease_lost, "x", e}.what()}; };
-    REDLOCK_TEST_CONTAINS(text(std::make_exception_ptr(system_error{errc::no_majority})), "the body threw: too few nodes answered");
+    REDLOCK_TEST_CONTAINS(text(std::make_exception_ptr(system_error{errc::no_majority})), "the body threw: too few nodes voted");
     REDLOCK_TEST_CONTAINS(text(std::make_exception_ptr(42)), "of another type than std::exception");
 }
 

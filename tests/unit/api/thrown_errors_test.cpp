@@ -74,7 +74,7 @@ BOOST_FIXTURE_TEST_CASE(readers_and_permits_do_too, throwing_world)
     BOOST_TEST(thrown_by([&] { return both.acquire_shared(); }) == too_late);
     BOOST_TEST(thrown_by([&] { return both.try_acquire_shared(asio::use_awaitable); }) == tried);
     semaphore const slots{*client, "reports", {.permits = 2, .lock = {.ttl = 10s}}};
-    BOOST_TEST(thrown_by([&] { return slots.try_acquire(); }).starts_with("reports: too few nodes answered"));
+    BOOST_TEST(thrown_by([&] { return slots.try_acquire(); }).starts_with("reports: too few nodes voted"));
 }
 
 BOOST_FIXTURE_TEST_CASE(futures_do_too, throwing_world)
@@ -219,7 +219,7 @@ struct holding_world : world {
     lease held;
     error_code code;
     std::string const reason = "; node0: the server refused the handshake: wrong credentials, or older than Redis 6 [WRONGPASS]";
-    std::string const too_few = "reports: too few nodes answered to know who holds the lock" + reason;
+    std::string const too_few = "reports: too few nodes voted to know who holds the lock" + reason;
     std::string const lost = "reports: the lease is lost: the critical section is no longer protected";
     std::string const not_extended = "; node0: no connection: the server refused the handshake: wrong credentials, or older than Redis 6 "
                                      "(WRONGPASS); node1: no connection: cut";
@@ -249,7 +249,7 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_says_nothing_is_named, holding_world)
 {
     nodes[1]->stop();
     nodes[2]->stop();
-    BOOST_TEST(thrown_by([&] { return held.extend(); }) == "reports: too few nodes answered to know who holds the lock; node1: no answer");
+    BOOST_TEST(thrown_by([&] { return held.extend(); }) == "reports: too few nodes voted to know who holds the lock; node1: no answer");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_lease_was_lost, holding_world)
@@ -292,7 +292,7 @@ BOOST_FIXTURE_TEST_CASE(looks_at_a_lock, holding_world)
     BOOST_TEST(thrown_by([&] { return both.peek(asio::use_awaitable); }) == too_few);
     BOOST_TEST(thrown_by([&] { return candidates.leader(); }) == too_few);
     BOOST_TEST(thrown_by([&] { return candidates.leader(asio::use_awaitable); }) == too_few);
-    BOOST_TEST(thrown_by([&] { return slots.available(); }) == "slots: too few nodes answered to know who holds the lock" + reason);
+    BOOST_TEST(thrown_by([&] { return slots.available(); }) == "slots: too few nodes voted to know who holds the lock" + reason);
     lock_peek const nothing;
     auto waits = [&]() -> asio::awaitable<void> {
         auto changing = resource.wait_changed(nothing, asio::use_awaitable);
@@ -310,8 +310,7 @@ BOOST_FIXTURE_TEST_CASE(a_ticket_that_cannot_be_adopted, holding_world)
     std::string const ticket = held.detach();
     two_go_down();
     lock_options const soon{.ttl = 10s, .acquire_timeout = 1s};
-    BOOST_TEST(thrown_by([&] { return client->adopt(ticket, soon); }) ==
-               "jobs: too few nodes answered to know who holds the lock" + reason);
+    BOOST_TEST(thrown_by([&] { return client->adopt(ticket, soon); }) == "jobs: too few nodes voted to know who holds the lock" + reason);
     nodes[0]->connect();
     nodes[1]->connect();
     for (auto& n : nodes) n->del("jobs");
