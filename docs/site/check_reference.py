@@ -16,7 +16,7 @@ OPERATIONS = {"redlock::client::run", "redlock::client::drain", "redlock::client
               "redlock::lease::extend", "redlock::lease::downgrade", "redlock::lease::release", "redlock::lease::wait_lost", "redlock::lease::publish", "redlock::lease::inherited",
               "redlock::election::lead", "redlock::election::leader", "redlock::election::observe",
               "redlock::lock::peek", "redlock::lock::wait_changed", "redlock::with_lock", "redlock::with_shared_lock",
-              "redlock::rw_lock::acquire", "redlock::rw_lock::try_acquire", "redlock::rw_lock::acquire_shared", "redlock::rw_lock::try_acquire_shared",
+              "redlock::rw_lock::acquire", "redlock::rw_lock::peek", "redlock::rw_lock::wait_changed", "redlock::rw_lock::try_acquire", "redlock::rw_lock::acquire_shared", "redlock::rw_lock::try_acquire_shared",
               "redlock::semaphore::acquire", "redlock::semaphore::try_acquire", "redlock::semaphore::available", "redlock::change_permits",
               "redlock::testing::timer::async_wait", "redlock::testing::sleep"}
 

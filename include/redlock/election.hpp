@@ -110,7 +110,7 @@ public:
                                                                std::forward<Body>(body));
     }
 
-    /// The same for any completion token, on a strand of the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine
+    /// The same, and for any completion token, on a strand of the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine
     /// would throw.
     template <class Body, asio::completion_token_for<void(std::exception_ptr)> CompletionToken>
         requires detail::scope_body<std::decay_t<Body>, lease&>
@@ -135,7 +135,7 @@ public:
     /// Thread safety: as the coroutine that calls it.
     [[nodiscard]] asio::awaitable<leader_info> leader() const { return look(lock_); }
 
-    /// The same for any completion token. Completion signature: `void(error_code, leader_info)`. Executor: the handler's associated executor, by default the
+    /// The same, and for any completion token. Completion signature: `void(error_code, leader_info)`. Executor: the handler's associated executor, by default the
     /// client's.
     template <asio::completion_token_for<void(error_code, leader_info)> CompletionToken>
     [[nodiscard]] auto leader(CompletionToken&& token) const
@@ -170,7 +170,7 @@ public:
         return watch<std::decay_t<OnChange>>(lock_, std::forward<OnChange>(on_change));
     }
 
-    /// The same for any completion token, on the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine would throw.
+    /// The same, and for any completion token, on the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine would throw.
     template <class OnChange, asio::completion_token_for<void(std::exception_ptr)> CompletionToken>
         requires std::invocable<std::decay_t<OnChange>&, leader_info const&>
     [[nodiscard]] auto observe(OnChange&& on_change, CompletionToken&& token) const

@@ -207,7 +207,7 @@ private:
 [[nodiscard]] REDLOCK_API asio::awaitable<void> change_permits(client const& owner, std::string name, std::uint32_t permits,
                                                                lock_options options = {});
 
-/// The same for any completion token, on the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine would throw.
+/// The same, and for any completion token, on the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine would throw.
 template <asio::completion_token_for<void(std::exception_ptr)> CompletionToken>
 [[nodiscard]] auto change_permits(client const& owner, std::string name, std::uint32_t permits, lock_options const& options,
                                   CompletionToken&& token)

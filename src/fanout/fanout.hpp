@@ -51,7 +51,7 @@ public:
     // Whether a request that waited in a node's queue should still go out.
     virtual bool wanted(std::size_t node, time_point now) const = 0;
 
-    // Of extensions: when the lease ends, and what to ask for once one has its turn after it had to wait.
+    // Of extensions: until when answers count, as for as long as the lease is valid; and what to ask for once one has its turn after it had to wait.
     virtual time_point ends() const { return time_point::max(); }
     virtual void renew(command& /* request */) const {}
 

@@ -31,7 +31,7 @@ public:
     void on_timer(time_point now) override;
 
     // Answers that come later do not count: a node that is admitted again waited for the largest ttl, and not longer.
-    time_point ends() const noexcept { return ends_; }
+    time_point ends() const noexcept override { return ends_; }
 
 private:
     void end(bool succeeded, time_point now);

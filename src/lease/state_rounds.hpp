@@ -40,7 +40,7 @@ protected:
     state_round(publications& owner, std::shared_ptr<lease_record> what, time_point now);
     ~state_round() = default;
 
-    time_point ends() const noexcept;
+    time_point ends() const noexcept override;
 
     // Why it came to nothing: the lease is lost (which this notes where it is over), or too few nodes answered.
     error_code why_not(time_point now) const;
