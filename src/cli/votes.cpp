@@ -70,7 +70,7 @@ std::vector<node_status> look_as_a_client(config settings, bool with_tokens, std
 {
     settings.connect_timeout = std::min(settings.connect_timeout, timeout);
     asio::io_context io{1};
-    client nodes{io.get_executor(), std::move(settings)};
+    client nodes{io.get_executor(), settings};
     asio::steady_timer timer{io};
     auto const ends = std::chrono::steady_clock::now() + timeout;
     std::vector<node_status> seen;
