@@ -62,8 +62,8 @@ std::string reasons(std::vector<node_status> const& nodes, std::size_t shard, bo
 
 std::string vote_count::text() const
 {
-    auto const some = votes == 0 ? std::string{all == 1 ? "the node does not vote" : "no node votes"} : "";
-    return votes == 0 ? some : std::to_string(votes) + " of " + count_of(all, "node") + (votes == 1 ? " votes" : " vote");
+    if (votes == 0) return all == 1 ? "the node does not vote" : "no node votes";
+    return std::to_string(votes) + " of " + count_of(all, "node") + (votes == 1 ? " votes" : " vote");
 }
 
 std::vector<node_status> look_as_a_client(config settings, bool with_tokens, std::chrono::milliseconds timeout)

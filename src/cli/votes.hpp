@@ -3,6 +3,7 @@
 #define REDLOCK_CLI_VOTES_HPP
 
 #include "cli/doctor_rules.hpp"
+#include "quorum/votes.hpp"
 
 #include <redlock/config.hpp>
 #include <redlock/status.hpp>
@@ -19,7 +20,7 @@ struct vote_count {
     std::size_t votes{0};
     std::size_t all{0};
 
-    std::size_t needed() const noexcept { return all / 2 + 1; }
+    std::size_t needed() const noexcept { return quorum::majority(all); }
     bool is_enough() const noexcept { return votes >= needed(); }
     std::size_t spare() const noexcept { return is_enough() ? votes - needed() : 0; }
     std::string text() const;  // "2 of 3 nodes vote"

@@ -171,10 +171,10 @@ private:
     bool contradicts_itself(node_state const& n) const noexcept { return n.contradictions > 1; }
     bool has_to_pause(node_state const& n) const noexcept;
     bool all_have_answered() const noexcept;
-    bool all_remember_nothing() const noexcept;
     bool waits_in_vain(node_state const& n) const noexcept;
     bool may_speak_soon(node_state const& n) const noexcept;
     bool may_be_founded_soon() const noexcept;
+    bool all_remember_nothing() const noexcept;
     bool has_waited(node_state const& n, time_point now) const noexcept;
     time_point drained_at(node_state const& n) const noexcept;
     void found_the_cluster_if_it_is_new(time_point now);

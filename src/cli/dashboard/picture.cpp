@@ -155,23 +155,22 @@ void picture::note_verdict(moment now)
 
 verdict picture::current_verdict() const
 {
-    auto const all = nodes_.size(), majority = quorum::majority(all);
+    auto const all = nodes_.size();
     if (!std::all_of(nodes_.begin(), nodes_.end(), [](node_picture const& n) { return n.seen; })) return {"wait", "asking the nodes"};
     auto const count = [&](auto what) { return static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), what)); };
     auto const vote = count([](node_picture const& n) { return answers_and_votes(n.state); });
     auto const is_new = count([](node_picture const& n) { return n.state == "uninitialized"; });
     if (is_new == all) return {"danger", "No lock with a token can be acquired: no node was ever admitted; redlock admit begins that"};
     vote_count const is{vote, all};
-    auto const some = is.text();
     if (!is.is_enough())
-        return {"danger", "No lock with a token can be acquired or extended: " + some + ", and " + std::to_string(majority) +
-                              (majority == 1 ? " is needed" : " are needed")};
+        return {"danger", "No lock with a token can be acquired or extended: " + is.text() + ", and " + std::to_string(is.needed()) +
+                              (is.needed() == 1 ? " is needed" : " are needed")};
     std::string const works = "Locks can be acquired: ";
-    auto const spare = std::to_string(vote - majority);
+    auto const spare = std::to_string(is.spare());
     if (vote == all && all == 1) return {"good", works + "the node votes"};
     if (vote == all)
-        return {"good", works + "all " + std::to_string(all) + " nodes vote; " + (vote == majority ? "none" : spare) + " may fail"};
-    return {"warning", works + some + "; " + (vote == majority ? "no further node" : spare + " more") + " may fail"};
+        return {"good", works + "all " + std::to_string(all) + " nodes vote; " + (is.spare() == 0 ? "none" : spare) + " may fail"};
+    return {"warning", works + is.text() + "; " + (is.spare() == 0 ? "no further node" : spare + " more") + " may fail"};
 }
 
 void picture::add(lock_watch::found found)
