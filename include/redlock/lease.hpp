@@ -272,8 +272,10 @@ private:
         // An empty lease has no client. The timer of a limit would be one of the system executor, whose thread would call the callback. There is nothing to
         // wait for, so there is no limit.
         if constexpr (detail::limited_callback<CompletionToken, Signature>) {
-            using unlimited = detail::unlimited_t<CompletionToken>;
-            if (!state_) return detail::start_operation<Signature, unlimited>(token.token_, std::forward<Initiation>(what));
+            if (!state_) {
+                auto unlimited = detail::without_limit(std::forward<CompletionToken>(token));
+                return detail::start_operation<Signature, decltype(unlimited)>(unlimited, std::forward<Initiation>(what));
+            }
         }
         return detail::start_operation<Signature, CompletionToken>(token, std::forward<Initiation>(what));
     }

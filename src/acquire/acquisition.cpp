@@ -19,7 +19,8 @@ acquisition::acquisition(acquisitions& owner, std::shared_ptr<lease_core> of, ac
       deadline{options().acquire_timeout ? now + *options().acquire_timeout : never},
       awaited_by{request.within ? request.within->asker : handler.slot()},
       owner_{owner},
-      delay_{options().min_retry_delay, options().max_retry_delay}
+      delay_{options().min_retry_delay, options().max_retry_delay},
+      asks_why_{handler.asks_why()}
 {
 }
 
@@ -41,7 +42,7 @@ bool acquisition::is_awaited_in(scope_coroutines const& scope) const noexcept
 
 void acquisition::was_not_sent(std::size_t nodes, std::string_view why)
 {
-    if (!request.report) return;
+    if (!is_reported()) return;
     verdicts.assign(nodes, {});
     for (node_verdict& v : verdicts) v.detail = "not asked: " + std::string{why};
 }

@@ -56,6 +56,9 @@ public:
 
     lock_options const& options() const noexcept { return request.what->under->options; }
 
+    // Whether anything asks for the answers of the nodes: the caller's report, or a handler that throws errors, if it is one.
+    bool is_reported() const noexcept { return request.report || asks_why_; }
+
     // For the report: the nodes were not asked, since this client itself holds the lock.
     void was_not_sent(std::size_t nodes, std::string_view why);
 
@@ -71,7 +74,7 @@ public:
     time_point retry_at{};      // of one that fails fast
     std::uint32_t attempts{0};
     error_code last_outcome;
-    std::vector<node_verdict> verdicts;  // of the last attempt, when the caller wants a report
+    std::vector<node_verdict> verdicts;  // of the last attempt, if it is reported; empty: nothing was noted
     std::shared_ptr<attempt> current;
     bool stop_when_idle{false};  // a total cancellation came while an attempt was under way, or any before the start
     bool started_waiting{false};
@@ -83,6 +86,7 @@ public:
 private:
     acquisitions& owner_;
     quorum::backoff delay_;
+    bool const asks_why_;
 };
 
 }  // namespace redlock::detail

@@ -138,7 +138,7 @@ void acquisitions::refuse(acquisition& what, error_code why)
 {
     what.done = true;
     if (env_.observed) env_.observed->not_acquired(what.request.what, why, what.started, what.attempts);
-    if (what.request.report) what.handler.while_awaited([&] { fill_report(what, why); });
+    report(what, why);
     what.handler(why, lease{});
 }
 
@@ -146,7 +146,7 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
 {
     assert(!what.done && !what.current);
     ++what.attempts;
-    if (what.request.report) what.verdicts.assign(env_.to_nodes->nodes(), {});
+    what.verdicts.clear();
     lock_descriptor const& wanted = *what.request.what;
     auto const& times = wanted.under->times;
     auto made = make_recycled<lease_record>(what.from, what.request.what, env_.fresh_value());
@@ -208,6 +208,7 @@ void acquisitions::on_decided(attempt& a, acquire_outcome outcome, time_point no
 void acquisitions::on_won(attempt& a, acquisition& what, time_point now)
 {
     auto const record = a.record();
+    if (what.request.report) a.report_grants();
     a.leave_caller();
     what.current.reset();
     if (env_.outages) env_.outages->answered(record->is_fenced());
@@ -299,6 +300,7 @@ void acquisitions::give_up_attempt_of(acquisition& what)
 {
     auto const a = std::exchange(what.current, nullptr);
     if (!a) return;
+    if (what.is_reported()) a->report_grants();
     a->leave_caller();
     env_.cancel_timer(*a);
     undo(*a, what.queue_of);
@@ -348,7 +350,7 @@ void acquisitions::finish(acquisition& what, error_code ec, lease held)
     env_.cancel_timer(what);
     if (ec && what.queue_of && what.queue_of->here()) what.was_not_sent(env_.to_nodes->nodes(), held_here);
     if (what.queue_of) what.queue_of->leave(what);
-    if (what.request.report) what.handler.while_awaited([&] { fill_report(what, ec); });
+    report(what, ec);
     what.handler(ec, std::move(held));
 }
 
@@ -364,9 +366,22 @@ error_code outcome_of(acquisition const& what, error_code ec)
 
 }  // namespace
 
-void acquisitions::fill_report(acquisition& what, error_code ec)
+void acquisitions::report(acquisition& what, error_code ec)
 {
-    attempt_report& report = *what.request.report;
+    if (!what.request.report && !ec) return;
+    if (!what.is_reported()) return;
+    auto made = report_of(what, ec);
+    if (what.request.report) what.handler.while_awaited([&] { *what.request.report = made; });
+    if (!ec) return;
+    what.handler.explain([&](failure_note& note) {
+        note.lock = what.request.what->text();
+        note.last_attempt = std::move(made);
+    });
+}
+
+attempt_report acquisitions::report_of(acquisition& what, error_code ec) const
+{
+    attempt_report report;
     report.outcome = outcome_of(what, ec);
     report.attempts = what.attempts;
     report.elapsed = to_microseconds(env_.now() - what.started);
@@ -382,6 +397,7 @@ void acquisitions::fill_report(acquisition& what, error_code ec)
                 report.nodes[node] = {{}, vote::failed, to_error(why->error), why->words(), {}};
     }
     for (std::size_t node = 0; node < report.nodes.size(); ++node) report.nodes[node].node = env_.to_nodes->name(node);
+    return report;
 }
 
 void acquisitions::clear() noexcept

@@ -88,7 +88,8 @@ private:
     errc why_hopeless(attempt const& lost, quorum::acquire_outcome outcome) const;
     void log_outage(attempt const& lost, quorum::acquire_outcome outcome, time_point now);
     void grant(acquisition& what, lease_record& lease);
-    void fill_report(acquisition& what, error_code ec);
+    void report(acquisition& what, error_code ec);
+    attempt_report report_of(acquisition& what, error_code ec) const;
 
     environment& env_;
     lease_registry& leases_;

@@ -176,7 +176,7 @@ void adoption::finish(error_code ec, lease held)
     auto const self = shared_from_this();
     owner_.env_.cancel_timer(*this);
     std::erase(owner_.running_, self);
-    handler_.explain([&](failure_notes& notes) { notes.reason = reason_of(ec); });
+    handler_.explain([&](failure_note& note) { note.reason = reason_of(ec); });
     handler_(ec, std::move(held));
 }
 

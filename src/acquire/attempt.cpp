@@ -25,7 +25,8 @@ attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease
       machine_{known_voters(owner.env().voters), now, record_->what->under->times, record_->reads()},
       granted_as_{owner.env().to_nodes->nodes()},
       era_{owner.env().to_nodes->era()},
-      is_reported_{caller.request.report != nullptr}
+      is_reported_{caller.is_reported()},
+      granted_after_{owner.env().to_nodes->nodes(), -1}
 {
 }
 
@@ -51,15 +52,31 @@ attempt::~attempt() { owner_.env().cancel_timer(*this); }
 // A slow node is still asked after the majority was won: the lease then stands on one node more.
 bool attempt::is_open(time_point now) const { return !record_->release_started && !record_->detached && now < machine_.deadline(); }
 
+// Of what is granted only when: nobody asks for more where the attempt succeeds.
 void attempt::note(std::size_t node, reply const& answer, time_point now)
 {
-    if (caller_ && caller_->request.report)
-        caller_->verdicts[node] = {{}, answer.vote, to_error(answer.error), answer.words(), to_microseconds(now - machine_.sent())};
+    if (!is_reported_ || !caller_) return;
+    auto const after = to_microseconds(now - machine_.sent());
+    if (answer.vote == vote::granted) {
+        granted_after_[node] = after.count();
+        return;
+    }
+    caller_->verdicts.resize(granted_after_.size());
+    caller_->verdicts[node] = {{}, answer.vote, to_error(answer.error), answer.words(), after};
+}
+
+void attempt::report_grants() const
+{
+    auto& verdicts = caller_->verdicts;
+    verdicts.resize(granted_after_.size());
+    for (std::size_t node = 0; node < verdicts.size(); ++node)
+        if (verdicts[node].vote == vote::pending && granted_after_[node] >= 0)
+            verdicts[node] = {{}, vote::granted, {}, {}, std::chrono::microseconds{granted_after_[node]}};
 }
 
 void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
 {
-    if (is_reported_ && caller_) note(node, answer, now);
+    note(node, answer, now);
     // An attempt that began before the first record of a set was read learns here how many have to agree. One of an earlier generation must not. While that
     // is not known, it cannot be won; but what fails then is no reason to give it up.
     auto const& env = owner_.env();
@@ -169,7 +186,8 @@ void attempt::on_timer(time_point now)
     auto const self = shared_from_this();
     if (!caller_) return;
     if (machine_.is_refused_but_waits() && now < machine_.times_out()) return owner_.on_decided(*this, machine_.wait_no_more(now), now);
-    if (caller_->request.report) {
+    if (is_reported_) {
+        caller_->verdicts.resize(granted_after_.size());
         for (std::size_t node = 0; node < machine_.votes().nodes(); ++node)
             if (is_awaited(node)) caller_->verdicts[node] = {{}, vote::failed, errc::node_timeout, {}, {}};
     }

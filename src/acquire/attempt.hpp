@@ -59,6 +59,9 @@ public:
     acquisition* caller() const noexcept { return caller_; }
     void leave_caller() noexcept { caller_ = nullptr; }
 
+    // Completes the verdicts of the caller, who has those that did not grant.
+    void report_grants() const;
+
 private:
     class confirmation;
     class second_round;
@@ -100,7 +103,8 @@ private:
     quorum::acquire_machine machine_;
     quorum::per_node<std::uint64_t> granted_as_;  // the admission of each node that granted
     std::uint32_t era_;
-    bool is_reported_;  // the caller wants to know each vote
+    bool const is_reported_;
+    quorum::per_node<std::int64_t> granted_after_;  // microseconds, if it is reported; negative: it has not
     std::size_t too_long_{0};  // nodes that do not allow such a ttl
     std::size_t of_other_sets_{0};  // nodes for which the client's list of nodes is the wrong one
     quorum::node_set granted_;  // also late

@@ -215,7 +215,7 @@ void peeking::finish(error_code ec, lock_peek seen, std::string const& reason)
     owner_.env_.cancel_timer(*this);
     if (std::erase(owner_.running_, self) > 0) --owner_.env_.lookers;
     auto handler = std::move(handler_);
-    if (!reason.empty()) handler.explain([&](failure_notes& notes) { notes.reason = reason; });
+    if (!reason.empty()) handler.explain([&](failure_note& note) { note.reason = reason; });
     handler(ec, std::move(seen));
 }
 

@@ -74,7 +74,7 @@ public:
         error_code const result = ec ? ec : unasked ? error_code{errc::client_not_running} : problem;
         auto& handler = std::get<available_handler>(to_tell_);
         if (result == errc::no_majority)
-            handler.explain([&](failure_notes& notes) { notes.reason = failures_.first(*owner_.env_.to_nodes); });
+            handler.explain([&](failure_note& note) { note.reason = failures_.first(*owner_.env_.to_nodes); });
         handler(result, ec ? 0 : free);
     }
 

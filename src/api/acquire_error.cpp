@@ -3,7 +3,9 @@
 
 #include "api/error_text.hpp"
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace redlock {
@@ -39,9 +41,10 @@ char const* acquire_error::what() const noexcept { return facts_->text.c_str(); 
 
 attempt_report const& acquire_error::last_attempt() const noexcept { return facts_->last; }
 
-std::exception_ptr detail::to_acquire_error(error_code ec, std::string_view lock, attempt_report last)
+std::exception_ptr detail::to_acquire_error(error_code ec, failure_notes known)
 {
-    return std::make_exception_ptr(acquire_error{ec, lock, std::move(last)});
+    if (!known) known = std::make_unique<failure_note>();
+    return std::make_exception_ptr(acquire_error{ec, known->lock, std::move(known->last_attempt)});
 }
 
 }  // namespace redlock

@@ -38,7 +38,7 @@ void engine::adopt(adopt_request&& request, lease_handler&& handler)
 {
     ticket of;
     if (errc const problem = read_ticket(request.ticket, of); problem != errc{}) return handler(problem, lease{});
-    handler.explain([&](failure_notes& notes) { notes.lock = of.text; });
+    handler.explain([&](failure_note& note) { note.lock = of.text; });
     lock_options options;
     if (request.options) options = *request.options;
     if (!request.options) options.ttl = of.ttl, options.lock_delay = of.lock_delay;

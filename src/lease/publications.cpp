@@ -27,7 +27,7 @@ std::shared_ptr<publish_round> publications::publish(lease_handle const& by, std
 {
     errc const objection = bytes.size() > max_state_size ? errc::state_too_large : objection_to(by, now);
     if (objection != errc{}) {
-        handler.explain([&](failure_notes& notes) { notes.reason = by.loss_reason(); });
+        handler.explain([&](failure_note& note) { note.reason = by.loss_reason(); });
         handler(objection);
         return nullptr;
     }
@@ -46,7 +46,7 @@ std::shared_ptr<publish_round> publications::publish(lease_handle const& by, std
 std::shared_ptr<inherit_round> publications::inherit(lease_handle const& by, state_handler&& handler, time_point now)
 {
     if (errc const objection = objection_to(by, now); objection != errc{}) {
-        handler.explain([&](failure_notes& notes) { notes.reason = by.loss_reason(); });
+        handler.explain([&](failure_note& note) { note.reason = by.loss_reason(); });
         handler(objection, published_state{});
         return nullptr;
     }

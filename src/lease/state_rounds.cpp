@@ -95,7 +95,7 @@ void publish_round::end(error_code ec)
     if (auto const heir = std::exchange(heir_, nullptr)) heir->written_back(ec, reason_of(ec));
     auto handler = std::exchange(handler_, {});
     if (!handler) return;
-    handler.explain([&](failure_notes& notes) { notes.reason = reason_of(ec); });
+    handler.explain([&](failure_note& note) { note.reason = reason_of(ec); });
     handler(ec);
 }
 
@@ -164,7 +164,7 @@ void inherit_round::finish(error_code ec, std::string const& reason)
     published_state result;
     if (auto const kept = ec ? std::nullopt : read_state(newest_)) result = {kept->token, std::string{kept->bytes}};
     auto handler = std::move(handler_);
-    handler.explain([&](failure_notes& notes) { notes.reason = reason; });
+    handler.explain([&](failure_note& note) { note.reason = reason; });
     handler(ec, std::move(result));
 }
 

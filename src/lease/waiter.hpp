@@ -18,7 +18,7 @@ struct waiter {
     // Completes it. One that throws says why, if that is known.
     void fail(error_code ec, std::string_view why)
     {
-        if (asks_why && ec && !why.empty()) done.explain([why](failure_notes& notes) { notes.reason = why; });
+        if (asks_why && ec && !why.empty()) done.explain([why](failure_note& note) { note.reason = why; });
         done(ec);
     }
 

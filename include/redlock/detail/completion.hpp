@@ -81,12 +81,15 @@ public:
         return here && here->notes;
     }
 
-    // Before the call, if there is an error: `f` gets the notes of a handler that throws. Others do not ask.
+    // Before the call, if there is an error: `f` gets the note of a handler that throws. Others do not ask.
     template <class F>
     void explain(F f) const
     {
         while_awaited([&] {
-            if (failure_notes* const notes = kept().notes) f(*notes);
+            failure_notes* const notes = kept().notes;
+            if (!notes) return;
+            if (!*notes) *notes = std::make_unique<failure_note>();
+            f(**notes);
         });
     }
 

@@ -9,7 +9,6 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
-#include <boost/asio/system_executor.hpp>
 
 #include <memory>
 #include <string>
@@ -59,15 +58,7 @@ public:
         start(std::move(request_), std::forward<Handler>(handler));
     }
 
-    // For handlers that throw, which have a report.
-    acquire_request const& request() const noexcept { return request_; }
-    template <class Handler>
-    void start_with(attempt_report* report, Handler&& handler) const
-    {
-        acquire_request request{request_};
-        request.report = report;
-        start(std::move(request), std::forward<Handler>(handler));
-    }
+    lock_descriptor_ptr const& about() const noexcept { return request_.what; }
 
 private:
     template <class Handler>
@@ -204,17 +195,19 @@ public:
     template <class Handler>
     static executor_type const& fallback_of(std::shared_ptr<lease_state> const& state, Handler const& handler)
     {
-        return !state && is_of_the_system(asio::get_associated_executor(handler)) ? in_place() : executor_of(state);
+        return !state && is_default(asio::get_associated_executor(handler)) ? in_place() : executor_of(state);
     }
 
 private:
+    // Whether that is what Asio takes for handlers without an executor: the system's, or, in newer versions of Boost, one that calls in place.
     template <class Executor>
-    static bool is_of_the_system(Executor const& executor) noexcept
+    static bool is_default(Executor const& executor) noexcept
     {
-        if constexpr (requires { executor.template target<asio::system_executor>(); }) {
-            return executor.template target<asio::system_executor>() != nullptr;
+        using without = asio::associated_executor_t<void (*)()>;
+        if constexpr (requires { executor.template target<without>(); }) {
+            return executor.template target<without>() != nullptr;
         } else {
-            return std::is_same_v<Executor, asio::system_executor>;
+            return std::is_same_v<Executor, without>;
         }
     }
     static executor_type const& in_place() noexcept;

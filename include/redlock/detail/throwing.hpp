@@ -3,9 +3,9 @@
 #ifndef REDLOCK_DETAIL_THROWING_HPP
 #define REDLOCK_DETAIL_THROWING_HPP
 
-#include <redlock/attempt_report.hpp>
 #include <redlock/detail/core.hpp>
 #include <redlock/detail/export.hpp>
+#include <redlock/detail/failure_notes.hpp>
 #include <redlock/detail/initiation.hpp>
 
 #include <boost/asio/associator.hpp>
@@ -15,7 +15,6 @@
 #include <boost/asio/use_future.hpp>
 
 #include <exception>
-#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -39,34 +38,34 @@ struct throwing_signature<void(error_code, Results...)> {
     using type = void(std::exception_ptr, Results...);
 };
 
-// What is thrown.
-REDLOCK_API std::exception_ptr to_acquire_error(error_code ec, std::string_view lock, attempt_report last);
+// What is thrown. `known`: what the core says (completion::explain); may be null.
+REDLOCK_API std::exception_ptr to_acquire_error(error_code ec, failure_notes known);
 REDLOCK_API std::exception_ptr to_operation_error(error_code ec, std::string_view lock, std::string_view reason);
 
-// What is known of an acquisition that fails: the nodes' answers, in the caller's report or one of our own.
+// An acquisition that fails. The core tells the name of the lock, too: one that succeeds pays for nothing.
 class acquire_failure {
 public:
-    acquire_failure(lock_descriptor_ptr what, attempt_report* report)
-        : what_{std::move(what)}, own_{report ? nullptr : std::make_unique<attempt_report>()}, report_{report ? report : own_.get()}
-    {
-    }
+    explicit acquire_failure(lock_descriptor_ptr const&) noexcept {}
 
-    attempt_report* report() const noexcept { return report_; }
-    std::exception_ptr thrown(error_code ec) const { return to_acquire_error(ec, what_->text(), *report_); }
+    failure_notes* notes() noexcept { return &notes_; }
+    std::exception_ptr thrown(error_code ec) { return to_acquire_error(ec, std::move(notes_)); }
 
 private:
-    lock_descriptor_ptr what_;
-    std::unique_ptr<attempt_report> own_;
-    attempt_report* report_;
+    failure_notes notes_;
 };
 
-// Of any other operation: the core says why (completion::explain).
+// Any other operation.
 class operation_failure {
 public:
     explicit operation_failure(lock_descriptor_ptr what) : what_{std::move(what)} {}
 
     failure_notes* notes() noexcept { return &notes_; }
-    std::exception_ptr thrown(error_code ec) const { return to_operation_error(ec, what_ ? what_->text() : notes_.lock, notes_.reason); }
+    std::exception_ptr thrown(error_code ec) const
+    {
+        failure_note const none;
+        failure_note const& known = notes_ ? *notes_ : none;
+        return to_operation_error(ec, what_ ? what_->text() : known.lock, known.reason);
+    }
 
 private:
     lock_descriptor_ptr what_;  // may be null: a lease that is empty, or one that is still a ticket
@@ -79,13 +78,7 @@ public:
     throwing_handler(Handler&& handler, Failure failure) : handler_{std::move(handler)}, failure_{std::move(failure)} {}
 
     Handler const& inner() const noexcept { return handler_; }
-    Failure const& failure() const noexcept { return failure_; }
-
-    failure_notes* notes() noexcept
-        requires requires(Failure& f) { f.notes(); }
-    {
-        return failure_.notes();
-    }
+    failure_notes* notes() noexcept { return failure_.notes(); }
 
     template <class... Results>
     void operator()(error_code ec, Results... results)
@@ -125,33 +118,11 @@ private:
     template <class Handler>
     auto to_throw(Handler&& handler) const
     {
-        return throwing_handler<std::decay_t<Handler>, operation_failure>{std::forward<Handler>(handler), operation_failure{what_.about()}};
+        using failure = std::conditional_t<std::is_same_v<Initiation, initiate_acquire>, acquire_failure, operation_failure>;
+        return throwing_handler<std::decay_t<Handler>, failure>{std::forward<Handler>(handler), failure{what_.about()}};
     }
 
     Initiation what_;
-};
-
-// An acquisition fills a report.
-template <>
-class initiate_throwing<initiate_acquire> {
-public:
-    using executor_type = initiate_acquire::executor_type;
-
-    explicit initiate_throwing(initiate_acquire what) : what_{std::move(what)} {}
-
-    executor_type get_executor() const noexcept { return what_.get_executor(); }
-
-    template <class Handler>
-    void operator()(Handler&& handler) const
-    {
-        using throwing_type = throwing_handler<std::decay_t<Handler>, acquire_failure>;
-        throwing_type throwing{std::forward<Handler>(handler), acquire_failure{what_.request().what, what_.request().report}};
-        auto* const report = throwing.failure().report();
-        what_.start_with(report, std::move(throwing));
-    }
-
-private:
-    initiate_acquire what_;
 };
 
 // Starts an operation, for whichever token.

@@ -125,14 +125,18 @@ BOOST_FIXTURE_TEST_CASE(a_callback_with_a_time_limit_on_an_empty_lease_stays_on_
     empty.inherited(asio::cancel_after(1h, [&](error_code ec, published_state) { note(ec); }));
     BOOST_TEST(seen == std::vector<error_code>(6, errc::not_held));
 
-    bool posted = false;
+    int posted = 0;
     asio::io_context other;
-    auto const on_other = [&](error_code) { posted = other.get_executor().running_in_this_thread(); };
+    auto const on_other = [&](error_code) {
+        same = same && other.get_executor().running_in_this_thread();
+        ++posted;
+    };
     empty.release(asio::cancel_after(1h, asio::bind_executor(other, on_other)));
     empty.release(asio::bind_executor(other, asio::cancel_after(1h, on_other)));
-    BOOST_TEST(!posted);
+    empty.release(asio::cancel_after(1h, asio::bind_executor(other, asio::cancel_after(2h, on_other))));
+    BOOST_TEST(posted == 0);
     other.run();
-    BOOST_TEST(posted);
+    BOOST_TEST(posted == 3);
     BOOST_TEST(same);
 }
 
