@@ -13,6 +13,8 @@ using quorum::acquire_outcome;
 
 namespace {
 
+constexpr time_point not_granted{};
+
 // While it is not known how many have to agree, a majority of the list: see attempt::on_vote.
 quorum::electorate known_voters(quorum::electorate const& of) noexcept { return of.can_decide() ? of : quorum::electorate{of.nodes}; }
 
@@ -26,7 +28,7 @@ attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease
       granted_as_{owner.env().to_nodes->nodes()},
       era_{owner.env().to_nodes->era()},
       is_reported_{caller.is_reported()},
-      granted_after_{owner.env().to_nodes->nodes(), -1}
+      granted_at_{owner.env().to_nodes->nodes(), not_granted}
 {
 }
 
@@ -52,26 +54,25 @@ attempt::~attempt() { owner_.env().cancel_timer(*this); }
 // A slow node is still asked after the majority was won: the lease then stands on one node more.
 bool attempt::is_open(time_point now) const { return !record_->release_started && !record_->detached && now < machine_.deadline(); }
 
-// Of what is granted only when: nobody asks for more where the attempt succeeds.
+// Of a grant only when: nobody asks for more where the attempt succeeds.
 void attempt::note(std::size_t node, reply const& answer, time_point now)
 {
     if (!is_reported_ || !caller_) return;
-    auto const after = to_microseconds(now - machine_.sent());
     if (answer.vote == vote::granted) {
-        granted_after_[node] = after.count();
+        granted_at_[node] = now;
         return;
     }
-    caller_->verdicts.resize(granted_after_.size());
-    caller_->verdicts[node] = {{}, answer.vote, to_error(answer.error), answer.words(), after};
+    caller_->verdicts.resize(granted_at_.size());
+    caller_->verdicts[node] = {{}, answer.vote, to_error(answer.error), answer.words(), to_microseconds(now - machine_.sent())};
 }
 
 void attempt::report_grants() const
 {
     auto& verdicts = caller_->verdicts;
-    verdicts.resize(granted_after_.size());
+    verdicts.resize(granted_at_.size());
     for (std::size_t node = 0; node < verdicts.size(); ++node)
-        if (verdicts[node].vote == vote::pending && granted_after_[node] >= 0)
-            verdicts[node] = {{}, vote::granted, {}, {}, std::chrono::microseconds{granted_after_[node]}};
+        if (verdicts[node].vote == vote::pending && granted_at_[node] != not_granted)
+            verdicts[node] = {{}, vote::granted, {}, {}, to_microseconds(granted_at_[node] - machine_.sent())};
 }
 
 void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
@@ -187,7 +188,7 @@ void attempt::on_timer(time_point now)
     if (!caller_) return;
     if (machine_.is_refused_but_waits() && now < machine_.times_out()) return owner_.on_decided(*this, machine_.wait_no_more(now), now);
     if (is_reported_) {
-        caller_->verdicts.resize(granted_after_.size());
+        caller_->verdicts.resize(granted_at_.size());
         for (std::size_t node = 0; node < machine_.votes().nodes(); ++node)
             if (is_awaited(node)) caller_->verdicts[node] = {{}, vote::failed, errc::node_timeout, {}, {}};
     }

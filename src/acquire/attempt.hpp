@@ -104,7 +104,7 @@ private:
     quorum::per_node<std::uint64_t> granted_as_;  // the admission of each node that granted
     std::uint32_t era_;
     bool const is_reported_;
-    quorum::per_node<std::int64_t> granted_after_;  // microseconds, if it is reported; negative: it has not
+    quorum::per_node<time_point> granted_at_;  // if it is reported
     std::size_t too_long_{0};  // nodes that do not allow such a ttl
     std::size_t of_other_sets_{0};  // nodes for which the client's list of nodes is the wrong one
     quorum::node_set granted_;  // also late

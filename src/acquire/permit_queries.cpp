@@ -73,8 +73,7 @@ public:
         auto const [problem, free] = free_on_majority(*what_.of, nodes_, owner_.env_.voters.needed);
         error_code const result = ec ? ec : unasked ? error_code{errc::client_not_running} : problem;
         auto& handler = std::get<available_handler>(to_tell_);
-        if (result == errc::no_majority)
-            handler.explain([&](failure_note& note) { note.reason = failures_.first(*owner_.env_.to_nodes); });
+        if (result == errc::no_majority) handler.explain([&](failure_note& note) { note.reason = failures_.first(*owner_.env_.to_nodes); });
         handler(result, ec ? 0 : free);
     }
 

@@ -20,10 +20,8 @@ void failed_votes::keep(std::size_t nodes)
     nodes_ = static_cast<std::uint8_t>(nodes);
 }
 
-void failed_votes::add(std::size_t node, reply const& answer)
+void failed_votes::add_other(std::size_t node, reply const& answer)
 {
-    if (node >= nodes_) return;
-    answered_.add(node);
     if (answer.vote == vote::refused) refused_.add(node);
     if (answer.vote != vote::failed || (first_ && first_->node <= node)) return;
     first_ = std::make_unique<failure>(failure{node, {{}, vote::failed, to_error(answer.error), answer.words(), {}}});

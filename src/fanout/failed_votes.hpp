@@ -26,7 +26,12 @@ public:
     // From now on, until it is called again. Nothing is kept for operations whose callers do not ask.
     void keep(std::size_t nodes);
 
-    void add(std::size_t node, reply const& answer);
+    void add(std::size_t node, reply const& answer)
+    {
+        if (node >= nodes_) return;
+        answered_.add(node);
+        if (answer.vote != vote::granted) add_other(node, answer);
+    }
 
     // The first node whose vote failed, and why; or the first that has not answered. Empty: there is none, or nothing was kept.
     std::string first(fanout const& nodes) const;
@@ -34,6 +39,8 @@ public:
     quorum::node_set const& refused() const noexcept { return refused_; }
 
 private:
+    void add_other(std::size_t node, reply const& answer);
+
     struct failure {
         std::size_t node;
         node_verdict why;
