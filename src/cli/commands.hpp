@@ -193,7 +193,7 @@ struct dashboard_options {
     std::string token_file;  // empty: the token is in the environment, or there is none
     std::vector<std::string> hosts;  // names by which it is asked, besides addresses and localhost
     std::string pattern{"*"};
-    std::uint64_t limit{200};  // locks
+    std::uint64_t limit{10'000};  // locks
     milliseconds interval{1'000};  // between two looks
     milliseconds history{600'000};
 };

@@ -33,8 +33,8 @@ int execute(inspect_options const& options)
     if (options.json) {
         auto list = nlohmann::ordered_json::array();
         for (std::size_t i = 0; i < locks.size(); ++i) {
-            list.push_back(to_json(nodes, locks[i]));
-            list.back()["semaphore"] = semaphores[i] ? to_json(nodes, *semaphores[i]) : nlohmann::ordered_json{};
+            list.push_back(to_json(nodes.names(), locks[i]));
+            list.back()["semaphore"] = semaphores[i] ? to_json(nodes.names(), *semaphores[i]) : nlohmann::ordered_json{};
         }
         out.write(dump({{"locks", std::move(list)}}, 2));
     } else {

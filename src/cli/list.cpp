@@ -48,7 +48,7 @@ public:
     int once()
     {
         auto const found = search();
-        if (options_.json) out_.write(dump(to_json(nodes_, found), 2));
+        if (options_.json) out_.write(dump(to_json(nodes_.names(), found, std::chrono::system_clock::now()), 2));
         else out_.write(lock_table(out_, found) + remarks(out_, nodes_, found, limits_));
         return code_of(found);
     }
@@ -79,7 +79,7 @@ private:
 
     void show(search_result const& found)
     {
-        if (options_.json) return out_.write(dump(to_json(nodes_, found), -1));
+        if (options_.json) return out_.write(dump(to_json(nodes_.names(), found, std::chrono::system_clock::now()), -1));
         if (!out_.live()) return out_.write(lock_lines(found));
         auto const now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
         auto const title = local_time(static_cast<std::uint64_t>(now)) + ", every " + in_words(options_.interval) + ", Ctrl-C ends";

@@ -81,7 +81,6 @@ std::size_t count_in(search_result const& found, lock_state state)
 }
 
 constexpr std::size_t published_in_list = 40;  // columns
-constexpr char slots_follow = '#';  // so that a semaphore stands where its slots would
 
 std::vector<table::cell> row_of(lock_view const& lock, system_clock::time_point now)
 {
@@ -158,6 +157,38 @@ char const* to_string(search_result::end because)
     case search_result::end::interrupted: return "interrupted";
     }
     return "";
+}
+
+ordered_json until(std::int64_t ttl_ms, system_clock::time_point now) { return in_seconds_since_1970(now + milliseconds{ttl_ms}); }
+
+ordered_json with_end(std::vector<std::string> const& nodes, lock_view const& lock, system_clock::time_point now)
+{
+    auto one = to_json(nodes, lock);
+    bool const ends = lock.state == lock_state::held && lock.ttl_ms >= 0;
+    one["until"] = ends ? until(lock.ttl_ms, now) : ordered_json{};
+    return one;
+}
+
+ordered_json with_slots(std::vector<std::string> const& nodes, list_row const& row, system_clock::time_point now)
+{
+    semaphore_view const& s = *row.semaphore;
+    auto const ttl = last_ttl_ms(s);
+    auto semaphore = to_json(nodes, s);
+    semaphore.erase("free_estimate");  // not all slots were read
+    if (row.slots < s.slots.size()) {
+        auto& all = semaphore["slots"];
+        auto const from = all.begin() + static_cast<std::ptrdiff_t>(row.first_slot);
+        semaphore["slots_from"] = row.first_slot;
+        all = ordered_json(ordered_json::array_t(from, from + static_cast<std::ptrdiff_t>(row.slots)));
+    }
+    return {{"name", s.name},
+            {"state", cli::to_string(state_of(s))},
+            {"mode", "permits"},
+            {"held_on", least_held_on(s)},
+            {"ttl_ms", ttl < 0 ? ordered_json{} : ordered_json(ttl)},
+            {"holder", nullptr},
+            {"semaphore", std::move(semaphore)},
+            {"until", ttl < 0 ? ordered_json{} : until(ttl, now)}};
 }
 
 }  // namespace
@@ -245,9 +276,8 @@ std::string lock_lines(search_result const& found)
     return local(now) + (found.enough() ? " no lock is held\n" : " unknown: too few nodes could be searched\n");
 }
 
-ordered_json to_json(server_group const& nodes, search_result const& found)
+ordered_json to_json(std::vector<std::string> const& nodes, search_result const& found, system_clock::time_point now, list_part const& part)
 {
-    auto const now = system_clock::now();
     ordered_json j{{"time", in_seconds_since_1970(now)},
                    {"known", is_known(found)},
                    {"search", to_string(found.because)},
@@ -255,34 +285,19 @@ ordered_json to_json(server_group const& nodes, search_result const& found)
     j["nodes"] = ordered_json::array();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         auto const problem = problem_of(found, i);
-        j["nodes"].push_back({{"node", nodes.name(i)},
+        j["nodes"].push_back({{"node", nodes[i]},
                               {"problem", problem.empty() ? ordered_json{} : ordered_json(problem)},
                               {"searched_to_the_end", found.nodes[i].complete},
                               {"keys", found.nodes[i].keys}});
     }
-    auto const until = [now](std::int64_t ttl_ms) { return ordered_json(in_seconds_since_1970(now + milliseconds{ttl_ms})); };
-    std::map<std::string, ordered_json> by_name;
-    for (lock_view const& lock : found.locks) {
-        auto one = to_json(nodes, lock);
-        bool const ends = lock.state == lock_state::held && lock.ttl_ms >= 0;
-        one["until"] = ends ? until(lock.ttl_ms) : ordered_json{};
-        by_name.emplace(lock.name, std::move(one));
-    }
-    for (semaphore_view const& s : found.semaphores) {
-        auto const ttl = last_ttl_ms(s);
-        auto semaphore = to_json(nodes, s);
-        semaphore.erase("free_estimate");  // not all slots were read
-        by_name.insert_or_assign(s.name + slots_follow, ordered_json{{"name", s.name},
-                                                                     {"state", cli::to_string(state_of(s))},
-                                                                     {"mode", "permits"},
-                                                                     {"held_on", least_held_on(s)},
-                                                                     {"ttl_ms", ttl < 0 ? ordered_json{} : ordered_json(ttl)},
-                                                                     {"holder", nullptr},
-                                                                     {"semaphore", std::move(semaphore)},
-                                                                     {"until", ttl < 0 ? ordered_json{} : until(ttl)}});
-    }
+    auto const rows = choose(found, part);
+    if (part.is_limited()) j.update({{"held", rows.held}, {"rows", rows.all}, {"from", rows.first}});
     j["locks"] = ordered_json::array();
-    for (auto& [name, one] : by_name) j["locks"].push_back(std::move(one));
+    for (list_row const& row : rows.chosen) {
+        auto one = row.lock ? with_end(nodes, *row.lock, now) : with_slots(nodes, row, now);
+        if (part.is_limited()) one["row"] = row.number;
+        j["locks"].push_back(std::move(one));
+    }
     return j;
 }
 

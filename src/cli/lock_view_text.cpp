@@ -200,7 +200,7 @@ ordered_json published_to_json(lock_view const& lock)
     return j;
 }
 
-ordered_json to_json(server_group const& nodes, lock_view const& lock)
+ordered_json to_json(std::vector<std::string> const& nodes, lock_view const& lock)
 {
     ordered_json j{{"name", lock.name},         {"state", to_string(lock.state)}, {"nodes", lock.nodes.size()},
                    {"answered", lock.answered}, {"majority", lock.majority},      {"held_on", lock.held_on}};
@@ -216,7 +216,7 @@ ordered_json to_json(server_group const& nodes, lock_view const& lock)
     j["on"] = ordered_json::array();
     for (std::size_t i = 0; i < lock.nodes.size(); ++i) {
         key_view const& key = lock.nodes[i];
-        ordered_json n{{"node", nodes.name(i)}};
+        ordered_json n{{"node", nodes[i]}};
         n["problem"] = key.problem.empty() ? ordered_json{} : ordered_json(key.problem);
         n["holder"] = key.problem.empty() && key.present ? holder_to_json(key) : ordered_json{};
         n["ttl_ms"] = key.present && key.ttl_ms >= 0 ? ordered_json(key.ttl_ms) : ordered_json{};

@@ -47,7 +47,7 @@ nlohmann::ordered_json holder_to_json(key_view const& key);
 // Null: nothing is published. What is no UTF-8 is in hexadecimal digits.
 nlohmann::ordered_json published_to_json(lock_view const& lock);
 
-nlohmann::ordered_json to_json(server_group const& nodes, lock_view const& lock);
+nlohmann::ordered_json to_json(std::vector<std::string> const& nodes, lock_view const& lock);
 
 // Accepts any text in `document`: names are bytes, and need not be UTF-8.
 std::string dump(nlohmann::ordered_json const& document, int indent);

@@ -116,7 +116,7 @@ ordered_json to_json(server_group const& nodes, lock_view const& lock, outcome c
     auto list = ordered_json::array();
     for (std::size_t i = 0; i < nodes.size(); ++i)
         list.push_back({{"node", nodes.name(i)}, {"result", o.on[i].what}, {"deleted", o.on[i].deleted}});
-    return {{"name", lock.name}, {"deleted", o.deleted}, {"unknown", o.unknown}, {"before", to_json(nodes, lock)}, {"nodes", list}};
+    return {{"name", lock.name}, {"deleted", o.deleted}, {"unknown", o.unknown}, {"before", to_json(nodes.names(), lock)}, {"nodes", list}};
 }
 
 std::string text(terminal const& out, server_group const& nodes, lock_view const& lock, outcome const& o)

@@ -20,7 +20,7 @@ int show(semaphore_command_options const& options, settings const& from)
     server_group nodes{from.client, options.from.timeout};
     auto const found = look_at_semaphore(nodes, options.name);
     terminal const out;
-    if (options.json) out.write(dump(to_json(nodes, found), 2));
+    if (options.json) out.write(dump(to_json(nodes.names(), found), 2));
     else out.write(text_of(out, nodes, found));
     if (!found.is_known() || found.held_unclearly() > 0) return to_int(exit_code::no_majority);
     return to_int(found.permits || !found.slots.empty() ? exit_code::success : exit_code::warnings);

@@ -195,7 +195,7 @@ std::string other_number_in_words(semaphore_view const& of, std::uint32_t said)
            ": the number must be the same for all. To change it: " + command_that_changes(of, std::to_string(said));
 }
 
-ordered_json to_json(server_group const& nodes, semaphore_view const& of)
+ordered_json to_json(std::vector<std::string> const& nodes, semaphore_view const& of)
 {
     ordered_json j{{"name", of.name}, {"known", of.is_known()}};
     j["permits"] = of.permits ? ordered_json(*of.permits) : ordered_json{};
@@ -207,7 +207,7 @@ ordered_json to_json(server_group const& nodes, semaphore_view const& of)
     j["nodes"] = ordered_json::array();
     for (std::size_t i = 0; i < of.nodes.size(); ++i) {
         number_view const& n = of.nodes[i];
-        ordered_json one{{"node", nodes.name(i)}};
+        ordered_json one{{"node", nodes[i]}};
         one["problem"] = n.problem.empty() ? ordered_json{} : ordered_json(n.problem);
         one["permits"] = n.permits ? ordered_json(*n.permits) : ordered_json{};
         one["ttl_ms"] = n.permits && n.ttl_ms >= 0 ? ordered_json(n.ttl_ms) : ordered_json{};

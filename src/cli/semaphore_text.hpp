@@ -45,7 +45,7 @@ std::string no_permit_in_words(semaphore_view const& of, std::uint32_t wanted, b
 // The same when its number of permits is not that of the nodes.
 std::string other_number_in_words(semaphore_view const& of, std::uint32_t said);
 
-nlohmann::ordered_json to_json(server_group const& nodes, semaphore_view const& of);
+nlohmann::ordered_json to_json(std::vector<std::string> const& nodes, semaphore_view const& of);
 
 }  // namespace redlock::cli
 

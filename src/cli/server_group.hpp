@@ -27,6 +27,7 @@ public:
     std::size_t size() const noexcept { return links_.size(); }
     std::size_t majority() const noexcept { return quorum::majority(links_.size()); }
     std::string const& name(std::size_t node) const { return names_[node]; }
+    std::vector<std::string> const& names() const noexcept { return names_; }
 
     // What the Sentinels of a node said that is a group.
     detail::primary_finder::result const& group(std::size_t node) const { return links_[node].group(); }

@@ -156,9 +156,10 @@ settings settings_of(node_options const& options, std::vector<std::string> const
 settings settings_of_servers(node_options const& options)
 {
     if (has_cluster(chosen(options).client))
-        throw failure{exit_code::config,
-                      "this command looks at servers one by one, and a Redis Cluster moves locks between its own; redlock inspect, watch, "
-                      "leader and semaphore show one lock of a cluster, and redlock doctor shows the cluster"};
+        throw failure{
+            exit_code::config,
+            "list, nodes and dashboard do not work with a Redis Cluster; redlock inspect, watch, leader and semaphore show one lock "
+            "of a cluster, and redlock doctor shows the cluster"};
     return settings_of(options);
 }
 

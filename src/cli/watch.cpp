@@ -173,8 +173,8 @@ std::string json_line(server_group const& nodes, watched const& what, histories 
     auto const since_1970 = std::chrono::system_clock::now().time_since_epoch();
     ordered_json j{{"time", std::chrono::duration<double>{since_1970}.count()},
                    {"turns", what.semaphore ? seen.semaphore.turns : seen.lock.turns}};
-    j.update(to_json(nodes, what.lock));
-    j["semaphore"] = what.semaphore ? to_json(nodes, *what.semaphore) : ordered_json{};
+    j.update(to_json(nodes.names(), what.lock));
+    j["semaphore"] = what.semaphore ? to_json(nodes.names(), *what.semaphore) : ordered_json{};
     return dump(j, -1);
 }
 

@@ -6,6 +6,7 @@
 #include "cli/dashboard/picture.hpp"
 #include "cli/dashboard/web_answers.hpp"
 #include "cli/exit_codes.hpp"
+#include "quorum/set_record.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -28,11 +29,18 @@ std::string header(web_answer const& answer, std::string_view name)
 
 struct dashboard_site {
     web_answers site{std::string{dashboard_page()},
-                     [] { return std::make_shared<std::string const>("{}"); },
+                     [](list_part const&) { return std::make_shared<std::string const>("{}"); },
                      {"Redlock.example"},
                      std::nullopt};
     web_answer get(std::string_view target, std::string_view host = "127.0.0.1:8480") const { return site.to({"GET", target, host, {}}); }
 };
+
+config config_of(std::vector<std::string> const& hosts)
+{
+    config nodes;
+    for (std::string const& host : hosts) nodes.nodes.push_back(node_address::from_url("redis://" + host));
+    return nodes;
+}
 
 turn held_by(std::string const& who) { return {"held", who, who, "", std::nullopt, false}; }
 
@@ -134,7 +142,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_answered, dashboard_site)
 BOOST_AUTO_TEST_CASE(without_the_token_nothing_is_told)
 {
     web_answers const site{std::string{dashboard_page()},
-                           [] { return std::make_shared<std::string const>("secret"); },
+                           [](list_part const&) { return std::make_shared<std::string const>("secret"); },
                            {},
                            access_token{"0123456789abcdef"}};
     for (char const* const target : {"/", "/api/status.json", "/nothing"}) {
@@ -224,7 +232,7 @@ BOOST_AUTO_TEST_CASE(memory_is_bounded_whatever_happens)
 
 BOOST_AUTO_TEST_CASE(whether_locks_can_be_had)
 {
-    picture p{{"a", "b", "c"}, 1s, {}};
+    picture p{config_of({"a", "b", "c"}), 1s, {}};
     BOOST_TEST(p.current_verdict().level == "wait");
     BOOST_TEST(nlohmann::json::parse(*p.json(at(0s))).at("nodes").at(0).at("server").is_null());
     for (std::size_t n = 0; n < 3; ++n) p.add(n, node_that_lost_its_data(), at(0s));
@@ -251,6 +259,31 @@ BOOST_AUTO_TEST_CASE(whether_locks_can_be_had)
     BOOST_TEST(j.at("events").back().at("node").is_null(), "the lost majority is told of");
 }
 
+// As a client with this list: it would get no vote, whatever the nodes say of their admission.
+BOOST_AUTO_TEST_CASE(a_list_that_is_not_that_of_the_set_is_told_of_at_the_top)
+{
+    quorum::set_record set;
+    set.id = "abc";
+    set.complete = true;
+    set.members = {"a:6379", "b:6379", "c:6379"};
+    auto member = voting_node();
+    member.set = to_text(set);
+    picture right{config_of({"a", "b", "c"}), 1s, {}}, wrong{config_of({"a", "b", "c", "d"}), 1s, {}};
+    for (std::size_t n = 0; n < 3; ++n) {
+        right.add(n, member, at(0s));
+        wrong.add(n, member, at(0s));
+    }
+    wrong.add(3, node_that_lost_its_data(), at(0s));
+    BOOST_TEST(right.current_verdict().text == "Locks can be acquired: all 3 nodes vote; 1 may fail");
+    for (std::size_t n = 0; n < 3; ++n) wrong.add(n, member, at(1s));
+    BOOST_TEST(wrong.current_verdict().level == "danger");
+    BOOST_TEST(wrong.current_verdict().text == "No lock with a token can be acquired or extended: no node votes, and 3 are needed; "
+                                               "the list of nodes is not that of the set");
+    auto const j = nlohmann::json::parse(*wrong.json(at(1s)));
+    BOOST_TEST(j.at("nodes").at(0).at("state") == "wrong_node_set");
+    BOOST_TEST(j.at("nodes").at(0).at("text").get<std::string>().find("a:6379") != std::string::npos);
+}
+
 // In the time line, a slot is a lock of its own.
 BOOST_AUTO_TEST_CASE(slots_of_semaphores_have_lanes)
 {
@@ -264,7 +297,7 @@ BOOST_AUTO_TEST_CASE(slots_of_semaphores_have_lanes)
     };
     number_view four;
     four.permits = 4;
-    picture all{{"a", "b", "c"}, 1s, {}};
+    picture all{config_of({"a", "b", "c"}), 1s, {}};
     auto const look = [&](std::vector<slot_view> slots, std::chrono::milliseconds when) {
         lock_watch::found found;
         found.result.nodes.resize(3);
@@ -287,7 +320,7 @@ BOOST_AUTO_TEST_CASE(slots_of_semaphores_have_lanes)
 
 BOOST_AUTO_TEST_CASE(states_of_nodes)
 {
-    picture p{{"a", "b", "c"}, 1s, {}};
+    picture p{config_of({"a", "b", "c"}), 1s, {}};
     auto marked = node_that_lost_its_data();
     marked.record = voting_node().record.substr(0, 69) + "k3x9";
     p.add(0, marked, at(0s));
@@ -306,7 +339,7 @@ BOOST_AUTO_TEST_CASE(states_of_nodes)
 
 BOOST_AUTO_TEST_CASE(a_clock_that_was_set_is_told_of)
 {
-    picture p{{"a"}, 1s, {}};
+    picture p{config_of({"a"}), 1s, {}};
     auto n = voting_node();
     p.add(0, n, at(0s));
     n.clock = {{200us, 2ms}};

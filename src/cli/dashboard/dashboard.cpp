@@ -44,13 +44,6 @@ void check(dashboard_options const& options)
 
 moment now() { return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()); }
 
-std::vector<std::string> names_of(config const& nodes)
-{
-    std::vector<std::string> all;
-    for (node_address const& address : nodes.nodes) all.push_back(address.to_string());
-    return all;
-}
-
 history_limits limits_of(dashboard_options const& options)
 {
     history_limits limits;
@@ -61,8 +54,9 @@ history_limits limits_of(dashboard_options const& options)
 class dashboard {
 public:
     dashboard(dashboard_options const& options, config const& nodes, tcp::endpoint const& at, std::optional<access_token> token)
-        : picture_{names_of(nodes), options.interval, limits_of(options)},
-          answers_{std::string{dashboard_page()}, [this] { return picture_.json(now()); }, options.hosts, token},
+        : picture_{nodes, options.interval, limits_of(options)},
+          answers_{std::string{dashboard_page()}, [this](list_part const& part) { return picture_.json(now(), part); }, options.hosts,
+                   token},
           server_{io_, at, {}, [this](web_request const& request) { return answers_.to(request); }},
           locks_{nodes, locks_of(options),
                  [this](lock_watch::found found) { take(std::make_shared<lock_watch::found>(std::move(found))); }},

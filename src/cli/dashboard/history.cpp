@@ -18,7 +18,12 @@ void keep_last(Queue& all, std::size_t most)
     while (all.size() > most) all.pop_front();
 }
 
-bool ended_first(lane const& a, lane const& b) { return a.spans().back().to < b.spans().back().to; }
+// Of those that ended, or were last seen, at the same time: the one that came last, so that what is shown stays.
+bool is_dropped_before(lane const& a, lane const& b)
+{
+    auto const to_a = a.spans().back().to, to_b = b.spans().back().to;
+    return to_a != to_b ? to_a < to_b : a.spans().front().from > b.spans().front().from;
+}
 
 }  // namespace
 
@@ -69,12 +74,19 @@ void history::add_locks(std::vector<lock_turn> found, bool complete, moment now)
                                          [](lock_turn const& l, std::string const& n) { return l.name < n; });
         return at != found.end() && at->name == name;
     };
+    seen_now_ = found.size();
     for (auto& [name, states] : locks_) {
         if (!states.is_open() || is_there(name)) continue;
-        if (complete) states.close(now);
-        else states.add({"unknown", {}, {}, {}, {}, false}, now);
+        if (complete) {
+            states.close(now);
+        } else {
+            states.add({"unknown", {}, {}, {}, {}, false}, now);
+            ++seen_now_;
+        }
     }
+    std::size_t added = 0;
     for (lock_turn& each : found) {
+        if (!locks_.contains(each.name) && added++ >= limits_.lanes) continue;  // forget() would drop the others again, one by one
         shorten(each.what.holder, limits_.text);
         shorten(each.what.label, limits_.text);
         locks_[std::move(each.name)].add(std::move(each.what), now);
@@ -99,7 +111,7 @@ void history::forget(moment now)
     }
     while (locks_.size() > limits_.lanes) {
         auto const first = std::min_element(locks_.begin(), locks_.end(),
-                                            [](auto const& a, auto const& b) { return ended_first(a.second, b.second); });
+                                            [](auto const& a, auto const& b) { return is_dropped_before(a.second, b.second); });
         spans -= first->second.spans().size();
         locks_.erase(first);
     }

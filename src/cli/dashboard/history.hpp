@@ -19,7 +19,7 @@ using moment = std::chrono::sys_time<std::chrono::milliseconds>;
 
 struct history_limits {
     std::chrono::milliseconds window{std::chrono::minutes{10}};  // what ended earlier is dropped
-    std::size_t lanes{100};  // locks; of more, those are dropped whose last span ended first
+    std::size_t lanes{100};  // locks; of more, those are dropped whose last span ended first, or that came last
     std::size_t spans{4'000};  // of all locks, and of each node a tenth of that
     std::size_t points{600};  // round trips of each node
     std::size_t events{200};
@@ -93,6 +93,8 @@ public:
     lane const& node(std::size_t n) const { return nodes_[n].states; }
     std::deque<point> const& round_trips(std::size_t n) const { return nodes_[n].round_trips; }
     std::map<std::string, lane> const& locks() const noexcept { return locks_; }
+    // Locks that the last search found, with a lane or without one, and lanes of which it does not know whether they go on.
+    std::size_t seen_now() const noexcept { return seen_now_; }
     std::deque<past_event> const& events() const noexcept { return events_; }
 
 private:
@@ -105,6 +107,7 @@ private:
     history_limits limits_;
     std::vector<node_history> nodes_;
     std::map<std::string, lane> locks_;
+    std::size_t seen_now_{0};
     std::deque<past_event> events_;
 };
 

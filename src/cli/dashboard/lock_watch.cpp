@@ -1,6 +1,5 @@
 #include "cli/dashboard/lock_watch.hpp"
 
-#include "cli/lock_list.hpp"
 #include "cli/slot_search.hpp"
 
 #include <algorithm>
@@ -45,8 +44,7 @@ void lock_watch::run()
         gather_slots(nodes_, result);
         if (nodes_.interrupted()) return;
         auto const took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
-        auto json = to_json(nodes_, result);
-        tell_({std::move(result), std::move(json), std::chrono::system_clock::now()});
+        tell_({std::move(result), std::chrono::system_clock::now()});
         // Half of the time at the most, so that the servers have the other half for their clients.
         if (!nodes_.pause(std::max(took, how_.interval - std::min(took, how_.interval)))) return;
     }

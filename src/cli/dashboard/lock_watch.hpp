@@ -6,8 +6,6 @@
 
 #include <redlock/config.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -30,7 +28,6 @@ class lock_watch {
 public:
     struct found {
         search_result result;
-        nlohmann::ordered_json json;  // as of `redlock list --json`
         std::chrono::system_clock::time_point at;  // the end of the search
     };
     // Called on the thread of this object. Its exceptions end the process.

@@ -1,6 +1,7 @@
 #include "cli/dashboard/node_watch.hpp"
 
 #include "cli/node_link.hpp"
+#include "cli/set_views.hpp"
 #include "redis/keys.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -17,7 +18,10 @@ using namespace std::chrono_literals;
 
 std::vector<words> questions()
 {
-    return {{"INFO"}, {"GET", std::string{detail::node_record_key}}, {"EXISTS", std::string{detail::high_water_key}}};
+    return {{"INFO"},
+            {"GET", std::string{detail::node_record_key}},
+            {"EXISTS", std::string{detail::high_water_key}},
+            {"GET", std::string{detail::set_record_key}}};
 }
 
 void read_facts(doctor_probe& into, answers const& a)
@@ -31,6 +35,7 @@ void read_facts(doctor_probe& into, answers const& a)
     (info.is_error() ? into.info_refused : into.info) = info.text;
     if (a.replies[1].is_text()) into.record = a.replies[1].text;
     into.has_high_water = a.replies[2].number(0) == 1;
+    into.set = set_text_of(a.replies[3]);
 }
 
 }  // namespace

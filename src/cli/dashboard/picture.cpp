@@ -1,6 +1,8 @@
 #include "cli/dashboard/picture.hpp"
 
+#include "cli/lock_list.hpp"
 #include "cli/lock_view_text.hpp"
+#include "cli/set_views.hpp"
 #include "cli/text.hpp"
 #include "cli/votes.hpp"
 #include "quorum/votes.hpp"
@@ -26,20 +28,22 @@ std::int64_t to_ms(moment t) { return t.time_since_epoch().count(); }
 bool answers_and_votes(std::string const& state) { return state == "admitted"; }
 
 // A node's state, named as in client::status().
-std::string state_of(doctor_probe const& n)
+std::string state_of(doctor_probe const& n, std::string const& objection)
 {
     if (!n.problem.empty()) return "down";
     if (n.info.empty()) return "unidentified";
     if (n.field("role") != "master") return "not_primary";
+    if (!objection.empty()) return "wrong_node_set";
     if (n.is_admitted()) return "admitted";
     return n.mark().empty() ? "uninitialized" : "quarantined";
 }
 
-std::string state_in_words(doctor_probe const& n, std::string const& state)
+std::string state_in_words(doctor_probe const& n, std::string const& state, std::string const& objection)
 {
     if (state == "down") return printable(n.problem);
     if (state == "unidentified") return "INFO is refused: " + printable(n.info_refused);
     if (state == "not_primary") return "it is a replica, and votes on no lock";
+    if (state == "wrong_node_set") return printable(objection);
     if (state == "admitted") return "it votes";
     if (state == "quarantined")
         return "it lost its data: it votes on no lock with a token until the leases that it may have granted are over";
@@ -48,13 +52,14 @@ std::string state_in_words(doctor_probe const& n, std::string const& state)
 
 std::string words_for(std::string const& state)
 {
+    if (state == "wrong_node_set") return "wrong set";
     return state == "not_primary" ? "replica" : state == "uninitialized" ? "not admitted" : state;
 }
 
 std::string level_of(std::string const& state)
 {
     if (state == "admitted") return "good";
-    return state == "down" || state == "not_primary" ? "danger" : "warning";
+    return state == "down" || state == "not_primary" || state == "wrong_node_set" ? "danger" : "warning";
 }
 
 lock_turn turn_of(lock_view const& lock)
@@ -95,26 +100,37 @@ ordered_json or_null(std::optional<T> const& value)
 
 }  // namespace
 
-picture::picture(std::vector<std::string> nodes, std::chrono::milliseconds interval, history_limits limits)
-    : nodes_(nodes.size()), interval_{interval}, history_{nodes.size(), limits}
+picture::picture(config nodes, std::chrono::milliseconds interval, history_limits limits)
+    : settings_{std::move(nodes)}, nodes_(settings_.nodes.size()), interval_{interval}, history_{settings_.nodes.size(), limits}
 {
-    for (std::size_t i = 0; i < nodes.size(); ++i) nodes_[i].name = std::move(nodes[i]);
+    for (node_address const& address : settings_.nodes) names_.push_back(address.to_string());
+}
+
+// Why a client with this list of nodes would get no vote of this one.
+std::string picture::objection_of(std::size_t node) const
+{
+    std::vector<set_view> all;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        all.push_back({names_[i], nodes_[i].seen ? nodes_[i].last.problem : "not asked yet", nodes_[i].last.set});
+    judge_sets(all, settings_);
+    return all[node].objection;
 }
 
 void picture::add(std::size_t node, doctor_probe const& looked, moment now)
 {
     auto& n = nodes_[node];
     n.last = looked;
-    auto state = state_of(looked);
-    n.text = state_in_words(looked, state);
-    if (!n.seen || state != n.state) {
-        if (n.seen || state != "admitted")
-            history_.add_event({now, level_of(state), n.name, (state == "admitted" ? "" : words_for(state) + ": ") + n.text});
+    bool const is_first = !std::exchange(n.seen, true);
+    auto const objection = objection_of(node);
+    auto state = state_of(looked, objection);
+    n.text = state_in_words(looked, state, objection);
+    if (is_first || state != n.state) {
+        if (!is_first || state != "admitted")
+            history_.add_event({now, level_of(state), names_[node], (state == "admitted" ? "" : words_for(state) + ": ") + n.text});
         n.since = now;
     }
-    n.seen = true;
     n.state = std::move(state);
-    note_clock(n, now);
+    note_clock(node, now);
     auto const round_trip = looked.clock.empty() ? std::nullopt : std::optional{looked.clock.front().round_trip};
     history_.add_node(node, {n.state, {}, n.state == "admitted" ? std::string{} : n.text, {}, {}, false}, round_trip, now);
     note_verdict(now);
@@ -122,15 +138,16 @@ void picture::add(std::size_t node, doctor_probe const& looked, moment now)
 }
 
 // A clock that was set shows as a difference that no two round trips explain.
-void picture::note_clock(node_picture& n, moment now)
+void picture::note_clock(std::size_t node, moment now)
 {
+    auto& n = nodes_[node];
     if (n.last.clock.empty()) return n.clock.clear();
     auto const latest = n.last.clock.front();
     if (auto const before = best_of(n.clock)) {
         auto const by = latest.ahead - before->ahead;
         if (std::chrono::abs(by) > latest.round_trip + before->round_trip + min_clock_step) {
             n.clock.clear();
-            history_.add_event({now, "warning", n.name,
+            history_.add_event({now, "warning", names_[node],
                                 "its clock was set " + std::string{by > 0ns ? "forward" : "back"} + " by " +
                                     in_words(std::chrono::abs(by)) + ", or this machine's was set the other way"});
         }
@@ -159,12 +176,14 @@ verdict picture::current_verdict() const
     if (!std::all_of(nodes_.begin(), nodes_.end(), [](node_picture const& n) { return n.seen; })) return {"wait", "asking the nodes"};
     auto const count = [&](auto what) { return static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), what)); };
     auto const vote = count([](node_picture const& n) { return answers_and_votes(n.state); });
+    auto const of_other_sets = count([](node_picture const& n) { return n.state == "wrong_node_set"; });
     auto const is_new = count([](node_picture const& n) { return n.state == "uninitialized"; });
     if (is_new == all) return {"danger", "No lock with a token can be acquired: no node was ever admitted; redlock admit begins that"};
     vote_count const is{vote, all};
     if (!is.is_enough())
         return {"danger", "No lock with a token can be acquired or extended: " + is.text() + ", and " + std::to_string(is.needed()) +
-                              (is.needed() == 1 ? " is needed" : " are needed")};
+                              (is.needed() == 1 ? " is needed" : " are needed") +
+                              (of_other_sets > 0 ? "; the list of nodes is not that of the set" : "")};
     std::string const works = "Locks can be acquired: ";
     auto const spare = std::to_string(is.spare());
     if (vote == all && all == 1) return {"good", works + "the node votes"};
@@ -202,7 +221,7 @@ ordered_json picture::node_json(std::size_t i) const
     auto const clock = best_of(n.clock);
     auto const version = n.last.version();
     bool const answers = n.seen && n.last.problem.empty();
-    ordered_json j{{"node", n.name},
+    ordered_json j{{"node", names_[i]},
                    {"state", n.seen ? n.state : "unknown"},
                    {"level", n.seen ? level_of(n.state) : "wait"},
                    {"text", n.text}};
@@ -220,20 +239,23 @@ ordered_json picture::node_json(std::size_t i) const
 
 ordered_json picture::timeline_json() const
 {
-    ordered_json j{{"window_ms", history_.limits().window.count()}, {"nodes", ordered_json::array()}, {"locks", ordered_json::array()}};
+    ordered_json j{{"window_ms", history_.limits().window.count()},
+                   {"locks_now", history_.seen_now()},
+                   {"nodes", ordered_json::array()},
+                   {"locks", ordered_json::array()}};
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto trips = ordered_json::array();
         for (point const& p : history_.round_trips(i)) trips.push_back({to_ms(p.at), p.round_trip.count() / 1'000});
-        j["nodes"].push_back({{"node", nodes_[i].name}, {"spans", spans_of(history_.node(i))}, {"round_trips_us", std::move(trips)}});
+        j["nodes"].push_back({{"node", names_[i]}, {"spans", spans_of(history_.node(i))}, {"round_trips_us", std::move(trips)}});
     }
     for (auto const& [name, states] : history_.locks())
         j["locks"].push_back({{"name", name}, {"held_now", states.is_open()}, {"spans", spans_of(states)}});
     return j;
 }
 
-std::shared_ptr<std::string const> picture::json(moment now)
+std::shared_ptr<std::string const> picture::json(moment now, list_part const& part)
 {
-    if (cached_json_) return cached_json_;
+    if (cached_json_ && part == cached_part_) return cached_json_;
     auto const is = current_verdict();
     ordered_json j{{"time", to_ms(now)},
                    {"version", REDLOCK_VERSION_STRING},
@@ -242,13 +264,14 @@ std::shared_ptr<std::string const> picture::json(moment now)
                    {"verdict", {{"level", is.level}, {"text", is.text}}}};
     j["nodes"] = ordered_json::array();
     for (std::size_t i = 0; i < nodes_.size(); ++i) j["nodes"].push_back(node_json(i));
-    j["locks"] = found_ ? found_->json : ordered_json{};
+    j["locks"] = found_ ? to_json(names_, found_->result, found_->at, part) : ordered_json{};
     j["timeline"] = timeline_json();
     j["events"] = ordered_json::array();
     for (past_event const& e : history_.events())
         j["events"].push_back(
             {{"at", to_ms(e.at)}, {"level", e.level}, {"node", e.node.empty() ? ordered_json{} : ordered_json(e.node)}, {"text", e.text}});
     cached_json_ = std::make_shared<std::string const>(dump(j, -1));
+    cached_part_ = part;
     return cached_json_;
 }
 

@@ -6,6 +6,9 @@
 #include "cli/dashboard/history.hpp"
 #include "cli/dashboard/lock_watch.hpp"
 #include "cli/facts.hpp"
+#include "cli/list_part.hpp"
+
+#include <redlock/config.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -25,7 +28,7 @@ struct verdict {
 
 class picture {
 public:
-    picture(std::vector<std::string> nodes, std::chrono::milliseconds interval, history_limits limits);
+    picture(config nodes, std::chrono::milliseconds interval, history_limits limits);
 
     void add(std::size_t node, doctor_probe const& looked, moment now);
     void add(lock_watch::found found);
@@ -35,12 +38,12 @@ public:
 
     verdict current_verdict() const;
 
-    // The whole, as docs/dashboard.md describes it. The same text, with its old time, until something is added.
-    std::shared_ptr<std::string const> json(moment now);
+    // The whole, as docs/dashboard.md describes it, but of the locks only a part. The same text, with its old time, until something is added or another
+    // part is wanted.
+    std::shared_ptr<std::string const> json(moment now, list_part const& part = {});
 
 private:
     struct node_picture {
-        std::string name;
         bool seen{false};
         doctor_probe last;
         std::string state;  // as of turn
@@ -48,11 +51,14 @@ private:
         moment since;
         std::deque<clock_sample> clock;  // the latest ones
     };
-    void note_clock(node_picture& n, moment now);
+    std::string objection_of(std::size_t node) const;
+    void note_clock(std::size_t node, moment now);
     void note_verdict(moment now);
     nlohmann::ordered_json node_json(std::size_t n) const;
     nlohmann::ordered_json timeline_json() const;
 
+    config settings_;
+    std::vector<std::string> names_;  // of the nodes
     std::vector<node_picture> nodes_;
     std::chrono::milliseconds interval_;
     history history_;
@@ -60,6 +66,7 @@ private:
     bool majority_lost_{false};  // what the last event about the verdict said
     std::optional<moment> differs_since_;  // since then the verdict has differed from majority_lost_; none: it agrees
     std::shared_ptr<std::string const> cached_json_;  // null: out of date
+    list_part cached_part_;
 };
 
 }  // namespace redlock::cli

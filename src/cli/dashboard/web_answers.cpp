@@ -4,12 +4,53 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <stdexcept>
 
 namespace redlock::cli {
 
 namespace {
+
+std::optional<std::string> decoded(std::string_view text)
+{
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        unsigned char byte = static_cast<unsigned char>(text[i] == '+' ? ' ' : text[i]);
+        if (text[i] == '%') {
+            auto const digits = text.substr(i + 1, 2);
+            auto const [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+            if (ec != std::errc{} || end != digits.data() + 2) return std::nullopt;
+            i += 2;
+        }
+        plain += static_cast<char>(byte);
+    }
+    return plain;
+}
+
+bool read_number(std::string const& text, std::size_t& into)
+{
+    auto const* const end = text.data() + text.size();
+    auto const [at, ec] = std::from_chars(text.data(), end, into);
+    return ec == std::errc{} && at == end;
+}
+
+// None: there is something else in the query.
+std::optional<list_part> part_of(std::string_view query)
+{
+    list_part part;
+    while (!query.empty()) {
+        auto const one = query.substr(0, query.find('&'));
+        query.remove_prefix(std::min(query.size(), one.size() + 1));
+        auto const name = one.substr(0, one.find('='));
+        auto const value = decoded(one.substr(std::min(one.size(), name.size() + 1)));
+        if (!value) return std::nullopt;
+        if (name == "search") part.search = *value;
+        else if (name == "from" ? !read_number(*value, part.from) : name != "rows" || !read_number(*value, part.rows)) return std::nullopt;
+    }
+    return part;
+}
 
 // What the page's own script or style is, in the words of a Content-Security-Policy: nothing else on the page is run or applied, whatever gets there.
 std::string source_of(std::string_view page, std::string_view tag)
@@ -45,7 +86,8 @@ void add_precautions(web_answer& to)
 
 }  // namespace
 
-web_answers::web_answers(std::string page, std::function<text()> data, std::vector<std::string> names, std::optional<access_token> token)
+web_answers::web_answers(std::string page, std::function<text(list_part const&)> data, std::vector<std::string> names,
+                         std::optional<access_token> token)
     : page_{std::make_shared<std::string const>(std::move(page))},
       policy_{policy_of(*page_)},
       data_{std::move(data)},
@@ -85,8 +127,10 @@ web_answer web_answers::found(web_request const& request) const
         answer.body = page_;
         answer.headers.emplace_back("Content-Security-Policy", policy_);
     } else if (path == "/api/status.json") {
+        auto const part = part_of(request.target.substr(std::min(path.size() + 1, request.target.size())));
+        if (!part) return refusal(400, "of the locks a part can be asked for: ?search=TEXT&from=ROW&rows=NUMBER");
         answer.type = "application/json";
-        answer.body = data_();
+        answer.body = data_(*part);
     } else {
         return refusal(404, "there is / and /api/status.json");
     }

@@ -3,6 +3,7 @@
 #define REDLOCK_CLI_DASHBOARD_WEB_ANSWERS_HPP
 
 #include "cli/dashboard/access_token.hpp"
+#include "cli/list_part.hpp"
 
 #include <functional>
 #include <memory>
@@ -34,9 +35,10 @@ class web_answers {
 public:
     using text = std::shared_ptr<std::string const>;
 
-    // `data`: the JSON at this moment. `names`: the host's names besides addresses and localhost. `token`: who does not know it is told nothing; none:
+    // `data`: the JSON at this moment, with so much of the locks. `names`: the host's names besides addresses and localhost. `token`: who does not know it is told nothing; none:
     // all may ask.
-    web_answers(std::string page, std::function<text()> data, std::vector<std::string> names, std::optional<access_token> token);
+    web_answers(std::string page, std::function<text(list_part const&)> data, std::vector<std::string> names,
+                std::optional<access_token> token);
 
     web_answer to(web_request const& request) const;
 
@@ -48,7 +50,7 @@ private:
 
     text page_;
     std::string policy_;  // Content-Security-Policy of the page
-    std::function<text()> data_;
+    std::function<text(list_part const&)> data_;
     std::vector<std::string> names_;
     std::optional<access_token> token_;
 };
