@@ -67,7 +67,7 @@ void argument_parser::dashboard()
         ->type_name("FILE");
     sub.add_option("--host", dashboard_.hosts, "A name by which browsers ask for it, besides addresses and localhost")->type_name("NAME");
     sub.add_option("--pattern", dashboard_.pattern, "Which locks, as redlock list takes it; default: all")->type_name("PATTERN");
-    add_number(sub, "--limit", dashboard_.limit, {1, 1'000'000}, "number of locks", "How many locks to find at most; default 10000");
+    add_number(sub, "--limit", dashboard_.limit, {1, 150'000}, "number of locks", "How many locks to find at most; default 10000");
     add_duration(sub, "--interval", [this](milliseconds d) { dashboard_.interval = d; }, "Between two looks; default 1s");
     add_duration(sub, "--history", [this](milliseconds d) { dashboard_.history = d; }, "How much it keeps; default 10m");
     add_duration(

@@ -143,6 +143,21 @@ BOOST_AUTO_TEST_CASE(and_what_becomes_of_them)
     BOOST_TEST(eventually([&] { return shows.status().at("verdict").at("level") == "warning"; }));
 }
 
+// With such a list no client gets a lock, though all nodes answer.
+BOOST_AUTO_TEST_CASE(a_list_that_is_not_that_of_the_set)
+{
+    hold("job");
+    redis_server fourth;
+    program_options const other{{{"REDLOCK_NODES", urls() + ',' + fourth.url()}}};
+    dashboard_program shows{other};
+    auto const verdict = [&] { return shows.status().at("verdict"); };
+    BOOST_TEST(eventually([&] { return contains(verdict().at("text"), "the list of nodes is not that of the set"); }), verdict().dump());
+    BOOST_TEST(verdict().at("level") == "danger");
+    program p{{"run", "--no-wait", "other", "--", "true"}, other};
+    BOOST_TEST(p.wait() == exits::config);
+    BOOST_TEST(contains(p.errors(), "the list of nodes is not that of the set"), p.errors());
+}
+
 BOOST_AUTO_TEST_CASE(it_only_reads)
 {
     dashboard_program shows{environment()};

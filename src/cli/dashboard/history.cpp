@@ -86,7 +86,7 @@ void history::add_locks(std::vector<lock_turn> found, bool complete, moment now)
     }
     std::size_t added = 0;
     for (lock_turn& each : found) {
-        if (!locks_.contains(each.name) && added++ >= limits_.lanes) continue;  // forget() would drop the others again, one by one
+        if (!locks_.contains(each.name) && added++ >= limits_.lanes) continue;  // it would be dropped again
         shorten(each.what.holder, limits_.text);
         shorten(each.what.label, limits_.text);
         locks_[std::move(each.name)].add(std::move(each.what), now);
