@@ -10,7 +10,7 @@ namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-bool has(std::string const& text, std::string const& part)
+bool has_text(std::string const& text, std::string const& part)
 {
     auto const same = [](char a, char b) { return lower(a) == lower(b); };
     return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
@@ -18,15 +18,15 @@ bool has(std::string const& text, std::string const& part)
 
 bool mentions(lock_view const& lock, std::string const& part)
 {
-    if (part.empty() || has(lock.name, part)) return true;
+    if (part.empty() || has_text(lock.name, part)) return true;
     if (!lock.holder) return false;
     auto const& who = lock.nodes[*lock.holder].holder;
-    return who && has(who->host + ' ' + std::to_string(who->pid) + ' ' + who->label, part);
+    return who && has_text(who->host + ' ' + std::to_string(who->pid) + ' ' + who->label, part);
 }
 
 bool mentions(semaphore_view const& s, std::string const& part)
 {
-    return has(s.name, part) ||
+    return has_text(s.name, part) ||
            std::any_of(s.slots.begin(), s.slots.end(), [&](slot_view const& slot) { return mentions(slot.lock, part); });
 }
 

@@ -169,7 +169,7 @@ ordered_json with_end(std::vector<std::string> const& nodes, lock_view const& lo
     return one;
 }
 
-ordered_json with_slots(std::vector<std::string> const& nodes, list_row const& row, system_clock::time_point now)
+ordered_json semaphore_with_end(std::vector<std::string> const& nodes, list_row const& row, system_clock::time_point now)
 {
     semaphore_view const& s = *row.semaphore;
     auto const ttl = last_ttl_ms(s);
@@ -294,7 +294,7 @@ ordered_json to_json(std::vector<std::string> const& nodes, search_result const&
     if (part.is_limited()) j.update({{"held", rows.held}, {"rows", rows.all}, {"from", rows.first}});
     j["locks"] = ordered_json::array();
     for (list_row const& row : rows.chosen) {
-        auto one = row.lock ? with_end(nodes, *row.lock, now) : with_slots(nodes, row, now);
+        auto one = row.lock ? with_end(nodes, *row.lock, now) : semaphore_with_end(nodes, row, now);
         if (part.is_limited()) one["row"] = row.number;
         j["locks"].push_back(std::move(one));
     }

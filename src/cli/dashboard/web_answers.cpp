@@ -29,7 +29,7 @@ std::optional<std::string> decoded(std::string_view text)
     return plain;
 }
 
-bool read_number(std::string const& text, std::size_t& into)
+bool read_count(std::string const& text, std::size_t& into)
 {
     auto const* const end = text.data() + text.size();
     auto const [at, ec] = std::from_chars(text.data(), end, into);
@@ -47,7 +47,7 @@ std::optional<list_part> part_of(std::string_view query)
         auto const value = decoded(one.substr(std::min(one.size(), name.size() + 1)));
         if (!value) return std::nullopt;
         if (name == "search") part.search = *value;
-        else if (name == "from" ? !read_number(*value, part.from) : name != "rows" || !read_number(*value, part.rows)) return std::nullopt;
+        else if (name == "from" ? !read_count(*value, part.from) : name != "rows" || !read_count(*value, part.rows)) return std::nullopt;
     }
     return part;
 }
