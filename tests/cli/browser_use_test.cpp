@@ -219,7 +219,9 @@ BOOST_FIXTURE_TEST_CASE(a_hundred_thousand_locks, one_server)
     dashboard_program shows{environment(), {"--timeout", "5s", "--limit", "150000"}};
     web_browser browser;
     browser.open(shows.port());
-    BOOST_TEST_REQUIRE((browser.becomes("last.locks") || browser.becomes("last.locks") || browser.becomes("last.locks")));
+    bool is_searched = false;  // which takes a while on a busy machine
+    for (int i = 0; i < 8 && !is_searched; ++i) is_searched = browser.becomes("last.locks");
+    BOOST_TEST_REQUIRE(is_searched);
     use_many(browser, "100,000", "99,960", "job:99999");
     BOOST_TEST(browser.complaints() == "");
 }
