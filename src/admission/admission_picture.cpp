@@ -54,8 +54,9 @@ std::string admission_picture::text(quorum::time_point now) const
         return std::string{is_another ? promoted : restarted} + ", and needs the token marks of " + of_nodes(needed, nodes) + "; " +
                of_nodes(admitted, nodes) + " have them" + waits_for;
     case admission_state::needs_operator:
-        return "only " + of_nodes(admitted, nodes) + " have their data, and " + std::to_string(needed) +
-               " must, for the others to be admitted; to begin anew, delete the key redlock:node on every node: they wait until "
+        return of_nodes(nodes - admitted, nodes) + " restarted or lost their data since they were admitted, and the others are too few (" +
+               std::to_string(needed) +
+               " are needed) to admit them; to begin anew, delete the key redlock:node on every node: they wait until "
                "earlier leases have expired, and tokens go on from the wall clock";
     }
     return "";

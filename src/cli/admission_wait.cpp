@@ -2,7 +2,6 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/settings.hpp"
-#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "quorum/set_record.hpp"
 #include "redis/node_address.hpp"
@@ -47,23 +46,26 @@ std::string words_about(node_status const& n)
 
 class admitting {
 public:
-    admitting(config const& settings, std::optional<milliseconds> patience, std::vector<bool> awaited)
+    admitting(config const& settings, std::optional<milliseconds> patience, std::vector<bool> awaited,
+              std::function<void(std::string const&)> tell)
         : nodes_{io_.get_executor(), settings},
           patience_{patience},
+          tell_{std::move(tell)},
           awaited_{std::move(awaited)},
           of_clusters_{settings.nodes.front().cluster},
           said_(awaited_.size())
     {
-        if (settings.quarantine_folder.empty()) out_.write(std::string{no_quarantine_folder} + '\n');
+        if (settings.quarantine_folder.empty()) tell_(std::string{no_quarantine_folder} + '\n');
     }
 
-    void run()
+    std::vector<node_status> run()
     {
         nodes_.run(asio::detached);
         nodes_.begin_admission();
         look();
         io_.run();
         if (!failure_.empty()) throw failure{exit_code::not_admitted, failure_};
+        return std::move(admitted_);
     }
 
 private:
@@ -74,7 +76,11 @@ private:
         say(all, now);
         auto const admitted = [](node_status const& n) { return n.admission == admission_state::admitted; };
         auto const hopeless = [&](node_status const& n) { return admitted(n) || needs_an_operator(n); };
-        if (all_awaited(all, admitted)) return nodes_.cancel();
+        if (all_awaited(all, admitted)) {
+            for (std::size_t i = 0; i < all.size(); ++i)
+                if (awaited_[i]) admitted_.push_back(all[i]);
+            return nodes_.cancel();
+        }
         if (!all_awaited(all, hopeless)) hope_ends_ = now + sure_of_no_hope;
         if (now >= hope_ends_) return fail("waiting does not help; an operator must act", all);
         if (patience_ && now >= began_ + *patience_) return fail("not admitted within " + in_words(*patience_), all);
@@ -108,7 +114,7 @@ private:
                 text += n.node + ": " + words_about(n) + '\n';
             said_[i] = what;
         }
-        if (!text.empty()) out_.write(text);
+        if (!text.empty()) tell_(text);
     }
 
     // Of many shards it says how many there are, and what one of the others waits for.
@@ -122,7 +128,7 @@ private:
         auto text = std::to_string(count) + " of " + count_of(all.size(), "shard") + " are admitted";
         auto const other = std::find_if_not(all.begin(), all.end(), admitted);
         if (other != all.end()) text += "; shard " + std::to_string(other->shard) + " of " + other->node + ": " + words_about(*other);
-        out_.write(text + '\n');
+        tell_(text + '\n');
     }
 
     void fail(std::string text, std::vector<node_status> const& all)
@@ -137,11 +143,12 @@ private:
     asio::io_context io_{1};
     client nodes_;
     std::optional<milliseconds> patience_;
+    std::function<void(std::string const&)> tell_;
     std::vector<bool> awaited_;
     bool of_clusters_;
     std::vector<std::optional<std::pair<node_state, admission_state>>> said_;
     std::optional<std::size_t> shards_said_;  // how many were admitted then
-    terminal out_;
+    std::vector<node_status> admitted_;
     asio::steady_timer timer_{io_};
     steady::time_point const began_{steady::now()};
     steady::time_point hope_ends_{began_ + sure_of_no_hope};
@@ -151,15 +158,14 @@ private:
 
 }  // namespace
 
-std::size_t wait_for_admission(config const& settings, std::optional<milliseconds> patience,
-                               std::function<bool(std::string const& member)> const& is_awaited)
+std::vector<node_status> wait_for_admission(config const& settings, std::optional<milliseconds> patience,
+                                            std::function<void(std::string const&)> const& say,
+                                            std::function<bool(std::string const& member)> const& is_awaited)
 {
     std::vector<bool> awaited;
     for (node_address const& n : settings.nodes) awaited.push_back(!is_awaited || is_awaited(quorum::member_name(member_address(n))));
     if (auto const& cluster = settings.nodes.front().cluster) awaited.assign(settings.nodes.size() * cluster->shards, true);
-    auto const count = static_cast<std::size_t>(std::count(awaited.begin(), awaited.end(), true));
-    admitting{settings, patience, std::move(awaited)}.run();
-    return count;
+    return admitting{settings, patience, std::move(awaited), say}.run();
 }
 
 }  // namespace redlock::cli

@@ -2,21 +2,50 @@
 #include "cli/admission_wait.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/lock_view_text.hpp"
 #include "cli/settings.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 
+#include <csignal>
 #include <string>
+#include <vector>
 
 namespace redlock::cli {
 
+namespace {
+
+std::string json_of_admitted(std::vector<node_status> const& all, bool of_clusters)
+{
+    auto list = nlohmann::ordered_json::array();
+    for (node_status const& n : all) {
+        list.push_back({{"node", n.node}, {"admission", to_string(n.admission)}});
+        if (of_clusters) list.back()["shard"] = n.shard;
+    }
+    return dump({{"admitted", true}, {"nodes", std::move(list)}}, 2);
+}
+
+}  // namespace
+
 int execute(admit_options const& options)
 {
+    ::signal(SIGPIPE, SIG_IGN);  // it goes on, also when nobody reads of it
     auto const of_clusters = settings_of_clusters(options.from);
     auto const settings = of_clusters ? of_clusters->client : settings_of(options.from).client;
-    auto const count = wait_for_admission(settings, options.timeout);
-    std::string const kind = of_clusters ? "shard" : "node";
-    terminal{}.write(count == 1 ? "the " + kind + " is admitted\n" : "all " + count_of(count, kind) + " are admitted\n");
+    terminal out;
+    auto const say = [&](std::string const& text) {
+        if (!options.json) out.say(text);
+    };
+    try {
+        auto const all = wait_for_admission(settings, options.timeout, say);
+        std::string const kind = of_clusters ? "shard" : "node";
+        if (options.json) out.say(json_of_admitted(all, of_clusters.has_value()));
+        else out.say(all.size() == 1 ? "the " + kind + " is admitted\n" : "all " + count_of(all.size(), kind) + " are admitted\n");
+    } catch (failure const& error) {
+        if (options.json) out.say(dump({{"admitted", false}, {"problem", error.what()}}, 2));
+        throw;
+    }
+    out.check();
     return to_int(exit_code::success);
 }
 

@@ -16,9 +16,9 @@ bool stops(int signal) { return signal == SIGSTOP || signal == SIGTSTP || signal
 
 CLI::Option* add_duration(CLI::App& to, std::string const& name, std::function<void(milliseconds)> set, std::string const& help)
 {
-    auto read = [name, set = std::move(set)](std::string const& text) {
+    auto read = [known_as = name.substr(0, name.find(',')), set = std::move(set)](std::string const& text) {
         auto const d = parse_duration(text);
-        if (!d) throw CLI::ValidationError{name, name_in_words(text) + " is no duration; write for instance 250ms, 30s, 1m30s or 2h"};
+        if (!d) throw CLI::ValidationError{known_as, name_in_words(text) + " is no duration; write for instance 250ms, 30s, 1m30s or 2h"};
         set(*d);
     };
     return to.add_option_function<std::string>(name, read, help)->type_name("DURATION");

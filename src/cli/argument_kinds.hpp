@@ -18,6 +18,7 @@
 
 namespace redlock::cli {
 
+// `name`: "--wait", or "--wait,-w".
 CLI::Option* add_duration(CLI::App& to, std::string const& name, std::function<void(milliseconds)> set, std::string const& help);
 CLI::Option* add_duration(CLI::App& to, std::string const& name, std::optional<milliseconds>& into, std::string const& help);
 

@@ -35,6 +35,8 @@ private:
     template <class Options>
     request finish(Options&& options, bool separated, std::vector<std::string>&& behind);
     void finish(run_options& options, std::vector<std::string>&& behind) const;
+    // What run and hold have in common.
+    static void finish_hold(run_options& options, CLI::App const& sub);
     // A command with one NAME, which may stand behind --.
     void finish_name(std::string& name, CLI::Option const* option, std::vector<std::string> const& behind) const;
     std::string one_too_many(std::string const& word) const;
@@ -42,7 +44,8 @@ private:
 
     // Who holds locks.
     void run();
-    void add_permits(CLI::App& to);
+    void hold();
+    static CLI::Option* add_held(CLI::App& to, run_options& into);
     void lead();
     void acquire();
     void extend();
@@ -65,6 +68,7 @@ private:
 
     CLI::App app_{"Locks over several Redis or Valkey servers.", "redlock"};
     run_options run_;
+    hold_options hold_;
     lead_options lead_;
     leader_options leader_;
     acquire_options acquire_;
@@ -83,8 +87,6 @@ private:
     request result_;
     std::vector<CLI::Option*> names_;  // options for names of locks, which may also stand behind --
     CLI::App* run_sub_{nullptr};
-    CLI::Option* run_name_{nullptr};
-    CLI::Option* run_name_option_{nullptr};
     CLI::Option* list_pattern_{nullptr};
     CLI::Option* acquire_name_{nullptr};
     CLI::Option* leader_name_{nullptr};

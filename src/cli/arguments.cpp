@@ -20,6 +20,8 @@ namespace redlock::cli {
 
 namespace {
 
+constexpr std::size_t help_columns = 80;
+
 // Help pages without the parts of CLI11 that do not fit: the types of options, and "[NAME]" in the usage of `run`.
 class help_formatter final : public CLI::Formatter {
 public:
@@ -27,14 +29,25 @@ public:
     {
         return option->get_type_size() == 0 ? "" : ' ' + option->get_type_name() + (option->get_expected_max() > 1 ? " ..." : "");
     }
+    std::string make_option_desc(CLI::Option const* option) const override { return described(option->get_description()); }
+    std::string make_subcommand(CLI::App const* sub) const override
+    {
+        std::ostringstream text;
+        CLI::detail::format_help(text, sub->get_display_name(true), described(sub->get_description()), get_column_width());
+        return text.str();
+    }
     std::string make_usage(CLI::App const* app, std::string name) const override
     {
         auto text = CLI::Formatter::make_usage(app, std::move(name));
-        if (app->get_name() != "run") return text;
+        if (app->get_name() != "run" && app->get_name() != "hold") return text;
         if (auto const at = text.find("[NAME]"); at != std::string::npos) text.replace(at, 6, "NAME");
-        text.insert(text.find_last_not_of('\n') + 1, " -- COMMAND [ARG...]");
+        if (app->get_name() == "run") text.insert(text.find_last_not_of('\n') + 1, " -- COMMAND [ARG...]");
         return text;
     }
+
+private:
+    // Beside the names, on a terminal of 80 columns.
+    std::string described(std::string const& text) const { return wrapped(text, help_columns - get_column_width(), 0); }
 };
 
 // Quotes a word for a shell, where that is necessary.
@@ -61,10 +74,14 @@ void refuse_options_without_value(std::vector<std::string> const& arguments)
 void check_release(release_options const& options)
 {
     bool const by_ticket = !options.ticket.text.empty();
-    if (options.names.empty() && !by_ticket) throw failure{exit_code::usage, "NAME is required; see redlock release --help"};
-    if (by_ticket && (!options.names.empty() || options.force || options.yes || options.json))
+    bool const is_searched = !options.host.empty() || !options.pattern.empty();
+    if (is_searched && !options.names.empty())
+        throw failure{exit_code::usage, "--host and --pattern look for the locks: they go without NAME"};
+    if (options.names.empty() && !by_ticket && !is_searched)
+        throw failure{exit_code::usage, "NAME is required; see redlock release --help"};
+    if (by_ticket && (!options.names.empty() || is_searched || options.force || options.yes))
         throw failure{exit_code::usage,
-                      "a ticket names its lock, and its holder agrees: --ticket goes without NAME, --force, --yes and --json"};
+                      "a ticket names its lock, and its holder agrees: --ticket goes without NAME, --host, --pattern, --force and --yes"};
 }
 
 // What a permit is not, or cannot be combined with.
@@ -92,9 +109,10 @@ argument_parser::argument_parser()
     app_.formatter(std::make_shared<help_formatter>());
     app_.footer(overview);
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", "redlock " REDLOCK_VERSION_STRING, "Prints the version");
+    app_.set_version_flag("--version,-V", "redlock " REDLOCK_VERSION_STRING, "Prints the version");
     app_.get_help_ptr()->description("Prints this help");
     run();
+    hold();
     acquire();
     extend();
     inspect();
@@ -118,15 +136,20 @@ std::string argument_parser::chosen() const
     return subs.empty() ? "" : subs.front()->get_name() + ' ';
 }
 
-void argument_parser::finish(run_options& options, std::vector<std::string>&& behind) const
+void argument_parser::finish_hold(run_options& options, CLI::App const& sub)
 {
     bool const by_ticket = !options.ticket.text.empty();
     if (options.shared && by_ticket)
         throw failure{exit_code::usage, "a ticket is of a lock that one holds alone: --ticket goes without --shared"};
     check_permits(options);
-    bool const named = run_name_->count() + run_name_option_->count() > 0;
+    bool const named = sub.get_option("NAME")->count() + sub.get_option("--name")->count() > 0;
     if (named && by_ticket) throw failure{exit_code::usage, "a ticket names its lock: --ticket goes without NAME"};
-    if (!named && !by_ticket) throw failure{exit_code::usage, "NAME is required; see redlock run --help"};
+    if (!named && !by_ticket) throw failure{exit_code::usage, "NAME is required; see redlock " + sub.get_name() + " --help"};
+}
+
+void argument_parser::finish(run_options& options, std::vector<std::string>&& behind) const
+{
+    finish_hold(options, *run_sub_);
     if (behind.empty())
         throw failure{exit_code::usage, "there is no command to run: write it behind --, as in redlock run NAME -- COMMAND"};
     options.command = std::move(behind);
@@ -146,6 +169,9 @@ request argument_parser::finish(Options&& options, bool separated, std::vector<s
     using kind = std::decay_t<Options>;
     if constexpr (std::is_same_v<kind, run_options>) {
         finish(options, std::move(behind));
+    } else if constexpr (std::is_same_v<kind, hold_options>) {
+        if (separated) throw failure{exit_code::usage, "redlock hold runs no command: write redlock run NAME -- COMMAND"};
+        finish_hold(options.held, *app_.get_subcommand("hold"));
     } else if constexpr (std::is_same_v<kind, lead_options>) {
         if (behind.empty())
             throw failure{exit_code::usage,
@@ -168,11 +194,23 @@ request argument_parser::finish(Options&& options, bool separated, std::vector<s
     } else if (separated) {
         throw failure{exit_code::usage, "redlock " + chosen() + "takes nothing behind --"};
     }
+    if constexpr (requires { options.from.quiet = options.quiet; }) options.from.quiet = options.quiet;
+    else if constexpr (std::is_same_v<kind, hold_options>) options.held.from.quiet = options.held.quiet;
+    else if constexpr (std::is_same_v<kind, lead_options>) options.term.from.quiet = options.term.quiet;
     return std::forward<Options>(options);
 }
 
 request argument_parser::parse(std::vector<std::string> arguments)
 {
+    // As git and others have it.
+    if (!arguments.empty() && arguments.front() == "help") {
+        arguments.erase(arguments.begin());
+        auto const is_named = [&](CLI::App* sub) { return sub->get_name() == arguments.front(); };
+        if (!arguments.empty() && app_.get_subcommands(is_named).empty())
+            throw failure{exit_code::usage, "there is no command " + name_in_words(arguments.front()) + "; see redlock --help"};
+        if (arguments.size() > 1) throw failure{exit_code::usage, one_too_many(arguments[1])};
+        arguments.emplace_back("--help");
+    }
     // For `run`, all words behind the first "--" belong to the user's command, even if they look like options of redlock. For the other
     // subcommands these words are names of locks.
     auto const dashes = std::find(arguments.begin(), arguments.end(), "--");
@@ -222,10 +260,8 @@ std::string argument_parser::unexpected_words(std::vector<std::string> const& ar
         return "there is no option " + name_in_words(word) + "; see redlock " + chosen() + "--help" +
                (could_be_name ? ". A lock of that name: " + (runs ? "--name=" + quoted_for_shell(word) : "-- " + quoted_for_shell(word))
                               : "");
-    if (subs.empty() && word == "help") return "write redlock --help, or redlock COMMAND --help";
     if (subs.empty()) return "there is no command " + name_in_words(word) + "; see redlock --help";
     if (!runs || separated) return one_too_many(word);
-    if (word == "help") return "write redlock " + chosen() + "--help";
     std::string text = "the command must stand behind --; write redlock";
     for (auto a = arguments.begin(); a != arguments.end(); ++a) text += (a == first ? " -- " : " ") + quoted_for_shell(*a);
     return text;

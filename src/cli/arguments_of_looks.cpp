@@ -27,7 +27,7 @@ void argument_parser::semaphore()
     add_nodes(sub, semaphore_.from, true);
     add_number(sub, "--permits", semaphore_.permits, permit_bounds, "number of permits",
                "Changes the number to this one, on all nodes, and waits until nobody holds a slot above it");
-    add_duration(sub, "--wait", semaphore_.wait, "With --permits: how long to wait for them at most; default: as long as it takes");
+    add_duration(sub, "--wait,-w", semaphore_.wait, "With --permits: how long to wait for them at most; default: as long as it takes");
     sub.add_flag("--bootstrap", semaphore_.bootstrap,
                  "With --permits: nothing was ever locked on these nodes: does not wait for leases that they may have lost");
     sub.add_flag("--json", semaphore_.json, "Prints JSON");

@@ -16,6 +16,7 @@ void argument_parser::admit()
     CLI::App& sub = add("admit", "Waits until all nodes are admitted for locks with fencing", admit_examples, admit_);
     add_nodes(sub, admit_.from, false);
     add_duration(sub, "--timeout", admit_.timeout, "How long to wait at most; default: as long as it takes");
+    sub.add_flag("--json", admit_.json, "Prints JSON in the end, and nothing meanwhile");
 }
 
 void argument_parser::nodes()
@@ -26,7 +27,7 @@ void argument_parser::nodes()
                    "Of replace: the member that leaves and the server that joins; of grow: those that join; of shrink: those that leave")
         ->type_name("OLD NEW");
     add_nodes(sub, nodes_.from, true);
-    add_duration(sub, "--wait", nodes_.timeout,
+    add_duration(sub, "--wait,-w", nodes_.timeout,
                  "With replace and grow: how long to wait for a new member at most; default: as long as it takes");
     sub.add_flag("--end-leases", nodes_.may_end_leases,
                  "With grow, of a set of one node: leases that are held may end, and nobody gets a lock until a second node may vote");

@@ -2,6 +2,7 @@
 // other; nobody waits for anybody.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/heeded_signals.hpp"
 #include "cli/lock_view_text.hpp"
 #include "cli/server_group.hpp"
 #include "cli/settings.hpp"
@@ -15,13 +16,17 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <exception>
 #include <string>
 #include <tuple>
@@ -58,15 +63,22 @@ public:
     bench(bench_options const& options, config const& nodes, lock_options const& lock)
         : nodes_{io_.get_executor(), nodes}, lock_{lock}, prefix_{"redlock:bench:" + detail::random_value() + ':'}, time_{options.time}
     {
+        heed(signals_, {SIGINT, SIGTERM, SIGHUP});
+        signals_.async_wait([this](error_code ec, int number) {
+            if (ec) return;
+            ended_by_ = number;
+            stop_.emit(asio::cancellation_type::terminal);
+        });
     }
 
-    // Throws failure when no lock can be acquired at all.
+    // Throws failure when no lock can be acquired at all. A signal ends it when each caller has released what it holds.
     std::vector<figures> run(std::vector<std::uint32_t> const& crowds)
     {
         std::exception_ptr problem;
         nodes_.run(asio::detached);
         asio::co_spawn(io_, measure(crowds), [&](std::exception_ptr e) {
             problem = e;
+            signals_.cancel();
             nodes_.cancel();
         });
         io_.run();
@@ -76,11 +88,15 @@ public:
 
     std::string name(std::uint32_t caller) const { return prefix_ + std::to_string(caller); }
 
+    // The signal that has ended it; 0: none.
+    int ended_by() const noexcept { return ended_by_; }
+
 private:
     asio::awaitable<void> measure(std::vector<std::uint32_t> crowds)
     {
         co_await first();
         for (std::uint32_t const callers : crowds) {
+            if (ended_by_ != 0) co_return;
             figures f;
             f.callers = callers;
             auto const start = steady::now();
@@ -108,10 +124,11 @@ private:
         auto patient = lock_;
         patient.acquire_timeout = first_patience;
         lock const l{nodes_, name(0), patient};
-        auto acquire = l.acquire(asio::as_tuple(asio::use_awaitable));
+        auto acquire = l.acquire(asio::bind_cancellation_slot(stop_.slot(), asio::as_tuple(asio::use_awaitable)));
         error_code ec;
         lease held;
         std::tie(ec, held) = co_await std::move(acquire);
+        if (ec && ended_by_ != 0) co_return;
         if (ec) {
             std::string text = "no lock could be acquired within " + in_words(first_patience);
             for (node_status const& n : nodes_.status().nodes) {
@@ -127,7 +144,7 @@ private:
     asio::awaitable<void> call(std::string resource, steady::time_point end, figures& f)
     {
         lock const l{nodes_, std::move(resource), lock_};
-        while (steady::now() < end) {
+        while (steady::now() < end && ended_by_ == 0) {
             auto const start = steady::now();
             auto acquire = l.try_acquire(asio::as_tuple(asio::use_awaitable));
             error_code ec;
@@ -145,6 +162,9 @@ private:
     }
 
     asio::io_context io_{1};
+    asio::signal_set signals_{io_};
+    asio::cancellation_signal stop_;
+    int ended_by_{0};
     client nodes_;
     lock_options lock_;
     std::string prefix_;
@@ -215,6 +235,7 @@ int execute(bench_options const& options)
         bench b{options, from.client, from.lock};
         all = b.run(crowds);
         if (from.lock.fencing) clean_up(options, from.client, b);
+        if (b.ended_by() != 0) return to_int(exit_code::signal) + b.ended_by();
     } catch (std::invalid_argument const& error) {
         throw failure{exit_code::usage, error.what()};
     }

@@ -12,8 +12,10 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,16 +70,41 @@ std::vector<char*> pointers(std::vector<std::string>& texts)
     return all;
 }
 
+// The input of a command in the background of a script is /dev/null.
+bool is_dev_null(int descriptor)
+{
+    struct stat s{};
+    return ::fstat(descriptor, &s) == 0 && S_ISCHR(s.st_mode) && s.st_rdev == makedev(1, 3);
+}
+
+// In place of a command. Makes only system calls, as become().
+[[noreturn]] void greet_and_await_end_of_input(std::string_view greeting)
+{
+    ::prctl(PR_SET_NAME, "redlock-hold");
+    ::close_range(STDERR_FILENO + 1, ~0U, 0);
+    if (::write(STDOUT_FILENO, greeting.data(), greeting.size()) < 0) ::_exit(to_int(exit_code::internal));
+    while (is_dev_null(STDIN_FILENO)) ::pause();
+    ::signal(SIGTTIN, SIG_IGN);
+    char input[4'096];
+    for (;;) {
+        auto const n = ::read(STDIN_FILENO, input, sizeof input);
+        if (n > 0 || (n < 0 && errno == EINTR)) continue;
+        pid_t const has_it = n < 0 && errno == EIO ? ::tcgetpgrp(STDIN_FILENO) : -1;
+        if (n == 0 || (errno != EAGAIN && (has_it <= 0 || has_it == ::getpgrp()))) ::_exit(to_int(exit_code::success));
+        ::poll(nullptr, 0, 200);  // in the background of a terminal
+    }
+}
+
 // Runs between fork and exec. Makes only system calls, since other threads may have held any mutex at the fork.
-[[noreturn]] void become(char* const* argv, char* const* envp, inheritance const& from, pid_t parent, int report, bool foreground,
-                         std::function<void()> const& before_exec, int given)
+[[noreturn]] void become(char* const* argv, char* const* envp, inheritance const& from, pid_t parent, int report, int terminal,
+                         std::function<void()> const& before_exec, int given, std::string_view greeting)
 {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(to_int(exit_code::cannot_execute));  // the parent died before the line above
     ::setpgid(0, 0);
-    if (foreground) {
+    if (terminal >= 0) {
         ::signal(SIGTTOU, SIG_IGN);
-        ::tcsetpgrp(STDIN_FILENO, ::getpid());
+        ::tcsetpgrp(terminal, ::getpid());
     }
     before_exec();
     from.restore();
@@ -85,6 +112,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts)
         ::fcntl(given, F_SETFD, 0);
         ::prctl(PR_SET_PDEATHSIG, 0);  // the guardian, which knows of this process by now, can be told to let it live
     }
+    if (argv[0] == nullptr) greet_and_await_end_of_input(greeting);
     ::execvpe(argv[0], argv, envp);
     int const why = errno;
     [[maybe_unused]] auto const told = ::write(report, &why, sizeof why);
@@ -121,31 +149,37 @@ void inheritance::restore() const noexcept
 }
 
 job_control::job_control()
-    : terminal_{::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) >= 0},
-      wanted_{terminal_ && !is_pipe(STDOUT_FILENO) && !is_pipe(STDERR_FILENO) && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp()}
+    : terminal_{::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)},
+      wanted_{terminal_ >= 0 && is_ours() && !is_pipe(STDOUT_FILENO) && !is_pipe(STDERR_FILENO)}
 {
     // Without this, a background process that gives the terminal away or writes to it would be stopped.
     ::signal(SIGTTOU, SIG_IGN);
 }
 
+job_control::~job_control()
+{
+    if (terminal_ >= 0) ::close(terminal_);
+}
+
 bool job_control::give_to(pid_t group) noexcept
 {
-    pid_t const has_it = terminal_ ? ::tcgetpgrp(STDIN_FILENO) : -1;
-    if (!terminal_ || (!given_ && has_it != ::getpgrp() && has_it != group)) return false;
-    given_ = ::tcsetpgrp(STDIN_FILENO, group) == 0;
+    if (terminal_ < 0) return false;
+    pid_t const has_it = ::tcgetpgrp(terminal_);
+    if (!given_ && has_it != ::getpgrp() && has_it != group) return false;
+    given_ = ::tcsetpgrp(terminal_, group) == 0;
     return given_;
 }
 
-bool job_control::is_ours() const noexcept { return terminal_ && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
+bool job_control::is_ours() const noexcept { return ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
 
 void job_control::take_back() noexcept
 {
-    if (given_) ::tcsetpgrp(STDIN_FILENO, ::getpgrp());
+    if (given_) ::tcsetpgrp(terminal_, ::getpgrp());
     given_ = false;
 }
 
 child::child(std::vector<std::string> const& command, environment const& more, inheritance const& from, job_control& terminal,
-             std::function<void()> const& before_exec, int given)
+             std::function<void()> const& before_exec, int given, std::string const& greeting)
 {
     auto copy = command;
     auto variables = environment_with(more);
@@ -162,7 +196,8 @@ child::child(std::vector<std::string> const& command, environment const& more, i
     bool const foreground = terminal.wanted_at_once();
     pid_ = ::fork();
     int const why_no_process = errno;
-    if (pid_ == 0) become(argv.data(), envp.data(), from, parent, ends[1], foreground, before_exec, given);
+    if (pid_ == 0)
+        become(argv.data(), envp.data(), from, parent, ends[1], foreground ? terminal.descriptor() : -1, before_exec, given, greeting);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     ::close(ends[1]);
     if (pid_ < 0) {

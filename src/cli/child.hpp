@@ -29,13 +29,21 @@ private:
     sigset_t blocked_;
 };
 
-// Decides whether the terminal's signals and input go to the redlock process or to the command. Does nothing if stdin is no terminal.
+// Decides whether the terminal's signals and input go to the redlock process or to the command. The terminal is the controlling one, wherever stdin comes
+// from: commands ask for passwords there (getpass, ssh, sudo, gpg). Does nothing if there is none.
 class job_control {
 public:
     job_control();
+    job_control(job_control const&) = delete;
+    job_control& operator=(job_control const&) = delete;
+    ~job_control();
 
-    // Whether the command should have the terminal from the start. Not in a pipeline, whose other commands may need it, too.
+    // Whether the command should have the terminal from the start. Not in a pipeline, whose other commands may need it, too, and not where stdin is
+    // something else: then it may be one of many commands that a script runs in the background.
     bool wanted_at_once() const noexcept { return wanted_; }
+
+    // Of the terminal; -1: there is none.
+    int descriptor() const noexcept { return terminal_; }
 
     // Makes `group` the terminal's foreground group, which gets its signals and may read from it. False if the redlock process does not have it.
     bool give_to(pid_t group) noexcept;
@@ -46,7 +54,7 @@ public:
     bool is_ours() const noexcept;
 
 private:
-    bool terminal_;
+    int terminal_;
     bool wanted_;
     bool given_{false};
 };
@@ -58,9 +66,10 @@ public:
     // Starts `command`, found in PATH. The kernel kills the command when this thread ends. Throws `failure` with `not_found` or `cannot_execute`, as
     // shells do, and `internal` when the system has no process left. `before_exec` runs in the new process, which leads its group already, and may only
     // make system calls. `given`: a descriptor of this process that the command gets, too, to take over what this process does for it; then the
-    // command outlives this thread, unless the guardian ends it. -1: none.
+    // command outlives this thread, unless the guardian ends it. -1: none. In place of an empty command stands a process that writes `greeting`
+    // to stdout, and ends with its input; where that is /dev/null, only a signal ends it.
     child(std::vector<std::string> const& command, environment const& more, inheritance const& from, job_control& terminal,
-          std::function<void()> const& before_exec, int given = -1);
+          std::function<void()> const& before_exec, int given = -1, std::string const& greeting = {});
 
     // The id of the command's process, and of its process group.
     pid_t pid() const noexcept { return pid_; }

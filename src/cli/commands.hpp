@@ -17,10 +17,11 @@
 //   dashboard/    a page for browsers: what the nodes and locks are and were
 //   tickets       acquire, extend and release --ticket: a lease that no process minds, held by its ticket
 //   leader        who leads: what redlock lead has published
-//   run, lead     a session: acquires, minds the lease and the signals, releases
+//   run, hold, lead     a session: acquires, minds the lease and the signals, releases
 //   glance        what the nodes hold, while something else goes on; waiting: why a lock is not had, in words
 //   run_events    what happens, for a program that reads (event_stream: without waiting for it); service_manager: the same for systemd
-//   signal_names  signals as people write them
+//   signal_names  signals as people write them; heeded_signals: those that end a command
+//   notes         words on stderr that keep nothing waiting
 //   child         the process that runs the command; guardian: the one that ends it when nobody else can; lease_passing: gives it the ticket
 //   offspring     processes that the command started and that left its group
 //   times         when a command must end, by the end of its lease
@@ -47,6 +48,7 @@ struct node_options {
     milliseconds timeout{2'000};  // for a node to connect, and for an answer
     std::optional<std::size_t> shard{};  // of a configuration with several sets of nodes
     std::string set_name{};  // of the set that the nodes must be; empty: not said
+    bool quiet{false};  // no warnings
 };
 
 // The ticket of a lease, as the command line gives it: the ticket itself, or "-" for a line of the input.
@@ -77,7 +79,12 @@ struct run_options {
     std::string label;
     ticket_option ticket;  // empty: NAME is acquired
     std::optional<std::string> publish;  // with the lock, while the command runs
-    std::vector<std::string> command;
+    std::vector<std::string> command;  // empty: that of hold_options
+};
+
+// As run, with no command: until the input ends, or a signal comes.
+struct hold_options {
+    run_options held;
 };
 
 // As run, again and again: a command that leads.
@@ -111,6 +118,7 @@ struct acquire_options {
     bool no_fencing{false};
     bool bootstrap{false};
     bool quiet{false};
+    bool json{false};
     std::optional<int> conflict_exit_code;
     std::string label;
 };
@@ -119,6 +127,7 @@ struct extend_options {
     node_options from;
     std::optional<milliseconds> ttl;
     ticket_option ticket;
+    bool json{false};
 };
 
 struct inspect_options {
@@ -142,6 +151,8 @@ struct list_options {
 struct release_options {
     node_options from;
     std::vector<std::string> names;
+    std::string host;  // instead of names: locks that this host holds; empty: of any
+    std::string pattern;  // instead of names: locks with names like this; empty: all
     ticket_option ticket;  // instead of names
     bool force{false};
     bool yes{false};
@@ -159,6 +170,7 @@ struct watch_options {
 struct admit_options {
     node_options from;
     std::optional<milliseconds> timeout;  // for all of it
+    bool json{false};
 };
 
 struct nodes_options {
@@ -204,6 +216,7 @@ struct completion_options {
 
 // Each returns what the process ends with, or throws failure.
 int execute(run_options const& options);
+int execute(hold_options const& options);
 int execute(lead_options const& options);
 int execute(leader_options const& options);
 int execute(acquire_options const& options);

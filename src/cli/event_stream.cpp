@@ -109,10 +109,12 @@ void event_stream::await_reader()
 {
     if (awaits_reader_ || stopped_) return;
     awaits_reader_ = true;
-    descriptor_.async_wait(asio::posix::stream_descriptor::wait_write, [this](boost::system::error_code ec) {
-        awaits_reader_ = false;
-        if (!ec && !stopped_) push();
-    });
+    descriptor_.async_wait(asio::posix::stream_descriptor::wait_write,
+                           [this, exists = std::weak_ptr{exists_}](boost::system::error_code ec) {
+                               if (exists.expired()) return;
+                               awaits_reader_ = false;
+                               if (!ec && !stopped_) push();
+                           });
 }
 
 void event_stream::stop_waiting()

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -58,6 +59,7 @@ private:
     bool broken_{false};
     bool awaits_reader_{false};
     bool stopped_{false};
+    std::shared_ptr<bool const> const exists_{std::make_shared<bool const>(true)};  // while this object does
 };
 
 }  // namespace redlock::cli

@@ -7,17 +7,48 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace redlock::cli {
 
 namespace {
 
-void write_lock(terminal const& out, server_group const& nodes, lock_view const& lock)
+std::string text_of_lock(terminal const& out, server_group const& nodes, lock_view const& lock)
 {
-    out.write(out.fold(headline(out, lock), 2) + '\n');
+    auto text = out.fold(headline(out, lock), 2) + '\n';
     for (auto const& more : {second_line(lock), published_line(lock)})
-        if (!more.empty()) out.write(out.fold("  " + more, 2) + '\n');
-    out.write(node_table(out, nodes, lock));
+        if (!more.empty()) text += out.fold("  " + more, 2) + '\n';
+    return text + node_table(out, nodes, lock);
+}
+
+// What is shown of one name.
+struct shown {
+    std::string text;
+    nlohmann::ordered_json json;
+    bool known{false};
+};
+
+// The names that are in one shard.
+void look_in_shard(inspect_options const& options, settings_of_some const& some, terminal const& out, std::vector<shown>& all)
+{
+    server_group nodes{some.of.client, options.from.timeout};
+    std::vector<std::string> names;
+    for (std::size_t const place : some.places) names.push_back(options.names[place]);
+    auto const locks = look(nodes, names);
+    auto const semaphores = look_for_semaphores(nodes, names);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        auto const& [lock, semaphore, one] = std::tie(locks[i], semaphores[i], all[some.places[i]]);
+        one.known = lock.state != lock_state::unknown && (!semaphore || (semaphore->is_known() && semaphore->held_unclearly() == 0));
+        if (options.json) {
+            one.json = to_json(nodes.names(), lock);
+            one.json["semaphore"] = semaphore ? to_json(nodes.names(), *semaphore) : nlohmann::ordered_json{};
+            continue;
+        }
+        if (semaphore) one.text = text_of(out, nodes, *semaphore);
+        if (!semaphore || is_anywhere(lock)) one.text += text_of_lock(out, nodes, lock);
+    }
 }
 
 }  // namespace
@@ -25,26 +56,16 @@ void write_lock(terminal const& out, server_group const& nodes, lock_view const&
 int execute(inspect_options const& options)
 {
     for (std::string const& name : options.names) check_name(name);
-    server_group nodes{settings_of(options.from, options.names).client, options.from.timeout};
-    auto const locks = look(nodes, options.names);
-    auto const semaphores = look_for_semaphores(nodes, options.names);
-
     terminal const out;
-    if (options.json) {
-        auto list = nlohmann::ordered_json::array();
-        for (std::size_t i = 0; i < locks.size(); ++i) {
-            list.push_back(to_json(nodes.names(), locks[i]));
-            list.back()["semaphore"] = semaphores[i] ? to_json(nodes.names(), *semaphores[i]) : nlohmann::ordered_json{};
-        }
-        out.write(dump({{"locks", std::move(list)}}, 2));
-    } else {
-        for (std::size_t i = 0; i < locks.size(); ++i) {
-            if (semaphores[i]) out.write(text_of(out, nodes, *semaphores[i]));
-            if (!semaphores[i] || is_anywhere(locks[i])) write_lock(out, nodes, locks[i]);
-        }
+    std::vector<shown> all(options.names.size());
+    for (settings_of_some const& some : settings_by_shard(options.from, options.names)) look_in_shard(options, some, out, all);
+    auto list = nlohmann::ordered_json::array();
+    for (shown& one : all) {
+        if (options.json) list.push_back(std::move(one.json));
+        else out.write(one.text);
     }
-    bool known = std::none_of(locks.begin(), locks.end(), [](auto const& lock) { return lock.state == lock_state::unknown; });
-    for (auto const& s : semaphores) known = known && (!s || (s->is_known() && s->held_unclearly() == 0));
+    if (options.json) out.write(dump({{"locks", std::move(list)}}, 2));
+    bool const known = std::all_of(all.begin(), all.end(), [](shown const& one) { return one.known; });
     return to_int(known ? exit_code::success : exit_code::no_majority);
 }
 

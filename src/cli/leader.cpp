@@ -1,6 +1,7 @@
 // redlock leader: prints who leads, as redlock lead or redlock::election have published it; with --watch again with each change.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/heeded_signals.hpp"
 #include "cli/settings.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
@@ -64,7 +65,8 @@ int run(asio::io_context& io, client& nodes, asio::awaitable<void> what)
     int by = 0;
     std::exception_ptr failed;
     asio::cancellation_signal stop;
-    asio::signal_set signals{io, SIGINT, SIGTERM, SIGHUP};
+    asio::signal_set signals{io};
+    heed(signals, {SIGINT, SIGTERM, SIGHUP});
     signals.async_wait([&](error_code ec, int number) {
         if (ec) return;
         by = number;

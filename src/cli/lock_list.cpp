@@ -245,7 +245,7 @@ std::string remarks(terminal const& out, server_group const& nodes, search_resul
         all.push_back(count_of(n, "other key matches and is", "other keys match and are") + " no lock of this library; --foreign lists " +
                       (n == 1 ? "it" : "them"));
     if (auto const why = why_incomplete(found, limits); !why.empty()) all.push_back(out.paint(tone::warning, why));
-    if (!found.enough()) {
+    if (!found.enough() && found.because != search_result::end::too_many_names) {
         auto const seen = std::count_if(found.nodes.begin(), found.nodes.end(), [](node_search const& n) { return n.complete; });
         all.push_back(out.paint(tone::alarm, "the list may lack locks: only " + std::to_string(seen) + " of " +
                                                  count_of(nodes.size(), "node") + (seen == 1 || nodes.size() == 1 ? " was" : " were") +

@@ -2,8 +2,10 @@
 
 #include "cli/admission_wait.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/lock_view_text.hpp"
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
+#include "quorum/votes.hpp"
 #include "redis/admission_scripts.hpp"
 #include "redis/facts_reader.hpp"
 #include "redis/keys.hpp"
@@ -96,8 +98,8 @@ std::string why_not_moved(answers const& said)
 
 }  // namespace
 
-node_change::node_change(node_options const& from, quorum::wanted_change const& wanted)
-    : settings_{settings_of_servers(from).client}, wanted_{wanted}
+node_change::node_change(node_options const& from, quorum::wanted_change const& wanted, std::vector<std::string> const& named, bool json)
+    : settings_{settings_of_servers(from).client}, wanted_{wanted}, json_{json}
 {
     for (node_address const& n : settings_.nodes)
         if (n.cluster || n.sentinel || n.replicas > 0)
@@ -109,6 +111,7 @@ node_change::node_change(node_options const& from, quorum::wanted_change const& 
         each = name_of(each);
         if (each == wanted_.leaves) throw failure{exit_code::usage, "OLD and NEW are the same server, " + each};
     }
+    for (std::string const& each : named) name_of(each);
     if (settings_.nodes.size() > max_nodes)
         throw failure{exit_code::config,
                       number_of(settings_.nodes.size()) + " servers are named, and a command asks " + number_of(max_nodes) +
@@ -149,7 +152,7 @@ void node_change::announce(quorum::set_change const& plan)
     else text = wanted_.leaves + " is replaced by " + wanted_.join.front() + " in " + quorum::in_words(plan.before());
     if (text == announced_) return;
     announced_ = text;
-    out_.write(out_.fold(printable(text), 2) + '\n');
+    tell(out_.fold(printable(text), 2) + '\n');
 }
 
 void node_change::carry_out(std::optional<milliseconds> patience)
@@ -168,6 +171,7 @@ void node_change::carry_out(std::optional<milliseconds> patience)
         quorum::set_change const plan{seen, wanted_};
         if (plan.refused() != refused_for::none) throw failure{code_of(plan.refused()), printable(plan.why())};
         set_ = plan.after().members;
+        votes_needed_ = quorum::majority(plan.after().size());
         if (plan.steps().empty() && !plan.finishes_another()) return wait_for(wanted_.join, patience);
         if (plan.is_to_be_drained() && !is_drained(plan)) continue;
         announce(plan);
@@ -192,7 +196,7 @@ bool node_change::is_drained(quorum::set_change const& plan)
                       number_of(plan.before().size()) + ", for " +
                       number_of(static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(ends - now).count())) +
                       " s: until leases of before are over";
-    out_.write(text + '\n');
+    tell(text + '\n');
     std::this_thread::sleep_for(ends - now);
     return false;
 }
@@ -206,13 +210,13 @@ bool node_change::take_steps(quorum::set_change const& plan)
         auto const said = nodes_->ask_each(
             [&](std::size_t node) { return node == step.server ? claim_of(step, plan.base()) : std::vector<words>{}; });
         if (auto const why_not = why_not_moved(said[step.server]); !why_not.empty()) {
-            out_.write(members_[step.server] + " has not moved: " + printable(why_not) + '\n');
+            tell(members_[step.server] + " has not moved: " + printable(why_not) + '\n');
             return false;
         }
         if (is_said_only) continue;
         ++moved;
-        out_.write(members_[step.server] + " has moved to generation " + std::to_string(plan.after().generation) + " (" + number_of(moved) +
-                   "; " + number_of(plan.needed()) + " have to)\n");
+        tell(members_[step.server] + " has moved to generation " + std::to_string(plan.after().generation) + " (" + number_of(moved) +
+             "; " + number_of(plan.needed()) + " have to)\n");
     }
     return true;
 }
@@ -225,35 +229,70 @@ config node_change::settings_of_clients() const
     return client;
 }
 
-void node_change::wait_for(std::vector<std::string> joining, std::optional<milliseconds> patience) const
+void node_change::wait_for(std::vector<std::string> joining, std::optional<milliseconds> patience)
 {
     // What somebody else has begun may let servers join that nobody named here.
     auto const is_known = [this](std::string const& member) {
         return std::find(members_.begin(), members_.end(), member) != members_.end();
     };
     for (auto const& member : joining)
-        if (!is_known(member)) out_.write(member + " joins; it is not in the list of this command, so its admission is not awaited\n");
+        if (!is_known(member)) tell(member + " joins; it is not in the list of this command, so its admission is not awaited\n");
     std::erase_if(joining, std::not_fn(is_known));
     if (joining.empty()) return;
     bool const is_one = joining.size() == 1;
-    out_.write(list_of(joining) + (is_one ? " joins; it votes in about " : " join; they vote in about ") +
-               in_words(settings_of_clients().max_ttl) + '\n');
+    tell(list_of(joining) + (is_one ? " joins; it votes in about " : " join; they vote in about ") +
+         in_words(settings_of_clients().max_ttl) + '\n');
     auto const is_awaited = [&joining](std::string const& member) {
         return std::find(joining.begin(), joining.end(), member) != joining.end();
     };
-    wait_for_admission(settings_of_clients(), patience, is_awaited);
-    out_.write(list_of(joining) + (is_one ? " is" : " are") + " admitted\n");
+    try {
+        wait_for_admission(settings_of_clients(), patience, [this](std::string const& text) { tell(text); }, is_awaited);
+    } catch (failure const& error) {
+        if (error.code != exit_code::not_admitted) throw;
+        throw failure{error.code, error.what() + std::string{"\n"} + what_counts_now()};
+    }
+    tell(list_of(joining) + (is_one ? " is" : " are") + " admitted\n");
 }
 
-void node_change::say_list(std::vector<std::string> const& left) const
+// Of a change that was made, though who joins has no vote yet.
+std::string node_change::what_counts_now() const
+{
+    return "The set has " + count_of(set_.size(), "member") + " now, and " + number_of(votes_needed_) +
+           " of them must vote for a lock. Their list: " + list_of_clients() + ". The same command goes on with it.";
+}
+
+std::string node_change::list_of_clients() const
 {
     std::string list;
     for (node_address const& n : settings_of_clients().nodes) list += (list.empty() ? "" : ", ") + n.to_string();
-    out_.write("Give every client this list of nodes, before the set is changed again: " + list + '\n');
+    return list;
+}
+
+void node_change::tell(std::string const& text)
+{
+    if (!json_) out_.say(text);
+}
+
+// The set is changed, also when nobody reads of it.
+void node_change::report(std::vector<std::string> const& left)
+{
+    if (json_) {
+        nlohmann::ordered_json j{{"members", set_}, {"needed", votes_needed_}, {"left", left}, {"nodes", nlohmann::ordered_json::array()}};
+        for (node_address const& n : settings_of_clients().nodes) j["nodes"].push_back(n.to_string());
+        out_.say(dump(j, 2));
+    } else {
+        say_list(left);
+    }
+    out_.check();
+}
+
+void node_change::say_list(std::vector<std::string> const& left)
+{
+    tell("Give every client this list of nodes, before the set is changed again: " + list_of_clients() + '\n');
     if (left.empty()) return;
-    out_.write("Stop " + list_of(left) + (left.size() == 1 ? ", if it still runs" : ", if they still run") +
-               ": clients with the old list go on without " + (left.size() == 1 ? "it" : "them") +
-               ". Start no empty server at an address of before until every client has the new list.\n");
+    tell("Stop " + list_of(left) + (left.size() == 1 ? ", if it still runs" : ", if they still run") +
+         ": clients with the old list go on without " + (left.size() == 1 ? "it" : "them") +
+         ". Start no empty server at an address of before until every client has the new list.\n");
 }
 
 }  // namespace redlock::cli

@@ -11,6 +11,7 @@
 #include "redis/keys.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -109,12 +110,13 @@ namespace {
 
 void change(nodes_options const& options, std::vector<quorum::wanted_change> const& one_after_the_other)
 {
+    ::signal(SIGPIPE, SIG_IGN);  // a change that was begun is finished, also when nobody reads of it
     std::vector<std::string> left;
     for (quorum::wanted_change const& wanted : one_after_the_other) {
-        node_change carried_out{options.from, wanted};
+        node_change carried_out{options.from, wanted, options.servers, options.json};
         carried_out.carry_out(options.timeout);
         if (!wanted.leaves.empty()) left.push_back(wanted.leaves);
-        if (&wanted == &one_after_the_other.back()) carried_out.say_list(left);
+        if (&wanted == &one_after_the_other.back()) carried_out.report(left);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "cli/permit_change.hpp"
 
 #include "cli/exit_codes.hpp"
+#include "cli/heeded_signals.hpp"
 #include "cli/semaphore_text.hpp"
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
@@ -13,7 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
+#include <csignal>
 #include <map>
 #include <random>
 #include <vector>
@@ -63,8 +64,6 @@ std::string words_of(system_error const& error)
     return operation && !operation->reason().empty() ? operation->reason() : error.code().message();
 }
 
-void say_progress(std::string const& text) { std::fprintf(stderr, "redlock: %s\n", text.c_str()); }
-
 }  // namespace
 
 permit_change::permit_change(semaphore_command_options const& options, settings const& from)
@@ -74,6 +73,7 @@ permit_change::permit_change(semaphore_command_options const& options, settings 
       nodes_{io_.get_executor(), nodes_config_}
 {
     nodes_.run(asio::detached);
+    heed(signals_, {SIGINT, SIGTERM, SIGHUP});
     signals_.async_wait([this](error_code ec, int number) {
         if (ec) return;
         ended_by_ = number;
@@ -85,6 +85,7 @@ permit_change::~permit_change()
 {
     glance_.reset();
     progress_timer_.cancel();
+    notes_.stop_waiting();
     signals_.cancel();
     nodes_.cancel();
     io_.restart();
@@ -173,7 +174,7 @@ permit_change::verdict permit_change::after_a_race()
 
 int permit_change::fail(int code, std::string const& why, std::string const& lines)
 {
-    say_progress(name_in_words(options_.name) + ": " + why + (why.empty() ? "" : "; ") + what_is_kept() + lines);
+    notes_.say(name_in_words(options_.name) + ": " + why + (why.empty() ? "" : "; ") + what_is_kept() + lines);
     return code;
 }
 
@@ -222,7 +223,7 @@ void permit_change::tell_progress(semaphore_view const& now)
     for (slot_view const& s : now.slots)
         if (now.is_above(s) && s.lock.holder) who += std::to_string(s.number) + ' ' + s.lock.nodes[*s.lock.holder].id() + ' ';
     who += now.permits == options_.permits ? "known" : "unknown";
-    if (who != told_) say_progress(text);
+    if (who != told_) notes_.say(text);
     told_ = who;
     show_progress();
 }

@@ -4,6 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/glance.hpp"
+#include "cli/notes.hpp"
 #include "cli/semaphore_view.hpp"
 
 #include <redlock/json.hpp>
@@ -51,10 +52,11 @@ private:
     lock_options lock_;
     asio::io_context io_{1};
     client nodes_;
-    asio::signal_set signals_{io_, SIGINT, SIGTERM, SIGHUP};
+    asio::signal_set signals_{io_};
     asio::cancellation_signal stop_;
     int ended_by_{0};  // the signal
     int code_{0};
+    notes notes_{io_.get_executor()};
     asio::steady_timer progress_timer_{io_};
     std::optional<glance> glance_;
     std::string told_;  // whom it waits for, as it was said last

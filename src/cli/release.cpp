@@ -2,6 +2,8 @@
 // meanwhile may be another holder's, and stays.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/lock_key_pattern.hpp"
+#include "cli/lock_search.hpp"
 #include "cli/lock_view_text.hpp"
 #include "cli/semaphore_view.hpp"
 #include "cli/settings.hpp"
@@ -12,8 +14,10 @@
 #include "redis/scripts.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,6 +37,8 @@ bool agreed()
     std::getline(std::cin, answer);
     return answer == "y" || answer == "Y" || answer == "yes";
 }
+
+constexpr std::size_t max_found = 1'000;
 
 constexpr char const* delete_if_of_type =
     "if redis.call('TYPE', KEYS[1]).ok == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
@@ -83,6 +89,45 @@ result result_of(key_view const& key, answers const& a, std::size_t place)
     }
     if (gone > 0) return {"deleted", tone::good, true};
     return {"stays: it changed meanwhile, and is no longer what was shown", tone::warning};
+}
+
+// Of a lock that many read, only the readers of this host stay to be removed. False: nobody of this host holds it.
+bool keep_only_of(std::string const& host, lock_view& lock)
+{
+    auto const is_of_host = [&](std::optional<detail::holder_info> const& who) { return who && who->host == host; };
+    bool any = false;
+    for (key_view& key : lock.nodes) {
+        if (key.readers > 0) {
+            std::erase_if(key.some_readers, [&](reader_view const& r) { return !is_of_host(r.who); });
+            key.readers = key.some_readers.size();
+            key.present = key.readers > 0;
+        } else if (!is_of_host(key.holder)) {
+            key.present = false;
+        }
+        any = any || (key.problem.empty() && key.present);
+    }
+    return any;
+}
+
+// Instead of names. A list that may lack a lock is an error: who believes that all are gone goes on.
+std::vector<lock_view> search(release_options const& options, server_group& nodes)
+{
+    lock_key_pattern const pattern{nodes.keys(), options.pattern.empty() ? "*" : options.pattern};
+    auto const found = find_locks(nodes, pattern, {.names = max_found});
+    if (found.because == search_result::end::too_many_names)
+        throw failure{exit_code::usage, "there are more than " + std::to_string(max_found) +
+                                            " such locks: give a narrower --pattern. "
+                                            "Nothing was deleted"};
+    if (!found.enough())
+        throw failure{exit_code::no_majority, "too few nodes could be searched to the end to know all of these locks; redlock list says "
+                                              "why. Nothing was deleted"};
+    std::vector<std::string> names;
+    for (lock_view const& lock : found.locks) names.push_back(lock.name);
+    auto locks = look(nodes, names);
+    std::erase_if(locks, [](lock_view const& lock) { return !is_anywhere(lock); });
+    if (!options.host.empty()) std::erase_if(locks, [&](lock_view& lock) { return !keep_only_of(options.host, lock); });
+    if (locks.empty()) throw failure{exit_code::warnings, "no such lock was found; nothing was deleted"};
+    return locks;
 }
 
 void confirm(release_options const& options, terminal const& out, server_group const& nodes, std::vector<lock_view> const& locks)
@@ -145,12 +190,15 @@ std::vector<lock_view> with_slots(server_group& nodes, std::vector<lock_view> lo
 int execute(release_options const& options)
 {
     if (!options.ticket.text.empty()) return release_by(options);
+    ::signal(SIGPIPE, SIG_IGN);
     for (std::string const& name : options.names) check_name(name);
     if (!options.force)
         throw failure{exit_code::usage, "release takes a lock away from its holder, who is not told; if that is meant, give --force. "
                                         "(A holder releases by itself: redlock run does when its command ends.)"};
-    server_group nodes{settings_of(options.from, options.names).client, options.from.timeout};
-    auto const locks = with_slots(nodes, look(nodes, options.names), options.names);
+    bool const is_searched = options.names.empty();
+    auto const from = is_searched ? settings_of_servers(options.from) : settings_of(options.from, options.names);
+    server_group nodes{from.client, options.from.timeout};
+    auto const locks = is_searched ? search(options, nodes) : with_slots(nodes, look(nodes, options.names), options.names);
     terminal const out;
     if (std::any_of(locks.begin(), locks.end(), [](lock_view const& l) { return l.held_on > 0; })) confirm(options, out, nodes, locks);
 

@@ -1,4 +1,4 @@
-// When a user whose command waits for a lock is told why: after three seconds, and then each minute.
+// When a command that waits for a lock looks why: after three seconds, and then every ten.
 #ifndef REDLOCK_CLI_REMINDER_HPP
 #define REDLOCK_CLI_REMINDER_HPP
 
@@ -14,7 +14,7 @@ namespace redlock::cli {
 template <class Timer>
 class reminder {
 public:
-    static constexpr std::chrono::seconds first{3}, next{60};
+    static constexpr std::chrono::seconds first{3}, next{10};
 
     template <class Context>
     reminder(Context& context, std::function<void()> tell) : timer_{context}, tell_{std::move(tell)}
@@ -23,7 +23,7 @@ public:
 
     void start() { remind_in(first); }
 
-    // Nothing is told any more.
+    // Nothing is told from then on.
     void stop()
     {
         stopped_ = true;

@@ -1,4 +1,4 @@
-// redlock run: a command that runs while a lock is held.
+// redlock run: a command that runs while a lock is held; redlock hold: the same without a command.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/session.hpp"
@@ -141,6 +141,7 @@ int run(run_options const& options, bool terms)
 }  // namespace
 
 int execute(run_options const& options) { return run(options, false); }
+int execute(hold_options const& options) { return run(options.held, false); }
 int execute(lead_options const& options) { return run(options.term, true); }
 
 }  // namespace redlock::cli

@@ -179,6 +179,14 @@ std::string waiting_for_permits_in_words(semaphore_view const& of, std::uint32_t
     return why.empty() ? text + ": there were free ones a moment ago" + nodes_without_vote(nodes, true) : text;
 }
 
+std::string reason_to_wait_for_permits(semaphore_view const& of, client_status const& nodes)
+{
+    std::string text = of.is_known() ? "" : "unknown";
+    for (slot_view const& s : of.slots)
+        if (s.lock.state == lock_state::held) text += std::to_string(s.number) + ' ' + s.lock.nodes[*s.lock.holder].id() + ' ';
+    return text + reason_of_nodes(nodes, true, of.majority);
+}
+
 std::string no_permit_in_words(semaphore_view const& of, std::uint32_t wanted, bool all_the_time)
 {
     auto const why = why_none(of, wanted);

@@ -40,6 +40,8 @@ std::size_t least_held_on(semaphore_view const& of);
 // Why `redlock run --permits` does not have what it wants yet.
 std::string waiting_for_permits_in_words(semaphore_view const& of, std::uint32_t wanted, client_status const& nodes,
                                          std::chrono::nanoseconds waited);
+// A text that is another one when the reason is. Nobody reads it.
+std::string reason_to_wait_for_permits(semaphore_view const& of, client_status const& nodes);
 // Why it has ended without it.
 std::string no_permit_in_words(semaphore_view const& of, std::uint32_t wanted, bool all_the_time);
 // The same when its number of permits is not that of the nodes.

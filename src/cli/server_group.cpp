@@ -1,5 +1,6 @@
 #include "cli/server_group.hpp"
 
+#include "cli/heeded_signals.hpp"
 #include "cli/settings.hpp"
 
 #include <boost/asio/post.hpp>
@@ -86,7 +87,8 @@ void server_group::interrupt()
 
 void server_group::heed_signals()
 {
-    auto const signals = std::make_shared<asio::signal_set>(io_, SIGINT, SIGTERM);
+    auto const signals = std::make_shared<asio::signal_set>(io_);
+    heed(*signals, {SIGINT, SIGTERM});
     signals->async_wait([this](error_code ec, int) {
         if (!ec) interrupted_ = true;
     });

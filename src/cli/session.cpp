@@ -98,8 +98,9 @@ void session::start_command()
 {
     // Before the command runs: if this process is killed now, the command may have started others already, which the kernel does not end.
     auto const protect = [this, kill_at = plan_.times.guard_at(lease_.valid_until())] { guard_.protect(::getpid(), kill_at); };
+    auto const held = "holds " + what_is_held() + (lease_.token() == 0 ? "" : ", token " + std::to_string(lease_.token()));
     try {
-        child_.emplace(plan_.command, environment(), inherited_, terminal_, protect, passing_ ? passing_->descriptor() : -1);
+        child_.emplace(plan_.command, environment(), inherited_, terminal_, protect, passing_ ? passing_->descriptor() : -1, held + '\n');
     } catch (failure const& error) {
         say(error.what());
         command_code_ = to_int(error.code);
@@ -108,9 +109,9 @@ void session::start_command()
     }
     guard_.put_off(plan_.times.guard_at(lease_.valid_until()));
     events_.command_started(lease_.token(), child_->pid());
-    manager_.ready("holds " + what_is_held() + (lease_.token() == 0 ? "" : ", token " + std::to_string(lease_.token())));
+    manager_.ready(held);
     // This process must not be suspended: the lease would end meanwhile.
-    ::signal(SIGTSTP, SIG_IGN);
+    for (int const s : {SIGTSTP, SIGTTIN}) ::signal(s, SIG_IGN);
     lease_.wait_lost([this](error_code ec) { on_lost(ec); });
     if (passing_) passing_->begin(io_, [this] { pass_lease(); });
     check_lease_and_group();
@@ -139,8 +140,13 @@ void session::pass_lease()
 
 void session::give_terminal()
 {
-    if (!waits_for_terminal_ || !terminal_.give_to(child_->pid())) return;
-    waits_for_terminal_ = false;
+    if (!waits_for_terminal_) return;
+    if (!terminal_.give_to(child_->pid())) {
+        if (!std::exchange(want_said_, true))
+            say_stopped("it wants the terminal, which another command has: bring redlock to the foreground (fg)");
+        return;
+    }
+    waits_for_terminal_ = want_said_ = false;
     child_->signal(SIGCONT);
 }
 
@@ -201,9 +207,9 @@ void session::terminate_command(std::string const& why)
     auto const text = "the lease on " + name_in_words(plan_.name) + " is lost (" + why + "); the command " +
                       (plan_.on_lost == SIGTERM ? "has " : "gets " + name_of_signal(plan_.on_lost) + ", and has ") +
                       in_words(std::max(boot_clock::duration::zero(), *kill_by_ - now)) + " to end";
-    say(text);
     child_->signal(plan_.on_lost);
     child_->signal(SIGCONT);  // a stopped process handles no signal
+    say(text);
     end_strays(plan_.on_lost);
     manager_.stopping(text);
 }
@@ -235,7 +241,7 @@ void session::end_strays(int signal)
     say("processes of the command that had left its group are ended, too: " + in_words(new_ones));
 }
 
-void session::report_strays() const
+void session::report_strays()
 {
     auto const left = strays();
     if (left.empty() || plan_.quiet) return;
@@ -251,6 +257,7 @@ void session::on_signal(int number)
         if (child_ && !command_code_) child_->signal(SIGCONT);
     } else if (number != 0 && child_) {
         child_->signal(number);
+        if (ends_waiting(number)) child_->signal(SIGCONT);  // a stopped process handles no signal
     } else if (number != 0 && ends_waiting(number) && interrupted_by_ == 0) {
         interrupted_by_ = number;
         stop_acquiring_.emit(asio::cancellation_type::terminal);
@@ -289,10 +296,12 @@ void session::on_stopped(int by)
         waits_for_terminal_ = true;
         return check_lease_and_group();
     }
-    if (by != SIGTSTP) return;
+    if (by != SIGTSTP) return say_stopped(name_of_signal(by) + "; kill -CONT " + std::to_string(child_->pid()) + " lets it go on");
     say("a command that holds a lock is not suspended");
     child_->signal(SIGCONT);
 }
+
+void session::say_stopped(std::string const& why) { say("the command is stopped (" + why + "); " + what_is_held() + " is held meanwhile"); }
 
 // The command has ended. The rest of its process group must end, too: the lock will not protect it any more.
 void session::end_rest_of_group()
@@ -347,15 +356,9 @@ void session::finish(int code, run_outcome outcome)
     result_ = code;
     outcome_ = outcome;
     events_.end_soon();
+    notes_.stop_waiting();
     signals_.cancel();
     nodes_.cancel();
-}
-
-// Writes the whole line with one system call, since the command writes to stderr, too.
-void session::say(std::string const& text) const
-{
-    std::string const line = "redlock: " + text + '\n';
-    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());  // there is nobody to tell of an error
 }
 
 }  // namespace redlock::cli

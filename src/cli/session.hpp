@@ -13,6 +13,7 @@
 #include "cli/glance.hpp"
 #include "cli/guardian.hpp"
 #include "cli/lease_passing.hpp"
+#include "cli/notes.hpp"
 #include "cli/offspring.hpp"
 #include "cli/reminder.hpp"
 #include "cli/run_events.hpp"
@@ -21,6 +22,7 @@
 #include "cli/split_votes.hpp"
 #include "cli/tickets.hpp"
 #include "cli/times.hpp"
+#include "cli/waiting.hpp"
 
 #include <redlock/redlock.hpp>
 
@@ -110,24 +112,26 @@ private:
     void kill_group();
     std::vector<process> strays() const;
     void end_strays(int signal);
-    void report_strays() const;
+    void report_strays();
     void on_lost(error_code ec);
     void on_signal(int number);
     void reap();
     void on_stopped(int by);
+    void say_stopped(std::string const& why);
     void end_rest_of_group();
 
     // The end.
     void group_has_gone();
     void finish(int code, run_outcome outcome);
 
-    void say(std::string const& text) const;
+    void say(std::string const& text) { notes_.say(text); }
 
     plan plan_;
     inheritance const& inherited_;
     guardian& guard_;
     offspring const& started_;
     asio::io_context io_{1};
+    notes notes_{io_.get_executor()};
     std::unique_ptr<lease_passing> const passing_{std::move(plan_.passing)};
     run_events events_{io_, plan_.events_fd, plan_.name, [this](std::string const& why) {
                            say("events end here, descriptor " + std::to_string(*plan_.events_fd) + ": " + why);
@@ -148,6 +152,7 @@ private:
     asio::steady_timer again_{io_};
     std::optional<glance> glance_;
     boot_clock::time_point acquiring_since_{};
+    told_reason told_;
 
     lease lease_;
     std::optional<child> child_;
@@ -159,6 +164,7 @@ private:
     bool passed_{false};  // the command, which asked for it, has the ticket of the lease
     time_point passed_until_{};  // the end of that lease, as far as this process extended it
     bool waits_for_terminal_{false};  // the command was stopped, since it used the terminal while another group had it
+    bool want_said_{false};  // that it waits for the terminal
     int interrupted_by_{0};  // the signal that ended the acquisition; 0: none
     int result_{0};
     run_outcome outcome_{};

@@ -43,7 +43,9 @@ void session::explain_waiting()
     if (semaphore_) return explain_waiting_for_permits();
     look_at_lock([this](lock_view const& lock) {
         auto const status = nodes_.status();
-        auto const waited = boot_clock::now() - acquiring_since_;
+        auto const now = boot_clock::now();
+        if (!told_.is_due(reason_to_wait(lock, status, plan_.options.fencing), now)) return;
+        auto const waited = now - acquiring_since_;
         auto const text = waiting_in_words(lock, status, plan_.options.fencing, waited);
         if (!plan_.quiet) say(text);
         events_.waiting(lock, count_voting(status, plan_.options.fencing), waited);
@@ -56,7 +58,11 @@ void session::look_at_lock(std::function<void(lock_view const&)> explain)
 {
     auto const key = keys_of(plan_.nodes).key_of(plan_.name);
     glance_.emplace(io_.get_executor(), plan_.nodes, questions_about(key), glance_timeout,
-                    [name = plan_.name, tell = std::move(explain)](std::vector<answers> const& all) { tell(view_of(name, all)); });
+                    [name = plan_.name, writes = !plan_.shared, tell = std::move(explain)](std::vector<answers> const& all) {
+                        auto seen = view_of(name, all);
+                        if (writes) seen.writer_waits = false;  // that may be this one, and keeps it from nothing
+                        tell(seen);
+                    });
 }
 
 void session::on_acquired(error_code ec, lease got)
@@ -123,6 +129,7 @@ void session::ask_again(error_code ec)
 
 void session::explain_contended(lock_view const& lock)
 {
+    if (plan_.quiet && plan_.conflict_code == 0) return finish(plan_.conflict_code, run_outcome::contended);
     bool const is_split = report_.outcome == errc::split_votes && lock.state != lock_state::held;
     say(is_split ? name_in_words(plan_.name) + " was not acquired: " + report_.outcome.message() : contended_in_words(lock, !plan_.once));
     finish(plan_.conflict_code, run_outcome::contended);

@@ -39,7 +39,9 @@ void session::explain_waiting_for_permits()
 {
     look_at_permits([this](semaphore_view const& permits) {
         auto const status = nodes_.status();
-        auto const waited = boot_clock::now() - acquiring_since_;
+        auto const now = boot_clock::now();
+        if (!told_.is_due(reason_to_wait_for_permits(permits, status), now)) return;
+        auto const waited = now - acquiring_since_;
         auto const text = waiting_for_permits_in_words(permits, plan_.take, status, waited);
         if (!plan_.quiet) say(text);
         events_.waiting(permits, count_voting(status, true), waited);
@@ -54,7 +56,7 @@ void session::explain_no_permit(error_code ec)
             say(other_number_in_words(permits, *plan_.permits));
             return finish(to_int(exit_code::config), run_outcome::permits_differ);
         }
-        say(no_permit_in_words(permits, plan_.take, !plan_.once));
+        if (!plan_.quiet || plan_.conflict_code != 0) say(no_permit_in_words(permits, plan_.take, !plan_.once));
         finish(plan_.conflict_code, run_outcome::contended);
     });
 }

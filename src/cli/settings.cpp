@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include <sys/stat.h>
 
@@ -38,17 +39,31 @@ settings from_list(std::string const& urls, std::string const& where)
     }
 }
 
-// Warns only if every user may read the file: a file that one group may read was probably given to that group on purpose.
-void warn_of_readers(std::string const& file, settings const& loaded)
+bool has_password(settings const& loaded)
 {
-    struct stat s{};
     auto const has_secret = [](std::vector<node_address> const& nodes) {
         return std::any_of(nodes.begin(), nodes.end(),
                            [](node_address const& n) { return !n.password.empty() || (n.sentinel && !n.sentinel->password.empty()); });
     };
     auto const& shards = loaded.client.shards;
-    bool const secret = has_secret(loaded.client.nodes) || std::any_of(shards.begin(), shards.end(), has_secret);
-    if (!secret || ::stat(file.c_str(), &s) != 0 || (s.st_mode & S_IROTH) == 0) return;
+    return has_secret(loaded.client.nodes) || std::any_of(shards.begin(), shards.end(), has_secret);
+}
+
+// Once, however often a command reads its settings.
+void warn_of_command_line(node_options const& options, settings const& loaded)
+{
+    static bool is_said = false;
+    if (options.quiet || !has_password(loaded) || std::exchange(is_said, true)) return;
+    std::fprintf(
+        stderr, "redlock: warning: every user of this machine sees the password in --nodes (ps); put the list into %s or a --config file\n",
+        nodes_variable);
+}
+
+// Warns only if every user may read the file: a file that one group may read was probably given to that group on purpose.
+void warn_of_readers(std::string const& file, settings const& loaded)
+{
+    struct stat s{};
+    if (!has_password(loaded) || ::stat(file.c_str(), &s) != 0 || (s.st_mode & S_IROTH) == 0) return;
     std::string const name = printable(file);
     std::fprintf(stderr, "redlock: warning: %s holds passwords, and every user of this machine may read it; chmod o-rwx %s\n", name.c_str(),
                  name.c_str());
@@ -58,7 +73,11 @@ settings chosen(node_options const& options)
 {
     if (!options.urls.empty() && !options.config_file.empty())
         throw failure{exit_code::usage, "--nodes and --config both say which nodes there are; give one of them"};
-    if (!options.urls.empty()) return from_list(options.urls, "--nodes");
+    if (!options.urls.empty()) {
+        auto listed = from_list(options.urls, "--nodes");
+        warn_of_command_line(options, listed);
+        return listed;
+    }
     if (!options.config_file.empty()) {
         try {
             auto loaded = load_settings(options.config_file);
@@ -151,6 +170,20 @@ settings settings_of(node_options const& options, std::vector<std::string> const
     for (std::string const& name : names) keys.push_back(format.key_of(name));
     choose_shard(result.client, options, keys);
     return with_defaults(std::move(result), options);
+}
+
+std::vector<settings_of_some> settings_by_shard(node_options const& options, std::vector<std::string> const& names)
+{
+    std::vector<settings_of_some> all;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        auto of = settings_of(options, {names[i]});
+        auto const shard_in = [](settings const& s) { return s.client.place ? s.client.place->shard : 0; };
+        auto const same = [&](settings_of_some const& other) { return shard_in(other.of) == shard_in(of); };
+        auto const known = std::find_if(all.begin(), all.end(), same);
+        if (known == all.end()) all.push_back({std::move(of), {i}});
+        else known->places.push_back(i);
+    }
+    return all;
 }
 
 settings settings_of_servers(node_options const& options)

@@ -7,6 +7,7 @@
 
 #include <redlock/json.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,13 @@ namespace redlock::cli {
 // the locks `names`; of the shards of a Redis Cluster, config::place says which one. Throws `failure`: with `usage` when there are no
 // nodes, or it is open which shard is meant, with `config` when what is given cannot be used.
 settings settings_of(node_options const& options, std::vector<std::string> const& names = {});
+
+// The same for each of the locks, with their places in `names`: those of one shard are together. In the order of the first lock of each shard.
+struct settings_of_some {
+    settings of;
+    std::vector<std::size_t> places;
+};
+std::vector<settings_of_some> settings_by_shard(node_options const& options, std::vector<std::string> const& names);
 
 // The same for a command that asks all servers for all that they keep: a Redis Cluster is refused.
 settings settings_of_servers(node_options const& options);

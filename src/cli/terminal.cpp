@@ -77,10 +77,30 @@ std::string terminal::paint(tone what, std::string_view text) const
     return std::string{"\x1b["} + code(what) + 'm' + std::string{text} + "\x1b[0m";
 }
 
+namespace {
+
+// Why the text could not be written; empty: it was.
+std::string written(std::string_view text)
+{
+    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
+    return std::string{"cannot write to the output: "} + std::strerror(errno);
+}
+
+}  // namespace
+
 void terminal::write(std::string_view text) const
 {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-    throw failure{exit_code::internal, std::string{"cannot write to the output: "} + std::strerror(errno)};
+    if (auto const problem = written(text); !problem.empty()) throw failure{exit_code::internal, problem};
+}
+
+void terminal::say(std::string_view text)
+{
+    if (auto const problem = written(text); problem_.empty()) problem_ = problem;
+}
+
+void terminal::check() const
+{
+    if (!problem_.empty()) throw failure{exit_code::internal, problem_ + "; all else was done"};
 }
 
 }  // namespace redlock::cli

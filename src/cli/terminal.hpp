@@ -31,12 +31,17 @@ public:
     // Writes to stdout at once. Throws failure when nobody reads it any more.
     void write(std::string_view text) const;
 
+    // The same for a command that is in the middle of a change: it goes on, and check() throws in the end.
+    void say(std::string_view text);
+    void check() const;
+
     // Back to the top of an empty screen, for views that are drawn again.
     static constexpr std::string_view redraw = "\x1b[H\x1b[J";
 
 private:
     bool live_;
     bool colours_;
+    std::string problem_;  // why something could not be said; empty: all was
 };
 
 }  // namespace redlock::cli

@@ -76,9 +76,15 @@ std::size_t code_point_size(std::string_view text)
 
 bool is_control(std::string_view code_point)
 {
-    auto const first = static_cast<unsigned char>(code_point[0]);
-    if (code_point.size() == 1) return first < ' ' || first == 0x7f;
-    return first == 0xc2 && static_cast<unsigned char>(code_point[1]) < 0xa0;  // U+0080 to U+009F, the C1 control characters
+    auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(code_point[i]); };
+    if (code_point.size() == 1) return byte(0) < ' ' || byte(0) == 0x7f;
+    if (byte(0) == 0xc2) return byte(1) < 0xa0;  // U+0080 to U+009F, the C1 control characters
+    if (byte(0) == 0xd8) return byte(1) == 0x9c;  // U+061C, the Arabic letter mark
+    if (byte(0) == 0xef) return byte(1) == 0xbb && byte(2) == 0xbf;  // U+FEFF, which nobody sees
+    if (byte(0) != 0xe2) return false;
+    if (byte(1) == 0x80)
+        return (byte(2) >= 0x8b && byte(2) <= 0x8f) || (byte(2) >= 0xa8 && byte(2) <= 0xae);  // U+200B to 200F, 2028 to 202E
+    return byte(1) == 0x81 && byte(2) >= 0xa0 && byte(2) <= 0xaf;  // U+2060 to U+206F
 }
 
 }  // namespace

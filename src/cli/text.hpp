@@ -18,7 +18,8 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 // Writes durations like "850 us", "12.3 ms", "4.5 s", "3 min 20 s", "2 h 5 min", "3 d 4 h".
 std::string in_words(std::chrono::nanoseconds d);
 
-// The text with control characters and invalid UTF-8 written as \xNN, so that it cannot move the cursor.
+// The text with control characters and invalid UTF-8 written as \xNN, so that it cannot move the cursor; also those that break lines or let text run from
+// right to left, so that it cannot look like another one.
 std::string printable(std::string_view text);
 
 // The printable text, within quotation marks if it contains spaces, quotes or backslashes, is empty, or had to be changed.

@@ -1,6 +1,9 @@
 #include "cli/tickets.hpp"
 
 #include "cli/glance.hpp"
+#include "cli/heeded_signals.hpp"
+#include "cli/lock_view_text.hpp"
+#include "cli/notes.hpp"
 #include "cli/reminder.hpp"
 #include "cli/settings.hpp"
 #include "cli/split_votes.hpp"
@@ -19,8 +22,9 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <cerrno>
 #include <csignal>
-#include <iostream>
+#include <cstdio>
 #include <optional>
 #include <random>
 #include <stdexcept>
@@ -28,14 +32,27 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 namespace redlock::cli {
 
 namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::size_t max_ticket_line = 65'536;
 constexpr auto drain_timeout = 2s;
 constexpr auto rest_timeout = 200ms;  // for the nodes that are not needed for a majority
+
+// `token`: 0 without fencing.
+std::string json_of_ticket(std::string const& name, std::string const& ticket, std::uint64_t token, milliseconds left)
+{
+    return dump({{"name", name},
+                 {"ticket", ticket},
+                 {"token", token == 0 ? nlohmann::ordered_json{} : nlohmann::ordered_json(token)},
+                 {"valid_ms", left.count()}},
+                2);
+}
 
 // A client for as long as one operation takes. Ctrl-C and the like end the operation, and what it had got is released.
 class short_client {
@@ -43,6 +60,7 @@ public:
     explicit short_client(config const& nodes) : nodes_{io_.get_executor(), nodes}
     {
         nodes_.run(asio::detached);
+        heed(signals_, {SIGINT, SIGTERM, SIGHUP});
         signals_.async_wait([this](error_code ec, int number) {
             if (ec) return;
             ended_by_ = number;
@@ -105,13 +123,15 @@ public:
     }
 
     // Prints a ticket of the lease. If nobody can read it, the lease is released, since nobody could otherwise.
-    int hand_out(lease held)
+    int hand_out(lease held, std::string const& name, bool json)
     {
         wait_for_rest(held);
+        auto const token = held.token();
+        auto const left = std::chrono::duration_cast<milliseconds>(held.valid_until() - boot_clock::now());
         auto const ticket = held.detach();
         if (ticket.empty()) throw failure{exit_code::lost, "the lock was lost before its ticket could be printed"};
         try {
-            terminal{}.write(ticket + '\n');
+            terminal{}.write(json ? json_of_ticket(name, ticket, token, left) : ticket + '\n');
         } catch (failure const&) {
             auto back = get([&](auto done) { nodes_.adopt(ticket, std::move(done)); });
             if (back.second) finish([&](auto done) { back.second.release(std::move(done)); });
@@ -122,7 +142,7 @@ public:
 
 private:
     asio::io_context io_{1};
-    asio::signal_set signals_{io_, SIGINT, SIGTERM, SIGHUP};
+    asio::signal_set signals_{io_};
     asio::cancellation_signal stop_;
     int ended_by_{0};
     client nodes_;
@@ -168,9 +188,11 @@ private:
         auto const key = keys_of(config_).key_of(name_);
         glance_.emplace(with_.context().get_executor(), config_, questions_about(key), glance_timeout,
                         [this](std::vector<answers> const& all) {
-                            auto const text = waiting_in_words(view_of(name_, all), with_.nodes().status(), fencing_,
-                                                               boot_clock::now() - since_);
-                            std::fprintf(stderr, "redlock: %s\n", text.c_str());
+                            auto const seen = view_of(name_, all);
+                            auto const status = with_.nodes().status();
+                            auto const now = boot_clock::now();
+                            if (!told_.is_due(reason_to_wait(seen, status, fencing_), now)) return;
+                            notes_.say(waiting_in_words(seen, status, fencing_, now - since_));
                         });
     }
 
@@ -179,6 +201,8 @@ private:
     std::string name_;
     bool fencing_;
     boot_clock::time_point since_{boot_clock::now()};
+    told_reason told_;
+    notes notes_{with_.context().get_executor()};
     std::optional<glance> glance_;
     reminder<asio::steady_timer> reminder_;
 };
@@ -206,12 +230,13 @@ int acquire(acquire_options const& options)
         std::tie(ec, held) = with.get(ask);
     }
     notes.reset();
-    if (!ec) return with.hand_out(std::move(held));
+    if (!ec) return with.hand_out(std::move(held), options.name, options.json);
     if (with.ended_by() != 0) return to_int(exit_code::signal) + with.ended_by();
     std::string const text = name_in_words(options.name) + " was not acquired: " + (report.outcome ? report.outcome : ec).message();
     if (ec == condition::contended) {
-        std::fprintf(stderr, "redlock: %s\n", text.c_str());
-        return options.conflict_exit_code.value_or(to_int(exit_code::contended));
+        int const code = options.conflict_exit_code.value_or(to_int(exit_code::contended));
+        if (!options.quiet || code != 0) std::fprintf(stderr, "redlock: %s\n", text.c_str());
+        return code;
     }
     throw failure{ec == errc::wrong_node_set ? exit_code::config : exit_code::no_majority,
                   text + silent_nodes_in_words(report, with.nodes().status(), wanted.fencing)};
@@ -219,11 +244,29 @@ int acquire(acquire_options const& options)
 
 }  // namespace
 
+namespace {
+
+// Of the input, and no byte more: a command that is run gets the rest.
+bool read_line(std::string& line)
+{
+    line.clear();
+    char next = 0;
+    ssize_t n = 0;
+    while (line.size() <= max_ticket_line) {
+        n = ::read(STDIN_FILENO, &next, 1);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0 || next == '\n') break;
+        line += next;
+    }
+    return n > 0 || !line.empty();
+}
+
+}  // namespace
+
 known_ticket read(ticket_option const& option)
 {
     known_ticket ticket{option.text, {}};
-    if (option.text == "-" && !std::getline(std::cin, ticket.text))
-        throw failure{exit_code::usage, "--ticket -: there is no line in the input"};
+    if (option.text == "-" && !read_line(ticket.text)) throw failure{exit_code::usage, "--ticket -: there is no line in the input"};
     if (errc const problem = detail::read_ticket(ticket.text, ticket.what); problem != errc{})
         throw failure{exit_code::usage, "--ticket: " + error_code{problem}.message()};
     return ticket;
@@ -260,7 +303,7 @@ int execute(extend_options const& options)
         auto const wanted = options_of(ticket, from, options.ttl);
         short_client with{from.client};
         auto [ec, held] = with.get([&](auto done) { with.nodes().adopt(ticket.text, wanted, std::move(done)); });
-        if (!ec) return with.hand_out(std::move(held));
+        if (!ec) return with.hand_out(std::move(held), ticket.what.text, options.json);
         if (with.ended_by() != 0) return to_int(exit_code::signal) + with.ended_by();
         throw not_adopted(ec, ticket);
     } catch (std::invalid_argument const& error) {
@@ -270,6 +313,7 @@ int execute(extend_options const& options)
 
 int release_by(release_options const& options)
 {
+    ::signal(SIGPIPE, SIG_IGN);
     auto const ticket = read(options.ticket);
     short_client with{settings_of_keys(options.from, ticket.what.keys).client};
     auto [ec, held] = with.get([&](auto done) { with.nodes().adopt(ticket.text, std::move(done)); });
@@ -278,6 +322,7 @@ int release_by(release_options const& options)
     auto const result = with.finish([&, l = &held](auto done) { l->release(std::move(done)); });
     if (result == condition::lost) throw not_adopted(errc::lease_lost, ticket);
     if (result) throw failure{exit_code::no_majority, name_in_words(ticket.what.text) + ": " + result.message()};
+    if (options.json) terminal{}.write(dump({{"name", ticket.what.text}, {"released", true}}, 2));
     return to_int(exit_code::success);
 }
 

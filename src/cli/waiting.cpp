@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace redlock::cli {
 
@@ -14,7 +15,7 @@ namespace {
 // Why a node has no vote; empty if it has one.
 std::string why_no_vote(node_status const& node, bool fencing)
 {
-    if (node.state != node_state::usable) return node.last_error_text.empty() ? "connecting" : node.last_error_text;
+    if (node.state != node_state::usable) return node.last_error_text.empty() ? "no connection so far" : node.last_error_text;
     return fencing && !node.admission_text.empty() ? node.admission_text : node.clock_text;
 }
 
@@ -59,6 +60,33 @@ std::string waiting_in_words(lock_view const& lock, client_status const& nodes, 
     return text + (lock.state == lock_state::partly ? ": others try to get it as well" : ": it was free a moment ago") + without_vote;
 }
 
+std::string reason_of_nodes(client_status const& nodes, bool fencing, std::size_t majority)
+{
+    if (count_voting(nodes, fencing) >= majority) return {};
+    std::string text = "no majority";  // a node's own words count the seconds
+    for (node_status const& n : nodes.nodes)
+        text += why_no_vote(n, fencing).empty()
+                    ? " votes"
+                    : std::string{" "} + to_string(n.state) + ' ' + to_string(n.admission) + ' ' + std::to_string(n.last_error.value());
+    return text;
+}
+
+// Whether it was free a moment ago, or others try to get it as well, changes with each look.
+std::string reason_to_wait(lock_view const& lock, client_status const& nodes, bool fencing)
+{
+    std::string text = lock.state == lock_state::unknown ? "unknown" : "";
+    if (lock.state == lock_state::held) text = lock.readers > 0 ? "readers" : lock.nodes[*lock.holder].id();
+    return text + reason_of_nodes(nodes, fencing, lock.majority);
+}
+
+bool told_reason::is_due(std::string reason, boot_clock::time_point now)
+{
+    if (reason_ == reason && now < at_ + again) return false;
+    reason_ = std::move(reason);
+    at_ = now;
+    return true;
+}
+
 std::string contended_in_words(lock_view const& lock, bool all_the_time)
 {
     std::string const by = lock.state == lock_state::held ? holder_of(lock) : "somebody else";
@@ -81,6 +109,8 @@ std::string silent_nodes_in_words(attempt_report const& report, client_status co
         if (v.vote == vote::pending && failures_decided && !is_down) continue;  // it had no time to answer
         std::string why = v.detail.empty() && known ? why_no_vote(*node, fencing) : v.detail;
         if (why.empty() && v.error) why = v.error.message();
+        if (v.detail.empty() && known && node->state == node_state::connecting && node->last_error_text.empty())
+            why = "no connection after " + in_words(report.elapsed);
         text += line_of(v.node, why.empty() ? "no answer yet" : why);
     }
     return text;

@@ -111,7 +111,7 @@ std::string set_change::why_too_few(views const& all, wanted_change const& wante
             text += "DEL redlock:node redlock:set on " + member + ", which lost its data after it had moved, ";
     }
     // N counts one that has left, so fewer can admit each other.
-    if (before_->is_open()) text += "DEL redlock:node on every member if redlock admit says that too few have their data, ";
+    if (before_->is_open()) text += "DEL redlock:node on every member if redlock admit says that the others are too few to admit them, ";
     return text + "run redlock admit, and then this command again";
 }
 

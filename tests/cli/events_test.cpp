@@ -169,7 +169,14 @@ BOOST_AUTO_TEST_CASE(a_conflict_has_the_exit_code_that_was_asked_for)
         BOOST_TEST(p.output() == "");
         BOOST_TEST(contains(p.errors(), "job is held by"), p.errors());
     }
-    program patient{run("job", with_events({"--wait", "100ms", "--conflict-exit-code", "9"}), {"true"}), environment()};
+    // Cron mails each word.
+    for (arguments const& words : {run("job", {"-n", "-q", "--conflict-exit-code", "0"}, {"true"}),
+                                   arguments{"acquire", "job", "-n", "-q", "--conflict-exit-code", "0"}}) {
+        program p{words, environment()};
+        BOOST_TEST(p.wait() == 0);
+        BOOST_TEST(p.output() + p.errors() == "");
+    }
+    program patient{run("job", with_events({"-w", "100ms", "--conflict-exit-code", "9"}), {"true"}), environment()};
     BOOST_TEST(patient.wait() == 9);
     ends_with("contended", 9);
 

@@ -157,6 +157,10 @@ BOOST_AUTO_TEST_CASE(a_search_has_an_end_and_says_what_it_lacks)
     BOOST_TEST(slow.wait() == 69, slow.errors());
     BOOST_TEST(contains(slow.output(), "the search has taken 10.0 ms, and keys were left"), slow.output());
     BOOST_TEST(contains(slow.output(), "the list may lack locks: only 0 of 3 nodes were searched to the end"), slow.output());
+    program limited{{"list", "--foreign", "--limit", "100"}, environment()};
+    BOOST_TEST(limited.wait() == 69);
+    BOOST_TEST(contains(limited.output(), "the search has found 100 locks, and keys were left"), limited.output());
+    BOOST_TEST(!contains(limited.output(), "may lack"), limited.output());
     program many{{"list", "--foreign", "--limit", "100", "--json"}, environment()};
     BOOST_TEST(many.wait() == 69);
     BOOST_TEST(many.json().at("search") == "too_many");

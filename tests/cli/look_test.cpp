@@ -112,12 +112,14 @@ BOOST_FIXTURE_TEST_CASE(what_is_foreign_stays_opaque, three_servers)
 
 BOOST_FIXTURE_TEST_CASE(names_are_any_bytes, three_servers)
 {
-    std::string const names[] = {"two words", "\xc3\xbc\xe2\x82\xac", "\x1b[31mred", "\xff\xfe"};
+    // The last one would turn what stands behind it around.
+    std::string const names[] = {"two words", "\xc3\xbc\xe2\x82\xac", "\x1b[31mred", "\xff\xfe", "\xe2\x80\xaejob"};
     arguments words{"inspect"};
     words.insert(words.end(), std::begin(names), std::end(names));
     program p{words, environment()};
     BOOST_TEST(p.wait() == 0);
-    for (char const* shown : {"\"two words\": free", "\xc3\xbc\xe2\x82\xac: free", "\"\\x1b[31mred\": free", "\"\\xff\\xfe\": free"})
+    for (char const* shown : {"\"two words\": free", "\xc3\xbc\xe2\x82\xac: free", "\"\\x1b[31mred\": free", "\"\\xff\\xfe\": free",
+                              "\"\\xe2\\x80\\xaejob\": free"})
         BOOST_TEST(contains(p.output(), shown), p.output());
     words.push_back("--json");
     program j{words, environment()};
@@ -195,6 +197,34 @@ BOOST_FIXTURE_TEST_CASE(release_takes_several_names, three_servers)
     for (char const* name : names) BOOST_TEST(count_with(name) == 0u);
     program again{{"release", "--force", "--yes", "a", "b"}, environment()};
     BOOST_TEST(again.wait() == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(release_looks_for_locks_of_a_host_or_with_such_names, held)
+{
+    // Values of this library, and one of others, which may be no lock.
+    std::string const by_web_3 = std::string(32, 'a') + ":web-3:4711:1700000000";
+    for (char const* name : {"jobs:1", "other"}) set_everywhere(name, by_web_3);
+    set_everywhere("jobs:2", "foreign");
+    expect_failure({"release", "--force", "--yes", "--host", "nobody"}, 1, "no such lock was found; nothing was deleted", environment());
+    expect_failure({"release", "--pattern", "job*"}, exits::usage, "give --force", environment());
+    expect_failure({"release", "--force", "--host", "a", "job"}, exits::usage, "they go without NAME", environment());
+    expect_failure({"release", "--force", "--yes", "--host", "", "--pattern", "*"}, exits::usage, "--host: the value is empty",
+                   environment());
+    BOOST_TEST(count_with("job") == 3u);
+
+    program view{inspect_json("job"), environment()};
+    BOOST_TEST(view.wait() == 0);
+    auto const host = view.json().at("locks").at(0).at("holder").at("host").get<std::string>();
+    program mine{{"release", "--force", "--yes", "--json", "--host", host, "--pattern", "j*"}, environment()};
+    BOOST_TEST(mine.wait() == 0, mine.errors());
+    BOOST_TEST(mine.json().at("locks").size() == 1u);
+    BOOST_TEST(mine.json().at("locks").at(0).at("name") == "job");
+    BOOST_TEST(count_with("jobs:1") == 3u);
+
+    program some{{"release", "--force", "--yes", "--pattern", "j*:?"}, environment()};
+    BOOST_TEST(some.wait() == 0, some.errors());
+    BOOST_TEST(count_with("jobs:1") == 0u);
+    for (char const* name : {"other", "jobs:2"}) BOOST_TEST(count_with(name) == 3u);
 }
 
 // Its end by Ctrl-C is the usual one, whatever the nodes said last, and does not wait for them.

@@ -1,4 +1,5 @@
 // redlock nodes replace: a member of a set is replaced while leases are held, and clients with the old list of nodes go on beside those with the new one.
+#include "changing_set.hpp"
 #include "operations_page.hpp"
 #include "program.hpp"
 
@@ -14,88 +15,6 @@
 #include <vector>
 
 namespace redlock::testing {
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto max_ttl = 6'000ms, ttl = 5'000ms;  // a loaded machine must not lose leases
-
-// Three servers are a set, and two more are new.
-struct changing_set : servers {
-    changing_set() : servers{5} { BOOST_TEST_REQUIRE(of(old_list, {"run", "first", "--bootstrap", "--", "true"}).code == 0); }
-
-    struct ended {
-        int code;
-        std::string output, errors;
-    };
-
-    arguments with_list(std::vector<std::size_t> const& some, arguments words) const
-    {
-        nlohmann::json urls = nlohmann::json::array();
-        std::string name = "nodes";
-        for (auto const i : some) urls.push_back(all[i].url()), name += std::to_string(i);
-        auto const file = folder.path() / (name + ".json");
-        nlohmann::json const c{{"nodes", urls},
-                               {"max_ttl_ms", max_ttl.count()},
-                               {"lock", {{"ttl_ms", ttl.count()}, {"node_timeout_ms", 2'000}}}};
-        if (!std::filesystem::exists(file)) std::ofstream{file} << c;  // another process may be reading it
-        words.insert(words.begin() + 1, {"--config", file.string()});
-        return words;
-    }
-
-    ended of(std::vector<std::size_t> const& some, arguments words) const
-    {
-        program p{with_list(some, std::move(words))};
-        int const code = p.wait(120s);
-        return {code, p.output(), p.errors()};
-    }
-
-    arguments replacing(std::size_t leaves, std::size_t joins, std::vector<std::size_t> const& list) const
-    {
-        return with_list(list, {"nodes", "replace", all[leaves].url(), all[joins].url(), "--timeout", "3s"});
-    }
-
-    ended replace(std::size_t leaves, std::size_t joins, std::vector<std::size_t> const& list) const
-    {
-        program p{replacing(leaves, joins, list)};
-        int const code = p.wait(120s);
-        return {code, p.output(), p.errors()};
-    }
-
-    int tries(std::vector<std::size_t> const& list, std::string const& name) const
-    {
-        return of(list, {"run", name, "--wait", "20s", "--", "true"}).code;
-    }
-    // Somebody else holds "job". Not only one attempt: while a member that left still runs, a process with the old list may hear from it first.
-    void check_held(std::vector<std::size_t> const& list) const
-    {
-        auto const e = of(list, {"run", "job", "--wait", "4s", "--", "true"});
-        BOOST_TEST(e.code == 75, "code " << e.code << ": " << e.errors);
-    }
-
-    // Holds "job" until the object is destroyed, with the old list or this one.
-    struct holder {
-        explicit holder(changing_set const& of) : holder{of, of.old_list} {}
-        holder(changing_set const& of, std::vector<std::size_t> const& list)
-            : runs{of.with_list(list, {"run", "job", "--", "sh", "-c", "echo held; exec sleep 600"})}
-        {
-            BOOST_TEST_REQUIRE(eventually([this] { return contains(runs.output(), "held"); }));
-        }
-        ~holder()
-        {
-            BOOST_TEST(runs.running());
-            runs.send(SIGTERM);
-            int const code = runs.wait();
-            BOOST_TEST(code == 128 + SIGTERM, runs.errors());
-        }
-        program runs;
-    };
-
-    std::vector<std::size_t> const old_list{0, 1, 2}, new_list{0, 1, 3};
-};
-
-}  // namespace
-
 BOOST_AUTO_TEST_SUITE(changes_of_a_set)
 
 BOOST_FIXTURE_TEST_CASE(a_dead_machine_is_replaced_while_a_lease_is_held, changing_set)
@@ -231,6 +150,49 @@ BOOST_FIXTURE_TEST_CASE(a_set_grows_and_shrinks_by_commands_that_are_killed, cha
     all[2].kill();
     BOOST_TEST(tries(old_list, "other") == 0, "two of three");
     check_held(old_list);
+}
+
+// As with `| head -1`, or on a full disk.
+BOOST_FIXTURE_TEST_CASE(a_change_that_nobody_reads_of_is_made, changing_set)
+{
+    std::vector<std::size_t> const grown{0, 1, 2, 3};
+    auto const members = [&] {
+        auto const shown = of(grown, {"nodes", "show", "--json"});
+        return nlohmann::json::parse(shown.output).at("sets").at(0).at("members").size();
+    };
+    auto const unread = [&](arguments words) {
+        program p{with_list(grown, std::move(words)), {.unread_output = true}};
+        BOOST_TEST(p.wait(60s) == 70, p.errors());
+        BOOST_TEST(contains(p.errors(), "redlock: cannot write to the output: Broken pipe; all else was done"), p.errors());
+    };
+    auto const late = of(old_list, {"nodes", "grow", all[3].url(), "--wait", "300ms"});
+    BOOST_TEST(late.code == 80, late.errors);
+    BOOST_TEST(contains(late.errors, "The set has 4 members now, and 3 of them must vote for a lock."), late.errors);
+    BOOST_TEST(members() == 4u);
+    unread({"nodes", "grow", all[3].url()});
+    unread({"admit"});
+    unread({"nodes", "shrink", all[3].url()});
+    BOOST_TEST(members() == 3u);
+    unread({"nodes", "replace", all[2].url(), all[3].url()});
+
+    // The same command again has nothing to do, with its old list, and also when the server has been stopped, as it said.
+    all[2].kill();
+    auto const again = of({0, 1, 2}, {"nodes", "replace", all[2].url(), all[3].url(), "--json"});
+    BOOST_TEST(again.code == 0, again.errors);
+    BOOST_TEST(nlohmann::json::parse(again.output).at("members").size() == 3u);
+    BOOST_TEST(nlohmann::json::parse(again.output).at("needed") == 2);
+}
+
+// With the list of afterwards: those that leave are named behind it.
+BOOST_FIXTURE_TEST_CASE(members_that_leave_need_not_be_in_the_list, changing_set)
+{
+    auto const grown = of(old_list, {"nodes", "grow", all[3].url(), all[4].url()});
+    BOOST_TEST_REQUIRE(grown.code == 0, grown.errors);
+    for (int times = 0; times < 2; ++times) {
+        auto const shrunk = of(old_list, {"nodes", "shrink", all[3].url(), all[4].url()});
+        BOOST_TEST(shrunk.code == 0, shrunk.errors);
+        BOOST_TEST(contains(shrunk.output, "Give every client this list of nodes"), shrunk.output);
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(what_a_set_of_another_number_refuses, changing_set)

@@ -123,6 +123,12 @@ BOOST_AUTO_TEST_CASE(texts_cannot_move_the_cursor)
     BOOST_TEST(printable("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x94\x92") == "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x94\x92");
     BOOST_TEST(printable("\x1b[2J\n\x7f") == "\\x1b[2J\\x0a\\x7f");
     BOOST_TEST(printable("\xc2\x9b") == "\\xc2\\x9b");          // CSI in one character
+    // U+202E, U+2066, U+2028, U+200B, U+061C and U+FEFF; what comes before and behind them is harmless.
+    for (std::string const hidden : {"\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x80\xa8", "\xe2\x80\x8b", "\xd8\x9c", "\xef\xbb\xbf"})
+        BOOST_TEST(printable(hidden).starts_with("\\x"), hidden);
+    for (std::string const shown :
+         {"\xe2\x80\x8a", "\xe2\x80\x90", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe2\x81\xb0", "\xd8\xa7", "\xef\xbb\xbc"})
+        BOOST_TEST(printable(shown) == shown);
     BOOST_TEST(printable("\xff\xc3") == "\\xff\\xc3");
     BOOST_TEST(printable("\xc0\x8a\xed\xa0\x80") == "\\xc0\\x8a\\xed\\xa0\\x80");  // overlong, surrogate
     BOOST_TEST(name_in_words("a b") == "\"a b\"");
@@ -568,7 +574,7 @@ struct timer_by_hand {
     board& b;
 };
 
-BOOST_AUTO_TEST_CASE(who_waits_is_told_after_three_seconds_and_then_each_minute)
+BOOST_AUTO_TEST_CASE(who_waits_is_looked_after_after_three_seconds_and_then_every_ten)
 {
     timer_by_hand::board timer;
     int told = 0;
@@ -580,13 +586,51 @@ BOOST_AUTO_TEST_CASE(who_waits_is_told_after_three_seconds_and_then_each_minute)
         BOOST_TEST((timer.asked_for == expected));
         std::exchange(timer.waiting, nullptr)({});
         BOOST_TEST(told == times);
-        expected.emplace_back(60s);
+        expected.emplace_back(10s);
     }
     BOOST_TEST((timer.asked_for == expected));
     r.stop();
     std::exchange(timer.waiting, nullptr)({});  // it had expired when it was stopped
     BOOST_TEST(told == 3);
     BOOST_TEST(!timer.waiting);
+}
+
+BOOST_AUTO_TEST_CASE(a_reason_is_told_when_it_is_another_one_and_each_minute)
+{
+    told_reason told;
+    boot_clock::time_point const start{5s};
+    BOOST_TEST(told.is_due("", start));
+    BOOST_TEST(!told.is_due("", start + 59s));
+    BOOST_TEST(told.is_due("", start + 60s));
+    BOOST_TEST(told.is_due("held", start + 61s));
+    BOOST_TEST(!told.is_due("held", start + 119s));
+    BOOST_TEST(told.is_due("", start + 120s));
+}
+
+BOOST_AUTO_TEST_CASE(another_reason_to_wait_is_another_holder_or_another_vote_and_no_other_time)
+{
+    auto const ours = digits + ":web-3:7:8:nightly", others = digits + ":web-4:7:8";
+    client_status nodes;
+    nodes.nodes.resize(3);
+    for (node_status& n : nodes.nodes) n.state = node_state::usable;
+    auto const reason = [&](lock_view const& lock) { return reason_to_wait(lock, nodes, true); };
+    auto const held = judge("job", {key(ours), key(ours), {}});
+    auto const free = judge("job", {{}, {}, {}}), partly = judge("job", {key(ours), {}, {}});
+    BOOST_TEST(reason(held) == reason(judge("job", {{}, key(ours), key(ours)})));
+    BOOST_TEST(reason(held) != reason(judge("job", {key(others), key(others), {}})));
+    BOOST_TEST(reason(held) != reason(free));
+    BOOST_TEST(reason(free) == reason(partly));
+    BOOST_TEST(reason(free) != reason(judge("job", {silent(), silent(), {}})));
+    auto const before = reason(held);
+    nodes.nodes[0].admission_text = "26 s left";
+    BOOST_TEST(reason(held) == before, "a majority has a vote");
+    nodes.nodes[1].admission_text = "26 s left";
+    auto const few = reason(held);
+    BOOST_TEST(few != before);
+    nodes.nodes[1].admission_text = "25 s left";
+    BOOST_TEST(reason(held) == few);
+    nodes.nodes[1].state = node_state::down;
+    BOOST_TEST(reason(held) != few);
 }
 
 // The third had no time to say anything, and is as healthy as can be.
@@ -605,6 +649,10 @@ BOOST_AUTO_TEST_CASE(who_was_not_needed_is_not_reported)
     BOOST_TEST(silent_nodes_in_words(report, nodes, true) ==
                "\n  a:1: the node did not answer in time\n  b:1: the node did not answer in time");
     nodes.nodes[2].state = node_state::connecting;
+    report.elapsed = 500ms;
+    auto silent_one = report;
+    silent_one.nodes[0].vote = vote::granted;
+    BOOST_TEST(silent_nodes_in_words(silent_one, nodes, true).ends_with("\n  c:1: no connection after 500.0 ms"));
     BOOST_TEST(silent_nodes_in_words(report, nodes, true).find("c:1") == std::string::npos);
     nodes.nodes[2].state = node_state::usable;
     report.nodes[1] = {"b:1", vote::granted, {}, "", {}};

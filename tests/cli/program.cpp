@@ -92,7 +92,14 @@ void program::start(std::vector<char*> const& argv, std::vector<char*> const& en
         ::dup2(out, 1);
         ::dup2(err, 2);
         if (options.ignore_hangup) ::signal(SIGHUP, SIG_IGN);
+        if (options.errors >= 0) ::dup2(options.errors, 2);
         if (options.closed_output) ::close(1);
+        if (options.unread_output) {
+            int broken[2];
+            if (::pipe(broken) != 0 || ::dup2(broken[1], 1) != 1) ::_exit(99);
+            ::close(broken[0]);
+            ::close(broken[1]);
+        }
         ::execve(argv[0], argv.data(), envp.data());
         ::_exit(99);
     }

@@ -30,6 +30,8 @@ struct program_options {
     bool ignore_hangup{false}; // as nohup does
     int columns{0};            // of the terminal; 0: it does not say
     bool closed_output{false};  // as by >&- in a shell
+    bool unread_output{false};  // a pipe whose reader has ended, as head does
+    int errors{-1};  // a descriptor for them; -1: errors() has them
 };
 
 // One run. It never outlives the object.

@@ -93,6 +93,8 @@ BOOST_FIXTURE_TEST_CASE(a_writer_that_waits_is_shown, and_a_writer)
     BOOST_TEST(late.wait() == 75);
     BOOST_TEST(contains(late.errors(), "a writer waits"), late.errors());
 
+    BOOST_TEST(eventually([&] { return contains(writer.errors(), "it is held by 2 readers: "); }), writer.errors());
+    BOOST_TEST(!contains(writer.errors(), "a writer waits"), "that is this one: " + writer.errors());
     for (program* each : {&one, &two}) {
         BOOST_TEST(!contains(writer.output(), "written"));
         each->send(SIGTERM);

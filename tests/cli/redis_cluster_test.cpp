@@ -148,8 +148,13 @@ BOOST_FIXTURE_TEST_CASE(what_cannot_be_asked_is_said_in_words, cluster_of_server
         BOOST_TEST(p.wait() == 78);
         BOOST_TEST(contains(p.errors(), "list, nodes and dashboard do not work with a Redis Cluster; redlock inspect,"), p.errors());
     }
-    arguments names{"inspect"};
+    arguments names{"inspect", "--json"};
     for (int i = 0; i < 20; ++i) names.push_back("job:" + std::to_string(i));
+    program all_of_them{names, environment()};
+    BOOST_TEST(all_of_them.wait() == 0, all_of_them.errors());
+    BOOST_TEST_REQUIRE(all_of_them.json().at("locks").size() == 20u);
+    for (std::size_t i = 0; i < 20; ++i) BOOST_TEST(all_of_them.json().at("locks").at(i).at("name") == names[i + 2]);
+    names.front() = "watch";
     program several{names, environment()};
     BOOST_TEST(several.wait() == 64);
     BOOST_TEST(contains(several.errors(), "a command talks to one shard"), several.errors());

@@ -253,6 +253,45 @@ BOOST_AUTO_TEST_CASE(dead_and_new_servers_are_named_by_whoever_waits)
     BOOST_TEST(dead.wait() == 128 + SIGTERM);
 }
 
+// Holders change, and servers go away: words of three seconds ago would mislead.
+BOOST_AUTO_TEST_CASE(a_new_reason_to_wait_is_said_when_it_is_one)
+{
+    program holder{run("job", {"--label", "first"}, {"sh", "-c", "echo ready; exec sleep 60"}), environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(holder.output(), "ready"); }));
+    program waits{run("job", {}, {"true"}), environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(waits.errors(), ", label first, since "); }), waits.errors());
+    for (std::size_t const i : {1U, 2U}) all[i].kill();
+    auto const is_said = [&] { return contains(waits.errors(), "only 1 of 3 nodes has a vote, and a majority is 2"); };
+    BOOST_TEST((eventually(is_said) || eventually(is_said)), waits.errors());
+}
+
+// As where a terminal is stopped with Ctrl-S, or nobody reads a pipe.
+BOOST_AUTO_TEST_CASE(words_that_nobody_reads_keep_no_signal)
+{
+    int ends[2];
+    BOOST_TEST_REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+    std::string const full(4'096, 'x');
+    while (::write(ends[1], full.data(), full.size()) > 0) {}
+    ::fcntl(ends[1], F_SETFL, 0);
+    auto options = environment();
+    options.errors = ends[1];
+    program p{run("job", {"-v"}, {"sh", "-c", "echo ready; exec sleep 60"}), options};
+    BOOST_TEST(eventually([&] { return contains(p.output(), "ready"); }));
+    p.send(SIGTERM);
+    BOOST_TEST(p.wait() == 128 + SIGTERM);
+    BOOST_TEST(count_with("job") == 0u);
+    for (int const fd : ends) ::close(fd);
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_is_stopped_is_told_of)
+{
+    program p{run("job", {}, {"sh", "-c", "kill -STOP $$; exit 5"}), environment()};
+    BOOST_TEST(eventually([&] { return contains(p.errors(), "the command is stopped (SIGSTOP; kill -CONT "); }), p.errors());
+    BOOST_TEST(contains(p.errors(), "job is held meanwhile"), p.errors());
+    p.send(SIGCONT);
+    BOOST_TEST(p.wait() == 5);
+}
+
 BOOST_AUTO_TEST_CASE(a_name_may_begin_with_a_dash)
 {
     for (arguments const& name : {arguments{"--name=-job"}, {"--name", "-job"}}) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <string>
+#include <utility>
 
 namespace redlock::testing {
 namespace {
@@ -100,6 +101,34 @@ BOOST_AUTO_TEST_CASE(a_command_that_holds_a_lock_is_not_suspended)
     p.type("more\n");
     BOOST_TEST(p.wait() == 0);
     BOOST_TEST(contains(p.output(), "got more"), p.output());
+}
+
+// As getpass(), ssh, sudo and gpg do.
+BOOST_AUTO_TEST_CASE(a_command_that_asks_on_the_terminal_can_do_so_wherever_its_input_is)
+{
+    std::string const asks = "stty -echo </dev/tty; echo asks; read word </dev/tty; stty echo </dev/tty; echo \"got $word\"";
+    program p{run("job", {}, {"sh", "-c", "\"$0\" run other -- sh -c \"$1\" </dev/null; echo \"code $?\"", REDLOCK_PROGRAM, asks}),
+              on_terminal(*this)};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "asks"); }), p.output());
+    p.type("secret\n");
+    BOOST_TEST(p.wait() == 0);
+    BOOST_TEST(contains(p.output(), "got secret"), p.output());
+    BOOST_TEST(contains(p.output(), "code 0"), p.output());
+}
+
+// A process that is stopped handles no signal.
+BOOST_AUTO_TEST_CASE(a_command_that_waits_for_the_terminal_in_the_background_is_told_of_and_can_be_ended)
+{
+    for (auto const& [name, code] : {std::pair{"TERM", "143"}, {"INT", "130"}, {"HUP", "129"}}) {
+        std::string const script = "\"$0\" run other -- sh -c 'read x </dev/tty' </dev/null & read go; kill -" + std::string{name} +
+                                   " $!; wait $!; echo \"code $?\"";
+        program p{run("job", {}, {"bash", "-mc", script, REDLOCK_PROGRAM}), on_terminal(*this)};
+        BOOST_TEST(eventually([&] { return contains(p.output(), "the command is stopped (it wants the terminal"); }), p.output());
+        p.type("go\n");
+        BOOST_TEST(p.wait() == 0);
+        BOOST_TEST(contains(p.output(), std::string{"code "} + code), p.output());
+        BOOST_TEST(count_with("other") == 0u);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(release_asks)

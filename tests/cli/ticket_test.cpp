@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -172,6 +173,45 @@ BOOST_AUTO_TEST_CASE(an_interrupted_wait_leaves_nothing)
     BOOST_TEST(waiting.output() == "");
     program p{{"release", "--ticket", ticket}, environment()};
     BOOST_TEST(p.wait() == 0);
+    BOOST_TEST(count_with("job") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_command_gets_the_input_behind_its_ticket)
+{
+    auto const ticket = acquire({"--ttl", "20s"});
+    program p{{"run", "--ticket", "-", "--", "cat"}, environment(ticket + "\none\ntwo\n")};
+    BOOST_TEST(p.wait() == 0, p.errors());
+    BOOST_TEST(p.output() == "one\ntwo\n");
+}
+
+BOOST_AUTO_TEST_CASE(what_nohup_ignores_ends_no_waiting)
+{
+    auto const ticket = acquire({"--ttl", "20s"});
+    auto options = environment();
+    options.ignore_hangup = true;
+    program waiting{{"acquire", "job", "--wait", "15s"}, options};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(all[0].command({"INFO", "commandstats"}), "cmdstat_pttl"); }));
+    waiting.send(SIGHUP);
+    program p{{"release", "--ticket", ticket}, environment()};
+    BOOST_TEST(p.wait() == 0);
+    BOOST_TEST(waiting.wait() == 0, waiting.errors());
+    BOOST_TEST(waiting.output().starts_with("redlock-ticket-1."));
+}
+
+BOOST_AUTO_TEST_CASE(tickets_as_json)
+{
+    program got{{"acquire", "job", "--bootstrap", "--json"}, environment()};
+    BOOST_TEST(got.wait() == 0, got.errors());
+    auto const first = got.json();
+    BOOST_TEST(first.at("name") == "job");
+    BOOST_TEST(first.at("token").get<std::uint64_t>() > 0u);
+    BOOST_TEST(first.at("valid_ms").get<int>() > 20'000);
+    program more{{"extend", "--json", "--ticket", first.at("ticket").get<std::string>()}, environment()};
+    BOOST_TEST(more.wait() == 0, more.errors());
+    BOOST_TEST(more.json().at("name") == "job");
+    program back{{"release", "--json", "--ticket", more.json().at("ticket").get<std::string>()}, environment()};
+    BOOST_TEST(back.wait() == 0, back.errors());
+    BOOST_TEST(back.json().at("released") == true);
     BOOST_TEST(count_with("job") == 0u);
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -26,8 +27,8 @@ outcome of(arguments const& words, program_options const& options = {})
     return {code, p.output(), p.errors()};
 }
 
-char const* const commands[] = {"run",   "lead",  "leader", "acquire", "extend", "inspect",   "list",      "release",
-                                "watch", "admit", "nodes",  "doctor",  "bench",  "dashboard", "completion"};
+char const* const commands[] = {"run",     "hold",  "semaphore", "lead",  "leader", "acquire", "extend",    "inspect",   "list",
+                                "release", "watch", "admit",     "nodes", "doctor", "bench",   "dashboard", "completion"};
 
 // `--ttl` and the like in a text.
 std::set<std::string> options_in(std::string const& text)
@@ -173,6 +174,19 @@ BOOST_AUTO_TEST_CASE(a_file_with_passwords_that_everybody_may_read_is_warned_of)
     BOOST_TEST(errors_with("redis://127.0.0.1:1", 0644) == "");
 }
 
+// Every user of the machine sees a command line.
+BOOST_AUTO_TEST_CASE(a_password_on_the_command_line_is_warned_of)
+{
+    std::string const with_password = "redis://app:secret@127.0.0.1:1";
+    auto const shown = of({"inspect", "job", "--timeout", "100ms", "--nodes", with_password}).errors;
+    BOOST_TEST(shown ==
+               "redlock: warning: every user of this machine sees the password in --nodes (ps); put the list into REDLOCK_NODES or "
+               "a --config file\n");
+    BOOST_TEST(!contains(of({"acquire", "job", "-n", "-q", "--nodes", with_password}).errors, "warning"));
+    BOOST_TEST(of({"inspect", "job", "--timeout", "100ms"}, {{{"REDLOCK_NODES", with_password}}}).errors == "");
+    BOOST_TEST(of({"inspect", "job", "--timeout", "100ms", "--nodes", nowhere}).errors == "");
+}
+
 BOOST_AUTO_TEST_CASE(nodes_come_from_one_place)
 {
     expect_failure({"inspect", "job"}, 64, "there are no nodes");
@@ -217,16 +231,30 @@ BOOST_AUTO_TEST_CASE(help_and_version_are_answers)
 {
     auto const version = of({"--version"});
     BOOST_TEST(version.code == 0);
+    BOOST_TEST(of({"-V"}).output == version.output);
     BOOST_TEST(version.output == "redlock 0.1.0\n");
     auto const help = of({"--help"});
     BOOST_TEST(help.code == 0);
+    BOOST_TEST(of({"help"}).output == help.output);
+    expect_failure({"help", "nonsense"}, 64, "there is no command nonsense; see redlock --help");
+    expect_failure({"help", "run", "list"}, 64, "one argument too many: list");
     for (std::string const c : commands) {
+        BOOST_TEST(of({"help", c}).output == of({c, "--help"}).output);
         BOOST_TEST(contains(help.output, "  " + c + ' '), c);
         auto const its = of({c, "--help"});
         BOOST_TEST(its.code == 0);
         BOOST_TEST(contains(its.output, "Usage: redlock " + c), its.output);
         BOOST_TEST(contains(its.output, "Examples:"), its.output);
     }
+}
+
+// A terminal is as wide as that.
+BOOST_AUTO_TEST_CASE(no_line_of_help_is_longer_than_80_columns)
+{
+    std::vector<std::string> pages{of({"--help"}).output};
+    for (std::string const c : commands) pages.push_back(of({c, "--help"}).output);
+    for (std::string const& page : pages)
+        for (std::string const& line : lines_of(page)) BOOST_TEST(line.size() <= 80u, line);
 }
 
 // Docs, man page and completions know each option, and no other.

@@ -10,7 +10,7 @@ _redlock()
                 # The words after -- are a command line of their own.
                 if declare -F _command_offset > /dev/null; then _command_offset $((i + 1)); else COMPREPLY=($(compgen -c -- "$cur")); fi
                 return ;;
-            run|lead|leader|acquire|extend|inspect|semaphore|list|release|watch|admit|nodes|doctor|bench|dashboard|completion) [ -n "$command" ] || command=$word ;;
+            run|hold|lead|leader|acquire|extend|inspect|semaphore|list|release|watch|admit|nodes|doctor|bench|dashboard|completion|help) [ -n "$command" ] || command=$word ;;
         esac
     done
     case $prev in
@@ -20,22 +20,24 @@ _redlock()
         --nodes|--shard|--set-name|--label|--name|--count|--callers|--events-fd|--conflict-exit-code|--limit|--ticket|--publish|--pass-lease|--listen|--host|--pattern|--permits|--take) return ;;
     esac
     case $command in
-        '') COMPREPLY=($(compgen -W 'run lead leader acquire extend inspect semaphore list release watch admit nodes doctor bench dashboard completion --help --version' -- "$cur")) ;;
+        '') COMPREPLY=($(compgen -W 'run hold lead leader acquire extend inspect semaphore list release watch admit nodes doctor bench dashboard completion help --help --version' -- "$cur")) ;;
         run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --name --no-fencing --shared --permits --take --bootstrap --no-env --events-fd --on-lost --conflict-exit-code --pass-notify --pass-lease --ticket --verbose --quiet --" -- "$cur")) ;;
+        hold) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --label --name --no-fencing --shared --permits --take --bootstrap --events-fd --conflict-exit-code --ticket --verbose --quiet" -- "$cur")) ;;
         lead) COMPREPLY=($(compgen -W "$nodes --publish --ttl --kill-grace --label --bootstrap --no-env --on-lost --verbose --quiet --" -- "$cur")) ;;
         leader) COMPREPLY=($(compgen -W "$nodes --timeout --watch --json" -- "$cur")) ;;
-        acquire) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --label --no-fencing --bootstrap --conflict-exit-code --quiet" -- "$cur")) ;;
-        extend) COMPREPLY=($(compgen -W "$nodes --ticket --ttl" -- "$cur")) ;;
+        acquire) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --label --no-fencing --bootstrap --conflict-exit-code --quiet --json" -- "$cur")) ;;
+        extend) COMPREPLY=($(compgen -W "$nodes --ticket --ttl --json" -- "$cur")) ;;
         inspect) COMPREPLY=($(compgen -W "$nodes --timeout --json" -- "$cur")) ;;
         semaphore) COMPREPLY=($(compgen -W "$nodes --timeout --permits --wait --bootstrap --json" -- "$cur")) ;;
         list) COMPREPLY=($(compgen -W "$nodes --timeout --time --limit --foreign --watch --interval --count --json" -- "$cur")) ;;
-        release) COMPREPLY=($(compgen -W "$nodes --timeout --force --yes --ticket --json" -- "$cur")) ;;
+        release) COMPREPLY=($(compgen -W "$nodes --timeout --force --yes --host --pattern --ticket --json" -- "$cur")) ;;
         watch) COMPREPLY=($(compgen -W "$nodes --timeout --interval --count --json" -- "$cur")) ;;
-        admit) COMPREPLY=($(compgen -W "$nodes --timeout" -- "$cur")) ;;
+        admit) COMPREPLY=($(compgen -W "$nodes --timeout --json" -- "$cur")) ;;
         nodes) COMPREPLY=($(compgen -W "show replace grow shrink $nodes --timeout --wait --end-leases --json" -- "$cur")) ;;
         doctor) COMPREPLY=($(compgen -W "$nodes --timeout --ttl --name --json" -- "$cur")) ;;
         bench) COMPREPLY=($(compgen -W "$nodes --timeout --time --callers --ttl --no-fencing --bootstrap --json" -- "$cur")) ;;
         dashboard) COMPREPLY=($(compgen -W "$nodes --listen --token-file --host --pattern --limit --interval --history --timeout" -- "$cur")) ;;
+        help) COMPREPLY=($(compgen -W 'run hold lead leader acquire extend inspect semaphore list release watch admit nodes doctor bench dashboard completion' -- "$cur")) ;;
         completion) COMPREPLY=($(compgen -W 'bash zsh fish --help' -- "$cur")) ;;
     esac
 }

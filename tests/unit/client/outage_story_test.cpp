@@ -133,8 +133,9 @@ BOOST_FIXTURE_TEST_CASE(nodes_that_lost_their_memory_and_need_an_operator, outag
     settle();
     wait_for_the_lock();
     advance(35s);
-    CHECK_SAID({"for 1.6 s no lock could be acquired: node0, node1: only 1 of 3 nodes have their data, and 2 must, for the others "
-                "to be admitted; to begin anew, delete the key redlock:node on every node: they wait until earlier leases have expired, "
+    CHECK_SAID({"for 1.6 s no lock could be acquired: node0, node1: 2 of 3 nodes restarted or lost their data since they were "
+                "admitted, and the others are too few (2 are needed) to admit them; to begin anew, delete the key redlock:node on every "
+                "node: they wait until earlier leases have expired, "
                 "and tokens go on from the wall clock"});
 }
 
