@@ -343,6 +343,7 @@ void admission_driver::tell_all()
         if (!of_all) of_all = picture_of_all();
         of_all->state = state;
         of_all->is_another = rules_.has_record_of_another(node);
+        of_all->is_empty = rules_.is_empty(node);
         of_all->drained = rules_.drained_at(node);
         of_all->not_carried = log_ && state == redlock::admission_state::quarantined ? log_->problem() : std::string{};
         tell(node, *of_all);

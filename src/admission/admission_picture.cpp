@@ -12,7 +12,7 @@ namespace {
 std::string of_nodes(std::size_t n, std::size_t all) { return std::to_string(n) + " of " + std::to_string(all) + " nodes"; }
 
 constexpr std::string_view promoted = "it was promoted, or restarted with the data that it had stored";
-constexpr std::string_view lost_or_new = "it lost its data, or is new";
+constexpr std::string_view lost_or_new = "it is new, or lost its data";
 constexpr std::string_view restarted = "it restarted, or lost its data";
 
 }  // namespace
@@ -22,6 +22,7 @@ std::string admission_picture::text(quorum::time_point now) const
     auto const left = in_seconds(std::max(quorum::duration::zero(), drained - now));
     std::string waits_for = silent.empty() ? "" : " (not connected: " + names_of(silent) + ")";
     if (!refused.empty()) waits_for += " (refused, which waiting does not change: " + names_of(refused) + ")";
+    std::string const what_happened{is_another ? promoted : is_empty ? lost_or_new : restarted};
     std::string const alone = not_carried.empty() ? "" : "; " + not_carried;
     switch (state) {
     case admission_state::admitted: return "";
@@ -41,8 +42,7 @@ std::string admission_picture::text(quorum::time_point now) const
         if (nobody_remembers && !has_traces)
             return "no node has data, so this is a new set of nodes, or all lost their data: " + left +
                    " left until earlier leases have expired; if nothing was ever locked here, set config::bootstrap" + waits_for + alone;
-        return std::string{is_another ? promoted : restarted} + ": " + left + " left until earlier leases have expired" +
-               (nobody_remembers ? waits_for : "") + alone;
+        return what_happened + ": " + left + " left until earlier leases have expired" + (nobody_remembers ? waits_for : "") + alone;
     case admission_state::catching_up:
         if (nobody_remembers && lacks_members)
             return "no node of this client's list has data, and the set has members that the list lacks: name all of them; if that set is "
@@ -51,8 +51,8 @@ std::string admission_picture::text(quorum::time_point now) const
         if (nobody_remembers)
             return (has_traces ? "no node is admitted" : "no node has data") + std::string{"; a new beginning needs all of them"} +
                    waits_for;
-        return std::string{is_another ? promoted : restarted} + ", and needs the token marks of " + of_nodes(needed, nodes) + "; " +
-               of_nodes(admitted, nodes) + " have them" + waits_for;
+        return what_happened + ", and needs the token marks of " + of_nodes(needed, nodes) + "; " + of_nodes(admitted, nodes) +
+               " have them" + waits_for;
     case admission_state::needs_operator:
         return of_nodes(nodes - admitted, nodes) + " restarted or lost their data since they were admitted, and the others are too few (" +
                std::to_string(needed) +

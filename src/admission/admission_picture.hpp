@@ -24,6 +24,7 @@ struct admission_picture {
     bool nobody_remembers{false};
     bool has_traces{false};  // some node has a record, so the set is not new
     bool is_another{false};  // the node's record names another server
+    bool is_empty{false};  // the node has nothing of before
     bool lacks_members{false};  // the set has members that are none of the nodes
     quorum::node_set silent;  // nodes that have not answered
     quorum::node_set refused;  // and those with whom that will not change by itself

@@ -106,6 +106,9 @@ public:
         return !f.admitted.empty() && f.admitted != f.id;
     }
 
+    // Whether the node has nothing of before but, perhaps, a mark.
+    bool is_empty(std::size_t node) const noexcept { return nodes_[node].facts.admitted.empty() && nodes_[node].facts.high_water == 0; }
+
     // Whether some node was admitted before, or has tokens. A mark is none of that: a client that waits at a new node has left it.
     bool has_traces() const noexcept
     {

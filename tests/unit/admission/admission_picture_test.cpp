@@ -34,6 +34,9 @@ BOOST_AUTO_TEST_CASE(where_something_was_locked_nobody_is_told_of_bootstrap)
     std::string const restarted = p.text({});
     BOOST_TEST(restarted.find("it restarted, or lost its data: ") == 0u, restarted);
     BOOST_TEST(restarted.find("bootstrap") == std::string::npos, restarted);
+    p.is_empty = true;
+    std::string const empty = p.text({});
+    BOOST_TEST(empty.find("it is new, or lost its data: ") == 0u, empty);
     p.is_another = true;
     for (auto const state : {redlock::admission_state::uninitialized, redlock::admission_state::quarantined}) {
         p.state = state;
