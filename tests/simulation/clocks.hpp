@@ -28,14 +28,14 @@ public:
     time_point at(duration world) const noexcept
     {
         auto const passed = world - since_;
-        return shows_ + passed + passed * ppm_ / million;
+        return shows_ + passed + scaled(passed, million);
     }
 
     // The first moment of the world at which the clock shows `t`, or later.
     duration when(time_point t) const noexcept
     {
         auto const left = t - shows_;
-        duration guess = since_ + left - left * ppm_ / (million + ppm_);
+        duration guess = since_ + left - scaled(left, million + ppm_);
         while (at(guess) < t) guess += duration{1};
         return guess;
     }
@@ -53,6 +53,9 @@ public:
 
 private:
     static constexpr std::int64_t million = 1'000'000;
+
+    // d * ppm_ / by, where d may be years.
+    duration scaled(duration d, std::int64_t by) const noexcept { return d / by * ppm_ + d % by * ppm_ / by; }
 
     time_point shows_;
     duration since_;
