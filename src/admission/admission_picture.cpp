@@ -39,9 +39,11 @@ std::string admission_picture::text(quorum::time_point now) const
                    "; the wait until earlier leases have expired cannot begin: " + not_marked;
         return std::string{is_another ? promoted : lost_or_new} + "; the wait until earlier leases have expired begins with the next lock";
     case admission_state::quarantined:
+        if (nobody_remembers && !has_traces && !waits_for.empty())  // what the others have is not known
+            return "no node that answers has data: " + left + " left until earlier leases have expired" + waits_for + alone;
         if (nobody_remembers && !has_traces)
             return "no node has data, so this is a new set of nodes, or all lost their data: " + left +
-                   " left until earlier leases have expired; if nothing was ever locked here, set config::bootstrap" + waits_for + alone;
+                   " left until earlier leases have expired; if nothing was ever locked here, set config::bootstrap" + alone;
         return what_happened + ": " + left + " left until earlier leases have expired" + (nobody_remembers ? waits_for : "") + alone;
     case admission_state::catching_up:
         if (nobody_remembers && lacks_members)

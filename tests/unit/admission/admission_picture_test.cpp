@@ -3,7 +3,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 BOOST_AUTO_TEST_SUITE(admission_pictures)
 
@@ -30,6 +32,12 @@ BOOST_AUTO_TEST_CASE(where_something_was_locked_nobody_is_told_of_bootstrap)
     p.nodes = 1;
     std::string const is_new = p.text({});
     BOOST_TEST(is_new.find("config::bootstrap") != std::string::npos, is_new);
+    p.nodes = 2;
+    p.names = std::make_shared<std::vector<std::string> const>(std::vector<std::string>{"a", "b"});
+    p.silent.add(1);
+    std::string const not_known = p.text({});
+    BOOST_TEST(not_known == "no node that answers has data: 0 s left until earlier leases have expired (not connected: b)");
+    p.silent = {};
     p.has_traces = true;
     std::string const restarted = p.text({});
     BOOST_TEST(restarted.find("it restarted, or lost its data: ") == 0u, restarted);
