@@ -1,6 +1,6 @@
 # A thin front door over the CMake presets. Each command sets up what it needs; a second call only rebuilds what changed.
 
-.PHONY: help setup demo demo-failover check test asan tsan simulate mutants compilers newest-boost fuzz model proof bench bench-waiting faults soak package docs format check-format instructions tidy clean
+.PHONY: help setup demo demo-failover check test asan tsan simulate mutants mutate compilers newest-boost fuzz model proof bench bench-waiting faults soak package docs format check-format instructions tidy clean
 
 help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s); DASHBOARD=1: and shows it to a browser'
@@ -13,6 +13,7 @@ help:
 	@echo 'make simulate BUDGET=60                  as many as go into so many seconds, 10,000 at least'
 	@echo 'make simulate SEED=42 TRACE=trace.html   one of them, and a picture of it'
 	@echo 'make mutants    break the library on purpose, in many ways: the simulation must catch each'
+	@echo 'make mutate     mistakes made by rule in the code, and what the tests notice of them: SAMPLE=200 SEED=1 ONLY="src/redis include"'
 	@echo 'make compilers  clang with the newest Boost and sanitizers: all that users build, unit and integration tests, and the same schedules as with gcc; QUICK=1: some of it'
 	@echo 'make newest-boost  the same tests with gcc and the newest Boost'
 	@echo 'make fuzz SECONDS=60    each fuzzer for so long; a finding fails, and its input is kept'
@@ -63,6 +64,12 @@ simulate: setup
 mutants: setup
 	@cmake --workflow --preset mutants
 	@tests/simulation/mutants/gate.sh build/debug/tests/simulation
+
+SAMPLE ?= 200
+mutate: setup
+	@cmake/setup.sh python3-clang-19 libclang-common-19-dev
+	@cmake --workflow --preset mutate
+	@/usr/bin/python3 tests/mutation/mutate.py --sample $(SAMPLE) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY))
 
 compilers:
 	@cmake/setup.sh clang-19 lld-19 libclang-rt-19-dev newest-boost postgresql libpq-dev
