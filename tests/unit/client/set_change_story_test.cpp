@@ -438,6 +438,7 @@ BOOST_FIXTURE_TEST_CASE(a_lease_is_held_while_the_set_shrinks, changing_world)
     auto& old = add(old_list);
     std::optional<lease> held;
     BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    BOOST_TEST(held->faults_tolerated() == 1u);
     change(leaves, {});
     advance(100ms);
     BOOST_TEST(held->valid());
@@ -448,6 +449,8 @@ BOOST_FIXTURE_TEST_CASE(a_lease_is_held_while_the_set_shrinks, changing_world)
     BOOST_TEST(once(fresh, "other") == error_code{});
     advance(2 * max_ttl);
     BOOST_TEST(held->valid());
+    BOOST_TEST(held->nodes_held() == 2u);
+    BOOST_TEST(held->faults_tolerated() == 1u, "two of two are needed, so one may lose its key");
     kill(1);
     advance(2s);
     BOOST_TEST(once(fresh, "other") == errc::no_majority, "two of two are needed");

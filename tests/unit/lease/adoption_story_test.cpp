@@ -361,6 +361,19 @@ BOOST_FIXTURE_TEST_CASE(until_the_ticket_is_good_for_nothing, two_processes)
     BOOST_TEST(holder_of(*this, "resource") == "", "what it had got is released");
 }
 
+// Until then, the nodes keep the value of the ticket.
+BOOST_FIXTURE_TEST_CASE(which_is_later_with_a_lock_delay, two_processes)
+{
+    auto const ticket = acquire("resource", {.ttl = 10s, .lock_delay = 5s}).detach();
+    for (std::size_t n : {0u, 1u}) world.node(n).stop();
+    std::optional<outcome> result;
+    there.adopt(ticket, [&](error_code ec, lease l) { result.emplace(outcome{ec, std::move(l)}); });
+    world.run_for(14s);
+    BOOST_TEST(!result.has_value());
+    BOOST_REQUIRE(world.run_until([&] { return result.has_value(); }, 3s));
+    BOOST_TEST(result->ec == errc::no_majority);
+}
+
 BOOST_FIXTURE_TEST_CASE(or_until_the_acquire_timeout_has_passed, two_processes)
 {
     auto const ticket = acquire("resource").detach();

@@ -103,6 +103,21 @@ BOOST_FIXTURE_TEST_CASE(so_is_one_of_a_minority, release_world)
     BOOST_TEST(keys() == 0u);
 }
 
+BOOST_FIXTURE_TEST_CASE(each_of_several_is_repeated_in_its_own_time, release_world)
+{
+    auto first = acquire("first"), second = acquire("second");
+    nodes[1]->always = detail::reply{vote::failed, errc::server_error, "BUSY Redis is busy running a script."};
+    BOOST_TEST(!release(first));
+    advance(50ms);
+    BOOST_TEST(!release(second));
+    recover();
+    advance(60ms);
+    BOOST_TEST(!nodes[1]->get("first"));
+    BOOST_TEST(nodes[1]->get("second").has_value());
+    advance(50ms);
+    BOOST_TEST(!nodes[1]->get("second"));
+}
+
 BOOST_FIXTURE_TEST_CASE(what_a_failed_attempt_was_granted_is_given_back_in_spite_of_errors, release_world)
 {
     nodes[0]->set("resource", "foreign");

@@ -217,6 +217,28 @@ BOOST_AUTO_TEST_CASE(credentials_that_take_longer_than_a_connection_may_are_wait
     BOOST_TEST(until([&] { return up() == shards; }), listeners.front()->said);
 }
 
+// It may be gone, or of another cluster, by the next time.
+BOOST_AUTO_TEST_CASE(a_server_that_an_error_named_is_asked_once)
+{
+    connect();
+    BOOST_TEST_REQUIRE(until([&] { return up() == shards; }), listeners.front()->said);
+    played_redis stranger{.run_id = "c", .mode = "cluster", .replicas = 1};
+    played_server named{io, [&](auto const& command) { return said_by(stranger, command); }};
+    at_upper.error_of_inspection = "MOVED 9000 127.0.0.1:" + std::to_string(named.port());
+    upper.drop_connections();
+    BOOST_TEST_REQUIRE(until([&] { return named.heard("CLUSTER") > 0; }));
+    at_upper.error_of_inspection.clear();
+    BOOST_TEST_REQUIRE(until([&] { return up() == shards; }), listeners.front()->said);
+    auto const asked = named.accepted();
+    for (int i = 0; i < 3; ++i) {
+        auto const questions = lower.heard("CLUSTER") + upper.heard("CLUSTER");
+        upper.drop_connections();
+        BOOST_TEST_REQUIRE(until([&] { return up() < shards; }));
+        BOOST_TEST_REQUIRE(until([&] { return up() == shards && lower.heard("CLUSTER") + upper.heard("CLUSTER") > questions; }));
+    }
+    BOOST_TEST(named.accepted() == asked);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::detail

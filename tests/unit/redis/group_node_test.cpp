@@ -29,6 +29,7 @@ using testing::text;
 struct played_view {
     std::uint64_t epoch{4};
     std::vector<std::uint16_t> servers{};  // the primary first; empty: it knows no such master
+    bool answers{true};
 };
 
 std::string said_by(played_view const& view, played_server::words const& command)
@@ -36,6 +37,7 @@ std::string said_by(played_view const& view, played_server::words const& command
     if (command.front() == "HELLO") return map({{"server", "redis"}, {"version", "7.0.15"}, {"proto", "3"}, {"mode", "sentinel"}});
     if (command.front() == "SUBSCRIBE") return ">3\r\n" + text("subscribe") + text(command.at(1)) + ":1\r\n";
     if (command.front() != "SENTINEL") return "+OK\r\n";
+    if (!view.answers) return "";
     bool const wants_address = command.at(1) == "GET-MASTER-ADDR-BY-NAME";
     if (view.servers.empty()) return wants_address ? "_\r\n" : "-ERR No such master with that name\r\n";
     auto const port = [](std::uint16_t p) { return std::to_string(p); };
@@ -199,6 +201,24 @@ BOOST_AUTO_TEST_CASE(a_client_that_was_on_a_group_does_not_follow_the_only_senti
     first.vanish();
     BOOST_TEST(until([&] { return listener->said.find("watch another master of the name \"m\"") != std::string::npos; }), listener->said);
     BOOST_TEST(elsewhere.accepted() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_while_the_sentinels_are_asked_is_followed_by_others_that_ask_them)
+{
+    settings.connect_timeout = 300ms;
+    connect();
+    BOOST_TEST_REQUIRE(until([&] { return is_on(first); }), listener->said);
+    for (auto& v : views) v.answers = false;
+    auto const asked = sentinels[0]->heard("SENTINEL");
+    say_switched(0);
+    BOOST_TEST_REQUIRE(until([&] { return sentinels[0]->heard("SENTINEL") > asked; }));
+    first.drop_connections();
+    BOOST_TEST_REQUIRE(until([&] { return !listener->up; }));
+    for (auto& v : views) v.answers = true;
+    BOOST_TEST_REQUIRE(until([&] { return is_on(first); }), listener->said);
+    for (auto& v : views) v = {5, after_a_failover()};
+    say_switched(0);
+    BOOST_TEST(until([&] { return is_on(second); }), listener->said);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
