@@ -3,6 +3,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
+#include "cli/vote_wait.hpp"
 #include "quorum/set_record.hpp"
 #include "redis/node_address.hpp"
 
@@ -26,14 +27,6 @@ using steady = std::chrono::steady_clock;
 
 constexpr auto looks_every = 50ms;
 constexpr auto speaks_every = 10s;    // while nothing changes
-constexpr auto sure_of_no_hope = 2s;   // others may still connect, or find a way
-
-bool needs_an_operator(node_status const& n)
-{
-    if (n.state == node_state::down && n.last_error == errc::wrong_node_set) return true;
-    return n.state == node_state::usable && (n.admission == admission_state::needs_operator ||
-                                             n.admission == admission_state::not_primary || n.admission == admission_state::unidentified);
-}
 
 std::string words_about(node_status const& n)
 {
@@ -81,8 +74,8 @@ private:
                 if (awaited_[i]) admitted_.push_back(all[i]);
             return nodes_.cancel();
         }
-        if (!all_awaited(all, hopeless)) hope_ends_ = now + sure_of_no_hope;
-        if (now >= hope_ends_) return fail("waiting does not help; an operator must act", all);
+        if (!all_awaited(all, hopeless)) hope_ends_ = now + lost_hope::sure_after;
+        if (now >= hope_ends_) return fail(waiting_does_not_help, all);
         if (patience_ && now >= began_ + *patience_) return fail("not admitted within " + in_words(*patience_), all);
         timer_.expires_after(looks_every);
         timer_.async_wait([this](error_code) { look(); });
@@ -151,7 +144,7 @@ private:
     std::vector<node_status> admitted_;
     asio::steady_timer timer_{io_};
     steady::time_point const began_{steady::now()};
-    steady::time_point hope_ends_{began_ + sure_of_no_hope};
+    steady::time_point hope_ends_{began_ + lost_hope::sure_after};
     steady::time_point says_again_{began_ + speaks_every};
     std::string failure_;
 };

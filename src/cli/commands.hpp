@@ -60,7 +60,8 @@ struct run_options {
     node_options from;
     std::string name;
     std::optional<milliseconds> ttl;
-    std::optional<milliseconds> wait;
+    std::optional<milliseconds> wait;  // for the lock
+    std::optional<milliseconds> wait_servers;  // until a majority of the nodes may vote; none: that is part of the other wait
     std::optional<milliseconds> kill_grace;
     bool no_wait{false};
     bool no_fencing{false};
@@ -114,6 +115,7 @@ struct acquire_options {
     std::string name;
     std::optional<milliseconds> ttl;
     std::optional<milliseconds> wait;
+    std::optional<milliseconds> wait_servers;  // as of run
     bool no_wait{false};
     bool no_fencing{false};
     bool bootstrap{false};

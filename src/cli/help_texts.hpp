@@ -18,7 +18,7 @@ inline constexpr char const* run_examples = R"(Examples:
   redlock run deploy --wait 5m --label "$USER" -- make deploy
   0 3 * * *  redlock run backup --config /etc/redlock.json -n -- backup
       (a crontab on every host)
-  redlock run backup --no-wait --conflict-exit-code 0 -- backup
+  redlock run backup -n --wait-servers 45s --conflict-exit-code 0 -- backup
       (another host does it: that is fine)
   redlock run job --events-fd 3 --on-lost INT -- work 3>>/var/log/job.jsonl
   redlock run exports --permits 4 -- export

@@ -21,7 +21,11 @@ public:
     {
     }
 
-    void start() { remind_in(first); }
+    void start()
+    {
+        stopped_ = false;
+        remind_in(first);
+    }
 
     // Nothing is told from then on.
     void stop()

@@ -57,7 +57,10 @@ plan plan_of(run_options const& options)
     p.once = options.no_wait || options.wait == 0ms;
     p.verbose = options.verbose;
     p.quiet = options.quiet;
-    p.no_env = options.no_env;
+    if (p.ticket && options.wait_servers)
+        throw failure{exit_code::usage, "--wait-servers is for a lock that is to be acquired; that of a --ticket is held"};
+    p.wait_servers = options.wait_servers;
+    if (options.no_env) p.hidden = password_variables(options.from);
     p.pass_notify = options.pass_notify;
     p.events_fd = options.events_fd;
     if (options.pass_lease) p.passing = std::make_unique<lease_passing>(*options.pass_lease);

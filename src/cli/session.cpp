@@ -45,7 +45,8 @@ session::session(plan what, inheritance const& from, guardian& guard, offspring 
       started_{started},
       manager_{std::getenv(notify_variable), plan_.pass_notify, [this](std::string const& why) { say(why); }},
       nodes_{io_.get_executor(), plan_.nodes, events_.client_observer()},
-      lock_{nodes_, plan_.name, plan_.options}
+      lock_{nodes_, plan_.name, plan_.options},
+      votes_{io_, nodes_, plan_.permits || plan_.options.fencing}
 {
     if (plan_.permits) semaphore_.emplace(nodes_, plan_.name, semaphore_options{.permits = *plan_.permits, .lock = plan_.options});
     else if (plan_.options.fencing) both_.emplace(nodes_, plan_.name, plan_.options);
@@ -62,7 +63,7 @@ int session::run()
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 
     nodes_.run(asio::detached);
-    acquire();
+    plan_.wait_servers ? await_votes() : acquire();
     io_.run();
     events_.ended(result_, outcome_);
     return result_;
@@ -80,7 +81,7 @@ child::environment session::environment() const
                            {"REDLOCK_SLOT", slots()}};  // empty: not that of an outer `redlock run`
     if (passing_) all.emplace_back(lease_passing::variable, std::to_string(passing_->descriptor()));
     if (!plan_.pass_notify) all.emplace_back(notify_variable, "");  // the manager would take the command's words for ours
-    if (!plan_.no_env) return all;
+    if (!plan_.hidden) return all;
     auto const remove = [&](std::string_view name) {
         if (std::none_of(all.begin(), all.end(), [&](auto const& v) { return v.first == name; })) all.emplace_back(name, "");
     };
@@ -88,9 +89,7 @@ child::environment session::environment() const
         std::string_view const variable{*v};
         if (variable.starts_with("REDLOCK_")) remove(variable.substr(0, variable.find('=')));
     }
-    for (node_address const& n : plan_.nodes.nodes)
-        for (auto const* variable : {&n.password_env, n.sentinel ? &n.sentinel->password_env : &n.password_env})
-            if (!variable->empty()) remove(*variable);
+    for (std::string const& variable : *plan_.hidden) remove(variable);
     return all;
 }
 
@@ -260,7 +259,8 @@ void session::on_signal(int number)
         if (ends_waiting(number)) child_->signal(SIGCONT);  // a stopped process handles no signal
     } else if (number != 0 && ends_waiting(number) && interrupted_by_ == 0) {
         interrupted_by_ = number;
-        stop_acquiring_.emit(asio::cancellation_type::terminal);
+        if (votes_.stop()) on_acquired(asio::error::operation_aborted, {});
+        else stop_acquiring_.emit(asio::cancellation_type::terminal);
     }
     if (finished_) return;
     signals_.async_wait([this](error_code ec, int next) {

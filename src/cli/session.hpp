@@ -22,6 +22,7 @@
 #include "cli/split_votes.hpp"
 #include "cli/tickets.hpp"
 #include "cli/times.hpp"
+#include "cli/vote_wait.hpp"
 #include "cli/waiting.hpp"
 
 #include <redlock/redlock.hpp>
@@ -53,7 +54,8 @@ struct plan {
     bool once{false};
     bool verbose{false};
     bool quiet{false};
-    bool no_env{false};
+    std::optional<milliseconds> wait_servers;  // for a majority that may vote, before the wait for the lock begins; none: that is one wait
+    std::optional<std::vector<std::string>> hidden;  // variables that the command does not find, with all REDLOCK_*; none: it finds all
     bool pass_notify{false};  // the command finds NOTIFY_SOCKET, and uses it itself
     std::optional<int> events_fd;
     std::unique_ptr<lease_passing> passing;  // the command may take the lease over; null: it may not
@@ -84,7 +86,9 @@ private:
     using timer = asio::basic_waitable_timer<boot_clock>;
 
     // Acquiring.
+    void await_votes();
     void acquire();
+    void remind();
     void explain_waiting();
     void on_acquired(error_code ec, lease got);
     void ask_again(error_code ec);
@@ -150,6 +154,10 @@ private:
     attempt_report report_;
     split_votes split_votes_;
     asio::steady_timer again_{io_};
+    vote_wait votes_;
+    std::optional<boot_clock::time_point> servers_since_;
+    lost_hope hope_;
+    bool hopeless_{false};  // that is why the wait ended
     std::optional<glance> glance_;
     boot_clock::time_point acquiring_since_{};
     told_reason told_;

@@ -17,6 +17,21 @@
 
 namespace redlock::cli {
 
+// How long that takes counts from the first time on.
+void session::await_votes()
+{
+    auto const now = boot_clock::now();
+    if (!servers_since_) servers_since_ = acquiring_since_ = now;
+    remind();
+    auto const left = std::max(milliseconds{0}, *plan_.wait_servers - std::chrono::duration_cast<milliseconds>(now - *servers_since_));
+    votes_.start(left, [this](vote_wait::end how) {
+        if (how == vote_wait::end::votes) return acquire();
+        hopeless_ = how == vote_wait::end::hopeless;
+        servers_since_ = boot_clock::time_point{};  // nothing is left
+        on_acquired(errc::no_majority, {});
+    });
+}
+
 void session::acquire()
 {
     auto done = asio::bind_cancellation_slot(stop_acquiring_.slot(), [this](error_code ec, lease got) { on_acquired(ec, std::move(got)); });
@@ -33,13 +48,21 @@ void session::acquire()
         both_ ? both_->acquire(report_, std::move(done)) : lock_.acquire(report_, std::move(done));
     }
     acquiring_since_ = boot_clock::now();
+    if (!plan_.ticket) return remind();
+    manager_.status("waiting for " + name_in_words(plan_.name));  // that takes no longer than its ttl, and nobody else holds it
+}
+
+void session::remind()
+{
     manager_.status("waiting for " + name_in_words(plan_.name));
-    if (plan_.ticket) return;  // that takes no longer than its ttl, and nobody else holds it
-    if (!plan_.quiet || events_.wanted() || manager_.listens()) reminder_.start();
+    reminder_.start();
 }
 
 void session::explain_waiting()
 {
+    hopeless_ = hope_.is_sure(nodes_.status(), plan_.permits || plan_.options.fencing, std::chrono::steady_clock::now());
+    if (hopeless_) return stop_acquiring_.emit(asio::cancellation_type::terminal);
+    if (plan_.quiet && !events_.wanted() && !manager_.listens()) return;
     if (semaphore_) return explain_waiting_for_permits();
     look_at_lock([this](lock_view const& lock) {
         auto const status = nodes_.status();
@@ -70,6 +93,7 @@ void session::on_acquired(error_code ec, lease got)
     reminder_.stop();
     glance_.reset();
     ctrl_c_ = interrupted_by_ == SIGINT && terminal_.is_ours();
+    if (ec && hopeless_ && interrupted_by_ == 0) return explain_no_majority(errc::no_majority);
     if (ec && interrupted_by_ != 0) return finish(to_int(exit_code::signal) + interrupted_by_, run_outcome::interrupted);
     if (ec) return explain_failure(ec);
     lease_ = std::move(got);
@@ -137,14 +161,22 @@ void session::explain_contended(lock_view const& lock)
 
 void session::explain_no_majority(error_code ec)
 {
+    bool const wrong_list = ec == errc::wrong_node_set;
+    if (plan_.wait_servers && !hopeless_ && !wrong_list && boot_clock::now() < *servers_since_ + *plan_.wait_servers) {
+        again_.expires_after(pause_before_servers_are_asked_again);
+        return again_.async_wait(
+            [this](error_code) { interrupted_by_ == 0 ? await_votes() : on_acquired(asio::error::operation_aborted, {}); });
+    }
     auto const status = nodes_.status();
-    std::string text = name_in_words(plan_.name) + " was not acquired: " + (report_.outcome ? report_.outcome : ec).message() +
-                       silent_nodes_in_words(report_, status, plan_.options.fencing);
+    std::string text = name_in_words(plan_.name) + " was not acquired: ";
+    if (hopeless_) text += waiting_does_not_help + nodes_without_vote(status, true);
+    else if (!report_.outcome) text += ec.message() + nodes_without_vote(status, plan_.options.fencing);
+    else text += report_.outcome.message() + silent_nodes_in_words(report_, status, plan_.options.fencing);
     auto const is_quarantined = [](node_status const& n) { return n.admission == admission_state::quarantined; };
     if (plan_.nodes.quarantine_folder.empty() && std::any_of(status.nodes.begin(), status.nodes.end(), is_quarantined))
         text += std::string{"\n  "} + no_quarantine_folder;
     say(text);
-    finish(to_int(ec == errc::wrong_node_set ? exit_code::config : exit_code::no_majority), run_outcome::no_majority);
+    finish(to_int(wrong_list || hopeless_ ? exit_code::config : exit_code::no_majority), run_outcome::no_majority);
 }
 
 }  // namespace redlock::cli

@@ -69,7 +69,7 @@ void warn_of_readers(std::string const& file, settings const& loaded)
                  name.c_str());
 }
 
-settings chosen(node_options const& options)
+settings given(node_options const& options)
 {
     if (!options.urls.empty() && !options.config_file.empty())
         throw failure{exit_code::usage, "--nodes and --config both say which nodes there are; give one of them"};
@@ -80,9 +80,7 @@ settings chosen(node_options const& options)
     }
     if (!options.config_file.empty()) {
         try {
-            auto loaded = load_settings(options.config_file);
-            warn_of_readers(options.config_file, loaded);
-            return loaded;
+            return load_settings(options.config_file);
         } catch (config_error const& error) {
             throw failure{exit_code::config, error.what()};
         }
@@ -91,6 +89,13 @@ settings chosen(node_options const& options)
     if (listed != nullptr && *listed != '\0') return from_list(listed, nodes_variable);
     throw failure{exit_code::usage, std::string{"there are no nodes: give --nodes redis://host1,redis://host2,redis://host3, set "} +
                                         nodes_variable + " to such a list, or give --config FILE.json"};
+}
+
+settings chosen(node_options const& options)
+{
+    auto loaded = given(options);
+    if (!options.config_file.empty()) warn_of_readers(options.config_file, loaded);
+    return loaded;
 }
 
 }  // namespace
@@ -214,6 +219,21 @@ settings settings_of_keys(node_options const& options, std::vector<std::string> 
     settings result = chosen(options);
     choose_shard(result.client, options, keys);
     return with_defaults(std::move(result), options);
+}
+
+std::vector<std::string> password_variables(node_options const& options)
+{
+    std::vector<std::string> all;
+    auto const add = [&](std::vector<node_address> const& nodes) {
+        for (node_address const& n : nodes) {
+            if (!n.password_env.empty()) all.push_back(n.password_env);
+            if (n.sentinel && !n.sentinel->password_env.empty()) all.push_back(n.sentinel->password_env);
+        }
+    };
+    auto const client = given(options).client;
+    add(client.nodes);
+    for (auto const& shard : client.shards) add(shard);
+    return all;
 }
 
 void check_name(std::string const& name)

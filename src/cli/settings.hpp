@@ -36,6 +36,9 @@ std::optional<settings> settings_of_clusters(node_options const& options);
 // The same for a lock whose keys on the nodes are known.
 settings settings_of_keys(node_options const& options, std::vector<std::string> const& keys);
 
+// The variables of the environment that hold passwords: of all nodes and Sentinels, also of other shards than the lock's.
+std::vector<std::string> password_variables(node_options const& options);
+
 // Makes the keys of locks on the nodes. `nodes`: as settings_of() leaves them.
 detail::key_format keys_of(config const& nodes);
 

@@ -9,6 +9,7 @@
 #include "cli/split_votes.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "cli/vote_wait.hpp"
 #include "cli/waiting.hpp"
 #include "redis/key_format.hpp"
 
@@ -102,6 +103,20 @@ public:
         return *result;
     }
 
+    // Until a majority of the nodes may vote, or a signal comes.
+    vote_wait::end wait_for_votes(milliseconds patience, bool fencing)
+    {
+        std::optional<vote_wait::end> result;
+        vote_wait votes{io_, nodes_, fencing};
+        votes.start(patience, [&](vote_wait::end how) { result = how; });
+        while (!result && ended_by_ == 0) io_.run_one();
+        votes.stop();
+        return result.value_or(vote_wait::end::too_late);
+    }
+
+    // Ends the operation that is under way.
+    void give_up() { stop_.emit(asio::cancellation_type::terminal); }
+
     void pause(quorum::duration time)
     {
         bool is_over = false;
@@ -172,19 +187,24 @@ lock_options options_of(known_ticket const& ticket, settings const& from, std::o
     return lock;
 }
 
-// Tells the user, who sees nothing else, why there is no ticket yet.
+// Tells the user, who sees nothing else, why there is no ticket yet; and ends a wait that does not help.
 class waiting_notes {
 public:
-    waiting_notes(short_client& with, config const& nodes, lock const& what, bool fencing)
-        : with_{with}, config_{nodes}, name_{what.name()}, fencing_{fencing}, reminder_{with.context(), [this] { look(); }}
+    waiting_notes(short_client& with, config const& nodes, lock const& what, bool fencing, bool quiet)
+        : with_{with}, config_{nodes}, name_{what.name()}, fencing_{fencing}, quiet_{quiet}, reminder_{with.context(), [this] { look(); }}
     {
         reminder_.start();
     }
     ~waiting_notes() { reminder_.stop(); }
 
+    bool is_hopeless() const noexcept { return hopeless_; }
+
 private:
     void look()
     {
+        hopeless_ = hope_.is_sure(with_.nodes().status(), fencing_, std::chrono::steady_clock::now());
+        if (hopeless_) return with_.give_up();
+        if (quiet_) return;
         auto const key = keys_of(config_).key_of(name_);
         glance_.emplace(with_.context().get_executor(), config_, questions_about(key), glance_timeout,
                         [this](std::vector<answers> const& all) {
@@ -200,12 +220,31 @@ private:
     config const& config_;
     std::string name_;
     bool fencing_;
+    bool quiet_;
+    lost_hope hope_;
+    bool hopeless_{false};
     boot_clock::time_point since_{boot_clock::now()};
     told_reason told_;
     notes notes_{with_.context().get_executor()};
     std::optional<glance> glance_;
     reminder<asio::steady_timer> reminder_;
 };
+
+// With votes that were split it asks again, a few times.
+template <class Ask>
+std::pair<error_code, lease> ask_once(short_client& with, Ask const& ask, attempt_report const& report)
+{
+    auto result = with.get(ask);
+    std::random_device random;
+    for (split_votes split; result.first && may_be_split(report);) {
+        auto const pause = split.next_pause(random);
+        if (!pause) break;
+        with.pause(*pause);
+        if (with.ended_by() != 0) break;
+        result = with.get(ask);
+    }
+    return result;
+}
 
 int acquire(acquire_options const& options)
 {
@@ -217,21 +256,34 @@ int acquire(acquire_options const& options)
     short_client with{from.client};
     lock resource{with.nodes(), options.name, wanted};
     attempt_report report;
-    std::optional<waiting_notes> notes;
-    if (!options.quiet) notes.emplace(with, from.client, resource, wanted.fencing);
+    bool const fencing = wanted.fencing;
+    std::optional<waiting_notes> notes{std::in_place, with, from.client, resource, fencing, options.quiet};
     auto const ask = [&](auto done) { once ? resource.try_acquire(report, std::move(done)) : resource.acquire(report, std::move(done)); };
-    auto [ec, held] = with.get(ask);
-    std::random_device random;
-    for (split_votes split; ec && once && may_be_split(report);) {
-        auto const pause = split.next_pause(random);
-        if (!pause) break;
-        with.pause(*pause);
-        if (with.ended_by() != 0) break;
-        std::tie(ec, held) = with.get(ask);
+    auto const began = boot_clock::now();
+    auto const left_for_servers = [&] {
+        auto const waited = std::chrono::duration_cast<milliseconds>(boot_clock::now() - began);
+        return std::max(milliseconds{0}, options.wait_servers.value_or(milliseconds{0}) - waited);
+    };
+    std::pair<error_code, lease> result;
+    auto& [ec, held] = result;
+    bool hopeless = false;
+    while (true) {
+        auto const seen = options.wait_servers ? with.wait_for_votes(left_for_servers(), fencing) : vote_wait::end::votes;
+        hopeless = seen == vote_wait::end::hopeless;
+        if (seen != vote_wait::end::votes) ec = errc::no_majority;
+        else result = once ? ask_once(with, ask, report) : with.get(ask);
+        hopeless = hopeless || notes->is_hopeless();
+        bool const ends = !ec || ec == condition::contended || ec == errc::wrong_node_set || seen != vote_wait::end::votes || hopeless;
+        if (ends || with.ended_by() != 0 || left_for_servers() == milliseconds{0}) break;
+        with.pause(pause_before_servers_are_asked_again);
     }
     notes.reset();
     if (!ec) return with.hand_out(std::move(held), options.name, options.json);
     if (with.ended_by() != 0) return to_int(exit_code::signal) + with.ended_by();
+    auto const status = with.nodes().status();
+    if (hopeless)
+        throw failure{exit_code::config,
+                      name_in_words(options.name) + " was not acquired: " + waiting_does_not_help + nodes_without_vote(status, fencing)};
     std::string const text = name_in_words(options.name) + " was not acquired: " + (report.outcome ? report.outcome : ec).message();
     if (ec == condition::contended) {
         int const code = options.conflict_exit_code.value_or(to_int(exit_code::contended));
@@ -239,7 +291,7 @@ int acquire(acquire_options const& options)
         return code;
     }
     throw failure{ec == errc::wrong_node_set ? exit_code::config : exit_code::no_majority,
-                  text + silent_nodes_in_words(report, with.nodes().status(), wanted.fencing)};
+                  text + (report.outcome ? silent_nodes_in_words(report, status, fencing) : nodes_without_vote(status, fencing))};
 }
 
 }  // namespace

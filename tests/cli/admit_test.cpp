@@ -4,6 +4,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -179,7 +181,7 @@ BOOST_FIXTURE_TEST_CASE(admit_waits_for_all_nodes_and_says_for_what, brief_proce
     is_about_one_wait(steady::now() - begin);
     for (auto const& s : all) {
         auto const name = "127.0.0.1:" + std::to_string(s.port());
-        BOOST_TEST(contains(p.output(), name + ": quarantined: no node has data"), p.output());
+        BOOST_TEST(contains(p.output(), name + ": quarantined: no node "), p.output());
         BOOST_TEST(contains(p.output(), name + ": admitted\n"), p.output());
     }
     BOOST_TEST(contains(p.output(), "all 3 nodes are admitted\n"), p.output());
@@ -197,7 +199,7 @@ BOOST_FIXTURE_TEST_CASE(admit_that_cannot_says_why_with_a_code_of_its_own, brief
     program late{{"admit", "--config", config, "--timeout", "300ms"}, options()};
     BOOST_TEST(late.wait() == 80);
     BOOST_TEST(contains(late.errors(), "redlock: not admitted within 300.0 ms\n"), late.errors());
-    BOOST_TEST(contains(late.errors(), ": quarantined: no node has data"), late.errors());
+    BOOST_TEST(contains(late.errors(), ": quarantined: no node "), late.errors());
     program rest{{"admit", "--config", config}, options()};
     BOOST_TEST(rest.wait() == 0, rest.errors());
 
@@ -231,6 +233,75 @@ BOOST_FIXTURE_TEST_CASE(the_doctor_says_who_waits, brief_processes)
     program const waits{{"admit", "--config", config}, options()};
     BOOST_TEST(eventually([&] { return contains(waits.output(), "quarantined"); }));
     examined("clients wait for it (from 127.0.0.1)");
+}
+
+// A crontab on three hosts, after a restart of all servers.
+BOOST_FIXTURE_TEST_CASE(who_waits_for_servers_and_for_no_holder_runs_once, brief_processes)
+{
+    until_it_runs();
+    for (auto& s : all) s.restart();
+    auto const ran = (folder.path() / "ran").string();
+    std::vector<std::unique_ptr<program>> hosts;
+    for (int i = 0; i < 3; ++i)
+        hosts.push_back(
+            std::make_unique<program>(arguments{"run", "job", "--config", config, "--no-wait", "--wait-servers", "15s",
+                                                "--conflict-exit-code", "0", "--", "sh", "-c", "echo ran >>" + ran + "; sleep 2"},
+                                      program_options{{{"REDLOCK_STATE_DIR", (folder.path() / std::to_string(i)).string()}}}));
+    for (auto const& host : hosts) BOOST_TEST(host->wait() == 0, host->errors());
+    BOOST_TEST(read_file(ran) == "ran\n");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_wait_for_servers_has_an_end_of_its_own, brief_processes)
+{
+    until_it_runs();
+    program holder{{"run", "job", "--config", config, "-v", "--", "sleep", "60"}, options()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(holder.errors(), "acquired"); }), holder.errors());
+    for (char const* const command : {"run", "acquire"}) {
+        arguments const asked{command, "job", "--config", config, "--no-wait", "--wait-servers", "60s"};
+        auto words = asked;
+        if (command == std::string{"run"}) words.insert(words.end(), {"--", "true"});
+        program contended{words, options()};
+        BOOST_TEST(contended.wait() == exits::contended, contended.errors());
+    }
+    for (std::size_t i : {0u, 1u}) all[i].kill();
+    for (char const* const command : {"run", "acquire"}) {
+        arguments words{command, "other", "--config", config, "--wait-servers", "500ms"};
+        if (command == std::string{"run"}) words.insert(words.end(), {"--", "true"});
+        program late{words, options()};
+        BOOST_TEST(late.wait() == 69, late.errors());
+        BOOST_TEST(contains(late.errors(), "Connection refused"), late.errors());
+    }
+    program refused{{"run", "--ticket", "x", "--wait-servers", "1s", "--config", config, "--", "true"}, options()};
+    BOOST_TEST(refused.wait() == exits::usage, refused.errors());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_signal_ends_the_wait_for_servers, brief_processes)
+{
+    for (auto& s : all) s.stop();
+    program waits{{"run", "job", "--config", config, "--wait-servers", "60s", "--", "true"}, options()};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(waits.errors(), "waiting for job"); }), waits.errors());
+    waits.send(SIGTERM);
+    BOOST_TEST(waits.wait() == 128 + SIGTERM, waits.errors());
+}
+
+BOOST_FIXTURE_TEST_CASE(whoever_only_an_operator_can_help_does_not_wait, brief_processes)
+{
+    until_it_runs();
+    for (std::size_t i : {0u, 1u}) all[i].restart();
+    arguments const run{"run", "job", "--config", config}, acquire{"acquire", "job", "--config", config};
+    std::vector<std::unique_ptr<program>> commands;
+    for (auto const* const of : {&run, &acquire})
+        for (arguments const& more : {arguments{}, arguments{"--quiet"}, arguments{"--no-wait", "--wait-servers", "60s"}}) {
+            auto words = *of;
+            words.insert(words.end(), more.begin(), more.end());
+            if (of == &run) words.insert(words.end(), {"--", "true"});
+            commands.push_back(std::make_unique<program>(words, options()));
+        }
+    for (auto const& p : commands) {
+        BOOST_TEST(p->wait(30s) == exits::config, p->errors());
+        BOOST_TEST(contains(p->errors(), "job was not acquired: waiting does not help; an operator must act"), p->errors());
+        BOOST_TEST(contains(p->errors(), "2 of 3 nodes restarted or lost their data since they were admitted"), p->errors());
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

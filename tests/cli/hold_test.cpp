@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(it_is_held_until_the_input_ends)
 BOOST_AUTO_TEST_CASE(without_an_input_it_is_held_until_a_signal_comes)
 {
     program p{run("job", {},
-                  {"sh", "-c", "\"$0\" hold other </dev/null & read go; kill -TERM $!; wait $!; echo \"code $?\"", REDLOCK_PROGRAM}),
+                  {"sh", "-c", "\"$0\" hold other </dev/null & read go; kill -TERM $!; wait $!; echo \"code $?\"", command_under_test()}),
               [&] {
                   auto options = environment();
                   options.terminal = true;

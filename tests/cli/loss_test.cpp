@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(what_was_there_before_the_command_is_left_alone)
 {
     std::string const own =
         "sleep 60 & echo $!; exec \"$0\" run --bootstrap own --ttl 2s --kill-grace 200ms -- sh -c 'echo ready; exec sleep 60'";
-    program p{run("outer", {"--ttl", "30s"}, {"sh", "-c", own, REDLOCK_PROGRAM}), environment()};
+    program p{run("outer", {"--ttl", "30s"}, {"sh", "-c", own, command_under_test()}), environment()};
     BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }), p.errors());
     auto const earlier = std::stoi(lines_of(p.output()).at(0));
     set_everywhere("own", "foreign");

@@ -19,7 +19,7 @@ struct takeover : three_servers {
     std::string path(std::string const& name) const { return (folder.path() / name).string(); }
 
     // A shell that finds the program as $1 and this test's folder as $2.
-    arguments shell(std::string const& script) const { return {"sh", "-c", script, "sh", REDLOCK_PROGRAM, folder.path().string()}; }
+    arguments shell(std::string const& script) const { return {"sh", "-c", script, "sh", command_under_test(), folder.path().string()}; }
     arguments passing(arguments options, std::string const& script) const
     {
         options.insert(options.end(), {"--pass-lease", "7"});

@@ -52,9 +52,15 @@ void pause(std::chrono::milliseconds time) { ::poll(nullptr, 0, static_cast<int>
 
 }  // namespace
 
+std::string command_under_test()
+{
+    char const* const other = std::getenv("REDLOCK_PROGRAM");
+    return other ? other : REDLOCK_PROGRAM;
+}
+
 program::program(arguments const& args, program_options const& options)
 {
-    std::vector<std::string> words{REDLOCK_PROGRAM};
+    std::vector<std::string> words{command_under_test()};
     words.insert(words.end(), args.begin(), args.end());
     auto variables = environment_with(options, folder_.path() / "state");
     auto const argv = pointers(words);

@@ -23,6 +23,9 @@ namespace redlock::testing {
 
 using arguments = std::vector<std::string>;
 
+// Its path: the one that was built, or that of the environment (tests/mutation).
+std::string command_under_test();
+
 struct program_options {
     std::vector<std::pair<std::string, std::string>> environment{};  // in addition to ours
     std::string input{};       // a pipe with this in it; empty: /dev/null

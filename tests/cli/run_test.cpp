@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_ours_are_closed_and_those_of_others_are_not)
 
 BOOST_AUTO_TEST_CASE(a_closed_stderr_is_no_connection)
 {
-    std::string const own = std::string{REDLOCK_PROGRAM} + " run --bootstrap job -v -- sh -c 'exit 4' <&- >&- 2>&-";
+    std::string const own = command_under_test() + " run --bootstrap job -v -- sh -c 'exit 4' <&- >&- 2>&-";
     program p{run("outer", {}, {"sh", "-c", own}), environment()};
     BOOST_TEST(p.wait() == 4);
 }

@@ -95,6 +95,38 @@ BOOST_FIXTURE_TEST_CASE(a_lock_of_another_shard_is_refused_in_words, two_shards)
     BOOST_TEST(contains(p.errors(), "is in shard 0 and not in shard 1; a command talks to one shard"), p.errors());
 }
 
+// Those of other shards, too, of which this process keeps no node.
+BOOST_AUTO_TEST_CASE(variables_with_passwords_of_all_shards_can_be_kept_from_the_command)
+{
+    redis_server const server{{.requirepass = "right"}};
+    temporary_folder const folder{"redlock-cli-test-"};
+    auto const file = (folder.path() / "redlock.json").string();
+    auto const own = "redis://default@127.0.0.1:" + std::to_string(server.port()) + "?password_env=OWN_PASSWORD";
+    auto const other = "redis+sentinel://default@127.0.0.1:1/m?password_env=OTHER_PASSWORD&sentinel_password_env=SENTINEL_PASSWORD";
+    std::ofstream{file} << nlohmann::json{{"shards", {nlohmann::json::array({own}), nlohmann::json::array({other})}}, {"bootstrap", true}};
+    program_options around;
+    for (char const* const name : {"OWN_PASSWORD", "OTHER_PASSWORD", "SENTINEL_PASSWORD"}) around.environment.emplace_back(name, "right");
+    auto const seen_with = [&](arguments const& more) {
+        for (int i = 0; i < 40; ++i) {
+            arguments words{"run", "job:" + std::to_string(i), "--shard", "0", "--config", file};
+            words.insert(words.end(), more.begin(), more.end());
+            words.insert(words.end(), {"--", "env"});
+            program p{words, around};
+            if (p.wait() == 64) continue;  // the name is in the other shard
+            BOOST_TEST(p.wait() == 0, p.errors());
+            return p.output();
+        }
+        BOOST_FAIL("all names are in one shard");
+        return std::string{};
+    };
+    auto const with = seen_with({}), without = seen_with({"--no-env"});
+    for (char const* const name : {"OWN_PASSWORD=", "OTHER_PASSWORD=", "SENTINEL_PASSWORD="}) {
+        BOOST_TEST(contains(with, name), with);
+        BOOST_TEST(!contains(without, name), without);
+    }
+    BOOST_TEST(contains(without, "REDLOCK_NAME="), without);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::testing

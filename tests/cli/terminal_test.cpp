@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(ctrl_c_ends_the_command)
 // As in a script: the shell must hear of it, or it would go on with the next command.
 BOOST_AUTO_TEST_CASE(ctrl_c_ends_the_script_as_well)
 {
-    program p{run("job", {}, {"bash", "-c", "\"$0\" run other -- sh -c 'echo ready; exec sleep 60'; echo next", REDLOCK_PROGRAM}),
+    program p{run("job", {}, {"bash", "-c", "\"$0\" run other -- sh -c 'echo ready; exec sleep 60'; echo next", command_under_test()}),
               on_terminal(*this)};
     BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "ready"); }), p.output());
     p.type(ctrl_c);
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(ctrl_c_ends_the_script_as_well)
 // In a pipeline the terminal stays with the pipeline, until the command wants it.
 BOOST_AUTO_TEST_CASE(a_command_whose_output_is_a_pipe_can_read_from_it)
 {
-    program p{run("job", {}, {"sh", "-c", "\"$0\" run other -- cat | sed s/hello/goodbye/; echo over", REDLOCK_PROGRAM}),
+    program p{run("job", {}, {"sh", "-c", "\"$0\" run other -- cat | sed s/hello/goodbye/; echo over", command_under_test()}),
               on_terminal(*this)};
     BOOST_TEST(eventually([&] { return count_with("other") == 3; }));
     p.type("hello\n");
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_command_that_holds_a_lock_is_not_suspended)
 BOOST_AUTO_TEST_CASE(a_command_that_asks_on_the_terminal_can_do_so_wherever_its_input_is)
 {
     std::string const asks = "stty -echo </dev/tty; echo asks; read word </dev/tty; stty echo </dev/tty; echo \"got $word\"";
-    program p{run("job", {}, {"sh", "-c", "\"$0\" run other -- sh -c \"$1\" </dev/null; echo \"code $?\"", REDLOCK_PROGRAM, asks}),
+    program p{run("job", {}, {"sh", "-c", "\"$0\" run other -- sh -c \"$1\" </dev/null; echo \"code $?\"", command_under_test(), asks}),
               on_terminal(*this)};
     BOOST_TEST_REQUIRE(eventually([&] { return contains(p.output(), "asks"); }), p.output());
     p.type("secret\n");
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_command_that_waits_for_the_terminal_in_the_background_is_
     for (auto const& [name, code] : {std::pair{"TERM", "143"}, {"INT", "130"}, {"HUP", "129"}}) {
         std::string const script = "\"$0\" run other -- sh -c 'read x </dev/tty' </dev/null & read go; kill -" + std::string{name} +
                                    " $!; wait $!; echo \"code $?\"";
-        program p{run("job", {}, {"bash", "-mc", script, REDLOCK_PROGRAM}), on_terminal(*this)};
+        program p{run("job", {}, {"bash", "-mc", script, command_under_test()}), on_terminal(*this)};
         BOOST_TEST(eventually([&] { return contains(p.output(), "the command is stopped (it wants the terminal"); }), p.output());
         p.type("go\n");
         BOOST_TEST(p.wait() == 0);

@@ -161,17 +161,22 @@ BOOST_AUTO_TEST_CASE(a_file_with_passwords_that_everybody_may_read_is_warned_of)
 {
     temporary_folder const folder;
     auto const file = folder.path() / "redlock.json";
-    auto const errors_with = [&](char const* url, mode_t mode) {
-        std::ofstream{file, std::ios::trunc} << nlohmann::json{{"nodes", {url}}};
+    auto const errors_of = [&](nlohmann::json const& nodes, mode_t mode) {
+        std::ofstream{file, std::ios::trunc} << nodes;
         ::chmod(file.c_str(), mode);
         return of({"inspect", "job", "--timeout", "100ms", "--config", file.string()}).errors;
     };
+    auto const errors_with = [&](char const* url, mode_t mode) { return errors_of({{"nodes", {url}}}, mode); };
     auto const open = errors_with("redis://app:secret@127.0.0.1:1", 0644);
     BOOST_TEST(contains(open, "redlock: warning: " + file.string() + " holds passwords, and every user of this machine may read it"), open);
     BOOST_TEST(lines_of(open).size() == 1u, open);
     BOOST_TEST(!contains(open, "secret"), open);
     BOOST_TEST(errors_with("redis://app:secret@127.0.0.1:1", 0640) == "");
     BOOST_TEST(errors_with("redis://127.0.0.1:1", 0644) == "");
+    BOOST_TEST(contains(errors_with("redis+sentinel://127.0.0.1:1/m?sentinel_password=secret", 0644), "holds passwords"));
+    using list = nlohmann::json;
+    auto const shards = list::array({list::array({"redis://127.0.0.1:1"}), list::array({"redis://app:secret@127.0.0.1:2"})});
+    BOOST_TEST(contains(errors_of({{"shards", shards}}, 0644), "holds passwords"), "of a shard that is not asked");
 }
 
 // Every user of the machine sees a command line.

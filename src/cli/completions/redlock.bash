@@ -21,11 +21,11 @@ _redlock()
     esac
     case $command in
         '') COMPREPLY=($(compgen -W 'run hold lead leader acquire extend inspect semaphore list release watch admit nodes doctor bench dashboard completion help --help --version' -- "$cur")) ;;
-        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --kill-grace --label --name --no-fencing --shared --permits --take --bootstrap --no-env --events-fd --on-lost --conflict-exit-code --pass-notify --pass-lease --ticket --verbose --quiet --" -- "$cur")) ;;
-        hold) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --label --name --no-fencing --shared --permits --take --bootstrap --events-fd --conflict-exit-code --ticket --verbose --quiet" -- "$cur")) ;;
+        run) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --wait-servers --kill-grace --label --name --no-fencing --shared --permits --take --bootstrap --no-env --events-fd --on-lost --conflict-exit-code --pass-notify --pass-lease --ticket --verbose --quiet --" -- "$cur")) ;;
+        hold) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --wait-servers --label --name --no-fencing --shared --permits --take --bootstrap --events-fd --conflict-exit-code --ticket --verbose --quiet" -- "$cur")) ;;
         lead) COMPREPLY=($(compgen -W "$nodes --publish --ttl --kill-grace --label --bootstrap --no-env --on-lost --verbose --quiet --" -- "$cur")) ;;
         leader) COMPREPLY=($(compgen -W "$nodes --timeout --watch --json" -- "$cur")) ;;
-        acquire) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --label --no-fencing --bootstrap --conflict-exit-code --quiet --json" -- "$cur")) ;;
+        acquire) COMPREPLY=($(compgen -W "$nodes --ttl --wait --no-wait --wait-servers --label --no-fencing --bootstrap --conflict-exit-code --quiet --json" -- "$cur")) ;;
         extend) COMPREPLY=($(compgen -W "$nodes --ticket --ttl --json" -- "$cur")) ;;
         inspect) COMPREPLY=($(compgen -W "$nodes --timeout --json" -- "$cur")) ;;
         semaphore) COMPREPLY=($(compgen -W "$nodes --timeout --permits --wait --bootstrap --json" -- "$cur")) ;;

@@ -29,6 +29,7 @@ complete -c redlock -n "__fish_seen_subcommand_from leader inspect semaphore lis
 complete -c redlock -n "__fish_seen_subcommand_from leader acquire extend inspect semaphore list release watch admit nodes doctor bench" -l json -d 'Prints JSON'
 complete -c redlock -n "__fish_seen_subcommand_from run hold acquire semaphore nodes" -s w -l wait -x -d 'How long to wait for the lock'
 complete -c redlock -n "__fish_seen_subcommand_from run hold acquire" -s n -l no-wait -d 'Does not wait'
+complete -c redlock -n "__fish_seen_subcommand_from run hold acquire" -l wait-servers -x -d 'How long to wait for a majority that may vote'
 complete -c redlock -n "__fish_seen_subcommand_from run lead" -l kill-grace -x -d 'From SIGTERM to SIGKILL'
 complete -c redlock -n "__fish_seen_subcommand_from run hold lead acquire" -l label -x -d 'A word for inspect'
 complete -c redlock -n "__fish_seen_subcommand_from run hold lead" -s v -l verbose -d 'Says what happens'
