@@ -74,7 +74,7 @@ void use_many(web_browser& browser, std::string const& count, std::string const&
     BOOST_TEST(browser.is("$('rows').children.length < 60 && $('list').clientHeight < 700"));
     auto const took = fastest_redraw(browser);
     BOOST_TEST_MESSAGE(count << " locks: a redraw takes " << took << " ms of script");
-    BOOST_TEST(took < 16);
+    BOOST_TEST(took < 100, took);  // on an idle machine a tenth of it: a page that draws all of the rows takes longer than this
     browser.value("$('list').scrollTop = 1e9");
     BOOST_TEST(browser.becomes("$('rows').lastElementChild.cells[0].textContent === '" + last + "'"), "the last one by name");
     BOOST_TEST(browser.is("$('rows').lastElementChild.getBoundingClientRect().bottom <= $('list').getBoundingClientRect().bottom + 1"));
