@@ -29,9 +29,9 @@ CLI::Option* add_search(CLI::App& to, std::string const& name, std::string& into
     return to.add_option_function<std::string>(name, read, help);
 }
 
-constexpr char const* wait_servers_help = "Before that: how long to wait at most until a majority of the nodes may vote, whoever holds the "
-                                          "lock; after a restart of all that takes 31 s; "
-                                          "default: that is part of the wait for the lock";
+constexpr char const* wait_servers_help =
+    "How long to wait at most until a majority of the nodes may vote, before the wait for the lock begins: 31 s after a "
+    "restart of all; default: that is part of the wait for the lock";
 
 }  // namespace
 

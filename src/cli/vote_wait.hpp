@@ -1,4 +1,4 @@
-// Waiting for servers, which is something else than waiting for whoever holds a lock.
+// Waiting for servers, which is something else than waiting for the holder of a lock.
 #ifndef REDLOCK_CLI_VOTE_WAIT_HPP
 #define REDLOCK_CLI_VOTE_WAIT_HPP
 

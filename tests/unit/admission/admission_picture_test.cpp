@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(where_something_was_locked_nobody_is_told_of_bootstrap)
     p.names = std::make_shared<std::vector<std::string> const>(std::vector<std::string>{"a", "b"});
     p.silent.add(1);
     std::string const not_known = p.text({});
-    BOOST_TEST(not_known == "no node that answers has data: 0 s left until earlier leases have expired (not connected: b)");
+    BOOST_TEST(not_known == "no node that answers has data: 0 ms left until earlier leases have expired (not connected: b)");
     p.silent = {};
     p.has_traces = true;
     std::string const restarted = p.text({});
