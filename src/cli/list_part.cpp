@@ -40,19 +40,20 @@ list_rows choose(search_result const& found, list_part const& part)
     for (semaphore_view const& s : found.semaphores) semaphores.emplace(s.name + slots_follow, &s);
     list_rows result;
     std::vector<list_row> all;
-    auto const add = [&](lock_view const* lock, semaphore_view const* semaphore) {
-        bool const is_held = lock ? lock->state == lock_state::held : semaphore->held() > 0;
+    auto const add = [&](list_row row, bool is_held, bool is_wanted) {
         if (is_held) ++result.held;
-        if (!(lock ? mentions(*lock, part.search) : mentions(*semaphore, part.search))) return;
-        all.push_back({result.all, lock, semaphore});
-        result.all += rows_of(all.back());
+        if (!is_wanted) return;
+        row.number = result.all;
+        all.push_back(row);
+        result.all += rows_of(row);
     };
+    auto const add_semaphore = [&](semaphore_view const& s) { add({0, nullptr, &s}, s.held() > 0, mentions(s, part.search)); };
     auto next = semaphores.begin();
     for (lock_view const& lock : found.locks) {
-        for (; next != semaphores.end() && next->first <= lock.name; ++next) add(nullptr, next->second);
-        add(&lock, nullptr);
+        for (; next != semaphores.end() && next->first <= lock.name; ++next) add_semaphore(*next->second);
+        add({0, &lock, nullptr}, lock.state == lock_state::held, mentions(lock, part.search));
     }
-    for (; next != semaphores.end(); ++next) add(nullptr, next->second);
+    for (; next != semaphores.end(); ++next) add_semaphore(*next->second);
 
     result.first = std::min(part.from, result.all - std::min(part.rows, result.all));
     auto const end = result.first + std::min(part.rows, result.all - result.first);
