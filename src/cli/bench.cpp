@@ -2,7 +2,7 @@
 // other; nobody waits for anybody.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/heeded_signals.hpp"
+#include "cli/ending_signals.hpp"
 #include "cli/lock_view_text.hpp"
 #include "cli/server_group.hpp"
 #include "cli/settings.hpp"
@@ -63,7 +63,7 @@ public:
     bench(bench_options const& options, config const& nodes, lock_options const& lock)
         : nodes_{io_.get_executor(), nodes}, lock_{lock}, prefix_{"redlock:bench:" + detail::random_value() + ':'}, time_{options.time}
     {
-        heed(signals_, {SIGINT, SIGTERM, SIGHUP});
+        add_unless_ignored(signals_, {SIGINT, SIGTERM, SIGHUP});
         signals_.async_wait([this](error_code ec, int number) {
             if (ec) return;
             ended_by_ = number;

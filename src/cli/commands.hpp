@@ -8,8 +8,8 @@
 //   semaphore_view    the same of a semaphore; semaphore_text: in words
 //   semaphore     shows a semaphore, or changes its number of permits (permit_change)
 //   inspect, release, watch, bench    the commands of these names
-//   list          looks for locks (lock_search), among keys that match (lock_key_pattern), and shows them (lock_list), the slots of a
-//                 semaphore together (slot_search)
+//   list          looks for locks (lock_search), among keys that match (lock_key_pattern), and shows them (lock_list; list_part: some of them), the slots
+//                 of a semaphore together (slot_search)
 //   doctor        asks (doctor_probes) for facts, decides without I/O what is wrong (doctor_rules, doctor_group,
 //                 doctor_admission, doctor_clocks), and says so
 //   admit         waits until all nodes may vote
@@ -17,10 +17,10 @@
 //   dashboard/    a page for browsers: what the nodes and locks are and were
 //   tickets       acquire, extend and release --ticket: a lease that no process minds, held by its ticket
 //   leader        who leads: what redlock lead has published
-//   run, hold, lead     a session: acquires, minds the lease and the signals, releases
-//   glance        what the nodes hold, while something else goes on; waiting: why a lock is not had, in words
+//   run, hold, lead   a session: acquires, minds the lease and the signals, releases
+//   glance        what the nodes hold, while something else goes on; waiting: why a lock is not had, in words; vote_wait: waits for servers, not for holders
 //   run_events    what happens, for a program that reads (event_stream: without waiting for it); service_manager: the same for systemd
-//   signal_names  signals as people write them; heeded_signals: those that end a command
+//   signal_names  signals as people write them; ending_signals: those that end a command
 //   notes         words on stderr that keep nothing waiting
 //   child         the process that runs the command; guardian: the one that ends it when nobody else can; lease_passing: gives it the ticket
 //   offspring     processes that the command started and that left its group

@@ -1,7 +1,7 @@
 // redlock leader: prints who leads, as redlock lead or redlock::election have published it; with --watch again with each change.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/heeded_signals.hpp"
+#include "cli/ending_signals.hpp"
 #include "cli/settings.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
@@ -66,7 +66,7 @@ int run(asio::io_context& io, client& nodes, asio::awaitable<void> what)
     std::exception_ptr failed;
     asio::cancellation_signal stop;
     asio::signal_set signals{io};
-    heed(signals, {SIGINT, SIGTERM, SIGHUP});
+    add_unless_ignored(signals, {SIGINT, SIGTERM, SIGHUP});
     signals.async_wait([&](error_code ec, int number) {
         if (ec) return;
         by = number;

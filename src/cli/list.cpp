@@ -55,7 +55,7 @@ public:
 
     int again_and_again()
     {
-        nodes_.heed_signals();
+        nodes_.stop_on_signals();
         int code = to_int(exit_code::success);
         for (std::uint64_t round = 0; options_.count == 0 || round < options_.count; ++round) {
             if (round > 0 && !nodes_.pause(options_.interval)) break;

@@ -1,7 +1,7 @@
 #include "cli/permit_change.hpp"
 
 #include "cli/exit_codes.hpp"
-#include "cli/heeded_signals.hpp"
+#include "cli/ending_signals.hpp"
 #include "cli/semaphore_text.hpp"
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
@@ -73,7 +73,7 @@ permit_change::permit_change(semaphore_command_options const& options, settings 
       nodes_{io_.get_executor(), nodes_config_}
 {
     nodes_.run(asio::detached);
-    heed(signals_, {SIGINT, SIGTERM, SIGHUP});
+    add_unless_ignored(signals_, {SIGINT, SIGTERM, SIGHUP});
     signals_.async_wait([this](error_code ec, int number) {
         if (ec) return;
         ended_by_ = number;

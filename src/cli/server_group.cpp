@@ -1,6 +1,6 @@
 #include "cli/server_group.hpp"
 
-#include "cli/heeded_signals.hpp"
+#include "cli/ending_signals.hpp"
 #include "cli/settings.hpp"
 
 #include <boost/asio/post.hpp>
@@ -85,10 +85,10 @@ void server_group::interrupt()
     asio::post(io_, [this] { interrupted_ = true; });
 }
 
-void server_group::heed_signals()
+void server_group::stop_on_signals()
 {
     auto const signals = std::make_shared<asio::signal_set>(io_);
-    heed(*signals, {SIGINT, SIGTERM});
+    add_unless_ignored(*signals, {SIGINT, SIGTERM});
     signals->async_wait([this](error_code ec, int) {
         if (!ec) interrupted_ = true;
     });

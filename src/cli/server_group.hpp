@@ -43,11 +43,11 @@ public:
     // that says so.
     std::vector<answers> ask_each(std::function<std::vector<words>(std::size_t node)> const& commands);
 
-    // Waits, and keeps the connections alive meanwhile. False: SIGINT or SIGTERM came, see heed_signals().
+    // Waits, and keeps the connections alive meanwhile. False: SIGINT or SIGTERM came, see stop_on_signals().
     bool pause(std::chrono::milliseconds time);
 
     // From now on SIGINT and SIGTERM do not end the process, but end pause() and ask() early, and interrupted() becomes true.
-    void heed_signals();
+    void stop_on_signals();
     bool interrupted() const noexcept { return interrupted_; }
 
     // The same as such a signal. From any thread.
@@ -59,7 +59,7 @@ private:
     detail::key_format keys_;
     std::vector<std::string> names_;
     std::vector<node_link> links_;
-    std::shared_ptr<void> signals_;  // a signal_set; none before heed_signals()
+    std::shared_ptr<void> signals_;  // a signal_set; none before stop_on_signals()
     bool interrupted_{false};
 };
 

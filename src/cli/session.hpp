@@ -88,7 +88,7 @@ private:
     // Acquiring.
     void await_votes();
     void acquire();
-    void remind();
+    void begin_waiting();
     void explain_waiting();
     void on_acquired(error_code ec, lease got);
     void ask_again(error_code ec);

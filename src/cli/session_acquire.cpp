@@ -22,7 +22,7 @@ void session::await_votes()
 {
     auto const now = boot_clock::now();
     if (!servers_since_) servers_since_ = acquiring_since_ = now;
-    remind();
+    begin_waiting();
     auto const left = std::max(milliseconds{0}, *plan_.wait_servers - std::chrono::duration_cast<milliseconds>(now - *servers_since_));
     votes_.start(left, [this](vote_wait::end how) {
         if (how == vote_wait::end::votes) return acquire();
@@ -48,14 +48,14 @@ void session::acquire()
         both_ ? both_->acquire(report_, std::move(done)) : lock_.acquire(report_, std::move(done));
     }
     acquiring_since_ = boot_clock::now();
-    if (!plan_.ticket) return remind();
-    manager_.status("waiting for " + name_in_words(plan_.name));  // that takes no longer than its ttl, and nobody else holds it
+    begin_waiting();
 }
 
-void session::remind()
+// An adoption takes no longer than the ttl of its ticket, and nobody else holds the lock, so there is nothing to say of it.
+void session::begin_waiting()
 {
     manager_.status("waiting for " + name_in_words(plan_.name));
-    reminder_.start();
+    if (!plan_.ticket) reminder_.start();
 }
 
 void session::explain_waiting()

@@ -1,7 +1,7 @@
 #include "cli/tickets.hpp"
 
 #include "cli/glance.hpp"
-#include "cli/heeded_signals.hpp"
+#include "cli/ending_signals.hpp"
 #include "cli/lock_view_text.hpp"
 #include "cli/notes.hpp"
 #include "cli/reminder.hpp"
@@ -61,7 +61,7 @@ public:
     explicit short_client(config const& nodes) : nodes_{io_.get_executor(), nodes}
     {
         nodes_.run(asio::detached);
-        heed(signals_, {SIGINT, SIGTERM, SIGHUP});
+        add_unless_ignored(signals_, {SIGINT, SIGTERM, SIGHUP});
         signals_.async_wait([this](error_code ec, int number) {
             if (ec) return;
             ended_by_ = number;

@@ -194,7 +194,7 @@ int execute(watch_options const& options)
     for (std::string const& name : options.names) check_name(name);
     if (options.interval < milliseconds{10}) throw failure{exit_code::usage, "--interval is shorter than 10 ms"};
     server_group nodes{settings_of(options.from, options.names).client, options.from.timeout};
-    nodes.heed_signals();
+    nodes.stop_on_signals();
 
     terminal const out;
     std::vector<histories> seen(options.names.size());

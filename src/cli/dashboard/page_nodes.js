@@ -77,8 +77,8 @@ function dress_node_card(card, n, trips, data) {
 
 function draw_nodes(data) {
   draw_each($('nodes'), data.nodes, (_, i) => i, begin_node, (card, n, i) => dress_node_card(card, n, data.timeline.nodes[i].round_trips_us, data));
-  write($('nodes-note'), data.nodes.length === 1 ? 'Whoever has a lock\u2019s key on this node holds the lock.' :
-    'Whoever has a lock\u2019s key on ' + data.majority + ' of these ' + data.nodes.length + ' nodes holds the lock.');
+  write($('nodes-note'), data.nodes.length === 1 ? 'The client that has a lock\u2019s key on this node holds the lock.' :
+    'The client that has a lock\u2019s key on ' + data.majority + ' of these ' + data.nodes.length + ' nodes holds the lock.');
 }
 
 function draw_events(data) {

@@ -1,10 +1,10 @@
-#include "cli/heeded_signals.hpp"
+#include "cli/ending_signals.hpp"
 
 #include <csignal>
 
 namespace redlock::cli {
 
-void heed(boost::asio::signal_set& signals, std::initializer_list<int> numbers)
+void add_unless_ignored(boost::asio::signal_set& signals, std::initializer_list<int> numbers)
 {
     for (int const number : numbers) {
         struct sigaction now{};
