@@ -61,8 +61,8 @@ void vote_wait::look()
     if (hope_.is_sure(status, fencing_, now)) return tell(end::hopeless);
     if (until_ && now >= *until_) return tell(end::too_late);
     timer_.expires_after(looks_for_votes_every);
-    timer_.async_wait([this](boost::system::error_code ec) {
-        if (!ec) look();
+    timer_.async_wait([this, exists = std::weak_ptr{exists_}](boost::system::error_code ec) {
+        if (!exists.expired() && !ec) look();  // it may have rung before it was stopped
     });
 }
 

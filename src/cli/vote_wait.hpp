@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 
 namespace redlock::cli {
@@ -54,6 +55,7 @@ private:
     lost_hope hope_;
     std::optional<std::chrono::steady_clock::time_point> until_;
     std::function<void(end)> done_;
+    std::shared_ptr<bool const> const exists_{std::make_shared<bool const>(true)};  // while this object does
 };
 
 }  // namespace redlock::cli
