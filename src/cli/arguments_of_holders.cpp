@@ -29,9 +29,15 @@ CLI::Option* add_search(CLI::App& to, std::string const& name, std::string& into
     return to.add_option_function<std::string>(name, read, help);
 }
 
-constexpr char const* wait_servers_help =
-    "How long to wait at most until a majority of the nodes may vote, before the wait for the lock begins: 31 s after a "
-    "restart of all; default: that is part of the wait for the lock";
+template <class Options>
+void add_waits(CLI::App& to, Options& into)
+{
+    auto* const wait = add_duration(to, "--wait,-w", into.wait, "How long to wait for the lock at most; default: as long as it takes");
+    to.add_flag("--no-wait,-n", into.no_wait, "Does not wait for a lock that somebody else holds")->excludes(wait);
+    add_duration(to, "--wait-servers", into.wait_servers,
+                 "How long to wait at most until a majority of the nodes may vote, before the wait for the lock begins: 31 s after a "
+                 "restart of all; default: that is part of the wait for the lock");
+}
 
 }  // namespace
 
@@ -43,9 +49,7 @@ CLI::Option* argument_parser::add_held(CLI::App& to, run_options& into)
     add_nodes(to, into.from, false);
     add_duration(to, "--ttl", into.ttl,
                  "How long the lock outlives a holder that is not heard of any more; default 30s, with --config what it says");
-    auto* const wait = add_duration(to, "--wait,-w", into.wait, "How long to wait for the lock at most; default: as long as it takes");
-    to.add_flag("--no-wait,-n", into.no_wait, "Does not wait for a lock that somebody else holds")->excludes(wait);
-    add_duration(to, "--wait-servers", into.wait_servers, wait_servers_help);
+    add_waits(to, into);
     to.add_option("--label", into.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
     auto* const no_fencing = to.add_flag("--no-fencing", into.no_fencing,
                                          "Without a fencing token: cheaper, for work that may be done twice once in a while");
@@ -118,9 +122,7 @@ void argument_parser::acquire()
     add_nodes(sub, acquire_.from, false);
     add_duration(sub, "--ttl", acquire_.ttl,
                  "How long the lock is held; nobody extends it before the ticket is used; default 30s, with --config what it says");
-    auto* const wait = add_duration(sub, "--wait,-w", acquire_.wait, "How long to wait for the lock at most; default: as long as it takes");
-    sub.add_flag("--no-wait,-n", acquire_.no_wait, "Does not wait for a lock that somebody else holds")->excludes(wait);
-    add_duration(sub, "--wait-servers", acquire_.wait_servers, wait_servers_help);
+    add_waits(sub, acquire_);
     sub.add_option("--label", acquire_.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
     refuse_permits(sub);
     sub.add_flag("--no-fencing", acquire_.no_fencing, "Without a fencing token");
