@@ -13,7 +13,7 @@ help:
 	@echo 'make simulate BUDGET=60                  as many as go into so many seconds, 10,000 at least'
 	@echo 'make simulate SEED=42 TRACE=trace.html   one of them, and a picture of it'
 	@echo 'make mutants    break the library on purpose, in many ways: the simulation must catch each'
-	@echo 'make mutate     mistakes made by rule in the code, and what the tests notice of them: SAMPLE=200 SEED=1 ONLY="src/redis include"'
+	@echo 'make mutate     mistakes made by rule in the code, and what the tests notice of them: SAMPLE=200 SEED=1 ONLY="src/redis include"; CHANGED=120: as many as go into so many seconds, in what was changed last'
 	@echo 'make compilers  clang with the newest Boost and sanitizers: all that users build, unit and integration tests, and the same schedules as with gcc; QUICK=1: some of it'
 	@echo 'make newest-boost  the same tests with gcc and the newest Boost'
 	@echo 'make fuzz SECONDS=60    each fuzzer for so long; a finding fails, and its input is kept'
@@ -68,8 +68,8 @@ mutants: setup
 SAMPLE ?= 200
 mutate: setup
 	@cmake/setup.sh python3-clang-19 libclang-common-19-dev
-	@cmake --workflow --preset mutate
-	@/usr/bin/python3 tests/mutation/mutate.py --sample $(SAMPLE) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY))
+	@$(if $(CHANGED),cmake --preset debug >build/debug.log && cmake --build --preset check,cmake --workflow --preset mutate)
+	@/usr/bin/python3 tests/mutation/mutate.py $(if $(CHANGED),--changed $(CHANGED),--sample $(SAMPLE) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)))
 
 compilers:
 	@cmake/setup.sh clang-19 lld-19 libclang-rt-19-dev newest-boost postgresql libpq-dev

@@ -2,10 +2,14 @@
 """What the tests notice: mistakes that nobody chose (candidates.py), drawn at random, each tried against the test programs that reach its function.
 
     mutate.py [--sample N] [--seed N] [--only PREFIX...] [--at FILE:LINE...] [--jobs N] [--budget SECONDS] [--list]
+    mutate.py --changed SECONDS
 
 --only: files whose names begin so. --at: all mistakes in these lines. --budget: of the suites that reach a mistake, cheapest first, so many seconds at the
 most. Prints the survivors, and last the score: how many of those that compile were noticed. Those of equivalent.txt count for neither side.
 The build of the preset `mutate` has to be there (make mutate).
+
+--changed: as many as go into so many seconds, in sources of the library that were changed in the day before the last commit, with the build of the preset
+`debug`, and suites that need no server, in the order of nearness.py. Fails where fewer than half are noticed.
 """
 import argparse
 import json
@@ -33,6 +37,7 @@ except ImportError:
     sys.exit("libclang for Python is missing (Debian: apt-get install -y python3-clang-19, and use /usr/bin/python3)")
 
 import builds  # noqa: E402
+import nearness  # noqa: E402
 import reach  # noqa: E402
 
 SCHEDULES = 300
@@ -41,6 +46,8 @@ NO_SUITES = ("fuzz", "faults", "browser", "load_tests", "interop")
 COMMAND = "src/cli/redlock"
 COMMAND_PARTS = ("src/cli/", "src/observers/", "include/redlock/observers/")
 OBJECTS_MAX = 4
+FILES_OF_A_CHANGE = 6     # to find what can go wrong in one takes seconds
+SUITES_NEARBY = 40
 
 
 @dataclass
@@ -56,6 +63,14 @@ def git(*words: str) -> str:
 
 def sources() -> list[str]:
     return [f for f in git("ls-files", "src", "include").splitlines() if f.endswith((".cpp", ".hpp"))]
+
+
+def changed_sources() -> list[str]:
+    """All, if none was."""
+    last = int(git("log", "-1", "--format=%ct"))
+    names = set(git("log", f"--since={last - 86400}", "--format=", "--name-only").splitlines())
+    mine = [f for f in sources() if f.startswith("src/") and f.endswith(".cpp") and not f.startswith(COMMAND_PARTS)]
+    return [f for f in mine if f in names] or mine
 
 
 def all_candidates(build: builds.Build, only: list[str], jobs: int) -> list[candidates.Candidate]:
@@ -132,11 +147,15 @@ class Suites:
             sys.exit("mutate: no suite passes")
         self.all = sorted(passing, key=lambda s: self.seconds[s.key()])
 
+    def in_order(self, _file: str) -> list[builds.Suite]:
+        return self.all
+
 
 class Trial:
-    def __init__(self, suites: Suites, budget: float):
+    def __init__(self, suites: Suites | nearness.Near, budget: float, ends: float = float("inf")):
         self.suites = suites
         self.budget = budget
+        self.ends = ends
 
     def __call__(self, what: candidates.Candidate) -> Tried:
         scratch = self.suites.kept / "scratch" / threading.current_thread().name
@@ -159,7 +178,7 @@ class Trial:
         try:
             if not reached:
                 self.compile_anyhow(what, text, scratch)
-            for suite in self.suites.all:
+            for suite in self.suites.in_order(what.file):
                 if suite.key() not in reached:
                     continue
                 cost = self.suites.seconds[suite.key()]
@@ -175,7 +194,12 @@ class Trial:
                     more["REDLOCK_PROGRAM"] = str(link(COMMAND, objects))
                 program = link(suite.program, objects)
                 tried.ran.append(suite.key())
-                if builds.run_suite(suite, program, scratch / "run", 6 * cost + 20, more):
+                left = self.ends - time.monotonic()
+                failed = left > 0 and builds.run_suite(suite, program, scratch / "run", min(6 * cost + 20, left), more)
+                if time.monotonic() >= self.ends:
+                    tried.outcome = "not tried to the end"
+                    return tried
+                if failed:
                     tried.outcome = "noticed"
                     return tried
             tried.outcome = "survived"
@@ -257,6 +281,8 @@ class Sample:
             done = self.trial(what)
             with self.lock:
                 self.running -= 1
+                if done.outcome == "not tried to the end":
+                    return
                 if done.outcome == "not compiled":
                     self.not_compiled += 1
                     continue
@@ -281,14 +307,37 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--budget", type=float, default=60)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--changed", type=float, metavar="SECONDS")
     given = parser.parse_args()
     if given.sample < 1 or given.jobs < 1:
         parser.error("--sample and --jobs are numbers from 1 on")
     return given
 
 
+def look_at_the_change(seconds: float, jobs: int) -> None:
+    ends = time.monotonic() + seconds
+    build = builds.Build(ROOT, ROOT / "build" / "debug")
+    near = nearness.Near(build, all_suites(build.folder), ROOT)
+    commit = git("rev-parse", "HEAD").strip()
+    chance = random.Random(commit)
+    files = [f for f in changed_sources() if f in near.objects]
+    chance.shuffle(files)
+    files = files[:FILES_OF_A_CHANGE]
+    every = all_candidates(build, files, jobs)
+    chance.shuffle(every)
+    print(f"{len(every)} mistakes can be made in {', '.join(files)}", flush=True)
+    sample = Sample(Trial(near, SUITES_NEARBY, ends), every, len(every))
+    sample.run(jobs)
+    print(sample.score(f"of the change, in {seconds:.0f} s"))
+    if 2 * sum(t.outcome == "noticed" for t in sample.tried) < max(1, len(sample.tried)):
+        sys.exit("mutate: fewer than half were noticed, or none was tried")
+
+
 def main() -> None:
     given = arguments()
+    if given.changed:
+        look_at_the_change(given.changed, given.jobs)
+        return
     build = builds.Build(ROOT, ROOT / "build" / "mutate")
     if given.at:
         given.only = [place.rsplit(":", 1)[0] for place in given.at]
