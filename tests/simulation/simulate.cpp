@@ -105,7 +105,7 @@ struct settings {
     unsigned jobs{std::max(1u, std::thread::hardware_concurrency())};
     std::uint64_t max_violations{10};
     double seconds{0};  // 0: as long as it takes
-    std::uint64_t at_least{1};
+    std::uint64_t at_least{0};
     bool show_counters{true};
     std::ofstream* transitions{nullptr};
     kind_of_world const* only{nullptr};
@@ -149,7 +149,7 @@ private:
         instructions.resume();
         for (;;) {
             std::uint64_t const from = next_.fetch_add(chunk);
-            if (from >= settings_.seeds || violations_ >= settings_.max_violations || is_late()) break;
+            if (from >= settings_.seeds || violations_ >= settings_.max_violations || (from >= settings_.at_least && is_late())) break;
             std::uint64_t const to = std::min(from + chunk, settings_.seeds);
             for (std::uint64_t i = from; i < to; ++i) {
                 current_seed = settings_.first + i;
@@ -253,9 +253,6 @@ int run_many(settings const& s)
     if (s.only) return sum.violations > 0 ? 1 : 0;
     bool const untested = sum.schedules >= enough_for_coverage && missing > 0;
     if (untested) std::printf("%d of the counters are zero: these schedules do not test what they should\n", missing);
-    bool const too_few = sum.schedules < s.at_least && sum.violations < s.max_violations;
-    if (too_few)
-        std::printf("these are fewer schedules than the %llu that there have to be\n", static_cast<unsigned long long>(s.at_least));
     if (sum.instructions)
         std::printf("instructions_per_schedule=%.0f (perf_event_open)\n",
                     static_cast<double>(*sum.instructions) / static_cast<double>(sum.schedules));
@@ -263,7 +260,7 @@ int run_many(settings const& s)
                 static_cast<unsigned long long>(sum.schedules), static_cast<unsigned long long>(sum.violations),
                 static_cast<double>(sum.schedules) / r.seconds(), sum.virtual_hours, static_cast<unsigned long long>(sum.steps),
                 static_cast<unsigned long long>(sum.hash));
-    return sum.violations > 0 || untested || too_few ? 1 : 0;
+    return sum.violations > 0 || untested ? 1 : 0;
 }
 
 bool write_page(std::string const& file, std::string const& text)
@@ -321,7 +318,7 @@ int main(int argc, char** argv)
     app.add_option("--jobs", s.jobs, "Threads")->capture_default_str()->check(CLI::Range(1u, 1024u));
     app.add_option("--violations", s.max_violations, "Stop after so many violations")->capture_default_str()->check(at_least_one);
     app.add_option("--seconds", s.seconds, "Begin no more schedules after so long")->check(CLI::PositiveNumber);
-    app.add_option("--at-least", s.at_least, "Fail when fewer schedules ran")->check(at_least_one);
+    app.add_option("--at-least", s.at_least, "Run so many, however long it takes")->check(at_least_one);
     for (auto const& kind : other_worlds) app.add_flag_callback(kind.option, [&s, &kind] { s.only = &kind; }, kind.help);
     std::string transitions;
     app.add_option("--transitions", transitions, "Write what happens in the proof's terms to this file, for tests/proof/replay.py")
