@@ -5,17 +5,24 @@
 #include "redis/redis_connection.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/redis/request.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 namespace redlock::detail {
 namespace {
 
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
 // One connection to the greeter, in which some handlers have run.
 struct connecting {
-    explicit connecting(std::size_t handlers)
+    explicit connecting(std::size_t handlers, config with = {}) : common{std::move(with)}
     {
         address.host = "127.0.0.1";
         address.port = server.port();
@@ -35,6 +42,13 @@ struct connecting {
     std::unique_ptr<connection_settings> settings;
     std::shared_ptr<redis_connection> connection;
 };
+
+config impatient()
+{
+    config result;
+    result.stall_timeout = 400ms;
+    return result;
+}
 
 constexpr std::size_t latest_moment = 1'000;
 
@@ -73,6 +87,25 @@ BOOST_AUTO_TEST_CASE(closing_again_and_again_does_not_put_off_the_end)
         BOOST_TEST(c.owner->closed == 1, "closed after " << moment << " handlers");
     }
     BOOST_TEST(opened);
+}
+
+// The server was silent before, since nobody asked it anything.
+BOOST_AUTO_TEST_CASE(a_server_has_the_whole_stall_timeout_for_an_answer)
+{
+    connecting c{0, impatient()};
+    while (!c.owner->opened) BOOST_REQUIRE(c.io.run_one() == 1u);
+    boost::redis::request question;
+    question.push("TIME");
+    node_sink answer;
+    steady_clock::time_point asked;
+    asio::steady_timer later{c.io, c.common.stall_timeout * 5 / 8};
+    later.async_wait([&](error_code) {
+        asked = steady_clock::now();
+        c.connection->send(question, answer, [](error_code) {});
+    });
+    while (c.owner->closed == 0) BOOST_REQUIRE(c.io.run_one() == 1u);
+    BOOST_TEST(c.owner->why == errc::node_timeout);
+    BOOST_TEST((steady_clock::now() - asked >= c.common.stall_timeout));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
