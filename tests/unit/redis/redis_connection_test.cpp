@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_server_has_the_whole_stall_timeout_for_an_answer)
         c.connection->send(question, answer, [](error_code) {});
     });
     while (c.owner->closed == 0) BOOST_REQUIRE(c.io.run_one() == 1u);
-    BOOST_TEST(c.owner->why == errc::node_timeout);
+    BOOST_TEST((c.owner->why == errc::node_timeout));
     BOOST_TEST((steady_clock::now() - asked >= c.common.stall_timeout));
 }
 
