@@ -47,7 +47,7 @@ COMMAND = "src/cli/redlock"
 COMMAND_PARTS = ("src/cli/", "src/observers/", "include/redlock/observers/")
 OBJECTS_MAX = 4
 FILES_OF_A_CHANGE = 6     # to find what can go wrong in one takes seconds
-SUITES_NEARBY = 40
+SUITES_NEARBY = 60
 
 
 @dataclass

@@ -1,5 +1,5 @@
-"""Which suites of tests are tried first for a source, where nothing was measured: those whose file includes its header, then those of its folder, then the
-others that need no server.
+"""Which suites of tests are tried first for a source, where nothing was measured: those whose file includes its header, then those of its folder, then those
+of the whole client, then the others that need no server.
 """
 import re
 from collections import defaultdict
@@ -35,11 +35,13 @@ class Near:
     def distance(self, suite: builds.Suite, file: str) -> int:
         folder, stem = file.split("/")[1], Path(file).stem
         if not suite.name:
-            return 1 if folder in SIMULATED else 3
+            return 1 if folder in SIMULATED else 4
         files = self.files[suite.name]
         if any(f'"{folder}/{stem}.hpp"' in self.texts[f] or f"<redlock/{stem}.hpp>" in self.texts[f] for f in files):
             return 0
-        return 1 if any(f.parent.name == folder for f in files) else 2
+        if any(f.parent.name == folder for f in files):
+            return 1
+        return 2 if any(f.stem.endswith("_story_test") for f in files) else 3
 
     def of(self, file: str, _line: int) -> dict[str, set[str]]:
         return {s.key(): {self.objects[file]} for s in self.all}
