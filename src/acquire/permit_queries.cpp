@@ -69,7 +69,8 @@ public:
         bool const nobody = std::none_of(nodes_.begin(), nodes_.end(), [](permits_on_node const& n) { return n.answered; });
         bool const unasked = nobody && !owner_.env_.has_run;
         if (auto* const all = std::get_if<permit_query_handler>(&to_tell_))
-            return (*all)(!ec && unasked ? error_code{errc::client_not_running} : ec, std::move(nodes_));
+            return (*all)(!ec && unasked ? error_code{errc::client_not_running} : ec,
+                          {std::move(nodes_), failures_.first(*owner_.env_.to_nodes)});
         auto const [problem, free] = free_on_majority(*what_.of, nodes_, owner_.env_.voters.needed);
         error_code const result = ec ? ec : unasked ? error_code{errc::client_not_running} : problem;
         auto& handler = std::get<available_handler>(to_tell_);

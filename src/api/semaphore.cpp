@@ -12,6 +12,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <tuple>
 #include <vector>
@@ -74,26 +75,29 @@ namespace {
 
 constexpr asio::as_tuple_t<asio::use_awaitable_t<>> in_a_tuple{asio::use_awaitable};
 
-asio::awaitable<std::vector<detail::permits_on_node>> ask(std::shared_ptr<detail::core> core, std::string_view name,
-                                                          detail::permit_query what)
+asio::awaitable<detail::permits_on_nodes> ask(std::shared_ptr<detail::core> core, std::string_view name, detail::permit_query what)
 {
     auto initiation = [core, what = std::move(what)](auto handler) mutable {
         core->ask_permits(std::move(what), detail::permit_query_handler{std::move(handler), core->get_executor()});
     };
-    auto asking = asio::async_initiate<asio::as_tuple_t<asio::use_awaitable_t<>> const,
-                                       void(error_code, std::vector<detail::permits_on_node>)>(std::move(initiation), in_a_tuple);
+    auto asking = asio::async_initiate<asio::as_tuple_t<asio::use_awaitable_t<>> const, void(error_code, detail::permits_on_nodes)>(
+        std::move(initiation), in_a_tuple);
     error_code ec;
-    std::vector<detail::permits_on_node> nodes;
+    detail::permits_on_nodes nodes;
     std::tie(ec, nodes) = co_await std::move(asking);
     if (ec) throw operation_error{ec, name};
     co_return std::move(nodes);
 }
 
-[[noreturn]] void too_few(std::string_view name, std::size_t count, std::size_t nodes)
+// All nodes have to have `done` their part.
+void check_all(detail::permits_on_nodes const& nodes, bool detail::permits_on_node::* done, std::string_view name)
 {
+    auto const count = static_cast<std::size_t>(std::count_if(nodes.each.begin(), nodes.each.end(), std::mem_fn(done)));
+    if (count == nodes.each.size()) return;
     throw operation_error{errc::no_majority, name,
-                          std::to_string(count) + " of " + std::to_string(nodes) +
-                              " nodes could be told the number of permits, and all have to know it"};
+                          std::to_string(count) + " of " + std::to_string(nodes.each.size()) +
+                              " nodes could be told the number of permits, and all have to know it" +
+                              (nodes.first_failure.empty() ? "" : ": " + nodes.first_failure)};
 }
 
 asio::awaitable<void> change(std::shared_ptr<detail::core> core, std::string name, std::uint32_t permits, lock_options options)
@@ -105,16 +109,14 @@ asio::awaitable<void> change(std::shared_ptr<detail::core> core, std::string nam
     detail::permit_query const look{wanted, 0, under};
     auto const before = co_await ask(core, name, look);
     std::uint64_t version = 0;
-    for (auto const& node : before) version = std::max(version, node.version);
-    auto const answered = std::count_if(before.begin(), before.end(), [](auto const& node) { return node.answered; });
-    if (static_cast<std::size_t>(answered) < before.size()) too_few(name, static_cast<std::size_t>(answered), before.size());
+    for (auto const& node : before.each) version = std::max(version, node.version);
+    check_all(before, &detail::permits_on_node::answered, name);
 
     detail::permit_query const keep{wanted, version + 1, under};
     auto const after = co_await ask(core, name, keep);
-    for (auto const& node : after)
+    for (auto const& node : after.each)
         if (node.answered && !node.kept) throw operation_error{errc::permits_changing, name};
-    auto const told = std::count_if(after.begin(), after.end(), [](auto const& node) { return node.kept; });
-    if (static_cast<std::size_t>(told) < after.size()) too_few(name, static_cast<std::size_t>(told), after.size());
+    check_all(after, &detail::permits_on_node::kept, name);
     wanted->saw_version(version + 1);
 
     // No client gets one of the slots above any more, and this waits for the clients that hold one. They may stem from an earlier change that was given up.

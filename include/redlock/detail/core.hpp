@@ -88,7 +88,12 @@ struct permit_query {
     std::shared_ptr<resolved_options const> under{};
 };
 
-using permit_query_handler = completion<error_code, std::vector<permits_on_node>>;
+struct permits_on_nodes {
+    std::vector<permits_on_node> each{};
+    std::string first_failure{};  // of the first node that did not answer as it was asked to; empty: there is none
+};
+
+using permit_query_handler = completion<error_code, permits_on_nodes>;
 using available_handler = completion<error_code, std::size_t>;
 
 class REDLOCK_API core {

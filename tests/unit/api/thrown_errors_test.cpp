@@ -302,6 +302,17 @@ BOOST_FIXTURE_TEST_CASE(looks_at_a_lock, holding_world)
     BOOST_TEST(thrown_by([&] { return waits(); }) == "reports: the client was cancelled");
 }
 
+BOOST_FIXTURE_TEST_CASE(a_number_of_permits_that_not_all_nodes_are_told, holding_world)
+{
+    auto const change = [&] { return change_permits(*client, "slots", 2, {.ttl = 10s, .acquire_timeout = 1s}); };
+    std::string const told = " of 3 nodes could be told the number of permits, and all have to know it: ";
+    nodes[2]->stop();
+    BOOST_TEST(thrown_by(change) == "slots: too few nodes voted to know who holds the lock; 2" + told + "node2: no answer");
+    BOOST_TEST(code == errc::no_majority);
+    go_down(0, errc::handshake_refused, "WRONGPASS");
+    BOOST_TEST(thrown_by(change) == "slots: too few nodes voted to know who holds the lock; 1" + told + reason.substr(2));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_ticket_that_cannot_be_adopted, holding_world)
 {
     redlock::lock const resource{*client, "jobs", {.ttl = 10s}};
