@@ -20,6 +20,8 @@ struct without_threads;
 struct without_thread_keyword;
 struct without_epoll;
 struct without_eventfd;
+struct without_timerfd;
+struct without_getaddrinfo;
 struct with_io_uring;
 struct with_io_uring_as_default;
 struct with_ts_executor_as_default;
@@ -28,6 +30,8 @@ struct with_handler_tracking;
 struct with_custom_handler_tracking;
 struct with_buffer_debugging;
 struct without_small_block_recycling;
+struct without_awaitable_frame_recycling;
+struct without_aligned_alloc;
 template <int>
 struct with_recycling_allocator_cache_size;
 template <int>
@@ -63,6 +67,12 @@ using this_compilation = compiled<
 #if defined(__linux__) && !defined(BOOST_ASIO_HAS_EVENTFD)
     without_eventfd,
 #endif
+#if defined(__linux__) && defined(BOOST_ASIO_HAS_EPOLL) && !defined(BOOST_ASIO_HAS_TIMERFD)
+    without_timerfd,
+#endif
+#if !defined(BOOST_ASIO_HAS_GETADDRINFO)
+    without_getaddrinfo,
+#endif
 #if defined(BOOST_ASIO_HAS_IO_URING)
     with_io_uring,
 #endif
@@ -81,11 +91,18 @@ using this_compilation = compiled<
 #if defined(BOOST_ASIO_CUSTOM_HANDLER_TRACKING)
     with_custom_handler_tracking,
 #endif
-#if defined(BOOST_ASIO_ENABLE_BUFFER_DEBUGGING)
+// Asio's buffers set the macro themselves, and they may be included before this or behind it.
+#if defined(BOOST_ASIO_ENABLE_BUFFER_DEBUGGING) || (defined(_GLIBCXX_DEBUG) && !defined(BOOST_ASIO_DISABLE_BUFFER_DEBUGGING))
     with_buffer_debugging,
 #endif
 #if defined(BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING)
     without_small_block_recycling,
+#endif
+#if defined(BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)
+    without_awaitable_frame_recycling,
+#endif
+#if !defined(BOOST_ASIO_HAS_STD_ALIGNED_ALLOC)
+    without_aligned_alloc,
 #endif
 #if defined(BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE) && BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE != 2
     with_recycling_allocator_cache_size<BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE>,
