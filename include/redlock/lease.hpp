@@ -36,7 +36,9 @@ namespace redlock {
 /// Lifetimes: a lease may outlive its lock and its client object; when the client is gone it is lost.
 ///
 /// Operations on an empty lease complete with `errc::not_held`, on the handler's associated executor; a handler that has none is
-/// called before the operation returns, since there is no client whose executor could serve; so is a callback with a time limit (`asio::cancel_after`).
+/// called before the operation returns, since there is no client whose executor could serve. The same holds for tokens with a time limit
+/// (`asio::cancel_after`, `asio::cancel_at`), which an empty lease does not need. Only a limit that a deferred operation gets when it is started has a timer of
+/// Asio's `system_executor`, whose threads call handlers without an executor.
 ///
 /// Without a token, and with `asio::use_awaitable` or `asio::use_future`, operations throw an `operation_error`, whose text has the lock's name and what was
 /// the matter. Other tokens get the code.
@@ -269,15 +271,11 @@ private:
     template <class Signature, class CompletionToken, class Initiation>
     auto start(std::remove_reference_t<CompletionToken>& token, Initiation&& what) const
     {
-        // An empty lease has no client. The timer of a limit would be one of the system executor, whose thread would call the callback. There is nothing to
-        // wait for, so there is no limit.
-        if constexpr (detail::limited_callback<CompletionToken, Signature>) {
-            if (!state_) {
-                auto unlimited = detail::without_limit(std::forward<CompletionToken>(token));
-                return detail::start_operation<Signature, decltype(unlimited)>(unlimited, std::forward<Initiation>(what));
-            }
+        if constexpr (detail::limited<CompletionToken>) {
+            return detail::start_limited<Signature, CompletionToken>(token, std::forward<Initiation>(what));
+        } else {
+            return detail::start_operation<Signature, CompletionToken>(token, std::forward<Initiation>(what));
         }
-        return detail::start_operation<Signature, CompletionToken>(token, std::forward<Initiation>(what));
     }
 
     std::shared_ptr<detail::lease_state> state_;

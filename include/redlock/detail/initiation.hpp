@@ -171,6 +171,7 @@ public:
     initiate_on_lease(std::shared_ptr<lease_state> state, operation what) : state_{std::move(state)}, what_{what} {}
 
     executor_type get_executor() const noexcept { return executor_of(state_); }
+    bool is_empty() const noexcept { return !state_; }
     lock_descriptor_ptr about() const noexcept { return descriptor_of(state_); }
 
     template <class Handler>
@@ -224,6 +225,7 @@ public:
     initiate_publish(std::shared_ptr<lease_state> state, std::string bytes) : state_{std::move(state)}, bytes_{std::move(bytes)} {}
 
     executor_type get_executor() const noexcept { return initiate_on_lease::executor_of(state_); }
+    bool is_empty() const noexcept { return !state_; }
     lock_descriptor_ptr about() const noexcept { return initiate_on_lease::descriptor_of(state_); }
 
     template <class Handler>
@@ -246,6 +248,7 @@ public:
     explicit initiate_inherited(std::shared_ptr<lease_state> state) : state_{std::move(state)} {}
 
     executor_type get_executor() const noexcept { return initiate_on_lease::executor_of(state_); }
+    bool is_empty() const noexcept { return !state_; }
     lock_descriptor_ptr about() const noexcept { return initiate_on_lease::descriptor_of(state_); }
 
     template <class Handler>
