@@ -166,7 +166,8 @@ std::vector<redis_server*> redis_cluster::replicas_of(redis_server const& primar
     for (auto& s : servers) {
         if (!s.running()) continue;
         auto const role = s.ask({"ROLE"});
-        if (role.items.size() > 2 && role.items[0] == "slave" && role.items[2] == std::to_string(primary.port())) all.push_back(&s);
+        if (role.items.size() < 3 || role.items[0] != "slave") continue;
+        if (role.items[2] == std::to_string(primary.port()) || role.items[2] == std::to_string(primary.tls_port())) all.push_back(&s);
     }
     return all;
 }
