@@ -36,6 +36,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     settings.sets.max_ttl = settings.max_ttl;
     admissions_.emplace(env_, std::move(rules), std::move(settings.sets), count, std::move(settings.quarantines));
     admissions_->on_wrong_set = [this](std::size_t node, std::string const& why) {
+        board_.down(node, errc::wrong_node_set, why);  // its connection ends later, and until then it would seem to vote
         env_.to_nodes->reject(node, errc::wrong_node_set, why);
     };
     env_.voters = count;
