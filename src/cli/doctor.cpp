@@ -4,6 +4,7 @@
 #include "cli/doctor_cluster.hpp"
 #include "cli/doctor_probes.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/finding_text.hpp"
 #include "cli/lock_view_text.hpp"
 #include "cli/settings.hpp"
 #include "cli/table.hpp"
@@ -21,16 +22,6 @@ namespace redlock::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-tone tone_of(severity s)
-{
-    switch (s) {
-    case severity::note: return tone::quiet;
-    case severity::warning: return tone::warning;
-    case severity::danger: return tone::alarm;
-    }
-    return tone::plain;
-}
 
 std::size_t count(std::vector<finding> const& all, severity s)
 {
@@ -67,13 +58,6 @@ std::string node_rows(terminal const& out, std::vector<doctor_probe> const& node
     return rows.text(out, "");
 }
 
-std::string paragraph(terminal const& out, finding const& f)
-{
-    std::string const where = f.where.empty() ? "all nodes" : f.where;
-    auto const what = out.paint(tone_of(f.is), to_string(f.is)) + "  " + out.paint(tone::strong, where) + ": " + printable(f.what);
-    return '\n' + out.fold(what, 2) + '\n' + out.fold("  remedy: " + printable(f.remedy), 4) + '\n';
-}
-
 std::string summary(std::vector<finding> const& found)
 {
     auto const dangers = count(found, severity::danger), warnings = count(found, severity::warning);
@@ -96,14 +80,6 @@ exit_code verdict(std::vector<finding> const& found)
     return count(found, severity::warning) > 0 ? exit_code::warnings : exit_code::success;
 }
 
-ordered_json to_json(finding const& f)
-{
-    return {{"severity", to_string(f.is)},
-            {"node", f.where.empty() ? ordered_json{} : ordered_json(f.where)},
-            {"what", f.what},
-            {"remedy", f.remedy}};
-}
-
 ordered_json report_to_json(std::vector<finding> const& found, ordered_json nodes)
 {
     ordered_json j{{"healthy", verdict(found) == exit_code::success},
@@ -124,6 +100,7 @@ ordered_json to_json(std::vector<doctor_probe> const& nodes)
         node["version"] = n.version();
         node["role"] = n.field("role");
         node["user"] = n.user;
+        node["up_for_s"] = n.field("uptime_in_seconds").empty() ? ordered_json{} : ordered_json(n.number("uptime_in_seconds"));
         node["persistence"] = n.persistence();
         node["round_trip_us"] = clock ? ordered_json(clock->round_trip.count() / 1'000) : ordered_json{};
         node["clock_ahead_us"] = clock ? ordered_json(clock->ahead.count() / 1'000) : ordered_json{};
@@ -137,10 +114,11 @@ ordered_json to_json(std::vector<doctor_probe> const& nodes)
 }
 
 // What a client sees comes first: it is the one that must get a majority of votes.
-std::vector<finding> with_verdict(std::vector<finding> found, settings const& from, std::chrono::milliseconds timeout)
+std::vector<finding> with_verdict(std::vector<finding> found, settings const& from, set_words const& said,
+                                  std::chrono::milliseconds timeout)
 {
     bool const with_tokens = from.lock.fencing;
-    auto all = judge_votes(look_as_a_client(from.client, with_tokens, timeout), with_tokens);
+    auto all = judge_votes(look_as_a_client(from.client, with_tokens, timeout), with_tokens, said);
     for (finding& f : found) all.push_back(std::move(f));
     return gravest_first(std::move(all));
 }
@@ -159,7 +137,7 @@ int execute(doctor_options const& options, settings const& from)
         if (!options.json) out.write(reports[i].cluster + '\n' + lines);
         clusters.push_back({{"node", reports[i].cluster}, {"slots_covered", reports[i].said.map.covered()}});
     }
-    found = with_verdict(std::move(found), from, options.from.timeout);
+    found = with_verdict(std::move(found), from, {}, options.from.timeout);
     if (options.json) {
         out.write(dump(report_to_json(found, std::move(clusters)), 2));
     } else {
@@ -182,7 +160,8 @@ int execute(doctor_options const& options)
     }
     server_group nodes{from.client, options.from.timeout};
     auto const checkups = examine(nodes, from.client, options.from.timeout, options.name);
-    auto const found = with_verdict(diagnose(checkups, from.client, from.lock), from, options.from.timeout);
+    auto const found = with_verdict(diagnose(checkups, from.client, from.lock), from, words_of_set(checkups, from.client),
+                                    options.from.timeout);
 
     terminal const out;
     if (options.json) {

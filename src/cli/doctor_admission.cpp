@@ -24,6 +24,8 @@ std::uint64_t to_number(std::string_view digits)
     return value;
 }
 
+bool has_record(doctor_probe const& n) { return n.has_high_water && n.record.size() >= detail::record_mark_at; }
+
 class admission_rules {
 public:
     admission_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
@@ -85,15 +87,6 @@ private:
         return {"nobody waits for it", admits};
     }
 
-    static bool has_record(doctor_probe const& n) { return n.has_high_water && n.record.size() >= detail::record_mark_at; }
-
-    // Of a node that is not admitted. The record of another server came from that one, or from this server's own files.
-    static std::string what_happened(doctor_probe const& n)
-    {
-        if (has_record(n)) return "it was promoted, or restarted with the data that it had stored";
-        return n.record.empty() && !n.has_high_water ? "it is new, or lost its data" : "it restarted, or lost its data";
-    }
-
     void admission()
     {
         if (!lock_.fencing) return;
@@ -132,7 +125,7 @@ private:
         for (doctor_probe const& n : nodes_) {
             if (!n.problem.empty() || n.info.empty() || n.is_admitted() || is_unfit(n)) continue;
             auto const [who, remedy] = wait_for(n);
-            add(severity::warning, n.node, what_happened(n) + ", and is not admitted yet; " + who, remedy);
+            add(severity::warning, n.node, std::string{what_happened(n)} + ", and is not admitted yet; " + who, remedy);
         }
     }
 
@@ -158,6 +151,13 @@ private:
 };
 
 }  // namespace
+
+// The record of another server came from that one, or from this server's own files.
+char const* what_happened(doctor_probe const& n)
+{
+    if (has_record(n)) return "it was promoted, or restarted with the data that it had stored";
+    return n.record.empty() && !n.has_high_water ? "it is new, or lost its data" : "it restarted, or lost its data";
+}
 
 std::vector<finding> diagnose_admission(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
 {

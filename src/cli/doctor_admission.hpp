@@ -8,6 +8,9 @@
 
 namespace redlock::cli {
 
+// To a node that is not admitted.
+char const* what_happened(doctor_probe const& n);
+
 std::vector<finding> diagnose_admission(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock);
 
 }  // namespace redlock::cli

@@ -154,7 +154,12 @@ private:
                 "use independent masters (REPLICAOF NO ONE)");
         identity(n);
         if (n.field("loading") == "1")
-            add(severity::warning, n.node, "it is loading its data, and answers nothing until that is done", "wait");
+            add(severity::warning, n.node,
+                "it is loading its data, and answers nothing until that is done" +
+                    (n.field("loading_eta_seconds").empty()
+                         ? ""
+                         : ", in about " + in_words(std::chrono::seconds{n.number("loading_eta_seconds")})),
+                "wait");
     }
 
     // Each of them grants the same lock.
@@ -246,11 +251,8 @@ private:
         auto const connected = n.number("connected_slaves");
         if (n.info.empty()) return;
         auto const waits_for = n.group ? static_cast<std::uint16_t>(n.group->acknowledgements) : address.replicas;
-        if (!n.group && connected < waits_for)
-            return add(severity::danger, n.node,
-                       "its votes are to wait for " + count_of(address.replicas, "replica") + ", and it has " + std::to_string(connected) +
-                           ": they never count",
-                       "start the replicas (REPLICAOF), or configure the node with fewer");
+        if (auto why = why_votes_never_count(n, address); !n.group && !why.empty())
+            return add(severity::danger, n.node, std::move(why), "start the replicas (REPLICAOF), or configure the node with fewer");
         if (auto const why_not = detail::objection_to_group(static_cast<std::uint32_t>(connected), waits_for))
             add(severity::danger, n.node, *why_not, "");
         auto const theirs = detail::replicas_in_id(n.record.substr(0, detail::record_id_size));
@@ -337,6 +339,14 @@ char const* to_string(severity s) noexcept
     case severity::danger: return "danger";
     }
     return "";
+}
+
+std::string why_votes_never_count(doctor_probe const& n, node_address const& address)
+{
+    auto const connected = n.number("connected_slaves");
+    auto const wanted = n.group ? n.group->acknowledgements : address.replicas;
+    if (n.field("connected_slaves").empty() || connected >= wanted) return {};
+    return "its votes are to wait for " + count_of(wanted, "replica") + ", and it has " + std::to_string(connected) + ": they never count";
 }
 
 // Not with std::stable_sort: with that of libstdc++ 12, clang warns of libstdc++.

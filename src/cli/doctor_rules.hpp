@@ -24,6 +24,9 @@ struct finding {
     std::string remedy;
 };
 
+// Why no vote of this node counts, as locks wait for replicas that it does not have; empty: they do, or it does not say.
+std::string why_votes_never_count(doctor_probe const& n, node_address const& address);
+
 // Findings of the same severity keep their order.
 std::vector<finding> gravest_first(std::vector<finding> found);
 

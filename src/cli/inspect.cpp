@@ -1,9 +1,11 @@
 // `redlock inspect`: shows the holder of each lock, on which nodes, and how safely; of a semaphore, the holders of its slots.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/finding_text.hpp"
 #include "cli/lock_view_text.hpp"
 #include "cli/semaphore_text.hpp"
 #include "cli/settings.hpp"
+#include "cli/votes.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -31,7 +33,8 @@ struct shown {
 };
 
 // The names that are in one shard.
-void look_in_shard(inspect_options const& options, settings_of_some const& some, terminal const& out, std::vector<shown>& all)
+void look_in_shard(inspect_options const& options, settings_of_some const& some, terminal const& out, std::vector<shown>& all,
+                   std::vector<finding>& found)
 {
     server_group nodes{some.of.client, options.from.timeout};
     std::vector<std::string> names;
@@ -49,6 +52,10 @@ void look_in_shard(inspect_options const& options, settings_of_some const& some,
         if (semaphore) one.text = text_of(out, nodes, *semaphore);
         if (!semaphore || is_anywhere(lock)) one.text += text_of_lock(out, nodes, lock);
     }
+    for (finding& f : findings_about_votes(nodes, some.of, options.from.timeout)) {
+        if (some.of.client.place) f.where = "shard " + std::to_string(some.of.client.place->shard);
+        found.push_back(std::move(f));
+    }
 }
 
 }  // namespace
@@ -58,13 +65,19 @@ int execute(inspect_options const& options)
     for (std::string const& name : options.names) check_name(name);
     terminal const out;
     std::vector<shown> all(options.names.size());
-    for (settings_of_some const& some : settings_by_shard(options.from, options.names)) look_in_shard(options, some, out, all);
+    std::vector<finding> found;
+    for (settings_of_some const& some : settings_by_shard(options.from, options.names)) look_in_shard(options, some, out, all, found);
     auto list = nlohmann::ordered_json::array();
     for (shown& one : all) {
         if (options.json) list.push_back(std::move(one.json));
         else out.write(one.text);
     }
-    if (options.json) out.write(dump({{"locks", std::move(list)}}, 2));
+    auto findings = nlohmann::ordered_json::array();
+    for (finding const& f : found) {
+        if (options.json) findings.push_back(to_json(f));
+        else out.write(paragraph(out, f));
+    }
+    if (options.json) out.write(dump({{"locks", std::move(list)}, {"findings", std::move(findings)}}, 2));
     bool const known = std::all_of(all.begin(), all.end(), [](shown const& one) { return one.known; });
     return to_int(known ? exit_code::success : exit_code::no_majority);
 }

@@ -11,9 +11,9 @@ std::string set_text_of(reply const& r)
     return r.is_text() ? r.text : "";
 }
 
-void judge_sets(std::vector<set_view>& all, config const& settings)
+set_numbers judge_sets(std::vector<set_view>& all, config const& settings)
 {
-    if (settings.nodes.front().cluster) return;  // its servers have no record of a set
+    if (settings.nodes.front().cluster) return {quorum::electorate{all.size()}, all.size()};  // its servers have no record of a set
     quorum::set_settings own;
     for (node_address const& n : settings.nodes) own.members.push_back(quorum::member_name(member_address(n)));
     own.name = settings.set_name;
@@ -31,6 +31,7 @@ void judge_sets(std::vector<set_view>& all, config const& settings)
     }
     for (std::size_t i = 0; i < all.size(); ++i)
         if (all[i].problem.empty()) all[i].objection = sets.objection(i);
+    return {sets.voters(), sets.size()};
 }
 
 }  // namespace redlock::cli

@@ -4,9 +4,11 @@
 
 #include "cli/node_link.hpp"
 #include "quorum/set_record.hpp"
+#include "quorum/votes.hpp"
 
 #include <redlock/config.hpp>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -29,8 +31,14 @@ struct set_view {
 // The text of the record, from the answer to GET.
 std::string set_text_of(reply const& r);
 
+// Whose votes count, and how many members the set has. Of a list that is refused that says nothing.
+struct set_numbers {
+    quorum::electorate voters;
+    std::size_t size;
+};
+
 // Fills in the objections. `all` has one element for each node of `settings`, in their order.
-void judge_sets(std::vector<set_view>& all, config const& settings);
+set_numbers judge_sets(std::vector<set_view>& all, config const& settings);
 
 }  // namespace redlock::cli
 

@@ -1,15 +1,19 @@
-// What is wrong with servers, made one by one: doctor, dashboard and run agree on whether anybody can acquire a lock now, and say the same reason.
+// What is wrong with servers, made one by one: doctor, dashboard, run and inspect agree on whether anybody can acquire a lock now, and say the same reason.
+#include "faults/clock_file.hpp"
 #include "program.hpp"
 #include "support/hostile_server.hpp"
 #include "support/redis_cluster.hpp"
+#include "support/replication.hpp"
 #include "support/resp_client.hpp"
 #include "web_client.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <deque>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,21 +50,44 @@ constexpr char const* nobody = "nobody can acquire a lock with a token now";
 struct about {
     bool may_be_new{false};  // no server has a record or a key of ours
     bool has_dashboard{true};  // which shows no Redis Cluster
+    char const* patience{"5s"};  // for an answer; short where one never comes
+    arguments wait{"--no-wait"};  // of run
 };
+
+void expect_verdict(std::string const& said, answer expected, std::string const& why)
+{
+    BOOST_TEST(contains(said, nobody) == (expected == answer::no), said);
+    BOOST_TEST(contains(said, "no further node may fail") == (expected == answer::yes_but_no_further_node_may_fail), said);
+    if (expected != answer::yes) BOOST_TEST(contains(said, why), said);
+}
+
+void expect_agreement_of_inspect(program_options const& around, answer expected, std::string const& why, about const& what)
+{
+    program inspect{{"inspect", "job", "--json", "--timeout", what.patience}, around};
+    inspect.wait();
+    BOOST_TEST_INFO_SCOPE(inspect.output() + inspect.errors());
+    auto const findings = inspect.json().at("findings");
+    expect_verdict(findings.dump(), expected, why);
+    BOOST_TEST(findings.empty() == (expected == answer::yes));
+    program words{{"inspect", "job", "--timeout", what.patience}, around};
+    words.wait();
+    expect_verdict(words.output(), expected, why);
+}
 
 // `why`: part of what doctor and run say.
 void expect_agreement(program_options const& around, answer expected, std::string const& why, about what = {})
 {
-    program doctor{{"doctor", "--json", "--timeout", "800ms"}, around};
+    program doctor{{"doctor", "--json", "--timeout", what.patience}, around};
     auto const code = doctor.wait();
     auto const said = doctor.output();
     BOOST_TEST((code == 2) == (expected == answer::no), said);
-    BOOST_TEST(contains(said, nobody) == (expected == answer::no), said);
-    BOOST_TEST(contains(said, "no further node may fail") == (expected == answer::yes_but_no_further_node_may_fail), said);
+    expect_verdict(said, expected, why);
     BOOST_TEST(contains(said, why), said);
     if (!what.may_be_new) BOOST_TEST(!contains(said, "bootstrap"), said);
 
-    program run{{"run", "job", "--no-wait", "--", "true"}, around};
+    arguments words{"run", "job", "--", "true"};
+    words.insert(words.begin() + 2, what.wait.begin(), what.wait.end());
+    program run{words, around};
     auto const ended = run.wait();
     BOOST_TEST((ended == 0) == (expected != answer::no), run.errors());
     if (expected == answer::no) {
@@ -68,6 +95,7 @@ void expect_agreement(program_options const& around, answer expected, std::strin
         BOOST_TEST(contains(run.errors(), why), run.errors());
         if (!what.may_be_new) BOOST_TEST(!contains(run.errors(), "bootstrap"), run.errors());
     }
+    expect_agreement_of_inspect(around, expected, why, what);
     if (!what.has_dashboard) return;
     dashboard_program board{around};
     auto const level = [&] { return board.status().at("verdict").at("level").get<std::string>(); };
@@ -75,6 +103,29 @@ void expect_agreement(program_options const& around, answer expected, std::strin
     BOOST_TEST(eventually([&] { return level() == shown; }), level()
                                                                  << " instead of " << shown << ": " << board.status().at("verdict").dump());
 }
+
+// Three servers whose clocks are set by the test.
+struct servers_with_clocks {
+    servers_with_clocks()
+    {
+        for (std::size_t i = 0; i < 3; ++i) {
+            clocks.emplace_back(folder.path() / std::to_string(i));
+            all.emplace_back(redis_server_options{.under = clocks.back().under()});
+            around.environment.front().second += (i == 0 ? "" : ",") + all.back().url();
+        }
+    }
+
+    static arguments run(std::string const& name, arguments const& command = {"true"})
+    {
+        arguments words{"run", name, "--bootstrap", "--"};
+        words.insert(words.end(), command.begin(), command.end());
+        return words;
+    }
+    temporary_folder folder{"redlock-cli-test-"};
+    std::deque<faults::clock_file> clocks;
+    std::deque<redis_server> all;
+    program_options around{.environment = {{"REDLOCK_NODES", ""}}};
+};
 
 }  // namespace
 
@@ -98,7 +149,7 @@ BOOST_AUTO_TEST_CASE(two_are_down)
 BOOST_AUTO_TEST_CASE(one_hangs)
 {
     all[2].stop();
-    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "");
+    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "", {.patience = "800ms"});
 }
 
 BOOST_AUTO_TEST_CASE(all_restarted)
@@ -126,6 +177,9 @@ BOOST_AUTO_TEST_CASE(two_were_promoted)
         all[i].command({"REPLICAOF", "NO", "ONE"});
     }
     expect_agreement(around(), answer::no, "promoted");
+    dashboard_program board{around()};
+    BOOST_TEST(eventually([&] { return contains(board.status().at("nodes").at(0).at("text").get<std::string>(), "it was promoted"); }),
+               board.status().dump());
 }
 
 BOOST_AUTO_TEST_CASE(two_are_replicas)
@@ -138,14 +192,17 @@ BOOST_AUTO_TEST_CASE(one_does_harm)
 {
     hostile_server const hostile{{.begin = "$2000000000\r\n", .endless = "x"}};
     nodes = all[0].url() + ',' + all[1].url() + ",redis://127.0.0.1:" + std::to_string(hostile.port());
-    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "something else listens there");
+    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "more than any answer to what it was asked can be");
+    program doctor{{"doctor"}, around()};
+    doctor.wait();
+    BOOST_TEST(contains(doctor.output(), "something else listens there"), doctor.output());
 }
 
 BOOST_AUTO_TEST_CASE(one_name_hangs)
 {
     nodes = all[0].url() + ',' + all[1].url() + ",redis://hung.test:" + std::to_string(all[2].port());
     more = {{"LD_PRELOAD", REDLOCK_NAME_SERVICE}, {"REDLOCK_TEST_NAMES", "hung.test=hang"}};
-    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "hung.test");
+    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "hung.test", {.patience = "800ms"});
 }
 
 BOOST_AUTO_TEST_CASE(two_take_no_more_connections)
@@ -164,9 +221,49 @@ BOOST_AUTO_TEST_CASE(two_have_another_password)
 
 BOOST_AUTO_TEST_CASE(the_list_is_not_that_of_the_set)
 {
+    redis_server const foreign, another;
+    nodes = all[0].url() + ',' + foreign.url() + ',' + another.url();
+    expect_agreement(around(), answer::no, "list of nodes", {.wait = {"--wait", "10s"}});  // who hears of the member last is told by it
+}
+
+// A client that hears of the third server last has been granted the lock by then; who looks at all of them is told.
+BOOST_AUTO_TEST_CASE(one_of_the_list_is_not_of_the_set)
+{
     redis_server const foreign;
     nodes = all[0].url() + ',' + all[1].url() + ',' + foreign.url();
-    expect_agreement(around(), answer::no, "list of nodes");
+    for (arguments const& words : {arguments{"doctor", "--json", "--timeout", "5s"}, {"inspect", "job", "--json", "--timeout", "5s"}}) {
+        program p{words, around()};
+        p.wait();
+        expect_verdict(p.output(), answer::no, "list of nodes");
+    }
+    dashboard_program board{around()};
+    BOOST_TEST(eventually([&] { return board.status().at("verdict").at("level") == "danger"; }), board.status().dump());
+}
+
+BOOST_AUTO_TEST_CASE(two_are_in_protected_mode)
+{
+    harm const refusal{.begin = "-DENIED Redis is running in protected mode because protected mode is enabled and no password is set\r\n"};
+    hostile_server const one{refusal}, other{refusal};
+    auto const url_of = [](hostile_server const& s) { return ",redis://127.0.0.1:" + std::to_string(s.port()); };
+    nodes = all[0].url() + url_of(one) + url_of(other);
+    expect_agreement(around(), answer::no, "protected mode");
+}
+
+BOOST_AUTO_TEST_CASE(a_grow_was_interrupted)
+{
+    redis_server const joins;
+    program grow{{"nodes", "grow", joins.url(), "--wait", "300ms"}, around()};
+    BOOST_TEST_REQUIRE(grow.wait() == 80, grow.output() + grow.errors());
+    auto const old_list = urls();
+    nodes = old_list;
+    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "3 of 3 nodes vote, and 3 must, as the set has 4 members");
+    nodes = old_list + ',' + joins.url();
+    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "3 of 4 nodes vote, and 3 must");
+    all[2].kill();
+    for (auto const& list : {nodes, old_list}) {
+        nodes = list;
+        expect_agreement(around(), answer::no, "Connection refused");
+    }
 }
 
 BOOST_AUTO_TEST_CASE(one_evicts_keys)
@@ -183,6 +280,61 @@ BOOST_AUTO_TEST_CASE(one_evicts_keys)
 
 BOOST_AUTO_TEST_SUITE_END()
 
+BOOST_AUTO_TEST_SUITE(agreement_of_others)
+
+BOOST_FIXTURE_TEST_CASE(two_clocks_stepped, servers_with_clocks)
+{
+    program first{run("first"), around};
+    BOOST_TEST_REQUIRE(first.wait() == 0, first.errors());
+    for (std::size_t i : {0u, 1u}) clocks[i].step(10s);
+    expect_agreement(around, answer::yes, "");
+    program doctor{{"doctor", "--json"}, around};
+    BOOST_TEST(doctor.wait() == 1);
+    BOOST_TEST(contains(doctor.output(), "its clock is 10.0 s ahead of this machine's"), doctor.output());
+}
+
+// Who has held a connection since then is told, at the second look: the lock is free, and yet nobody gets it.
+BOOST_FIXTURE_TEST_CASE(two_clocks_step_while_somebody_waits, servers_with_clocks)
+{
+    program holder{run("job", {"sleep", "60"}), around};
+    BOOST_TEST_REQUIRE(eventually([&] { return all[2].command({"EXISTS", "job"}) == "1"; }), holder.errors());
+    program waits{run("job"), around};
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(waits.errors(), "it is held by"); }), waits.errors());
+    for (std::size_t i : {0u, 1u}) clocks[i].step(10s);
+    holder.send(SIGTERM);
+    holder.wait();
+    auto const is_said = [&] { return contains(waits.errors(), "its clock was set forward by about 10"); };
+    BOOST_TEST((eventually(is_said) || eventually(is_said)), waits.errors());
+    BOOST_TEST(contains(waits.errors(), " left until every lease of before is over"), waits.errors());
+    BOOST_TEST(waits.running());
+}
+
+// Each waits for a replica, as those do that are promoted after the loss of a primary.
+BOOST_AUTO_TEST_CASE(two_have_lost_their_replicas)
+{
+    std::deque<redis_server> primaries, replicas;
+    std::string list;
+    for (int i = 0; i < 3; ++i) {
+        primaries.emplace_back(quick_to_copy({}));
+        replicas.emplace_back();
+        follow(replicas.back(), primaries.back());
+        wait_for_replicas(primaries.back(), 1);
+        list += (i == 0 ? "" : ",") + primaries.back().url() + "?replicas=1";
+    }
+    program_options const around{.environment = {{"REDLOCK_NODES", list}}};
+    program first{{"run", "first", "--bootstrap", "--", "true"}, around};
+    BOOST_TEST_REQUIRE(first.wait() == 0, first.errors());
+    expect_agreement(around, answer::yes, "");
+    replicas[0].kill();
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(primaries[0].command({"INFO", "replication"}), "connected_slaves:0"); }));
+    expect_agreement_of_inspect(around, answer::yes_but_no_further_node_may_fail, "replica", {});
+    replicas[1].kill();
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(primaries[1].command({"INFO", "replication"}), "connected_slaves:0"); }));
+    expect_agreement(around, answer::no, "replica");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
 BOOST_AUTO_TEST_SUITE(agreement_new)
 
 BOOST_FIXTURE_TEST_CASE(servers_that_nobody_has_used, three_servers)
@@ -192,6 +344,8 @@ BOOST_FIXTURE_TEST_CASE(servers_that_nobody_has_used, three_servers)
     program doctor{{"doctor", "--json"}, environment()};
     BOOST_TEST(doctor.wait() == 2);
     BOOST_TEST(contains(doctor.output(), nobody), doctor.output());
+    BOOST_TEST(!contains(doctor.output(), "begins with"), doctor.output());
+    BOOST_TEST(contains(doctor.output(), "run redlock admit now: it takes 30.0 s"), doctor.output());
     dashboard_program board{environment()};
     BOOST_TEST(eventually([&] { return board.status().at("verdict").at("level") == "danger"; }), board.status().dump());
 }
@@ -209,6 +363,31 @@ BOOST_AUTO_TEST_CASE(a_cluster_whose_slots_moved)
     auto const slot = static_cast<std::uint16_t>(std::stoul(cluster.servers.front().command({"CLUSTER", "KEYSLOT", "{s0}"})));
     cluster.move(slot, cluster.another_primary_than(slot));
     expect_agreement(around, answer::no, "promoted", {.has_dashboard = false});
+}
+
+BOOST_AUTO_TEST_CASE(a_cluster_whose_primary_died)
+{
+    redis_cluster cluster;
+    program_options const around{.environment = {{"REDLOCK_NODES", cluster.url("?shards=1")}}};
+    program first{{"run", "first", "--bootstrap", "--", "true"}, around};
+    BOOST_TEST_REQUIRE(first.wait() == 0, first.errors());
+    auto const slot = static_cast<std::uint16_t>(std::stoul(cluster.servers.front().command({"CLUSTER", "KEYSLOT", "{s0}"})));
+    auto& primary = cluster.owner_of(slot);
+    auto const port = primary.port();
+    primary.kill();
+    expect_agreement(around, answer::no, std::to_string(port), {.has_dashboard = false, .patience = "800ms"});
+    auto const is_promoted = [&] {
+        try {
+            return cluster.owner_of(slot).port() != port;
+        } catch (std::runtime_error const&) {
+            return false;  // nobody who runs has it yet
+        }
+    };
+    BOOST_TEST_REQUIRE(eventually(is_promoted));
+    expect_agreement(around, answer::no, "the server has no replica, and its votes need 1", {.has_dashboard = false, .patience = "800ms"});
+    program doctor{{"doctor"}, around};
+    doctor.wait();
+    BOOST_TEST(contains(doctor.output(), "has 0 replicas, and votes wait for 1: its shards have no votes"), doctor.output());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 #include "cli/dashboard/picture.hpp"
 
+#include "cli/doctor_admission.hpp"
 #include "cli/lock_list.hpp"
 #include "cli/lock_view_text.hpp"
 #include "cli/set_views.hpp"
@@ -28,12 +29,13 @@ std::int64_t to_ms(moment t) { return t.time_since_epoch().count(); }
 bool answers_and_votes(std::string const& state) { return state == "admitted"; }
 
 // A node's state, named as in client::status().
-std::string state_of(doctor_probe const& n, std::string const& objection)
+std::string state_of(doctor_probe const& n, std::string const& objection, std::string const& never_counts)
 {
     if (!n.problem.empty()) return "down";
     if (n.info.empty()) return "unidentified";
     if (n.field("role") != "master") return "not_primary";
     if (!objection.empty()) return "wrong_node_set";
+    if (!never_counts.empty()) return "not_durable";
     if (n.is_admitted()) return "admitted";
     return n.mark().empty() ? "uninitialized" : "quarantined";
 }
@@ -46,20 +48,22 @@ std::string state_in_words(doctor_probe const& n, std::string const& state, std:
     if (state == "wrong_node_set") return printable(objection);
     if (state == "admitted") return "it votes";
     if (state == "quarantined")
-        return "it lost its data: it votes on no lock with a token until the leases that it may have granted are over";
-    return "it is new, or lost its data; the first client that wants a token begins its admission";
+        return std::string{what_happened(n)} + ": it votes on no lock with a token until the leases that it may have granted are over";
+    return std::string{what_happened(n)} + "; the first client that wants a token begins its admission";
 }
 
 std::string words_for(std::string const& state)
 {
     if (state == "wrong_node_set") return "wrong set";
+    if (state == "not_durable") return "no replicas";
     return state == "not_primary" ? "replica" : state == "uninitialized" ? "not admitted" : state;
 }
 
 std::string level_of(std::string const& state)
 {
     if (state == "admitted") return "good";
-    return state == "down" || state == "not_primary" || state == "wrong_node_set" ? "danger" : "warning";
+    bool const is_lasting = state == "not_primary" || state == "wrong_node_set" || state == "not_durable";
+    return state == "down" || is_lasting ? "danger" : "warning";
 }
 
 lock_turn turn_of(lock_view const& lock)
@@ -106,6 +110,17 @@ picture::picture(config nodes, std::chrono::milliseconds interval, history_limit
     for (node_address const& address : settings_.nodes) names_.push_back(address.to_string());
 }
 
+set_words picture::said() const
+{
+    std::vector<doctor_probe> all;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        all.push_back(nodes_[i].last);
+        all.back().node = names_[i];
+        if (!nodes_[i].seen) all.back().problem = "not asked yet";
+    }
+    return words_of_set(all, settings_);
+}
+
 // Why a client with this list of nodes would get no vote of this one.
 std::string picture::objection_of(std::size_t node) const
 {
@@ -122,8 +137,9 @@ void picture::add(std::size_t node, doctor_probe const& looked, moment now)
     n.last = looked;
     bool const is_first = !std::exchange(n.seen, true);
     auto const objection = objection_of(node);
-    auto state = state_of(looked, objection);
-    n.text = state_in_words(looked, state, objection);
+    auto const never_counts = why_votes_never_count(looked, settings_.nodes[node]);
+    auto state = state_of(looked, objection, never_counts);
+    n.text = state == "not_durable" ? never_counts : state_in_words(looked, state, objection);
     if (is_first || state != n.state) {
         if (!is_first || state != "admitted")
             history_.add_event({now, level_of(state), names_[node], (state == "admitted" ? "" : words_for(state) + ": ") + n.text});
@@ -179,13 +195,17 @@ verdict picture::current_verdict() const
     auto const of_other_sets = count([](node_picture const& n) { return n.state == "wrong_node_set"; });
     auto const is_new = count([](node_picture const& n) { return n.state == "uninitialized"; });
     if (is_new == all) return {"danger", "No lock with a token can be acquired: no node was ever admitted; redlock admit begins that"};
-    vote_count const is{vote, all};
+    auto const own_words = said();
+    vote_count const is{vote, all, own_words.needed};
+    std::string const of_set = own_words.needed > 0 ? ", as the set has " + count_of(own_words.size, "member") : "";
     if (!is.is_enough())
         return {"danger", "No lock with a token can be acquired or extended: " + is.text() + ", and " + std::to_string(is.needed()) +
-                              (is.needed() == 1 ? " is needed" : " are needed") +
+                              (is.needed() == 1 ? " is needed" : " are needed") + of_set +
                               (of_other_sets > 0 ? "; the list of nodes is not that of the set" : "")};
     std::string const works = "Locks can be acquired: ";
     auto const spare = std::to_string(is.spare());
+    if (is.is_tight() && own_words.needed > 0)
+        return {"warning", works + is.text() + is.text_of_needed() + of_set + "; no further node may fail"};
     if (vote == all && all == 1) return {"good", works + "the node votes"};
     if (vote == all)
         return {"good", works + "all " + std::to_string(all) + " nodes vote; " + (is.spare() == 0 ? "none" : spare) + " may fail"};
@@ -260,7 +280,7 @@ std::shared_ptr<std::string const> picture::json(moment now, list_part const& pa
     ordered_json j{{"time", to_ms(now)},
                    {"version", REDLOCK_VERSION_STRING},
                    {"interval_ms", interval_.count()},
-                   {"majority", quorum::majority(nodes_.size())},
+                   {"majority", vote_count{0, nodes_.size(), said().needed}.needed()},
                    {"verdict", {{"level", is.level}, {"text", is.text}}}};
     j["nodes"] = ordered_json::array();
     for (std::size_t i = 0; i < nodes_.size(); ++i) j["nodes"].push_back(node_json(i));

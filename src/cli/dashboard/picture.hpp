@@ -7,6 +7,7 @@
 #include "cli/dashboard/lock_watch.hpp"
 #include "cli/facts.hpp"
 #include "cli/list_part.hpp"
+#include "cli/votes.hpp"
 
 #include <redlock/config.hpp>
 
@@ -51,6 +52,7 @@ private:
         moment since;
         std::deque<clock_sample> clock;  // the latest ones
     };
+    set_words said() const;
     std::string objection_of(std::size_t node) const;
     void note_clock(std::size_t node, moment now);
     void note_verdict(moment now);
