@@ -100,10 +100,11 @@ private:
             node_status const& n = all[i];
             if (!awaited_[i]) continue;
             auto const what = std::pair{n.state, n.admission};
-            bool const is_settled = n.admission == admission_state::admitted || n.state == node_state::connecting;
+            bool const is_beginning = n.state == node_state::idle || n.state == node_state::connecting;
+            bool const is_settled = n.admission == admission_state::admitted || is_beginning;
             if (said_[i] == what && (!again || is_settled)) continue;
             bool const was_not_asked = n.state == node_state::usable && n.admission == admission_state::unknown;
-            if (n.state != node_state::connecting && n.admission != admission_state::uninitialized && (again || !was_not_asked))
+            if (!is_beginning && n.admission != admission_state::uninitialized && (again || !was_not_asked))
                 text += n.node + ": " + words_about(n) + '\n';
             said_[i] = what;
         }

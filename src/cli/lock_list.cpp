@@ -246,10 +246,11 @@ std::string remarks(terminal const& out, server_group const& nodes, search_resul
                       (n == 1 ? "it" : "them"));
     if (auto const why = why_incomplete(found, limits); !why.empty()) all.push_back(out.paint(tone::warning, why));
     if (!found.enough() && found.because != search_result::end::too_many_names) {
-        auto const seen = std::count_if(found.nodes.begin(), found.nodes.end(), [](node_search const& n) { return n.complete; });
-        all.push_back(out.paint(tone::alarm, "the list may lack locks: only " + std::to_string(seen) + " of " +
-                                                 count_of(nodes.size(), "node") + (seen == 1 || nodes.size() == 1 ? " was" : " were") +
-                                                 " searched to the end"));
+        auto const is_complete = [](node_search const& n) { return n.complete; };
+        auto const seen = static_cast<std::size_t>(std::count_if(found.nodes.begin(), found.nodes.end(), is_complete));
+        std::string const did = (seen <= 1 ? "was" : "were") + std::string{" searched to the end"};
+        all.push_back(
+            out.paint(tone::alarm, "the list may lack locks: " + so_few_nodes(seen, nodes.size(), did, "was not searched to the end")));
     }
     for (std::size_t i = 0; i < nodes.size(); ++i)
         if (auto const problem = problem_of(found, i); !problem.empty())

@@ -122,8 +122,8 @@ std::string headline(terminal const& out, lock_view const& lock)
     switch (lock.state) {
     case lock_state::free: return line + out.paint(tone::good, "free") + wish_in_words(lock);
     case lock_state::unknown:
-        return line + out.paint(tone::alarm, "unknown") + ", since only " + std::to_string(lock.answered) + " of " +
-               count_of(lock.nodes.size(), "node") + " answered";
+        return line + out.paint(tone::alarm, "unknown") + ", since " +
+               so_few_nodes(lock.answered, lock.nodes.size(), "answered", "did not answer");
     case lock_state::partly:
         return line + out.paint(tone::warning, "held by nobody") + ", but keys are there: an attempt under way, or what is left of one";
     case lock_state::held: break;
@@ -228,7 +228,7 @@ ordered_json to_json(std::vector<std::string> const& nodes, lock_view const& loc
 
 std::string dump(ordered_json const& document, int indent)
 {
-    return document.dump(indent, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return printable_json(document.dump(indent, ' ', false, ordered_json::error_handler_t::replace)) + '\n';
 }
 
 }  // namespace redlock::cli

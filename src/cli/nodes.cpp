@@ -166,7 +166,8 @@ int execute(nodes_options const& options)
     auto const sets = sets_in(all);
     for (quorum::set_record const& r : sets)
         out.write(out.fold(printable(quorum::in_words(r)) + (r.generation == 0 ? ", generation 0" : ""), 2) + '\n');
-    if (sets.empty()) out.write("no node has a record of its set: the first client with a lock with fencing writes it\n");
+    bool const any_answered = std::any_of(all.begin(), all.end(), [](set_view const& v) { return v.problem.empty(); });
+    if (sets.empty() && any_answered) out.write("no node has a record of its set: the first client with a lock with fencing writes it\n");
     out.write(node_rows(out, all));
     std::vector<std::string> said;
     for (set_view const& v : all) {

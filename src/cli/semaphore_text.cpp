@@ -70,8 +70,8 @@ std::string headline(terminal const& out, semaphore_view const& of)
 {
     std::string line = out.paint(tone::strong, name_in_words(of.name)) + ": ";
     if (!of.is_known())
-        return line + out.paint(tone::alarm, "unknown") + ", since only " + std::to_string(of.answered) + " of " +
-               count_of(of.nodes.size(), "node") + " could be read";
+        return line + out.paint(tone::alarm, "unknown") + ", since " +
+               so_few_nodes(of.answered, of.nodes.size(), "could be read", "could not be read");
     if (!of.permits && of.slots.empty()) return line + "no semaphore that the nodes know";
     line += of.permits ? permits_in_words(*of.permits) : "an unknown number of permits";
     line += ", " + out.paint(of.held() > 0 ? tone::warning : tone::good, std::to_string(of.held()) + " held");

@@ -145,6 +145,25 @@ std::string printable(std::string_view text)
     return result;
 }
 
+std::string printable_json(std::string_view document)
+{
+    std::string result;
+    while (!document.empty()) {
+        auto const point = document.substr(0, std::max<std::size_t>(code_point_size(document), 1));
+        document.remove_prefix(point.size());
+        if (!is_control(point) || (point.size() == 1 && point[0] != '\x7f')) {
+            result += point;  // of the others dump() has written what is in a text, and what is between texts lays it out
+            continue;
+        }
+        unsigned number = static_cast<unsigned char>(point[0]) & (point.size() == 1 ? 0x7fu : point.size() == 2 ? 0x1fu : 0x0fu);
+        for (char const c : point.substr(1)) number = number << 6 | (static_cast<unsigned char>(c) & 0x3fu);
+        std::array<char, 8> text{};
+        std::snprintf(text.data(), text.size(), "\\u%04x", number & 0xffffu);
+        result += text.data();
+    }
+    return result;
+}
+
 std::string name_in_words(std::string_view text)
 {
     std::string const shown = printable(text);
@@ -281,6 +300,12 @@ std::string count_of(std::size_t n, std::string_view noun) { return count_of(n, 
 std::string count_of(std::size_t n, std::string_view noun, std::string_view nouns)
 {
     return std::to_string(n) + ' ' + std::string{n == 1 ? noun : nouns};
+}
+
+std::string so_few_nodes(std::size_t n, std::size_t all, std::string_view did, std::string_view did_not)
+{
+    if (n == 0 && all == 1) return "the node " + std::string{did_not};
+    return (n == 0 ? "none of " : "only " + std::to_string(n) + " of ") + count_of(all, "node") + ' ' + std::string{did};
 }
 
 }  // namespace redlock::cli

@@ -22,6 +22,9 @@ std::string in_words(std::chrono::nanoseconds d);
 // right to left, so that it cannot look like another one.
 std::string printable(std::string_view text);
 
+// A JSON document with those characters written as \uNNNN, which mean the same.
+std::string printable_json(std::string_view document);
+
 // The printable text, within quotation marks if it contains spaces, quotes or backslashes, is empty, or had to be changed.
 std::string name_in_words(std::string_view text);
 
@@ -50,6 +53,9 @@ std::string for_users(std::string text);
 // "1 node", "3 nodes".
 std::string count_of(std::size_t n, std::string_view noun);
 std::string count_of(std::size_t n, std::string_view noun, std::string_view nouns);
+
+// "only 1 of 3 nodes answered", "none of 3 nodes answered", "the node did not answer".
+std::string so_few_nodes(std::size_t n, std::size_t all, std::string_view did, std::string_view did_not);
 
 }  // namespace redlock::cli
 

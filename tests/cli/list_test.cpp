@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_search_has_an_end_and_says_what_it_lacks)
     program slow{{"list", "--time", "10ms"}, environment()};
     BOOST_TEST(slow.wait() == 69, slow.errors());
     BOOST_TEST(contains(slow.output(), "the search has taken 10.0 ms, and keys were left"), slow.output());
-    BOOST_TEST(contains(slow.output(), "the list may lack locks: only 0 of 3 nodes were searched to the end"), slow.output());
+    BOOST_TEST(contains(slow.output(), "the list may lack locks: none of 3 nodes was searched to the end"), slow.output());
     program limited{{"list", "--foreign", "--limit", "100"}, environment()};
     BOOST_TEST(limited.wait() == 69);
     BOOST_TEST(contains(limited.output(), "the search has found 100 locks, and keys were left"), limited.output());
@@ -316,6 +316,21 @@ BOOST_AUTO_TEST_CASE(the_list_fits_the_terminal)
             BOOST_TEST(contains(list.output(), title), list.output());
         BOOST_TEST(lines_of(watch.output()).size() <= 24u, watch.output());
         BOOST_TEST(contains(watch.output(), " more lines"), watch.output());
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(json_has_no_characters_that_turn_text_around, three_servers)
+{
+    std::string const name = "dir\xe2\x80\xae"
+                             "oce";
+    program holder{run(name, {}, {"sleep", "60"}), environment()};
+    BOOST_TEST_REQUIRE(eventually([&] { return count_with(name) == 3; }), holder.errors());
+    for (arguments const& words : {arguments{"list", "--json"}, {"inspect", name, "--json"}}) {
+        program p{words, environment()};
+        BOOST_TEST(p.wait() == 0, p.errors());
+        BOOST_TEST(contains(p.output(), "dir\\u202eoce"), p.output());
+        BOOST_TEST(!contains(p.output(), "\xe2\x80\xae"), p.output());
+        BOOST_TEST(p.json().at("locks").at(0).at("name") == name);
     }
 }
 

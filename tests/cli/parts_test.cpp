@@ -129,6 +129,8 @@ BOOST_AUTO_TEST_CASE(texts_cannot_move_the_cursor)
     for (std::string const shown :
          {"\xe2\x80\x8a", "\xe2\x80\x90", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe2\x81\xb0", "\xd8\xa7", "\xef\xbb\xbc"})
         BOOST_TEST(printable(shown) == shown);
+    BOOST_TEST(printable_json("{\n  \"a\\n\": \"\xc3\xa4\xe2\x80\xae\xd8\x9c\xef\xbb\xbf\xc2\x9b\x7f\xf0\x9f\x94\x92\"\n}") ==
+               "{\n  \"a\\n\": \"\xc3\xa4\\u202e\\u061c\\ufeff\\u009b\\u007f\xf0\x9f\x94\x92\"\n}");
     BOOST_TEST(printable("\xff\xc3") == "\\xff\\xc3");
     BOOST_TEST(printable("\xc0\x8a\xed\xa0\x80") == "\\xc0\\x8a\\xed\\xa0\\x80");  // overlong, surrogate
     BOOST_TEST(name_in_words("a b") == "\"a b\"");

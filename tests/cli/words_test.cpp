@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(nodes_come_from_one_place)
     auto const spaced = of({"inspect", "job", "--timeout", "200ms"},
                            {{{"REDLOCK_NODES", " redis://127.0.0.1:1 ,\n redis://127.0.0.1:2, "}}});
     BOOST_TEST(spaced.code == 69);
-    BOOST_TEST(contains(spaced.output, "only 0 of 2 nodes answered"), spaced.output);
+    BOOST_TEST(contains(spaced.output, "none of 2 nodes answered"), spaced.output);
 }
 
 BOOST_AUTO_TEST_CASE(a_configuration_file_is_refused_with_its_name_and_place)
@@ -289,6 +289,24 @@ BOOST_AUTO_TEST_CASE(what_is_written_elsewhere_agrees_with_help)
     for (std::string const c : commands)
         for (auto const& [where, text] : texts) BOOST_TEST(contains(text, c), where << " does not know " << c);
     BOOST_TEST(of({"completion", "bash"}).output == read_file(sources + "/src/cli/completions/redlock.bash"));
+}
+
+// What is said where nothing answers, in the words for one node.
+BOOST_AUTO_TEST_CASE(a_node_that_does_not_answer_is_said_to_do_so)
+{
+    auto const said = [](arguments words) {
+        words.insert(words.end(), {"--nodes", nowhere});
+        auto const is = of(words);
+        return is.output + is.errors;
+    };
+    BOOST_TEST(contains(said({"inspect", "job"}), "job: unknown, since the node did not answer"));
+    BOOST_TEST(contains(said({"inspect", "job"}), "now: the node does not vote (127.0.0.1:1: Connection refused)"));
+    BOOST_TEST(contains(said({"semaphore", "job"}), "job: unknown, since the node could not be read"));
+    BOOST_TEST(contains(said({"list"}), "the list may lack locks: the node was not searched to the end"));
+    BOOST_TEST(!contains(said({"nodes", "show"}), "has a record"));
+    auto const admit = said({"admit", "--timeout", "500ms"});
+    BOOST_TEST(!contains(admit, "unknown"), admit);
+    BOOST_TEST(contains(admit, "127.0.0.1:1: not connected: Connection refused"), admit);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
