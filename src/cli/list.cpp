@@ -38,9 +38,9 @@ class listing {
 public:
     explicit listing(list_options const& options)
         : options_{options},
-          client_{settings_of_servers(options.from).client},
+          client_{settings_of_searched(options.from).client},
           nodes_{client_, options.from.timeout},
-          pattern_{nodes_.keys(), options.pattern}
+          pattern_{nodes_.keys(), options.pattern, nodes_.has_all_shards()}
     {
         limits_ = {options.foreign, options.time, static_cast<std::size_t>(options.limit)};
     }
@@ -72,6 +72,7 @@ private:
     {
         auto found = find_locks(nodes_, pattern_, limits_);
         gather_slots(nodes_, found);
+        take_shards_off(nodes_, found);
         return found;
     }
 

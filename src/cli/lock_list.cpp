@@ -131,7 +131,8 @@ std::vector<table::cell> row_of(semaphore_view const& of, system_clock::time_poi
 // Why a node was not searched, or did not answer afterwards.
 std::string problem_of(search_result const& found, std::size_t node)
 {
-    if (!found.nodes[node].problem.empty()) return found.nodes[node].problem;
+    for (std::string const& why : {found.nodes[node].problem, found.nodes[node].missing})
+        if (!why.empty()) return why;
     for (lock_view const& lock : found.locks)
         if (!lock.nodes[node].problem.empty()) return lock.nodes[node].problem;
     return {};

@@ -1,8 +1,10 @@
 #include "cli/lock_search.hpp"
 
 #include "quorum/votes.hpp"
+#include "redis/cluster_map.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace redlock::cli {
@@ -34,6 +36,30 @@ std::vector<lock_view> look_at(server_group& nodes, std::vector<std::string> con
 bool is_of_ours(lock_view const& lock)
 {
     return std::any_of(lock.nodes.begin(), lock.nodes.end(), [](key_view const& k) { return k.present && (k.holder || k.readers > 0); });
+}
+
+// A node that is a cluster was searched when all of its primaries were.
+std::vector<node_search> by_node(server_group const& nodes, std::vector<node_scan> const& scans)
+{
+    if (!nodes.has_all_shards()) {
+        std::vector<node_search> all;
+        for (node_scan const& s : scans) all.push_back(s.found());
+        return all;
+    }
+    std::vector<node_search> all(nodes.size());
+    for (std::size_t node = 0; node < all.size(); ++node) {
+        all[node].missing = nodes.problem_of(node);
+        all[node].complete = all[node].missing.empty();
+    }
+    for (std::size_t server = 0; server < scans.size(); ++server) {
+        node_search& of = all[nodes.node_of(server)];
+        auto const& found = scans[server].found();
+        if (of.missing.empty()) of.missing = found.problem;
+        of.complete = of.complete && found.complete;
+        of.keys += found.keys;
+        of.foreign += found.foreign;
+    }
+    return all;
 }
 
 }  // namespace
@@ -116,8 +142,10 @@ void node_scan::take_keys(reply const& scan)
 search_result find_locks(server_group& nodes, lock_key_pattern const& pattern, search_limits const& limits)
 {
     auto const end = steady::now() + limits.time;
-    std::vector<node_scan> scans(nodes.size(), node_scan{pattern, limits.foreign});
-    for (std::size_t node = 0; node < std::min(scans.size(), limits.problems.size()); ++node) scans[node].give_up(limits.problems[node]);
+    nodes.look_for_servers();
+    std::vector<node_scan> scans(nodes.servers(), node_scan{pattern, limits.foreign});
+    for (std::size_t server = 0; server < scans.size(); ++server)
+        if (auto const node = nodes.node_of(server); node < limits.problems.size()) scans[server].give_up(limits.problems[node]);
     std::set<std::string> names;
     search_result result;
     auto const is_searching = [](node_scan const& s) { return !s.next_questions().empty(); };
@@ -126,11 +154,11 @@ search_result find_locks(server_group& nodes, lock_key_pattern const& pattern, s
         else if (names.size() >= limits.names) result.because = search_result::end::too_many_names;
         else if (steady::now() >= end) result.because = search_result::end::out_of_time;
         if (result.because != search_result::end::complete) break;
-        auto const all = nodes.ask_each([&](std::size_t node) { return scans[node].next_questions(); });
-        for (std::size_t node = 0; node < scans.size(); ++node)
-            if (is_searching(scans[node])) scans[node].take(all[node], names);
+        auto const all = nodes.ask_servers([&](std::size_t server) { return scans[server].next_questions(); });
+        for (std::size_t server = 0; server < scans.size(); ++server)
+            if (is_searching(scans[server])) scans[server].take(all[server], names);
     }
-    for (node_scan const& s : scans) result.nodes.push_back(s.found());
+    result.nodes = by_node(nodes, scans);
 
     std::vector<std::string> sorted(names.begin(), names.end());
     if (sorted.size() > limits.names) {
@@ -145,6 +173,26 @@ search_result find_locks(server_group& nodes, lock_key_pattern const& pattern, s
             if (is_anywhere(view) && (limits.foreign || is_of_ours(view))) result.locks.push_back(std::move(view));
     }
     return result;
+}
+
+std::string without_shard(server_group const& nodes, std::string_view name)
+{
+    if (nodes.has_all_shards()) detail::take_shard_off(name);
+    return std::string{name};
+}
+
+void take_shards_off(server_group const& nodes, search_result& found)
+{
+    if (!nodes.has_all_shards()) return;
+    auto const rest_of = [&](std::string const& name) { return without_shard(nodes, name); };
+    auto const by_name = [](auto const& a, auto const& b) { return a.name < b.name; };
+    for (lock_view& lock : found.locks) lock.name = rest_of(lock.name);
+    for (semaphore_view& semaphore : found.semaphores) {
+        semaphore.name = rest_of(semaphore.name);
+        for (slot_view& slot : semaphore.slots) slot.lock.name = rest_of(slot.lock.name);
+    }
+    std::sort(found.locks.begin(), found.locks.end(), by_name);
+    std::sort(found.semaphores.begin(), found.semaphores.end(), by_name);
 }
 
 }  // namespace redlock::cli

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct search_limits {
 // How far the search has come on one node.
 struct node_search {
     std::string problem;  // why it could not be searched; empty: no problem
+    std::string missing{};  // of a cluster: why some of its primaries could not be, while others were
     bool complete{false};  // all of its keys were seen
     std::size_t keys{0};  // how many matched; a server may name a key twice
     std::size_t foreign{0};  // how many of them are not in this library's form
@@ -74,6 +76,11 @@ private:
     std::vector<std::pair<std::string, std::string>> no_strings_;  // those of the step before that may be sets of readers
     node_search found_;
 };
+
+// Where all shards of clusters were searched, the names have their shards before them, for server_group::key_of(). When nothing more is asked about them, these
+// are taken off.
+std::string without_shard(server_group const& nodes, std::string_view name);
+void take_shards_off(server_group const& nodes, search_result& found);
 
 // Blocks until all nodes were searched, a limit is reached, or server_group::interrupted().
 search_result find_locks(server_group& nodes, lock_key_pattern const& pattern, search_limits const& limits);

@@ -112,7 +112,7 @@ bool keep_only_of(std::string const& host, lock_view& lock)
 // Instead of names. A list that may lack a lock is an error: who believes that all are gone goes on.
 std::vector<lock_view> search(release_options const& options, server_group& nodes)
 {
-    lock_key_pattern const pattern{nodes.keys(), options.pattern.empty() ? "*" : options.pattern};
+    lock_key_pattern const pattern{nodes.keys(), options.pattern.empty() ? "*" : options.pattern, nodes.has_all_shards()};
     auto const found = find_locks(nodes, pattern, {.names = max_found});
     if (found.because == search_result::end::too_many_names)
         throw failure{exit_code::usage, "there are more than " + std::to_string(max_found) +
@@ -149,6 +149,12 @@ std::vector<answers> delete_keys(server_group& nodes, std::vector<lock_view> con
             for (words& w : deletion(nodes.key_of(lock.name), lock.nodes[node])) calls.push_back(std::move(w));
         return calls;
     });
+}
+
+std::vector<lock_view> for_people(server_group const& nodes, std::vector<lock_view> locks)
+{
+    for (lock_view& lock : locks) lock.name = without_shard(nodes, lock.name);
+    return locks;
 }
 
 struct outcome {
@@ -196,17 +202,18 @@ int execute(release_options const& options)
         throw failure{exit_code::usage, "release takes a lock away from its holder, who is not told; if that is meant, give --force. "
                                         "(A holder releases by itself: redlock run does when its command ends.)"};
     bool const is_searched = options.names.empty();
-    auto const from = is_searched ? settings_of_servers(options.from) : settings_of(options.from, options.names);
+    auto const from = is_searched ? settings_of_searched(options.from) : settings_of(options.from, options.names);
     server_group nodes{from.client, options.from.timeout};
     auto const locks = is_searched ? search(options, nodes) : with_slots(nodes, look(nodes, options.names), options.names);
     terminal const out;
-    if (std::any_of(locks.begin(), locks.end(), [](lock_view const& l) { return l.held_on > 0; })) confirm(options, out, nodes, locks);
+    if (std::any_of(locks.begin(), locks.end(), [](lock_view const& l) { return l.held_on > 0; }))
+        confirm(options, out, nodes, for_people(nodes, locks));
 
     auto const done = delete_keys(nodes, locks);
     std::vector<std::size_t> next(nodes.size());  // index of the next answer to use, for each node
     auto all = ordered_json::array();
     bool any_deleted = false, any_unknown = false, any_held = false;
-    for (lock_view const& lock : locks) {
+    for (lock_view const& lock : for_people(nodes, locks)) {
         outcome o;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             bool const asked = !deletion("", lock.nodes[i]).empty();

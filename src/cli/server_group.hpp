@@ -3,6 +3,7 @@
 #ifndef REDLOCK_CLI_SERVER_GROUP_HPP
 #define REDLOCK_CLI_SERVER_GROUP_HPP
 
+#include "cli/cluster_routes.hpp"
 #include "cli/node_link.hpp"
 #include "quorum/votes.hpp"
 #include "redis/key_format.hpp"
@@ -24,17 +25,29 @@ public:
     server_group(config const& settings, std::chrono::milliseconds timeout);
     ~server_group();
 
-    std::size_t size() const noexcept { return links_.size(); }
-    std::size_t majority() const noexcept { return quorum::majority(links_.size()); }
+    std::size_t size() const noexcept { return names_.size(); }
+    std::size_t majority() const noexcept { return quorum::majority(names_.size()); }
     std::string const& name(std::size_t node) const { return names_[node]; }
     std::vector<std::string> const& names() const noexcept { return names_; }
 
     // What the Sentinels of a node said that is a group.
     detail::primary_finder::result const& group(std::size_t node) const { return links_[node].group(); }
 
-    // The key of a lock.
-    std::string key_of(std::string lock) const { return keys_.key_of(std::move(lock)); }
+    // The key of a lock. Of all shards of Redis Clusters, the name has that of its shard before it, as in "{s17}:NAME".
+    std::string key_of(std::string lock) const;
     detail::key_format const& keys() const noexcept { return keys_; }
+
+    // Whether the nodes are Redis Clusters with all of their shards (config::place says of none of them).
+    bool has_all_shards() const noexcept { return !clusters_.empty(); }
+
+    // The servers that have to be searched for all keys: the nodes, or the primaries of all clusters. look_for_servers() blocks until it is known which.
+    void look_for_servers();
+    std::size_t servers() const noexcept { return has_all_shards() ? servers_.size() : size(); }
+    std::size_t node_of(std::size_t server) const { return has_all_shards() ? servers_[server].first : server; }
+    // Why some servers of a node are not known; empty: all are.
+    std::string problem_of(std::size_t node) const { return has_all_shards() ? clusters_[node].problem() : ""; }
+    // As ask_each, one element for each server.
+    std::vector<answers> ask_servers(std::function<std::vector<words>(std::size_t server)> const& commands);
 
     // Sends the same commands to all nodes. Returns one element for each node.
     std::vector<answers> ask(std::vector<words> const& commands);
@@ -54,11 +67,17 @@ public:
     void interrupt();
 
 private:
+    using asks = std::function<void(std::size_t which, std::vector<words> const& commands, node_link::handler done)>;
+    std::vector<answers> ask_some(std::size_t count, std::function<std::vector<words>(std::size_t)> const& commands, asks const& ask);
+    void close();
+
     asio::io_context io_{1};
     std::chrono::milliseconds timeout_;
     detail::key_format keys_;
     std::vector<std::string> names_;
     std::vector<node_link> links_;
+    std::vector<cluster_routes> clusters_;  // instead of links, where all shards are meant
+    std::vector<std::pair<std::size_t, std::size_t>> servers_;  // of clusters: which one, and which of its primaries
     std::shared_ptr<void> signals_;  // a signal_set; none before stop_on_signals()
     bool interrupted_{false};
 };

@@ -196,8 +196,14 @@ settings settings_of_servers(node_options const& options)
     if (has_cluster(chosen(options).client))
         throw failure{
             exit_code::config,
-            "list, nodes and dashboard do not work with a Redis Cluster; redlock inspect, watch, leader and semaphore show one lock "
-            "of a cluster, and redlock doctor shows the cluster"};
+            "nodes and dashboard do not work with a Redis Cluster; redlock list shows its locks, and redlock doctor shows the cluster"};
+    return settings_of(options);
+}
+
+settings settings_of_searched(node_options const& options)
+{
+    if (options.shard) return settings_of(options);
+    if (auto of_clusters = settings_of_clusters(options)) return std::move(*of_clusters);
     return settings_of(options);
 }
 

@@ -27,8 +27,11 @@ struct settings_of_some {
 };
 std::vector<settings_of_some> settings_by_shard(node_options const& options, std::vector<std::string> const& names);
 
-// The same for a command that asks all servers for all that they keep: a Redis Cluster is refused.
+// The same for a command that looks at servers one by one: a Redis Cluster is refused.
 settings settings_of_servers(node_options const& options);
+
+// The same for a command that searches all servers: of a Redis Cluster all shards, unless --shard says one.
+settings settings_of_searched(node_options const& options);
 
 // With all shards, if the nodes are Redis Clusters; none: they are not.
 std::optional<settings> settings_of_clusters(node_options const& options);

@@ -36,6 +36,30 @@ answers answered(std::vector<reply> replies)
 
 BOOST_AUTO_TEST_SUITE(list_parts)
 
+BOOST_AUTO_TEST_CASE(names_match_a_pattern_as_the_servers_say)
+{
+    std::pair<char const*, char const*> const same[] = {{"*", ""},      {"*", "a"},       {"a*c", "abbc"},
+                                                        {"a?c", "abc"}, {"[a-c]x", "bx"}, {"[^a]x", "bx"},
+                                                        {"\\*", "*"},   {"[z-x]", "y"},   {"a*b*c", "a1b2b3c"},
+                                                        {"", ""},       {"[\\]]", "]"},   {"**a", "ba"}};
+    for (auto const& [pattern, name] : same) BOOST_TEST(matches(pattern, name), pattern << ' ' << name);
+    std::pair<char const*, char const*> const others[] = {{"a", "ab"},     {"a?c", "ac"},  {"\\*", "a"}, {"[^a]x", "ax"},
+                                                          {"a*c", "abcd"}, {"[a-c]", "d"}, {"", "a"},    {"?", ""}};
+    for (auto const& [pattern, name] : others) BOOST_TEST(!matches(pattern, name), pattern << ' ' << name);
+}
+
+// The star that stands for the number of a shard would take more.
+BOOST_AUTO_TEST_CASE(keys_of_all_shards_are_found_by_what_follows_the_shard)
+{
+    lock_key_pattern const all{detail::key_format{"lock:{0}"}, "job*", true};
+    BOOST_TEST(all.text() == "{s*}:lock:job*");
+    BOOST_TEST(all.name_of("{s3}:lock:job1").value_or("") == "{s3}:job1");
+    BOOST_TEST(!all.name_of("{s3}:lock:x}:lock:job1"));
+    BOOST_TEST(!all.name_of("{s3}:lock:x"));
+    BOOST_TEST(!all.name_of("lock:job1"));
+    BOOST_TEST(!all.name_of("{s3}:lock:job1:fence"));
+}
+
 BOOST_AUTO_TEST_CASE(keys_and_names_of_locks)
 {
     lock_key_pattern const plain{detail::key_format{}, "orders:*"};

@@ -1,5 +1,5 @@
-// The command with a Redis Cluster for its node: locks, permits, elections and tickets; what shows one lock; and doctor. Commands that look at all
-// locks of a server refuse it in words.
+// The command with a Redis Cluster for its node: locks, permits, elections and tickets; what shows one lock, or all; and doctor. Commands that look at servers
+// one by one refuse it in words.
 #include "program.hpp"
 
 #include "support/redis_cluster.hpp"
@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <set>
 #include <string>
 
 namespace redlock::testing {
@@ -141,12 +142,75 @@ BOOST_FIXTURE_TEST_CASE(a_lock_is_found_after_its_slot_has_moved, cluster_of_ser
                watch.output() + watch.errors());
 }
 
+BOOST_FIXTURE_TEST_CASE(locks_of_all_shards_are_listed_and_released, cluster_of_servers)
+{
+    std::set<std::string> held;
+    for (int i = 0; i < 10; ++i) held.insert("job:" + std::to_string(i));
+    held.insert("x}:job:1");  // which "job:1" matches only with what stands before it
+    std::set<std::size_t> places;
+    for (auto const& name : held) {
+        program p{{"acquire", name, "--bootstrap", "--ttl", "30s"}, environment()};
+        BOOST_TEST_REQUIRE(p.wait() == 0, p.errors());
+        places.insert(shard_with(name));
+    }
+    BOOST_TEST(places.size() == shards);
+    program user{run("pool", {"--permits", "2"}, {"sleep", "60"}), environment()};
+    server_of(0).command({"SET", "{s0}:foreign", "1"});
+    auto const listed = [&](arguments const& more = {}) {
+        arguments words{"list", "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        program p{words, environment()};
+        auto const code = p.wait();
+        BOOST_TEST(code == 0, p.errors());
+        return p.json();
+    };
+    BOOST_TEST(eventually([&] { return listed().at("locks").size() == held.size() + 1; }), user.errors());
+    auto const all = listed();
+    BOOST_TEST(all.at("known") == true);
+    BOOST_TEST(all.at("foreign_keys") == 1);
+    std::set<std::string> names;
+    for (auto const& lock : all.at("locks")) {
+        names.insert(lock.at("name"));
+        BOOST_TEST(lock.at("state") == "held");
+    }
+    auto expected = held;
+    expected.insert("pool");
+    BOOST_TEST(names == expected, all.dump());
+    BOOST_TEST(listed({"job:1"}).at("locks").size() == 1u);
+    BOOST_TEST(listed({"job:[0-4]"}).at("locks").size() == 5u);
+    BOOST_TEST(listed({"*x*"}).at("locks").size() == 1u);
+
+    auto const slot = slot_of(shard_with("job:3"));
+    cluster.move(slot, cluster.another_primary_than(slot));
+    BOOST_TEST(listed().at("locks").size() == expected.size());
+    BOOST_TEST(listed({"--shard", std::to_string(shard_with("job:3"))}).at("locks").size() >= 1u);
+
+    program some{{"release", "--force", "--pattern", "job:[5-9]", "--yes"}, environment()};
+    BOOST_TEST(some.wait() == 0, some.errors());
+    BOOST_TEST(contains(some.output(), "job:7: deleted on 1 of 1 node"), some.output());
+    BOOST_TEST(listed().at("locks").size() == expected.size() - 5);
+    program none{{"release", "--force", "--host", "nowhere", "--yes"}, environment()};
+    BOOST_TEST(none.wait() == 1, none.errors());
+    std::string const host = all.at("locks").at(0).at("holder").at("host");
+    program away{{"release", "--force", "--host", host, "--pattern", "job:*", "--json", "--yes"}, environment()};
+    BOOST_TEST(away.wait() == 0, away.errors());
+    BOOST_TEST(away.json().at("locks").size() == 5u);
+    BOOST_TEST(listed({"job:*"}).at("locks").empty());
+
+    auto& lost = server_of(shard_with("x}:job:1"));
+    lost.stop();
+    program incomplete{{"list", "--timeout", "300ms"}, environment()};
+    BOOST_TEST(incomplete.wait() == 69, incomplete.output());
+    BOOST_TEST(contains(incomplete.output(), "the list may lack locks: the node was not searched to the end"), incomplete.output());
+    lost.resume();
+}
+
 BOOST_FIXTURE_TEST_CASE(what_cannot_be_asked_is_said_in_words, cluster_of_servers)
 {
-    for (arguments const& all : {arguments{"list"}, {"nodes", "show"}, {"dashboard", "--listen", "127.0.0.1:0"}}) {
+    for (arguments const& all : {arguments{"nodes", "show"}, {"dashboard", "--listen", "127.0.0.1:0"}}) {
         program p{all, environment()};
         BOOST_TEST(p.wait() == 78);
-        BOOST_TEST(contains(p.errors(), "list, nodes and dashboard do not work with a Redis Cluster; redlock inspect,"), p.errors());
+        BOOST_TEST(contains(p.errors(), "nodes and dashboard do not work with a Redis Cluster; redlock list shows its locks"), p.errors());
     }
     arguments names{"inspect", "--json"};
     for (int i = 0; i < 20; ++i) names.push_back("job:" + std::to_string(i));
