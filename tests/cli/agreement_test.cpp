@@ -10,7 +10,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <deque>
 #include <stdexcept>
@@ -291,22 +290,6 @@ BOOST_FIXTURE_TEST_CASE(two_clocks_stepped, servers_with_clocks)
     program doctor{{"doctor", "--json"}, around};
     BOOST_TEST(doctor.wait() == 1);
     BOOST_TEST(contains(doctor.output(), "its clock is 10.0 s ahead of this machine's"), doctor.output());
-}
-
-// Who has held a connection since then is told, at the second look: the lock is free, and yet nobody gets it.
-BOOST_FIXTURE_TEST_CASE(two_clocks_step_while_somebody_waits, servers_with_clocks)
-{
-    program holder{run("job", {"sleep", "60"}), around};
-    BOOST_TEST_REQUIRE(eventually([&] { return all[2].command({"EXISTS", "job"}) == "1"; }), holder.errors());
-    program waits{run("job"), around};
-    BOOST_TEST_REQUIRE(eventually([&] { return contains(waits.errors(), "it is held by"); }), waits.errors());
-    for (std::size_t i : {0u, 1u}) clocks[i].step(10s);
-    holder.send(SIGTERM);
-    holder.wait();
-    auto const is_said = [&] { return contains(waits.errors(), "its clock was set forward by about 10"); };
-    BOOST_TEST((eventually(is_said) || eventually(is_said)), waits.errors());
-    BOOST_TEST(contains(waits.errors(), " left until every lease of before is over"), waits.errors());
-    BOOST_TEST(waits.running());
 }
 
 // Each waits for a replica, as those do that are promoted after the loss of a primary.
