@@ -85,7 +85,8 @@ public:
     /// request was sent. The epoch for an empty lease. Says nothing of a lease that was released.
     [[nodiscard]] boot_clock::time_point valid_until() const noexcept;
 
-    /// On how many nodes the key is known to be ours. A majority at least, while the lease is valid; says nothing after its release.
+    /// On how many members of the set the key is known to be ours. A majority at least, while the lease is valid; until its next extension it may also stand on
+    /// members that have left since. Says nothing after its release.
     [[nodiscard]] std::size_t nodes_held() const noexcept;
 
     /// How many nodes may lose the key, however that happens, before somebody else could acquire the lock: held on h of N nodes, with M

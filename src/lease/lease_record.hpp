@@ -278,7 +278,7 @@ public:
         // If keys turn out to be gone, validity ended at an unknown moment in the past. Then go on showing the old end, but no later than now.
         time_point const until = machine.valid_until();
         time_point const shown = first.valid_until();
-        first.show(until < shown && until < now ? std::min(shown, now) : until, machine.held_on(now));
+        first.show(until < shown && until < now ? std::min(shown, now) : until, machine.members_that_hold(now));
         if (cold_)
             for (auto const& h : cold_->handles) show_to(*h);
     }

@@ -41,6 +41,7 @@ public:
     time_point valid_until() const noexcept { return holders_.valid_until(); }
     time_point stops_at() const noexcept;
     std::size_t held_on(time_point now) const noexcept { return holders_.held_on(now); }
+    std::size_t members_that_hold(time_point now) const noexcept { return holders_.members_that_hold(now); }
 
     // On how many it may be at most: see tenure.
     std::size_t may_hold(time_point now) const noexcept { return holders_.may_hold(now); }

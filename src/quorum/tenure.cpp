@@ -80,6 +80,14 @@ std::size_t tenure::former_majority() const noexcept
     return until_.later_than(valid_until_ - duration{1});
 }
 
+std::size_t tenure::members_that_hold(time_point now) const noexcept
+{
+    auto all = held_on(now);
+    for (std::size_t node = 0; !left_.empty() && node < nodes(); ++node)
+        if (left_.has(node) && until_[node] > now) --all;
+    return all;
+}
+
 std::size_t tenure::may_hold(time_point now) const noexcept
 {
     std::size_t all = members_;

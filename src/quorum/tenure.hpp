@@ -56,6 +56,9 @@ public:
     // On how many nodes the key is ours at `now`.
     std::size_t held_on(time_point now) const noexcept { return until_.later_than(now); }
 
+    // The same without those that have left the set: the lease cannot be kept by them.
+    std::size_t members_that_hold(time_point now) const noexcept;
+
     // Nodes that answered that the key is not ours there; and those that have not confirmed it beyond the moment that the lease is valid until.
     node_set const& gone() const noexcept { return gone_; }
     node_set not_renewed() const noexcept

@@ -152,6 +152,15 @@ BOOST_AUTO_TEST_CASE(what_a_member_that_left_grants_or_refuses_is_counted_once)
     t.set_electorate({5, 5, 3});
     BOOST_TEST(!t.majority_gone(), "it may have it again");
 
+    tenure of_all{5};
+    for (std::size_t node = 0; node < 5; ++node) of_all.holds(node, after(10ms));
+    of_all.set_members(members);
+    BOOST_TEST(of_all.held_on(after(5ms)) == 5u);
+    BOOST_TEST(of_all.members_that_hold(after(5ms)) == 4u);
+    BOOST_TEST(of_all.members_that_hold(after(15ms)) == 0u);
+    of_all.set_members(node_set::all(5));
+    BOOST_TEST(of_all.members_that_hold(after(5ms)) == 5u, "it came back");
+
     tenure of_others{5};
     for (std::size_t node : {0u, 1u, 2u}) of_others.holds(node, after(10ms));
     of_others.set_members(members);
