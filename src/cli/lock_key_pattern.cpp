@@ -35,7 +35,10 @@ std::optional<std::string> lock_key_pattern::name_of(std::string const& key) con
 {
     std::string_view rest{key};
     std::optional<std::size_t> shard;
-    if (all_shards_ && !(shard = detail::take_shard_off(rest))) return std::nullopt;
+    if (all_shards_) {
+        shard = detail::take_shard_off(rest);
+        if (!shard) return std::nullopt;
+    }
     auto const& before = keys_.before();
     auto const& after = keys_.after();
     bool const fits = rest.size() > before.size() + after.size() && rest.starts_with(before) && rest.ends_with(after);
