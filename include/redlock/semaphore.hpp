@@ -198,7 +198,7 @@ private:
 /// Completion signature: none of its own: it is an `asio::awaitable`; `co_spawn` it to use any other completion token.
 /// Executor: that of the calling coroutine.
 /// Per-operation cancellation: all types; nodes that were told the new number keep it. Call it again then.
-/// Errors, thrown as `operation_error`: `errc::no_majority` (not all nodes could be told; the text says how many, and names the first of the others and its
+/// Errors: thrown as `operation_error`: `errc::no_majority` (not all nodes could be told; the text says how many, and names the first of the others and its
 /// reason), `errc::client_not_running` (none was asked), `errc::permits_changing` (another change came first). Thrown as `acquire_error`: `errc::self_deadlock`
 /// if the body of a `with_lock` awaits this whose scope holds one of the slots that a smaller number takes away, and what `semaphore::acquire()` throws
 /// (`errc::acquire_timed_out`: the new number counts, but slots above it are still held). Throws `std::invalid_argument` as the constructor of
