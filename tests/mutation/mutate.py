@@ -9,8 +9,8 @@ most. Prints the survivors, and last the score: how many of those that compile w
 The build of the preset `mutate` has to be there (make mutate).
 
 --changed: as many as go into so many seconds, in sources of the library that were changed in the day before the last commit, with the build of the preset
-`debug`, and suites that need no server, in the order of nearness.py. Fails where fewer than a quarter is noticed: of
-so few mistakes chance decides more than that.
+`debug`, and suites that need no server, in the order of nearness.py. Fails where fewer than a quarter is noticed:
+with so few mistakes, a higher limit would fail by chance.
 """
 import argparse
 import json
