@@ -68,7 +68,7 @@ bool acquisitions::reenter(acquisition& what, lease_record& lease, time_point no
     inner->set_scope(what.request.within);
     ++env_.count.acquired;
     ++env_.count.nested;
-    if (env_.observed) env_.observed->nested(*inner, what.started, what.attempts);
+    if (env_.observed) env_.observed->nested(inner->told(), what.started, what.attempts);
     what.last_outcome = {};
     give_up_attempt_of(what);
     finish(what, {}, redlock::lease{inner});
@@ -251,7 +251,7 @@ void acquisitions::grant(acquisition& what, lease_record& lease)
     to->set_scope(what.request.within);
     lease.set_owner(what.options().owner);
     ++env_.count.acquired;
-    if (env_.observed) env_.observed->acquired(*to, what.started, what.attempts);
+    if (env_.observed) env_.observed->acquired(to->told(), what.started, what.attempts);
     what.last_outcome = {};
     auto const owner = what.options().owner;
     finish(what, {}, redlock::lease{std::move(to)});
@@ -270,7 +270,7 @@ bool acquisitions::hand_over(lease_record& lease, time_point now)
     give_up_attempt_of(*next);  // it may have asked before there was a lease here
     in->handed_over(lease);
     ++env_.count.handoffs;
-    if (env_.observed) env_.observed->handed_over(lease);
+    if (env_.observed) env_.observed->handed_over(lease.told(now));
     leases_.hand_over(lease, now);
     grant(*next, lease);
     return true;

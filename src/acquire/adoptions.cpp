@@ -148,7 +148,7 @@ void adoption::adopted(time_point now)
     auto held = record_->add_adopted(owner_.env_.set_size, ticket_.token, ticket_.last_token);
     record_->set_owner(under_->options.owner);
     ++owner_.env_.count.acquired;
-    if (owner_.env_.observed) owner_.env_.observed->adopted(*held, started_, rounds_);
+    if (owner_.env_.observed) owner_.env_.observed->adopted(held->told(), started_, rounds_);
     finish({}, lease{std::move(held)});
 }
 

@@ -109,7 +109,7 @@ void attempt::count(std::size_t node, reply const& answer, time_point now)
     bool const granted = answer.vote == vote::granted;
     if (record_->release_started && answer.vote != vote::refused) {
         if (granted) ++owner_.env().count.late_grants_undone;
-        if (granted && owner_.env().observed) owner_.env().observed->late_grant_undone(*record_, node);
+        if (granted && owner_.env().observed) owner_.env().observed->late_grant_undone(record_->what, node);
         if (stands) owner_.locks().freed_by_us(*record_->what, quorum::node_set::only(node), nullptr, now);
         // The release is behind it, on the same connection, unless a server that had lost its scripts got them in another order.
         // What did not count or was not answered may have set the key as well.

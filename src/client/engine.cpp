@@ -53,7 +53,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     };
     admissions_->on_idle = [this] { stop_nodes_when_quiet(); };
     admissions_->on_change = [this](std::size_t node, admission_picture const& now) {
-        if (env_.observed) env_.observed->admission(node, now);
+        if (env_.observed) env_.observed->admission(node, now.state, [&] { return now.text(env_.now()); });
         board_.admission(node, now);
     };
     env_.to_nodes->on_suspect = [this](std::size_t node) { admissions_->suspect(node); };

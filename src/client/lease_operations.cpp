@@ -103,7 +103,7 @@ void engine::detach_handle(std::shared_ptr<lease_handle> const& who)
     auto const what = record_of(who);
     leases_.leave(*who);
     // If other handles are there, they are told that it is lost, and so is the observer.
-    if (env_.observed && what->is_lease() && !what->has_handles()) env_.observed->detached(*what);
+    if (env_.observed && what->is_lease() && !what->has_handles()) env_.observed->detached(what->told(env_.now()));
     leases_.detach(*what);
     stop_nodes_when_quiet();
 }
@@ -224,7 +224,7 @@ void engine::release_handle(std::shared_ptr<lease_handle> const& who, time_point
     if (acquisitions_.hand_over(*what, t)) return;
     who->is = lease_handle::presence::left_as_last;
     leases_.let_go(*what);
-    if (env_.observed) env_.observed->release_begins(*what);
+    if (env_.observed) env_.observed->release_begins(what->told(t));
     releases_.start(what, t, who->lost_error());
     acquisitions_.on_released(*what, t);
     stop_nodes_when_quiet();
@@ -243,7 +243,7 @@ void engine::scope_ended(lease_state const& of) noexcept
     auto const late = now() - of.valid_until();
     if (late <= duration::zero()) return;
     ++env_.count.overruns;
-    if (env_.observed) env_.observed->overrun(of, late);
+    if (env_.observed) env_.observed->overrun(static_cast<lease_handle const&>(of).of().what, of.token.load(std::memory_order_relaxed), late);
     env_.count.max_overrun_ns.at_least(static_cast<std::uint64_t>(late.count()));
 }
 

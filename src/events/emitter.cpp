@@ -1,7 +1,5 @@
 #include "events/emitter.hpp"
 
-#include "admission/admission_picture.hpp"
-#include "lease/lease_record.hpp"
 #include "quorum/lease_machine.hpp"
 
 #include <cassert>
@@ -18,12 +16,6 @@ void keep_votes(kept_event& in, quorum::ballot const& votes)
     in.votes_count = static_cast<std::uint8_t>(votes.nodes());
     for (std::size_t node = 0; node < votes.nodes(); ++node) in.votes[node] = votes.of(node);
 }
-
-// What an attempt asks for.
-lock_mode mode_of(events::lock_name const& lock) { return lock->mode(); }
-
-// How a lease holds it.
-lock_mode mode_of(lease_record const& what) { return what.reads() ? lock_mode::shared : what.what->mode(); }
 
 }  // namespace
 
@@ -44,37 +36,37 @@ events::events(std::shared_ptr<event_queue> queue, std::size_t nodes, clock_func
     assert(wall_clock_);
 }
 
-void events::acquired(lease_handle const& to, time_point started, std::uint32_t attempts)
+void events::acquired(told_lease const& what, time_point started, std::uint32_t attempts)
 {
     auto const votes = std::exchange(won_, std::nullopt);
-    to.of().marks() = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
-    add_acquired(to, votes ? event::origin::nodes : event::origin::handoff, started, attempts, votes ? &*votes : nullptr);
+    what.marks = {.from = now_(), .token = what.token};
+    add_acquired(what, votes ? event::origin::nodes : event::origin::handoff, started, attempts, votes ? &*votes : nullptr);
 }
 
-void events::nested(lease_handle const& to, time_point started, std::uint32_t attempts)
+void events::nested(told_lease const& what, time_point started, std::uint32_t attempts)
 {
-    add_acquired(to, event::origin::nested, started, attempts, nullptr);
+    add_acquired(what, event::origin::nested, started, attempts, nullptr);
 }
 
-void events::adopted(lease_handle const& to, time_point started, std::uint32_t attempts)
+void events::adopted(told_lease const& what, time_point started, std::uint32_t attempts)
 {
-    to.of().marks() = {.from = now_(), .token = to.token.load(std::memory_order_relaxed)};
-    add_acquired(to, event::origin::adopted, started, attempts, nullptr);
+    what.marks = {.from = now_(), .token = what.token};
+    add_acquired(what, event::origin::adopted, started, attempts, nullptr);
 }
 
-void events::add_acquired(lease_handle const& to, event::origin from, time_point started, std::uint32_t attempts,
+void events::add_acquired(told_lease const& what, event::origin from, time_point started, std::uint32_t attempts,
                           quorum::ballot const* votes)
 {
     auto const now = now_();
     event::acquired e{.at = at()};
-    e.token = to.token.load(std::memory_order_relaxed);
+    e.token = what.token;
     e.origin = from;
     e.waited = now - started;
     e.attempts = attempts;
-    e.valid_for = to.valid_until() - now;
-    e.nodes_held = to.nodes_held.load(std::memory_order_relaxed);
-    e.mode = mode_of(to.of());
-    kept_event kept{.what = e, .lock = to.of().what};
+    e.valid_for = what.valid_until - now;
+    e.nodes_held = what.nodes_held;
+    e.mode = what.mode;
+    kept_event kept{.what = e, .lock = what.lock};
     if (votes) keep_votes(kept, *votes);
     queue_->add(std::move(kept));
 }
@@ -85,14 +77,14 @@ void events::rejected_locally(lock_name const& lock, time_point started, std::ui
     e.by_this_client = true;
     e.waited = now_() - started;
     e.attempts = attempts;
-    e.mode = mode_of(lock);
+    e.mode = lock->mode();
     queue_->add({.what = e, .lock = lock});
 }
 
 void events::attempt_failed(lock_name const& lock, quorum::ballot const& votes, error_code why, time_point started, std::uint32_t attempts)
 {
     auto const waited = now_() - started;
-    auto const mode = mode_of(lock);
+    auto const mode = lock->mode();
     kept_event kept{.what = event::contended{.at = at(), .waited = waited, .attempts = attempts, .mode = mode}, .lock = lock};
     if (why != errc::contended)
         kept.what = event::attempt_failed{.at = at(), .why = why, .waited = waited, .attempts = attempts, .mode = mode};
@@ -103,38 +95,36 @@ void events::attempt_failed(lock_name const& lock, quorum::ballot const& votes, 
 void events::not_acquired(lock_name const& lock, error_code why, time_point started, std::uint32_t attempts)
 {
     event::not_acquired e{.at = at(), .why = why, .waited = now_() - started, .attempts = attempts};
-    e.mode = mode_of(lock);
+    e.mode = lock->mode();
     queue_->add({.what = e, .lock = lock});
 }
 
 void events::self_deadlock(lock_name const& lock) { queue_->add({.what = event::self_deadlock{.at = at()}, .lock = lock}); }
 
-// What is answered when the lease is over is no news: its end has been told.
-void events::extension_decided(lease_record const& what, extend_outcome outcome, time_point sent)
+void events::extension_decided(told_lease const& what, extend_outcome outcome, time_point sent)
 {
-    if (!what.is_lease()) return;
     auto const now = now_();
-    auto const left = what.machine.valid_until() - now;
-    auto const held = static_cast<std::uint32_t>(what.machine.held_on(now));
+    auto const left = what.valid_until - now;
+    auto const held = static_cast<std::uint32_t>(what.nodes_held);
     auto const failed = [&](event::extension_outcome how) {
         queue_->add({.what = event::extension_failed{.at = at(),
-                                                     .token = what.marks().token,
+                                                     .token = what.marks.token,
                                                      .outcome = how,
                                                      .took = now - sent,
                                                      .valid_for = left,
                                                      .nodes_held = held,
-                                                     .mode = mode_of(what)},
-                     .lock = what.what});
+                                                     .mode = what.mode},
+                     .lock = what.lock});
     };
     switch (outcome) {
     case extend_outcome::renewed:
         return queue_->add({.what = event::extended{.at = at(),
-                                                    .token = what.marks().token,
+                                                    .token = what.marks.token,
                                                     .took = now - sent,
                                                     .valid_for = left,
                                                     .nodes_held = held,
-                                                    .mode = mode_of(what)},
-                            .lock = what.what});
+                                                    .mode = what.mode},
+                            .lock = what.lock});
     case extend_outcome::held: return failed(event::extension_outcome::held);
     case extend_outcome::unknown: return failed(event::extension_outcome::unknown);
     case extend_outcome::lost: return failed(event::extension_outcome::lost);
@@ -143,64 +133,63 @@ void events::extension_decided(lease_record const& what, extend_outcome outcome,
     assert(false);
 }
 
-void events::lost(lease_record& what, errc why)
+void events::lost(told_lease const& what, errc why)
 {
     auto const now = now_();
-    what.marks().until = now;
-    what.marks().was_lost = true;
+    what.marks.until = now;
+    what.marks.was_lost = true;
     event::lost e{.at = at(),
-                  .token = what.marks().token,
+                  .token = what.marks.token,
                   .why = why,
-                  .held_for = now - what.marks().from,
-                  .valid_for = what.machine.valid_until() - now,
-                  .mode = mode_of(what)};
-    queue_->add({.what = e, .lock = what.what});
+                  .held_for = now - what.marks.from,
+                  .valid_for = what.valid_until - now,
+                  .mode = what.mode};
+    queue_->add({.what = e, .lock = what.lock});
 }
 
-void events::handed_over(lease_record const& what)
+void events::handed_over(told_lease const& what)
 {
     queue_->add(
-        {.what = event::handoff{.at = at(), .token = what.marks().token, .held_for = now_() - what.marks().from}, .lock = what.what});
+        {.what = event::handoff{.at = at(), .token = what.marks.token, .held_for = now_() - what.marks.from}, .lock = what.lock});
 }
 
-void events::detached(lease_record const& what)
+void events::detached(told_lease const& what)
 {
     queue_->add(
-        {.what = event::detached{.at = at(), .token = what.marks().token, .held_for = now_() - what.marks().from}, .lock = what.what});
+        {.what = event::detached{.at = at(), .token = what.marks.token, .held_for = now_() - what.marks.from}, .lock = what.lock});
 }
 
-void events::release_begins(lease_record& what)
+void events::release_begins(told_lease const& what)
 {
-    what.marks().given_back = now_();
-    if (!what.marks().was_lost) what.marks().until = what.marks().given_back;
+    what.marks.given_back = now_();
+    if (!what.marks.was_lost) what.marks.until = what.marks.given_back;
 }
 
-void events::released(lease_record const& what, error_code result)
+void events::released(told_lease const& what, error_code result)
 {
-    event_marks const& seen = what.marks();
+    event_marks const& seen = what.marks;
     event::released e{.at = at(), .token = seen.token, .held_for = seen.until - seen.from};
     e.took = now_() - seen.given_back;
     e.result = result;
     e.was_lost = seen.was_lost;
-    e.mode = mode_of(what);
-    queue_->add({.what = e, .lock = what.what});
+    e.mode = what.mode;
+    queue_->add({.what = e, .lock = what.lock});
 }
 
-void events::overrun(lease_state const& of, duration by)
+void events::overrun(lock_name const& lock, std::uint64_t token, duration by)
 {
-    queue_->add({.what = event::overrun{.at = at(), .token = of.token.load(std::memory_order_relaxed), .by = by},
-                 .lock = static_cast<lease_handle const&>(of).of().what});
+    queue_->add({.what = event::overrun{.at = at(), .token = token, .by = by}, .lock = lock});
 }
 
-void events::watchdog_late(lease_record const& what)
+void events::watchdog_late(told_lease const& what)
 {
-    auto const by = now_() - what.machine.valid_until();
-    queue_->add({.what = event::watchdog_late{.at = at(), .token = what.marks().token, .by = by}, .lock = what.what});
+    auto const by = now_() - what.valid_until;
+    queue_->add({.what = event::watchdog_late{.at = at(), .token = what.marks.token, .by = by}, .lock = what.lock});
 }
 
-void events::late_grant_undone(lease_record const& what, std::size_t node)
+void events::late_grant_undone(lock_name const& lock, std::size_t node)
 {
-    queue_->add({.what = event::late_grant_undone{.at = at()}, .lock = what.what, .node = node});
+    queue_->add({.what = event::late_grant_undone{.at = at()}, .lock = lock, .node = node});
 }
 
 void events::node_up(std::size_t node, std::string const& text)
@@ -218,12 +207,12 @@ void events::node_down(std::size_t node, error_code why, std::string const& text
     queue_->add({.what = event::node_down{.at = at(), .why = why}, .node = node, .text = text});
 }
 
-void events::admission(std::size_t node, admission_picture const& picture)
+void events::admission(std::size_t node, redlock::admission_state state, std::function<std::string()> const& text)
 {
-    if (std::exchange(nodes_[node].admission, picture.state) == picture.state) return;
-    if (picture.state == redlock::admission_state::unknown) return;  // it is not connected, which is told already
-    if (picture.state == redlock::admission_state::admitted) return queue_->add({.what = event::node_admitted{.at = at()}, .node = node});
-    queue_->add({.what = event::node_excluded{.at = at(), .admission = picture.state}, .node = node, .text = picture.text(now_())});
+    if (std::exchange(nodes_[node].admission, state) == state) return;
+    if (state == redlock::admission_state::unknown) return;  // it is not connected, which is told already
+    if (state == redlock::admission_state::admitted) return queue_->add({.what = event::node_admitted{.at = at()}, .node = node});
+    queue_->add({.what = event::node_excluded{.at = at(), .admission = state}, .node = node, .text = text()});
 }
 
 void events::clock_stepped(std::size_t node, duration by, std::string text)

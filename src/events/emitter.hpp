@@ -11,8 +11,6 @@
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
 
-#include <redlock/detail/lease_state.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,17 +28,23 @@ namespace redlock::detail {
 using quorum::duration;
 using quorum::time_point;
 
-class lease_record;
-class lease_handle;
-struct admission_picture;
-
-// What a record keeps for its events.
+// What a lease keeps for its events.
 struct event_marks {
     time_point from{};  // its holder has had it since then
     time_point until{};  // lost, or released
     time_point given_back{};
     std::uint64_t token{0};
     bool was_lost{false};
+};
+
+// What events say of a lease.
+struct told_lease {
+    resource_ptr lock;
+    event_marks& marks;
+    lock_mode mode;
+    std::uint64_t token;
+    time_point valid_until;
+    std::size_t nodes_held;
 };
 
 class events {
@@ -55,28 +59,29 @@ public:
 
     // `started`: when acquire() was called. won() comes just before acquired(), if the nodes were asked.
     void won(quorum::ballot const& votes) { won_ = votes; }
-    void acquired(lease_handle const& to, time_point started, std::uint32_t attempts);
-    void nested(lease_handle const& to, time_point started, std::uint32_t attempts);
-    void adopted(lease_handle const& to, time_point started, std::uint32_t attempts);
+    void acquired(told_lease const& what, time_point started, std::uint32_t attempts);
+    void nested(told_lease const& what, time_point started, std::uint32_t attempts);
+    void adopted(told_lease const& what, time_point started, std::uint32_t attempts);
     void rejected_locally(lock_name const& lock, time_point started, std::uint32_t attempts);
     // contended, or attempt_failed for any other `why`.
     void attempt_failed(lock_name const& lock, quorum::ballot const& votes, error_code why, time_point started, std::uint32_t attempts);
     void not_acquired(lock_name const& lock, error_code why, time_point started, std::uint32_t attempts);
     void self_deadlock(lock_name const& lock);
 
-    void extension_decided(lease_record const& what, quorum::extend_outcome outcome, time_point sent);
-    void lost(lease_record& what, errc why);
-    void handed_over(lease_record const& what);
-    void detached(lease_record const& what);
-    void release_begins(lease_record& what);  // only notes the time
-    void released(lease_record const& what, error_code result);
-    void overrun(lease_state const& of, duration by);  // from any thread
-    void watchdog_late(lease_record const& what);
-    void late_grant_undone(lease_record const& what, std::size_t node);
+    void extension_decided(told_lease const& what, quorum::extend_outcome outcome, time_point sent);
+    void lost(told_lease const& what, errc why);
+    void handed_over(told_lease const& what);
+    void detached(told_lease const& what);
+    void release_begins(told_lease const& what);  // only notes the time
+    void released(told_lease const& what, error_code result);
+    void overrun(lock_name const& lock, std::uint64_t token, duration by);  // from any thread
+    void watchdog_late(told_lease const& what);
+    void late_grant_undone(lock_name const& lock, std::size_t node);
 
     void node_up(std::size_t node, std::string const& text);
     void node_down(std::size_t node, error_code why, std::string const& text);
-    void admission(std::size_t node, admission_picture const& picture);  // whether it has changed or not
+    // Whether it has changed or not. `text` is asked for if somebody is told.
+    void admission(std::size_t node, redlock::admission_state state, std::function<std::string()> const& text);
     void clock_stepped(std::size_t node, duration by, std::string text);
 
     void close() noexcept { queue_->close(); }
@@ -92,7 +97,7 @@ private:
     events(std::shared_ptr<event_queue> queue, std::size_t nodes, clock_function now, std::function<std::uint64_t()> wall_clock);
 
     event::time at() const { return event::time{std::chrono::microseconds{wall_clock_()}}; }
-    void add_acquired(lease_handle const& to, event::origin from, time_point started, std::uint32_t attempts, quorum::ballot const* votes);
+    void add_acquired(told_lease const& what, event::origin from, time_point started, std::uint32_t attempts, quorum::ballot const* votes);
 
     std::shared_ptr<event_queue> queue_;
     clock_function now_;

@@ -104,7 +104,8 @@ void extension::decided(extend_outcome outcome, time_point now)
         break;
     case extend_outcome::pending: assert(false);
     }
-    if (owner_.env().observed) owner_.env().observed->extension_decided(*record_, outcome, began_);
+    // What is answered when the lease is over is no news: its end has been told.
+    if (owner_.env().observed && record_->is_lease()) owner_.env().observed->extension_decided(record_->told(now), outcome, began_);
     record_->machine.on_extension_done(outcome, now);
     if (outcome == extend_outcome::lost) owner_.lose(*record_, errc::lease_lost);
     if (record_->registry() && record_->is_lease()) {

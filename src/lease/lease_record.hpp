@@ -66,6 +66,9 @@ public:
 
     lease_record& of() const noexcept;
 
+    // What events say of it, as the lease object shows it.
+    told_lease told() const;
+
     bool is_here() const noexcept { return is == presence::here; }
 
     // Why the lease was lost while this handle was here; errc{}: it was not.
@@ -183,6 +186,7 @@ public:
 
     // Of a reader of a read-write lock, and not of a writer, or of an exclusive lock.
     bool reads() const noexcept { return what->is_for_readers() || is_downgraded(); }
+    lock_mode mode() const noexcept { return reads() ? lock_mode::shared : what->mode(); }
 
     // It was won by a writer that is a reader now.
     bool is_downgraded() const noexcept { return first.is_of_reader() && !what->is_for_readers(); }
@@ -298,9 +302,12 @@ public:
         if (cold_ || owner != owner_id{}) with_cold().owner = owner;
     }
 
-    // Times and the token that events report. Precondition of the second: the client has an observer.
-    event_marks& marks() { return with_cold().marks; }
-    event_marks const& marks() const noexcept { return cold_->marks; }
+    // What events say of it. Precondition: the client has an observer.
+    told_lease told(time_point now)
+    {
+        auto& marks = with_cold().marks;
+        return {what, marks, mode(), marks.token, machine.valid_until(), machine.members_that_hold(now)};
+    }
 
     // The registry that the record is in, with all leases that are held or were not released; null: it is in none. `index`: its place there.
     lease_registry* registry() const noexcept { return index_ == no_index ? nullptr : registry_; }
@@ -388,6 +395,15 @@ inline lease_record& lease_handle::of() const noexcept
 {
     if (where_ == place::extra) return *static_cast<extra_lease_handle const*>(this)->keeps;
     return *boost::intrusive::get_parent_from_member(const_cast<lease_handle*>(this), &lease_record::first);
+}
+
+inline told_lease lease_handle::told() const
+{
+    auto told = of().told({});
+    told.token = token.load(std::memory_order_relaxed);
+    told.valid_until = valid_until();
+    told.nodes_held = nodes_held.load(std::memory_order_relaxed);
+    return told;
 }
 
 // The record of a handle. The pointer shares the handle's ownership, which keeps the record alive.

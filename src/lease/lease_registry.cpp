@@ -78,12 +78,12 @@ errc lease_registry::end_of(lease_record const& what, time_point now)
 }
 
 // A node that has lost the key may have taken the majority from a lease at once: no watchdog can be in time for that.
-void lease_registry::note_if_late(lease_record const& what, time_point now) const
+void lease_registry::note_if_late(lease_record& what, time_point now) const
 {
     auto const until = what.machine.valid_until();
     if (until == time_point{} || now < until) return;
     ++env_.count.watchdog_late;
-    if (env_.observed) env_.observed->watchdog_late(what);
+    if (env_.observed) env_.observed->watchdog_late(what.told(now));
 }
 
 void lease_registry::on_timer(lease_record& what, time_point now)
@@ -229,7 +229,7 @@ void lease_registry::lose(lease_record& what, errc why)
     });
     if (held) ++env_.count.leases_lost;  // and not released a moment ago, in another thread
     if (held) losses_.tell(what, why, reason, now);
-    if (held && env_.observed) env_.observed->lost(what, why);
+    if (held && env_.observed) env_.observed->lost(what.told(now), why);
     if (on_lost) on_lost(what);
 }
 

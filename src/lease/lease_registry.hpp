@@ -103,7 +103,7 @@ public:
     releases& all_releases() const noexcept { return releases_; }
 
 private:
-    void note_if_late(lease_record const& what, time_point now) const;
+    void note_if_late(lease_record& what, time_point now) const;
     static errc end_of(lease_record const& what, time_point now);
     void follow_set(lease_record& what) const;
     bool is_held(lease_handle const& by, waiter& who, time_point now);

@@ -65,7 +65,7 @@ void release::decided(release_outcome outcome)
     bool const was_a_lease = record_->machine.has_begun();  // and not an attempt that is rolled back
     if (was_a_lease && outcome == release_outcome::released) ++owner_.env().count.released;
     if (was_a_lease && outcome == release_outcome::no_majority) ++owner_.env().count.releases_unconfirmed;
-    if (was_a_lease && owner_.env().observed) owner_.env().observed->released(*record_, to_error(result()));
+    if (was_a_lease && owner_.env().observed) owner_.env().observed->released(record_->told(owner_.env().now()), to_error(result()));
     record_->release_error = result();
     waiters_.complete_all(to_error(record_->release_error), reason());
 }
