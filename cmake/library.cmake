@@ -3,7 +3,7 @@
 
 # boost/redis/src.hpp may be included once in a program, and a user may want to. In the shared library it is hidden. In the static one
 # its symbols are weak, so that a user's own go before them, whatever the order of objects and archives.
-add_library(redlock_boost_redis OBJECT src/redis/boost_redis.cpp)
+add_library(redlock_boost_redis OBJECT src/node/connection/boost_redis.cpp)
 target_link_libraries(redlock_boost_redis PUBLIC redlock_boost OpenSSL::SSL OpenSSL::Crypto)
 set_target_properties(redlock_boost_redis PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
 

@@ -4,7 +4,7 @@
 #include "../command_stats.hpp"
 #include "pipeline.hpp"
 
-#include "redis/fence_scripts.hpp"
+#include "protocol/fence_scripts.hpp"
 #include "support/redis_server.hpp"
 #include "support/replication_info.hpp"
 

@@ -4,8 +4,8 @@
 //     wake_cost [commands in one message] [redis-server]
 #include "pipeline.hpp"
 
-#include "redis/fence_scripts.hpp"
-#include "redis/scripts.hpp"
+#include "protocol/fence_scripts.hpp"
+#include "protocol/scripts.hpp"
 #include "support/redis_server.hpp"
 #include "support/replication_info.hpp"
 

@@ -1,8 +1,8 @@
 #include "baseline.hpp"
 
-#include "redis/fence_scripts.hpp"
-#include "redis/keys.hpp"
-#include "redis/scripts.hpp"
+#include "protocol/fence_scripts.hpp"
+#include "protocol/keys.hpp"
+#include "protocol/scripts.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -11,9 +11,9 @@
 #include "lock_duties.hpp"
 #include "processors.hpp"
 
-#include "redis/boost_redis_compat.hpp"
-#include "redis/bounded_connection.hpp"
-#include "redis/redis_request.hpp"
+#include "node/connection/boost_redis_compat.hpp"
+#include "node/connection/bounded_connection.hpp"
+#include "protocol/redis_request.hpp"
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>

@@ -1,6 +1,6 @@
 // What a round costs that is an experimental::make_parallel_group of one operation a node, and one that counts by hand.
 //
-// The operations are in memory: each completes by a post to the strand, with its handler erased as fanout/fanout.cpp does it. So this is
+// The operations are in memory: each completes by a post to the strand, with its handler erased as core/fanout.cpp does it. So this is
 // the cost of the engine alone, without any socket.
 #include "round_engine.hpp"
 

@@ -4,7 +4,7 @@
 #include "run.hpp"
 #include "server_cpu.hpp"
 
-#include "redis/keys.hpp"
+#include "protocol/keys.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>

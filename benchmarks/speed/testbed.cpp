@@ -2,8 +2,8 @@
 
 #include "processors.hpp"
 
-#include "redis/fence_scripts.hpp"
-#include "redis/scripts.hpp"
+#include "protocol/fence_scripts.hpp"
+#include "protocol/scripts.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

@@ -2,8 +2,8 @@
 #ifndef REDLOCK_API_CHECKED_KEY_HPP
 #define REDLOCK_API_CHECKED_KEY_HPP
 
-#include "redis/key_format.hpp"
-#include "redis/keys.hpp"
+#include "protocol/key_format.hpp"
+#include "protocol/keys.hpp"
 
 #include <stdexcept>
 #include <string>

@@ -1,9 +1,9 @@
 #include <redlock/config.hpp>
 
 #include "api/bounds.hpp"
-#include "quorum/set_record.hpp"
-#include "redis/key_format.hpp"
-#include "redis/node_address.hpp"
+#include "quorum/sets/set_record.hpp"
+#include "protocol/key_format.hpp"
+#include "node/connection/node_address.hpp"
 
 #include <algorithm>
 #include <cstddef>

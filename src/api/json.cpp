@@ -2,7 +2,7 @@
 
 #include "api/json_reader.hpp"
 #include "api/json_text.hpp"
-#include "redis/node_address.hpp"
+#include "node/connection/node_address.hpp"
 
 #include <cerrno>
 #include <cstddef>

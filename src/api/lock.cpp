@@ -3,8 +3,8 @@
 
 #include "api/bounds.hpp"
 #include "api/checked_key.hpp"
-#include "client/resolved_options.hpp"
-#include "redis/key_format.hpp"
+#include "core/resolved_options.hpp"
+#include "protocol/key_format.hpp"
 
 #include <algorithm>
 #include <stdexcept>

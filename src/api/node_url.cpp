@@ -1,5 +1,5 @@
 // URLs of nodes. No text here repeats a part of the URL: wherever a mistake moves the borders, the part can be a password.
-#include "redis/node_address.hpp"
+#include "node/connection/node_address.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -3,9 +3,9 @@
 #include <redlock/semaphore.hpp>
 
 #include "api/checked_key.hpp"
-#include "client/resolved_options.hpp"
+#include "core/resolved_options.hpp"
 #include "quorum/slot_set.hpp"
-#include "redis/keys.hpp"
+#include "protocol/keys.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/deferred.hpp>

@@ -4,8 +4,8 @@
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
 #include "cli/vote_wait.hpp"
-#include "quorum/set_record.hpp"
-#include "redis/node_address.hpp"
+#include "quorum/sets/set_record.hpp"
+#include "node/connection/node_address.hpp"
 
 #include <redlock/client.hpp>
 

@@ -9,8 +9,8 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 
-#include "lease/random_value.hpp"
-#include "redis/keys.hpp"
+#include "core/random_value.hpp"
+#include "protocol/keys.hpp"
 
 #include <redlock/redlock.hpp>
 

@@ -1,7 +1,7 @@
 #include "cli/cluster_routes.hpp"
 
 #include "cli/doctor_cluster.hpp"
-#include "redis/node_address.hpp"
+#include "node/connection/node_address.hpp"
 
 #include <boost/asio/post.hpp>
 

@@ -3,7 +3,7 @@
 #define REDLOCK_CLI_CLUSTER_ROUTES_HPP
 
 #include "cli/node_link.hpp"
-#include "redis/cluster_map.hpp"
+#include "node/cluster/cluster_map.hpp"
 
 #include <redlock/config.hpp>
 

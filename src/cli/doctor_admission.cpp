@@ -1,7 +1,7 @@
 #include "cli/doctor_admission.hpp"
 
 #include "cli/text.hpp"
-#include "redis/fence_keys.hpp"
+#include "protocol/fence_keys.hpp"
 
 #include <algorithm>
 #include <charconv>

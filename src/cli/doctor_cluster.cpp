@@ -1,7 +1,7 @@
 #include "cli/doctor_cluster.hpp"
 
 #include "cli/text.hpp"
-#include "redis/node_address.hpp"
+#include "node/connection/node_address.hpp"
 
 #include <boost/asio/io_context.hpp>
 

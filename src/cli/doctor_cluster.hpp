@@ -3,7 +3,7 @@
 #define REDLOCK_CLI_DOCTOR_CLUSTER_HPP
 
 #include "cli/doctor_rules.hpp"
-#include "redis/cluster_question.hpp"
+#include "node/cluster/cluster_question.hpp"
 
 #include <redlock/config.hpp>
 

@@ -1,8 +1,8 @@
 #include "cli/doctor_group.hpp"
 
 #include "cli/text.hpp"
-#include "redis/node_address.hpp"
-#include "redis/server_facts.hpp"
+#include "node/connection/node_address.hpp"
+#include "protocol/server_facts.hpp"
 
 #include <algorithm>
 #include <charconv>

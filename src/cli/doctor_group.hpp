@@ -4,7 +4,7 @@
 
 #include "cli/doctor_rules.hpp"
 #include "cli/facts.hpp"
-#include "redis/primary_finder.hpp"
+#include "node/sentinel/primary_finder.hpp"
 
 #include <redlock/config.hpp>
 #include <redlock/options.hpp>

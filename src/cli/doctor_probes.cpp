@@ -1,13 +1,13 @@
 #include "cli/doctor_probes.hpp"
 
-#include "admission/quarantine_folder.hpp"
+#include "core/admission/quarantine_folder.hpp"
 #include "cli/doctor_group.hpp"
 #include "cli/set_views.hpp"
-#include "lease/random_value.hpp"
-#include "redis/server_id.hpp"
-#include "redis/keys.hpp"
-#include "redis/server_facts.hpp"
-#include "redis/scripts.hpp"
+#include "core/random_value.hpp"
+#include "protocol/server_id.hpp"
+#include "protocol/keys.hpp"
+#include "protocol/server_facts.hpp"
+#include "protocol/scripts.hpp"
 
 #include <redlock/clock.hpp>
 

@@ -6,10 +6,10 @@
 #include "cli/set_views.hpp"
 #include "cli/text.hpp"
 #include "quorum/votes.hpp"
-#include "redis/fence_keys.hpp"
-#include "redis/server_facts.hpp"
-#include "redis/server_id.hpp"
-#include "redis/server_kind.hpp"
+#include "protocol/fence_keys.hpp"
+#include "protocol/server_facts.hpp"
+#include "protocol/server_id.hpp"
+#include "protocol/server_kind.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,9 +1,9 @@
 #include "cli/facts.hpp"
 
 #include "cli/node_link.hpp"
-#include "redis/fence_keys.hpp"
-#include "redis/server_id.hpp"
-#include "redis/server_facts.hpp"
+#include "protocol/fence_keys.hpp"
+#include "protocol/server_id.hpp"
+#include "protocol/server_facts.hpp"
 
 #include <charconv>
 

@@ -72,7 +72,7 @@ struct doctor_probe {
     std::string append_fsync;  // the setting appendfsync; empty: unknown
     std::optional<std::string> save;  // the setting save; none: unknown
     std::string user;  // the user of the server whose permissions apply; empty: unknown
-    std::string record;  // the node's record, see redis/fence_keys.hpp; empty: none
+    std::string record;  // the node's record, see protocol/fence_keys.hpp; empty: none
     std::string set;  // the record of the node's set, as quorum::read_set_text() takes it
     bool has_high_water{false};  // the key of the high-water mark exists
     std::optional<std::vector<std::string>>

@@ -1,7 +1,7 @@
 #include "cli/lock_key_pattern.hpp"
 
-#include "redis/cluster_map.hpp"
-#include "redis/keys.hpp"
+#include "node/cluster/cluster_map.hpp"
+#include "protocol/keys.hpp"
 
 #include <algorithm>
 #include <tuple>

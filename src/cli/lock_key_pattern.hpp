@@ -2,7 +2,7 @@
 #ifndef REDLOCK_CLI_LOCK_KEY_PATTERN_HPP
 #define REDLOCK_CLI_LOCK_KEY_PATTERN_HPP
 
-#include "redis/key_format.hpp"
+#include "protocol/key_format.hpp"
 
 #include <optional>
 #include <string>

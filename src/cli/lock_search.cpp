@@ -1,7 +1,7 @@
 #include "cli/lock_search.hpp"
 
 #include "quorum/votes.hpp"
-#include "redis/cluster_map.hpp"
+#include "node/cluster/cluster_map.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -1,8 +1,8 @@
 #include "cli/lock_view.hpp"
 
 #include "quorum/votes.hpp"
-#include "redis/keys.hpp"
-#include "redis/state_text.hpp"
+#include "protocol/keys.hpp"
+#include "protocol/state_text.hpp"
 
 #include <algorithm>
 #include <chrono>

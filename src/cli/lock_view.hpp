@@ -4,7 +4,7 @@
 #define REDLOCK_CLI_LOCK_VIEW_HPP
 
 #include "cli/server_group.hpp"
-#include "lease/holder_info.hpp"
+#include "core/lease/holder_info.hpp"
 #include "quorum/state_stamp.hpp"
 
 #include <cstddef>

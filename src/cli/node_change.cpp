@@ -6,10 +6,10 @@
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
 #include "quorum/votes.hpp"
-#include "redis/admission_scripts.hpp"
-#include "redis/facts_reader.hpp"
-#include "redis/keys.hpp"
-#include "redis/node_address.hpp"
+#include "protocol/admission_scripts.hpp"
+#include "protocol/facts_reader.hpp"
+#include "protocol/keys.hpp"
+#include "node/connection/node_address.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,12 +1,12 @@
 // `redlock nodes replace OLD NEW`, `grow NEW…` and `shrink OLD`: writes the next generation to the members, one after the other, and waits until those that
-// join may vote. quorum/set_change decides; whatever stops this command, the same command goes on where it was.
+// join may vote. quorum/sets/set_change decides; whatever stops this command, the same command goes on where it was.
 #ifndef REDLOCK_CLI_NODE_CHANGE_HPP
 #define REDLOCK_CLI_NODE_CHANGE_HPP
 
 #include "cli/commands.hpp"
 #include "cli/server_group.hpp"
 #include "cli/terminal.hpp"
-#include "quorum/set_change.hpp"
+#include "quorum/sets/set_change.hpp"
 
 #include <redlock/clock.hpp>
 #include <redlock/config.hpp>

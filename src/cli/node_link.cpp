@@ -2,11 +2,11 @@
 
 #include "base/strand.hpp"
 #include "cli/text.hpp"
-#include "redis/cluster_question.hpp"
-#include "redis/group_node.hpp"
-#include "redis/node_address.hpp"
-#include "redis/redis_connection.hpp"
-#include "redis/redis_request.hpp"
+#include "node/cluster/cluster_question.hpp"
+#include "node/sentinel/group_node.hpp"
+#include "node/connection/node_address.hpp"
+#include "node/connection/redis_connection.hpp"
+#include "protocol/redis_request.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>

@@ -5,7 +5,7 @@
 #define REDLOCK_CLI_NODE_LINK_HPP
 
 #include "cli/reply.hpp"
-#include "redis/primary_finder.hpp"
+#include "node/sentinel/primary_finder.hpp"
 
 #include <redlock/config.hpp>
 #include <redlock/error.hpp>

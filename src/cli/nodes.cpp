@@ -8,7 +8,7 @@
 #include "cli/settings.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "redis/keys.hpp"
+#include "protocol/keys.hpp"
 
 #include <algorithm>
 #include <csignal>

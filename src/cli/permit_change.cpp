@@ -6,7 +6,7 @@
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
 #include "cli/waiting.hpp"
-#include "redis/key_format.hpp"
+#include "protocol/key_format.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>

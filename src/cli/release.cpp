@@ -11,7 +11,7 @@
 #include "cli/text.hpp"
 #include "cli/tickets.hpp"
 
-#include "redis/scripts.hpp"
+#include "protocol/scripts.hpp"
 
 #include <algorithm>
 #include <csignal>

@@ -2,7 +2,7 @@
 
 #include "quorum/slot_set.hpp"
 #include "quorum/votes.hpp"
-#include "redis/keys.hpp"
+#include "protocol/keys.hpp"
 
 #include <algorithm>
 #include <charconv>

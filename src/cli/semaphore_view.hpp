@@ -4,7 +4,7 @@
 
 #include "cli/lock_view.hpp"
 
-#include "redis/key_format.hpp"
+#include "protocol/key_format.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include "cli/cluster_routes.hpp"
 #include "cli/node_link.hpp"
 #include "quorum/votes.hpp"
-#include "redis/key_format.hpp"
+#include "protocol/key_format.hpp"
 
 #include <boost/asio/io_context.hpp>
 

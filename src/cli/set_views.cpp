@@ -1,7 +1,7 @@
 #include "cli/set_views.hpp"
 
-#include "quorum/set_membership.hpp"
-#include "redis/node_address.hpp"
+#include "quorum/sets/set_membership.hpp"
+#include "node/connection/node_address.hpp"
 
 namespace redlock::cli {
 

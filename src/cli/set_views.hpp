@@ -3,7 +3,7 @@
 #define REDLOCK_CLI_SET_VIEWS_HPP
 
 #include "cli/node_link.hpp"
-#include "quorum/set_record.hpp"
+#include "quorum/sets/set_record.hpp"
 #include "quorum/votes.hpp"
 
 #include <redlock/config.hpp>

@@ -3,9 +3,9 @@
 #include "cli/exit_codes.hpp"
 #include "cli/text.hpp"
 #include "client/shard_choice.hpp"
-#include "quorum/set_record.hpp"
-#include "redis/cluster_map.hpp"
-#include "redis/key_format.hpp"
+#include "quorum/sets/set_record.hpp"
+#include "node/cluster/cluster_map.hpp"
+#include "protocol/key_format.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,7 +3,7 @@
 #define REDLOCK_CLI_SETTINGS_HPP
 
 #include "cli/commands.hpp"
-#include "redis/key_format.hpp"
+#include "protocol/key_format.hpp"
 
 #include <redlock/json.hpp>
 

@@ -4,7 +4,7 @@
 #ifndef REDLOCK_CLI_SPLIT_VOTES_HPP
 #define REDLOCK_CLI_SPLIT_VOTES_HPP
 
-#include "quorum/backoff.hpp"
+#include "quorum/waiting/backoff.hpp"
 
 #include <redlock/attempt_report.hpp>
 

@@ -11,7 +11,7 @@
 #include "cli/text.hpp"
 #include "cli/vote_wait.hpp"
 #include "cli/waiting.hpp"
-#include "redis/key_format.hpp"
+#include "protocol/key_format.hpp"
 
 #include <redlock/redlock.hpp>
 

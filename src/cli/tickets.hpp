@@ -6,7 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 
-#include "lease/ticket.hpp"
+#include "core/lease/ticket.hpp"
 
 #include <redlock/error.hpp>
 

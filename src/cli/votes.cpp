@@ -2,7 +2,7 @@
 
 #include "cli/set_views.hpp"
 #include "cli/text.hpp"
-#include "redis/keys.hpp"
+#include "protocol/keys.hpp"
 
 #include <redlock/client.hpp>
 

@@ -1,6 +1,6 @@
 // The engine's operations on locks and leases.
 #include "client/engine.hpp"
-#include "lease/state_rounds.hpp"
+#include "core/lease/state_rounds.hpp"
 
 #include <boost/asio/error.hpp>
 

@@ -1,10 +1,10 @@
 #include "client/sharded_core.hpp"
 
 #include "base/cancellation.hpp"
-#include "client/resolved_options.hpp"
+#include "core/resolved_options.hpp"
 #include "client/shard_choice.hpp"
-#include "lease/ticket.hpp"
-#include "redis/keys.hpp"
+#include "core/lease/ticket.hpp"
+#include "protocol/keys.hpp"
 
 #include <redlock/detail/initiation.hpp>
 #include <redlock/detail/lease_state.hpp>

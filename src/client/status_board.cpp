@@ -1,6 +1,6 @@
 #include "client/status_board.hpp"
 
-#include "lease/ticket.hpp"
+#include "core/lease/ticket.hpp"
 
 #include <algorithm>
 #include <chrono>

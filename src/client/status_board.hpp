@@ -2,9 +2,9 @@
 #ifndef REDLOCK_CLIENT_STATUS_BOARD_HPP
 #define REDLOCK_CLIENT_STATUS_BOARD_HPP
 
-#include "admission/admission_picture.hpp"
+#include "core/admission/admission_picture.hpp"
 #include "base/timer_queue.hpp"
-#include "quorum/node_clock.hpp"
+#include "quorum/clocks/node_clock.hpp"
 
 #include <redlock/error.hpp>
 #include <redlock/status.hpp>

@@ -5,9 +5,9 @@
 #include "base/cancellation.hpp"
 #include "base/mailbox.hpp"
 #include "base/start_inline.hpp"
-#include "client/environment.hpp"
-#include "lease/lease_record.hpp"
-#include "lease/waiter.hpp"
+#include "core/environment.hpp"
+#include "core/lease/lease_record.hpp"
+#include "core/lease/waiter.hpp"
 
 #include <redlock/detail/core.hpp>
 #include <redlock/detail/recycling.hpp>

@@ -10,7 +10,7 @@
 namespace redlock::quorum {
 
 struct node_facts {
-    // Names the server and its data: its replication id, a new one after each loss of data but FLUSHALL, with what stands before it (redis/server_id.hpp).
+    // Names the server and its data: its replication id, a new one after each loss of data but FLUSHALL, with what stands before it (protocol/server_id.hpp).
     // Of a server that hides it, the id of its admission. Empty: not known.
     std::string id;
     bool master{true};

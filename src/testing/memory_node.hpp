@@ -11,7 +11,7 @@
 #include "testing/redis_model.hpp"
 #include "testing/virtual_time.hpp"
 
-#include "redis/node.hpp"
+#include "node/node.hpp"
 
 #include <chrono>
 #include <cstddef>

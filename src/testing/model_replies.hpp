@@ -2,7 +2,7 @@
 #ifndef REDLOCK_TESTING_MODEL_REPLIES_HPP
 #define REDLOCK_TESTING_MODEL_REPLIES_HPP
 
-#include "redis/reply.hpp"
+#include "protocol/reply.hpp"
 
 #include <chrono>
 #include <string>

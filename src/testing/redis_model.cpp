@@ -1,7 +1,7 @@
 #include "testing/redis_model.hpp"
 
-#include "redis/keys.hpp"
-#include "redis/state_text.hpp"
+#include "protocol/keys.hpp"
+#include "protocol/state_text.hpp"
 #include "testing/model_replies.hpp"
 #include "testing/shared_model.hpp"
 

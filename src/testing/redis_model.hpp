@@ -3,9 +3,9 @@
 #ifndef REDLOCK_TESTING_REDIS_MODEL_HPP
 #define REDLOCK_TESTING_REDIS_MODEL_HPP
 
-#include "redis/server_id.hpp"
-#include "redis/command.hpp"
-#include "redis/reply.hpp"
+#include "protocol/server_id.hpp"
+#include "protocol/command.hpp"
+#include "protocol/reply.hpp"
 #include "testing/redis_store.hpp"
 
 #include <chrono>

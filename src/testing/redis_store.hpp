@@ -3,7 +3,7 @@
 #define REDLOCK_TESTING_REDIS_STORE_HPP
 
 #include "base/timer_queue.hpp"
-#include "quorum/token_clock.hpp"
+#include "quorum/clocks/token_clock.hpp"
 
 #include <chrono>
 #include <functional>
@@ -43,7 +43,7 @@ public:
         std::string name;                   // of the lock
         std::optional<token_number> value;  // none: the key holds something that is no number
         std::optional<time_point> expires;
-        bool marked{false};  // by a climb (redis/fence_scripts.hpp)
+        bool marked{false};  // by a climb (protocol/fence_scripts.hpp)
     };
 
     // The key redlock:node.

@@ -1,8 +1,8 @@
 #include "testing/shared_model.hpp"
 
-#include "redis/fence_answers.hpp"
-#include "redis/semaphore_scripts.hpp"
-#include "redis/shared_scripts.hpp"
+#include "protocol/fence_answers.hpp"
+#include "protocol/semaphore_scripts.hpp"
+#include "protocol/shared_scripts.hpp"
 #include "testing/model_replies.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the scripts of read-write locks and semaphores (redis/shared_scripts.hpp, redis/semaphore_scripts.hpp) do to a server in memory. The writer
+// What the scripts of read-write locks and semaphores (protocol/shared_scripts.hpp, protocol/semaphore_scripts.hpp) do to a server in memory. The writer
 // of a read-write lock, and the holder of a slot, are the exclusive locks of redis_model.
 #ifndef REDLOCK_TESTING_SHARED_MODEL_HPP
 #define REDLOCK_TESTING_SHARED_MODEL_HPP

@@ -6,7 +6,7 @@
 #include "cli/dashboard/picture.hpp"
 #include "cli/dashboard/web_answers.hpp"
 #include "cli/exit_codes.hpp"
-#include "quorum/set_record.hpp"
+#include "quorum/sets/set_record.hpp"
 
 #include <boost/test/unit_test.hpp>
 

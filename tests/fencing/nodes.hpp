@@ -2,8 +2,8 @@
 #ifndef REDLOCK_TESTS_FENCING_NODES_HPP
 #define REDLOCK_TESTS_FENCING_NODES_HPP
 
-#include "redis/admission_scripts.hpp"
-#include "redis/fence_scripts.hpp"
+#include "protocol/admission_scripts.hpp"
+#include "protocol/fence_scripts.hpp"
 #include "simulation/random.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"

@@ -4,8 +4,8 @@
 #include "drive.hpp"
 #include "nodes.hpp"
 
-#include "redis/scripts.hpp"
-#include "redis/semaphore_scripts.hpp"
+#include "protocol/scripts.hpp"
+#include "protocol/semaphore_scripts.hpp"
 
 #include <algorithm>
 #include <array>

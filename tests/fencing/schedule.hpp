@@ -6,9 +6,9 @@
 #include "nodes.hpp"
 #include "transitions.hpp"
 
-#include "redis/admission_scripts.hpp"
-#include "redis/fence_answers.hpp"
-#include "redis/fence_scripts.hpp"
+#include "protocol/admission_scripts.hpp"
+#include "protocol/fence_answers.hpp"
+#include "protocol/fence_scripts.hpp"
 
 #include <array>
 #include <cstddef>

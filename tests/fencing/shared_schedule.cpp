@@ -1,6 +1,6 @@
 #include "shared_schedule.hpp"
 
-#include "redis/fence_answers.hpp"
+#include "protocol/fence_answers.hpp"
 
 #include <algorithm>
 #include <utility>

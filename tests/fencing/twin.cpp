@@ -1,7 +1,7 @@
 #include "twin.hpp"
 
-#include "redis/scripts.hpp"
-#include "redis/shared_scripts.hpp"
+#include "protocol/scripts.hpp"
+#include "protocol/shared_scripts.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,12 +1,12 @@
 // A batch of commands, what a server answered to them, and what each answer is worth by the rules of docs/protocol.md and of the
-// scripts: written a second time, more strictly and less cleverly than in src/redis/redis_replies.cpp.
+// scripts: written a second time, more strictly and less cleverly than in src/protocol/redis_replies.cpp.
 #ifndef REDLOCK_TESTS_FUZZ_CONVERSATION_HPP
 #define REDLOCK_TESTS_FUZZ_CONVERSATION_HPP
 
 #include "input.hpp"
 
-#include "redis/redis_replies.hpp"
-#include "redis/redis_request.hpp"
+#include "protocol/redis_replies.hpp"
+#include "protocol/redis_request.hpp"
 
 #include <boost/redis/resp3/node.hpp>
 

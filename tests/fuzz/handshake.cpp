@@ -2,7 +2,7 @@
 // in facts: never in an exception, and never in silence about a server that cannot be a node.
 #include "wire.hpp"
 
-#include "redis/handshake.hpp"
+#include "node/connection/handshake.hpp"
 #include "secret.hpp"
 
 namespace redlock::fuzz {

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_TESTS_FUZZ_THREE_SERVERS_HPP
 #define REDLOCK_TESTS_FUZZ_THREE_SERVERS_HPP
 
-#include "redis/node.hpp"
+#include "node/node.hpp"
 #include "testing/redis_model.hpp"
 
 #include <algorithm>

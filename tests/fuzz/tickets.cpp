@@ -1,7 +1,7 @@
 // Tickets whose checksum is right, whatever they have in them: each is refused, or is a ticket that a client can work on.
 #include "input.hpp"
 
-#include "lease/ticket.hpp"
+#include "core/lease/ticket.hpp"
 
 #include <redlock/client.hpp>
 #include <redlock/lease.hpp>

@@ -2,9 +2,9 @@
 // Whatever happens, who waits has a moment at which to look again, and nobody keeps a lock beyond the limits.
 #include "input.hpp"
 
-#include "quorum/backoff.hpp"
-#include "quorum/wait_schedule.hpp"
-#include "quorum/fairness.hpp"
+#include "quorum/waiting/backoff.hpp"
+#include "quorum/waiting/wait_schedule.hpp"
+#include "quorum/waiting/fairness.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -4,9 +4,9 @@
 
 #include "conversation.hpp"
 
-#include "redis/push_reader.hpp"
-#include "redis/redis_replies.hpp"
-#include "redis/reply_bounds.hpp"
+#include "node/connection/push_reader.hpp"
+#include "protocol/redis_replies.hpp"
+#include "node/connection/reply_bounds.hpp"
 
 #include <boost/redis/resp3/parser.hpp>
 

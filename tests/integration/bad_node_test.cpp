@@ -5,7 +5,7 @@
 #include "support/mentions.hpp"
 #include "support/replicated.hpp"
 
-#include "quorum/set_record.hpp"
+#include "quorum/sets/set_record.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>

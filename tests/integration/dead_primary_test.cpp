@@ -1,7 +1,7 @@
 // What a primary of a Redis Cluster that is dead for good costs the shards of the others, with TLS: connections, handshakes, contexts of OpenSSL, processor
 // time and latency.
 #include "client/shard_choice.hpp"
-#include "redis/cluster_map.hpp"
+#include "node/cluster/cluster_map.hpp"
 #include "support/certificates.hpp"
 #include "support/cluster.hpp"
 #include "support/redis_cluster.hpp"

@@ -1,5 +1,5 @@
 // Nodes that lost their memory, and how the scripts admit them again.
-#include "redis/group_binding.hpp"
+#include "protocol/group_binding.hpp"
 #include "support/fenced_server.hpp"
 
 namespace redlock::testing {

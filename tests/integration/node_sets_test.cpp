@@ -2,7 +2,7 @@
 #include "support/cluster.hpp"
 #include "support/mentions.hpp"
 
-#include "quorum/set_record.hpp"
+#include "quorum/sets/set_record.hpp"
 
 #include <algorithm>
 #include <string>

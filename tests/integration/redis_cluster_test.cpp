@@ -1,6 +1,6 @@
 // Clients of real Redis Clusters: locks are spread over the primaries, and exclude each other while slots move, primaries fail and servers join.
 #include "client/shard_choice.hpp"
-#include "redis/cluster_map.hpp"
+#include "node/cluster/cluster_map.hpp"
 #include "support/cluster.hpp"
 #include "support/redis_cluster.hpp"
 #include "support/skipped.hpp"

@@ -1,8 +1,8 @@
 // Leases that outlive restarts of real servers, one after the other, and attempts of others that fail.
 #include "support/cluster.hpp"
 
-#include "redis/fence_keys.hpp"
-#include "redis/keys.hpp"
+#include "protocol/fence_keys.hpp"
+#include "protocol/keys.hpp"
 
 #include <algorithm>
 #include <cstddef>

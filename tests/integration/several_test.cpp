@@ -1,5 +1,5 @@
 // Locks of several keys through a node: what the codec sends, a real server executes and the reader makes of its answers.
-#include "redis/redis_node.hpp"
+#include "node/redis_node.hpp"
 #include "support/redis_server.hpp"
 
 #include <boost/asio/io_context.hpp>

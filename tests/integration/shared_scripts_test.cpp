@@ -2,8 +2,8 @@
 // others.
 #include "support/fenced_server.hpp"
 
-#include "redis/semaphore_scripts.hpp"
-#include "redis/shared_scripts.hpp"
+#include "protocol/semaphore_scripts.hpp"
+#include "protocol/shared_scripts.hpp"
 #include "testing/shared_model.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
 // Connections with TLS: who is believed, who is not and in what words, and what the client shows of itself.
-#include "redis/tls.hpp"
+#include "node/connection/tls.hpp"
 #include "support/certificates.hpp"
 #include "support/one_client.hpp"
 

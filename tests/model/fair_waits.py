@@ -6,7 +6,7 @@
 Three nodes, processes that want the lock again and again, each message with a delay of its own. Two ways to wait:
 
   race    who was refused is told of the release by the nodes, and asks when two of three have told it. Who is first has it. What is no majority
-          is undone, and repeated after a random delay. (The rules of src/quorum/fairness.cpp are not here: what they give was measured with the
+          is undone, and repeated after a random delay. (The rules of src/quorum/waiting/fairness.cpp are not here: what they give was measured with the
           real thing, `waiting fair` of `make bench-waiting`.)
   queue   each node keeps a queue, in the order of tickets on which a majority agreed, and grants only to the first; a release tells that one. The
           first of the queue that is dead is passed over when its sign of life has ended.

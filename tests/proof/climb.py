@@ -139,7 +139,7 @@ def completes(s, a: Attempt, q: Quorum):
     return when(*step.when).then(guard=set_at(s.guard, a, s.token(a)), **step.changes)
 
 
-@p.transition("src/quorum/lease_machine.cpp: on_extension_sent", "src/lease/lease_record.hpp: guard")
+@p.transition("src/quorum/lease_machine.cpp: on_extension_sent", "src/core/lease/lease_record.hpp: guard")
 def asks_to_extend(s, e: Extension, a: Attempt, g: Token):
     step = tokens.asks_to_extend(s, e, a)
     return when(*step.when, chosen_guard(s, a, g)).then(under=add(s.under, e, g), **step.changes)
@@ -151,32 +151,32 @@ def extension(s, e, n, x, g):
         kept=add(s.kept, n, x), count=set_at(s.count, n, x, new), hw=set_at(s.hw, n, larger(s.hw(n), new)), renewed=add(s.renewed, e, n, x))
 
 
-@p.transition("src/redis/fence_scripts.cpp: extend_text", "src/quorum/lease_machine.cpp: extend_machine::on_vote")
+@p.transition("src/protocol/fence_scripts.cpp: extend_text", "src/quorum/lease_machine.cpp: extend_machine::on_vote")
 def extend(s, e: Extension, n: Node, x: Name, g: Token):
     conditions, changes = extension(s, e, n, x, g)
     return when(*conditions, s.key(n, x) == value(s.lease(e))).then(**changes)
 
 
-@p.transition("src/redis/fence_scripts.cpp: extend_text")
+@p.transition("src/protocol/fence_scripts.cpp: extend_text")
 def recreate(s, e: Extension, n: Node, x: Name, g: Token):
     conditions, changes = extension(s, e, n, x, g)
     return when(*conditions, s.key(n, x) == free).then(key=set_at(s.key, n, x, value(s.lease(e))), **changes)
 
 
-@p.transition("src/lease/climb.cpp: lease_registry::start_climb")
+@p.transition("src/core/lease/climb.cpp: lease_registry::start_climb")
 def begins_to_climb(s, c: Climb, a: Attempt, t: Token):
     step, changes = begin_to_climb(s, c, a, t)
     return step.then(**changes)
 
 
-@p.transition("src/redis/fence_scripts.cpp: climb_text")
+@p.transition("src/protocol/fence_scripts.cpp: climb_text")
 def climb(s, c: Climb, a: Attempt, n: Node, x: Name):
     """One name of a lease, by itself. Executed as late and as often as you like."""
     conditions, changes = raise_the_counter(s, c, n, x, tokens.counter(s, n, x))
     return when(s.of(c, a), wants(a, x), s.key(n, x) == value(a), *conditions).then(step=add(s.step, c, n, x), **changes)
 
 
-@p.transition("src/lease/climb.cpp: climb::on_vote", "src/redis/redis_replies.cpp: on_extended")
+@p.transition("src/core/lease/climb.cpp: climb::on_vote", "src/protocol/redis_replies.cpp: on_extended")
 def has_climbed(s, c: Climb, a: Attempt, q: Quorum):
     """A node is a vote if all names were climbed there. One climb at a time: the guard is still the old one."""
     return when(s.of(c, a), s.guard(a) == s.low(c), majority_has_climbed(s, q, lambda n: all_names(a, lambda x: s.step(c, n, x)))).then(

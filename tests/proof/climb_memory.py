@@ -61,13 +61,13 @@ def completes(s, a: Attempt, q: Quorum):
     return when(*step.when).then(guard=set_at(s.guard, a, s.token(a)), **step.changes)
 
 
-@p.transition("src/quorum/lease_machine.cpp: on_extension_sent", "src/lease/lease_record.hpp: guard")
+@p.transition("src/quorum/lease_machine.cpp: on_extension_sent", "src/core/lease/lease_record.hpp: guard")
 def asks_to_extend(s, e: Extension, a: Attempt, g: Token):
     step = memory.asks_to_extend(s, e, a)
     return when(*step.when, chosen_guard(s, a, g)).then(under=add(s.under, e, g), **step.changes)
 
 
-@p.transition("src/lease/climb.cpp: lease_registry::climb_ended")
+@p.transition("src/core/lease/climb.cpp: lease_registry::climb_ended")
 def goes_on_to_extend(s, e: Extension, g: Token):
     """Messages that are sent later may have a larger guard, and count for an extension that is under way."""
     return when(s.asked(e), chosen_guard(s, s.lease(e), g)).then(under=add(s.under, e, g))
@@ -86,13 +86,13 @@ def extension(s, e, n, x, life, g):
         count=set_at(s.count, n, x, new), hw=set_at(s.hw, n, larger(s.hw(n), new)), own=without_marks(s, n, lambda y: y == x))
 
 
-@p.transition("src/redis/fence_scripts.cpp: extend_text", "src/quorum/lease_machine.cpp: extend_machine::on_vote")
+@p.transition("src/protocol/fence_scripts.cpp: extend_text", "src/quorum/lease_machine.cpp: extend_machine::on_vote")
 def extend(s, e: Extension, n: Node, x: Name, life: Life, g: Token):
     conditions, changes = extension(s, e, n, x, life, g)
     return when(*conditions, s.key(n, x) == value(s.lease(e))).then(**changes)
 
 
-@p.transition("src/redis/fence_scripts.cpp: extend_text")
+@p.transition("src/protocol/fence_scripts.cpp: extend_text")
 def extend_at_a_mark(s, e: Extension, n: Node, x: Name, life: Life, g: Token):
     """The counter is above the guard, and has the mark of a climb that failed. It stays as it is."""
     conditions, changes = memory.extension(s, e, n, x, life)
@@ -102,14 +102,14 @@ def extend_at_a_mark(s, e: Extension, n: Node, x: Name, life: Life, g: Token):
                 s.key(n, x) == value(s.lease(e))).then(**stays)
 
 
-@p.transition("src/redis/fence_scripts.cpp: extend_text")
+@p.transition("src/protocol/fence_scripts.cpp: extend_text")
 def recreate(s, e: Extension, n: Node, x: Name, life: Life, g: Token):
     conditions, changes = extension(s, e, n, x, life, g)
     return when(*conditions, s.key(n, x) == free).then(
         key=set_at(s.key, n, x, value(s.lease(e))), held=add(s.held, n, x, s.lease(e)), **changes)
 
 
-@p.transition("src/lease/climb.cpp: lease_registry::start_climb")
+@p.transition("src/core/lease/climb.cpp: lease_registry::start_climb")
 def begins_to_climb(s, c: Climb, a: Attempt, t: Token):
     """One at a time, and not less far than one that failed."""
     step, changes = begin_to_climb(s, c, a, t)
@@ -117,7 +117,7 @@ def begins_to_climb(s, c: Climb, a: Attempt, t: Token):
     return when(*step.when, earlier).then(**changes)
 
 
-@p.transition("src/redis/fence_scripts.cpp: climb_text")
+@p.transition("src/protocol/fence_scripts.cpp: climb_text")
 def climb(s, c: Climb, a: Attempt, n: Node, x: Name, life: Life):
     """In a message with whatever id the client knows by then. A vote, if the server has that id now."""
     conditions, changes = raise_the_counter(s, c, n, x, memory.top(s, n, x))
@@ -134,7 +134,7 @@ def is_a_step(s, c, n, x, life):
     return dict(step_said=add(s.step_said, c, n, x, life), step=lambda d, m, y: Or(And(here(d, m, y), s.life(n) == life), s.step(d, m, y)))
 
 
-@p.transition("src/redis/fence_scripts.cpp: climb_text")
+@p.transition("src/protocol/fence_scripts.cpp: climb_text")
 def climb_from_a_mark(s, c: Climb, a: Attempt, n: Node, x: Name, life: Life):
     """The counter is above the old guard, and has the mark of a climb that failed, or of this one."""
     _, changes = raise_the_counter(s, c, n, x, memory.top(s, n, x))
@@ -142,32 +142,32 @@ def climb_from_a_mark(s, c: Climb, a: Attempt, n: Node, x: Name, life: Life):
     return when(*its_key_is_there(s, c, a, n, x, life), s.own(n, x), s.kept(n, x), mark, le(s.base(n), s.low(c))).then(**is_a_step(s, c, n, x, life), **changes)
 
 
-@p.transition("src/redis/redis_replies.cpp: on_identity, drop_votes_of_another_server")
+@p.transition("src/protocol/redis_replies.cpp: on_identity, drop_votes_of_another_server")
 def check_climb(s, c: Climb, n: Node, x: Name, life: Life):
     """The trailing check, as for extensions."""
     return when(s.step_said(c, n, x, life), s.life(n) == life).then(step_counted=add(s.step_counted, c, n, x))
 
 
-@p.transition("src/lease/climb.cpp: climb::on_vote", "src/redis/redis_replies.cpp: on_extended")
+@p.transition("src/core/lease/climb.cpp: climb::on_vote", "src/protocol/redis_replies.cpp: on_extended")
 def has_climbed(s, c: Climb, a: Attempt, q: Quorum):
     vote = lambda n: all_names(a, lambda x: s.step_counted(c, n, x))  # noqa: E731
     return when(s.of(c, a), climb_in_flight(s, c), s.guard(a) == s.low(c), majority_has_climbed(s, q, vote)).then(
         climbed=add(s.climbed, c, q), guard=set_at(s.guard, a, s.high(c)), ended=add(s.ended, c))
 
 
-@p.transition("src/lease/climb.cpp: climb::end, climb::on_timer", world="a crash")
+@p.transition("src/core/lease/climb.cpp: climb::end, climb::on_timer", world="a crash")
 def climb_ends(s, c: Climb):
     """Its answers came too late, or its client has given it up, or it is not needed any more."""
     return when(s.climbing(c)).then(ended=add(s.ended, c))
 
 
-@p.transition("src/redis/fence_scripts.cpp: acquire_text, acquire_several_text")
+@p.transition("src/protocol/fence_scripts.cpp: acquire_text, acquire_several_text")
 def acquire(s, a: Attempt, n: Node, t: Token):
     step = memory.acquire(s, a, n, t)
     return when(*step.when).then(own=without_marks(s, n, lambda x: wants(a, x)), **step.changes)
 
 
-@p.transition("src/redis/fence_scripts.cpp: confirm_text, confirm_several_text", "src/quorum/acquire_machine.cpp: on_confirmation")
+@p.transition("src/protocol/fence_scripts.cpp: confirm_text, confirm_several_text", "src/quorum/acquire_machine.cpp: on_confirmation")
 def confirm(s, a: Attempt, n: Node, life: Life):
     step = memory.confirm(s, a, n, life)
     return when(*step.when).then(own=without_marks(s, n, lambda x: wants(a, x)), **step.changes)
@@ -199,7 +199,7 @@ def is_wiped(s, n: Node, keys: (Name, Value), kept: (Name, Boolean), counts: (Na
     return when(*step.when, there).then(own=marks, **step.changes)
 
 
-@p.transition("src/redis/admission_scripts.cpp: admit_text")
+@p.transition("src/protocol/admission_scripts.cpp: admit_text")
 def is_admitted(s, d: Drain, t: Token):
     """What the node may have forgotten is not above its base."""
     n = s.drained_node(d)
@@ -212,14 +212,14 @@ def waits_for_climbs(s, d):
     return each(Climb, lambda c: Implies(s.climb_flying(d, c), Not(climb_in_flight(s, c))))
 
 
-@p.transition("src/redis/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: on_marked")
+@p.transition("src/protocol/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: on_marked")
 def marks(s, d: Drain, n: Node, fresh: Mark):
     step = memory.marks(s, d, n, fresh)
     return when(*step.when).then(climb_flying=lambda e, c: If(e == d, climb_in_flight(s, c), s.climb_flying(e, c)), **step.changes)
 
 
-@p.transition("src/redis/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: admission::on_marked",
-              "src/admission/quarantine_folder.cpp: quarantine_folder::read")
+@p.transition("src/protocol/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: admission::on_marked",
+              "src/core/admission/quarantine_folder.cpp: quarantine_folder::read")
 def goes_on_with_a_note(s, d: Drain, n: Node, earlier: Drain):
     step = memory.goes_on_with_a_note(s, d, n, earlier)
     return when(*step.when).then(climb_flying=lambda e, c: If(e == d, s.climb_flying(earlier, c), s.climb_flying(e, c)), **step.changes)

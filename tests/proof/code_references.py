@@ -48,9 +48,9 @@ def entries_of(source):
 
 
 def self_test():
-    source = '@p.transition("src/lease/climb.cpp: climb::end", world="a crash")\ndef ends(s): pass\n@p.axiom\ndef other(s): pass\n'
-    assert list(entries_of(source)) == [("ends", "src/lease/climb.cpp: climb::end")]
-    assert words_not_found("src/lease/climb.cpp: climb::end, climb::en, clim") == ["no climb::en in src/lease/climb.cpp", "no clim in src/lease/climb.cpp"]
+    source = '@p.transition("src/core/lease/climb.cpp: climb::end", world="a crash")\ndef ends(s): pass\n@p.axiom\ndef other(s): pass\n'
+    assert list(entries_of(source)) == [("ends", "src/core/lease/climb.cpp: climb::end")]
+    assert words_not_found("src/core/lease/climb.cpp: climb::end, climb::en, clim") == ["no climb::en in src/core/lease/climb.cpp", "no clim in src/core/lease/climb.cpp"]
     assert words_not_found("src/lease/no_such_file.cpp: climb::end") and tests_not_found([(held.CLIMBS, "no_such_test")])
 
 

@@ -80,19 +80,19 @@ def executes(s, a, n, part, t):
         holds=lambda b, m: Or(vote(b, m), s.holds(b, m)), deadline=lambda b, m: If(vote(b, m), s.horizon(a), s.deadline(b, m)))
 
 
-@p.transition("src/redis/fence_scripts.cpp: acquire_text, acquire_several_text, extend_text")
+@p.transition("src/protocol/fence_scripts.cpp: acquire_text, acquire_several_text, extend_text")
 def step_of_a_lease(s, a: Attempt, n: Node, part: (Name, Boolean), t: Instant):
     """Acquire, extension, recreate: free keys are set, own ones renewed; an extension may do so for a part of the names."""
     return executes(s, a, n, part, t)
 
 
-@p.transition("src/lease/releases.cpp: releases")
+@p.transition("src/core/lease/releases.cpp: releases")
 def is_released(s, a: Attempt):
     """First the lease ends, then the keys are deleted."""
     return when().then(released=add(s.released, a))
 
 
-@p.transition("src/redis/scripts.cpp: release_text")
+@p.transition("src/protocol/scripts.cpp: release_text")
 def deletes(s, a: Attempt, n: Node, x: Name):
     return when(unless("deletes-first", s.released(a)), s.key(n, x) == value(a)).then(key=set_at(s.key, n, x, free))
 
@@ -114,7 +114,7 @@ def loses_its_memory(s, n: Node, keys: (Name, Value), expiries: (Name, Instant))
                        expiry=lambda m, x: If(m == n, expiries(x), s.expiry(m, x)))
 
 
-@p.transition("src/redis/admission_scripts.cpp: admit_text", "src/quorum/admission.cpp: drained_at")
+@p.transition("src/protocol/admission_scripts.cpp: admit_text", "src/quorum/admission.cpp: drained_at")
 def is_admitted(s, n: Node):
     over = each(Attempt, lambda a: Implies(s.holds(a, n), until(s.deadline(a, n), s.now())))
     return when(unless("admitted-too-early", over)).then(admitted=add(s.admitted, n))

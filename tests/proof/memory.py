@@ -173,19 +173,19 @@ def nodes_are_consistent(s, n: Node, x: Name, a: Attempt, life: Life):
 
 # ---- the client's steps ----
 
-@p.transition("src/acquire/acquisitions.cpp: fresh_value")
+@p.transition("src/core/acquire/acquisitions.cpp: fresh_value")
 def begin(s, b: Attempt):
     return when(Not(s.begun(b))).then(
         begun=add(s.begun, b), before=lambda a, c: If(c == b, s.complete(a), s.before(a, c)))
 
 
-@p.transition("src/fanout/fanout_votes.cpp: fanout::admit", "src/fanout/fanout.cpp: as->number")
+@p.transition("src/core/fanout_votes.cpp: fanout::admit", "src/core/fanout.cpp: as->number")
 def bind(s, a: Attempt, n: Node, life: Life):
     """The attempt takes the id that its client knows of the node: the present one, or an old one."""
     return when(s.begun(a), Not(s.bound(a, n)), s.lived(n, life)).then(bound=add(s.bound, a, n), id=set_at(s.id, a, n, life))
 
 
-@p.transition("src/redis/redis_replies.cpp: on_identity, drop_votes_of_another_server", "src/acquire/attempt.cpp: granted_as_")
+@p.transition("src/protocol/redis_replies.cpp: on_identity, drop_votes_of_another_server", "src/core/acquire/attempt.cpp: granted_as_")
 def check(s, a: Attempt, n: Node, t: Token, life: Life):
     """The reply to the trailing INFO shows the id of the message, and that is the attempt's."""
     return when(s.said(a, n, t, life), s.life(n) == life, own_id(s, a, n, life)).then(counted=add(s.counted, a, n, t))
@@ -206,7 +206,7 @@ def completes(s, a: Attempt, q: Quorum):
         complete=add(s.complete, a), done=add(s.done, a, q))
 
 
-@p.transition("src/quorum/acquire_machine.cpp: on_timeout", "src/acquire/acquisitions.cpp: undo", world="a crash, a cancellation")
+@p.transition("src/quorum/acquire_machine.cpp: on_timeout", "src/core/acquire/acquisitions.cpp: undo", world="a crash, a cancellation")
 def gives_up(s, a: Attempt):
     return when(in_flight(s, a)).then(over=add(s.over, a))
 
@@ -219,12 +219,12 @@ def asks_to_extend(s, e: Extension, a: Attempt):
         rival=lambda f, b, q: If(f == e, rivals(b, q), s.rival(f, b, q)))
 
 
-@p.transition("src/redis/redis_replies.cpp: on_identity, drop_votes_of_another_server")
+@p.transition("src/protocol/redis_replies.cpp: on_identity, drop_votes_of_another_server")
 def check_extension(s, e: Extension, n: Node, x: Name, life: Life):
     return when(s.renewal_said(e, n, x, life), s.life(n) == life).then(renewed=add(s.renewed, e, n, x))
 
 
-@p.transition("src/quorum/lease_machine.cpp: extend_machine::decide", "src/redis/redis_replies.cpp: on_extended")
+@p.transition("src/quorum/lease_machine.cpp: extend_machine::decide", "src/protocol/redis_replies.cpp: on_extended")
 def is_extended(s, e: Extension, q: Quorum):
     a = s.lease(e)
     return when(s.asked(e), each(Node, lambda n: Implies(member(n, q), all_names(a, lambda x: s.renewed(e, n, x))))).then(
@@ -233,7 +233,7 @@ def is_extended(s, e: Extension, q: Quorum):
 
 # ---- the scripts of locks ----
 
-@p.transition("src/redis/fence_scripts.cpp: acquire_text, acquire_several_text")
+@p.transition("src/protocol/fence_scripts.cpp: acquire_text, acquire_several_text")
 def acquire(s, a: Attempt, n: Node, t: Token):
     over = mutated("acquire-no-base", counter, top)
     return when(s.bound(a, n), runs(s, n, s.id(a, n)),
@@ -243,13 +243,13 @@ def acquire(s, a: Attempt, n: Node, t: Token):
         **write_all(s, a, n, t), **answers(s, a, n, t, s.id(a, n)))
 
 
-@p.transition("src/redis/fence_scripts.cpp: acquire_text, acquire_several_text")
+@p.transition("src/protocol/fence_scripts.cpp: acquire_text, acquire_several_text")
 def acquire_again(s, a: Attempt, n: Node, t: Token):
     return when(s.bound(a, n), runs(s, n, s.id(a, n)),
                 all_names(a, lambda x: And(s.key(n, x) == value(a), counter(s, n, x) == t))).then(**answers(s, a, n, t, s.id(a, n)))
 
 
-@p.transition("src/redis/fence_scripts.cpp: confirm_text, confirm_several_text", "src/quorum/acquire_machine.cpp: on_confirmation")
+@p.transition("src/protocol/fence_scripts.cpp: confirm_text, confirm_several_text", "src/quorum/acquire_machine.cpp: on_confirmation")
 def confirm(s, a: Attempt, n: Node, life: Life):
     """Its message may have a newer id than the acquire had. It is executed then, but not counted."""
     t = s.token(a)
@@ -271,14 +271,14 @@ def extension(s, e, n, x, life):
         renewal=lambda f, m, y: Or(And(f == e, m == n, y == x, s.life(n) == life), s.renewal(f, m, y)))
 
 
-@p.transition("src/redis/fence_scripts.cpp: extend_text", "src/quorum/lease_machine.cpp: extend_machine::on_vote")
+@p.transition("src/protocol/fence_scripts.cpp: extend_text", "src/quorum/lease_machine.cpp: extend_machine::on_vote")
 def extend(s, e: Extension, n: Node, x: Name, life: Life):
     """With whatever id the client knows by then."""
     conditions, changes = extension(s, e, n, x, life)
     return when(*conditions, s.key(n, x) == value(s.lease(e))).then(**changes)
 
 
-@p.transition("src/redis/fence_scripts.cpp: extend_text")
+@p.transition("src/protocol/fence_scripts.cpp: extend_text")
 def recreate(s, e: Extension, n: Node, x: Name, life: Life):
     conditions, changes = extension(s, e, n, x, life)
     return when(*conditions, s.key(n, x) == free).then(
@@ -287,7 +287,7 @@ def recreate(s, e: Extension, n: Node, x: Name, life: Life):
 
 # ---- what happens by itself ----
 
-@p.transition("src/redis/scripts.cpp: release_text", world="expiry, an operator")
+@p.transition("src/protocol/scripts.cpp: release_text", world="expiry, an operator")
 def key_vanishes(s, n: Node, x: Name):
     return when().then(key=set_at(s.key, n, x, free))
 
@@ -332,7 +332,7 @@ def high_water_vanishes(s, n: Node, t: Token):
 
 # ---- admission ----
 
-@p.transition("src/redis/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: on_marked")
+@p.transition("src/protocol/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: on_marked")
 def marks(s, d: Drain, n: Node, fresh: Mark):
     """A fresh mark, or the one that is there already. The wait begins."""
     now = If(s.marked(n), s.mark(n), fresh)
@@ -342,8 +342,8 @@ def marks(s, d: Drain, n: Node, fresh: Mark):
         drained_mark=set_at(s.drained_mark, d, now), flying=lambda c, a: If(c == d, in_flight(s, a), s.flying(c, a)))
 
 
-@p.transition("src/redis/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: admission::on_marked",
-              "src/admission/quarantine_folder.cpp: quarantine_folder::read")
+@p.transition("src/protocol/admission_scripts.cpp: mark_text", "src/quorum/admission.cpp: admission::on_marked",
+              "src/core/admission/quarantine_folder.cpp: quarantine_folder::read")
 def goes_on_with_a_note(s, d: Drain, n: Node, earlier: Drain):
     """The mark that is there was seen before, at this id, by another process of this machine: the wait began then."""
     same_id = unless("carried-no-id", s.life(n) == s.drained_life(earlier))
@@ -360,7 +360,7 @@ def ends_to_drain(s, d: Drain):
     return when(s.drains(d), unless("no-drain", over)).then(drained=add(s.drained, d))
 
 
-@p.transition("src/redis/admission_scripts.cpp: inspect_text", "src/quorum/admission.cpp: on_facts")
+@p.transition("src/protocol/admission_scripts.cpp: inspect_text", "src/quorum/admission.cpp: on_facts")
 def reads_a_mark(s, d: Drain, m: Node):
     return when(s.drained(d), admitted(s, m)).then(read=add(s.read, d, m, s.hw(m)))
 
@@ -408,7 +408,7 @@ def takes_the_operators_word(s, d: Drain, t: Token):
     return when(s.drains(d), unused).then(word=add(s.word, d), admission=add(s.admission, d, t))
 
 
-@p.transition("src/redis/admission_scripts.cpp: admit_text")
+@p.transition("src/protocol/admission_scripts.cpp: admit_text")
 def is_admitted(s, d: Drain, t: Token):
     """Executed as late and as often as you like."""
     n = s.drained_node(d)

@@ -72,7 +72,7 @@ def nodes_are_consistent(s, n: Node, x: Name, a: Attempt):
 
 # ---- the client's steps ----
 
-@p.transition("src/acquire/acquisitions.cpp: fresh_value")
+@p.transition("src/core/acquire/acquisitions.cpp: fresh_value")
 def begin(s, b: Attempt):
     return when(Not(s.begun(b))).then(
         begun=add(s.begun, b),
@@ -104,7 +104,7 @@ def asks_to_extend(s, e: Extension, a: Attempt):
         rival=lambda f, b, q: If(f == e, rivals(b, q), s.rival(f, b, q)))
 
 
-@p.transition("src/quorum/lease_machine.cpp: extend_machine::decide", "src/redis/redis_replies.cpp: on_extended")
+@p.transition("src/quorum/lease_machine.cpp: extend_machine::decide", "src/protocol/redis_replies.cpp: on_extended")
 def is_extended(s, e: Extension, q: Quorum):
     a = s.lease(e)
     vote = lambda n: mutated("part-counts", some_name(a, lambda x: s.renewed(e, n, x)),  # noqa: E731
@@ -114,7 +114,7 @@ def is_extended(s, e: Extension, q: Quorum):
 
 # ---- the scripts ----
 
-@p.transition("src/redis/fence_scripts.cpp: acquire_text, acquire_several_text")
+@p.transition("src/protocol/fence_scripts.cpp: acquire_text, acquire_several_text")
 def acquire(s, a: Attempt, n: Node, t: Token, first: Name):
     """All keys are free: keys and counters are set, and the answer is t, at least k above every counter. (A floor: t may be any such.)
     Executed as late and as often as you like."""
@@ -129,7 +129,7 @@ def acquire(s, a: Attempt, n: Node, t: Token, first: Name):
         vote=votes(s, a, n, t), **changes)
 
 
-@p.transition("src/redis/fence_scripts.cpp: acquire_text, acquire_several_text")
+@p.transition("src/protocol/fence_scripts.cpp: acquire_text, acquire_several_text")
 def acquire_again(s, a: Attempt, n: Node, t: Token):
     """The keys are its own: the answer is the counter as it is. With several names: if all counters agree."""
     even = mutated("uneven", And(some_name(a, lambda x: counter(s, n, x) == t), all_names(a, lambda x: le(counter(s, n, x), t))),
@@ -137,7 +137,7 @@ def acquire_again(s, a: Attempt, n: Node, t: Token):
     return when(s.begun(a), has_all_keys(s, a, n), even).then(vote=votes(s, a, n, t))
 
 
-@p.transition("src/redis/fence_scripts.cpp: confirm_text, confirm_several_text", "src/quorum/acquire_machine.cpp: on_confirmation")
+@p.transition("src/protocol/fence_scripts.cpp: confirm_text, confirm_several_text", "src/quorum/acquire_machine.cpp: on_confirmation")
 def confirm(s, a: Attempt, n: Node, first: Name):
     """The keys still have its value, and no counter is above its token: all counters become the token."""
     keys = mutated("key-of-first", And(wants(a, first), s.key(n, first) == value(a)), has_all_keys(s, a, n))
@@ -158,14 +158,14 @@ def extension(s, e, n, x, mutant):
         renewed=add(s.renewed, e, n, x))
 
 
-@p.transition("src/redis/fence_scripts.cpp: extend_text", "src/quorum/lease_machine.cpp: extend_machine::on_vote")
+@p.transition("src/protocol/fence_scripts.cpp: extend_text", "src/quorum/lease_machine.cpp: extend_machine::on_vote")
 def extend(s, e: Extension, n: Node, x: Name):
     """The key is there. Executed at any time after it was asked for, by leases that are over as well."""
     step, changes = extension(s, e, n, x, "extend-no-guard")
     return when(*step.when, s.key(n, x) == value(s.lease(e))).then(**changes)
 
 
-@p.transition("src/redis/fence_scripts.cpp: extend_text")
+@p.transition("src/protocol/fence_scripts.cpp: extend_text")
 def recreate(s, e: Extension, n: Node, x: Name):
     step, changes = extension(s, e, n, x, "recreate-no-guard")
     return when(*step.when, s.key(n, x) == free).then(key=set_at(s.key, n, x, value(s.lease(e))), **changes)
@@ -173,7 +173,7 @@ def recreate(s, e: Extension, n: Node, x: Name):
 
 # ---- what happens by itself ----
 
-@p.transition("src/redis/scripts.cpp: release_text", world="expiry, an operator")
+@p.transition("src/protocol/scripts.cpp: release_text", world="expiry, an operator")
 def key_vanishes(s, n: Node, x: Name):
     return when().then(key=set_at(s.key, n, x, free))
 

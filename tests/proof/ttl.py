@@ -65,12 +65,12 @@ def nobody_has_begun(s, a: Attempt, n: Node, d: Drain, h: Half):
                Not(s.read(d, n)), Not(s.refused(a, n)), Not(s.outwaited(a)), Not(s.refused_by(a, h)))
 
 
-@p.transition("src/acquire/acquisitions.cpp: fresh_value")
+@p.transition("src/core/acquire/acquisitions.cpp: fresh_value")
 def begin(s, a: Attempt):
     return when(Not(s.begun(a))).then(begun=add(s.begun, a))
 
 
-@p.transition("src/redis/fence_scripts.cpp: acquire_text, acquire_several_text")
+@p.transition("src/protocol/fence_scripts.cpp: acquire_text, acquire_several_text")
 def acquire(s, a: Attempt, n: Node):
     """A node confirms only what it finds acquired, so confirmations need not look."""
     return when(in_flight(s, a), s.admitted(n), unless("any-ttl", no_longer(ttl(a), s.allows(n)))).then(vote=add(s.vote, a, n))
@@ -95,7 +95,7 @@ def drain(s, d: Drain, n: Node, t: Ttl):
         flying=lambda c, a: Or(And(c == d, in_flight(s, a)), And(Not(c == d), s.flying(c, a))))
 
 
-@p.transition("src/redis/admission_scripts.cpp: inspect_text", "src/quorum/admission.cpp: drained_at, read_since")
+@p.transition("src/protocol/admission_scripts.cpp: inspect_text", "src/quorum/admission.cpp: drained_at, read_since")
 def reads(s, d: Drain, m: Node):
     """Behind the wait. If the node allows more, the wait is longer than that, and has to be over before a reading counts."""
     enough = unless("own-ttl-only", no_longer(s.allows(m), s.longest(d)))
@@ -103,7 +103,7 @@ def reads(s, d: Drain, m: Node):
         read=add(s.read, d, m), refused=lambda a, n: Or(And(n == m, is_longer(s, d, a), Not(s.vote(a, m))), s.refused(a, n)))
 
 
-@p.transition("src/redis/admission_scripts.cpp: admit_text", "src/quorum/admission.cpp: admission::admit, max_ttl")
+@p.transition("src/protocol/admission_scripts.cpp: admit_text", "src/quorum/admission.cpp: admission::admit, max_ttl")
 def is_admitted(s, d: Drain, h: Half, t: Ttl):
     """The drain was long enough for all others (clocks.py). It is assumed that what a node allows is not raised to the ttl of an attempt
     that is in flight and was not waited for."""

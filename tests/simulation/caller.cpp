@@ -4,7 +4,7 @@
 #include "judge_arithmetic.hpp"
 #include "link.hpp"
 
-#include "quorum/set_record.hpp"
+#include "quorum/sets/set_record.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>

@@ -2,7 +2,7 @@
 
 #include "simulated_client.hpp"
 
-#include "redis/node.hpp"
+#include "node/node.hpp"
 
 #include <utility>
 

@@ -1,11 +1,11 @@
 // `redlock nodes replace`, `grow` and `shrink`, which may be killed at any moment: it looks at the servers, and writes the new generation
-// to one member after the other. What it decides is the library's own (quorum/set_change).
+// to one member after the other. What it decides is the library's own (quorum/sets/set_change).
 #ifndef REDLOCK_TESTS_SIMULATION_CHANGE_COMMAND_HPP
 #define REDLOCK_TESTS_SIMULATION_CHANGE_COMMAND_HPP
 
 #include "universe.hpp"
 
-#include "quorum/set_change.hpp"
+#include "quorum/sets/set_change.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -8,7 +8,7 @@
 #include "simulated_client.hpp"
 #include "universe.hpp"
 
-#include "quorum/set_record.hpp"
+#include "quorum/sets/set_record.hpp"
 #include "quorum/votes.hpp"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 #include "server.hpp"
 #include "transition_text.hpp"
 
-#include "redis/command.hpp"
-#include "redis/reply.hpp"
+#include "protocol/command.hpp"
+#include "protocol/reply.hpp"
 
 #include <cstddef>
 #include <functional>

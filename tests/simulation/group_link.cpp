@@ -3,7 +3,7 @@
 #include "link.hpp"
 #include "universe.hpp"
 
-#include "redis/primary_choice.hpp"
+#include "node/sentinel/primary_choice.hpp"
 
 #include <boost/asio/post.hpp>
 

@@ -6,7 +6,7 @@
 
 #include "replica_group.hpp"
 
-#include "redis/node.hpp"
+#include "node/node.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

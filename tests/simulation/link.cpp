@@ -4,8 +4,8 @@
 #include "transition_log.hpp"
 #include "universe.hpp"
 
-#include "redis/durability.hpp"
-#include "redis/group_binding.hpp"
+#include "protocol/durability.hpp"
+#include "protocol/group_binding.hpp"
 
 #include <algorithm>
 #include <utility>

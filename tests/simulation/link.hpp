@@ -7,7 +7,7 @@
 #include "process.hpp"
 #include "server.hpp"
 
-#include "redis/node.hpp"
+#include "node/node.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/post.hpp>

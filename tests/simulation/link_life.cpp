@@ -4,7 +4,7 @@
 #include "transition_log.hpp"
 #include "universe.hpp"
 
-#include "redis/group_binding.hpp"
+#include "protocol/group_binding.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_TESTS_SIMULATION_LOCK_NAMES_HPP
 #define REDLOCK_TESTS_SIMULATION_LOCK_NAMES_HPP
 
-#include "redis/command.hpp"
+#include "protocol/command.hpp"
 
 #include <string>
 #include <string_view>

@@ -4,8 +4,8 @@
 
 #include "clocks.hpp"
 
-#include "redis/command.hpp"
-#include "redis/reply.hpp"
+#include "protocol/command.hpp"
+#include "protocol/reply.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -3,8 +3,8 @@
 #include "link.hpp"
 #include "universe.hpp"
 
-#include "redis/group_binding.hpp"
-#include "redis/server_id.hpp"
+#include "protocol/group_binding.hpp"
+#include "protocol/server_id.hpp"
 
 #include <algorithm>
 #include <stdexcept>

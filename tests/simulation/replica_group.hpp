@@ -9,7 +9,7 @@
 
 #include "server.hpp"
 
-#include "redis/sentinel_answers.hpp"
+#include "node/sentinel/sentinel_answers.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "server.hpp"
 
 #include "link.hpp"
-#include "quorum/set_record.hpp"
+#include "quorum/sets/set_record.hpp"
 #include "transition_log.hpp"
 #include "universe.hpp"
 

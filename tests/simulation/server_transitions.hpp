@@ -7,8 +7,8 @@
 #include "server.hpp"
 #include "transition_text.hpp"
 
-#include "redis/command.hpp"
-#include "redis/reply.hpp"
+#include "protocol/command.hpp"
+#include "protocol/reply.hpp"
 
 #include <chrono>
 #include <cstddef>

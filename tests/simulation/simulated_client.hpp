@@ -4,7 +4,7 @@
 
 #include "universe.hpp"
 
-#include "admission/quarantine_log.hpp"
+#include "core/admission/quarantine_log.hpp"
 
 #include <redlock/client.hpp>
 

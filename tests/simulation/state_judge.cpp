@@ -1,6 +1,6 @@
 #include "state_judge.hpp"
 
-#include "redis/state_text.hpp"
+#include "protocol/state_text.hpp"
 
 #include <algorithm>
 

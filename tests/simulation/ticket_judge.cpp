@@ -1,7 +1,7 @@
 #include "ticket_judge.hpp"
 
 #include "judge.hpp"
-#include "lease/ticket.hpp"
+#include "core/lease/ticket.hpp"
 
 namespace redlock::simulation {
 

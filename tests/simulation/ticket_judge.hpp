@@ -4,7 +4,7 @@
 
 #include "lease_facts.hpp"
 #include "process.hpp"
-#include "redis/command.hpp"
+#include "protocol/command.hpp"
 
 #include <redlock/options.hpp>
 

@@ -5,7 +5,7 @@
 #include "lease_facts.hpp"
 #include "process.hpp"
 #include "server.hpp"
-#include "redis/command.hpp"
+#include "protocol/command.hpp"
 
 #include <cstddef>
 #include <cstdint>

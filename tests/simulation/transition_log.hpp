@@ -10,8 +10,8 @@
 #include "server_transitions.hpp"
 #include "transition_text.hpp"
 
-#include "redis/command.hpp"
-#include "redis/reply.hpp"
+#include "protocol/command.hpp"
+#include "protocol/reply.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "cli/dashboard/access_token.hpp"
 
 #include "cli/exit_codes.hpp"
-#include "redis/small_file.hpp"
+#include "node/connection/small_file.hpp"
 
 #include <boost/algorithm/string/predicate.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "cli/node_link.hpp"
 #include "cli/set_views.hpp"
-#include "redis/keys.hpp"
+#include "protocol/keys.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 

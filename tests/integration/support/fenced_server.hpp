@@ -2,10 +2,10 @@
 #ifndef REDLOCK_TESTS_INTEGRATION_FENCED_SERVER_HPP
 #define REDLOCK_TESTS_INTEGRATION_FENCED_SERVER_HPP
 
-#include "redis/admission_scripts.hpp"
-#include "redis/fence_answers.hpp"
-#include "redis/fence_scripts.hpp"
-#include "redis/server_id.hpp"
+#include "protocol/admission_scripts.hpp"
+#include "protocol/fence_answers.hpp"
+#include "protocol/fence_scripts.hpp"
+#include "protocol/server_id.hpp"
 #include "support/redis_server.hpp"
 #include "support/replication_info.hpp"
 

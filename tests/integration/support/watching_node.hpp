@@ -2,7 +2,7 @@
 #ifndef REDLOCK_TESTS_INTEGRATION_WATCHING_NODE_HPP
 #define REDLOCK_TESTS_INTEGRATION_WATCHING_NODE_HPP
 
-#include "redis/redis_node.hpp"
+#include "node/redis_node.hpp"
 
 #include <redlock/config.hpp>
 

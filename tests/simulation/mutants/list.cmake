@@ -28,25 +28,25 @@ redlock_mutant(exhausted_is_acquired "an attempt that took longer than its valid
 
 # Undo and release.
 redlock_mutant(no_undo "what a failed attempt was granted is not given back"
-    FILE src/acquire/acquisitions.cpp FROM "    releases_.start(a.record(), now, errc{}, a.refused());
+    FILE src/core/acquire/acquisitions.cpp FROM "    releases_.start(a.record(), now, errc{}, a.refused());
 " TO "")
 redlock_mutant(undo_only_granters "only nodes that are known to have granted are asked to undo"
-    FILE src/acquire/acquisitions.cpp FROM "releases_.start(a.record(), now, errc{}, a.refused());"
+    FILE src/core/acquire/acquisitions.cpp FROM "releases_.start(a.record(), now, errc{}, a.refused());"
     TO "quorum::node_set others; for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) if (!a.granted().has(node)) others.add(node); releases_.start(a.record(), now, errc{}, others);"
-    FILE2 src/lease/releases.cpp FROM2 "    if (r && r->is_pending(node)) return;" TO2 "    return;")
+    FILE2 src/core/lease/releases.cpp FROM2 "    if (r && r->is_pending(node)) return;" TO2 "    return;")
 redlock_mutant(cancelled_is_not_undone "an acquisition whose caller gave up is forgotten"
-    FILE src/acquire/acquisitions.cpp FROM "    give_up_attempt_of(what);
+    FILE src/core/acquire/acquisitions.cpp FROM "    give_up_attempt_of(what);
     finish(what, asio::error::operation_aborted, {});" TO "    if (auto const a = std::exchange(what.current, nullptr)) { a->leave_caller(); env_.cancel_timer(*a); }
     finish(what, asio::error::operation_aborted, {});")
 redlock_mutant(owed_releases_forgotten "a release that a lost connection left unanswered is not repeated"
-    FILE src/fanout/fanout_lagging.cpp FROM "if (has_room && t.asked_by->wanted(node, now)) l.queue.push_back(t);" TO "static_cast<void>(has_room);")
+    FILE src/core/fanout_lagging.cpp FROM "if (has_room && t.asked_by->wanted(node, now)) l.queue.push_back(t);" TO "static_cast<void>(has_room);")
 redlock_mutant(destructor_forgets "a destroyed lease is not released"
     FILE src/api/lease.cpp FROM "owner->let_go(std::move(state_));" TO "state_.reset();")
 redlock_mutant(release_not_shielded "a cancellation reaches the release of a scope"
     FILE include/redlock/detail/scope.hpp FROM "asio::disable_cancellation()" TO "asio::enable_total_cancellation()"
     SOURCES tests/simulation/scope_user.cpp)
 redlock_mutant(value_reused "a client uses one value for all its attempts"
-    FILE src/acquire/acquisitions.cpp FROM "env_.fresh_value()" TO "env_.fresh_value().text().substr(0, 3) + \"same\"")
+    FILE src/core/acquire/acquisitions.cpp FROM "env_.fresh_value()" TO "env_.fresh_value().text().substr(0, 3) + \"same\"")
 redlock_mutant(release_deletes_anything "the release script does not compare values"
     FILE src/testing/redis_model.cpp FROM "            if (!is_ours(c, key, now)) return refused();
             del(key);" TO "            if (!find(key, now)) return refused();
@@ -67,18 +67,18 @@ redlock_mutant(unknown_is_lost "an extension that too few nodes answered counts 
 redlock_mutant(renewed_from_the_reply "a renewal is counted from its reply"
     FILE src/quorum/lease_machine.cpp FROM "renewed_until_.set(node, now + validity_)" TO "renewed_until_.set(node, now + validity_ + node_timeout_)")
 redlock_mutant(extends_after_the_end "a lease whose end has passed is extended"
-    FILE src/lease/lease_registry.cpp FROM "if (what.is_lease() && now >= what.machine.stops_at()) lose(what, end_of(what, now));" TO "")
+    FILE src/core/lease/lease_registry.cpp FROM "if (what.is_lease() && now >= what.machine.stops_at()) lose(what, end_of(what, now));" TO "")
 
 # The end of a lease.
 redlock_mutant(scope_cancelled_late "a scope is cancelled after the validity of its lease"
     FILE src/quorum/lease_machine.cpp FROM "time_point const at = holders_.valid_until() - timing_->stop_margin;" TO "time_point const at = holders_.valid_until() + timing_->stop_margin;")
 redlock_mutant(loss_is_not_told "who waits for the loss of a lease is not told"
-    FILE src/lease/lease_registry.cpp FROM "        h.complete_waiters(why);
+    FILE src/core/lease/lease_registry.cpp FROM "        h.complete_waiters(why);
 " TO "")
 redlock_mutant(max_hold_ignored "max_hold does not end a lease"
     FILE src/quorum/lease_machine.cpp FROM "return timing_->max_hold ? std::min(at, acquired_ + *timing_->max_hold) : at;" TO "return at;")
 redlock_mutant(deadline_ignored "acquire() goes on after its deadline"
-    FILE src/acquire/acquisition.cpp FROM "    if (now >= deadline) {" TO "    if (now >= never) {")
+    FILE src/core/acquire/acquisition.cpp FROM "    if (now >= deadline) {" TO "    if (now >= never) {")
 
 # Tokens.
 redlock_mutant(one_round "a lease has the largest token of one round, and nobody confirms it"
@@ -103,9 +103,9 @@ redlock_mutant(recreate_without_guard "a key is recreated again also where a lar
 redlock_mutant(climb_without_the_old_guard "a lease climbs also where a larger token was given"
     FILE src/testing/redis_model.cpp FROM "    if (record->base > c.token || (before > c.token && !marked)) return refused();  // the guard
     set_counter(key, c.more().goal, c.retention, now, true);" TO "    set_counter(key, std::max(before, c.more().goal), c.retention, now, true);"
-    FILE2 src/lease/extension.cpp FROM2 "if (is_kept) owner_" TO2 "static_cast<void>(is_kept), owner_")
+    FILE2 src/core/lease/extension.cpp FROM2 "if (is_kept) owner_" TO2 "static_cast<void>(is_kept), owner_")
 redlock_mutant(climb_on_a_minority "a lease has climbed as soon as one node has granted it"
-    FILE src/lease/climb.cpp FROM "if (votes_.majority_granted()) return end(true, now);" TO "if (answer.vote == vote::granted) return end(true, now);")
+    FILE src/core/lease/climb.cpp FROM "if (votes_.majority_granted()) return end(true, now);" TO "if (answer.vote == vote::granted) return end(true, now);")
 redlock_mutant(acquire_ignores_base "acquire counts on from the counter, and not from what the server was told at its admission"
     FILE src/testing/redis_model.cpp FROM "token_number const last = std::max(before->highest, record->new_tokens_above());" TO "token_number const last = before->highest;")
 redlock_mutant(lost_counter_is_zero "a counter that is gone reads as zero"
@@ -152,68 +152,68 @@ redlock_mutant(any_record_will_do "scripts do not compare the id in the record"
 
 # Lines: who waits within one client.
 redlock_mutant(passed_on_too_late "a lease is passed on however little of it is left"
-    FILE src/acquire/wait_queue.cpp FROM "    if (lease.machine.left(now) < lease.what->under->times.validity / worth_passing_on) return false;
+    FILE src/core/acquire/wait_queue.cpp FROM "    if (lease.machine.left(now) < lease.what->under->times.validity / worth_passing_on) return false;
 " TO "")
 redlock_mutant(passed_on_with_its_token "a lease is passed on without tokens of its own"
-    FILE src/lease/lease_record.cpp FROM "        h->last_token = last_reserved() - tokens_left;" TO "        h->last_token = first.last_token;")
+    FILE src/core/lease/lease_record.cpp FROM "        h->last_token = last_reserved() - tokens_left;" TO "        h->last_token = first.last_token;")
 redlock_mutant(passed_on_to_anybody "a lease is passed on to somebody who asked with other options"
-    FILE src/acquire/wait_queue.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;
+    FILE src/core/acquire/wait_queue.cpp FROM "    if (!next.takes_what_is_held(lease)) return false;
 " TO "")
 redlock_mutant(passed_on_too_often "passing on does not heed max_handoffs"
-    FILE src/quorum/fairness.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return now < began_ + limits.time;")
+    FILE src/quorum/waiting/fairness.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return now < began_ + limits.time;")
 redlock_mutant(passed_on_too_long "passing on does not heed max_local_hold"
-    FILE src/quorum/fairness.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return taken_ < limits.handoffs;")
+    FILE src/quorum/waiting/fairness.cpp FROM "return taken_ < limits.handoffs && now < began_ + limits.time;" TO "return taken_ < limits.handoffs;")
 redlock_mutant(max_hold_of_the_first "max_hold of a lease that was passed on is counted from the first holder"
-    FILE src/lease/lease_registry.cpp FROM "    what.machine.handed_over(now);
+    FILE src/core/lease/lease_registry.cpp FROM "    what.machine.handed_over(now);
 " TO "")
 redlock_mutant(last_is_first "who asks last is served first"
-    FILE src/acquire/wait_queue.cpp FROM "queue_.push_back(who);" TO "queue_.push_front(who);")
+    FILE src/core/acquire/wait_queue.cpp FROM "queue_.push_back(who);" TO "queue_.push_front(who);")
 redlock_mutant(cancelled_first_wakes_nobody "when the first in the line gives up, the next does not know that it is his turn"
-    FILE src/acquire/wait_queue.cpp FROM "    } else if (was_first && !here_) {
+    FILE src/core/acquire/wait_queue.cpp FROM "    } else if (was_first && !here_) {
         consider(in_.env().now());
     }" TO "    }")
 redlock_mutant(line_forgets_who_waits "when a lease is over, nobody tells the line of those who wait for it"
-    FILE src/acquire/wait_queue.cpp FROM "    if (queue_.empty()) return in_.retire(*this, now);
+    FILE src/core/acquire/wait_queue.cpp FROM "    if (queue_.empty()) return in_.retire(*this, now);
     consider(now);
 }
 " TO "    if (queue_.empty()) return in_.retire(*this, now);
 }
 ")
 redlock_mutant(undo_wakes_its_own_line "an attempt that is undone wakes the line whose first has made it"
-    FILE src/acquire/lock_table.cpp FROM "if (&l != busy) l.consider(now);" TO "l.consider(now);")
+    FILE src/core/acquire/lock_table.cpp FROM "if (&l != busy) l.consider(now);" TO "l.consider(now);")
 
 # Waiting for what nodes tell.
 redlock_mutant(no_fallback_poll "who is told of changes never looks by himself"
-    FILE src/quorum/wait_schedule.cpp FROM "is_told() ? poll_if_told_ : poll_if_not_" TO "is_told() ? never : poll_if_not_")
+    FILE src/quorum/waiting/wait_schedule.cpp FROM "is_told() ? poll_if_told_ : poll_if_not_" TO "is_told() ? never : poll_if_not_")
 redlock_mutant(push_ignored "what nodes tell is not heard"
     FILE src/client/engine.cpp FROM "    acquisitions_.on_changed(node, key);
 " TO "    static_cast<void>(node);
 ")
 redlock_mutant(own_key_is_a_holder "who looks takes a key of his own, which is about to be undone, for another holder's"
-    FILE src/quorum/contention.cpp FROM "    } else if (our_own) {" TO "    } else if (false) {"
-    FILE2 src/quorum/contention.cpp FROM2 "if (what.granted.has(node)) current.schedule" TO2 "if (false) current.schedule"
-    FILE3 src/acquire/lock_table.cpp FROM3 "if (on.has(node)) l.freed_by_us" TO3 "if (false) l.freed_by_us")
+    FILE src/quorum/waiting/contention.cpp FROM "    } else if (our_own) {" TO "    } else if (false) {"
+    FILE2 src/quorum/waiting/contention.cpp FROM2 "if (what.granted.has(node)) current.schedule" TO2 "if (false) current.schedule"
+    FILE3 src/core/acquire/lock_table.cpp FROM3 "if (on.has(node)) l.freed_by_us" TO3 "if (false) l.freed_by_us")
 redlock_mutant(free_again_and_again "each look at a free lock puts off the race for it"
-    FILE src/quorum/wait_schedule.cpp FROM "free_at.value_or(std::min(free_at_[node], now));" TO "free_at.value_or(now);")
+    FILE src/quorum/waiting/wait_schedule.cpp FROM "free_at.value_or(std::min(free_at_[node], now));" TO "free_at.value_or(now);")
 
 # Owners.
 redlock_mutant(released_with_the_first "the lock is given back with the first of several nested leases"
     FILE src/client/lease_operations.cpp FROM "    if (what->has_handles()) return;  // of nested leases
 " TO "")
 redlock_mutant(nested_for_ever "a nested lease that is given back still counts"
-    FILE src/lease/lease_registry.cpp FROM "    who.is = lease_handle::presence::left;
+    FILE src/core/lease/lease_registry.cpp FROM "    who.is = lease_handle::presence::left;
     who.of().remove(who);" TO "    std::size_t handles = 0;
     who.of().each_handle([&](lease_handle const&) { ++handles; });
     if (handles == 2) return;
     who.is = lease_handle::presence::left;
     who.of().remove(who);")
 redlock_mutant(nested_for_anybody "whoever has an owner gets a nested lease of whatever is held"
-    FILE src/acquire/acquisitions.cpp FROM "lease.owner() != options.owner ||" TO "")
+    FILE src/core/acquire/acquisitions.cpp FROM "lease.owner() != options.owner ||" TO "")
 redlock_mutant(nested_in_what_is_lost "a nested lease is given while the outer one is ending"
-    FILE src/acquire/acquisitions.cpp FROM "    if (!lease.is_lease() || now >= lease.machine.stops_at()) return false;
+    FILE src/core/acquire/acquisitions.cpp FROM "    if (!lease.is_lease() || now >= lease.machine.stops_at()) return false;
 " TO "")
 redlock_mutant(nested_while_asking "an owner that gets a nested lease while it asks the nodes goes on asking"
-    FILE src/acquire/acquisitions.cpp FROM "    what.last_outcome = {};
+    FILE src/core/acquire/acquisitions.cpp FROM "    what.last_outcome = {};
     give_up_attempt_of(what);
     finish(what, {}, redlock::lease{inner});" TO "    what.last_outcome = {};
     finish(what, {}, redlock::lease{inner});")
@@ -234,14 +234,14 @@ redlock_mutant(several_but_one_released "a lock of several names gives back the 
 
 # Clocks.
 redlock_mutant(drift_taken_for_a_step "a clock that runs a little fast is said to have been set"
-    FILE src/quorum/clock_step_detector.cpp FROM "* drift_});" TO "* 0.0});")
+    FILE src/quorum/clocks/clock_step_detector.cpp FROM "* drift_});" TO "* 0.0});")
 redlock_mutant(suspended_for_ever "a node whose clock was set never votes again"
-    FILE src/quorum/node_clock.cpp FROM "std::max(suspended_until_, received + lasts)" TO "time_point::max() - lasts")
+    FILE src/quorum/clocks/node_clock.cpp FROM "std::max(suspended_until_, received + lasts)" TO "time_point::max() - lasts")
 
 # Leases that travel.
 redlock_mutant(adoption_by_one_node "the vote of one node adopts a lease"
     FILE src/quorum/adopt_machine.cpp FROM "if (now < holders_.valid_until() - timing_->stop_margin) {" TO "if (!granted_.empty()) {"
-    FILE2 src/lease/lease_registry.cpp FROM2 "    if (now >= what->machine.stops_at()) {" TO2 "    if (false) {")
+    FILE2 src/core/lease/lease_registry.cpp FROM2 "    if (now >= what->machine.stops_at()) {" TO2 "    if (false) {")
 redlock_mutant(adoption_keeps_the_value "nodes leave the value of the ticket where it is"
     FILE src/testing/redis_model.cpp FROM "    set_all(c, now);
     return granted();
@@ -255,9 +255,9 @@ redlock_mutant(adoption_keeps_the_value "nodes leave the value of the ticket whe
 redlock_mutant(adoption_of_anything "nodes do not compare the value of the ticket"
     FILE src/testing/redis_model.cpp FROM "if (!again && !are_all_ours(former, now)) return refused();" TO "if (!again && !is_any_there(c, now)) return refused();")
 redlock_mutant(adopted_under_the_old_guard "an adopted lease extends with the guard of its ticket"
-    FILE src/acquire/adoptions.cpp FROM "record_->assign_guard(ticket_.guard + 1)" TO "record_->assign_guard(ticket_.guard)")
+    FILE src/core/acquire/adoptions.cpp FROM "record_->assign_guard(ticket_.guard + 1)" TO "record_->assign_guard(ticket_.guard)")
 redlock_mutant(adoption_is_not_undone "what nodes had replaced for an adoption that failed is not given back"
-    FILE src/acquire/adoptions.cpp FROM "    owner_.releases_.start(record_, now, errc{}, machine_->refused());
+    FILE src/core/acquire/adoptions.cpp FROM "    owner_.releases_.start(record_, now, errc{}, machine_->refused());
 " TO "")
 redlock_mutant(detached_and_released "a lease that is detached is released"
     FILE src/client/lease_operations.cpp FROM "    on_strand([this, h] { detach_handle(h); });" TO "    on_strand([this, h](time_point t) { release_handle(h, t); });")
@@ -278,7 +278,7 @@ redlock_mutant(writer_beside_readers "a writer is granted where readers are"
     return false;" TO "        if (auto const* const e = find(c.key_at(i), now); e && !e->readers) return true;
     return false;")
 redlock_mutant(reader_waits_for_no_writer "the client's readers do not look at the answers of nodes where somebody writes"
-    FILE src/acquire/attempt.cpp FROM "machine_.on_vote(node, answer.vote, now, answer.counter);" TO "machine_.on_vote(node, record_->reads() && answer.vote == vote::refused && !answer.writer_waits ? vote::granted : answer.vote, now, answer.counter);")
+    FILE src/core/acquire/attempt.cpp FROM "machine_.on_vote(node, answer.vote, now, answer.counter);" TO "machine_.on_vote(node, record_->reads() && answer.vote == vote::refused && !answer.writer_waits ? vote::granted : answer.vote, now, answer.counter);")
 redlock_mutant(late_reader_unconfirmed "a grant to a reader that arrived after the token was chosen counts unconfirmed"
     FILE src/quorum/acquire_machine.cpp FROM "if (counter == largest_ && !(to_read_ && token_)) confirmed_.add(node);" TO "if (counter == largest_ || (to_read_ && token_)) confirmed_.add(node);")
 redlock_mutant(reader_of_one_round "a reader has the largest token of one round, and nobody confirms it"
@@ -304,7 +304,7 @@ redlock_mutant(readers_never_end "the time of each reader is not looked at: read
     bool const is_over = *left.expires <= in_milliseconds(now);" TO "    left.expires.reset();
     bool const is_over = left.readers->ends.size() > 99 && later(*left.readers->ends.begin(), *left.readers->ends.begin());")
 redlock_mutant(downgrade_releases_first "a downgrade gives the lease back, and goes on as a reader"
-    FILE src/lease/lease_registry.cpp FROM "    what.first.becomes_reader();
+    FILE src/core/lease/lease_registry.cpp FROM "    what.first.becomes_reader();
     what.each" TO "    env_.to_nodes->add({what.request(verb::release), make_recycled<extension>(*this, what.shared(), now, true)});
     what.first.becomes_reader();
     what.each")
@@ -323,14 +323,14 @@ redlock_mutant(readers_fence_forgets_readers "what checks tokens does not keep t
 
 # State that goes with a lock.
 redlock_mutant(published_on_a_minority "a state counts as published when one node keeps it"
-    FILE src/lease/state_rounds.cpp FROM "if (votes_.majority_granted()) return end({});" TO "if (votes_.granted() > 0) return end({});")
+    FILE src/core/lease/state_rounds.cpp FROM "if (votes_.majority_granted()) return end({});" TO "if (votes_.granted() > 0) return end({});")
 redlock_mutant(inherited_from_one_node "the first node that answers says what is inherited"
     FILE src/quorum/inherit_machine.hpp FROM "if (votes_.majority_granted()) {" TO "if (votes_.granted() > 0) {"
-    SOURCES src/lease/state_rounds.cpp)
+    SOURCES src/core/lease/state_rounds.cpp)
 redlock_mutant(inherited_and_not_written_back "what only a minority keeps is inherited as it is"
     FILE src/quorum/inherit_machine.hpp FROM "return safe ? " TO "return true ? "
-    FILE2 src/lease/state_rounds.cpp FROM2 "if (machine_.holders().size() < owner_.env().to_nodes->nodes()) back->send();" TO2 ""
-    SOURCES src/lease/state_rounds.cpp)
+    FILE2 src/core/lease/state_rounds.cpp FROM2 "if (machine_.holders().size() < owner_.env().to_nodes->nodes()) back->send();" TO2 ""
+    SOURCES src/core/lease/state_rounds.cpp)
 # That an answer during the write-back changes nothing is held by publication_story_test: too few schedules need it.
 redlock_mutant(published_without_fence "a former holder publishes where a later one has inherited, if its value is there again"
     FILE src/testing/redis_model.cpp FROM "    if (auto const objection = objection_to_state(c, now)) return *objection;
@@ -345,33 +345,33 @@ redlock_mutant(state_of_the_last_writer "a node keeps the state that came last"
 
 # Groups.
 redlock_mutant(votes_not_acknowledged "votes of a group wait for no replica"
-    FILE src/redis/durability.cpp FROM "c.may_grant() || c.may_renew() || c.is_about_state() || c.what == verb::mark" TO "c.what == verb::mark")
+    FILE src/protocol/durability.cpp FROM "c.may_grant() || c.may_renew() || c.is_about_state() || c.what == verb::mark" TO "c.what == verb::mark")
 redlock_mutant(old_primary_extends "an extension by a primary that no replica follows any more counts"
-    FILE src/redis/durability.cpp FROM "c.may_grant() || c.may_renew() || " TO "c.may_grant() || ")
+    FILE src/protocol/durability.cpp FROM "c.may_grant() || c.may_renew() || " TO "c.may_grant() || ")
 redlock_mutant(quarantine_at_first_sight "the quarantine of a promoted server begins when it is seen, and not when replicas have its mark"
-    FILE src/redis/durability.cpp FROM " || c.what == verb::mark || " TO " || ")
+    FILE src/protocol/durability.cpp FROM " || c.what == verb::mark || " TO " || ")
 redlock_mutant(votes_with_another_k "a client that waits for no replica has votes in a group whose clients do"
-    FILE src/redis/group_binding.cpp FROM "if (theirs == 0 || theirs == replicas_) return {};" TO "if (theirs < 1000) return {};")
+    FILE src/protocol/group_binding.cpp FROM "if (theirs == 0 || theirs == replicas_) return {};" TO "if (theirs < 1000) return {};")
 
 # Semaphores.
 redlock_mutant(slots_are_added_up "grants of different slots are added up to a majority"
     FILE src/quorum/permit_choice.cpp FROM "    return static_cast<std::size_t>(std::count(ours_.begin(), ours_.end(), what));" TO "    static_cast<void>(what);
     return static_cast<std::size_t>(std::count_if(ours_.begin(), ours_.end(), [](slot_set ours) { return ours != 0; }));"
-    FILE2 src/acquire/permit_attempt.cpp FROM2 "if (chose && state.choice.gave_chosen(node)) {" TO2 "if (chose && state.choice.given_by(node) != 0) {")
+    FILE2 src/core/acquire/permit_attempt.cpp FROM2 "if (chose && state.choice.gave_chosen(node)) {" TO2 "if (chose && state.choice.given_by(node) != 0) {")
 redlock_mutant(permit_of_one_node "one node less than a majority is enough for a slot"
     FILE src/quorum/permit_choice.cpp FROM "        if (count < needed_) continue;
 " TO "        if (count + 1 < needed_) continue;
 "
-    FILE2 src/acquire/permit_attempt.cpp FROM2 "            count(node, {vote::refused, {}, {}}, now);
+    FILE2 src/core/acquire/permit_attempt.cpp FROM2 "            count(node, {vote::refused, {}, {}}, now);
         } else if (state.failed" TO2 "            reply said{chose ? vote::granted : vote::refused};
             said.counter = chose ? counter_ : 0;
             count(node, said, now);
         } else if (state.failed")
 redlock_mutant(chosen_is_given_back "all slots of the value are released where one of them was not chosen"
-    FILE src/acquire/permit_attempt.cpp FROM "    auto of = make_descriptor(resource{before.what, indices_of(slots)}, before.what->under);
+    FILE src/core/acquire/permit_attempt.cpp FROM "    auto of = make_descriptor(resource{before.what, indices_of(slots)}, before.what->under);
     auto const stray" TO "    auto of = before.what;
     auto const stray"
-    FILE2 src/acquire/permit_attempt.cpp FROM2 "    elsewhere.remove(node);
+    FILE2 src/core/acquire/permit_attempt.cpp FROM2 "    elsewhere.remove(node);
 " TO2 "    elsewhere = {};
 ")
 redlock_mutant(any_number_of_permits "nodes do not compare the number of permits"
@@ -386,21 +386,21 @@ redlock_mutant(permit_over_a_lock "a slot that somebody has is given once more"
 redlock_mutant(permit_token_of_its_node "the token of a permit is not confirmed"
     FILE src/quorum/acquire_machine.cpp FROM "    wants_confirmation_ = confirmed_.size() < votes_.needed();" TO "    confirmed_ = held_;")
 redlock_mutant(permits_wake_nobody "who waits for a permit does not hear that this client has one less"
-    FILE src/acquire/wait_queue.cpp FROM "    queue_.empty() ? in_.retire(*this, now) : consider(now);
+    FILE src/core/acquire/wait_queue.cpp FROM "    queue_.empty() ? in_.retire(*this, now) : consider(now);
 }
 
 // As long" TO "    if (queue_.empty()) in_.retire(*this, now);
 }
 
 // As long"
-    FILE2 src/acquire/lock_table.cpp FROM2 "        if (&l != but) l.consider(now);
+    FILE2 src/core/acquire/lock_table.cpp FROM2 "        if (&l != but) l.consider(now);
     });" TO2 "        static_cast<void>(l), static_cast<void>(but), static_cast<void>(now);
     });")
 redlock_mutant(slots_stay_until_their_ttl "slots that an attempt does not need are not given back"
-    FILE src/acquire/permit_attempt.cpp FROM "            if (chose) give_back(node, state.choice.given_by(node), now);
+    FILE src/core/acquire/permit_attempt.cpp FROM "            if (chose) give_back(node, state.choice.given_by(node), now);
 " TO "")
 redlock_mutant(late_slots_stay "a slot that a node gave when others had been chosen is not given back"
-    FILE src/acquire/permit_attempt.cpp FROM "        give_back(node, answer.slots()->ours, now);
+    FILE src/core/acquire/permit_attempt.cpp FROM "        give_back(node, answer.slots()->ours, now);
 " TO "")
 redlock_mutant(node_gives_halves "a node that has too few free slots gives those"
     FILE src/testing/shared_model.cpp FROM "    if (chosen.size() < r.count || r.count == 0) return {0, *server_.high_water, map};
@@ -409,19 +409,19 @@ redlock_mutant(node_gives_halves "a node that has too few free slots gives those
     FILE2 src/testing/shared_model.cpp FROM2 "chosen.size() < r.count && chosen.size() + free >= r.count; ++i) {" TO2 "chosen.size() < r.count; ++i) {")
 redlock_mutant(permits_by_halves "of several permits, a node counts for all that gave one of them"
     FILE src/quorum/permit_choice.cpp FROM "    return static_cast<std::size_t>(std::count(ours_.begin(), ours_.end(), what));" TO "    return static_cast<std::size_t>(std::count_if(ours_.begin(), ours_.end(), [&](slot_set ours) { return (ours & what) != 0; }));"
-    FILE2 src/acquire/permit_attempt.cpp FROM2 "if (chose && state.choice.gave_chosen(node)) {" TO2 "if (chose && (state.choice.given_by(node) & state.choice.chosen()) != 0) {")
+    FILE2 src/core/acquire/permit_attempt.cpp FROM2 "if (chose && state.choice.gave_chosen(node)) {" TO2 "if (chose && (state.choice.given_by(node) & state.choice.chosen()) != 0) {")
 redlock_mutant(slot_of_two_choices_stays "a roll-back does not go to a node that gave some of the chosen slots and some others"
-    FILE src/acquire/permit_attempt.cpp FROM " && (state.choice.given_by(node) & about) == 0) refused_.add(node);" TO " && !state.choice.gave_chosen(node) && (state.asked || state.choice.given_by(node) == 0)) refused_.add(node);"
-    FILE2 src/acquire/permit_attempt.cpp FROM2 "        if ((answer.slots()->ours & chosen) == 0) refused_.add(node);
+    FILE src/core/acquire/permit_attempt.cpp FROM " && (state.choice.given_by(node) & about) == 0) refused_.add(node);" TO " && !state.choice.gave_chosen(node) && (state.asked || state.choice.given_by(node) == 0)) refused_.add(node);"
+    FILE2 src/core/acquire/permit_attempt.cpp FROM2 "        if ((answer.slots()->ours & chosen) == 0) refused_.add(node);
 " TO2 "        if (true) refused_.add(node);
 ")
 redlock_mutant(own_slot_is_given_back "what is given back at a node may be a slot that was chosen"
-    FILE src/acquire/permit_attempt.cpp FROM " & ~permits_->choice.chosen();" TO ";")
+    FILE src/core/acquire/permit_attempt.cpp FROM " & ~permits_->choice.chosen();" TO ";")
 
 # Sets of nodes.
 redlock_mutant(lists_not_compared "a node whose set is another one than the client's list votes"
-    FILE src/quorum/set_membership.cpp FROM "    if (!may_name(r, settings_.members))" TO "    if (r.members.empty())"
-    FILE2 src/quorum/set_membership.cpp FROM2 "        return object_to_all(why);" TO2 "")
+    FILE src/quorum/sets/set_membership.cpp FROM "    if (!may_name(r, settings_.members))" TO "    if (r.members.empty())"
+    FILE2 src/quorum/sets/set_membership.cpp FROM2 "        return object_to_all(why);" TO2 "")
 redlock_mutant(wrong_set_only_said "a client with another list of nodes is told so, and asks the nodes all the same"
     FILE src/client/engine.cpp
     FROM "    if (auto const why = admissions_->meet(node, facts); !why.empty()) return env_.to_nodes->reject(node, errc::wrong_node_set, why);
@@ -433,7 +433,7 @@ redlock_mutant(wrong_set_only_said "a client with another list of nodes is told 
 
 # Changes of a set of nodes. That a lease is told who is a member is held by set_change_story_test: of 34,000 schedules about one needs it.
 redlock_mutant(first_mover_is_followed "a client follows its set into a generation as soon as one node carries it"
-    FILE src/quorum/set_generation.cpp FROM "carriers_of(r, carried) >= majority(r.size_before())" TO "carriers_of(r, carried) >= 1")
+    FILE src/quorum/sets/set_generation.cpp FROM "carriers_of(r, carried) >= majority(r.size_before())" TO "carriers_of(r, carried) >= 1")
 redlock_mutant(list_is_the_set "a client counts a majority of its list, though its set has grown"
     FILE src/client/engine.cpp FROM "        env_.voters = news.voters;
 " TO "")
@@ -446,15 +446,15 @@ redlock_mutant(eras_are_mixed "votes of two generations are added up, also those
         if (members.has(node)) continue;" TO2 "    for (std::size_t node = 0; node < votes_.nodes(); ++node) {
         if (members.has(node) || true) continue;")
 redlock_mutant(shrinks_at_once "a set of an odd N has the smaller N as soon as a member leaves"
-    FILE src/quorum/set_record.cpp FROM "r.size() % 2 == 1 ? r.size() : next.members.size()" TO "next.members.size()")
+    FILE src/quorum/sets/set_record.cpp FROM "r.size() % 2 == 1 ? r.size() : next.members.size()" TO "next.members.size()")
 redlock_mutant(closes_at_once "a set has the smaller N before leases of before are over"
-    FILE src/quorum/set_change.cpp FROM "return seen_ + drain_of(std::max(plan.longest_ttl(), max_ttl), clock_drift);" TO "return seen_ + 0 * drain_of(max_ttl, clock_drift);")
+    FILE src/quorum/sets/set_change.cpp FROM "return seen_ + drain_of(std::max(plan.longest_ttl(), max_ttl), clock_drift);" TO "return seen_ + 0 * drain_of(max_ttl, clock_drift);")
 redlock_mutant(former_generation_votes "a node of another generation has a vote"
-    FILE src/admission/admission_driver.cpp FROM "if (!sets_.is_active() || !sets_.is_apart(node)) return facts;" TO "return facts;")
+    FILE src/core/admission/admission_driver.cpp FROM "if (!sets_.is_active() || !sets_.is_apart(node)) return facts;" TO "return facts;")
 redlock_mutant(returned_member_remembers "a member that had left and joins again keeps its admission"
     FILE src/testing/redis_model.cpp FROM "bool const stays = c.stays && record->id == c.more().id;" TO "bool const stays = detail::names_server(record->id, id);")
 redlock_mutant(command_moves_anybody "a command moves members that lost their data as well"
-    FILE src/quorum/set_change.cpp FROM "else if (is_of_before && is_admitted(*s)) steps_" TO "else if (is_of_before) steps_")
+    FILE src/quorum/sets/set_change.cpp FROM "else if (is_of_before && is_admitted(*s)) steps_" TO "else if (is_of_before) steps_")
 redlock_mutant(command_moves_too_few "a command begins with fewer than a majority of members that can move"
-    FILE src/quorum/set_change.cpp FROM "bool const can_move = moved_ + steps_.size() >= needed_;" TO "bool const can_move = true;"
-    FILE2 src/quorum/set_change.cpp FROM2 "bool const can_decide = stay_ >= needed_to_stay" TO2 "bool const can_decide = stay_ >= 0 * needed_to_stay")
+    FILE src/quorum/sets/set_change.cpp FROM "bool const can_move = moved_ + steps_.size() >= needed_;" TO "bool const can_move = true;"
+    FILE2 src/quorum/sets/set_change.cpp FROM2 "bool const can_decide = stay_ >= needed_to_stay" TO2 "bool const can_decide = stay_ >= 0 * needed_to_stay")

@@ -1,5 +1,5 @@
 // What is said of nodes without a vote, where no server is needed to see it. outage_story_test has the texts that a client comes to by itself.
-#include "admission/admission_picture.hpp"
+#include "core/admission/admission_picture.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // What processes leave behind for each other, and what of it is believed.
-#include "admission/quarantine_folder.hpp"
+#include "core/admission/quarantine_folder.hpp"
 
 #include "support/temporary_folder.hpp"
 

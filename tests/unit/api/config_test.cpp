@@ -1,6 +1,6 @@
 #include "../message_support.hpp"
 
-#include "redis/node_address.hpp"
+#include "node/connection/node_address.hpp"
 
 #include <redlock/config.hpp>
 

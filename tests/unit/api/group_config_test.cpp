@@ -1,7 +1,7 @@
 // Groups in URLs, in JSON and in code.
 #include "../message_support.hpp"
 
-#include "redis/node_address.hpp"
+#include "node/connection/node_address.hpp"
 
 #include <redlock/json.hpp>
 

@@ -1,7 +1,7 @@
 // A member of a set is replaced while clients with the old list of nodes and with the new one lock, over nodes in memory and in virtual time.
 #include "support/world.hpp"
 
-#include "quorum/set_change.hpp"
+#include "quorum/sets/set_change.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/test/unit_test.hpp>

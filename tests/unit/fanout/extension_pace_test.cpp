@@ -1,4 +1,4 @@
-#include "fanout/extension_pace.hpp"
+#include "core/extension_pace.hpp"
 
 #include <boost/test/unit_test.hpp>
 

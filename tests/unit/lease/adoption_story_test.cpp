@@ -1,7 +1,7 @@
 // Leases that are detached, and go on with whoever has their ticket: several clients over nodes in memory.
 #include "support/world.hpp"
 
-#include "lease/ticket.hpp"
+#include "core/lease/ticket.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>

@@ -1,5 +1,5 @@
 // Values that say who holds a lock: written by one client, read by whoever looks at the servers.
-#include "lease/holder_info.hpp"
+#include "core/lease/holder_info.hpp"
 
 #include <boost/test/unit_test.hpp>
 

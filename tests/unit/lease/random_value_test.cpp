@@ -1,5 +1,5 @@
 // Where the values of locks come from: the system's random source, or an error. Never anything else.
-#include "lease/random_value.hpp"
+#include "core/random_value.hpp"
 
 #include <boost/test/unit_test.hpp>
 

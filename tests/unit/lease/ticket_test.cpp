@@ -1,4 +1,4 @@
-#include "lease/ticket.hpp"
+#include "core/lease/ticket.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "quorum/backoff.hpp"
+#include "quorum/waiting/backoff.hpp"
 #include "quorum_support.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
 // Clocks that drift, step, and are read over slow lines.
-#include "quorum/clock_step_detector.hpp"
+#include "quorum/clocks/clock_step_detector.hpp"
 
 #include <boost/test/unit_test.hpp>
 

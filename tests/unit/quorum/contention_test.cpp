@@ -1,5 +1,5 @@
 // What the first of those who wait for a lock does next.
-#include "quorum/contention.hpp"
+#include "quorum/waiting/contention.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "quorum/fairness.hpp"
+#include "quorum/waiting/fairness.hpp"
 
 #include "quorum_support.hpp"
 

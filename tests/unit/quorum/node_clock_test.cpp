@@ -1,5 +1,5 @@
 // What a client makes of a node's clock that is set.
-#include "quorum/node_clock.hpp"
+#include "quorum/clocks/node_clock.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_TESTS_UNIT_QUORUM_SET_CLIENTS_HPP
 #define REDLOCK_TESTS_UNIT_QUORUM_SET_CLIENTS_HPP
 
-#include "quorum/set_membership.hpp"
+#include "quorum/sets/set_membership.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -4,7 +4,7 @@
 
 #include "set_clients.hpp"
 
-#include "quorum/set_change.hpp"
+#include "quorum/sets/set_change.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // Into which generation of its set a client follows.
-#include "quorum/set_generation.hpp"
+#include "quorum/sets/set_generation.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,7 +1,7 @@
 // Votes, leases and the record of a set that has another number of members than a client's list.
 #include "quorum/acquire_machine.hpp"
 #include "quorum/adopt_machine.hpp"
-#include "quorum/set_record.hpp"
+#include "quorum/sets/set_record.hpp"
 #include "quorum/tenure.hpp"
 #include "quorum/votes.hpp"
 

@@ -1,4 +1,4 @@
-#include "quorum/wait_schedule.hpp"
+#include "quorum/waiting/wait_schedule.hpp"
 
 #include <boost/test/unit_test.hpp>
 

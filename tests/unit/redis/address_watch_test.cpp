@@ -1,5 +1,5 @@
 // What shows that several servers answer at one address.
-#include "redis/address_watch.hpp"
+#include "node/connection/address_watch.hpp"
 #include "redlock/clock.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,7 +1,7 @@
 // An adoption on the wire, and what every answer to it is worth.
-#include "redis/fence_scripts.hpp"
-#include "redis/redis_replies.hpp"
-#include "redis/scripts.hpp"
+#include "protocol/fence_scripts.hpp"
+#include "protocol/redis_replies.hpp"
+#include "protocol/scripts.hpp"
 #include "support/printing.hpp"
 #include "wire_text.hpp"
 

@@ -1,5 +1,5 @@
 // Which server of a Redis Cluster has a shard, and for how many replicas votes wait: from the text of CLUSTER NODES.
-#include "redis/cluster_map.hpp"
+#include "node/cluster/cluster_map.hpp"
 #include "support/mentions.hpp"
 
 #include <boost/test/unit_test.hpp>

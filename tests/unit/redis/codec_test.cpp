@@ -1,9 +1,9 @@
 // What goes over the wire, byte for byte, and what every possible answer is worth.
-#include "redis/admission_scripts.hpp"
-#include "redis/fence_scripts.hpp"
-#include "redis/push_reader.hpp"
-#include "redis/redis_replies.hpp"
-#include "redis/scripts.hpp"
+#include "protocol/admission_scripts.hpp"
+#include "protocol/fence_scripts.hpp"
+#include "node/connection/push_reader.hpp"
+#include "protocol/redis_replies.hpp"
+#include "protocol/scripts.hpp"
 #include "support/printing.hpp"
 #include "wire_text.hpp"
 

@@ -3,7 +3,7 @@
 #include "support/name_service.hpp"
 
 #include "base/strand.hpp"
-#include "redis/redis_connection.hpp"
+#include "node/connection/redis_connection.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>

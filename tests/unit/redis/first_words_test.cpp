@@ -1,7 +1,7 @@
 // Servers, and other programs, that say something else than the answer to HELLO; and a system that gives no socket. Played on loopback.
 #include "base/strand.hpp"
-#include "redis/first_words.hpp"
-#include "redis/redis_connection.hpp"
+#include "node/connection/first_words.hpp"
+#include "node/connection/redis_connection.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>

@@ -2,7 +2,7 @@
 #ifndef REDLOCK_TESTS_UNIT_REDIS_GREETER_HPP
 #define REDLOCK_TESTS_UNIT_REDIS_GREETER_HPP
 
-#include "redis/redis_connection.hpp"
+#include "node/connection/redis_connection.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>

@@ -1,6 +1,6 @@
-#include "redis/group_binding.hpp"
+#include "protocol/group_binding.hpp"
 
-#include "redis/server_id.hpp"
+#include "protocol/server_id.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // config::key_format: which texts are formats, what keys they make, and that locks keep their names.
-#include "redis/key_format.hpp"
+#include "protocol/key_format.hpp"
 
 #include <redlock/client.hpp>
 #include <redlock/lock.hpp>

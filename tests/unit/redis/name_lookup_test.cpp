@@ -1,5 +1,5 @@
 // Lookups of names that the test makes up; some of them are never answered.
-#include "redis/name_lookup.hpp"
+#include "node/connection/name_lookup.hpp"
 #include "support/name_service.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>

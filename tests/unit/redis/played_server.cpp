@@ -1,8 +1,8 @@
 #include "played_server.hpp"
 
-#include "redis/admission_scripts.hpp"
-#include "redis/rights.hpp"
-#include "redis/scripts.hpp"
+#include "protocol/admission_scripts.hpp"
+#include "protocol/rights.hpp"
+#include "protocol/scripts.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>

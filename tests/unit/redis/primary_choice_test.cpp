@@ -1,4 +1,4 @@
-#include "redis/primary_choice.hpp"
+#include "node/sentinel/primary_choice.hpp"
 #include "support/mentions.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
 // How long the pauses between two connections are.
-#include "redis/reconnect_pause.hpp"
+#include "node/connection/reconnect_pause.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -2,7 +2,7 @@
 #include "greeter.hpp"
 
 #include "base/strand.hpp"
-#include "redis/redis_connection.hpp"
+#include "node/connection/redis_connection.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>

@@ -1,5 +1,5 @@
 // How much a server may send, and in which form.
-#include "redis/reply_bounds.hpp"
+#include "node/connection/reply_bounds.hpp"
 
 #include <boost/test/unit_test.hpp>
 

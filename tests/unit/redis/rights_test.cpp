@@ -1,6 +1,6 @@
 // Which right the user of a script lacks, from the errors of servers, old and new.
-#include "redis/redis_request.hpp"
-#include "redis/rights.hpp"
+#include "protocol/redis_request.hpp"
+#include "protocol/rights.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "redis/sentinel_answers.hpp"
+#include "node/sentinel/sentinel_answers.hpp"
 
 #include <boost/test/unit_test.hpp>
 

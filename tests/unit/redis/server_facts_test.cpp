@@ -1,5 +1,5 @@
-#include "redis/server_facts.hpp"
-#include "redis/server_kind.hpp"
+#include "protocol/server_facts.hpp"
+#include "protocol/server_kind.hpp"
 
 #include <boost/test/unit_test.hpp>
 

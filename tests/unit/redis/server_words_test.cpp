@@ -1,5 +1,5 @@
 // What may be told of a server's words.
-#include "redis/server_words.hpp"
+#include "protocol/server_words.hpp"
 
 #include <boost/test/unit_test.hpp>
 

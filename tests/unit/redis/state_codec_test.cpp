@@ -1,7 +1,7 @@
 // The state of a lock on the wire: what is asked, and what every answer is worth; and its text.
-#include "redis/redis_replies.hpp"
-#include "redis/state_scripts.hpp"
-#include "redis/state_text.hpp"
+#include "protocol/redis_replies.hpp"
+#include "protocol/state_scripts.hpp"
+#include "protocol/state_text.hpp"
 #include "support/printing.hpp"
 #include "wire_text.hpp"
 

@@ -1,5 +1,5 @@
 // Answers in a form that no rule of the protocol knows: they are no grant, and no refusal either. What fuzzing showed.
-#include "redis/redis_replies.hpp"
+#include "protocol/redis_replies.hpp"
 #include "support/printing.hpp"
 
 #include <boost/test/unit_test.hpp>

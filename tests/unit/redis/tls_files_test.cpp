@@ -1,5 +1,5 @@
 // What the connections of a node share for TLS, and for whom a certificate has to be.
-#include "redis/tls.hpp"
+#include "node/connection/tls.hpp"
 
 #include <boost/test/unit_test.hpp>
 
