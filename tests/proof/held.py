@@ -9,15 +9,15 @@ ACQUIRE = "tests/unit/quorum/acquire_machine_test.cpp"
 EXTEND = "tests/unit/quorum/extend_machine_test.cpp"
 LEASE = "tests/unit/quorum/lease_machine_test.cpp"
 ADMISSION = "tests/unit/quorum/admission_test.cpp"
-CODEC = "tests/unit/redis/codec_test.cpp"
-STORY = "tests/unit/acquire/token_story_test.cpp"
+CODEC = "tests/unit/protocol/codec_test.cpp"
+STORY = "tests/unit/core/acquire/token_story_test.cpp"
 TIMING = "tests/unit/quorum/timing_test.cpp"
-FOLDER = "tests/unit/admission/quarantine_folder_test.cpp"
-CLIMBS = "tests/unit/lease/climb_story_test.cpp"
+FOLDER = "tests/unit/core/admission/quarantine_folder_test.cpp"
+CLIMBS = "tests/unit/core/lease/climb_story_test.cpp"
 CRASHES = "tests/simulation/scenario_crashes_test.cpp"
 CLOCKS = "tests/simulation/scenario_clocks_test.cpp"
 
-FRESH = ("tests/unit/acquire/acquire_story_test.cpp", "every_attempt_has_a_value_of_its_own")
+FRESH = ("tests/unit/core/acquire/acquire_story_test.cpp", "every_attempt_has_a_value_of_its_own")
 IDENTITY = (CODEC, "votes_with_tokens_count_only_if_the_server_is_the_one_that_was_meant")
 LARGEST_TTL = (SCRIPTS, "a_ttl_above_the_nodes_is_refused")
 DRAIN = (ADMISSION, "what_was_asked_before_the_drain_ended_does_not_count")
@@ -95,7 +95,7 @@ HELD_BY = {
         "sends": ((ACQUIRE, "validity_counts_from_before_the_request_was_sent"), (TIMING, "validity_is_the_ttl_less_drift_and_two_milliseconds"),
                   (LEASE, "a_renewed_lease_is_extended_again_an_interval_after_the_last_request")),
         "step_of_a_lease": ((SCRIPTS, "a_held_name_is_refused_and_left_alone"), (SCRIPTS, "extend_renews_the_lease_and_its_counter")),
-        "is_released": (("tests/unit/lease/release_story_test.cpp", "releasing_confirms_with_a_majority_and_tells_lost_from_unknown"),),
+        "is_released": (("tests/unit/core/lease/release_story_test.cpp", "releasing_confirms_with_a_majority_and_tells_lost_from_unknown"),),
         "deletes": ((CODEC, "a_release_is_a_script"), (SCRIPTS, "several_without_tokens_are_set_and_deleted_together"),),
         "key_expires": ((CRASHES, "the_lock_of_a_crashed_holder_is_free_after_its_ttl_and_never_before"),),
         "somebody_else_sets_or_deletes_a_key": ((SCRIPTS, "a_foreign_value_without_expiry_is_a_holder"),),

@@ -1,4 +1,4 @@
-// How long clients wait for each other, and what it costs. The queue within one client is in tests/unit/acquire/wait_queue_story_test.cpp.
+// How long clients wait for each other, and what it costs. The queue within one client is in tests/unit/core/acquire/wait_queue_story_test.cpp.
 #include "scenario.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,6 @@
 #include "quorum/waiting/fairness.hpp"
 
-#include "quorum_support.hpp"
+#include "unit/quorum/quorum_support.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 #include "quorum/waiting/backoff.hpp"
-#include "quorum_support.hpp"
+#include "unit/quorum/quorum_support.hpp"
 
 #include <boost/test/unit_test.hpp>
 
