@@ -1,6 +1,6 @@
 #include "cli/cluster_routes.hpp"
 
-#include "cli/doctor_cluster.hpp"
+#include "cli/cluster_report.hpp"
 #include "node/connection/node_address.hpp"
 
 #include <boost/asio/post.hpp>

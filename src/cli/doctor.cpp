@@ -5,7 +5,6 @@
 #include "cli/doctor_probes.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/finding_text.hpp"
-#include "cli/lock_view_text.hpp"
 #include "cli/settings.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"

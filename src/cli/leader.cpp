@@ -46,7 +46,7 @@ std::string json_of(std::string const& name, leader_info const& leader)
         if (!leader.label.empty()) j["label"] = leader.label;
         if (leader.since) j["since"] = std::chrono::duration_cast<std::chrono::seconds>(leader.since->time_since_epoch()).count();
     }
-    return printable_json(j.dump(-1, ' ', false, ordered_json::error_handler_t::replace)) + '\n';
+    return dump(j, -1);
 }
 
 std::string line_of(leader_info const& leader)

@@ -226,9 +226,4 @@ ordered_json to_json(std::vector<std::string> const& nodes, lock_view const& loc
     return j;
 }
 
-std::string dump(ordered_json const& document, int indent)
-{
-    return printable_json(document.dump(indent, ' ', false, ordered_json::error_handler_t::replace)) + '\n';
-}
-
 }  // namespace redlock::cli

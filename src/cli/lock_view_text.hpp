@@ -49,9 +49,6 @@ nlohmann::ordered_json published_to_json(lock_view const& lock);
 
 nlohmann::ordered_json to_json(std::vector<std::string> const& nodes, lock_view const& lock);
 
-// Accepts any text in `document`: names are bytes, and need not be UTF-8.
-std::string dump(nlohmann::ordered_json const& document, int indent);
-
 }  // namespace redlock::cli
 
 #endif

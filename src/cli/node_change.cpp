@@ -2,7 +2,6 @@
 
 #include "cli/admission_wait.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/lock_view_text.hpp"
 #include "cli/settings.hpp"
 #include "cli/text.hpp"
 #include "quorum/votes.hpp"

@@ -1,7 +1,6 @@
 // `redlock nodes`: replace, grow and shrink are node_change; show: which servers belong together, as they say it themselves.
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/lock_view_text.hpp"
 #include "cli/node_change.hpp"
 #include "cli/server_group.hpp"
 #include "cli/set_views.hpp"

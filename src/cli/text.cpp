@@ -1,5 +1,7 @@
 #include "cli/text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -162,6 +164,11 @@ std::string printable_json(std::string_view document)
         result += text.data();
     }
     return result;
+}
+
+std::string dump(nlohmann::ordered_json const& document, int indent)
+{
+    return printable_json(document.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + '\n';
 }
 
 std::string name_in_words(std::string_view text)

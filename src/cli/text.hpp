@@ -2,6 +2,8 @@
 #ifndef REDLOCK_CLI_TEXT_HPP
 #define REDLOCK_CLI_TEXT_HPP
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +26,9 @@ std::string printable(std::string_view text);
 
 // A JSON document with those characters written as \uNNNN, which mean the same.
 std::string printable_json(std::string_view document);
+
+// The same of a document, and the end of its line. Names are bytes, and need not be UTF-8.
+std::string dump(nlohmann::ordered_json const& document, int indent);
 
 // The printable text, within quotation marks if it contains spaces, quotes or backslashes, is empty, or had to be changed.
 std::string name_in_words(std::string_view text);

@@ -2,7 +2,6 @@
 
 #include "cli/glance.hpp"
 #include "cli/ending_signals.hpp"
-#include "cli/lock_view_text.hpp"
 #include "cli/notes.hpp"
 #include "cli/reminder.hpp"
 #include "cli/settings.hpp"
