@@ -1,6 +1,6 @@
 // The main function of the redlock command; commands.hpp lists the command's parts.
-#include "cli/arguments.hpp"
-#include "cli/exit_codes.hpp"
+#include "cli/options/arguments.hpp"
+#include "cli/output/exit_codes.hpp"
 
 #include <cstdio>
 #include <exception>

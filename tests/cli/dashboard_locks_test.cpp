@@ -3,7 +3,7 @@
 #include "cli/dashboard/page.hpp"
 #include "cli/dashboard/picture.hpp"
 #include "cli/dashboard/web_answers.hpp"
-#include "cli/list_part.hpp"
+#include "cli/locks/list_part.hpp"
 
 #include <boost/test/unit_test.hpp>
 

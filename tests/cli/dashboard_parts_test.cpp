@@ -5,7 +5,7 @@
 #include "cli/dashboard/page.hpp"
 #include "cli/dashboard/picture.hpp"
 #include "cli/dashboard/web_answers.hpp"
-#include "cli/exit_codes.hpp"
+#include "cli/output/exit_codes.hpp"
 #include "quorum/sets/set_record.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
 // What the doctor finds in the answers of Sentinels and primaries.
-#include "cli/doctor_group.hpp"
+#include "cli/doctor/doctor_group.hpp"
 
 #include <boost/test/unit_test.hpp>
 

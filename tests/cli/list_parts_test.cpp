@@ -1,7 +1,7 @@
 // How redlock list searches: which keys are locks, what is asked next, and when enough was seen.
-#include "cli/lock_key_pattern.hpp"
-#include "cli/lock_search.hpp"
-#include "cli/semaphore_view.hpp"
+#include "cli/locks/lock_key_pattern.hpp"
+#include "cli/locks/lock_search.hpp"
+#include "cli/locks/semaphore_view.hpp"
 
 #include <boost/test/unit_test.hpp>
 

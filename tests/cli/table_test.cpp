@@ -1,6 +1,6 @@
 // Tables on narrow terminals: no row and no note is lost when columns go to blocks of their own.
-#include "cli/table.hpp"
-#include "cli/text.hpp"
+#include "cli/output/table.hpp"
+#include "cli/output/text.hpp"
 
 #include <boost/test/unit_test.hpp>
 

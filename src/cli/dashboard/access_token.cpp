@@ -1,6 +1,6 @@
 #include "cli/dashboard/access_token.hpp"
 
-#include "cli/exit_codes.hpp"
+#include "cli/output/exit_codes.hpp"
 #include "node/connection/small_file.hpp"
 
 #include <boost/algorithm/string/predicate.hpp>

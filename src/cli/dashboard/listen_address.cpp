@@ -1,7 +1,7 @@
 #include "cli/dashboard/listen_address.hpp"
 
-#include "cli/exit_codes.hpp"
-#include "cli/text.hpp"
+#include "cli/output/exit_codes.hpp"
+#include "cli/output/text.hpp"
 
 #include <boost/algorithm/string/predicate.hpp>
 #include <boost/asio/ip/address.hpp>

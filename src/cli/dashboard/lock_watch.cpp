@@ -1,6 +1,6 @@
 #include "cli/dashboard/lock_watch.hpp"
 
-#include "cli/slot_search.hpp"
+#include "cli/locks/slot_search.hpp"
 
 #include <algorithm>
 #include <csignal>

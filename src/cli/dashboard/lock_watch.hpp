@@ -2,7 +2,7 @@
 #ifndef REDLOCK_CLI_DASHBOARD_LOCK_WATCH_HPP
 #define REDLOCK_CLI_DASHBOARD_LOCK_WATCH_HPP
 
-#include "cli/lock_search.hpp"
+#include "cli/locks/lock_search.hpp"
 
 #include <redlock/config.hpp>
 

@@ -1,7 +1,7 @@
 #include "cli/dashboard/node_watch.hpp"
 
-#include "cli/node_link.hpp"
-#include "cli/set_views.hpp"
+#include "cli/servers/node_link.hpp"
+#include "cli/servers/set_views.hpp"
 #include "protocol/keys.hpp"
 
 #include <boost/asio/steady_timer.hpp>

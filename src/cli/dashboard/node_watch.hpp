@@ -3,7 +3,7 @@
 #ifndef REDLOCK_CLI_DASHBOARD_NODE_WATCH_HPP
 #define REDLOCK_CLI_DASHBOARD_NODE_WATCH_HPP
 
-#include "cli/facts.hpp"
+#include "cli/doctor/facts.hpp"
 
 #include <redlock/config.hpp>
 

@@ -5,9 +5,9 @@
 
 #include "cli/dashboard/history.hpp"
 #include "cli/dashboard/lock_watch.hpp"
-#include "cli/facts.hpp"
-#include "cli/list_part.hpp"
-#include "cli/votes.hpp"
+#include "cli/doctor/facts.hpp"
+#include "cli/locks/list_part.hpp"
+#include "cli/doctor/votes.hpp"
 
 #include <redlock/config.hpp>
 

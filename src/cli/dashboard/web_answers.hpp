@@ -3,7 +3,7 @@
 #define REDLOCK_CLI_DASHBOARD_WEB_ANSWERS_HPP
 
 #include "cli/dashboard/access_token.hpp"
-#include "cli/list_part.hpp"
+#include "cli/locks/list_part.hpp"
 
 #include <functional>
 #include <memory>

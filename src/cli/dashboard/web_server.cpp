@@ -1,7 +1,7 @@
 #include "cli/dashboard/web_server.hpp"
 
 #include "cli/dashboard/listen_address.hpp"
-#include "cli/exit_codes.hpp"
+#include "cli/output/exit_codes.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>

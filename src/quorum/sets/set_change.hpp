@@ -1,7 +1,7 @@
 // Decides how a set of nodes gets other members: what is written to which member, and why a change is refused. docs/proof.md, "Sets of nodes, and their
 // changes", says why no lock is held twice meanwhile.
 //
-// Pure, like all of quorum/: cli/node_change passes in what the servers say, and carries out the steps.
+// Pure, like all of quorum/: cli/nodes/node_change passes in what the servers say, and carries out the steps.
 #ifndef REDLOCK_QUORUM_SETS_SET_CHANGE_HPP
 #define REDLOCK_QUORUM_SETS_SET_CHANGE_HPP
 

@@ -1,0 +1,161 @@
+#include "cli/doctor/votes.hpp"
+
+#include "cli/servers/set_views.hpp"
+#include "cli/output/text.hpp"
+#include "protocol/keys.hpp"
+
+#include <redlock/client.hpp>
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace redlock::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto asks_again_after = 10ms;
+constexpr std::string_view wait_begins_with_next_lock = "begins with the next lock";
+
+bool votes(node_status const& n, bool with_tokens)
+{
+    if (n.state != node_state::usable) return false;
+    return !with_tokens || (n.admission == admission_state::admitted && n.clock_text.empty());
+}
+
+// Whether it will say nothing else in the next moments.
+bool has_spoken(node_status const& n, bool with_tokens)
+{
+    if (n.state == node_state::down) return true;
+    return n.state == node_state::usable && (!with_tokens || n.admission != admission_state::unknown);
+}
+
+std::string why_not(node_status const& n)
+{
+    if (n.state == node_state::connecting) return "no connection so far";
+    if (n.state != node_state::usable) return n.last_error_text.empty() ? n.last_error.message() : n.last_error_text;
+    // Whether somebody waits for it, and for how long, this client does not know: it does not begin to.
+    if (n.admission == admission_state::uninitialized && n.admission_text.ends_with(wait_begins_with_next_lock))
+        return n.admission_text.substr(0, n.admission_text.find(';'));
+    if (!n.admission_text.empty()) return for_users(n.admission_text);
+    return n.clock_text.empty() ? std::string{"it has not said yet which data it has"} : n.clock_text;
+}
+
+// "a, b: why; c: why else"
+std::string reasons(std::vector<node_status> const& nodes, std::size_t shard, bool with_tokens)
+{
+    std::vector<std::pair<std::string, std::string>> all;  // nodes, and why they do not vote
+    for (node_status const& n : nodes) {
+        if (n.shard != shard || votes(n, with_tokens)) continue;
+        auto why = why_not(n);
+        auto const same = std::find_if(all.begin(), all.end(), [&](auto const& each) { return each.second == why; });
+        if (same == all.end()) all.emplace_back(n.node, std::move(why));
+        else same->first += ", " + n.node;
+    }
+    std::string text;
+    for (auto const& [some, why] : all) text += (text.empty() ? "" : "; ") + some + ": " + why;
+    return text;
+}
+
+}  // namespace
+
+std::string vote_count::text() const
+{
+    if (votes == 0) return all == 1 ? "the node does not vote" : "no node votes";
+    return std::to_string(votes) + " of " + count_of(all, "node") + (votes == 1 ? " votes" : " vote");
+}
+
+std::vector<node_status> look_as_a_client(config settings, bool with_tokens, std::chrono::milliseconds timeout)
+{
+    settings.connect_timeout = std::min(settings.connect_timeout, timeout);
+    asio::io_context io{1};
+    client nodes{io.get_executor(), settings};
+    asio::steady_timer timer{io};
+    auto const ends = std::chrono::steady_clock::now() + timeout;
+    std::vector<node_status> seen;
+    std::function<void()> const look = [&] {
+        seen = nodes.status().nodes;
+        bool const all = std::all_of(seen.begin(), seen.end(), [&](node_status const& n) { return has_spoken(n, with_tokens); });
+        if (all || std::chrono::steady_clock::now() >= ends) return nodes.cancel();
+        timer.expires_after(asks_again_after);
+        timer.async_wait([&](error_code) { look(); });
+    };
+    nodes.run(asio::detached);
+    look();
+    io.run();
+    return seen;
+}
+
+std::string vote_count::text_of_needed() const { return all == 1 && of_set <= 1 ? "" : ", and " + std::to_string(needed()) + " must"; }
+
+std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool with_tokens, set_words const& said)
+{
+    std::map<std::size_t, vote_count> shards;
+    for (node_status const& n : nodes) {
+        vote_count& count = shards[n.shard];
+        ++count.all;
+        count.of_set = said.needed;
+        if (votes(n, with_tokens)) ++count.votes;
+    }
+    std::string const kind = with_tokens ? "a lock with a token" : "a lock";
+    struct trouble {
+        std::size_t shards{0};
+        vote_count first;
+        std::string why;
+    };
+    trouble stuck, tight;
+    for (auto const& [shard, count] : shards) {
+        if (count.is_enough() && !count.is_tight()) continue;
+        trouble& of = count.is_enough() ? tight : stuck;
+        if (of.shards++ == 0) of = {1, count, reasons(nodes, shard, with_tokens)};
+    }
+    auto const where = [&](trouble const& of) {
+        return shards.size() == 1 ? std::string{} : " in " + std::to_string(of.shards) + " of " + count_of(shards.size(), "shard");
+    };
+    auto const in_numbers = [&](trouble const& of) {
+        bool const is_another = said.size > 0 && said.size != of.first.all;
+        return of.first.text() + of.first.text_of_needed() + (is_another ? ", as the set has " + count_of(said.size, "member") : "") +
+               (of.why.empty() ? "" : " (" + of.why + ')');
+    };
+    if (stuck.shards > 0)
+        return {{severity::danger, "", "nobody can acquire " + kind + " now" + where(stuck) + ": " + in_numbers(stuck),
+                 "see what is said of each node; redlock admit waits until they vote, or says that only an operator can help"}};
+    if (tight.shards == 0) return {};
+    bool const all_vote = tight.first.votes == tight.first.all;
+    return {{severity::warning, "", "no further node may fail" + where(tight) + ": " + in_numbers(tight),
+             all_vote ? "name all members in the list of nodes (redlock nodes show)" : "bring the others back; see what is said of each"}};
+}
+
+set_words words_of_set(std::vector<doctor_probe> const& nodes, config const& settings)
+{
+    std::vector<set_view> sets;
+    for (doctor_probe const& n : nodes) sets.push_back({n.node, n.problem, n.set});
+    auto const is = judge_sets(sets, settings);
+    if (!is.voters.can_decide() || is.size == nodes.size()) return {};
+    return {is.voters.needed, is.size};
+}
+
+std::vector<finding> findings_about_votes(server_group& nodes, settings const& from, std::chrono::milliseconds timeout)
+{
+    bool const with_tokens = from.lock.fencing;
+    auto const said = nodes.ask({{"GET", std::string{detail::set_record_key}}});
+    std::vector<doctor_probe> probes(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        probes[i].problem = said[i].problem;
+        if (said[i].ok()) probes[i].set = set_text_of(said[i].replies[0]);
+    }
+    auto const seen = look_as_a_client(from.client, with_tokens, timeout);
+    auto found = judge_votes(seen, with_tokens, words_of_set(probes, from.client));
+    for (finding& f : found) f.remedy = "redlock doctor says what is wrong with each node, until when, and what to do";
+    return found;
+}
+
+}  // namespace redlock::cli
