@@ -243,7 +243,8 @@ void engine::scope_ended(lease_state const& of) noexcept
     auto const late = now() - of.valid_until();
     if (late <= duration::zero()) return;
     ++env_.count.overruns;
-    if (env_.observed) env_.observed->overrun(static_cast<lease_handle const&>(of).of().what, of.token.load(std::memory_order_relaxed), late);
+    if (env_.observed)
+        env_.observed->overrun(static_cast<lease_handle const&>(of).of().what, of.token.load(std::memory_order_relaxed), late);
     env_.count.max_overrun_ns.at_least(static_cast<std::uint64_t>(late.count()));
 }
 

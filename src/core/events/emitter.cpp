@@ -149,14 +149,12 @@ void events::lost(told_lease const& what, errc why)
 
 void events::handed_over(told_lease const& what)
 {
-    queue_->add(
-        {.what = event::handoff{.at = at(), .token = what.marks.token, .held_for = now_() - what.marks.from}, .lock = what.lock});
+    queue_->add({.what = event::handoff{.at = at(), .token = what.marks.token, .held_for = now_() - what.marks.from}, .lock = what.lock});
 }
 
 void events::detached(told_lease const& what)
 {
-    queue_->add(
-        {.what = event::detached{.at = at(), .token = what.marks.token, .held_for = now_() - what.marks.from}, .lock = what.lock});
+    queue_->add({.what = event::detached{.at = at(), .token = what.marks.token, .held_for = now_() - what.marks.from}, .lock = what.lock});
 }
 
 void events::release_begins(told_lease const& what)
