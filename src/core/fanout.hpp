@@ -1,4 +1,4 @@
-// src/fanout: sends the requests of all operations to all nodes, and hands the votes to the operations. A round is one message to every node, shared
+// src/core: sends the requests of all operations to all nodes, and hands the votes to the operations. A round is one message to every node, shared
 // by all operations of a turn of the loop, and the votes that come back.
 //
 // Each node has a queue of its own, so that a slow one never holds up the others: while it answers, it gets the same bytes

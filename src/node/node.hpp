@@ -1,4 +1,4 @@
-// src/redis: one server, group or shard, which is a node of a client. `node` is the seam: the core knows nothing else of it, and simulations put
+// src/node: one server, group or shard, which is a node of a client. `node` is the seam: the core knows nothing else of it, and simulations put
 // nodes of their own behind it. `redis_node` is the real one, over Boost.Redis.
 //
 // Everything here runs on the core's strand.

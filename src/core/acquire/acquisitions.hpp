@@ -1,4 +1,4 @@
-// src/acquire: acquire() and try_acquire(). This class starts, retries, cancels and completes all acquisitions of a client. engine owns it and passes
+// src/core/acquire: acquire() and try_acquire(). This class starts, retries, cancels and completes all acquisitions of a client. engine owns it and passes
 // operations and events in.
 #ifndef REDLOCK_CORE_ACQUIRE_ACQUISITIONS_HPP
 #define REDLOCK_CORE_ACQUIRE_ACQUISITIONS_HPP

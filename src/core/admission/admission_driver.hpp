@@ -1,4 +1,4 @@
-// src/admission: which nodes may vote with tokens. The driver carries the requests of quorum::admission to the nodes and their answers back, and
+// src/core/admission: which nodes may vote with tokens. The driver carries the requests of quorum::admission to the nodes and their answers back, and
 // tells fanout which nodes may vote. It does the same for quorum::set_membership, which decides whether the client's list of nodes is the right one.
 //
 // Nodes are inspected when they connect. Marks and admissions, which write to a node, begin with the first lock that wants tokens: a

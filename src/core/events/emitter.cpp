@@ -105,7 +105,7 @@ void events::extension_decided(told_lease const& what, extend_outcome outcome, t
 {
     auto const now = now_();
     auto const left = what.valid_until - now;
-    auto const held = static_cast<std::uint32_t>(what.nodes_held);
+    auto const held = what.nodes_held;
     auto const failed = [&](event::extension_outcome how) {
         queue_->add({.what = event::extension_failed{.at = at(),
                                                      .token = what.marks.token,

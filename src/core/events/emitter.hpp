@@ -1,4 +1,4 @@
-// src/events: what observers are told, and what is counted. `events` makes the events: the core calls a function here for each thing that an
+// src/core/events: what observers are told, and what is counted. `events` makes the events: the core calls a function here for each thing that an
 // observer may be told. It exists only if there is an observer:
 //
 //     if (env_.observed) env_.observed->lost(what, why);
@@ -44,7 +44,7 @@ struct told_lease {
     lock_mode mode;
     std::uint64_t token;
     time_point valid_until;
-    std::size_t nodes_held;
+    std::uint32_t nodes_held;
 };
 
 class events {

@@ -1,4 +1,4 @@
-// src/lease: leases and their ends. A lease_record is one value on the nodes, from the attempt that sets it through the lease to its release. A
+// src/core/lease: leases and their ends. A lease_record is one value on the nodes, from the attempt that sets it through the lease to its release. A
 // lease_handle is what a lease object sees of the record. Usually a record has one handle; it has none while it is handed over, and several with
 // nested leases of an owner.
 #ifndef REDLOCK_CORE_LEASE_LEASE_RECORD_HPP
@@ -306,7 +306,7 @@ public:
     told_lease told(time_point now)
     {
         auto& marks = with_cold().marks;
-        return {what, marks, mode(), marks.token, machine.valid_until(), machine.members_that_hold(now)};
+        return {what, marks, mode(), marks.token, machine.valid_until(), static_cast<std::uint32_t>(machine.members_that_hold(now))};
     }
 
     // The registry that the record is in, with all leases that are held or were not released; null: it is in none. `index`: its place there.
