@@ -7,7 +7,7 @@ from pathlib import Path
 
 import builds
 
-SIMULATED = ("acquire", "admission", "base", "client", "events", "fanout", "lease", "quorum")   # folders of which tests/simulation has all
+SIMULATED = ("base", "client", "core", "quorum")   # folders of which tests/simulation has all
 
 
 class Near:
@@ -33,13 +33,13 @@ class Near:
                     self.objects[str(Path(each).relative_to(root)) if Path(each).is_relative_to(root) else each] = made
 
     def distance(self, suite: builds.Suite, file: str) -> int:
-        folder, stem = file.split("/")[1], Path(file).stem
+        folder, stem = str(Path(file).parent.relative_to("src")), Path(file).stem
         if not suite.name:
-            return 1 if folder in SIMULATED else 4
+            return 1 if folder.split("/")[0] in SIMULATED else 4
         files = self.files[suite.name]
         if any(f'"{folder}/{stem}.hpp"' in self.texts[f] or f"<redlock/{stem}.hpp>" in self.texts[f] for f in files):
             return 0
-        if any(f.parent.name == folder for f in files):
+        if any(f.parent.as_posix().endswith(f"/{folder}") for f in files):
             return 1
         return 2 if any(f.stem.endswith("_story_test") for f in files) else 3
 
