@@ -57,18 +57,18 @@ BOOST_FIXTURE_TEST_CASE(readers_of_several_clients_hold_it_together, three_nodes
         co_await nodes.drain();
         for (auto const& server : servers) BOOST_TEST(server.command({"TYPE", "r"}) == "zset");
         auto [refused, none] = co_await there.try_acquire(asio::as_tuple);
-        BOOST_TEST(refused == errc::contended);
+        BOOST_TEST(refused == condition::contended);
         co_await one.release();
         co_await three.release();
         auto [still, nobody] = co_await here.try_acquire(asio::as_tuple);
-        BOOST_TEST(still == errc::contended);
+        BOOST_TEST(still == condition::contended);
         co_await two.release();
         co_await other->drain();
         lease writer = co_await here.acquire();
         BOOST_TEST((writer.mode() == lock_mode::exclusive));
         BOOST_TEST(writer.token() > std::max(one.token(), two.token()));
         auto [read, no_reader] = co_await there.try_acquire_shared(asio::as_tuple);
-        BOOST_TEST(read == errc::contended);
+        BOOST_TEST(read == condition::contended);
         co_await writer.release();
         lease after = co_await there.acquire_shared();
         BOOST_TEST(after.token() > writer.token());
@@ -184,7 +184,7 @@ BOOST_FIXTURE_TEST_CASE(a_downgrade_lets_readers_in_and_no_writer, three_nodes)
         BOOST_TEST(!*reader.ec);
         BOOST_TEST(reader.held.token() > held.token());
         auto [refused, none] = co_await there.try_acquire(asio::as_tuple);
-        BOOST_TEST(refused == errc::contended);
+        BOOST_TEST(refused == condition::contended);
         auto released = reader.held.release(asio::use_awaitable);
         co_await std::move(released);
         co_await pause_for(1s);  // three extensions

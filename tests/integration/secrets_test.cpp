@@ -176,7 +176,7 @@ BOOST_FIXTURE_TEST_CASE(the_value_of_a_lock_is_told_to_nobody_but_the_nodes, thr
         lock const theirs{*other, "r", impatient};
         auto attempt = theirs.try_acquire(refused, asio::as_tuple);
         auto [contended, nothing] = co_await std::move(attempt);
-        BOOST_TEST(contended == errc::contended);
+        BOOST_TEST(contended == condition::contended);
 
         // A key that is somebody else's at once: the error and the reports of its loss.
         on_all({"SET", "r", "foreign"});

@@ -48,7 +48,7 @@ BOOST_DATA_TEST_CASE(its_lock_is_contended, everybody, other, fencing)
         BOOST_TEST(both.servers_with(both.key_of("r")) > other.servers / 2);
         attempt_report report;
         auto [ec, nothing] = co_await resource.try_acquire(report, asio::as_tuple);
-        BOOST_TEST(ec == errc::contended, verdicts(report));
+        BOOST_TEST(ec == condition::contended, verdicts(report));
         co_await both.expect(*theirs, "release", "released");
         lease const held = co_await resource.acquire();
         BOOST_TEST(held.valid());
@@ -111,7 +111,7 @@ BOOST_DATA_TEST_CASE(when_it_dies_its_ttl_is_waited_for, everybody, other, fenci
         co_await both.expect(*theirs, "acquire r 1000", "held");
         theirs->kill();
         auto [ec, nothing] = co_await resource.try_acquire(asio::as_tuple);
-        BOOST_TEST(ec == errc::contended);
+        BOOST_TEST(ec == condition::contended);
         lease const held = co_await resource.acquire();
         auto const waited = (steady::now() - asked_at) / 1ms;
         BOOST_TEST(waited >= 999);

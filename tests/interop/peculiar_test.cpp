@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(several_names_exclude_each_other)
         co_await both.expect(*theirs, "acquire a,b 20000", "held");
         for (lock const* refused : {&bc, &b}) {
             auto [ec, nothing] = co_await refused->try_acquire(asio::as_tuple);
-            BOOST_TEST(ec == errc::contended);
+            BOOST_TEST(ec == condition::contended);
         }
         co_await both.nodes.drain();
         BOOST_TEST(both.servers_with("c") == 0u);
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(its_extend_adds_to_what_is_left)
         BOOST_TEST((both.ttl_left(0, "r") <= 20s));
         lock const resource{both.nodes, "r", quick};
         auto [ec, nothing] = co_await resource.try_acquire(asio::as_tuple);
-        BOOST_TEST(ec == errc::contended);
+        BOOST_TEST(ec == condition::contended);
         co_await both.expect(*theirs, "release", "released");
     });
 }
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(another_thread_of_its_holder_cannot_release)
         co_await both.expect(*theirs, "release_elsewhere", "refused");
         lock const resource{both.nodes, "r", quick};
         auto [ec, nothing] = co_await resource.try_acquire(asio::as_tuple);
-        BOOST_TEST(ec == errc::contended);
+        BOOST_TEST(ec == condition::contended);
         co_await both.expect(*theirs, "release", "released");
     });
 }
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(its_late_extensions_take_nodes_that_we_lack)
         co_await both.nodes.drain();
         co_await both.expect(*theirs, "extend 20000", "extended");
         auto [ec, nothing] = co_await resource.try_acquire(asio::as_tuple);
-        BOOST_TEST(ec == errc::contended);
+        BOOST_TEST(ec == condition::contended);
         co_await both.expect(*theirs, "release", "released");
     });
 }
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(without_its_key_format_there_are_two_locks)
         lease held = co_await same_name.acquire();
         BOOST_TEST(held.valid());
         auto [ec, nothing] = co_await same_key.try_acquire(asio::as_tuple);
-        BOOST_TEST(ec == errc::contended);
+        BOOST_TEST(ec == condition::contended);
         co_await held.release();
         co_await both.expect(*theirs, "release", "released");
         co_await raw->drain();
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(several_names_have_a_key_each)
         co_await both.nodes.drain();
         co_await both.expect(*theirs, "acquire b 20000", "held");
         auto [ec, nothing] = co_await resource.try_acquire(asio::as_tuple);
-        BOOST_TEST(ec == errc::contended);
+        BOOST_TEST(ec == condition::contended);
         co_await both.expect(*theirs, "release", "released");
     });
 }

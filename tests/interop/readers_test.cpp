@@ -32,7 +32,7 @@ BOOST_DATA_TEST_CASE(its_lock_keeps_readers_out, all_peers, other)
         co_await both.expect(*theirs, "acquire r 20000", "held");
         attempt_report report;
         auto [ec, nothing] = co_await resource.try_acquire_shared(report, asio::as_tuple);
-        BOOST_TEST(ec == errc::contended, verdicts(report));
+        BOOST_TEST(ec == condition::contended, verdicts(report));
         co_await both.expect(*theirs, "release", "released");
         lease const one = co_await resource.acquire_shared();
         lease const two = co_await resource.acquire_shared();
