@@ -60,6 +60,7 @@ private:
     void kill_server(std::size_t server);
     void restart_servers(bool empty);
     void restart_sentinel(std::size_t sentinel);
+    void make_patient(std::size_t sentinel);
     void cut_off(std::size_t server, bool with_clients);
     void delay_replicas(milliseconds lag);
     void leave_behind();
@@ -69,6 +70,7 @@ private:
     std::optional<testing::watched_group> group_;
     std::array<health, group_size> servers_{};
     std::array<health, group_size> sentinels_{};
+    std::array<bool, group_size> patient_{};  // Sentinels that are not hastened until the next fault
     std::size_t old_{0};
     bool votes_may_be_late_{false};  // acknowledgements take as long as clients wait for them
 };

@@ -92,9 +92,10 @@ redis_server& watched_group::server(std::uint16_t port)
 }
 
 // A machine that has much to do makes a Sentinel wait, and it must not take that for a wrong clock (TILT) and stop working.
-void watched_group::hasten(std::size_t sentinel) const
+void watched_group::hasten(std::size_t sentinel, std::chrono::milliseconds publish_period) const
 {
-    sentinels.at(sentinel).command({"SENTINEL", "DEBUG", "INFO-PERIOD", "500", "PUBLISH-PERIOD", "200", "TILT-TRIGGER", "30000"},
+    sentinels.at(sentinel).command({"SENTINEL", "DEBUG", "INFO-PERIOD", "500", "PUBLISH-PERIOD", std::to_string(publish_period.count()),
+                                    "TILT-TRIGGER", "30000"},
                                    options_.answer_timeout);
 }
 

@@ -30,6 +30,9 @@ struct watched_group_options {
     std::vector<machine> machines{};  ///< Server i and Sentinel i run on machine i; empty: all of them here.
 };
 
+inline constexpr std::chrono::milliseconds hasty_publish_period{200};
+inline constexpr std::chrono::milliseconds own_publish_period{2'000};  ///< A Sentinel's own.
+
 /// Servers and Sentinels on loopback, or on `machines`; gone with the object. A server that is silent for a second is down.
 class watched_group {
 public:
@@ -52,8 +55,9 @@ public:
     redis_server& server(std::uint16_t port);
     redis_server& primary() { return server(primary_port()); }
 
-    /// Makes a Sentinel ask and tell more often than it does by itself. A Sentinel that was restarted has to be hastened again.
-    void hasten(std::size_t sentinel) const;
+    /// Makes a Sentinel ask and tell more often than it does by itself. A Sentinel that was restarted has to be hastened again. It takes back a
+    /// promotion that it has not been told of for four of its `publish_period`s.
+    void hasten(std::size_t sentinel, std::chrono::milliseconds publish_period = hasty_publish_period) const;
 
     /// Whether all Sentinels see all servers and each other, with nothing that is amiss.
     bool is_complete() const;
