@@ -1,19 +1,19 @@
 // The client's nodes: real Redis servers.
 #include <redlock/client.hpp>
 
-#include "core/admission/quarantine_folder.hpp"
 #include "base/start_inline.hpp"
 #include "base/strand.hpp"
 #include "client/basic_core.hpp"
 #include "client/sharded_core.hpp"
+#include "core/admission/quarantine_folder.hpp"
 #include "core/lease/holder_info.hpp"
 #include "core/random_value.hpp"
-#include "quorum/sets/set_record.hpp"
 #include "node/cluster/cluster_link.hpp"
 #include "node/cluster/cluster_node.hpp"
-#include "node/sentinel/group_node.hpp"
 #include "node/connection/node_address.hpp"
 #include "node/redis_node.hpp"
+#include "node/sentinel/group_node.hpp"
+#include "quorum/sets/set_record.hpp"
 
 #include <algorithm>
 #include <chrono>

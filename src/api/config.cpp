@@ -1,9 +1,9 @@
 #include <redlock/config.hpp>
 
 #include "api/bounds.hpp"
-#include "quorum/sets/set_record.hpp"
-#include "protocol/key_format.hpp"
 #include "node/connection/node_address.hpp"
+#include "protocol/key_format.hpp"
+#include "quorum/sets/set_record.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -4,8 +4,8 @@
 
 #include "api/checked_key.hpp"
 #include "core/resolved_options.hpp"
-#include "quorum/slot_set.hpp"
 #include "protocol/keys.hpp"
+#include "quorum/slot_set.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/deferred.hpp>

@@ -2,18 +2,18 @@
 #ifndef REDLOCK_CLIENT_ENGINE_HPP
 #define REDLOCK_CLIENT_ENGINE_HPP
 
+#include "base/context_service.hpp"
+#include "client/status_board.hpp"
+#include "client/strand_entrance.hpp"
 #include "core/acquire/acquisitions.hpp"
 #include "core/acquire/adoptions.hpp"
 #include "core/acquire/peeks.hpp"
 #include "core/acquire/permit_queries.hpp"
 #include "core/admission/admission_driver.hpp"
-#include "base/context_service.hpp"
-#include "core/pauses.hpp"
-#include "client/status_board.hpp"
-#include "client/strand_entrance.hpp"
 #include "core/lease/lease_registry.hpp"
 #include "core/lease/publications.hpp"
 #include "core/lease/releases.hpp"
+#include "core/pauses.hpp"
 #include "protocol/key_format.hpp"
 
 #include <redlock/detail/core.hpp>

@@ -1,9 +1,9 @@
 #include "client/sharded_core.hpp"
 
 #include "base/cancellation.hpp"
-#include "core/resolved_options.hpp"
 #include "client/shard_choice.hpp"
 #include "core/lease/ticket.hpp"
+#include "core/resolved_options.hpp"
 #include "protocol/keys.hpp"
 
 #include <redlock/detail/initiation.hpp>

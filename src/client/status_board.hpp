@@ -2,8 +2,8 @@
 #ifndef REDLOCK_CLIENT_STATUS_BOARD_HPP
 #define REDLOCK_CLIENT_STATUS_BOARD_HPP
 
-#include "core/admission/admission_picture.hpp"
 #include "base/timer_queue.hpp"
+#include "core/admission/admission_picture.hpp"
 #include "quorum/clocks/node_clock.hpp"
 
 #include <redlock/error.hpp>

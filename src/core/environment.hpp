@@ -5,13 +5,13 @@
 #define REDLOCK_CORE_ENVIRONMENT_HPP
 
 #include "base/timer_queue.hpp"
-#include "core/outage_log.hpp"
 #include "core/events/counters.hpp"
 #include "core/events/emitter.hpp"
 #include "core/fanout.hpp"
 #include "core/lock_value.hpp"
-#include "quorum/node_set.hpp"
+#include "core/outage_log.hpp"
 #include "quorum/clocks/token_clock.hpp"
+#include "quorum/node_set.hpp"
 #include "quorum/votes.hpp"
 
 #include <redlock/detail/recycling.hpp>

@@ -2,8 +2,8 @@
 #ifndef REDLOCK_CORE_FAILED_VOTES_HPP
 #define REDLOCK_CORE_FAILED_VOTES_HPP
 
-#include "quorum/node_set.hpp"
 #include "protocol/reply.hpp"
+#include "quorum/node_set.hpp"
 
 #include <redlock/attempt_report.hpp>
 

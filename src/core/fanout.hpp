@@ -19,9 +19,9 @@
 
 #include "base/timer_queue.hpp"
 #include "core/extension_pace.hpp"
+#include "node/node.hpp"
 #include "quorum/clocks/node_clock.hpp"
 #include "quorum/node_set.hpp"
-#include "node/node.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>

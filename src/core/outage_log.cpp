@@ -1,8 +1,8 @@
 #include "core/outage_log.hpp"
 
 #include "base/to_error.hpp"
-#include "quorum/in_seconds.hpp"
 #include "core/fanout.hpp"
+#include "quorum/in_seconds.hpp"
 
 #include <boost/asio/post.hpp>
 

@@ -2,8 +2,8 @@
 #ifndef REDLOCK_CORE_RESOLVED_OPTIONS_HPP
 #define REDLOCK_CORE_RESOLVED_OPTIONS_HPP
 
-#include "quorum/waiting/fairness.hpp"
 #include "quorum/timing.hpp"
+#include "quorum/waiting/fairness.hpp"
 
 #include <redlock/detail/resource.hpp>
 #include <redlock/options.hpp>

@@ -3,9 +3,9 @@
 #ifndef REDLOCK_NODE_DURABILITY_WAITS_HPP
 #define REDLOCK_NODE_DURABILITY_WAITS_HPP
 
+#include "node/connection/redis_connection.hpp"
 #include "protocol/durability.hpp"
 #include "protocol/node_sink.hpp"
-#include "node/connection/redis_connection.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 

@@ -5,10 +5,10 @@
 #ifndef REDLOCK_NODE_NODE_HPP
 #define REDLOCK_NODE_NODE_HPP
 
-#include "quorum/clocks/clock_step_detector.hpp"
-#include "quorum/node_facts.hpp"
 #include "protocol/command.hpp"
 #include "protocol/reply.hpp"
+#include "quorum/clocks/clock_step_detector.hpp"
+#include "quorum/node_facts.hpp"
 
 #include <redlock/error.hpp>
 

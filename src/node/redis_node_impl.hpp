@@ -5,17 +5,17 @@
 #include "node/connection/address_check.hpp"
 #include "node/connection/address_watch.hpp"
 #include "node/connection/change_notices.hpp"
-#include "node/durability_waits.hpp"
 #include "node/connection/exchange.hpp"
-#include "protocol/group_binding.hpp"
 #include "node/connection/handshake.hpp"
 #include "node/connection/node_login.hpp"
 #include "node/connection/reconnect_pause.hpp"
 #include "node/connection/redis_connection.hpp"
+#include "node/durability_waits.hpp"
 #include "node/redis_node.hpp"
-#include "protocol/redis_replies.hpp"
 #include "node/request_pool.hpp"
 #include "node/suitability_watch.hpp"
+#include "protocol/group_binding.hpp"
+#include "protocol/redis_replies.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 

@@ -4,8 +4,8 @@
 #ifndef REDLOCK_NODE_SUITABILITY_WATCH_HPP
 #define REDLOCK_NODE_SUITABILITY_WATCH_HPP
 
-#include "protocol/node_sink.hpp"
 #include "node/connection/redis_connection.hpp"
+#include "protocol/node_sink.hpp"
 #include "protocol/redis_replies.hpp"
 #include "protocol/server_facts.hpp"
 

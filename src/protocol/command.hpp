@@ -4,8 +4,8 @@
 
 #include "base/random_bytes.hpp"
 #include "base/rarely.hpp"
-#include "quorum/token_number.hpp"
 #include "protocol/verb.hpp"
+#include "quorum/token_number.hpp"
 
 #include <algorithm>
 #include <chrono>

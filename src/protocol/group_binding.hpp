@@ -4,8 +4,8 @@
 #ifndef REDLOCK_PROTOCOL_GROUP_BINDING_HPP
 #define REDLOCK_PROTOCOL_GROUP_BINDING_HPP
 
-#include "quorum/node_facts.hpp"
 #include "protocol/reply.hpp"
+#include "quorum/node_facts.hpp"
 
 #include <cstdint>
 #include <string>

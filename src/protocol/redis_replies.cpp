@@ -3,9 +3,9 @@
 #include "protocol/fence_answers.hpp"
 #include "protocol/fence_keys.hpp"
 #include "protocol/rights.hpp"
-#include "protocol/server_id.hpp"
 #include "protocol/semaphore_replies.hpp"
 #include "protocol/server_facts.hpp"
+#include "protocol/server_id.hpp"
 #include "protocol/shared_scripts.hpp"
 #include "protocol/state_scripts.hpp"
 

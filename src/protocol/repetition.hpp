@@ -4,8 +4,8 @@
 #define REDLOCK_PROTOCOL_REPETITION_HPP
 
 #include "protocol/command.hpp"
-#include "protocol/reply.hpp"
 #include "protocol/redis_replies.hpp"
+#include "protocol/reply.hpp"
 
 #include <cstddef>
 #include <utility>

@@ -3,9 +3,9 @@
 #ifndef REDLOCK_TESTING_REDIS_MODEL_HPP
 #define REDLOCK_TESTING_REDIS_MODEL_HPP
 
-#include "protocol/server_id.hpp"
 #include "protocol/command.hpp"
 #include "protocol/reply.hpp"
+#include "protocol/server_id.hpp"
 #include "testing/redis_store.hpp"
 
 #include <chrono>

@@ -1,14 +1,14 @@
 // What the command decides without I/O: words, times, what keys come to, what is wrong with nodes. And the guardian.
 #include "cli/doctor/doctor_rules.hpp"
+#include "cli/locks/lock_view.hpp"
+#include "cli/locks/waiting.hpp"
+#include "cli/output/text.hpp"
 #include "cli/run/child.hpp"
 #include "cli/run/guardian.hpp"
-#include "cli/locks/lock_view.hpp"
-#include "cli/servers/node_link.hpp"
 #include "cli/run/offspring.hpp"
 #include "cli/run/reminder.hpp"
-#include "cli/output/text.hpp"
 #include "cli/run/times.hpp"
-#include "cli/locks/waiting.hpp"
+#include "cli/servers/node_link.hpp"
 
 #include <boost/test/unit_test.hpp>
 

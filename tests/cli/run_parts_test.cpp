@@ -1,8 +1,8 @@
 // What redlock run uses to tell others how it gets on: names of signals, the stream of events, the socket of systemd.
 #include "cli/output/event_stream.hpp"
+#include "cli/output/signal_names.hpp"
 #include "cli/run/run_events.hpp"
 #include "cli/run/service_manager.hpp"
-#include "cli/output/signal_names.hpp"
 #include "cli/run/split_votes.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -3,8 +3,8 @@
 #include "input.hpp"
 
 #include "quorum/waiting/backoff.hpp"
-#include "quorum/waiting/wait_schedule.hpp"
 #include "quorum/waiting/fairness.hpp"
+#include "quorum/waiting/wait_schedule.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -5,8 +5,8 @@
 #include "conversation.hpp"
 
 #include "node/connection/push_reader.hpp"
-#include "protocol/redis_replies.hpp"
 #include "node/connection/reply_bounds.hpp"
+#include "protocol/redis_replies.hpp"
 
 #include <boost/redis/resp3/parser.hpp>
 

@@ -5,9 +5,9 @@
 #include "protocol/scripts.hpp"
 #include "protocol/state_scripts.hpp"
 #include "support/fenced_server.hpp"
-#include "testing/redis_model.hpp"
 #include "support/redis_server.hpp"
 #include "support/watching_node.hpp"
+#include "testing/redis_model.hpp"
 
 #include <boost/test/unit_test.hpp>
 

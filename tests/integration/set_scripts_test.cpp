@@ -1,8 +1,8 @@
 // The scripts of a member of a set that is changed: what its admission, its mark and older clients come to.
 #include "support/fenced_server.hpp"
 
-#include "quorum/sets/set_record.hpp"
 #include "protocol/shared_scripts.hpp"
+#include "quorum/sets/set_record.hpp"
 
 namespace redlock::testing {
 namespace {

@@ -3,8 +3,8 @@
 #ifndef REDLOCK_TESTS_SIMULATION_CALLER_HPP
 #define REDLOCK_TESTS_SIMULATION_CALLER_HPP
 
-#include "watched_lease.hpp"
 #include "stage.hpp"
+#include "watched_lease.hpp"
 
 #include <redlock/redlock.hpp>
 

@@ -1,8 +1,8 @@
 #include "group_schedule.hpp"
 
 #include "belief_world.hpp"
-#include "group_link.hpp"
 #include "faults.hpp"
+#include "group_link.hpp"
 #include "link.hpp"
 #include "process.hpp"
 #include "replica_group.hpp"

@@ -2,8 +2,8 @@
 #ifndef REDLOCK_TESTS_SIMULATION_SERVER_TRANSITIONS_HPP
 #define REDLOCK_TESTS_SIMULATION_SERVER_TRANSITIONS_HPP
 
-#include "clocks.hpp"
 #include "client_transitions.hpp"
+#include "clocks.hpp"
 #include "server.hpp"
 #include "transition_text.hpp"
 

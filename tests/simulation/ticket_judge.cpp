@@ -1,7 +1,7 @@
 #include "ticket_judge.hpp"
 
-#include "judge.hpp"
 #include "core/lease/ticket.hpp"
+#include "judge.hpp"
 
 namespace redlock::simulation {
 

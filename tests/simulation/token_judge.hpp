@@ -4,8 +4,8 @@
 
 #include "lease_facts.hpp"
 #include "process.hpp"
-#include "server.hpp"
 #include "protocol/command.hpp"
+#include "server.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -13,8 +13,8 @@
 #include "server.hpp"
 #include "weather.hpp"
 
-#include "protocol/command.hpp"
 #include "node/node.hpp"
+#include "protocol/command.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

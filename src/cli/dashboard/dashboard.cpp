@@ -1,16 +1,16 @@
 // `redlock dashboard`: a page that shows nodes, locks and their last minutes to a browser. node_watch and lock_watch look at the nodes, picture keeps what
 // they see, web_answers and web_server tell it to others.
-#include "cli/options/commands.hpp"
 #include "cli/dashboard/listen_address.hpp"
 #include "cli/dashboard/lock_watch.hpp"
 #include "cli/dashboard/node_watch.hpp"
 #include "cli/dashboard/page.hpp"
 #include "cli/dashboard/picture.hpp"
 #include "cli/dashboard/web_server.hpp"
+#include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
-#include "cli/servers/settings.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/output/text.hpp"
+#include "cli/servers/settings.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>

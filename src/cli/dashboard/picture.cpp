@@ -1,11 +1,11 @@
 #include "cli/dashboard/picture.hpp"
 
 #include "cli/doctor/doctor_admission.hpp"
+#include "cli/doctor/votes.hpp"
 #include "cli/locks/lock_list.hpp"
 #include "cli/locks/lock_view_text.hpp"
-#include "cli/servers/set_views.hpp"
 #include "cli/output/text.hpp"
-#include "cli/doctor/votes.hpp"
+#include "cli/servers/set_views.hpp"
 #include "quorum/votes.hpp"
 
 #include <redlock/version.hpp>

@@ -6,8 +6,8 @@
 #include "cli/dashboard/history.hpp"
 #include "cli/dashboard/lock_watch.hpp"
 #include "cli/doctor/facts.hpp"
-#include "cli/locks/list_part.hpp"
 #include "cli/doctor/votes.hpp"
+#include "cli/locks/list_part.hpp"
 
 #include <redlock/config.hpp>
 

@@ -1,14 +1,14 @@
 // `redlock doctor`: reports what endangers locks on these nodes, the worst first. doctor_probes asks the nodes, doctor_rules judges the
 // answers.
-#include "cli/options/commands.hpp"
 #include "cli/doctor/doctor_cluster.hpp"
 #include "cli/doctor/doctor_probes.hpp"
-#include "cli/output/exit_codes.hpp"
 #include "cli/doctor/finding_text.hpp"
-#include "cli/servers/settings.hpp"
+#include "cli/doctor/votes.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/output/exit_codes.hpp"
 #include "cli/output/table.hpp"
 #include "cli/output/text.hpp"
-#include "cli/doctor/votes.hpp"
+#include "cli/servers/settings.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -2,8 +2,8 @@
 #ifndef REDLOCK_CLI_DOCTOR_DOCTOR_CLUSTER_HPP
 #define REDLOCK_CLI_DOCTOR_DOCTOR_CLUSTER_HPP
 
-#include "cli/servers/cluster_report.hpp"
 #include "cli/doctor/doctor_rules.hpp"
+#include "cli/servers/cluster_report.hpp"
 
 #include <redlock/config.hpp>
 

@@ -1,13 +1,13 @@
 #include "cli/doctor/doctor_probes.hpp"
 
-#include "core/admission/quarantine_folder.hpp"
 #include "cli/doctor/doctor_group.hpp"
 #include "cli/servers/set_views.hpp"
+#include "core/admission/quarantine_folder.hpp"
 #include "core/random_value.hpp"
-#include "protocol/server_id.hpp"
 #include "protocol/keys.hpp"
-#include "protocol/server_facts.hpp"
 #include "protocol/scripts.hpp"
+#include "protocol/server_facts.hpp"
+#include "protocol/server_id.hpp"
 
 #include <redlock/clock.hpp>
 

@@ -3,13 +3,13 @@
 #include "cli/doctor/doctor_admission.hpp"
 #include "cli/doctor/doctor_clocks.hpp"
 #include "cli/doctor/doctor_group.hpp"
-#include "cli/servers/set_views.hpp"
 #include "cli/output/text.hpp"
-#include "quorum/votes.hpp"
+#include "cli/servers/set_views.hpp"
 #include "protocol/fence_keys.hpp"
 #include "protocol/server_facts.hpp"
 #include "protocol/server_id.hpp"
 #include "protocol/server_kind.hpp"
+#include "quorum/votes.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -2,8 +2,8 @@
 
 #include "cli/servers/node_link.hpp"
 #include "protocol/fence_keys.hpp"
-#include "protocol/server_id.hpp"
 #include "protocol/server_facts.hpp"
+#include "protocol/server_id.hpp"
 
 #include <charconv>
 

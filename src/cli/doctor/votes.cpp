@@ -1,7 +1,7 @@
 #include "cli/doctor/votes.hpp"
 
-#include "cli/servers/set_views.hpp"
 #include "cli/output/text.hpp"
+#include "cli/servers/set_views.hpp"
 #include "protocol/keys.hpp"
 
 #include <redlock/client.hpp>

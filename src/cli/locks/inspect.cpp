@@ -1,11 +1,11 @@
 // `redlock inspect`: shows the holder of each lock, on which nodes, and how safely; of a semaphore, the holders of its slots.
-#include "cli/options/commands.hpp"
-#include "cli/output/exit_codes.hpp"
 #include "cli/doctor/finding_text.hpp"
+#include "cli/doctor/votes.hpp"
 #include "cli/locks/lock_view_text.hpp"
 #include "cli/locks/semaphore_text.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/output/exit_codes.hpp"
 #include "cli/servers/settings.hpp"
-#include "cli/doctor/votes.hpp"
 
 #include <algorithm>
 #include <cstddef>

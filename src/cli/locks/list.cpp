@@ -1,10 +1,10 @@
 // `redlock list`: shows the locks that are held, without knowing their names; with --watch again and again.
+#include "cli/locks/lock_list.hpp"
+#include "cli/locks/slot_search.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
-#include "cli/locks/lock_list.hpp"
-#include "cli/servers/settings.hpp"
-#include "cli/locks/slot_search.hpp"
 #include "cli/output/text.hpp"
+#include "cli/servers/settings.hpp"
 
 #include <algorithm>
 #include <chrono>

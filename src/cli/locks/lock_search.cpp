@@ -1,7 +1,7 @@
 #include "cli/locks/lock_search.hpp"
 
-#include "quorum/votes.hpp"
 #include "node/cluster/cluster_map.hpp"
+#include "quorum/votes.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -1,8 +1,8 @@
 #include "cli/locks/lock_view.hpp"
 
-#include "quorum/votes.hpp"
 #include "protocol/keys.hpp"
 #include "protocol/state_text.hpp"
+#include "quorum/votes.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,11 +1,11 @@
 #include "cli/locks/permit_change.hpp"
 
-#include "cli/output/exit_codes.hpp"
-#include "cli/servers/ending_signals.hpp"
 #include "cli/locks/semaphore_text.hpp"
-#include "cli/servers/settings.hpp"
-#include "cli/output/text.hpp"
 #include "cli/locks/waiting.hpp"
+#include "cli/output/exit_codes.hpp"
+#include "cli/output/text.hpp"
+#include "cli/servers/ending_signals.hpp"
+#include "cli/servers/settings.hpp"
 #include "protocol/key_format.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>

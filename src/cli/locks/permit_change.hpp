@@ -2,10 +2,10 @@
 #ifndef REDLOCK_CLI_LOCKS_PERMIT_CHANGE_HPP
 #define REDLOCK_CLI_LOCKS_PERMIT_CHANGE_HPP
 
-#include "cli/options/commands.hpp"
-#include "cli/servers/glance.hpp"
-#include "cli/output/notes.hpp"
 #include "cli/locks/semaphore_view.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/output/notes.hpp"
+#include "cli/servers/glance.hpp"
 
 #include <redlock/json.hpp>
 #include <redlock/redlock.hpp>

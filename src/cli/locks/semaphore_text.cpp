@@ -1,9 +1,9 @@
 #include "cli/locks/semaphore_text.hpp"
 
 #include "cli/locks/lock_view_text.hpp"
+#include "cli/locks/waiting.hpp"
 #include "cli/output/table.hpp"
 #include "cli/output/text.hpp"
-#include "cli/locks/waiting.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 #include "cli/locks/semaphore_view.hpp"
 
+#include "protocol/keys.hpp"
 #include "quorum/slot_set.hpp"
 #include "quorum/votes.hpp"
-#include "protocol/keys.hpp"
 
 #include <algorithm>
 #include <charconv>

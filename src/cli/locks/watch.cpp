@@ -1,13 +1,13 @@
 // `redlock watch`: shows the state of locks again and again, until the user stops it. It also shows how often each lock changed hands meanwhile, and
 // for how long its holder has had it. It cannot show the waiters for a lock, since the servers do not know that. Of readers, it shows
 // that a writer waits. A semaphore is one line, with the holders of its slots. A lock that has the semaphore's name is another line, if anybody has it.
-#include "cli/options/commands.hpp"
-#include "cli/output/exit_codes.hpp"
 #include "cli/locks/lock_view_text.hpp"
 #include "cli/locks/semaphore_text.hpp"
-#include "cli/servers/settings.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/output/exit_codes.hpp"
 #include "cli/output/table.hpp"
 #include "cli/output/text.hpp"
+#include "cli/servers/settings.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,11 +1,11 @@
 #include "cli/nodes/admission_wait.hpp"
 
-#include "cli/output/exit_codes.hpp"
-#include "cli/servers/settings.hpp"
-#include "cli/output/text.hpp"
 #include "cli/nodes/vote_wait.hpp"
-#include "quorum/sets/set_record.hpp"
+#include "cli/output/exit_codes.hpp"
+#include "cli/output/text.hpp"
+#include "cli/servers/settings.hpp"
 #include "node/connection/node_address.hpp"
+#include "quorum/sets/set_record.hpp"
 
 #include <redlock/client.hpp>
 

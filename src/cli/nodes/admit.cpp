@@ -2,9 +2,9 @@
 #include "cli/nodes/admission_wait.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
-#include "cli/servers/settings.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/output/text.hpp"
+#include "cli/servers/settings.hpp"
 
 #include <csignal>
 #include <string>

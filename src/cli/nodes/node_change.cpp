@@ -2,13 +2,13 @@
 
 #include "cli/nodes/admission_wait.hpp"
 #include "cli/output/exit_codes.hpp"
-#include "cli/servers/settings.hpp"
 #include "cli/output/text.hpp"
-#include "quorum/votes.hpp"
+#include "cli/servers/settings.hpp"
+#include "node/connection/node_address.hpp"
 #include "protocol/admission_scripts.hpp"
 #include "protocol/facts_reader.hpp"
 #include "protocol/keys.hpp"
-#include "node/connection/node_address.hpp"
+#include "quorum/votes.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -4,8 +4,8 @@
 #define REDLOCK_CLI_NODES_NODE_CHANGE_HPP
 
 #include "cli/options/commands.hpp"
-#include "cli/servers/server_group.hpp"
 #include "cli/output/terminal.hpp"
+#include "cli/servers/server_group.hpp"
 #include "quorum/sets/set_change.hpp"
 
 #include <redlock/clock.hpp>

@@ -1,12 +1,12 @@
 // `redlock nodes`: replace, grow and shrink are node_change; show: which servers belong together, as they say it themselves.
+#include "cli/nodes/node_change.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
-#include "cli/nodes/node_change.hpp"
+#include "cli/output/terminal.hpp"
+#include "cli/output/text.hpp"
 #include "cli/servers/server_group.hpp"
 #include "cli/servers/set_views.hpp"
 #include "cli/servers/settings.hpp"
-#include "cli/output/terminal.hpp"
-#include "cli/output/text.hpp"
 #include "protocol/keys.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "cli/options/arguments.hpp"
 
 #include "cli/options/argument_parser.hpp"
-#include "cli/output/exit_codes.hpp"
 #include "cli/options/help_texts.hpp"
+#include "cli/output/exit_codes.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/output/text.hpp"
 

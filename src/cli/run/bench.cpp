@@ -1,13 +1,13 @@
 // redlock bench: what locks cost on these nodes, from this machine. Each caller acquires and releases a lock of its own, one time after the
 // other; nobody waits for anybody.
+#include "cli/locks/lock_view_text.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
-#include "cli/servers/ending_signals.hpp"
-#include "cli/locks/lock_view_text.hpp"
-#include "cli/servers/server_group.hpp"
-#include "cli/servers/settings.hpp"
 #include "cli/output/table.hpp"
 #include "cli/output/text.hpp"
+#include "cli/servers/ending_signals.hpp"
+#include "cli/servers/server_group.hpp"
+#include "cli/servers/settings.hpp"
 
 #include "core/random_value.hpp"
 #include "protocol/keys.hpp"

@@ -1,10 +1,10 @@
 // redlock leader: prints who leads, as redlock lead or redlock::election have published it; with --watch again with each change.
 #include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
-#include "cli/servers/ending_signals.hpp"
-#include "cli/servers/settings.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/output/text.hpp"
+#include "cli/servers/ending_signals.hpp"
+#include "cli/servers/settings.hpp"
 
 #include <redlock/redlock.hpp>
 

@@ -1,15 +1,15 @@
 // `redlock release --force`: takes locks away from their holders. It shows the keys and then deletes exactly those, node by node. A key that changed
 // meanwhile may be another holder's, and stays.
-#include "cli/options/commands.hpp"
-#include "cli/output/exit_codes.hpp"
 #include "cli/locks/lock_key_pattern.hpp"
 #include "cli/locks/lock_search.hpp"
 #include "cli/locks/lock_view_text.hpp"
 #include "cli/locks/semaphore_view.hpp"
-#include "cli/servers/settings.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/output/exit_codes.hpp"
 #include "cli/output/table.hpp"
 #include "cli/output/text.hpp"
 #include "cli/run/tickets.hpp"
+#include "cli/servers/settings.hpp"
 
 #include "protocol/scripts.hpp"
 

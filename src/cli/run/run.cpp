@@ -1,10 +1,10 @@
 // redlock run: a command that runs while a lock is held; redlock hold: the same without a command.
 #include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
-#include "cli/run/session.hpp"
-#include "cli/servers/settings.hpp"
 #include "cli/output/text.hpp"
+#include "cli/run/session.hpp"
 #include "cli/run/tickets.hpp"
+#include "cli/servers/settings.hpp"
 
 #include <csignal>
 #include <memory>

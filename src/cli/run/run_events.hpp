@@ -3,8 +3,8 @@
 #ifndef REDLOCK_CLI_RUN_RUN_EVENTS_HPP
 #define REDLOCK_CLI_RUN_RUN_EVENTS_HPP
 
-#include "cli/output/event_stream.hpp"
 #include "cli/locks/semaphore_view.hpp"
+#include "cli/output/event_stream.hpp"
 
 #include <redlock/observer.hpp>
 

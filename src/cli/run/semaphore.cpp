@@ -1,11 +1,11 @@
 // `redlock semaphore`: shows a semaphore, or changes how many permits it has.
-#include "cli/options/commands.hpp"
-#include "cli/output/exit_codes.hpp"
 #include "cli/locks/lock_view_text.hpp"
 #include "cli/locks/permit_change.hpp"
 #include "cli/locks/semaphore_text.hpp"
-#include "cli/servers/settings.hpp"
+#include "cli/options/commands.hpp"
+#include "cli/output/exit_codes.hpp"
 #include "cli/output/text.hpp"
+#include "cli/servers/settings.hpp"
 
 #include <csignal>
 #include <cstdio>

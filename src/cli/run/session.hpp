@@ -7,23 +7,23 @@
 #ifndef REDLOCK_CLI_RUN_SESSION_HPP
 #define REDLOCK_CLI_RUN_SESSION_HPP
 
-#include "cli/run/child.hpp"
+#include "cli/locks/semaphore_view.hpp"
+#include "cli/locks/waiting.hpp"
+#include "cli/nodes/vote_wait.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
-#include "cli/servers/glance.hpp"
+#include "cli/output/notes.hpp"
+#include "cli/run/child.hpp"
 #include "cli/run/guardian.hpp"
 #include "cli/run/lease_passing.hpp"
-#include "cli/output/notes.hpp"
 #include "cli/run/offspring.hpp"
 #include "cli/run/reminder.hpp"
 #include "cli/run/run_events.hpp"
-#include "cli/locks/semaphore_view.hpp"
 #include "cli/run/service_manager.hpp"
 #include "cli/run/split_votes.hpp"
 #include "cli/run/tickets.hpp"
 #include "cli/run/times.hpp"
-#include "cli/nodes/vote_wait.hpp"
-#include "cli/locks/waiting.hpp"
+#include "cli/servers/glance.hpp"
 
 #include <redlock/redlock.hpp>
 

@@ -1,10 +1,10 @@
 // The part of session that acquires the lock, and says why it has not.
 #include "cli/run/session.hpp"
 
-#include "cli/output/exit_codes.hpp"
-#include "cli/servers/settings.hpp"
-#include "cli/output/text.hpp"
 #include "cli/locks/waiting.hpp"
+#include "cli/output/exit_codes.hpp"
+#include "cli/output/text.hpp"
+#include "cli/servers/settings.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 

@@ -1,11 +1,11 @@
 // The part of session that is about permits: which it has, and why it has none yet.
 #include "cli/run/session.hpp"
 
-#include "cli/output/exit_codes.hpp"
-#include "cli/servers/settings.hpp"
 #include "cli/locks/semaphore_text.hpp"
-#include "cli/output/text.hpp"
 #include "cli/locks/waiting.hpp"
+#include "cli/output/exit_codes.hpp"
+#include "cli/output/text.hpp"
+#include "cli/servers/settings.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,15 +1,15 @@
 #include "cli/run/tickets.hpp"
 
-#include "cli/servers/glance.hpp"
-#include "cli/servers/ending_signals.hpp"
+#include "cli/locks/waiting.hpp"
+#include "cli/nodes/vote_wait.hpp"
 #include "cli/output/notes.hpp"
-#include "cli/run/reminder.hpp"
-#include "cli/servers/settings.hpp"
-#include "cli/run/split_votes.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/output/text.hpp"
-#include "cli/nodes/vote_wait.hpp"
-#include "cli/locks/waiting.hpp"
+#include "cli/run/reminder.hpp"
+#include "cli/run/split_votes.hpp"
+#include "cli/servers/ending_signals.hpp"
+#include "cli/servers/glance.hpp"
+#include "cli/servers/settings.hpp"
 #include "protocol/key_format.hpp"
 
 #include <redlock/redlock.hpp>

@@ -3,9 +3,9 @@
 #include "base/strand.hpp"
 #include "cli/output/text.hpp"
 #include "node/cluster/cluster_question.hpp"
-#include "node/sentinel/group_node.hpp"
 #include "node/connection/node_address.hpp"
 #include "node/connection/redis_connection.hpp"
+#include "node/sentinel/group_node.hpp"
 #include "protocol/redis_request.hpp"
 
 #include <boost/asio/post.hpp>

@@ -5,8 +5,8 @@
 
 #include "cli/servers/cluster_routes.hpp"
 #include "cli/servers/node_link.hpp"
-#include "quorum/votes.hpp"
 #include "protocol/key_format.hpp"
+#include "quorum/votes.hpp"
 
 #include <boost/asio/io_context.hpp>
 

@@ -1,7 +1,7 @@
 #include "cli/servers/set_views.hpp"
 
-#include "quorum/sets/set_membership.hpp"
 #include "node/connection/node_address.hpp"
+#include "quorum/sets/set_membership.hpp"
 
 namespace redlock::cli {
 

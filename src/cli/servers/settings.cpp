@@ -3,9 +3,9 @@
 #include "cli/output/exit_codes.hpp"
 #include "cli/output/text.hpp"
 #include "client/shard_choice.hpp"
-#include "quorum/sets/set_record.hpp"
 #include "node/cluster/cluster_map.hpp"
 #include "protocol/key_format.hpp"
+#include "quorum/sets/set_record.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,8 +3,8 @@
 #define REDLOCK_CORE_ACQUIRE_ACQUISITION_HPP
 
 #include "base/timer_queue.hpp"
-#include "core/resolved_options.hpp"
 #include "core/lease/lease_record.hpp"
+#include "core/resolved_options.hpp"
 #include "quorum/waiting/backoff.hpp"
 
 #include <redlock/detail/core.hpp>

@@ -10,8 +10,8 @@
 #include "core/lease/lease_registry.hpp"
 #include "core/lease/releases.hpp"
 #include "core/lease/ticket.hpp"
-#include "quorum/adopt_machine.hpp"
 #include "protocol/reply.hpp"
+#include "quorum/adopt_machine.hpp"
 
 #include <redlock/lease.hpp>
 

@@ -4,12 +4,12 @@
 
 #include "core/environment.hpp"
 #include "core/lease/lease_record.hpp"
+#include "protocol/reply.hpp"
 #include "quorum/acquire_machine.hpp"
 #include "quorum/node_set.hpp"
 #include "quorum/per_node.hpp"
 #include "quorum/permit_choice.hpp"
 #include "quorum/slot_set.hpp"
-#include "protocol/reply.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -5,8 +5,8 @@
 #ifndef REDLOCK_CORE_ACQUIRE_LOCK_TABLE_HPP
 #define REDLOCK_CORE_ACQUIRE_LOCK_TABLE_HPP
 
-#include "core/acquire/wait_queue.hpp"
 #include "base/name_table.hpp"
+#include "core/acquire/wait_queue.hpp"
 #include "core/environment.hpp"
 #include "core/lease/lease_record.hpp"
 

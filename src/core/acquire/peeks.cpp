@@ -1,9 +1,9 @@
 #include "core/acquire/peeks.hpp"
 
 #include "core/lease/holder_info.hpp"
-#include "quorum/state_stamp.hpp"
 #include "protocol/keys.hpp"
 #include "protocol/state_text.hpp"
+#include "quorum/state_stamp.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -5,8 +5,8 @@
 
 #include "base/timer_queue.hpp"
 #include "core/environment.hpp"
-#include "core/resolved_options.hpp"
 #include "core/failed_votes.hpp"
+#include "core/resolved_options.hpp"
 #include "protocol/reply.hpp"
 
 #include <redlock/detail/core.hpp>

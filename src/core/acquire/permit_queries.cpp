@@ -1,7 +1,7 @@
 #include "core/acquire/permit_queries.hpp"
 
-#include "core/resolved_options.hpp"
 #include "core/failed_votes.hpp"
+#include "core/resolved_options.hpp"
 #include "quorum/slot_set.hpp"
 #include "quorum/votes.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "core/acquire/acquisition.hpp"
 #include "core/lease/lease_record.hpp"
-#include "quorum/waiting/contention.hpp"
 #include "protocol/reply.hpp"
+#include "quorum/waiting/contention.hpp"
 
 #include <redlock/detail/resource.hpp>
 

@@ -7,9 +7,9 @@
 #include "base/timer_queue.hpp"
 #include "core/fanout.hpp"
 #include "core/lease/lease_record.hpp"
-#include "quorum/votes.hpp"
 #include "protocol/command.hpp"
 #include "protocol/reply.hpp"
+#include "quorum/votes.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -7,9 +7,9 @@
 #include "core/fanout.hpp"
 #include "core/lease/lease_record.hpp"
 #include "core/lease/waiter.hpp"
+#include "protocol/reply.hpp"
 #include "quorum/lease_machine.hpp"
 #include "quorum/node_set.hpp"
-#include "protocol/reply.hpp"
 
 #include <boost/asio/error.hpp>
 

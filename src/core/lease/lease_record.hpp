@@ -6,13 +6,13 @@
 
 #include "base/timer_queue.hpp"
 #include "base/to_error.hpp"
-#include "core/resolved_options.hpp"
 #include "core/events/emitter.hpp"
-#include "core/lock_value.hpp"
 #include "core/lease/waiter.hpp"
+#include "core/lock_value.hpp"
+#include "core/resolved_options.hpp"
+#include "protocol/command.hpp"
 #include "quorum/lease_machine.hpp"
 #include "quorum/node_set.hpp"
-#include "protocol/command.hpp"
 
 #include <redlock/detail/completion.hpp>
 #include <redlock/detail/core.hpp>

@@ -1,9 +1,9 @@
 #include "core/lease/losses.hpp"
 
-#include "quorum/in_seconds.hpp"
 #include "core/environment.hpp"
 #include "core/failed_votes.hpp"
 #include "core/lease/lease_record.hpp"
+#include "quorum/in_seconds.hpp"
 
 #include <algorithm>
 

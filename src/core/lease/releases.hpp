@@ -5,8 +5,8 @@
 #include "core/environment.hpp"
 #include "core/failed_votes.hpp"
 #include "core/lease/lease_record.hpp"
-#include "quorum/release_machine.hpp"
 #include "protocol/reply.hpp"
+#include "quorum/release_machine.hpp"
 
 #include <cstdint>
 #include <deque>

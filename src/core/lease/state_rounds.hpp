@@ -7,11 +7,11 @@
 #include "core/environment.hpp"
 #include "core/failed_votes.hpp"
 #include "core/lease/lease_record.hpp"
+#include "protocol/reply.hpp"
 #include "quorum/inherit_machine.hpp"
 #include "quorum/node_set.hpp"
 #include "quorum/state_stamp.hpp"
 #include "quorum/votes.hpp"
-#include "protocol/reply.hpp"
 
 #include <redlock/detail/core.hpp>
 #include <redlock/published.hpp>

@@ -1,9 +1,9 @@
 #include "core/lease/ticket.hpp"
 
+#include "protocol/keys.hpp"
 #include "quorum/node_set.hpp"
 #include "quorum/ttl_bounds.hpp"
 #include "quorum/votes.hpp"
-#include "protocol/keys.hpp"
 
 #include <algorithm>
 #include <array>

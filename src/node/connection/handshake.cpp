@@ -1,8 +1,8 @@
 #include "node/connection/handshake.hpp"
 
-#include "protocol/admission_scripts.hpp"
 #include "node/connection/credentials.hpp"
 #include "node/connection/first_words.hpp"
+#include "protocol/admission_scripts.hpp"
 #include "protocol/keys.hpp"
 #include "protocol/rights.hpp"
 #include "protocol/scripts.hpp"

@@ -3,9 +3,9 @@
 #ifndef REDLOCK_NODE_CONNECTION_NODE_LOGIN_HPP
 #define REDLOCK_NODE_CONNECTION_NODE_LOGIN_HPP
 
-#include "quorum/waiting/backoff.hpp"
 #include "node/connection/credentials_request.hpp"
 #include "node/connection/redis_connection.hpp"
+#include "quorum/waiting/backoff.hpp"
 
 #include <redlock/config.hpp>
 

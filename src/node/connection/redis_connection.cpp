@@ -4,8 +4,8 @@
 #include "node/connection/bounded_connection.hpp"
 #include "node/connection/credentials.hpp"
 #include "node/connection/node_address.hpp"
-#include "protocol/server_words.hpp"
 #include "node/connection/tls.hpp"
+#include "protocol/server_words.hpp"
 
 #include <redlock/detail/recycling.hpp>
 

@@ -7,8 +7,8 @@
 #include "node/connection/address_choice.hpp"
 #include "node/connection/exchange.hpp"
 #include "node/connection/handshake.hpp"
-#include "protocol/node_sink.hpp"
 #include "node/connection/reply_bounds.hpp"
+#include "protocol/node_sink.hpp"
 
 #include <redlock/config.hpp>
 #include <redlock/error.hpp>

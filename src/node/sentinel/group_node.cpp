@@ -1,8 +1,8 @@
 #include "node/sentinel/group_node.hpp"
 
-#include "node/sentinel/primary_finder.hpp"
 #include "node/connection/reconnect_pause.hpp"
 #include "node/redis_node.hpp"
+#include "node/sentinel/primary_finder.hpp"
 #include "protocol/server_facts.hpp"
 
 #include <boost/asio/post.hpp>

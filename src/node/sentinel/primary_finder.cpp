@@ -1,7 +1,7 @@
 #include "node/sentinel/primary_finder.hpp"
 
-#include "quorum/votes.hpp"
 #include "node/connection/node_address.hpp"
+#include "quorum/votes.hpp"
 
 #include <boost/asio/post.hpp>
 

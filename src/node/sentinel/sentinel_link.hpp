@@ -3,9 +3,9 @@
 #ifndef REDLOCK_NODE_SENTINEL_SENTINEL_LINK_HPP
 #define REDLOCK_NODE_SENTINEL_SENTINEL_LINK_HPP
 
-#include "quorum/waiting/backoff.hpp"
 #include "node/connection/redis_connection.hpp"
 #include "node/sentinel/sentinel_answers.hpp"
+#include "quorum/waiting/backoff.hpp"
 
 #include <redlock/config.hpp>
 

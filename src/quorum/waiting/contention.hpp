@@ -5,12 +5,12 @@
 #ifndef REDLOCK_QUORUM_WAITING_CONTENTION_HPP
 #define REDLOCK_QUORUM_WAITING_CONTENTION_HPP
 
-#include "quorum/waiting/fairness.hpp"
 #include "quorum/node_facts.hpp"
 #include "quorum/node_set.hpp"
 #include "quorum/per_node.hpp"
 #include "quorum/timing.hpp"
 #include "quorum/votes.hpp"
+#include "quorum/waiting/fairness.hpp"
 #include "quorum/waiting/wait_schedule.hpp"
 
 #include <cstddef>

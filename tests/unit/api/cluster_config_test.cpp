@@ -1,6 +1,6 @@
 // Redis Clusters in URLs, in JSON and in code.
-#include "../message_support.hpp"
 #include "support/mentions.hpp"
+#include "unit/message_support.hpp"
 
 #include <redlock/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "../message_support.hpp"
+#include "unit/message_support.hpp"
 
 #include "node/connection/node_address.hpp"
 

@@ -1,5 +1,5 @@
 // Groups in URLs, in JSON and in code.
-#include "../message_support.hpp"
+#include "unit/message_support.hpp"
 
 #include "node/connection/node_address.hpp"
 

@@ -1,4 +1,4 @@
-#include "../message_support.hpp"
+#include "unit/message_support.hpp"
 
 #include <redlock/json.hpp>
 

@@ -1,6 +1,6 @@
 // What with_lock tells of a scope: the body's result, that it did not run, or that the lease was lost and how the body ended.
-#include "../message_support.hpp"
 #include "support/printing.hpp"
+#include "unit/message_support.hpp"
 
 #include <redlock/redlock.hpp>
 #include <redlock/testing.hpp>

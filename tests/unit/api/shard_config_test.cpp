@@ -1,5 +1,5 @@
 // Several sets of nodes in config and in JSON: what is refused, and in which words.
-#include "../message_support.hpp"
+#include "unit/message_support.hpp"
 
 #include <redlock/config.hpp>
 #include <redlock/json.hpp>

@@ -1,6 +1,6 @@
 // Who starts an operation: its caller, if that does no harm, or somebody whom the mailbox sends.
-#include "base/start_inline.hpp"
 #include "base/mailbox.hpp"
+#include "base/start_inline.hpp"
 #include "base/strand.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,5 +1,5 @@
 // The log, line by line.
-#include "../observer_support.hpp"
+#include "unit/observer_support.hpp"
 
 #include <redlock/json_log.hpp>
 

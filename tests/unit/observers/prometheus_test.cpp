@@ -1,6 +1,6 @@
 // The metrics, read by a strict reader; and the dashboard, which may only ask for what is there.
-#include "../observer_support.hpp"
 #include "support/exposition_reader.hpp"
+#include "unit/observer_support.hpp"
 
 #include <redlock/prometheus.hpp>
 

@@ -1,7 +1,7 @@
 // What goes over the wire, byte for byte, and what every possible answer is worth.
+#include "node/connection/push_reader.hpp"
 #include "protocol/admission_scripts.hpp"
 #include "protocol/fence_scripts.hpp"
-#include "node/connection/push_reader.hpp"
 #include "protocol/redis_replies.hpp"
 #include "protocol/scripts.hpp"
 #include "support/printing.hpp"

@@ -1,6 +1,6 @@
 // What is asked on the connection that waits for replicas and disks, and what the answers are worth.
-#include "protocol/durability.hpp"
 #include "node/connection/handshake.hpp"
+#include "protocol/durability.hpp"
 #include "support/mentions.hpp"
 #include "support/printing.hpp"
 

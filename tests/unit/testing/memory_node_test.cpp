@@ -1,6 +1,6 @@
 // Nodes in memory say what changes, as Redis does.
-#include "testing/memory_node.hpp"
 #include "support/printing.hpp"
+#include "testing/memory_node.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>

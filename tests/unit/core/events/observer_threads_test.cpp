@@ -1,5 +1,5 @@
 // Ready-made observers of several clients on several threads, while somebody reads. Also run under ThreadSanitizer.
-#include "../observer_support.hpp"
+#include "unit/observer_support.hpp"
 
 #include <redlock/json_log.hpp>
 #include <redlock/prometheus.hpp>

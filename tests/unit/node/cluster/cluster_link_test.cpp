@@ -1,9 +1,9 @@
 // A Redis Cluster whose servers the test plays: what a bad primary, or a wrong number of shards, costs the servers that are well.
 #include "base/strand.hpp"
-#include "played_server.hpp"
 #include "node/cluster/cluster_link.hpp"
 #include "node/cluster/cluster_node.hpp"
 #include "node/connection/node_address.hpp"
+#include "played_server.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>

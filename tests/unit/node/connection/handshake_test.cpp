@@ -1,8 +1,8 @@
 // What a server is asked first, with which password, and what its words are worth.
 #include "node/connection/handshake.hpp"
+#include "node/suitability_watch.hpp"
 #include "protocol/rights.hpp"
 #include "protocol/scripts.hpp"
-#include "node/suitability_watch.hpp"
 #include "support/mentions.hpp"
 #include "support/printing.hpp"
 

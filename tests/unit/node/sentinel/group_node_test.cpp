@@ -1,8 +1,8 @@
 // A group whose Sentinels and servers the test plays: what one Sentinel says does not take it away from a client.
 #include "base/strand.hpp"
-#include "unit/node/cluster/played_server.hpp"
-#include "node/sentinel/group_node.hpp"
 #include "node/connection/node_address.hpp"
+#include "node/sentinel/group_node.hpp"
+#include "unit/node/cluster/played_server.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
