@@ -47,7 +47,7 @@ check: setup check-format
 	@cmake --workflow --preset check
 
 test: setup
-	@cmake/setup.sh postgresql libpq-dev pkg-config python3 python3-redis valgrind
+	@cmake/setup.sh lld postgresql libpq-dev pkg-config python3 python3-redis valgrind
 	@cmake/setup.sh valkey || echo 'test: no valkey-server, so that CTest skips the tests of WAITAOF'
 	@tests/interop/setup.sh
 	@tests/cli/setup.sh || echo 'test: no chromium, or no axe-core, so that CTest skips tests of the dashboard'

@@ -5,6 +5,11 @@ if(PROJECT_IS_TOP_LEVEL)
     if(CCACHE)
         set(CMAKE_CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/ccache.sh")
     endif()
+    # Three hundred programs are linked for the tests and the mutants. Without the option, valgrind does not read its debug information.
+    find_program(LLD ld.lld)
+    if(LLD AND CMAKE_BUILD_TYPE STREQUAL "Debug" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        add_link_options(-fuse-ld=lld -Wl,--no-rosegment)
+    endif()
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 

@@ -182,9 +182,13 @@ BOOST_AUTO_TEST_CASE(split_votes_are_asked_for_again)
         BOOST_TEST(all[2].command({"EXISTS", "job"}) == "0");
         return calls_of(all[2], "evalsha");
     };
-    constexpr std::size_t to_begin_with = 2, of_an_attempt = 2;
-    BOOST_TEST(scripts_of(run("job", {"--no-wait"}, {"echo", "never"})) > to_begin_with + 2 * of_an_attempt);
-    BOOST_TEST(scripts_of({"acquire", "job", "--no-wait"}) > to_begin_with + 2 * of_an_attempt);
+    constexpr std::size_t to_begin_with = 2, of_an_attempt = 2, runs = 20;
+    // Two refusals are a majority: the votes are split where the third server could be asked in time.
+    for (auto const& words : {run("job", {"--no-wait"}, {"echo", "never"}), arguments{"acquire", "job", "--no-wait"}}) {
+        std::size_t scripts = 0;
+        for (std::size_t i = 0; i < runs && scripts <= to_begin_with + 2 * of_an_attempt; ++i) scripts = scripts_of(words);
+        BOOST_TEST(scripts > to_begin_with + 2 * of_an_attempt);
+    }
     // Somebody holds it.
     all[1].command({"SET", "job", "one of them"});
     BOOST_TEST(scripts_of(run("job", {"--no-wait"}, {"echo", "never"})) <= to_begin_with + of_an_attempt);
