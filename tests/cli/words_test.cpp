@@ -198,6 +198,10 @@ BOOST_AUTO_TEST_CASE(nodes_come_from_one_place)
     expect_failure({"inspect", "job", "--nodes", nowhere, "--config", "x.json"}, 64, "give one of them");
     expect_failure({"inspect", "job", "--nodes", "redis://a,http://b"}, 78, "--nodes: nodes[1]: the URL's scheme must be redis://");
     expect_failure({"inspect", "job"}, 78, "REDLOCK_NODES: nodes[0]: the URL has no scheme", {{{"REDLOCK_NODES", "somewhere"}}});
+    std::string const comma = "; between two URLs there must be a comma";
+    expect_failure({"inspect", "job", "--nodes", "redis://a redis://b"}, 78, comma);
+    auto const other = of({"inspect", "job", "--nodes", "redis://a:b c@d, http://e"});
+    BOOST_TEST((other.code == 78 && !contains(other.errors, comma)), other.errors);
     auto const spaced = of({"inspect", "job", "--timeout", "200ms"},
                            {{{"REDLOCK_NODES", " redis://127.0.0.1:1 ,\n redis://127.0.0.1:2, "}}});
     BOOST_TEST(spaced.code == 69);

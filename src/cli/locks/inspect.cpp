@@ -5,6 +5,7 @@
 #include "cli/locks/semaphore_text.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
+#include "cli/output/text.hpp"
 #include "cli/servers/settings.hpp"
 
 #include <algorithm>

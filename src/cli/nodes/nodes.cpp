@@ -2,12 +2,15 @@
 #include "cli/nodes/node_change.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
+#include "cli/output/table.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/output/text.hpp"
 #include "cli/servers/server_group.hpp"
 #include "cli/servers/set_views.hpp"
 #include "cli/servers/settings.hpp"
 #include "protocol/keys.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <csignal>

@@ -35,7 +35,12 @@ settings from_list(std::string const& urls, std::string const& where)
         result.client = config::from_urls(split_urls(urls));
         return result;
     } catch (config_error const& error) {
-        throw failure{exit_code::config, where + ": " + error.what()};
+        auto const listed = split_urls(urls);
+        bool const are_several = std::any_of(listed.begin(), listed.end(), [](std::string const& one) {
+            auto const space = one.find_first_of(" \t\n");
+            return space != one.npos && one.find("://", space) != one.npos;
+        });
+        throw failure{exit_code::config, where + ": " + error.what() + (are_several ? "; between two URLs there must be a comma" : "")};
     }
 }
 
