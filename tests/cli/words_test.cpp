@@ -3,7 +3,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstdio>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -292,7 +294,36 @@ BOOST_AUTO_TEST_CASE(what_is_written_elsewhere_agrees_with_help)
     for (std::string const& option : known) BOOST_TEST(contains(fish, "-l " + option.substr(2)), "fish does not know " << option);
     for (std::string const c : commands)
         for (auto const& [where, text] : texts) BOOST_TEST(contains(text, c), where << " does not know " << c);
-    BOOST_TEST(of({"completion", "bash"}).output == read_file(sources + "/src/cli/completions/redlock.bash"));
+}
+
+// Of bash, which is there: each word of a command line, and what completes the last one.
+BOOST_AUTO_TEST_CASE(a_shell_completes_commands_options_and_values)
+{
+    temporary_folder const folder;
+    std::ofstream{folder.path() / "redlock.bash"} << of({"completion", "bash"}).output;
+    std::ofstream{folder.path() / "nodes.json"} << "{}";
+    auto const completed = [&](std::string const& line) {
+        auto const file = folder.path() / "line.bash";
+        std::ofstream{file} << "cd '" << folder.path().string() << "'; . ./redlock.bash; COMP_WORDS=(" << line
+                            << "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _redlock; echo ${COMPREPLY[@]}\n";
+        std::unique_ptr<FILE, int (*)(FILE*)> const bash{::popen(("/bin/bash " + file.string()).c_str(), "r"), &::pclose};
+        std::string said;
+        for (int c; bash && (c = std::fgetc(bash.get())) != EOF;) said += static_cast<char>(c);
+        return said;
+    };
+    BOOST_TEST(completed("redlock se") == "semaphore\n");
+    BOOST_TEST(completed("redlock --v") == "--version\n");
+    BOOST_TEST(completed("redlock run --wa") == "--wait --wait-servers\n");
+    BOOST_TEST(completed("redlock run --bootstrap --ve") == "--verbose\n");
+    BOOST_TEST(completed("redlock run job --on-lost U") == "USR1 USR2\n");
+    BOOST_TEST(completed("redlock inspect --config no") == "nodes.json\n");
+    BOOST_TEST(completed("redlock list --limit 1") == "\n");
+    BOOST_TEST(completed("redlock run --ttl 3") == "30s\n");
+    BOOST_TEST(completed("redlock nodes g") == "grow\n");
+    BOOST_TEST(completed("redlock completion f") == "fish\n");
+    BOOST_TEST(completed("redlock help adm") == "admit\n");
+    BOOST_TEST(completed("redlock run job -- tru").starts_with("tru"));
+    BOOST_TEST(completed("redlock acquire --perm") == "\n");  // it has none
 }
 
 // What is said where nothing answers, in the words for one node.

@@ -1,5 +1,6 @@
 #include "cli/options/argument_kinds.hpp"
 
+#include "cli/options/completion_scripts.hpp"
 #include "cli/output/signal_names.hpp"
 
 #include <csignal>
@@ -21,7 +22,7 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, std::function<v
         if (!d) throw CLI::ValidationError{known_as, name_in_words(text) + " is no duration; write for instance 250ms, 30s, 1m30s or 2h"};
         set(*d);
     };
-    return to.add_option_function<std::string>(name, read, help)->type_name("DURATION");
+    return to.add_option_function<std::string>(name, read, help)->type_name(duration_type);
 }
 
 CLI::Option* add_duration(CLI::App& to, std::string const& name, std::optional<milliseconds>& into, std::string const& help)
@@ -41,7 +42,7 @@ void add_signal(CLI::App& to, std::string const& name, int& into, std::string co
                                                  " would stop the command, which is to end; write for instance TERM, INT, USR1 or KILL"};
         into = *number;
     };
-    to.add_option_function<std::string>(name, read, help)->type_name("SIGNAL");
+    to.add_option_function<std::string>(name, read, help)->type_name(signal_type);
 }
 
 void add_nodes(CLI::App& to, node_options& into, bool with_timeout)
@@ -52,7 +53,7 @@ void add_nodes(CLI::App& to, node_options& into, bool with_timeout)
                   "and --config: the environment variable REDLOCK_NODES")
         ->type_name("URL,URL,...");
     to.add_option("--config", into.config_file, "A JSON file that says which nodes, and defaults for locks (redlock/json.hpp)")
-        ->type_name("FILE");
+        ->type_name(file_type);
     to.add_option("--shard", into.shard,
                   "If the nodes are several sets (\"shards\" in the file) or Redis Clusters: the shard to talk to, from 0 on; the name of "
                   "a lock says it, too")

@@ -5,6 +5,7 @@
 
 #include "cli/options/arguments.hpp"
 #include "cli/options/commands.hpp"
+#include "cli/options/completion_scripts.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -91,6 +92,7 @@ private:
     CLI::Option* acquire_name_{nullptr};
     CLI::Option* leader_name_{nullptr};
     CLI::Option* semaphore_name_{nullptr};
+    argument_choices choices_;
 };
 
 }  // namespace redlock::cli

@@ -193,6 +193,8 @@ request argument_parser::finish(Options&& options, bool separated, std::vector<s
         if (!behind.empty()) options.pattern = behind.front();
     } else if (separated) {
         throw failure{exit_code::usage, "redlock " + chosen() + "takes nothing behind --"};
+    } else if constexpr (std::is_same_v<kind, completion_options>) {
+        options.script = completion_script(options.shell, app_, choices_);
     }
     if constexpr (requires { options.from.quiet = options.quiet; }) options.from.quiet = options.quiet;
     else if constexpr (std::is_same_v<kind, hold_options>) options.held.from.quiet = options.held.quiet;

@@ -22,7 +22,8 @@ void argument_parser::admit()
 void argument_parser::nodes()
 {
     CLI::App& sub = add("nodes", "Says which servers belong together: their set; changes it", nodes_examples, nodes_);
-    sub.add_option("ACTION", nodes_.action, "show, replace, grow, or shrink")->required()->type_name("");
+    auto* const action = sub.add_option("ACTION", nodes_.action, "show, replace, grow, or shrink")->required()->type_name("");
+    choices_[action] = {"show", "replace", "grow", "shrink"};
     sub.add_option("SERVERS", nodes_.servers,
                    "Of replace: the member that leaves and the server that joins; of grow: those that join; of shrink: those that leave")
         ->type_name("OLD NEW");
@@ -65,7 +66,7 @@ void argument_parser::dashboard()
         ->type_name("ADDRESS:PORT");
     sub.add_option("--token-file", dashboard_.token_file,
                    "Holds the token that browsers ask for as a password; without it: REDLOCK_DASHBOARD_TOKEN")
-        ->type_name("FILE");
+        ->type_name(file_type);
     sub.add_option("--host", dashboard_.hosts, "A name by which browsers ask for it, besides addresses and localhost")->type_name("NAME");
     sub.add_option("--pattern", dashboard_.pattern, "Which locks, as redlock list takes it; default: all")->type_name("PATTERN");
     add_number(sub, "--limit", dashboard_.limit, {1, 150'000}, "number of locks", "How many locks to find at most; default 10000");
@@ -79,10 +80,9 @@ void argument_parser::dashboard()
 void argument_parser::completion()
 {
     CLI::App& sub = add("completion", "Prints a script that completes this command in a shell", completion_examples, completion_);
-    sub.add_option("SHELL", completion_.shell, "bash, zsh or fish")
-        ->required()
-        ->type_name("")
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    std::vector<std::string> const shells{"bash", "zsh", "fish"};
+    choices_[sub.add_option("SHELL", completion_.shell, "bash, zsh or fish")->required()->type_name("")->check(CLI::IsMember(shells))] =
+        shells;
 }
 
 }  // namespace redlock::cli

@@ -214,6 +214,7 @@ struct dashboard_options {
 
 struct completion_options {
     std::string shell;
+    std::string script;
 };
 
 // Each returns what the process ends with, or throws failure.
