@@ -116,6 +116,19 @@ BOOST_FIXTURE_TEST_CASE(from_three_nodes_to_five, growing_set)
     BOOST_TEST(next_token(5, "job") > third);
 }
 
+// With both at once, three of five would have the data, and three must vote.
+BOOST_FIXTURE_TEST_CASE(the_second_server_joins_when_the_first_one_votes_also_in_a_command_that_goes_on, growing_set)
+{
+    program founder{{"run", "job", "--nodes", list_of(3), "--bootstrap", "--", "true"}};
+    BOOST_TEST_REQUIRE(founder.wait(60s) == 0, founder.errors());
+    for (int i = 0; i < 2; ++i) {
+        program grow{{"nodes", "grow", all[3].url(), all[4].url(), "--nodes", list_of(3), "--wait", "300ms"}};
+        BOOST_TEST(grow.wait() == 80, grow.output() + grow.errors());
+        BOOST_TEST(grow.errors().find("The set has 4 members now") != std::string::npos, grow.errors());
+        BOOST_TEST(all[4].command({"EXISTS", "redlock:set"}) == "0");
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::testing

@@ -6,6 +6,8 @@
 #include "cli/output/text.hpp"
 #include "cli/servers/settings.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <csignal>
 #include <string>
 #include <vector>

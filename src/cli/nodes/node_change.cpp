@@ -10,6 +10,8 @@
 #include "protocol/keys.hpp"
 #include "quorum/votes.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <functional>
 #include <thread>
@@ -169,9 +171,15 @@ void node_change::carry_out(std::optional<milliseconds> patience)
         }
         quorum::set_change const plan{seen, wanted_};
         if (plan.refused() != refused_for::none) throw failure{code_of(plan.refused()), printable(plan.why())};
-        set_ = plan.after().members;
-        votes_needed_ = quorum::majority(plan.after().size());
+        auto const late = not_admitted_yet(plan, seen);
+        auto const& counts = late.empty() ? plan.after() : plan.before();
+        set_ = counts.members;
+        votes_needed_ = quorum::majority(counts.size());
         if (plan.steps().empty() && !plan.finishes_another()) return wait_for(wanted_.join, patience);
+        if (!late.empty()) {
+            wait_for(late, patience);
+            continue;
+        }
         if (plan.is_to_be_drained() && !is_drained(plan)) continue;
         announce(plan);
         if (!take_steps(plan)) {
@@ -183,6 +191,21 @@ void node_change::carry_out(std::optional<milliseconds> patience)
         wait_for(plan.joining(), patience);
     }
     throw failure{exit_code::contended, why_again};
+}
+
+// Of a command that was interrupted between two servers: those that joined have to vote before more of them join, as the set could not lose a member meanwhile.
+std::vector<std::string> node_change::not_admitted_yet(quorum::set_change const& plan, std::vector<quorum::server_view> const& seen) const
+{
+    if (plan.joining().empty() || plan.finishes_another() || plan.moved() > 0) return {};
+    std::vector<std::string> late;
+    for (quorum::server_view const& s : seen) {
+        auto const is_among = [&s](std::vector<std::string> const& list) {
+            return std::find(list.begin(), list.end(), s.member) != list.end();
+        };
+        if (s.facts && s.facts->admitted != s.facts->id && is_among(wanted_.join) && is_among(plan.before().members))
+            late.push_back(s.member);
+    }
+    return late;
 }
 
 // Waits until leases and tokens of before are over. What the servers said before that does not count, so they are asked once more.

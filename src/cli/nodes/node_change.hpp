@@ -34,6 +34,7 @@ public:
 private:
     std::vector<quorum::server_view> look();
     bool take_steps(quorum::set_change const& plan);
+    std::vector<std::string> not_admitted_yet(quorum::set_change const& plan, std::vector<quorum::server_view> const& seen) const;
     bool is_drained(quorum::set_change const& plan);
     void announce(quorum::set_change const& plan);
     void wait_for(std::vector<std::string> joining, std::optional<milliseconds> patience);

@@ -7,6 +7,7 @@
 #include <redlock/json_log.hpp>
 
 #include <boost/asio/post.hpp>
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <utility>
