@@ -69,6 +69,7 @@ public:
 
 private:
     redis_server& launch();
+    void be_patient(bool are);
     bool all_know_all_replicas() const;
     std::string place_of(std::size_t i) const;
     redis_server& with_id(std::string const& id);
