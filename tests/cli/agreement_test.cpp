@@ -168,6 +168,26 @@ BOOST_AUTO_TEST_CASE(two_were_flushed)
 {
     for (std::size_t i : {0u, 1u}) all[i].command({"FLUSHALL"});
     expect_agreement(around(), answer::no, "");
+    dashboard_program board{around()};
+    BOOST_TEST(eventually([&] { return board.status().at("nodes").at(1).at("state") == "needs_operator"; }), board.status().dump());
+    // Both have been marked, and asked once more, by then.
+    program run{{"run", "job", "--wait-servers", "10s", "--", "true"}, around()};
+    BOOST_TEST(run.wait() == exits::config);
+    BOOST_TEST(!contains(run.errors(), "left until"), run.errors());
+}
+
+// What only looks is no client that waits for the admission.
+BOOST_AUTO_TEST_CASE(one_was_flushed_and_only_a_dashboard_looks)
+{
+    dashboard_program board{around()};
+    program watch{{"watch", "job", "--interval", "300ms"}, around()};
+    BOOST_TEST(eventually([&] { return board.status().at("verdict").at("level") == "good"; }), board.status().dump());
+    all[0].command({"FLUSHALL"});
+    BOOST_TEST(eventually([&] { return board.status().at("nodes").at(0).at("state") == "uninitialized"; }), board.status().dump());
+    program doctor{{"doctor"}, around()};
+    BOOST_TEST(doctor.wait() == 1, doctor.output());
+    BOOST_TEST(contains(doctor.output(), "nobody waits for it"), doctor.output());
+    BOOST_TEST(contains(doctor.output(), "run redlock admit now"), doctor.output());
 }
 
 BOOST_AUTO_TEST_CASE(two_were_promoted)
@@ -276,6 +296,24 @@ BOOST_AUTO_TEST_CASE(one_evicts_keys)
     BOOST_TEST(doctor.wait() == 2);
     BOOST_TEST(!contains(doctor.output(), nobody), doctor.output());
     BOOST_TEST(contains(doctor.output(), "it evicts keys"), doctor.output());
+    dashboard_program board{around()};
+    BOOST_TEST(eventually([&] { return board.status().at("verdict").at("level") == "warning"; }), board.status().dump());
+    BOOST_TEST(board.status().at("nodes").at(0).at("state") == "unsuitable", board.status().dump());
+}
+
+BOOST_AUTO_TEST_CASE(two_evict_keys)
+{
+    for (std::size_t i : {0u, 1u}) {
+        all[i].command({"CONFIG", "SET", "maxmemory", "100mb"});
+        all[i].command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+    }
+    expect_agreement(around(), answer::no, "evict");
+}
+
+BOOST_AUTO_TEST_CASE(two_have_no_memory_left)
+{
+    for (std::size_t i : {0u, 1u}) all[i].command({"CONFIG", "SET", "maxmemory", "100kb"});
+    expect_agreement(around(), answer::no, "memory");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -315,6 +353,29 @@ BOOST_AUTO_TEST_CASE(two_have_lost_their_replicas)
     replicas[1].kill();
     BOOST_TEST_REQUIRE(eventually([&] { return contains(primaries[1].command({"INFO", "replication"}), "connected_slaves:0"); }));
     expect_agreement(around, answer::no, "replica");
+}
+
+// It keeps its connection to the primary, and nobody but that knows that it is silent.
+BOOST_AUTO_TEST_CASE(its_replica_hangs)
+{
+    redis_server primary{quick_to_copy({})}, replica;
+    follow(replica, primary);
+    wait_for_replicas(primary, 1);
+    program_options const around{.environment = {{"REDLOCK_NODES", primary.url() + "?replicas=1"}}};
+    program first{{"run", "first", "--bootstrap", "--", "true"}, around};
+    BOOST_TEST_REQUIRE(first.wait() == 0, first.errors());
+    expect_agreement(around, answer::yes, "");
+    replica.stop();
+    auto const is_noticed = [&] {
+        program doctor{{"doctor"}, around};
+        return doctor.wait() == 2;
+    };
+    BOOST_TEST(eventually(is_noticed));
+    expect_agreement(around, answer::no, "replica");
+    program waits{{"run", "job", "--wait", "5s", "--", "true"}, around};
+    BOOST_TEST(waits.wait() == 69);
+    BOOST_TEST(!contains(waits.errors(), "is held by"), waits.errors());
+    replica.resume();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

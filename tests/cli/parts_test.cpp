@@ -337,6 +337,39 @@ BOOST_FIXTURE_TEST_CASE(replicas, group_of_three)
     BOOST_TEST(only().what == "its votes are to wait for 2 replicas, and it has 1: they never count");
 }
 
+BOOST_FIXTURE_TEST_CASE(replicas_that_do_not_follow, group_of_three)
+{
+    settings.nodes[2].replicas = 1;
+    nodes[2].record.replace(0, 5, "k001:");
+    set_field(nodes[2], "connected_slaves", "2");
+    auto const without_lines = nodes[2].info;
+    auto const with = [&](std::string const& first, std::string const& second) {
+        nodes[2].info = without_lines + "slave0:ip=10.0.0.8,port=6379,state=" + first + "\r\nslave1:ip=10.0.0.9,port=6379,state=" + second +
+                        "\r\n";
+    };
+    with("online,offset=42,lag=1", "wait_bgsave,offset=0,lag=0");
+    BOOST_TEST(diagnose().empty());
+    with("online,offset=42,lag=3", "wait_bgsave,offset=0,lag=0");
+    BOOST_TEST(only().what ==
+               "its votes are to wait for 1 replica, and none of the 2 that it has follow it in time: they do not count now");
+    BOOST_TEST((only().is == severity::danger));
+    BOOST_TEST(only().remedy.starts_with("look at the replicas"), only().remedy);
+    with("online,offset=42,lag=3,type=replica", "online,offset=42,lag=0,type=replica");
+    BOOST_TEST(diagnose().empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(memory_that_is_full_grants_nothing, group_of_three)
+{
+    set_field(nodes[0], "maxmemory", "1000");
+    nodes[0].info += "used_memory:1200\r\nmem_not_counted_for_evict:100\r\n";
+    BOOST_TEST(only().what == "its memory is full (110 % of maxmemory): it grants no locks");
+    BOOST_TEST((only().is == severity::danger));
+    auto const at = nodes[0].info.find("for_evict:100");
+    nodes[0].info.replace(at, 13, "for_evict:290");
+    BOOST_TEST(only().what == "its memory is 91 % full; when it is, it grants no locks");
+    BOOST_TEST((only().is == severity::warning));
+}
+
 BOOST_FIXTURE_TEST_CASE(groups_that_are_too_large_or_were_admitted_otherwise, group_of_three)
 {
     set_field(nodes[2], "connected_slaves", "3");
@@ -547,6 +580,11 @@ BOOST_AUTO_TEST_CASE(why_somebody_waits)
     BOOST_TEST(text.starts_with("waiting for job for 3.0 s: it is held by web-3, process 7, label nightly, since "), text);
     BOOST_TEST(text.find("b:1") == std::string::npos, text);
 
+    auto by_this_one = held;
+    by_this_one.is_asked_for_here = true;
+    BOOST_TEST(waiting_in_words(by_this_one, nodes, true, 3s) ==
+               "waiting for job for 3.0 s: nobody else holds it, and too few of the votes for it count so far\n  b:1: it waits: 7 s left");
+    BOOST_TEST(contended_in_words(by_this_one, false) == "job is held by somebody else");
     BOOST_TEST(waiting_in_words(judge("job", {silent(), silent(), {}}), nodes, false, 3s) ==
                "waiting for job for 3.0 s: who holds it could not be read");
 
@@ -662,6 +700,12 @@ BOOST_AUTO_TEST_CASE(who_was_not_needed_is_not_reported)
     std::swap(nodes.nodes[0], nodes.nodes[2]);  // names count, not the order
     nodes.nodes[2].clock_text = "its clock was set";
     BOOST_TEST(silent_nodes_in_words(report, nodes, true) == "\n  a:1: its clock was set\n  c:1: no answer yet");
+    std::string const is_new = "it is new, or lost its data", counts_down = ": 31 s left until earlier leases have expired";
+    report.nodes[0] = {"a:1", vote::failed, errc::node_not_admitted, is_new + counts_down, {}};
+    BOOST_TEST(silent_nodes_in_words(report, nodes, true).starts_with("\n  a:1: " + is_new + counts_down));
+    nodes.nodes[1].admission = admission_state::needs_operator;
+    BOOST_TEST(
+        silent_nodes_in_words(report, nodes, true).starts_with("\n  a:1: " + is_new + ", and too few nodes have their data to admit it\n"));
 }
 
 // A process may end between any two steps of those who read about it.

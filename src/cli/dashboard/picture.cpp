@@ -29,14 +29,15 @@ std::int64_t to_ms(moment t) { return t.time_since_epoch().count(); }
 bool answers_and_votes(std::string const& state) { return state == "admitted"; }
 
 // A node's state, named as in client::status().
-std::string state_of(doctor_probe const& n, std::string const& objection, std::string const& never_counts)
+std::string state_of(doctor_probe const& n, std::string const& objection, std::string const& grants_nothing, bool needs_operator)
 {
     if (!n.problem.empty()) return "down";
     if (n.info.empty()) return "unidentified";
     if (n.field("role") != "master") return "not_primary";
     if (!objection.empty()) return "wrong_node_set";
-    if (!never_counts.empty()) return "not_durable";
+    if (!grants_nothing.empty()) return n.evicts() || n.memory_used() >= 1 ? "unsuitable" : "not_durable";
     if (n.is_admitted()) return "admitted";
+    if (needs_operator) return "needs_operator";
     return n.mark().empty() ? "uninitialized" : "quarantined";
 }
 
@@ -47,6 +48,9 @@ std::string state_in_words(doctor_probe const& n, std::string const& state, std:
     if (state == "not_primary") return "it is a replica, and votes on no lock";
     if (state == "wrong_node_set") return printable(objection);
     if (state == "admitted") return "it votes";
+    if (state == "needs_operator")
+        return std::string{what_happened(n)} +
+               ", and too few nodes have their data to admit it: waiting does not help; an operator must act";
     if (state == "quarantined")
         return std::string{what_happened(n)} + ": it votes on no lock with a token until the leases that it may have granted are over";
     return std::string{what_happened(n)} + "; the first client that wants a token begins its admission";
@@ -56,13 +60,16 @@ std::string words_for(std::string const& state)
 {
     if (state == "wrong_node_set") return "wrong set";
     if (state == "not_durable") return "no replicas";
+    if (state == "unsuitable") return "unfit";
+    if (state == "needs_operator") return "needs an operator";
     return state == "not_primary" ? "replica" : state == "uninitialized" ? "not admitted" : state;
 }
 
 std::string level_of(std::string const& state)
 {
     if (state == "admitted") return "good";
-    bool const is_lasting = state == "not_primary" || state == "wrong_node_set" || state == "not_durable";
+    bool const is_lasting = state == "not_primary" || state == "wrong_node_set" || state == "not_durable" || state == "unsuitable" ||
+                            state == "needs_operator";
     return state == "down" || is_lasting ? "danger" : "warning";
 }
 
@@ -110,7 +117,7 @@ picture::picture(config nodes, std::chrono::milliseconds interval, history_limit
     for (node_address const& address : settings_.nodes) names_.push_back(address.to_string());
 }
 
-set_words picture::said() const
+std::vector<doctor_probe> picture::asked() const
 {
     std::vector<doctor_probe> all;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -118,8 +125,10 @@ set_words picture::said() const
         all.back().node = names_[i];
         if (!nodes_[i].seen) all.back().problem = "not asked yet";
     }
-    return words_of_set(all, settings_);
+    return all;
 }
+
+set_words picture::said() const { return words_of_set(asked(), settings_); }
 
 // Why a client with this list of nodes would get no vote of this one.
 std::string picture::objection_of(std::size_t node) const
@@ -137,9 +146,9 @@ void picture::add(std::size_t node, doctor_probe const& looked, moment now)
     n.last = looked;
     bool const is_first = !std::exchange(n.seen, true);
     auto const objection = objection_of(node);
-    auto const never_counts = why_votes_never_count(looked, settings_.nodes[node]);
-    auto state = state_of(looked, objection, never_counts);
-    n.text = state == "not_durable" ? never_counts : state_in_words(looked, state, objection);
+    auto const grants_nothing = why_it_grants_nothing(looked, settings_.nodes[node]);
+    auto state = state_of(looked, objection, grants_nothing, only_an_operator_can_help(asked()));
+    n.text = state == "not_durable" || state == "unsuitable" ? grants_nothing : state_in_words(looked, state, objection);
     if (is_first || state != n.state) {
         if (!is_first || state != "admitted")
             history_.add_event({now, level_of(state), names_[node], (state == "admitted" ? "" : words_for(state) + ": ") + n.text});

@@ -52,6 +52,7 @@ private:
         moment since;
         std::deque<clock_sample> clock;  // the latest ones
     };
+    std::vector<doctor_probe> asked() const;  // the last answers of all nodes
     set_words said() const;
     std::string objection_of(std::size_t node) const;
     void note_clock(std::size_t node, moment now);

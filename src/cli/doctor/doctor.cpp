@@ -113,11 +113,13 @@ ordered_json to_json(std::vector<doctor_probe> const& nodes)
 }
 
 // What a client sees comes first: it is the one that must get a majority of votes.
-std::vector<finding> with_verdict(std::vector<finding> found, settings const& from, set_words const& said,
+std::vector<finding> with_verdict(std::vector<finding> found, settings const& from, std::vector<doctor_probe> const& asked,
                                   std::chrono::milliseconds timeout)
 {
     bool const with_tokens = from.lock.fencing;
-    auto all = judge_votes(look_as_a_client(from.client, with_tokens, timeout), with_tokens, said);
+    auto seen = look_as_a_client(from.client, with_tokens, timeout);
+    note_those_that_grant_nothing(seen, asked, from.client);
+    auto all = judge_votes(seen, with_tokens, words_of_set(asked, from.client));
     for (finding& f : found) all.push_back(std::move(f));
     return gravest_first(std::move(all));
 }
@@ -158,9 +160,9 @@ int execute(doctor_options const& options)
         throw failure{exit_code::usage, in_terms_of_options(error.what(), options.from)};
     }
     server_group nodes{from.client, options.from.timeout};
+    nodes.leave_out_silent();
     auto const checkups = examine(nodes, from.client, options.from.timeout, options.name);
-    auto const found = with_verdict(diagnose(checkups, from.client, from.lock), from, words_of_set(checkups, from.client),
-                                    options.from.timeout);
+    auto const found = with_verdict(diagnose(checkups, from.client, from.lock), from, checkups, options.from.timeout);
 
     terminal const out;
     if (options.json) {

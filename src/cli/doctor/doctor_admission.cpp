@@ -26,6 +26,28 @@ std::uint64_t to_number(std::string_view digits)
 
 bool has_record(doctor_probe const& n) { return n.has_high_water && n.record.size() >= detail::record_mark_at; }
 
+// Whether something must be changed on the server before it can be a node: waiting does not help.
+bool is_unfit(doctor_probe const& n)
+{
+    bool const elsewhere = n.field("cluster_enabled") == "1" || n.field("redis_mode") == "cluster" || n.is_sentinel() ||
+                           n.field("role") == "slave";
+    return elsewhere || n.evicts() || is_unknown_command(n.info_refused) ||
+           std::any_of(n.refused.begin(), n.refused.end(), [](refusal const& r) { return r.needed_by_all; });
+}
+
+struct admission_count {
+    std::size_t admitted{0}, silent{0}, unfit{0};
+
+    explicit admission_count(std::vector<doctor_probe> const& nodes)
+    {
+        for (doctor_probe const& n : nodes) {
+            admitted += n.is_admitted() ? 1 : 0;
+            unfit += n.problem.empty() && is_unfit(n) ? 1 : 0;
+            silent += n.problem.empty() && (!n.info.empty() || is_unfit(n)) ? 0 : 1;
+        }
+    }
+};
+
 class admission_rules {
 public:
     admission_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
@@ -55,17 +77,6 @@ private:
         found_.push_back({is, std::move(where), std::move(what), std::move(remedy)});
     }
 
-    // Whether something must be changed on the server before it can be a node: waiting does not help.
-    static bool is_unfit(doctor_probe const& n)
-    {
-        bool const elsewhere = n.field("cluster_enabled") == "1" || n.field("redis_mode") == "cluster" || n.is_sentinel() ||
-                               n.field("role") == "slave";
-        auto const policy = n.field("maxmemory_policy");
-        bool const evicts = n.number("maxmemory") > 0 && !policy.empty() && policy != "noeviction";
-        return elsewhere || evicts || is_unknown_command(n.info_refused) ||
-               std::any_of(n.refused.begin(), n.refused.end(), [](refusal const& r) { return r.needed_by_all; });
-    }
-
     // For a node that is not admitted: a text that says which client waits for it, and the remedy.
     std::pair<std::string, std::string> wait_for(doctor_probe const& n) const
     {
@@ -90,13 +101,9 @@ private:
     void admission()
     {
         if (!lock_.fencing) return;
-        std::size_t admitted = 0, silent = 0, unfit = 0;
-        for (doctor_probe const& n : nodes_) {
-            admitted += n.is_admitted() ? 1 : 0;
-            unfit += n.problem.empty() && is_unfit(n) ? 1 : 0;
-            silent += n.problem.empty() && (!n.info.empty() || is_unfit(n)) ? 0 : 1;
+        auto const [admitted, silent, unfit] = admission_count{nodes_};
+        for (doctor_probe const& n : nodes_)
             if (n.is_admitted()) same_max_ttl(n);
-        }
         bool const was_used = std::any_of(nodes_.begin(), nodes_.end(), has_record);
         if (admitted == 0 && silent == 0 && unfit > 0 && !was_used)
             return add(severity::danger, "",
@@ -115,7 +122,7 @@ private:
             }
             return;
         }
-        if (admitted > 0 && silent == 0 && unfit == 0 && admitted < nodes_.size() - nodes_.size() / 2)
+        if (only_an_operator_can_help(nodes_))
             return add(severity::danger, "",
                        std::to_string(nodes_.size() - admitted) + " of " + count_of(nodes_.size(), "node") +
                            " restarted or lost their data since they were admitted, and the others are too few to admit them: nobody can "
@@ -157,6 +164,12 @@ char const* what_happened(doctor_probe const& n)
 {
     if (has_record(n)) return "it was promoted, or restarted with the data that it had stored";
     return n.record.empty() && !n.has_high_water ? "it is new, or lost its data" : "it restarted, or lost its data";
+}
+
+bool only_an_operator_can_help(std::vector<doctor_probe> const& nodes)
+{
+    auto const [admitted, silent, unfit] = admission_count{nodes};
+    return admitted > 0 && silent == 0 && unfit == 0 && admitted < nodes.size() - nodes.size() / 2;
 }
 
 std::vector<finding> diagnose_admission(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)

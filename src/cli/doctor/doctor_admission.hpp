@@ -11,6 +11,9 @@ namespace redlock::cli {
 // To a node that is not admitted.
 char const* what_happened(doctor_probe const& n);
 
+// All nodes answer, and too few of them have their data to admit the others.
+bool only_an_operator_can_help(std::vector<doctor_probe> const& nodes);
+
 std::vector<finding> diagnose_admission(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock);
 
 }  // namespace redlock::cli

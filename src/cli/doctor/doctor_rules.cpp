@@ -41,6 +41,17 @@ char const* remedy_of_error(std::string const& problem)
     return "see what the server says, and its log";
 }
 
+std::string it_evicts(doctor_probe const& n)
+{
+    return "it evicts keys when its memory is full (maxmemory " + std::to_string(n.number("maxmemory")) + ", maxmemory-policy " +
+           std::string{n.field("maxmemory_policy")} + "), and with them locks that are held";
+}
+
+std::string memory_is_full(doctor_probe const& n)
+{
+    return "its memory is full (" + std::to_string(static_cast<int>(n.memory_used() * 100)) + " % of maxmemory): it grants no locks";
+}
+
 class doctor_rules {
 public:
     doctor_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
@@ -200,16 +211,10 @@ private:
 
     void memory(doctor_probe const& n)
     {
-        auto const limit = n.number("maxmemory");
-        auto const policy = n.field("maxmemory_policy");
-        if (limit == 0) return;
-        if (!policy.empty() && policy != "noeviction")
-            return add(severity::danger, n.node,
-                       "it evicts keys when its memory is full (maxmemory " + std::to_string(limit) + ", maxmemory-policy " +
-                           std::string{policy} + "), and with them locks that are held",
-                       how_to_stop_evictions(n));
-        auto const used = static_cast<double>(n.number("used_memory")) / static_cast<double>(limit);
-        if (used > full_memory)
+        if (n.evicts()) return add(severity::danger, n.node, it_evicts(n), how_to_stop_evictions(n));
+        auto const used = n.memory_used();
+        if (used >= 1) add(severity::danger, n.node, memory_is_full(n), "raise maxmemory, or keep other data elsewhere");
+        else if (used > full_memory)
             add(severity::warning, n.node,
                 "its memory is " + std::to_string(static_cast<int>(used * 100)) + " % full; when it is, it grants no locks",
                 "raise maxmemory, or keep other data elsewhere");
@@ -251,8 +256,11 @@ private:
         auto const connected = n.number("connected_slaves");
         if (n.info.empty()) return;
         auto const waits_for = n.group ? static_cast<std::uint16_t>(n.group->acknowledgements) : address.replicas;
-        if (auto why = why_votes_never_count(n, address); !n.group && !why.empty())
-            return add(severity::danger, n.node, std::move(why), "start the replicas (REPLICAOF), or configure the node with fewer");
+        bool const are_attached = connected >= waits_for;
+        if (auto why = why_votes_do_not_count(n, address); !why.empty() && (!n.group || are_attached))
+            return add(severity::danger, n.node, std::move(why),
+                       are_attached ? "look at the replicas: what hangs, and whether the network is slow; one that is new needs a moment"
+                                    : "start the replicas (REPLICAOF), or configure the node with fewer");
         if (auto const why_not = detail::objection_to_group(static_cast<std::uint32_t>(connected), waits_for))
             add(severity::danger, n.node, *why_not, "");
         auto const theirs = detail::replicas_in_id(n.record.substr(0, detail::record_id_size));
@@ -341,12 +349,24 @@ char const* to_string(severity s) noexcept
     return "";
 }
 
-std::string why_votes_never_count(doctor_probe const& n, node_address const& address)
+std::string why_votes_do_not_count(doctor_probe const& n, node_address const& address)
 {
     auto const connected = n.number("connected_slaves");
     auto const wanted = n.group ? n.group->acknowledgements : address.replicas;
-    if (n.field("connected_slaves").empty() || connected >= wanted) return {};
-    return "its votes are to wait for " + count_of(wanted, "replica") + ", and it has " + std::to_string(connected) + ": they never count";
+    if (n.field("connected_slaves").empty() || wanted == 0) return {};
+    std::string const waits = "its votes are to wait for " + count_of(wanted, "replica") + ", and ";
+    if (connected < wanted) return waits + "it has " + std::to_string(connected) + ": they never count";
+    auto const in_time = n.replicas_in_time();
+    if (in_time >= wanted) return {};
+    return waits + (in_time == 0 ? std::string{"none"} : "only " + std::to_string(in_time)) + " of the " + std::to_string(connected) +
+           " that it has " + (in_time == 1 ? "follows" : "follow") + " it in time: they do not count now";
+}
+
+std::string why_it_grants_nothing(doctor_probe const& n, node_address const& address)
+{
+    if (n.evicts()) return it_evicts(n);
+    if (n.memory_used() >= 1) return memory_is_full(n);
+    return why_votes_do_not_count(n, address);
 }
 
 // Not with std::stable_sort: with that of libstdc++ 12, clang warns of libstdc++.

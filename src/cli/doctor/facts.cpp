@@ -5,6 +5,7 @@
 #include "protocol/server_facts.hpp"
 #include "protocol/server_id.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace redlock::cli {
@@ -12,6 +13,26 @@ namespace redlock::cli {
 namespace {
 
 constexpr std::int64_t latest_second = 9'000'000'000;  // the year 2255; nanoseconds can count somewhat further
+constexpr std::uint64_t silent_for = 3;  // seconds: a replica acknowledges once a second, and a busy machine may be late
+
+// The value of `name` in what INFO says of a replica: "ip=127.0.0.1,port=6380,state=online,offset=42,lag=1".
+std::string_view field_of_replica(std::string_view line, std::string_view name)
+{
+    for (std::size_t at = 0; at < line.size();) {
+        auto const end = std::min(line.find(',', at), line.size());
+        auto const part = line.substr(at, end - at);
+        if (part.starts_with(name) && part.size() > name.size() && part[name.size()] == '=') return part.substr(name.size() + 1);
+        at = end + 1;
+    }
+    return "";
+}
+
+std::uint64_t number_in(std::string_view digits, std::uint64_t otherwise)
+{
+    std::uint64_t value{otherwise};
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
+}
 
 }  // namespace
 
@@ -46,12 +67,31 @@ std::string_view doctor_probe::mark() const
     return std::string_view{record}.substr(detail::record_mark_at);
 }
 
-std::uint64_t doctor_probe::number(std::string_view name) const
+std::uint64_t doctor_probe::number(std::string_view name) const { return number_in(field(name), 0); }
+
+bool doctor_probe::evicts() const
 {
-    auto const digits = field(name);
-    std::uint64_t value{0};
-    std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return value;
+    auto const policy = field("maxmemory_policy");
+    return number("maxmemory") > 0 && !policy.empty() && policy != "noeviction";
+}
+
+double doctor_probe::memory_used() const
+{
+    auto const limit = number("maxmemory");
+    if (limit == 0) return 0;
+    auto const used = number("used_memory"), not_counted = number("mem_not_counted_for_evict");
+    return static_cast<double>(used - std::min(used, not_counted)) / static_cast<double>(limit);
+}
+
+std::size_t doctor_probe::replicas_in_time() const
+{
+    std::size_t count = 0;
+    for (std::uint64_t i = 0; i < number("connected_slaves"); ++i) {
+        auto const line = field("slave" + std::to_string(i));
+        if (line.empty()) ++count;  // it does not say
+        else if (field_of_replica(line, "state") == "online" && number_in(field_of_replica(line, "lag"), 0) < silent_for) ++count;
+    }
+    return count;
 }
 
 std::chrono::nanoseconds doctor_probe::round_trip() const

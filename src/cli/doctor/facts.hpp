@@ -92,6 +92,9 @@ struct doctor_probe {
     std::chrono::nanoseconds round_trip() const;  // the shortest
     std::optional<clock_sample> best_clock() const { return best_of(clock); }
     std::string persistence() const;  // how the server saves its data, in a word or two
+    bool evicts() const;  // keys, when its memory is full
+    double memory_used() const;  // of maxmemory; 0: it has no limit
+    std::size_t replicas_in_time() const;  // those that have its data and have acknowledged something in the last moments
 };
 
 // Whether a server's error says that it does not know the command.

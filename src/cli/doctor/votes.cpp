@@ -134,6 +134,18 @@ std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool wit
              all_vote ? "name all members in the list of nodes (redlock nodes show)" : "bring the others back; see what is said of each"}};
 }
 
+void note_those_that_grant_nothing(std::vector<node_status>& nodes, std::vector<doctor_probe> const& asked, config const& settings)
+{
+    if (nodes.size() != asked.size() || nodes.size() != settings.nodes.size()) return;  // all shards of a cluster
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i].state != node_state::usable || !asked[i].problem.empty()) continue;
+        auto why = why_it_grants_nothing(asked[i], settings.nodes[i]);
+        if (why.empty()) continue;
+        nodes[i].state = node_state::down;
+        nodes[i].last_error_text = std::move(why);
+    }
+}
+
 set_words words_of_set(std::vector<doctor_probe> const& nodes, config const& settings)
 {
     std::vector<set_view> sets;
@@ -146,13 +158,16 @@ set_words words_of_set(std::vector<doctor_probe> const& nodes, config const& set
 std::vector<finding> findings_about_votes(server_group& nodes, settings const& from, std::chrono::milliseconds timeout)
 {
     bool const with_tokens = from.lock.fencing;
-    auto const said = nodes.ask({{"GET", std::string{detail::set_record_key}}});
+    auto const said = nodes.ask({{"GET", std::string{detail::set_record_key}}, {"INFO"}});
     std::vector<doctor_probe> probes(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         probes[i].problem = said[i].problem;
-        if (said[i].ok()) probes[i].set = set_text_of(said[i].replies[0]);
+        if (!said[i].ok()) continue;
+        probes[i].set = set_text_of(said[i].replies[0]);
+        if (said[i].replies[1].is_text()) probes[i].info = said[i].replies[1].text;
     }
-    auto const seen = look_as_a_client(from.client, with_tokens, timeout);
+    auto seen = look_as_a_client(from.client, with_tokens, timeout);
+    note_those_that_grant_nothing(seen, probes, from.client);
     auto found = judge_votes(seen, with_tokens, words_of_set(probes, from.client));
     for (finding& f : found) f.remedy = "redlock doctor says what is wrong with each node, until when, and what to do";
     return found;

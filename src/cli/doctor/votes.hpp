@@ -44,6 +44,10 @@ std::vector<node_status> look_as_a_client(config settings, bool with_tokens, std
 // The finding that nobody can acquire a lock, in which shards, and why; or that no further node may fail. None: neither is so. No I/O.
 std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool with_tokens, set_words const& said = {});
 
+// A client that locks nothing does not see why a grant would fail: such nodes get that as the reason why they do not vote. `nodes`: what such a client sees, in
+// the order of the others. No I/O.
+void note_those_that_grant_nothing(std::vector<node_status>& nodes, std::vector<doctor_probe> const& asked, config const& settings);
+
 // No I/O.
 set_words words_of_set(std::vector<doctor_probe> const& nodes, config const& settings);
 

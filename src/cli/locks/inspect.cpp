@@ -38,6 +38,7 @@ void look_in_shard(inspect_options const& options, settings_of_some const& some,
                    std::vector<finding>& found)
 {
     server_group nodes{some.of.client, options.from.timeout};
+    nodes.leave_out_silent();
     std::vector<std::string> names;
     for (std::size_t const place : some.places) names.push_back(options.names[place]);
     auto const locks = look(nodes, names);

@@ -82,6 +82,8 @@ struct lock_view {
     // Those who read end one after the other; this is the first of them, on the node that names most. -1: unknown.
     std::int64_t first_reader_ttl_ms() const;
     std::optional<detail::holder_info> info() const { return holder ? nodes[*holder].holder : std::nullopt; }
+    // Nodes have granted it to this process, which does not have it (yet): of an attempt that is under way, or whose votes do not count.
+    bool is_asked_for_here{false};
 };
 
 // How much of the value is read. The beginning has all of a value of this library's, and costs little where the value is something large of others.

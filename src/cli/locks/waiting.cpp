@@ -19,7 +19,18 @@ std::string why_no_vote(node_status const& node, bool fencing)
     return fencing && !node.admission_text.empty() ? node.admission_text : node.clock_text;
 }
 
+// Where the others are too few to admit a node, the time that is left of its quarantine says nothing.
+std::string without_vain_countdown(std::string why, client_status const& all)
+{
+    auto const needs_operator = [](node_status const& n) { return n.admission == admission_state::needs_operator; };
+    auto const counts_down = why.find(" left until");
+    if (counts_down == why.npos || std::none_of(all.nodes.begin(), all.nodes.end(), needs_operator)) return why;
+    return why.substr(0, why.rfind(": ", counts_down)) + ", and too few nodes have their data to admit it";
+}
+
 std::string line_of(std::string const& node, std::string const& why) { return "\n  " + node + ": " + for_users(printable(why)); }
+
+bool is_held_by_another(lock_view const& lock) { return lock.state == lock_state::held && !lock.is_asked_for_here; }
 
 // Precondition: the lock is held.
 std::string holder_of(lock_view const& lock)
@@ -41,7 +52,7 @@ std::string nodes_without_vote(client_status const& nodes, bool fencing)
 {
     std::string text;
     for (node_status const& n : nodes.nodes)
-        if (auto const why = why_no_vote(n, fencing); !why.empty()) text += line_of(n.node, why);
+        if (auto const why = why_no_vote(n, fencing); !why.empty()) text += line_of(n.node, without_vain_countdown(why, nodes));
     return text;
 }
 
@@ -50,12 +61,13 @@ std::string waiting_in_words(lock_view const& lock, client_status const& nodes, 
     auto const without_vote = nodes_without_vote(nodes, fencing);
     auto const voting = count_voting(nodes, fencing);
     std::string text = "waiting for " + name_in_words(lock.name) + " for " + in_words(waited);
-    bool const held = lock.state == lock_state::held;
+    bool const held = is_held_by_another(lock);
     if (held) text += ": it is held by " + holder_of(lock);
     if (voting < lock.majority)
         return text + (held ? "; and only " : ": only ") + std::to_string(voting) + " of " + count_of(nodes.nodes.size(), "node") +
                (voting == 1 ? " has" : " have") + " a vote, and a majority is " + std::to_string(lock.majority) + without_vote;
     if (held) return text;
+    if (lock.is_asked_for_here) return text + ": nobody else holds it, and too few of the votes for it count so far" + without_vote;
     if (lock.state == lock_state::unknown) return text + ": who holds it could not be read" + without_vote;
     return text + (lock.state == lock_state::partly ? ": others try to get it as well" : ": it was free a moment ago") + without_vote;
 }
@@ -75,7 +87,7 @@ std::string reason_of_nodes(client_status const& nodes, bool fencing, std::size_
 std::string reason_to_wait(lock_view const& lock, client_status const& nodes, bool fencing)
 {
     std::string text = lock.state == lock_state::unknown ? "unknown" : "";
-    if (lock.state == lock_state::held) text = lock.readers > 0 ? "readers" : lock.nodes[*lock.holder].id();
+    if (is_held_by_another(lock)) text = lock.readers > 0 ? "readers" : lock.nodes[*lock.holder].id();
     return text + reason_of_nodes(nodes, fencing, lock.majority);
 }
 
@@ -89,7 +101,7 @@ bool told_reason::is_due(std::string reason, boot_clock::time_point now)
 
 std::string contended_in_words(lock_view const& lock, bool all_the_time)
 {
-    std::string const by = lock.state == lock_state::held ? holder_of(lock) : "somebody else";
+    std::string const by = is_held_by_another(lock) ? holder_of(lock) : "somebody else";
     return name_in_words(lock.name) + " is held by " + by + (all_the_time ? "; it was not free for all the time of --wait" : "");
 }
 
@@ -107,7 +119,7 @@ std::string silent_nodes_in_words(attempt_report const& report, client_status co
         bool const known = node != nodes.nodes.end();
         bool const is_down = known && node->state == node_state::down;
         if (v.vote == vote::pending && failures_decided && !is_down) continue;  // it had no time to answer
-        std::string why = v.detail.empty() && known ? why_no_vote(*node, fencing) : v.detail;
+        std::string why = without_vain_countdown(v.detail.empty() && known ? why_no_vote(*node, fencing) : v.detail, nodes);
         if (why.empty() && v.error) why = v.error.message();
         if (v.detail.empty() && known && node->state == node_state::connecting && node->last_error_text.empty())
             why = "no connection after " + in_words(report.elapsed);

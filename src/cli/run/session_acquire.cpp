@@ -84,6 +84,9 @@ void session::look_at_lock(std::function<void(lock_view const&)> explain)
                     [name = plan_.name, writes = !plan_.shared, tell = std::move(explain)](std::vector<answers> const& all) {
                         auto seen = view_of(name, all);
                         if (writes) seen.writer_waits = false;  // that may be this one, and keeps it from nothing
+                        auto const who = seen.info();
+                        auto const here = detail::this_process("");
+                        seen.is_asked_for_here = who && who->host == here.host && who->pid == here.pid;
                         tell(seen);
                     });
 }

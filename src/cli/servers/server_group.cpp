@@ -71,9 +71,17 @@ void server_group::look_for_servers()
 
 std::vector<answers> server_group::ask_each(std::function<std::vector<words>(std::size_t)> const& commands)
 {
-    return ask_some(size(), commands, [this](std::size_t node, std::vector<words> const& all, node_link::handler done) {
-        has_all_shards() ? clusters_[node].ask(all, timeout_, std::move(done)) : links_[node].ask(all, timeout_, std::move(done));
+    silent_.resize(size());
+    auto const asked = [&](std::size_t node) { return silent_[node].ok() ? commands(node) : std::vector<words>{}; };
+    auto all = ask_some(size(), asked, [this](std::size_t node, std::vector<words> const& words_for_it, node_link::handler done) {
+        has_all_shards() ? clusters_[node].ask(words_for_it, timeout_, std::move(done))
+                         : links_[node].ask(words_for_it, timeout_, std::move(done));
     });
+    for (std::size_t node = 0; node < size(); ++node) {
+        if (!silent_[node].ok()) all[node] = silent_[node];
+        else if (leaves_out_silent_ && all[node].why == errc::node_timeout) silent_[node] = all[node];
+    }
+    return all;
 }
 
 std::vector<answers> server_group::ask_servers(std::function<std::vector<words>(std::size_t)> const& commands)

@@ -56,6 +56,9 @@ public:
     // that says so.
     std::vector<answers> ask_each(std::function<std::vector<words>(std::size_t node)> const& commands);
 
+    // From now on a node that was silent once is not asked again: each further question would take as long.
+    void leave_out_silent() noexcept { leaves_out_silent_ = true; }
+
     // Waits, and keeps the connections alive meanwhile. False: SIGINT or SIGTERM came, see stop_on_signals().
     bool pause(std::chrono::milliseconds time);
 
@@ -80,6 +83,8 @@ private:
     std::vector<std::pair<std::size_t, std::size_t>> servers_;  // of clusters: which one, and which of its primaries
     std::shared_ptr<void> signals_;  // a signal_set; none before stop_on_signals()
     bool interrupted_{false};
+    bool leaves_out_silent_{false};
+    std::vector<answers> silent_;  // by node, what it was said to be; a problem: it was silent
 };
 
 }  // namespace redlock::cli
