@@ -45,7 +45,7 @@ asio::awaitable<void> work(redlock::client& nodes, std::vector<std::string> jobs
         ours.push_back(std::move(lease));
         co_await work_on(job);
     }
-    asio::steady_timer others{co_await asio::this_coro::executor, 3s};  // those who begin late
+    asio::steady_timer others{co_await asio::this_coro::executor, 10s};  // those who begin late
     co_await others.async_wait();
 }
 
