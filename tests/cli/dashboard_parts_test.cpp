@@ -337,6 +337,28 @@ BOOST_AUTO_TEST_CASE(states_of_nodes)
     BOOST_TEST(j.at("nodes").at(2).at("text") == "INFO is refused: NOPERM \\x1b[31m");
 }
 
+// Admitted as it is.
+BOOST_AUTO_TEST_CASE(a_server_that_grants_nothing_does_not_vote)
+{
+    auto nodes = config_of({"a", "b", "c", "d"});
+    nodes.nodes[2].fsync = true;
+    nodes.nodes[3].replicas = 1;
+    picture p{nodes, 1s, {}};
+    auto const with = [](std::string const& fields) {
+        auto n = voting_node();
+        n.info += fields;
+        return n;
+    };
+    p.add(0, with("maxmemory:1000\r\nmaxmemory_policy:allkeys-lru\r\n"), at(0s));
+    p.add(1, with("maxmemory:1000\r\nmaxmemory_policy:noeviction\r\nused_memory:1000\r\n"), at(0s));
+    p.add(2, with("aof_enabled:0\r\n"), at(0s));
+    p.add(3, with("connected_slaves:1\r\nslave0:ip=a,port=1,state=online,offset=1,lag=9\r\n"), at(0s));
+    auto const j = nlohmann::json::parse(*p.json(at(0s)));
+    for (std::size_t i : {0u, 1u}) BOOST_TEST(j.at("nodes").at(i).at("state") == "unsuitable", j.dump());
+    for (std::size_t i : {2u, 3u}) BOOST_TEST(j.at("nodes").at(i).at("state") == "not_durable", j.dump());
+    BOOST_TEST(j.at("verdict").at("level") == "danger");
+}
+
 BOOST_AUTO_TEST_CASE(a_clock_that_was_set_is_told_of)
 {
     picture p{config_of({"a"}), 1s, {}};

@@ -103,7 +103,7 @@ function count_of(n, one, more) { return n.toLocaleString('en') + ' ' + (n === 1
 function median(numbers) { return numbers.sort((a, b) => a - b)[numbers.length >> 1]; }
 
 const state_words = {admitted: 'votes', down: 'down', quarantined: 'quarantined', uninitialized: 'not admitted', not_primary: 'replica',
-                     unidentified: 'unidentified', wrong_node_set: 'wrong set', not_durable: 'no replicas', unsuitable: 'unfit',
+                     unidentified: 'unidentified', wrong_node_set: 'wrong set', not_durable: 'not durable', unsuitable: 'unfit',
                      needs_operator: 'needs an operator', unknown: 'asking'};
 const state_levels = {admitted: 'good', down: 'danger', not_primary: 'danger', wrong_node_set: 'danger', not_durable: 'danger', unsuitable: 'danger',
                       needs_operator: 'danger', unknown: 'unknown'};

@@ -59,7 +59,7 @@ std::string state_in_words(doctor_probe const& n, std::string const& state, std:
 std::string words_for(std::string const& state)
 {
     if (state == "wrong_node_set") return "wrong set";
-    if (state == "not_durable") return "no replicas";
+    if (state == "not_durable") return "not durable";
     if (state == "unsuitable") return "unfit";
     if (state == "needs_operator") return "needs an operator";
     return state == "not_primary" ? "replica" : state == "uninitialized" ? "not admitted" : state;

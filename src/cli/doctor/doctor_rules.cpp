@@ -20,6 +20,7 @@ namespace redlock::cli {
 namespace {
 
 constexpr double full_memory = 0.9;
+constexpr char const* keeps_no_file = "its votes are to wait for the disk (fsync), but it keeps no append-only file: they never count";
 
 // HELLO was accepted, so the server is at least Redis 6, which knows all commands but WAITAOF: the configuration must have renamed the
 // others.
@@ -224,8 +225,7 @@ private:
     {
         bool const appends = n.field("aof_enabled") == "1";
         if (address.fsync && !n.info.empty() && !appends)
-            add(severity::danger, n.node, "its votes are to wait for the disk (fsync), but it keeps no append-only file: they never count",
-                "CONFIG SET appendonly yes, and the same in its configuration file");
+            add(severity::danger, n.node, keeps_no_file, "CONFIG SET appendonly yes, and the same in its configuration file");
         for (char const* status : {"aof_last_write_status", "rdb_last_bgsave_status"})
             if (n.field(status) == "err")
                 add(severity::warning, n.node,
@@ -366,6 +366,7 @@ std::string why_it_grants_nothing(doctor_probe const& n, node_address const& add
 {
     if (n.evicts()) return it_evicts(n);
     if (n.memory_used() >= 1) return memory_is_full(n);
+    if (address.fsync && !n.info.empty() && n.field("aof_enabled") != "1") return keeps_no_file;
     return why_votes_do_not_count(n, address);
 }
 
