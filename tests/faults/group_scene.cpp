@@ -229,9 +229,9 @@ void group_scene::restart_sentinel(std::size_t sentinel)
     make_patient(sentinel);
 }
 
-// One that was away takes a promotion back that it hears of too late. Connections that were being made in a partition are there up to 8 s after it began:
-// of two to the same server, the one by which a Sentinel sees the role may be there long before the one by which it is told of the promotion. With its
-// own period it waits for 8 s, as it does outside of tests.
+// One that was away takes a promotion back that it hears of too late. What is sent to make a connection is repeated after pauses that double, also across the
+// end of a partition: of two connections to a server, the one by which a Sentinel sees the role may be there long before the one by which it is told of the
+// promotion. With its own period it waits for 8 s, as it does outside of tests.
 void group_scene::make_patient(std::size_t sentinel)
 {
     group_->hasten(sentinel, testing::own_publish_period);
